@@ -1,0 +1,33 @@
+# One target a folder, and its unit tests and fuzzers beside the code.
+
+# hs_library(<folder> <dependencies>...): every .cc of the folder that is neither a test nor a fuzzer.
+function(hs_library folder)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  list(FILTER sources EXCLUDE REGEX "_(test|fuzz)\\.cc$")
+  if(sources)
+    add_library(hs_${folder} STATIC ${sources})
+    target_include_directories(hs_${folder} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(hs_${folder} PUBLIC ${ARGN})
+  else()
+    add_library(hs_${folder} INTERFACE)
+    target_include_directories(hs_${folder} INTERFACE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(hs_${folder} INTERFACE ${ARGN})
+  endif()
+
+  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc)
+  if(HS_TESTS AND tests)
+    add_executable(${folder}_test ${tests})
+    target_link_libraries(${folder}_test PRIVATE hs_${folder} GTest::gtest_main Threads::Threads)
+    add_test(NAME ${folder} COMMAND ${folder}_test)
+  endif()
+
+  file(GLOB fuzzers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_fuzz.cc)
+  if(HS_FUZZ)
+    foreach(fuzzer ${fuzzers})
+      get_filename_component(name ${fuzzer} NAME_WE)
+      add_executable(${name} ${fuzzer})
+      target_link_libraries(${name} PRIVATE hs_${folder})
+      target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    endforeach()
+  endif()
+endfunction()

@@ -1,0 +1,110 @@
+// Counters: what the project counts, each declared once in the table below.
+//
+// Every thread that counts owns one CounterBlock and is its only writer, so
+// counting is a plain add with no lock and no shared cache line. Any thread may
+// read: CounterSet sums the blocks.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string_view>
+
+namespace hs {
+
+enum class Counter : std::uint8_t {
+  connections_opened,
+  connections_closed,
+  connections_refused,
+  bytes_received,
+  bytes_sent,
+  requests_open_index,
+  requests_find,
+  requests_find_modify,
+  requests_insert,
+  requests_auth,
+  requests_malformed,
+  errors,
+  rows_read,
+  rows_changed,
+  passes,
+  commits,
+  rollbacks,
+  passes_replayed,
+  table_opens,
+  requests_blocked,
+  long_finds,
+  count_,
+};
+
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::count_);
+
+struct CounterInfo {
+  Counter counter;
+  std::string_view name;  // behind `handlersocket_` in SHOW GLOBAL STATUS
+  std::string_view help;
+};
+
+inline constexpr std::array counter_table{
+    CounterInfo{Counter::connections_opened, "connections_opened", "connections accepted"},
+    CounterInfo{Counter::connections_closed, "connections_closed", "connections closed by either side"},
+    CounterInfo{Counter::connections_refused, "connections_refused", "connections turned away at the limit"},
+    CounterInfo{Counter::bytes_received, "bytes_received", "bytes read from clients"},
+    CounterInfo{Counter::bytes_sent, "bytes_sent", "bytes sent to clients"},
+    CounterInfo{Counter::requests_open_index, "requests_open_index", "P requests"},
+    CounterInfo{Counter::requests_find, "requests_find", "find requests"},
+    CounterInfo{Counter::requests_find_modify, "requests_find_modify", "find_modify requests: U, D, + and -"},
+    CounterInfo{Counter::requests_insert, "requests_insert", "insert requests"},
+    CounterInfo{Counter::requests_auth, "requests_auth", "A requests"},
+    CounterInfo{Counter::requests_malformed, "requests_malformed", "lines that are no request"},
+    CounterInfo{Counter::errors, "errors", "replies with a code other than 0"},
+    CounterInfo{Counter::rows_read, "rows_read", "rows answered by finds"},
+    CounterInfo{Counter::rows_changed, "rows_changed", "rows inserted, updated and deleted"},
+    CounterInfo{Counter::passes, "passes", "passes that executed at least one request"},
+    CounterInfo{Counter::commits, "commits", "transactions committed"},
+    CounterInfo{Counter::rollbacks, "rollbacks", "transactions rolled back whole"},
+    CounterInfo{Counter::passes_replayed, "passes_replayed", "passes executed again after a deadlock"},
+    CounterInfo{Counter::table_opens, "table_opens", "tables taken from the server's table cache"},
+    CounterInfo{Counter::requests_blocked, "requests_blocked", "requests that waited for another session's lock on their table"},
+    CounterInfo{Counter::long_finds, "long_finds", "finds handed to a streamer"},
+};
+static_assert(counter_table.size() == counter_count);
+
+class alignas(64) CounterBlock {
+ public:
+  // Only by the thread that owns the block.
+  void add(Counter counter, std::uint64_t count = 1) {
+    auto& value = values_[static_cast<std::size_t>(counter)];
+    value.store(value.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+  }
+  std::uint64_t get(Counter counter) const {
+    return values_[static_cast<std::size_t>(counter)].load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::array<std::atomic<std::uint64_t>, counter_count> values_{};
+};
+
+// All blocks of a process. Blocks live as long as the set.
+class CounterSet {
+ public:
+  CounterBlock& new_block() {
+    const std::lock_guard lock(mutex_);
+    return blocks_.emplace_back();
+  }
+  std::uint64_t sum(Counter counter) const {
+    const std::lock_guard lock(mutex_);
+    std::uint64_t total = 0;
+    for (const CounterBlock& block : blocks_) total += block.get(counter);
+    return total;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::deque<CounterBlock> blocks_;
+};
+
+}  // namespace hs

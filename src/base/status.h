@@ -1,0 +1,115 @@
+// Status: how an operation ended, as the client is told it.
+//
+// Owns nothing; a plain value of eight bytes that any thread may copy. The one
+// table of errors below declares each reply text once. Clients compare these
+// texts, so an old one is never changed. Malformed input and failed operations
+// are both ordinary Status values; a bug of our own is an assert instead.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace hs {
+
+enum class Error : std::uint8_t {
+  none,
+  server,  // an error number of the server or its storage engine: Status::number
+  open_table,
+  lock_tables,
+  cmd,
+  stmtnum,
+  op,
+  klen,
+  kpnum,
+  idxnum,
+  fld,
+  modop,
+  readonly,
+  limit,
+  offset,
+  icol,
+  invalueslen,
+  filtertype,
+  filterfld,
+  filterblob,
+  filterop,
+  escape,
+  notimpl,
+  request_size,
+  unauth,
+  authtype,
+};
+
+struct ErrorInfo {
+  Error error;
+  std::uint8_t code;  // the first token of the reply
+  std::string_view text;
+};
+
+inline constexpr std::array error_table{
+    ErrorInfo{Error::none, 0, ""},
+    ErrorInfo{Error::server, 1, ""},
+    ErrorInfo{Error::open_table, 1, "open_table"},
+    ErrorInfo{Error::lock_tables, 1, "lock_tables"},
+    ErrorInfo{Error::cmd, 2, "cmd"},
+    ErrorInfo{Error::stmtnum, 2, "stmtnum"},
+    ErrorInfo{Error::op, 2, "op"},
+    ErrorInfo{Error::klen, 2, "klen"},
+    ErrorInfo{Error::kpnum, 2, "kpnum"},
+    ErrorInfo{Error::idxnum, 2, "idxnum"},
+    ErrorInfo{Error::fld, 2, "fld"},
+    ErrorInfo{Error::modop, 2, "modop"},
+    ErrorInfo{Error::readonly, 2, "readonly"},
+    ErrorInfo{Error::limit, 2, "limit"},
+    ErrorInfo{Error::offset, 2, "offset"},
+    ErrorInfo{Error::icol, 2, "icol"},
+    ErrorInfo{Error::invalueslen, 2, "invalueslen"},
+    ErrorInfo{Error::filtertype, 2, "filtertype"},
+    ErrorInfo{Error::filterfld, 2, "filterfld"},
+    ErrorInfo{Error::filterblob, 2, "filterblob"},
+    ErrorInfo{Error::filterop, 2, "filterop"},
+    ErrorInfo{Error::escape, 2, "escape"},
+    ErrorInfo{Error::notimpl, 2, "notimpl"},
+    ErrorInfo{Error::request_size, 2, "request_size"},
+    ErrorInfo{Error::unauth, 3, "unauth"},
+    ErrorInfo{Error::authtype, 3, "authtype"},
+};
+
+class [[nodiscard]] Status {
+ public:
+  constexpr Status() = default;
+  constexpr Status(Error error) : error_(error) {}  // NOLINT(google-explicit-constructor)
+
+  // A number of the storage engine (below 1000) or of the server (1000 and up).
+  static constexpr Status server(std::uint32_t number) {
+    Status status{Error::server};
+    status.number_ = number;
+    return status;
+  }
+
+  constexpr bool ok() const { return error_ == Error::none; }
+  constexpr Error error() const { return error_; }
+  constexpr std::uint32_t number() const { return number_; }
+  constexpr const ErrorInfo& info() const {
+    return error_table[static_cast<std::size_t>(error_)];
+  }
+
+  friend constexpr bool operator==(const Status&, const Status&) = default;
+
+ private:
+  Error error_ = Error::none;
+  std::uint32_t number_ = 0;
+};
+
+namespace detail {
+constexpr bool error_table_is_in_order() {
+  for (std::size_t i = 0; i < error_table.size(); ++i) {
+    if (static_cast<std::size_t>(error_table[i].error) != i) return false;
+  }
+  return true;
+}
+}  // namespace detail
+static_assert(detail::error_table_is_in_order());
+
+}  // namespace hs

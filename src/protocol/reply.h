@@ -1,0 +1,56 @@
+// ReplyWriter: replies to bytes.
+//
+// Writes straight into the caller's Buffer; owns nothing and holds no state of
+// its own, so it costs nothing to make. Called by the session for short replies
+// and by a store for rows. A reply is
+//
+//   reply = code TAB columns *(TAB value) LF
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+
+#include "base/buffer.h"
+#include "base/status.h"
+#include "protocol/escape.h"
+
+namespace hs::protocol {
+
+class ReplyWriter {
+ public:
+  explicit ReplyWriter(Buffer& out) : out_(out) {}
+
+  // Whole replies.
+  void ok() { out_.append("0\t1\n"); }
+  void ok(std::uint64_t number);  // a count or an insert id
+  void error(Status status);
+
+  // A reply of rows: begin_rows, then for each value of each row one of the
+  // three, then end_rows.
+  void begin_rows(std::uint32_t columns);
+  void null() {
+    char* to = out_.reserve(2);
+    to[0] = '\t';
+    to[1] = '\0';
+    out_.advance(2);
+  }
+  // Bytes that hold nothing below 0x10.
+  void plain(std::string_view bytes) {
+    char* to = out_.reserve(bytes.size() + 1);
+    *to = '\t';
+    std::memcpy(to + 1, bytes.data(), bytes.size());
+    out_.advance(bytes.size() + 1);
+  }
+  // Any bytes.
+  void text(std::string_view bytes) {
+    out_.push_back('\t');
+    append_escaped(out_, bytes);
+  }
+  void end_rows() { out_.push_back('\n'); }
+
+ private:
+  Buffer& out_;
+};
+
+}  // namespace hs::protocol

@@ -1,0 +1,85 @@
+// Store: what a session sees of a database.
+//
+// One object a worker thread; every call comes from that thread. A pass is
+// begun, takes any number of requests, and is ended: one transaction, in which
+// each request is a statement of its own. Two stores exist: the server's tables
+// (mysqld/) and a small one in memory (store/memory_store.h).
+//
+// Life of a pass:   begin_pass  (open_index | find | modify | insert)*  end_pass
+// A store begins its transaction lazily: a pass without requests costs nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "base/buffer.h"
+#include "base/status.h"
+#include "protocol/request.h"
+
+namespace hs::store {
+
+// An index opened by `P`: names resolved, codecs chosen. Made by open_index and
+// used only with the store that made it; sessions of one worker share it.
+class Index {
+ public:
+  virtual ~Index() = default;
+};
+
+// How a request ended.
+enum class Verdict : std::uint8_t {
+  answered,   // status ok: the reply stands in `out`; otherwise `out` is untouched and status is the answer
+  blocked,    // another session is changing the table: nothing was done, ask again later
+  broken,     // the engine rolled the whole transaction back (a deadlock): the pass has to be executed again
+  oversized,  // a find without a sink met its bounds: nothing was written, have it streamed
+};
+
+struct [[nodiscard]] Outcome {
+  Verdict verdict = Verdict::answered;
+  Status status;
+
+  constexpr Outcome() = default;
+  constexpr Outcome(Status status) : status(status) {}      // NOLINT(google-explicit-constructor)
+  constexpr Outcome(Error error) : status(error) {}         // NOLINT(google-explicit-constructor)
+  constexpr Outcome(Verdict verdict) : verdict(verdict) {}  // NOLINT(google-explicit-constructor)
+  constexpr bool answered() const { return verdict == Verdict::answered; }
+};
+
+enum class PassMode : std::uint8_t {
+  together,      // one transaction for the whole pass
+  writes_alone,  // each write commits at once; its answer is its commit's
+};
+
+// Takes a long find's bytes while it runs.
+class Sink {
+ public:
+  // Sends and clears `out`. False if the client is gone or too slow: the find stops.
+  virtual bool flush(Buffer& out) = 0;
+
+ protected:
+  ~Sink() = default;
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  virtual void begin_pass(PassMode mode) = 0;
+  // Commits. On an error nothing of the pass is in the tables, and each of its
+  // writes is to be answered with that error.
+  virtual Status end_pass() = 0;
+  // Rolls the pass back and ends it.
+  virtual void abandon_pass() = 0;
+
+  // Not part of a transaction. A status other than ok leaves `index` alone.
+  virtual Outcome open_index(const protocol::OpenIndex& request, std::shared_ptr<Index>& index) = 0;
+
+  // Without a sink a find is bounded in rows examined and bytes written and may
+  // end as `oversized`; with one it is flushed as it goes.
+  virtual Outcome find(Index& index, const protocol::Find& request, Buffer& out, Sink* sink) = 0;
+  virtual Outcome modify(Index& index, const protocol::Find& request, Buffer& out) = 0;
+  virtual Outcome insert(Index& index, const protocol::Insert& request, Buffer& out) = 0;
+};
+
+}  // namespace hs::store
