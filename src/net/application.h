@@ -31,11 +31,12 @@ enum class Next : std::uint8_t {
   close,   // once the replies are sent
 };
 
-// One ready connection in a pass: first four in, the rest out.
+// One ready connection in a pass: first five in, the rest out.
 struct Turn {
   Dialogue* dialogue = nullptr;
   std::string_view input;           // bytes received and not yet consumed; stays valid for the pass
   std::uint64_t blocked_since = 0;  // when it first said `retry`, ns of the monotonic clock; 0: it did not
+  std::size_t scanned = 0;          // so many first bytes of it are known to hold no complete request
   bool oversized = false;           // the input is over the largest request and still has no LF
   std::size_t consumed = 0;
   std::size_t reply_begin = 0;  // its replies are out[reply_begin, reply_end)
@@ -47,7 +48,8 @@ struct Turn {
 // the client does not read.
 class Stream {
  public:
-  // Sends and clears `out`; false when the client is gone or too slow.
+  // Sends and clears `out`; false when the client is gone or too slow, or the
+  // thread has to leave. Sends nothing if `out` is empty, but answers all the same.
   virtual bool send(Buffer& out) = 0;
 
  protected:
@@ -63,7 +65,7 @@ class Application {
   virtual void stop() = 0;
 
   // Between passes, at least every tick: false asks the worker to leave its
-  // loop (the host is shutting down).
+  // loop (the host is shutting down). A streamer also asks while it sends.
   virtual bool keep_running() = 0;
   // The worker is about to sleep.
   virtual void idle() = 0;
@@ -76,7 +78,7 @@ class Application {
 
   // Executes the first request of `turn.input` as a long find, its reply sent
   // as it grows. Called on a streamer thread's own application object. Sets
-  // consumed and next.
+  // consumed and next; what it leaves in `out` is sent too.
   virtual void run_stream(Turn& turn, Buffer& out, Stream& stream) = 0;
 };
 

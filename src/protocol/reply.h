@@ -7,7 +7,6 @@
 //   reply = code TAB columns *(TAB value) LF
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <string_view>
 

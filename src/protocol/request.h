@@ -32,7 +32,7 @@ struct OpenIndex {
 // `IN`: one key part takes each of `values` in turn.
 struct In {
   std::uint32_t key_part = 0;
-  std::span<const Value> values;  // empty: the request has no IN
+  std::span<const Value> values{};  // empty: the request has no IN
 };
 
 enum class FilterKind : std::uint8_t { skip, stop };  // F, W
@@ -49,14 +49,14 @@ enum class Modification : std::uint8_t { none, update, erase, increment, decreme
 // A find, or with `modification` a find_modify.
 struct Find {
   Comparison comparison = Comparison::equal;  // never not_equal
-  std::span<const Value> key;                 // at least one
+  std::span<const Value> key{};               // at least one
   std::uint64_t limit = 1;                    // at least one
   std::uint64_t offset = 0;
-  In in;
-  std::span<const Filter> filters;
+  In in{};
+  std::span<const Filter> filters{};
   Modification modification = Modification::none;
   bool rows_before = false;         // the `?` forms: answer the rows as they were
-  std::span<const Value> values;    // of U, + and -: for the first columns of the open index
+  std::span<const Value> values{};  // of U, + and -: for the first columns of the open index
 };
 
 struct Insert {

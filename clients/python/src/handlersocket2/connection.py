@@ -1,0 +1,217 @@
+"""The middle layer: one socket. Sends requests, reads replies in order, pipelines."""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from os import PathLike, fspath
+from types import TracebackType
+from typing import Any, Generic, TypeVar, Union, cast
+
+from .codec import RawReply, decode_line
+from .errors import ConnectionLost, HandlerSocketError, ProtocolError, ReplyError
+from .requests import Request, result_of
+
+T = TypeVar("T")
+Address = Union[tuple[str, int], str, "PathLike[str]"]
+
+_CHUNK = 256 * 1024
+
+
+class Connection:
+    """A connection to one port of the server: a (host, port) or the path of a Unix socket.
+
+    `timeout` bounds in seconds how long the server may keep this side waiting
+    without a byte sent or received (None: forever). Not for use by two threads at once.
+    After ConnectionLost or ProtocolError it is closed.
+    """
+
+    def __init__(self, address: Address, *, timeout: float | None = 30.0) -> None:
+        self._timeout = timeout
+        self._received = bytearray()
+        self._searched = 0  # bytes of _received known to hold no LF
+        self._socket = self._connect(address)
+
+    def request(self, request: Request[T]) -> T:
+        """Sends one request and returns its result, or raises what the server answered."""
+        reply = next(self.exchange([request.encode()]))
+        try:
+            return result_of(request, reply)
+        except ProtocolError:
+            self.close()
+            raise
+
+    def pipeline(self) -> Pipeline:
+        """Collects requests, sends them together, and gives their results in order."""
+        return Pipeline(self)
+
+    def exchange(self, lines: Sequence[bytes]) -> Iterator[RawReply]:
+        """Sends whole lines and yields a reply for each.
+
+        Reads while it writes, so that no number of requests can block both sides.
+        An iterator left early closes the connection: the replies would be out of step.
+        """
+        unsent = memoryview(b"".join(lines))
+        answered = 0
+        try:
+            while answered < len(lines):
+                line = self._next_line()
+                if line is None:
+                    unsent = self._transfer(unsent)
+                    continue
+                reply = decode_line(line)
+                answered += 1
+                yield reply
+        finally:
+            if answered < len(lines):
+                self.close()
+
+    @property
+    def closed(self) -> bool:
+        return self._socket.fileno() < 0
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def fileno(self) -> int:
+        return self._socket.fileno()
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _connect(self, address: Address) -> socket.socket:
+        try:
+            if isinstance(address, tuple):
+                connected = socket.create_connection(address, self._timeout)
+                connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            else:
+                connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+                connected.settimeout(self._timeout)
+                try:
+                    connected.connect(fspath(address))
+                except BaseException:
+                    connected.close()
+                    raise
+        except OSError as error:
+            raise ConnectionLost(f"cannot connect to {address}: {error}") from error
+        connected.setblocking(False)
+        return connected
+
+    def _next_line(self) -> bytes | None:
+        """Takes a whole line out of what was received, if there is one."""
+        end = self._received.find(b"\n", self._searched)
+        if end < 0:
+            self._searched = len(self._received)
+            return None
+        line = bytes(self._received[:end])
+        del self._received[: end + 1]
+        self._searched = 0
+        return line
+
+    def _transfer(self, unsent: memoryview) -> memoryview:
+        """Sends or receives something, whichever comes first; returns what is still unsent."""
+        if self.closed:
+            raise ConnectionLost("the connection is closed")
+        try:
+            if unsent:
+                try:
+                    return unsent[self._socket.send(unsent) :]
+                except BlockingIOError:
+                    pass
+            if not self._wait(for_writing=bool(unsent)):
+                return unsent  # there is room to write again
+            received = self._socket.recv(_CHUNK)
+        except OSError as error:
+            raise ConnectionLost(str(error) or type(error).__name__) from error
+        if not received:
+            raise ConnectionLost("the server closed the connection")
+        self._received += received
+        return unsent
+
+    def _wait(self, *, for_writing: bool) -> bool:
+        """Waits for the socket; says whether there is something to read."""
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN | (select.POLLOUT if for_writing else 0))
+        deadline = None if self._timeout is None else time.monotonic() + self._timeout
+        while True:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
+            events = poll.poll(left)
+            if events:
+                return bool(events[0][1] & ~select.POLLOUT)
+            if deadline is not None and time.monotonic() >= deadline:
+                raise TimeoutError(f"no byte within {self._timeout} seconds")
+
+
+class Pending(Generic[T]):
+    """The result of a pipelined request, once the pipeline has run."""
+
+    def __init__(self, request: Request[T]) -> None:
+        self._request = request
+        self._result: T | HandlerSocketError | None = None
+        self._done = False
+
+    def result(self) -> T:
+        """The request's result; raises the error that the server answered instead."""
+        if not self._done:
+            raise RuntimeError("the pipeline has not run yet")
+        if isinstance(self._result, HandlerSocketError):
+            raise self._result
+        return cast(T, self._result)
+
+    def error(self) -> HandlerSocketError | None:
+        """The error that result() would raise, if it would."""
+        return self._result if isinstance(self._result, HandlerSocketError) else None
+
+    def _settle(self, reply: RawReply) -> None:
+        try:
+            self._result = result_of(self._request, reply)
+        except (ReplyError, ProtocolError) as error:
+            self._result = error
+        self._done = True
+
+
+class Pipeline:
+    """Requests that travel together. Run at the end of a `with` block, or by run()."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._waiting: list[Pending[Any]] = []
+        self._lines: list[bytes] = []
+        self._settled: list[Pending[Any]] = []
+
+    def send(self, request: Request[T]) -> Pending[T]:
+        """Adds a request; its result is there after the pipeline has run."""
+        line = request.encode()
+        pending = Pending(request)
+        self._lines.append(line)
+        self._waiting.append(pending)
+        return pending
+
+    def run(self) -> None:
+        """Sends what was added and waits for every reply. May be used again after it."""
+        waiting, self._waiting = self._waiting, []
+        lines, self._lines = self._lines, []
+        for pending, reply in zip(waiting, self._connection.exchange(lines)):
+            pending._settle(reply)
+        self._settled += waiting
+
+    def results(self) -> list[Any]:
+        """Every result so far in the order of the requests; an error stands as the exception."""
+        return [pending.error() or pending.result() for pending in self._settled]
+
+    def __enter__(self) -> Pipeline:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.run()

@@ -1,0 +1,68 @@
+"""What can go wrong, as exceptions. Everything derives from HandlerSocketError."""
+
+from __future__ import annotations
+
+
+class HandlerSocketError(Exception):
+    """The root of this package's exceptions."""
+
+
+class ReplyError(HandlerSocketError):
+    """The server answered a request with an error.
+
+    `code` is the reply's first token, `text` its text: a word such as
+    ``stmtnum`` or ``readonly``, or an error number of the server in decimal.
+    """
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(f"{code} {text}")
+        self.code = code
+        self.text = text
+
+    @property
+    def number(self) -> int | None:
+        """The error number of the storage engine (below 1000) or of the server, if it is one."""
+        return int(self.text) if self.text.isdigit() else None
+
+
+class DuplicateKeyError(ReplyError):
+    """A row with the same unique key exists already."""
+
+
+class LockError(ReplyError):
+    """A lock was not to be had in time, or the transaction was a deadlock's victim: try again."""
+
+
+class AuthenticationError(ReplyError):
+    """The server wants a secret, or another one."""
+
+
+class ReadOnlyError(ReplyError):
+    """A modification was sent to the port that only reads."""
+
+
+class ProtocolError(HandlerSocketError):
+    """The server sent bytes that are no reply. The connection is of no further use."""
+
+
+class ConnectionLost(HandlerSocketError):
+    """The connection could not be made, broke, or timed out.
+
+    Whether the server has executed the requests that were under way is unknown.
+    """
+
+
+_LOCK_NUMBERS = frozenset({"146", "149", "1205", "1213"})
+
+
+def reply_error(code: int, text: str) -> ReplyError:
+    """The most fitting exception for an error reply."""
+    if code == 1 and text in ("121", "1062"):
+        return DuplicateKeyError(code, text)
+    if code == 1 and (text in _LOCK_NUMBERS or text == "lock_tables"):
+        return LockError(code, text)
+    if code == 3:
+        return AuthenticationError(code, text)
+    if code == 2 and text == "readonly":
+        return ReadOnlyError(code, text)
+    return ReplyError(code, text)

@@ -1,0 +1,60 @@
+#!/bin/bash
+# make lint: format and style of everything.
+#
+#   setup/lint.sh NAME [--fix]      --fix: mends what can be mended by itself
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+name=$1
+fix=${2:-}
+
+# Every file of the project whose name ends in one of the given ways.
+list_files() {
+  local pattern=() ending
+  for ending in "$@"; do pattern+=(-o -name "*$ending"); done
+  find . \( -path ./build -o -path ./var -o -path ./.git -o -name node_modules -o -name '.*_cache' \) -prune -o \
+    -type f \( "${pattern[@]:1}" \) -print | sort
+}
+
+clang_format() {
+  local mode=(--dry-run -Werror)
+  [[ $fix != --fix ]] || mode=(-i)
+  list_files .cc .h | xargs -r clang-format-14 "${mode[@]}"
+}
+
+# Only what the build compiles has flags to be read with.
+clang_tidy() {
+  python3 -c 'import json, sys; print(*sorted({unit["file"] for unit in json.load(open(sys.argv[1]))}), sep="\n")' \
+    "build/$name/compile_commands.json" |
+    xargs -r -P "$(nproc)" -n 1 clang-tidy-14 -p "build/$name" --quiet 2>"$var/log/clang-tidy.log"
+}
+
+shell_scripts() {
+  local script scripts=()
+  for script in .ci/run bench/run; do [[ ! -f $script ]] || scripts+=("$script"); done
+  list_files .sh | xargs -r shellcheck --external-sources --source-path=SCRIPTDIR "${scripts[@]}"
+}
+
+python_style() {
+  local check=() format=(--check)
+  [[ $fix != --fix ]] || check=(--fix) format=()
+  var/venv/bin/ruff check --quiet "${check[@]}" .
+  var/venv/bin/ruff format "${format[@]}" .
+}
+
+python_types() {
+  local path=(setup/*.py)
+  [[ ! -d clients/python/src ]] || path+=(clients/python/src)
+  var/venv/bin/mypy --strict --cache-dir=var/mypy "${path[@]}"
+}
+
+setup/packages.sh build lint
+setup/server.sh "$name"
+setup/venv.sh setup/lint-requirements.txt
+configure "build/$name" -DHS_SERVER="$var/servers/$name"
+
+check clang-format clang_format
+check shellcheck shell_scripts
+check ruff python_style
+check mypy python_types
+check clang-tidy clang_tidy
+summarise

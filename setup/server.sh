@@ -1,0 +1,209 @@
+#!/bin/bash
+# Gets a database server and its matching private headers into var/servers/NAME,
+# installing nothing and changing nothing on the machine.
+#
+#   setup/server.sh [NAME]          NAME: mariadb-10.11 (the default)
+#
+# Leaves there
+#   root/        the unpacked server, its clients, its plugins and every library they need
+#   headers/     the server's private headers, of exactly the server's version
+#   bin/         wrappers that run the programs of root/ with root/'s own loader and libraries
+#   server.env   what was got, one key=value a line; written last, so it also says "complete"
+# A second run finds server.env and needs no network.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# Raise it when what this script leaves changes: trees of an older recipe are made anew.
+recipe=1
+
+name=${1:-mariadb-10.11}
+case $name in
+  mariadb-10.11) release=bookworm suites="bookworm bookworm-security" ;;
+  mariadb-11.8 | mysql-9.7) die "SERVER=$name is not supported yet; SERVER=mariadb-10.11 is" ;;
+  *) die "SERVER=$name is unknown; known is mariadb-10.11" ;;
+esac
+
+tree=$var/servers/$name
+mkdir -p "$var/servers"
+exec 9>"$tree.lock"
+flock -w 600 9 || die "another run has been getting $name for ten minutes"
+if grep -qsx "recipe=$recipe" "$tree/server.env"; then
+  exit 0
+fi
+
+# The tree grows beside its final place: one that was broken off is never mistaken for a whole one.
+work=$tree.partial
+root=$work/root
+headers=$work/headers
+log=$var/log/server-$name.log
+apt=$work/apt
+rm -rf "$work"
+mkdir -p "$headers"
+: >"$log"
+
+# Prints "<address> <suite>" for each of $suites that this machine's own settings name. A suite's
+# codename is known only once its lists were fetched, which on a fresh machine they may not have been.
+find_mirrors() {
+  local detail
+  # shellcheck disable=SC2016  # the words in $() are apt's own
+  for detail in --release-info --no-release-info; do
+    apt-get indextargets "$detail" --format '$(SITE) $(RELEASE) $(CODENAME)' 'Created-By: Packages' 2>>"$log"
+  done |
+    while read -r site named codename; do
+      for suite in $suites; do
+        if [[ $named == "$suite" || $codename == "$suite" ]] && [[ $site != cdrom:* ]]; then
+          echo "$site $suite"
+        fi
+      done
+    done | sort -u -k2,2
+}
+
+# A private apt: its own sources, state, cache and (empty) list of installed packages. Only
+# the settings for downloading, a proxy say, are the machine's.
+prepare_apt() {
+  local keyring=/usr/share/keyrings/debian-archive-keyring.gpg mirrors site suite
+  [[ -r $keyring ]] || die "$keyring is missing: install debian-archive-keyring"
+  mirrors=$(find_mirrors)
+  grep -q " $release\$" <<<"$mirrors" ||
+    die "this machine's apt sources name no mirror for Debian $release main; add one to /etc/apt/sources.list"
+  mkdir -p "$apt"/{state/lists/partial,cache/archives/partial,etc/apt.conf.d}
+  : >"$apt/status"
+  while read -r site suite; do
+    printf '%s [signed-by=%s] %s %s main\n' deb "$keyring" "$site" "$suite" deb-src "$keyring" "$site" "$suite"
+  done <<<"$mirrors" >"$apt/sources.list"
+  {
+    apt-config dump | grep '^Acquire::' | grep -v '^Acquire::\(GzipIndexes\|Languages\|Changelogs\)' || true
+    cat <<CONF
+Dir::Etc "$apt/etc";
+Dir::Etc::sourcelist "$apt/sources.list";
+Dir::Etc::sourceparts "/dev/null";
+Dir::Etc::preferences "$apt/preferences";
+Dir::Etc::preferencesparts "/dev/null";
+Dir::Etc::netrc "/etc/apt/auth.conf";
+Dir::Etc::netrcparts "/etc/apt/auth.conf.d";
+Dir::State "$apt/state";
+Dir::State::status "$apt/status";
+Dir::Cache "$apt/cache";
+APT::Install-Recommends "false";
+APT::Sandbox::User "";
+Acquire::Languages "none";
+Acquire::Retries "3";
+Debug::NoLocking "true";
+CONF
+  } >"$apt/apt.conf"
+  : >"$apt/preferences"
+  export APT_CONFIG=$apt/apt.conf
+  quietly "$var/log/server-$name-update.log" apt-get -q update
+}
+
+# The versions, newest first, of which the lists know both the server and its source.
+list_versions() {
+  comm -12 \
+    <(apt-cache madison mariadb-server-core | awk -F' *[|] *' '$3 ~ /Packages/ {print $2}' | sort -u) \
+    <(apt-cache showsrc mariadb 2>/dev/null | awk '$1 == "Version:" {print $2}' | sort -u) |
+    sort_versions
+}
+
+# Newest first by the rules of Debian's versions, which sort(1) does not know.
+sort_versions() {
+  local sorted=() version i
+  while read -r version; do
+    i=0
+    while ((i < ${#sorted[@]})) && dpkg --compare-versions "${sorted[i]}" gt "$version"; do
+      i=$((i + 1))
+    done
+    sorted=("${sorted[@]:0:i}" "$version" "${sorted[@]:i}")
+  done
+  ((${#sorted[@]} == 0)) || printf '%s\n' "${sorted[@]}"
+}
+
+# download VERSION: server, clients, plugins and the source; false if one of them is not to be had.
+download() {
+  local version=$1
+  rm -rf "$apt/cache/archives" "$work/source"
+  mkdir -p "$apt/cache/archives/partial" "$work/source"
+  printf 'Package: mariadb* libmariadb*\nPin: version %s\nPin-Priority: 1001\n' "$version" >"$apt/preferences"
+  (cd "$work/source" && apt-get -q source --download-only "mariadb=$version") >>"$log" 2>&1 || return 1
+  apt-get -qy --download-only install mariadb-server-core mariadb-client-core mariadb-server \
+    mariadb-plugin-rocksdb libmariadbd-dev >>"$log" 2>&1 || return 1
+}
+
+unpack_packages() {
+  local directory package
+  for directory in bin sbin lib lib64; do
+    mkdir -p "$root/usr/$directory"
+    ln -s "usr/$directory" "$root/$directory"
+  done
+  for package in "$apt"/cache/archives/*.deb; do
+    dpkg-deb --fsys-tarfile "$package" | tar xf - -C "$root" --keep-directory-symlink --no-same-owner \
+      --exclude='./usr/share/doc*' --exclude='./usr/share/man' --exclude='./usr/share/locale' \
+      --exclude='./usr/share/perl*' --exclude='./usr/lib/*/perl*' --exclude='./dev' ||
+      die "cannot unpack $(basename "$package"); is the disk full?"
+  done
+}
+
+unpack_headers() {
+  local archive top
+  archive=$(echo "$work"/source/mariadb_*.orig.tar.?z)
+  top=$(basename "$archive")
+  top=mariadb-${top#mariadb_}
+  top=${top%.orig.tar.?z}
+  tar xf "$archive" -C "$headers" --strip-components=1 --no-same-owner --wildcards \
+    "$top/include" "$top/sql/*.h" "$top/wsrep-lib/include" "$top/wsrep-lib/wsrep-API/v26" >>"$log" 2>&1 ||
+    die "the source archive does not hold the server's headers where they are expected; see ${log#"$repo"/}"
+  # The one header that only a configured build tree has; without dtrace it is its template.
+  cp "$headers/include/probes_mysql_nodtrace.h.in" "$headers/include/probes_mysql_nodtrace.h"
+}
+
+# write_wrapper PROGRAM: bin/PROGRAM runs root's own, also after the repository was moved.
+write_wrapper() {
+  local program=$1 at
+  at=usr/bin/$program
+  [[ -e $root/$at ]] || at=usr/sbin/$program
+  [[ -x $root/$at ]] || die "$program is missing from the server's packages"
+  cat >"$work/bin/$program" <<WRAPPER
+#!/bin/sh
+# Made by setup/server.sh: runs the unpacked $program with its own loader and libraries.
+root=\$(dirname "\$(readlink -f "\$0")")/../root
+exec "\$root/usr/lib64/ld-linux-x86-64.so.2" --library-path "\$root/usr/lib/x86_64-linux-gnu" "\$root/$at" "\$@"
+WRAPPER
+  chmod +x "$work/bin/$program"
+}
+
+[[ $(dpkg --print-architecture) == amd64 ]] || die "only amd64 is supported"
+started=$SECONDS
+say "getting $name and its headers (about a minute, once)"
+prepare_apt
+version=
+while read -r candidate; do
+  if download "$candidate"; then
+    version=$candidate
+    break
+  fi
+  say "$candidate is listed but cannot be downloaded whole: trying the next older version"
+done < <(list_versions)
+[[ -n $version ]] || die "no version of MariaDB has both server and source to be had; see ${log#"$repo"/}"
+
+say "unpacking $version"
+unpack_packages
+unpack_headers
+mkdir "$work/bin"
+for program in mariadbd mariadb mariadb-dump mariadb-binlog mariadb-admin mariadb-check my_print_defaults; do
+  write_wrapper "$program"
+done
+upstream=${version#*:}
+upstream=${upstream%%[-+]*}
+reported=$("$work/bin/mariadbd" --no-defaults --version 2>>"$log") || die "the unpacked server does not run: $reported"
+[[ $reported == *"Ver $upstream"* ]] || die "the unpacked server is not $upstream: $reported"
+cat >"$work/server.env.new" <<ENV
+recipe=$recipe
+name=$name
+kind=mariadb
+version=$upstream
+package_version=$version
+thd_size=$(server_thd_size "$root/usr/sbin/mariadbd")
+ENV
+rm -rf "$apt" "$work/source"
+mv "$work/server.env.new" "$work/server.env"
+rm -rf "$tree"
+mv "$work" "$tree"
+say "$name is $version, in var/servers/$name ($((SECONDS - started)) s)"

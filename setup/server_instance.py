@@ -1,0 +1,312 @@
+"""A private database server: its data directory, its start and its end.
+
+Used by the demo and by the end-to-end tests. A server lives wholly in one
+folder, its base_dir:
+
+    data/         the data directory, copied from a template that is made once per server
+    plugins/      links to the server's own plugins and to ours
+    server.cnf    every setting that it was started with
+    server.log    its error log, all starts in one
+    server.sock, server.pid
+
+It listens on the Unix socket alone, for user root without a password, unless the
+settings name a `port`. Needs nothing but Python's standard library and a tree
+that setup/server.sh made.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+
+from data_directory import LOG_FILE_SIZE, ServerError, Setting, copy_template, server_paths
+
+__all__ = ["DEFAULTS", "ServerError", "ServerInstance", "Setting", "free_port"]
+
+PLUGIN_NAME = "handlersocket"
+PLUGIN_LIBRARY = "handlersocket2.so"
+REPOSITORY = Path(__file__).resolve().parent.parent
+START_TIMEOUT = 60.0
+STOP_TIMEOUT = 60.0
+# The kernel's bound on a Unix socket's path, its final NUL excluded.
+MAX_SOCKET_PATH = 107
+
+# Small, so that a test can run several servers side by side.
+DEFAULTS: Mapping[str, Setting] = {
+    "innodb_buffer_pool_size": "64M",
+    "innodb_log_file_size": LOG_FILE_SIZE,
+    "key_buffer_size": "8M",
+    "aria_pagecache_buffer_size": "8M",
+    "character_set_server": "utf8mb4",
+}
+
+_running: weakref.WeakSet[ServerInstance] = weakref.WeakSet()
+_handed_out: set[int] = set()
+
+
+def free_port() -> int:
+    """A TCP port of 127.0.0.1 that is free now and was not handed out before."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port: int = probe.getsockname()[1]
+        if port not in _handed_out:
+            _handed_out.add(port)
+            return port
+
+
+def default_plugin_dir(tree: Path) -> Path:
+    """Where the build leaves the plugin for the server in `tree`; HS_PLUGIN_DIR overrides it."""
+    override = os.environ.get("HS_PLUGIN_DIR")
+    return Path(override) if override else REPOSITORY / "build" / tree.name / "src" / "mysqld"
+
+
+class ServerInstance:
+    """One server process in one folder. Not thread-safe: one thread starts and stops it."""
+
+    def __init__(
+        self,
+        tree: Path,
+        base_dir: Path,
+        *,
+        plugin_dir: Path | None = None,
+        settings: Mapping[str, Setting] = {},
+        load_plugin: bool = True,
+        hs_port: int | None = None,
+        hs_port_wr: int | None = None,
+        extra_settings_file: Path | None = None,
+        detached: bool = False,
+    ) -> None:
+        """`settings` overrides DEFAULTS; None as a value makes a setting without a value.
+
+        extra_settings_file is an option file that is read last. A detached
+        server outlives this Python process; any other is killed at its exit.
+        """
+        self.tree = tree.resolve()
+        self.base_dir = base_dir.resolve()
+        self.data_dir = self.base_dir / "data"
+        self.log_path = self.base_dir / "server.log"
+        self.pid_path = self.base_dir / "server.pid"
+        self.config_path = self.base_dir / "server.cnf"
+        self.plugin_dir = plugin_dir or default_plugin_dir(self.tree)
+        self.load_plugin = load_plugin
+        self.hs_port = hs_port or free_port()
+        self.hs_port_wr = hs_port_wr or free_port()
+        self.settings: dict[str, Setting] = dict(settings)
+        self._extra_settings_file = extra_settings_file
+        self._detached = detached
+        self._process: subprocess.Popen[bytes] | None = None
+        self._log_start = 0
+        self._socket_dir: tempfile.TemporaryDirectory[str] | None = None
+        self.socket = self.base_dir / "server.sock"
+        if len(os.fsencode(self.socket)) > MAX_SOCKET_PATH:
+            self._socket_dir = tempfile.TemporaryDirectory(prefix="hs-")
+            self.socket = Path(self._socket_dir.name) / "server.sock"
+
+    def __enter__(self) -> ServerInstance:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            self.kill()  # the error in flight says more than how the server ends
+        else:
+            self.stop()
+
+    @property
+    def pid(self) -> int:
+        if self._process is None:
+            raise ServerError("the server was not started")
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def log_text(self) -> str:
+        return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
+
+    def start(self, timeout: float = START_TIMEOUT) -> None:
+        """Starts the server and returns when it answers on its socket."""
+        if self.alive:
+            raise ServerError("the server is already running")
+        self._prepare()
+        command = [
+            str(self.tree / "bin" / "mariadbd"),
+            f"--defaults-file={self.config_path}",
+            *(["--user=root"] if os.geteuid() == 0 else []),
+        ]
+        with self.log_path.open("ab") as log:
+            self._log_start = log.tell()
+            self._process = subprocess.Popen(
+                command,
+                cwd=self.base_dir,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        if not self._detached:
+            _running.add(self)
+        self._wait_until_ready(timeout)
+
+    def stop(self, timeout: float = STOP_TIMEOUT) -> None:
+        """Shuts the server down. An error if it had died, hangs, or ends badly."""
+        if self._process is None:
+            return
+        process, self._process = self._process, None
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                raise self._error(f"the server did not shut down within {timeout:g} s") from None
+        if process.returncode != 0:
+            raise self._error(f"the server ended with {_describe_exit(process.returncode)}")
+
+    def kill(self) -> None:
+        """Ends the server at once, as a power cut would."""
+        if self._process is not None:
+            process, self._process = self._process, None
+            process.kill()
+            process.wait()
+
+    def restart(self, timeout: float = STOP_TIMEOUT) -> None:
+        self.stop(timeout)
+        self.start()
+
+    def client(self, sql: str, database: str | None = None) -> str:
+        """The output of the mariadb client in batch mode: tab-separated, no column names."""
+        command = [
+            str(self.tree / "bin" / "mariadb"),
+            "--no-defaults",
+            "--batch",
+            "--skip-column-names",
+            "--default-character-set=utf8mb4",
+            "--user=root",
+            f"--socket={self.socket}",
+            *([f"--database={database}"] if database else []),
+        ]
+        result = subprocess.run(command, input=sql, capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            raise ServerError(result.stderr.strip() or "the mariadb client failed")
+        return result.stdout
+
+    def sql(self, query: str, database: str | None = None) -> list[list[str]]:
+        """The rows of `query` as text, escaped as batch mode does."""
+        return [line.split("\t") for line in self.client(query, database).splitlines()]
+
+    def _prepare(self) -> None:
+        self.base_dir.mkdir(parents=True, exist_ok=True)
+        if not self.data_dir.exists():
+            copy_template(self.tree, self.data_dir)
+        plugins = self.base_dir / "plugins"
+        shutil.rmtree(plugins, ignore_errors=True)
+        plugins.mkdir()
+        for library in (self.tree / "root/usr/lib/mysql/plugin").glob("*.so"):
+            (plugins / library.name).symlink_to(library)
+        ours = self.plugin_dir.resolve() / PLUGIN_LIBRARY
+        if ours.exists():
+            (plugins / PLUGIN_LIBRARY).symlink_to(ours)
+        elif self.load_plugin:
+            raise ServerError(f"{ours} does not exist: the plugin is not built")
+        self.config_path.write_text(self._configuration(plugins))
+
+    def _configuration(self, plugins: Path) -> str:
+        settings: dict[str, Setting] = {
+            **server_paths(self.tree),
+            "datadir": str(self.data_dir),
+            "socket": str(self.socket),
+            "pid_file": str(self.pid_path),
+            "plugin_dir": str(plugins),
+        }
+        # Without the plugin its settings are unknown to the server, until an INSTALL SONAME.
+        prefix = "" if self.load_plugin else "loose_"
+        settings[f"{prefix}handlersocket_port"] = self.hs_port
+        settings[f"{prefix}handlersocket_port_wr"] = self.hs_port_wr
+        settings.update(DEFAULTS)
+        own = {name.replace("-", "_"): value for name, value in self.settings.items()}
+        settings.update(own)
+        if "port" in own:
+            settings.setdefault("bind_address", "127.0.0.1")
+        elif "skip_networking" not in own:
+            settings["skip_networking"] = None
+        lines = ["[mariadbd]", *(_option_line(*setting) for setting in settings.items())]
+        if self.load_plugin:
+            # Beside any that the settings load: each such line adds to those before it.
+            lines.append(f"plugin_load_add = {PLUGIN_NAME}={PLUGIN_LIBRARY}")
+        if self._extra_settings_file:
+            lines.append(f"!include {self._extra_settings_file.resolve()}")
+        return "\n".join(lines) + "\n"
+
+    def _wait_until_ready(self, timeout: float) -> None:
+        assert self._process is not None
+        deadline = time.monotonic() + timeout
+        while not _greets(self.socket, self._process.pid):
+            if self._process.poll() is not None:
+                code = self._process.returncode
+                self._process = None
+                raise self._error(f"the server did not start ({_describe_exit(code)})")
+            if time.monotonic() > deadline:
+                self.kill()
+                raise self._error(f"the server did not come up within {timeout:g} s")
+            time.sleep(0.02)
+
+    def _error(self, message: str) -> ServerError:
+        lines = self.log_path.read_bytes()[self._log_start :].decode(errors="replace").splitlines()
+        cause = next((line.partition("[ERROR]")[2] for line in lines if "[ERROR]" in line), "")
+        summary = f"{message}:{cause}" if cause else message
+        return ServerError("\n".join([summary, f"--- the end of {self.log_path}", *lines[-30:]]))
+
+
+def _option_line(name: str, value: Setting) -> str:
+    if value is None:
+        return name
+    text = str(value)
+    if "\n" in text:
+        raise ValueError(f"the value of {name} has a line break")
+    escaped = text.replace("\\", "\\\\")
+    return f'{name} = "{escaped}"'
+
+
+def _greets(path: Path, pid: int) -> bool:
+    """Whether process `pid` says hello to a SQL client, as a server does once it is up."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(1.0)
+        try:
+            client.connect(str(path))
+            credentials = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            if int.from_bytes(credentials[:4], "little") != pid:
+                return False  # a socket that an earlier server left behind, in other hands
+            readable, _, _ = select.select([client], [], [], 1.0)
+            return bool(readable) and len(client.recv(1)) == 1
+        except OSError:
+            return False
+
+
+def _describe_exit(code: int) -> str:
+    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+@atexit.register
+def _kill_leftovers() -> None:
+    for instance in list(_running):
+        instance.kill()

@@ -1,0 +1,66 @@
+#!/bin/bash
+# make test: every test there is, from nothing; a summary at the end.
+#
+#   setup/test.sh NAME
+#
+# HS_FUZZ_SECONDS is how long each fuzzer runs.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+name=$1
+fuzz_seconds=${HS_FUZZ_SECONDS:-15}
+jobs=$(nproc)
+
+run_ctest() {
+  ctest --test-dir "$1" --output-on-failure --no-tests=error --parallel "$jobs" --timeout 120
+}
+
+unit_tests() {
+  setup/build.sh "$name" all
+  run_ctest "build/$name"
+}
+
+sanitized_tests() {
+  configure build/asan -DHS_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=Debug
+  cmake --build build/asan --parallel "$jobs"
+  ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 run_ctest build/asan
+}
+
+# Each fuzzer for a while, over its corpus; what it finds new stays in build/.
+fuzzers() {
+  configure build/fuzz -DCMAKE_CXX_COMPILER=clang++-14 -DHS_FUZZ=ON -DHS_TESTS=OFF -DHS_SANITIZE=address
+  cmake --build build/fuzz --parallel "$jobs"
+  local fuzzer title log found=0
+  while read -r fuzzer; do
+    found=$((found + 1))
+    title=$(basename "$fuzzer")
+    log=$var/log/$title.log
+    local corpora=("$repo/build/fuzz/found/$title" "$repo/tests/fuzz/$title")
+    mkdir -p "${corpora[0]}"
+    [[ -d ${corpora[1]} ]] || unset 'corpora[1]'
+    # The first folder takes what is new; the others are only read.
+    if ! "$fuzzer" -max_total_time="$fuzz_seconds" -timeout=10 -rss_limit_mb=2048 \
+      -artifact_prefix="$repo/build/fuzz/$title-" "${corpora[@]}" >"$log" 2>&1 </dev/null; then
+      tail -n 60 "$log" >&2
+      die "$title found a failure; its input is named above"
+    fi
+    echo "$title: $(grep '^Done' "$log")"
+  done < <(find build/fuzz -name '*_fuzz' -type f -executable | sort)
+  ((found > 0)) || die "no fuzzer was built"
+}
+
+end_to_end_tests() {
+  setup/build.sh "$name"
+  cd tests
+  SERVER=$name ../var/venv/bin/python -m pytest -q --tb=short -o cache_dir="$var/pytest" </dev/null
+}
+
+setup/packages.sh build test
+setup/server.sh "$name"
+setup/venv.sh tests/requirements.txt
+
+check "unit tests" unit_tests
+check "unit tests with the address and undefined-behaviour sanitizers" sanitized_tests
+check "fuzzers, $fuzz_seconds s each" fuzzers
+check "end-to-end tests" end_to_end_tests
+
+summarise

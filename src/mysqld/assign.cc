@@ -1,0 +1,136 @@
+#include "mysqld/assign.h"
+
+#include <charconv>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "mysqld/server_api.h"
+
+namespace hs::mysqld {
+namespace {
+
+void raise_not_a_number(const Field& field, std::string_view text) {
+  const std::string shown(text.substr(0, 64));
+  my_error(ER_TRUNCATED_WRONG_VALUE, MYF(0), "DOUBLE", shown.c_str());
+  static_cast<void>(field);
+}
+
+void raise_out_of_range(const Field& field) {
+  my_error(ER_DATA_OUT_OF_RANGE, MYF(0), field.is_unsigned() ? "BIGINT UNSIGNED" : "BIGINT",
+           field.field_name.str);
+}
+
+bool crosses_zero(int sign_before, int sign_after) { return sign_before * sign_after < 0; }
+
+template <class Number>
+int sign_of(Number number) {
+  return static_cast<int>(number > 0) - static_cast<int>(number < 0);
+}
+
+bool is_integral(const Field& field) {
+  switch (field.result_type()) {
+    case INT_RESULT:
+    case TIME_RESULT:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool add_integer(Field& field, std::string_view text, bool subtract) {
+  __int128 operand = 0;
+  std::int64_t narrow = 0;
+  const char* end = text.data() + text.size();
+  const bool plus = !text.empty() && text[0] == '+';
+  const auto parsed = std::from_chars(text.data() + (plus ? 1 : 0), end, narrow);
+  if (parsed.ec != std::errc{} || parsed.ptr != end) {
+    std::uint64_t wide = 0;
+    const auto again = std::from_chars(text.data(), end, wide);
+    if (again.ec != std::errc{} || again.ptr != end) {
+      raise_not_a_number(field, text);
+      return false;
+    }
+    operand = wide;
+  } else {
+    operand = narrow;
+  }
+  const std::int64_t bits = field.val_int();
+  const __int128 before = field.is_unsigned() ? static_cast<__int128>(static_cast<std::uint64_t>(bits))
+                                              : static_cast<__int128>(bits);
+  const __int128 after = subtract ? before - operand : before + operand;
+  if (subtract && crosses_zero(sign_of(before), sign_of(after))) return true;
+  const bool as_unsigned = after > std::numeric_limits<std::int64_t>::max();
+  if (after > std::numeric_limits<std::uint64_t>::max() || after < std::numeric_limits<std::int64_t>::min()) {
+    raise_out_of_range(field);
+    return false;
+  }
+  field.store(static_cast<longlong>(after), as_unsigned);
+  return false;
+}
+
+bool add_decimal(Field& field, std::string_view text, bool subtract) {
+  my_decimal operand;
+  const char* end = nullptr;
+  const int error = str2my_decimal(0, text.data(), text.size(), &my_charset_latin1, &operand, &end);
+  if (error != E_DEC_OK || end != text.data() + text.size()) {
+    raise_not_a_number(field, text);
+    return false;
+  }
+  my_decimal buffer;
+  const my_decimal* before = field.val_decimal(&buffer);
+  my_decimal after;
+  if (subtract) {
+    my_decimal_sub(E_DEC_FATAL_ERROR, &after, before, &operand);
+  } else {
+    my_decimal_add(E_DEC_FATAL_ERROR, &after, before, &operand);
+  }
+  const auto sign = [](const my_decimal& number) {
+    if (my_decimal_is_zero(&number)) return 0;
+    return number.sign() ? -1 : 1;
+  };
+  if (subtract && crosses_zero(sign(*before), sign(after))) return true;
+  field.store_decimal(&after);
+  return false;
+}
+
+bool add_real(Field& field, std::string_view text, bool subtract) {
+  char* end = nullptr;
+  int error = 0;
+  const double operand =
+      my_charset_latin1.strntod(const_cast<char*>(text.data()), text.size(), &end, &error);
+  if (error != 0 || text.empty() || end != text.data() + text.size()) {
+    raise_not_a_number(field, text);
+    return false;
+  }
+  const double before = field.val_real();
+  const double after = subtract ? before - operand : before + operand;
+  if (subtract && crosses_zero(sign_of(before), sign_of(after))) return true;
+  field.store(after);
+  return false;
+}
+
+bool is_binary(const Field& field) { return field.charset() == &my_charset_bin; }
+
+}  // namespace
+
+void assign(Field& field, const protocol::Value& value, TextEncoding encoding) {
+  if (value.null) {
+    set_field_to_null_with_conversions(&field, false);
+    return;
+  }
+  field.set_notnull();
+  CHARSET_INFO* const charset = is_binary(field)                      ? &my_charset_bin
+                                : encoding == TextEncoding::utf8mb4 ? &my_charset_utf8mb4_bin
+                                                                      : field.charset();
+  field.store(value.bytes.data(), value.bytes.size(), charset);
+}
+
+bool add_unless_crossing_zero(Field& field, const protocol::Value& value, bool subtract) {
+  if (field.is_null() || value.null) return false;
+  if (is_integral(field)) return add_integer(field, value.bytes, subtract);
+  if (field.result_type() == DECIMAL_RESULT) return add_decimal(field, value.bytes, subtract);
+  return add_real(field, value.bytes, subtract);
+}
+
+}  // namespace hs::mysqld

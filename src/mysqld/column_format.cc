@@ -1,0 +1,167 @@
+#include "mysqld/column_format.h"
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <type_traits>
+
+#include "mysqld/server_api.h"
+
+namespace hs::mysqld {
+namespace {
+
+using protocol::ReplyWriter;
+
+std::string_view view_of(const String& string) { return {string.ptr(), string.length()}; }
+
+// Integers, little-endian in the record.
+template <class Integer, std::size_t bytes = sizeof(Integer)>
+void format_integer(Field& field, ReplyWriter& reply) {
+  using Unsigned = std::make_unsigned_t<Integer>;
+  Unsigned value = 0;
+  std::memcpy(&value, field.ptr, bytes);
+  if constexpr (std::is_signed_v<Integer> && bytes < sizeof(Integer)) {
+    constexpr unsigned unused = 8 * (sizeof(Integer) - bytes);
+    value = static_cast<Unsigned>(static_cast<Integer>(value << unused) >> unused);
+  }
+  std::array<char, 24> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), static_cast<Integer>(value));
+  reply.plain({text.data(), static_cast<std::size_t>(end.ptr - text.data())});
+}
+
+// VARCHAR whose bytes are sent as they are: a length of one or two bytes, then the bytes.
+template <std::size_t length_bytes>
+void format_varchar(Field& field, ReplyWriter& reply) {
+  std::size_t length = field.ptr[0];
+  if constexpr (length_bytes == 2) length |= static_cast<std::size_t>(field.ptr[1]) << 8;
+  reply.text({reinterpret_cast<const char*>(field.ptr) + length_bytes, length});
+}
+
+char* write_two_digits(char* to, unsigned value) {
+  to[0] = static_cast<char>('0' + value / 10);
+  to[1] = static_cast<char>('0' + value % 10);
+  return to + 2;
+}
+
+char* write_date(char* to, unsigned year, unsigned month, unsigned day) {
+  to = write_two_digits(to, year / 100);
+  to = write_two_digits(to, year % 100);
+  *to++ = '-';
+  to = write_two_digits(to, month);
+  *to++ = '-';
+  return write_two_digits(to, day);
+}
+
+// DATE: three bytes, little-endian: day in 5 bits, month in 4, year above.
+void format_date(Field& field, ReplyWriter& reply) {
+  const unsigned packed = uint3korr(field.ptr);
+  std::array<char, 10> text;
+  write_date(text.data(), packed >> 9, (packed >> 5) & 15, packed & 31);
+  reply.plain({text.data(), text.size()});
+}
+
+// DATETIME without a fraction: five bytes, big-endian, sign bit set: year * 13 +
+// month in 17 bits, day in 5, hour in 5, minute in 6, second in 6.
+void format_datetime(Field& field, ReplyWriter& reply) {
+  std::uint64_t packed = 0;
+  for (int i = 0; i < 5; ++i) packed = packed << 8 | field.ptr[i];
+  packed -= 0x8000000000ULL;
+  const auto year_month = static_cast<unsigned>(packed >> 22);
+  const auto time = static_cast<unsigned>(packed & 0x1ffff);
+  std::array<char, 19> text;
+  char* to = write_date(text.data(), year_month / 13, year_month % 13,
+                        static_cast<unsigned>(packed >> 17) & 31);
+  *to++ = ' ';
+  to = write_two_digits(to, time >> 12);
+  *to++ = ':';
+  to = write_two_digits(to, (time >> 6) & 63);
+  *to++ = ':';
+  write_two_digits(to, time & 63);
+  reply.plain({text.data(), text.size()});
+}
+
+// Whatever the server makes of it, not converted.
+void format_as_is(Field& field, ReplyWriter& reply) {
+  StringBuffer<MAX_FIELD_WIDTH> buffer;
+  const String* value = field.val_str(&buffer, &buffer);
+  reply.text(view_of(*value));
+}
+
+// Text of another character set, converted to utf8mb4.
+void format_converted(Field& field, ReplyWriter& reply) {
+  StringBuffer<MAX_FIELD_WIDTH> buffer;
+  StringBuffer<MAX_FIELD_WIDTH> converted;
+  const String* value = field.val_str(&buffer, &buffer);
+  uint errors = 0;
+  if (converted.copy(value->ptr(), value->length(), field.charset(), &my_charset_utf8mb4_bin, &errors)) {
+    // Out of memory: the server has set its error, the statement fails.
+    return reply.null();
+  }
+  reply.text(view_of(converted));
+}
+
+bool is_text(const Field& field) {
+  switch (field.real_type()) {
+    case MYSQL_TYPE_VARCHAR:
+    case MYSQL_TYPE_STRING:
+    case MYSQL_TYPE_VAR_STRING:
+    case MYSQL_TYPE_ENUM:
+    case MYSQL_TYPE_SET:
+    case MYSQL_TYPE_TINY_BLOB:
+    case MYSQL_TYPE_MEDIUM_BLOB:
+    case MYSQL_TYPE_LONG_BLOB:
+    case MYSQL_TYPE_BLOB:
+    case MYSQL_TYPE_BLOB_COMPRESSED:
+    case MYSQL_TYPE_VARCHAR_COMPRESSED:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_sent_as_is(const CHARSET_INFO* charset) {
+  return charset == &my_charset_bin || my_charset_same(charset, &my_charset_utf8mb4_bin) ||
+         my_charset_same(charset, &my_charset_utf8mb3_bin) ||
+         std::string_view(charset->cs_name.str, charset->cs_name.length) == "ascii";
+}
+
+template <class Signed, std::size_t bytes = sizeof(Signed)>
+ColumnFormat integer_format(const Field& field) {
+  return field.is_unsigned() ? &format_integer<std::make_unsigned_t<Signed>, bytes>
+                             : &format_integer<Signed, bytes>;
+}
+
+}  // namespace
+
+ColumnFormat choose_column_format(const Field& field, TextEncoding encoding) {
+  const bool padded = (field.flags & ZEROFILL_FLAG) != 0;
+  switch (field.real_type()) {
+    case MYSQL_TYPE_TINY:
+      return padded ? format_as_is : integer_format<std::int8_t>(field);
+    case MYSQL_TYPE_SHORT:
+      return padded ? format_as_is : integer_format<std::int16_t>(field);
+    case MYSQL_TYPE_INT24:
+      return padded ? format_as_is : integer_format<std::int32_t, 3>(field);
+    case MYSQL_TYPE_LONG:
+      return padded ? format_as_is : integer_format<std::int32_t>(field);
+    case MYSQL_TYPE_LONGLONG:
+      // The system columns of versioning by transaction are no plain numbers.
+      if (field.vers_sys_field()) return format_as_is;
+      return padded ? format_as_is : integer_format<std::int64_t>(field);
+    case MYSQL_TYPE_NEWDATE:
+      return format_date;
+    case MYSQL_TYPE_DATETIME2:
+      return field.decimals() == 0 ? format_datetime : format_as_is;
+    default:
+      break;
+  }
+  if (!is_text(field)) return format_as_is;
+  if (encoding == TextEncoding::utf8mb4 && !is_sent_as_is(field.charset())) return format_converted;
+  if (field.real_type() == MYSQL_TYPE_VARCHAR) {
+    return static_cast<const Field_varstring&>(field).length_bytes == 1 ? &format_varchar<1>
+                                                                       : &format_varchar<2>;
+  }
+  return format_as_is;
+}
+
+}  // namespace hs::mysqld

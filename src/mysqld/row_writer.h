@@ -1,0 +1,59 @@
+// RowWriter: changes rows by the rules that SQL follows.
+//
+// Defaults, NOT NULL, generated columns, CHECK, triggers, auto-increment, system
+// versioning and sql_mode, in the order in which INSERT, UPDATE and DELETE apply
+// them. Called on the worker's thread, inside a statement (statement.h), with a
+// table that is open for writing. It reads no index and ends no statement.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/status.h"
+#include "mysqld/index_plan.h"
+#include "protocol/request.h"
+
+class THD;
+class Field;
+
+namespace hs::mysqld {
+
+class RowWriter {
+ public:
+  explicit RowWriter(THD* thd) : thd_(thd) {}
+
+  // Sets the table up for inserts of `values` columns, or for a modification
+  // through the plan's index; nothing to do if that is how it stands.
+  Status set_up_insert(OpenTable& opened, IndexPlan& plan, std::size_t values);
+  Status set_up_modify(OpenTable& opened, IndexPlan& plan, protocol::Modification modification,
+                       std::size_t values);
+
+  // Inserts one row. `id` is the auto-increment column's value, if there is one.
+  Status insert(OpenTable& opened, const IndexPlan& plan, std::span<const protocol::Value> values,
+                std::optional<std::uint64_t>& id);
+
+  // Changes or deletes the row that stands in record[0]. `counted` says whether
+  // the row counts as modified.
+  Status modify(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request, bool& counted);
+
+  // Whether the modification could move a row ahead of the scan that found it.
+  static bool may_meet_again(const OpenTable& opened, const IndexPlan& plan,
+                             protocol::Modification modification);
+
+  // The number of the error that the server has raised, or `engine_error`.
+  Status failure(int engine_error) const;
+
+ private:
+  Status begin_set_up(OpenTable& opened, IndexPlan& plan);
+  bool fill_insert(TABLE& table, const IndexPlan& plan, std::span<const protocol::Value> values);
+  bool run_before_triggers(TABLE& table, int event);
+  Status update(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request, bool& counted);
+  Status erase(TABLE& table);
+  bool fill_update(TABLE& table, const IndexPlan& plan, const protocol::Find& request, bool& crosses_zero);
+
+  THD* thd_;
+  bool versions_rows_ = false;  // this update makes history rows
+};
+
+}  // namespace hs::mysqld

@@ -1,0 +1,128 @@
+#include "net/server.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <exception>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "net/shared.h"
+#include "net/streamer.h"
+#include "net/worker.h"
+
+namespace hs::net {
+namespace {
+
+constexpr std::size_t smallest_read = 1024;
+constexpr std::size_t largest_read = std::size_t{16} << 20;
+
+ServerConfig within_bounds(ServerConfig config) {
+  config.workers = std::max(config.workers, 1U);
+  config.read_size = std::clamp(config.read_size, smallest_read, largest_read);
+  return config;
+}
+
+}  // namespace
+
+class Server::Impl {
+ public:
+  Impl(ServerConfig config, ApplicationFactory factory, CounterSet& counters, LogFunction log)
+      : counters_(counters),
+        shared_(within_bounds(std::move(config)), std::move(factory), std::move(log)) {}
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { stop(); }
+
+  bool start() {
+    bool started = false;
+    try {
+      started = listen() && make_workers() && start_threads();
+    } catch (const std::exception& error) {  // no memory, or no thread to be had
+      shared_.log(std::string("handlersocket: cannot start: ") + error.what());
+    }
+    if (!started) stop();
+    return started;
+  }
+
+  void stop() {
+    shared_.stopping = true;
+    if (shared_.stop_event.fd() >= 0) shared_.stop_event.notify();
+    shared_.streams.wake_all();
+    for (const auto& inbox : shared_.inboxes) inbox->wake();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+    workers_.clear();
+    streamers_.clear();
+    shared_.listeners.clear();
+    shared_.inboxes.clear();
+    shared_.stop_event = Wakeup{};
+  }
+
+  std::size_t connections() const { return shared_.connections.load(std::memory_order_relaxed); }
+  unsigned bound_port() const { return bound_port_; }
+
+ private:
+  bool listen() {
+    const ServerConfig& config = shared_.config;
+    if (!config.port.empty() &&
+        !open_tcp_listeners(config, shared_.listeners, bound_port_, shared_.log)) {
+      return false;
+    }
+    return config.socket_path.empty() ||
+           open_unix_listener(config, shared_.listeners, shared_.log);
+  }
+
+  // Whatever can fail for lack of descriptors or memory, before any thread runs.
+  bool make_workers() {
+    const auto failed = [this] {
+      shared_.log("handlersocket: cannot start: " + std::generic_category().message(errno));
+      return false;
+    };
+    if (!shared_.stop_event.open()) return failed();
+    for (unsigned i = 0; i < shared_.config.workers; ++i) {
+      Inbox& inbox = *shared_.inboxes.emplace_back(std::make_unique<Inbox>());
+      if (!inbox.open()) return failed();
+      workers_.push_back(std::make_unique<Worker>(shared_, inbox, counters_.new_block()));
+      if (!workers_.back()->open()) return failed();
+    }
+    for (unsigned i = 0; i < shared_.config.streamers; ++i) {
+      streamers_.push_back(std::make_unique<Streamer>(shared_, counters_.new_block()));
+    }
+    threads_.reserve(workers_.size() + streamers_.size());
+    shared_.workers_left = workers_.size();
+    return true;
+  }
+
+  bool start_threads() {
+    // Streamers first, so that no find ever meets a queue without them.
+    for (const auto& streamer : streamers_) {
+      shared_.streams.join();
+      threads_.emplace_back(&Streamer::run, streamer.get());
+    }
+    for (const auto& worker : workers_) threads_.emplace_back(&Worker::run, worker.get());
+    return true;
+  }
+
+  CounterSet& counters_;
+  Shared shared_;
+  unsigned bound_port_ = 0;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<Streamer>> streamers_;
+  std::vector<std::thread> threads_;
+};
+
+Server::Server(ServerConfig config, ApplicationFactory factory, CounterSet& counters,
+               LogFunction log)
+    : impl_(std::make_unique<Impl>(std::move(config), std::move(factory), counters,
+                                   std::move(log))) {}
+
+Server::~Server() = default;
+
+bool Server::start() { return impl_->start(); }
+void Server::stop() { impl_->stop(); }
+std::size_t Server::connections() const { return impl_->connections(); }
+unsigned Server::bound_port() const { return impl_->bound_port(); }
+
+}  // namespace hs::net

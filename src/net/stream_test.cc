@@ -1,0 +1,125 @@
+// Long finds: what a streamer carries, for which clients, and who is served meanwhile.
+#include <string>
+#include <vector>
+
+#include "net/server.h"
+#include "net/test_support.h"
+
+namespace hs::net::test {
+namespace {
+
+constexpr std::size_t size_of_reply(std::size_t pieces, std::size_t size) {
+  return pieces * size + 3;  // and "end"
+}
+
+TEST(Streams, KeepTheOrderOfReplies) {
+  Fixture fixture;
+  ASSERT_TRUE(fixture.start());
+  Client client = Client::tcp(fixture.server.bound_port());
+  // The large reply in front is still being sent when the long find has its turn.
+  ASSERT_TRUE(client.send("big 10000000\nstream 100 65536\nbetween\nstream 3 10\nafter\nhal"));
+  EXPECT_EQ(client.line().size(), 10'000'000U);
+  EXPECT_EQ(client.line().size(), size_of_reply(100, 65536));
+  EXPECT_EQ(client.line(), "between");
+  EXPECT_EQ(client.line(), std::string(30, 's') + "end");
+  EXPECT_EQ(client.line(), "after");
+  ASSERT_TRUE(client.send("f\n"));
+  EXPECT_EQ(client.line(), "half");
+  EXPECT_EQ(fixture.count(Counter::long_finds), 2U);
+}
+
+TEST(Streams, LeaveTheWorkerToTheOthers) {
+  Fixture fixture;
+  ASSERT_TRUE(fixture.start());
+  Client slow = Client::tcp(fixture.server.bound_port());
+  Client waiting = Client::tcp(fixture.server.bound_port());
+  Client other = Client::tcp(fixture.server.bound_port());
+  ASSERT_TRUE(slow.send("stream 400 100000\nafter\n"));
+  ASSERT_TRUE(eventually([&] { return fixture.board.streaming.load(); }));
+  ASSERT_TRUE(waiting.send("stream 1 5\n"));  // for the only streamer
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(other.send("hello\n"));
+    ASSERT_EQ(other.line(), "hello");
+  }
+  EXPECT_TRUE(fixture.board.streaming);
+  EXPECT_EQ(slow.line().size(), size_of_reply(400, 100'000));
+  EXPECT_EQ(slow.line(), "after");
+  EXPECT_EQ(waiting.line(), "sssssend");
+}
+
+TEST(Streams, ServeAClientThatHasFinishedSending) {
+  Fixture fixture;
+  ASSERT_TRUE(fixture.start());
+  Client client = Client::tcp(fixture.server.bound_port());
+  ASSERT_TRUE(client.send("stream 100 100000\nafter\n"));
+  client.finish_sending();
+  EXPECT_EQ(client.line().size(), size_of_reply(100, 100'000));
+  EXPECT_EQ(client.line(), "after");
+  EXPECT_EQ(client.rest(), "");
+}
+
+TEST(Streams, EndWhenTheClientVanishes) {
+  Fixture fixture;
+  ASSERT_TRUE(fixture.start());
+  for (int i = 0; i < 3; ++i) {
+    Client client = Client::tcp(fixture.server.bound_port());
+    ASSERT_TRUE(client.send("stream 1000000 100000\n"));
+    ASSERT_GT(client.read_some(1000), 0U);
+    client.abort();
+    ASSERT_TRUE(eventually([&] { return fixture.server.connections() == 0; }));
+  }
+  EXPECT_EQ(fixture.board.dialogues, 0U);
+  EXPECT_EQ(fixture.board.strange_dialogues, 0U);
+}
+
+TEST(Streams, EndWhenTheClientDoesNotRead) {
+  ServerConfig config = Fixture::loopback();
+  config.idle_timeout = std::chrono::seconds(1);
+  Fixture fixture(config);
+  ASSERT_TRUE(fixture.start());
+  Client stuck = Client::tcp(fixture.server.bound_port());
+  Client next = Client::tcp(fixture.server.bound_port());
+  ASSERT_TRUE(stuck.send("stream 1000000 100000\n"));
+  ASSERT_TRUE(eventually([&] { return fixture.board.streaming.load(); }));
+  ASSERT_TRUE(next.send("stream 2 2\n"));
+  EXPECT_EQ(next.line(), "ssssend");
+}
+
+TEST(Streams, EndWithTheirWorker) {
+  Fixture fixture;
+  ASSERT_TRUE(fixture.start());
+  Client stuck = Client::tcp(fixture.server.bound_port());
+  Client queued = Client::tcp(fixture.server.bound_port());
+  ASSERT_TRUE(stuck.send("stream 1000000 100000\n"));
+  ASSERT_TRUE(eventually([&] { return fixture.board.streaming.load(); }));
+  ASSERT_TRUE(queued.send("hello\nstream 1 1\n"));
+  EXPECT_EQ(queued.line(), "hello");
+  fixture.board.run_worker = false;
+  EXPECT_TRUE(eventually([&] { return fixture.board.stopped == 1; }));
+  EXPECT_EQ(queued.line(), "<end>");
+  EXPECT_EQ(fixture.server.connections(), 0U);
+  EXPECT_EQ(fixture.board.late_dialogues, 0U);
+  EXPECT_EQ(fixture.board.strange_dialogues, 0U);
+}
+
+TEST(Streams, EndWithTheirStreamer) {
+  Fixture fixture;
+  ASSERT_TRUE(fixture.start());
+  Client stuck = Client::tcp(fixture.server.bound_port());
+  Client queued = Client::tcp(fixture.server.bound_port());
+  ASSERT_TRUE(stuck.send("stream 1000000 100000\n"));
+  ASSERT_TRUE(eventually([&] { return fixture.board.streaming.load(); }));
+  ASSERT_TRUE(queued.send("stream 1 1\n"));
+  fixture.board.run_streamer = false;
+  EXPECT_EQ(queued.line(), "<end>");
+  ASSERT_TRUE(eventually([&] { return fixture.server.connections() == 0; }));
+
+  // The worker goes on, without long finds.
+  Client client = Client::tcp(fixture.server.bound_port());
+  ASSERT_TRUE(client.send("hello\nstream 1 1\n"));
+  EXPECT_EQ(client.line(), "hello");
+  EXPECT_EQ(client.line(), "<end>");
+}
+
+}  // namespace
+}  // namespace hs::net::test

@@ -1,0 +1,108 @@
+// What the tests of net/ share: an application that obeys simple lines, and a
+// client with real sockets. Every wait is bounded.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/counters.h"
+#include "net/descriptor.h"
+#include "net/server.h"
+
+namespace hs::net::test {
+
+inline constexpr std::chrono::seconds patience{20};
+
+// True as soon as `condition` holds, false if it does not in time.
+bool eventually(const std::function<bool()>& condition);
+
+// What the application's threads tell the test, and the test them.
+struct Board {
+  std::atomic<std::size_t> lines_a_pass{1'000'000};  // of one connection; then `again`
+  std::atomic<bool> gate_open{false};                // "gate" is answered once it is
+  std::atomic<bool> run_worker{true};
+  std::atomic<bool> run_streamer{true};
+  std::atomic<bool> can_start{true};
+
+  std::atomic<std::size_t> requests{0};
+  std::atomic<std::size_t> passes{0};
+  std::atomic<std::size_t> gate_turns{0};
+  std::atomic<std::uint64_t> gate_since{0};
+  std::atomic<std::size_t> gate_since_changes{0};
+  std::atomic<std::size_t> wrongly_scanned{0};  // turns whose `scanned` is not the rest of the last
+  std::atomic<std::size_t> idles{0};
+  std::atomic<std::size_t> started{0};
+  std::atomic<std::size_t> stopped{0};
+  std::atomic<std::size_t> dialogues{0};         // alive
+  std::atomic<std::size_t> late_dialogues{0};    // outlived their worker's stop()
+  std::atomic<std::size_t> strange_dialogues{0};  // ended on another thread than they began on
+  std::atomic<bool> streaming{false};
+};
+
+// Answers each line with itself, but
+//   big N        N bytes and LF
+//   who          the number of its worker
+//   gate         "passed" once the board's gate is open
+//   stream N M   N pieces of M bytes and "end", by a streamer
+//   close        "bye", and the connection is closed
+ApplicationFactory line_application(Board& board);
+
+struct Log {
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  bool contains(std::string_view text);
+};
+
+// A started server, with what it needs.
+class Fixture {
+ public:
+  explicit Fixture(ServerConfig config = loopback());
+  static ServerConfig loopback();
+
+  bool start() { return server.start(); }
+  std::uint64_t count(Counter counter) { return counters.sum(counter); }
+
+  Board board;
+  Log log;
+  CounterSet counters;
+  Server server;
+};
+
+class Client {
+ public:
+  // Not connected if that failed.
+  static Client tcp(unsigned port, int receive_buffer = 0);
+  static Client unix_socket(const std::string& path);
+
+  bool connected() const { return static_cast<bool>(socket_); }
+  bool send(std::string_view bytes);
+  // Sends until the socket takes no more; how many bytes it took.
+  std::size_t send_what_fits(std::string_view bytes);
+  // A line without its LF; "<end>" at the end of file, "<error>" after an error or too long a wait.
+  std::string line();
+  // Everything up to the end of file.
+  std::string rest();
+  std::size_t read_some(std::size_t most);
+  void finish_sending();
+  // Closes with a reset instead of an orderly end.
+  void abort();
+  void close() { socket_.close(); }
+
+ private:
+  explicit Client(Descriptor socket);
+  bool fill();
+
+  Descriptor socket_;
+  std::string read_;
+  bool failed_ = false;
+};
+
+}  // namespace hs::net::test

@@ -1,0 +1,286 @@
+// The application and the client of the other tests of this folder.
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <thread>
+
+#include "net/test_support.h"
+
+namespace hs::net::test {
+namespace {
+
+struct LineDialogue final : Dialogue {
+  LineDialogue(Board& shared_board, const bool& application_stopped)
+      : board(shared_board), stopped(application_stopped) {
+    ++board.dialogues;
+  }
+  ~LineDialogue() override {
+    if (std::this_thread::get_id() != home) {
+      ++board.strange_dialogues;
+    } else if (stopped) {
+      ++board.late_dialogues;
+    }
+    --board.dialogues;
+  }
+  Board& board;
+  const bool& stopped;
+  const std::thread::id home = std::this_thread::get_id();
+  std::size_t rest = 0;  // bytes left in the last turn, if that ended with `wait`
+};
+
+std::size_t number(std::string_view text) {
+  std::size_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+class LineApplication final : public Application {
+ public:
+  LineApplication(Board& board, Role role) : board_(board), role_(role) {}
+
+  bool start() override {
+    number_ = ++board_.started;
+    return board_.can_start;
+  }
+  void stop() override {
+    stopped_ = true;
+    ++board_.stopped;
+  }
+  bool keep_running() override {
+    return role_ == Role::worker ? board_.run_worker : board_.run_streamer;
+  }
+  void idle() override { ++board_.idles; }
+  std::unique_ptr<Dialogue> open_dialogue() override {
+    return std::make_unique<LineDialogue>(board_, stopped_);
+  }
+
+  void run_pass(std::span<Turn> turns, Buffer& out) override {
+    ++board_.passes;
+    for (Turn& turn : turns) run_turn(turn, out);
+  }
+
+  void run_stream(Turn& turn, Buffer& out, Stream& stream) override {
+    const std::size_t lf = turn.input.find('\n');
+    const std::string_view arguments = turn.input.substr(7, lf - 7);
+    const std::size_t blank = arguments.find(' ');
+    const std::string piece(number(arguments.substr(blank + 1)), 's');
+    turn.consumed = lf + 1;
+    turn.next = Next::again;
+    board_.streaming = true;
+    for (std::size_t i = number(arguments); i > 0 && turn.next == Next::again; --i) {
+      out.append(piece);
+      if (!stream.send(out)) turn.next = Next::close;
+    }
+    board_.streaming = false;
+    out.append("end\n");
+  }
+
+ private:
+  void run_turn(Turn& turn, Buffer& out) {
+    auto& dialogue = static_cast<LineDialogue&>(*turn.dialogue);
+    if (turn.scanned != dialogue.rest) ++board_.wrongly_scanned;
+    turn.reply_begin = out.size();
+    turn.next = Next::wait;
+    std::size_t lines = 0;
+    while (true) {
+      const std::size_t lf = turn.input.find('\n', turn.consumed);
+      if (lf == std::string_view::npos) break;
+      if (lines++ == board_.lines_a_pass) {
+        turn.next = Next::again;
+        break;
+      }
+      if (!run_line(turn, turn.input.substr(turn.consumed, lf - turn.consumed), out)) break;
+      ++board_.requests;
+      turn.consumed = lf + 1;
+      if (turn.next == Next::close) break;
+    }
+    if (turn.oversized && turn.consumed == 0) {
+      out.append("too large\n");
+      turn.consumed = turn.input.size();
+      turn.next = Next::close;
+    }
+    turn.reply_end = out.size();
+    dialogue.rest = turn.next == Next::wait ? turn.input.size() - turn.consumed : 0;
+  }
+
+  // False: not yet.
+  bool run_line(Turn& turn, std::string_view line, Buffer& out) {
+    if (line.starts_with("stream ")) {
+      turn.next = Next::stream;
+      return false;
+    }
+    if (line == "gate") return pass_gate(turn, out);
+    if (line.starts_with("big ")) {
+      const std::size_t size = number(line.substr(4));
+      std::memset(out.reserve(size), 'b', size);
+      out.advance(size);
+    } else if (line == "who") {
+      out.append(std::to_string(number_));
+    } else if (line == "close") {
+      out.append("bye");
+      turn.next = Next::close;
+    } else {
+      out.append(line);
+    }
+    out.push_back('\n');
+    return true;
+  }
+
+  bool pass_gate(Turn& turn, Buffer& out) {
+    ++board_.gate_turns;
+    const std::uint64_t since = turn.consumed == 0 ? turn.blocked_since : 0;
+    if (board_.gate_since.exchange(since) != since) ++board_.gate_since_changes;
+    if (!board_.gate_open) {
+      turn.next = Next::retry;
+      return false;
+    }
+    out.append("passed\n");
+    return true;
+  }
+
+  Board& board_;
+  const Role role_;
+  std::size_t number_ = 0;
+  bool stopped_ = false;
+};
+
+Descriptor connect_to(int family, const sockaddr* address, socklen_t length, int receive_buffer) {
+  Descriptor socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const timeval limit{.tv_sec = patience.count(), .tv_usec = 0};
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  if (receive_buffer != 0) {
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
+  }
+  if (family == AF_INET) {
+    const int on = 1;
+    ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
+  if (::connect(socket.get(), address, length) != 0) socket.close();
+  return socket;
+}
+
+}  // namespace
+
+bool eventually(const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+ApplicationFactory line_application(Board& board) {
+  return [&board](Role role, CounterBlock&) {
+    return std::make_unique<LineApplication>(board, role);
+  };
+}
+
+bool Log::contains(std::string_view text) {
+  const std::lock_guard lock(mutex);
+  return std::ranges::any_of(lines, [&](const std::string& line) {
+    return line.find(text) != std::string::npos;
+  });
+}
+
+Fixture::Fixture(ServerConfig config)
+    : server(std::move(config), line_application(board), counters, [this](const std::string& line) {
+        const std::lock_guard lock(log.mutex);
+        log.lines.push_back(line);
+      }) {}
+
+ServerConfig Fixture::loopback() {
+  ServerConfig config;
+  config.port = std::string("0");
+  return config;
+}
+
+Client::Client(Descriptor socket) : socket_(std::move(socket)) {}
+
+Client Client::tcp(unsigned port, int receive_buffer) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return Client(connect_to(AF_INET, reinterpret_cast<const sockaddr*>(&address), sizeof address,
+                          receive_buffer));
+}
+
+Client Client::unix_socket(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return Client(
+      connect_to(AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof address, 0));
+}
+
+bool Client::send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (count <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+std::size_t Client::send_what_fits(std::string_view bytes) {
+  std::size_t sent = 0;
+  while (sent < bytes.size()) {
+    const ssize_t count = ::send(socket_.get(), bytes.data() + sent, bytes.size() - sent,
+                                 MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count <= 0) break;
+    sent += static_cast<std::size_t>(count);
+  }
+  return sent;
+}
+
+bool Client::fill() {
+  char bytes[65536];
+  const ssize_t count = ::recv(socket_.get(), bytes, sizeof bytes, 0);
+  failed_ = failed_ || count < 0;
+  if (count > 0) read_.append(bytes, static_cast<std::size_t>(count));
+  return count > 0;
+}
+
+std::string Client::line() {
+  std::size_t searched = 0;
+  while (true) {
+    const std::size_t lf = read_.find('\n', searched);
+    if (lf != std::string::npos) {
+      std::string line = read_.substr(0, lf);
+      read_.erase(0, lf + 1);
+      return line;
+    }
+    searched = read_.size();
+    if (!fill()) return failed_ ? "<error>" : "<end>";
+  }
+}
+
+std::string Client::rest() {
+  while (fill()) {
+  }
+  if (failed_) read_.append("<error>");
+  return std::exchange(read_, {});
+}
+
+std::size_t Client::read_some(std::size_t most) {
+  std::string bytes(most, '\0');
+  const ssize_t count = ::recv(socket_.get(), bytes.data(), bytes.size(), 0);
+  return count > 0 ? static_cast<std::size_t>(count) : 0;
+}
+
+void Client::finish_sending() { ::shutdown(socket_.get(), SHUT_WR); }
+
+void Client::abort() {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  socket_.close();
+}
+
+}  // namespace hs::net::test

@@ -1,0 +1,41 @@
+// Numbers of the protocol: decimal digits and nothing else.
+//
+// Pure functions, any thread.
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "base/buffer.h"
+
+namespace hs::protocol {
+
+constexpr bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
+
+// A token that is a number as a whole: no sign, no blank, not empty, and small
+// enough. Leading zeros are fine. `number` is only written on success.
+template <typename Number>
+[[nodiscard]] constexpr bool read_number(std::string_view token, Number& number) {
+  constexpr std::uint64_t greatest = std::numeric_limits<Number>::max();
+  if (token.empty()) return false;
+  std::uint64_t value = 0;
+  for (const char byte : token) {
+    if (!is_digit(byte)) return false;
+    const auto digit = static_cast<std::uint64_t>(byte - '0');
+    if (value > (greatest - digit) / 10) return false;
+    value = value * 10 + digit;
+  }
+  number = static_cast<Number>(value);
+  return true;
+}
+
+inline void append_number(Buffer& out, std::uint64_t number) {
+  constexpr std::size_t most_digits = std::numeric_limits<std::uint64_t>::digits10 + 1;
+  char* to = out.reserve(most_digits);
+  out.advance_to(std::to_chars(to, to + most_digits, number).ptr);
+}
+
+}  // namespace hs::protocol

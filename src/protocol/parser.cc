@@ -1,0 +1,215 @@
+#include "protocol/parser.h"
+
+#include "protocol/number.h"
+
+namespace hs::protocol {
+
+// What is here small and by value is so for speed: a result of several fields
+// that one function writes in pieces and another reads as a whole costs more
+// than the rest of a typical line.
+namespace {
+
+// What token == "X" says, without the call of memcmp that it becomes.
+bool is(std::string_view token, char byte) { return token.size() == 1 && token.front() == byte; }
+
+bool read_comparison(std::string_view token, Comparison& comparison) {
+  const bool or_equal = token.size() == 2 && token[1] == '=';
+  if (token.size() != 1 && !or_equal) return false;
+  switch (token.front()) {
+    case '=':
+      comparison = Comparison::equal;
+      return !or_equal;
+    case '>':
+      comparison = or_equal ? Comparison::greater_equal : Comparison::greater;
+      return true;
+    case '<':
+      comparison = or_equal ? Comparison::less_equal : Comparison::less;
+      return true;
+    case '!':
+      comparison = Comparison::not_equal;
+      return or_equal;
+    default: return false;
+  }
+}
+
+// `none` if the token is no modop; one of two bytes has the `?`.
+Modification modification_of(std::string_view token) {
+  if (token.size() != 1 && !(token.size() == 2 && token[1] == '?')) return Modification::none;
+  switch (token.front()) {
+    case 'U': return Modification::update;
+    case 'D': return Modification::erase;
+    case '+': return Modification::increment;
+    case '-': return Modification::decrement;
+    default: return Modification::none;
+  }
+}
+
+// Whether a token at the place of a limit or an offset means that it was left out.
+bool begins_clause(std::string_view token) {
+  return is(token, '@') || is(token, 'F') || is(token, 'W') ||
+         modification_of(token) != Modification::none;
+}
+
+}  // namespace
+
+Status Parser::parse(std::string_view line, Request& request) {
+  has_index_id_ = false;
+  is_modification_ = false;
+  values_.begin(line);
+  filters_.clear();
+
+  TokenScanner tokens(line);
+  const std::string_view first = tokens.next();
+  if (first.empty()) return Error::cmd;
+  if (is_digit(first.front())) [[likely]] return parse_find_or_insert(first, tokens, request);
+  if (is(first, 'P')) return parse_open_index(tokens, request);
+  if (is(first, 'A')) return parse_auth(tokens, request);
+  return Error::cmd;
+}
+
+Error Parser::parse_open_index(TokenScanner& tokens, Request& request) {
+  request.kind = Kind::open_index;
+  request.index_id = 0;
+  request.open_index = {};
+  if (tokens.done()) return Error::none;  // the store will find no table without a name
+  if (!read_number(tokens.next(), request.index_id)) return Error::stmtnum;
+  OpenIndex& open = request.open_index;
+  for (std::string_view* name :
+       {&open.database, &open.table, &open.index, &open.columns, &open.filter_columns}) {
+    if (tokens.done()) break;
+    *name = tokens.next();
+  }
+  return Error::none;
+}
+
+Error Parser::parse_auth(TokenScanner& tokens, Request& request) {
+  request.kind = Kind::auth;
+  request.auth = {};
+  if (tokens.done() || !is(tokens.next(), '1')) return Error::authtype;
+  if (tokens.done()) return Error::none;
+  const std::string_view token = tokens.next();
+  Value secret;
+  if (!values_.read(token, tokens.saw_escape(), secret)) return Error::escape;
+  // NULL is no empty secret: it stays the byte that it came as.
+  request.auth.secret = secret.null ? token : secret.bytes;
+  return Error::none;
+}
+
+Error Parser::parse_find_or_insert(std::string_view id, TokenScanner& tokens, Request& request) {
+  request.kind = Kind::find;
+  if (!read_number(id, request.index_id)) return Error::stmtnum;
+  has_index_id_ = true;
+
+  if (tokens.done()) return Error::op;
+  const std::string_view op = tokens.next();
+  Comparison comparison{};
+  const bool is_find = read_comparison(op, comparison) && comparison != Comparison::not_equal;
+  if (is(op, '+')) {
+    request.kind = Kind::insert;
+    is_modification_ = true;
+  } else if (!is_find && !is(op, 'S')) {
+    return Error::op;
+  }
+
+  std::uint64_t count = 0;
+  if (tokens.done() || !read_number(tokens.next(), count) || count == 0) return Error::klen;
+  const Error error = read_counted_values(count, Error::klen, tokens);
+  if (error != Error::none) return error;
+  if (request.kind == Kind::insert) {
+    request.insert.values = values_.span(0, count);
+    return Error::none;
+  }
+  if (!is_find) return Error::notimpl;
+  request.find = {};
+  request.find.comparison = comparison;
+  return read_clauses(count, tokens, request.find);
+}
+
+Error Parser::read_counted_values(std::uint64_t count, Error missing, TokenScanner& tokens) {
+  if (count > tokens.most_left()) return missing;
+  if (count > max_values - values_.size()) return Error::request_size;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (tokens.done()) return missing;
+    const std::string_view token = tokens.next();
+    if (!values_.add(token, tokens.saw_escape())) return Error::escape;
+  }
+  return Error::none;
+}
+
+Error Parser::read_clauses(std::size_t key_parts, TokenScanner& tokens, Find& find) {
+  std::string_view token;
+  bool more = false;  // whether `token` is one that has yet to be understood
+  const auto advance = [&] {
+    more = !tokens.done();
+    if (more) token = tokens.next();
+  };
+
+  advance();
+  if (more && !begins_clause(token)) {
+    if (!read_number(token, find.limit)) return Error::limit;
+    if (find.limit == 0) find.limit = 1;
+    advance();
+    if (more && !begins_clause(token)) {
+      if (!read_number(token, find.offset)) return Error::offset;
+      advance();
+    }
+  }
+  if (more && is(token, '@')) {
+    const Error error = read_in(key_parts, tokens, find.in);
+    if (error != Error::none) return error;
+    advance();
+  }
+  const std::size_t in_end = values_.size();
+  while (more && !token.empty() && (token.front() == 'F' || token.front() == 'W')) {
+    const Error error = read_filter(token, tokens);
+    if (error != Error::none) return error;
+    advance();
+  }
+  if (more && !token.empty()) {
+    const Error error = read_modification(token, tokens, find);
+    if (error != Error::none) return error;
+  }
+
+  // Only now that nothing grows any more.
+  find.key = values_.span(0, key_parts);
+  find.in.values = values_.span(key_parts, in_end - key_parts);
+  find.values = values_.span(in_end, values_.size() - in_end);
+  find.filters = filters_;
+  return Error::none;
+}
+
+Error Parser::read_in(std::size_t key_parts, TokenScanner& tokens, In& in) {
+  if (tokens.done() || !read_number(tokens.next(), in.key_part)) return Error::icol;
+  if (in.key_part >= key_parts) return Error::icol;
+  std::uint64_t count = 0;
+  if (tokens.done() || !read_number(tokens.next(), count) || count == 0) return Error::invalueslen;
+  return read_counted_values(count, Error::invalueslen, tokens);
+}
+
+Error Parser::read_filter(std::string_view type, TokenScanner& tokens) {
+  if (type.size() != 1) return Error::filtertype;
+  if (filters_.size() == max_filters) return Error::request_size;
+  Filter& filter = filters_.emplace_back();
+  filter.kind = is(type, 'F') ? FilterKind::skip : FilterKind::stop;
+  if (tokens.done() || !read_comparison(tokens.next(), filter.comparison)) return Error::filterop;
+  if (tokens.done() || !read_number(tokens.next(), filter.column)) return Error::filterfld;
+  if (tokens.done()) return Error::filterfld;
+  const std::string_view token = tokens.next();
+  return values_.read(token, tokens.saw_escape(), filter.value) ? Error::none : Error::escape;
+}
+
+Error Parser::read_modification(std::string_view modop, TokenScanner& tokens, Find& find) {
+  is_modification_ = true;
+  find.modification = modification_of(modop);
+  find.rows_before = modop.size() == 2;
+  if (find.modification == Modification::none) return Error::modop;
+  if (find.modification == Modification::erase) return Error::none;
+  while (!tokens.done()) {
+    if (values_.size() == max_values) return Error::request_size;
+    const std::string_view token = tokens.next();
+    if (!values_.add(token, tokens.saw_escape())) return Error::escape;
+  }
+  return Error::none;
+}
+
+}  // namespace hs::protocol

@@ -1,0 +1,70 @@
+// Any line ends in a request or an error; a request keeps its promises, lies in
+// memory that may be read, and survives being written and parsed again.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "protocol/describe.h"
+#include "protocol/parser.h"
+#include "protocol/request_writer.h"
+
+namespace hs::protocol {
+namespace {
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+bool write(Buffer& out, const Request& request) {
+  RequestWriter writer(out);
+  switch (request.kind) {
+    case Kind::open_index: return writer.open_index(request.index_id, request.open_index);
+    case Kind::find: writer.find(request.index_id, request.find); return true;
+    case Kind::insert: writer.insert(request.index_id, request.insert); return true;
+    case Kind::auth: writer.auth(request.auth); return true;
+  }
+  return false;
+}
+
+void check_promises(const Parser& parser, const Request& request) {
+  const bool on_index = request.kind == Kind::find || request.kind == Kind::insert;
+  require(parser.has_index_id() == on_index);
+  if (request.kind == Kind::insert) {
+    require(parser.is_modification() && !request.insert.values.empty());
+  }
+  if (request.kind == Kind::find) {
+    const Find& find = request.find;
+    require(!find.key.empty() && find.limit >= 1 && find.comparison != Comparison::not_equal);
+    require(find.in.key_part < find.key.size());
+    require(parser.is_modification() == (find.modification != Modification::none));
+    require(find.key.size() + find.in.values.size() + find.values.size() <= max_values);
+  }
+}
+
+void fuzz(std::string_view line) {
+  // The parser's scratch memory lives as long as a worker's would.
+  static Parser parser;
+  Request request;
+  if (!parser.parse(line, request).ok()) return;
+  check_promises(parser, request);
+  const std::string first = describe(request);
+
+  // An open index may hold a raw CR or LF here, since the line need not have come from a stream.
+  Buffer out;
+  if (!write(out, request)) return;
+  require(out.view().find('\n') == out.size() - 1);
+  static Parser second_parser;
+  Request second;
+  require(second_parser.parse(out.view(0, out.size() - 1), second).ok());
+  require(describe(second) == first);
+}
+
+}  // namespace
+}  // namespace hs::protocol
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  hs::protocol::fuzz({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

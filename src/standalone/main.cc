@@ -1,0 +1,115 @@
+// hs-memory-server: the whole front end over tables in memory.
+//
+// For tests, fuzzing and measuring what the front end itself can do. Serves
+// test.user with as many rows as asked for, and the small tables of the golden
+// dialogues, until it is interrupted.
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "base/counters.h"
+#include "net/server.h"
+#include "session/pass_runner.h"
+#include "store/memory_store.h"
+#include "store/sample_tables.h"
+
+namespace {
+
+// One port's options, and what is made of them.
+struct Port {
+  hs::net::ServerConfig server;
+  hs::session::RunnerConfig runner;
+};
+
+hs::net::Server make_server(const Port& port, hs::store::MemoryDatabase& database, hs::CounterSet& counters) {
+  const auto access = port.runner.session.writable ? hs::store::Access::write : hs::store::Access::read;
+  auto make_application = [&port, &database, access](hs::net::Role, hs::CounterBlock& block) {
+    return std::make_unique<hs::session::PassRunner>(
+        port.runner, std::make_unique<hs::store::MemoryStore>(database, access, block), block);
+  };
+  auto log = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+  return {port.server, std::move(make_application), counters, log};
+}
+
+void wait_for_end() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  int received = 0;
+  sigwait(&signals, &received);
+}
+
+// Before any thread is started, so that all of them leave the signals to wait_for_end().
+void block_end_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Port read;
+  Port write;
+  write.runner.session.writable = true;
+  read.server.port = "9998";
+  write.server.port = "9999";
+  std::uint64_t rows = 1000;
+  std::size_t max_request_size = read.runner.max_request_size;
+  unsigned timeout = 300;
+
+  CLI::App app("HandlerSocket's front end over tables in memory");
+  app.add_option("--port", read.server.port, "TCP port for reads; 0: any, empty: none")->capture_default_str();
+  app.add_option("--port-wr", write.server.port, "TCP port for reads and writes")->capture_default_str();
+  app.add_option("--socket", read.server.socket_path, "Unix socket for reads");
+  app.add_option("--socket-wr", write.server.socket_path, "Unix socket for reads and writes");
+  app.add_option("--threads", read.server.workers, "workers of the read port")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  app.add_option("--threads-wr", write.server.workers, "workers of the write port")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  app.add_option("--rows", rows, "rows of test.user")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{50'000'000}))
+      ->capture_default_str();
+  app.add_option("--secret", read.runner.session.secret, "secret of the read port");
+  app.add_option("--secret-wr", write.runner.session.secret, "secret of the write port");
+  app.add_option("--max-request-size", max_request_size, "bytes of the longest request")
+      ->check(CLI::Range(std::size_t{64}, std::size_t{1} << 30))
+      ->capture_default_str();
+  app.add_option("--timeout", timeout, "seconds until an idle connection is closed; 0: never")
+      ->check(CLI::Range(0u, 31'536'000u))
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+
+  for (Port* port : {&read, &write}) {
+    port->server.max_request_size = port->runner.max_request_size = max_request_size;
+    port->server.idle_timeout = std::chrono::seconds{timeout};
+  }
+
+  block_end_signals();
+  hs::store::MemoryDatabase database;
+  hs::store::add_golden_tables(database);
+  hs::store::add_user_table(database, rows);
+  hs::CounterSet counters;
+  hs::net::Server read_server = make_server(read, database, counters);
+  hs::net::Server write_server = make_server(write, database, counters);
+  if (!read_server.start() || !write_server.start()) return 1;
+  std::printf("reads on %u, writes on %u\n", read_server.bound_port(), write_server.bound_port());
+  std::fflush(stdout);
+  wait_for_end();
+  write_server.stop();
+  read_server.stop();
+  for (const hs::CounterInfo& info : hs::counter_table) {
+    std::fprintf(stderr, "%-22s %llu\n", std::string(info.name).c_str(),
+                 static_cast<unsigned long long>(counters.sum(info.counter)));
+  }
+  return 0;
+}

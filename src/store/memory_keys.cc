@@ -1,0 +1,179 @@
+#include "store/memory_keys.h"
+
+#include <algorithm>
+#include <cassert>
+#include <functional>
+#include <iterator>
+
+namespace hs::store {
+namespace {
+
+std::uint64_t head_of(const MemoryColumn& column, const Cell& cell) {
+  if (cell.null) return 0;
+  if (column.integer) return static_cast<std::uint64_t>(cell.number) ^ (std::uint64_t{1} << 63);
+  std::uint64_t head = 0;
+  for (std::size_t i = 0; i < sizeof head; ++i) {
+    const unsigned char byte = i < cell.bytes.size() ? static_cast<unsigned char>(cell.bytes[i]) : 0;
+    head = head << 8 | byte;
+  }
+  return head;
+}
+
+std::size_t add_to_hash(std::size_t hash, const MemoryColumn& column, const Cell& cell) {
+  const std::size_t of_cell = column.integer ? static_cast<std::size_t>(cell.number)
+                                             : std::hash<std::string_view>{}(cell.bytes);
+  return (hash ^ of_cell) * 0x9e3779b97f4a7c15u;
+}
+
+}  // namespace
+
+const MemoryColumn& KeyTree::Order::column(std::size_t part) const {
+  return spec_->columns[spec_->keys[key_].columns[part]];
+}
+
+Cell KeyTree::Order::cell(const Row& row, std::size_t part) const {
+  return row.fields[spec_->keys[key_].columns[part]].cell();
+}
+
+bool KeyTree::Order::operator()(const Entry& left, const Entry& right) const {
+  if (left.head != right.head) return left.head < right.head;
+  const std::size_t parts = spec_->keys[key_].columns.size();
+  for (std::size_t part = 0; part < parts; ++part) {
+    const int order = compare(column(part), cell(*left.row, part), cell(*right.row, part));
+    if (order != 0) return order < 0;
+  }
+  return left.row->id < right.row->id;
+}
+
+int KeyTree::Order::compare_prefix(const Entry& entry, const Probe& probe) const {
+  if (entry.head != probe.head) return entry.head < probe.head ? -1 : 1;
+  for (std::size_t part = 0; part < probe.parts.size(); ++part) {
+    const int order = compare(column(part), cell(*entry.row, part), probe.parts[part]);
+    if (order != 0) return order;
+  }
+  return 0;
+}
+
+bool KeyTree::Order::operator()(const Entry& entry, const Probe& probe) const {
+  const int order = compare_prefix(entry, probe);
+  return order < 0 || (order == 0 && probe.after);
+}
+
+bool KeyTree::Order::operator()(const Probe& probe, const Entry& entry) const {
+  const int order = compare_prefix(entry, probe);
+  return order > 0 || (order == 0 && !probe.after);
+}
+
+void KeyTree::Cursor::settle() {
+  row_ = nullptr;
+  if (down_) {
+    if (place_ != set_->begin()) row_ = std::prev(place_)->row;
+  } else if (place_ != set_->end()) {
+    if (!equal_ || set_->key_comp().compare_prefix(*place_, bound_) == 0) row_ = place_->row;
+  }
+}
+
+void KeyTree::Cursor::next() {
+  assert(row_ != nullptr);
+  if (set_ == nullptr) {
+    row_ = nullptr;
+    return;
+  }
+  if (down_) {
+    --place_;
+  } else {
+    ++place_;
+  }
+  settle();
+}
+
+void KeyTree::Cursor::leave() {
+  assert(row_ != nullptr && set_ != nullptr);
+  left_at_ = *row_;
+  // The place is found again by the row's own values and id.
+  bound_.head = down_ ? std::prev(place_)->head : place_->head;
+  row_ = nullptr;
+}
+
+void KeyTree::Cursor::resume() {
+  assert(set_ != nullptr);
+  const Entry left{bound_.head, &left_at_};
+  place_ = down_ ? set_->upper_bound(left) : set_->lower_bound(left);
+  settle();
+}
+
+KeyTree::Entry KeyTree::entry(const Row& row) const {
+  const std::uint32_t column = spec_.keys[key_].columns[0];
+  return {head_of(spec_.columns[column], row.fields[column].cell()), &row};
+}
+
+KeyTree::Cursor KeyTree::seek(protocol::Comparison comparison, std::span<const Cell> parts) const {
+  using enum protocol::Comparison;
+  Cursor cursor;
+  cursor.set_ = &set_;
+  cursor.down_ = comparison == less || comparison == less_equal;
+  cursor.equal_ = comparison == equal;
+  const MemoryColumn& first = spec_.columns[spec_.keys[key_].columns[0]];
+  cursor.bound_ = {head_of(first, parts[0]), parts, comparison == greater || comparison == less_equal};
+  cursor.place_ = set_.lower_bound(cursor.bound_);
+  cursor.settle();
+  return cursor;
+}
+
+std::size_t KeyHash::Hash::operator()(const Row* row) const {
+  std::size_t hash = 0;
+  for (const std::uint32_t column : spec->keys[key].columns) {
+    hash = add_to_hash(hash, spec->columns[column], row->fields[column].cell());
+  }
+  return hash;
+}
+
+std::size_t KeyHash::Hash::operator()(std::span<const Cell> parts) const {
+  std::size_t hash = 0;
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    hash = add_to_hash(hash, spec->columns[spec->keys[key].columns[part]], parts[part]);
+  }
+  return hash;
+}
+
+bool KeyHash::Equal::operator()(const Row* left, const Row* right) const {
+  return std::ranges::all_of(spec->keys[key].columns, [&](std::uint32_t column) {
+    return compare(spec->columns[column], left->fields[column].cell(), right->fields[column].cell()) == 0;
+  });
+}
+
+bool KeyHash::Equal::operator()(std::span<const Cell> parts, const Row* row) const {
+  const std::vector<std::uint32_t>& columns = spec->keys[key].columns;
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    const std::uint32_t column = columns[part];
+    if (compare(spec->columns[column], parts[part], row->fields[column].cell()) != 0) return false;
+  }
+  return true;
+}
+
+bool KeyHash::has_null(const Row& row) const {
+  const Equal equal = rows_.key_eq();
+  return std::ranges::any_of(equal.spec->keys[equal.key].columns,
+                             [&](std::uint32_t column) { return row.fields[column].null; });
+}
+
+void KeyHash::insert(const Row& row) {
+  if (!has_null(row)) rows_.insert(&row);
+}
+
+void KeyHash::erase(const Row& row) {
+  if (!has_null(row)) rows_.erase(&row);
+}
+
+const Row* KeyHash::find(std::span<const Cell> parts) const {
+  const auto found = rows_.find(parts);
+  return found == rows_.end() ? nullptr : *found;
+}
+
+const Row* KeyHash::find_same(const Row& row) const {
+  if (has_null(row)) return nullptr;
+  const auto found = rows_.find(&row);
+  return found == rows_.end() ? nullptr : *found;
+}
+
+}  // namespace hs::store

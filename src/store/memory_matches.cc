@@ -1,0 +1,124 @@
+#include "store/memory_matches.h"
+
+#include <algorithm>
+
+namespace hs::store {
+
+MemoryMatches::MemoryMatches(const MemoryTable& table, std::size_t key,
+                             std::span<const std::uint32_t> filter_columns, const protocol::Find& find,
+                             std::uint64_t most_examined)
+    : table_(table),
+      key_(key),
+      filter_columns_(filter_columns),
+      find_(find),
+      to_skip_(find.offset),
+      to_give_(find.limit),
+      most_examined_(most_examined) {
+  if (!seek()) to_give_ = 0;
+}
+
+Status MemoryMatches::check(const MemoryTable& table, std::size_t key,
+                            std::span<const std::uint32_t> filter_columns, const protocol::Find& find) {
+  if (find.key.empty() || find.key.size() > table.spec().keys[key].columns.size()) return Error::kpnum;
+  if (!find.in.values.empty() && find.in.key_part >= find.key.size()) return Error::icol;
+  const bool known = std::ranges::all_of(find.filters, [&](const protocol::Filter& filter) {
+    return filter.column < filter_columns.size();
+  });
+  return known ? Status{} : Error::filterfld;
+}
+
+// To the first row of the key, or of the next IN value that has one.
+bool MemoryMatches::seek() {
+  const std::vector<std::uint32_t>& columns = table_.spec().keys[key_].columns;
+  const std::size_t rounds = find_.in.values.empty() ? 1 : find_.in.values.size();
+  while (in_taken_ < rounds) {
+    bool holds = true;
+    for (std::size_t part = 0; part < find_.key.size(); ++part) {
+      const bool in = !find_.in.values.empty() && part == find_.in.key_part;
+      const protocol::Value& value = in ? find_.in.values[in_taken_] : find_.key[part];
+      holds = to_cell(table_.spec().columns[columns[part]], value, cells_[part]) && holds;
+    }
+    ++in_taken_;
+    ++examined_;
+    if (gave_up()) return false;
+    if (!holds) continue;
+    cursor_ = table_.seek(key_, find_.comparison, std::span(cells_.data(), find_.key.size()));
+    if (cursor_.row() != nullptr) return true;
+  }
+  return false;
+}
+
+void MemoryMatches::step() {
+  given_ = false;
+  cursor_.next();
+  if (cursor_.row() == nullptr && !seek()) to_give_ = 0;
+}
+
+const Row* MemoryMatches::next() {
+  if (given_) step();
+  while (to_give_ != 0) {
+    const Row* const row = cursor_.row();
+    ++examined_;
+    if (gave_up()) return nullptr;
+    switch (filter(*row)) {
+      case Passing::stop:
+        to_give_ = 0;
+        return nullptr;
+      case Passing::no:
+        break;
+      case Passing::yes:
+        if (to_skip_ == 0) {
+          --to_give_;
+          given_ = to_give_ != 0;
+          return row;
+        }
+        --to_skip_;
+        break;
+    }
+    step();
+  }
+  return nullptr;
+}
+
+void MemoryMatches::leave() {
+  if (given_) step();
+  if (to_give_ == 0) return;
+  if (cursor_.is_single()) {
+    // Its key is looked for again: the row may be gone by then.
+    --in_taken_;
+    cursor_ = {};
+  } else {
+    cursor_.leave();
+  }
+}
+
+void MemoryMatches::resume() {
+  if (to_give_ == 0) return;
+  if (!cursor_.is_single()) cursor_.resume();
+  if (cursor_.row() == nullptr && !seek()) to_give_ = 0;
+}
+
+MemoryMatches::Passing MemoryMatches::filter(const Row& row) const {
+  using enum protocol::Comparison;
+  for (const protocol::Filter& filter : find_.filters) {
+    const std::uint32_t column = filter_columns_[filter.column];
+    const MemoryColumn& of = table_.spec().columns[column];
+    Cell wanted;
+    bool passes = filter.comparison == not_equal;
+    if (to_cell(of, filter.value, wanted)) {
+      const int order = compare(of, row.fields[column].cell(), wanted);
+      switch (filter.comparison) {
+        case equal: passes = order == 0; break;
+        case not_equal: passes = order != 0; break;
+        case greater: passes = order > 0; break;
+        case greater_equal: passes = order >= 0; break;
+        case less: passes = order < 0; break;
+        case less_equal: passes = order <= 0; break;
+      }
+    }
+    if (!passes) return filter.kind == protocol::FilterKind::stop ? Passing::stop : Passing::no;
+  }
+  return Passing::yes;
+}
+
+}  // namespace hs::store

@@ -1,0 +1,75 @@
+// Rows of the in-memory store, and what their columns may hold.
+//
+// Plain data and pure functions, any thread. Values are bytes, or integers
+// where a column says so; NULL is below everything.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "protocol/request.h"
+
+namespace hs::store {
+
+struct MemoryColumn {
+  std::string name;
+  bool integer = false;
+  bool nullable = true;
+  bool auto_increment = false;  // at most one, an integer
+};
+
+struct MemoryKey {
+  std::string name;
+  std::vector<std::uint32_t> columns;
+  bool unique = false;
+};
+
+struct MemoryTableSpec {
+  std::string database;
+  std::string name;
+  std::vector<MemoryColumn> columns;
+  std::vector<MemoryKey> keys;
+};
+
+inline constexpr std::size_t max_key_parts = 16;
+
+// Errors of the storage engine and of the server.
+inline constexpr Status duplicate_key = Status::server(121);
+inline constexpr Status null_not_allowed = Status::server(1048);
+inline constexpr Status out_of_range = Status::server(1264);
+inline constexpr Status wrong_value = Status::server(1366);
+
+// One value to compare with: of a row, or of a request (bytes not owned).
+struct Cell {
+  std::string_view bytes;
+  std::int64_t number = 0;  // of an integer column
+  bool null = false;
+};
+
+struct Field {
+  std::string bytes;
+  std::int64_t number = 0;
+  bool null = true;
+
+  Cell cell() const { return {bytes, number, null}; }
+  void set_number(std::int64_t value);
+};
+
+struct Row {
+  std::uint64_t id = 0;
+  std::vector<Field> fields;
+};
+
+// Below, at or above zero as `left` is below, equal to or above `right`.
+int compare(const MemoryColumn& column, const Cell& left, const Cell& right);
+
+// False if the column cannot hold the value: nothing equals it.
+[[nodiscard]] bool to_cell(const MemoryColumn& column, const protocol::Value& value, Cell& cell);
+
+// A value to be stored.
+Status to_field(const MemoryColumn& column, const protocol::Value& value, Field& field);
+
+}  // namespace hs::store

@@ -1,0 +1,292 @@
+#include "store/memory_store.h"
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+#include "protocol/reply.h"
+
+namespace hs::store {
+namespace {
+
+constexpr Status query_interrupted = Status::server(1317);
+
+class MemoryIndex final : public Index {
+ public:
+  MemoryIndex(MemoryTable& table, std::size_t key, std::vector<std::uint32_t> columns,
+              std::vector<std::uint32_t> filter_columns)
+      : table(table), key(key), columns(std::move(columns)), filter_columns(std::move(filter_columns)) {}
+
+  MemoryTable& table;
+  const std::size_t key;
+  const std::vector<std::uint32_t> columns;
+  const std::vector<std::uint32_t> filter_columns;
+};
+
+bool find_columns(const MemoryTableSpec& spec, std::string_view names, std::vector<std::uint32_t>& columns) {
+  if (names.empty()) return true;
+  for (;;) {
+    const std::size_t comma = names.find(',');
+    const std::string_view name = names.substr(0, comma);
+    const auto column = std::ranges::find(spec.columns, name, &MemoryColumn::name);
+    if (column == spec.columns.end()) return false;
+    columns.push_back(static_cast<std::uint32_t>(column - spec.columns.begin()));
+    if (comma == std::string_view::npos) return true;
+    names.remove_prefix(comma + 1);
+  }
+}
+
+std::optional<std::size_t> find_key(const MemoryTableSpec& spec, std::string_view name) {
+  if (!name.empty() && name[0] >= '0' && name[0] <= '9') {
+    std::size_t number = 0;
+    const char* const end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data(), end, number);
+    if (error != std::errc{} || stop != end || number >= spec.keys.size()) return std::nullopt;
+    return number;
+  }
+  const auto key = std::ranges::find(spec.keys, name.empty() ? "PRIMARY" : name, &MemoryKey::name);
+  if (key == spec.keys.end()) return std::nullopt;
+  return static_cast<std::size_t>(key - spec.keys.begin());
+}
+
+void write_row(protocol::ReplyWriter& reply, const MemoryIndex& index, const Row& row) {
+  for (const std::uint32_t column : index.columns) {
+    const Field& field = row.fields[column];
+    if (field.null) {
+      reply.null();
+    } else if (index.table.spec().columns[column].integer) {
+      reply.plain(field.bytes);
+    } else {
+      reply.text(field.bytes);
+    }
+  }
+}
+
+}  // namespace
+
+MemoryStore::MemoryStore(MemoryDatabase& database, Access access, CounterBlock& counters, MemoryBounds bounds)
+    : database_(database), access_(access), counters_(counters), bounds_(bounds) {}
+
+MemoryStore::~MemoryStore() { abandon_pass(); }
+
+void MemoryStore::lock() {
+  database_.lock(access_);
+  locked_ = true;
+}
+
+void MemoryStore::unlock() {
+  if (!locked_) return;
+  locked_ = false;
+  database_.unlock(access_);
+}
+
+void MemoryStore::begin_pass(PassMode mode) {
+  assert(!locked_ && undo_.size() == 0);
+  mode_ = mode;
+}
+
+Status MemoryStore::end_pass() {
+  const Status status = commit();
+  unlock();
+  return status;
+}
+
+void MemoryStore::abandon_pass() {
+  if (undo_.size() != 0) {
+    undo_.rollback_to(0);
+    counters_.add(Counter::rollbacks);
+  }
+  unlock();
+}
+
+Status MemoryStore::commit() {
+  if (undo_.size() == 0) return {};
+  const Status status = std::exchange(faults_.next_commit, Status{});
+  if (status.ok()) {
+    undo_.clear();
+    counters_.add(Counter::commits);
+  } else {
+    undo_.rollback_to(0);
+    counters_.add(Counter::rollbacks);
+  }
+  return status;
+}
+
+// Every request on rows begins here.
+Verdict MemoryStore::enter(const MemoryTable& table) {
+  if (table.blocked()) return Verdict::blocked;
+  if (faults_.broken_in != 0 && --faults_.broken_in == 0) {
+    abandon_pass();
+    return Verdict::broken;
+  }
+  if (!locked_) lock();
+  return Verdict::answered;
+}
+
+Outcome MemoryStore::open_index(const protocol::OpenIndex& request, std::shared_ptr<Index>& index) {
+  MemoryTable* const table = database_.find_table(request.database, request.table);
+  if (table == nullptr) return Error::open_table;
+  if (table->blocked()) return Verdict::blocked;
+  const std::optional<std::size_t> key = find_key(table->spec(), request.index);
+  if (!key) return Error::idxnum;
+  std::vector<std::uint32_t> columns;
+  std::vector<std::uint32_t> filter_columns;
+  if (!find_columns(table->spec(), request.columns, columns) ||
+      !find_columns(table->spec(), request.filter_columns, filter_columns)) {
+    return Error::fld;
+  }
+  counters_.add(Counter::table_opens);
+  index = std::make_shared<MemoryIndex>(*table, *key, std::move(columns), std::move(filter_columns));
+  return {};
+}
+
+Outcome MemoryStore::find(Index& index, const protocol::Find& request, Buffer& out, Sink* sink) {
+  const MemoryIndex& on = static_cast<const MemoryIndex&>(index);
+  if (const Verdict verdict = enter(on.table); verdict != Verdict::answered) return verdict;
+  const Status status = MemoryMatches::check(on.table, on.key, on.filter_columns, request);
+  if (!status.ok()) return status;
+
+  const std::size_t begin = out.size();
+  protocol::ReplyWriter reply(out);
+  reply.begin_rows(static_cast<std::uint32_t>(on.columns.size()));
+  MemoryMatches matches(on.table, on.key, on.filter_columns, request,
+                        sink == nullptr ? bounds_.rows : std::numeric_limits<std::uint64_t>::max());
+  std::uint64_t rows = 0;
+  while (const Row* const row = matches.next()) {
+    write_row(reply, on, *row);
+    ++rows;
+    if (sink == nullptr) {
+      if (out.size() - begin > bounds_.bytes) break;
+    } else if (out.size() >= bounds_.flush_bytes) {
+      assert(undo_.size() == 0);
+      matches.leave();
+      unlock();
+      const bool sent = sink->flush(out);
+      lock();
+      matches.resume();
+      if (!sent) return query_interrupted;
+    }
+  }
+  if (sink == nullptr && (matches.gave_up() || out.size() - begin > bounds_.bytes)) {
+    out.truncate(begin);
+    return Verdict::oversized;
+  }
+  reply.end_rows();
+  counters_.add(Counter::rows_read, rows);
+  return {};
+}
+
+Outcome MemoryStore::modify(Index& index, const protocol::Find& request, Buffer& out) {
+  assert(access_ == Access::write);
+  const MemoryIndex& on = static_cast<const MemoryIndex&>(index);
+  if (const Verdict verdict = enter(on.table); verdict != Verdict::answered) return verdict;
+  const Status status = MemoryMatches::check(on.table, on.key, on.filter_columns, request);
+  if (!status.ok()) return status;
+  if (request.values.size() > on.columns.size()) return Error::fld;
+
+  // All rows are found before the first is changed, so that a modification
+  // never meets its own rows again; and IN may name a row twice.
+  matched_.clear();
+  std::unordered_set<const Row*> seen;
+  MemoryMatches matches(on.table, on.key, on.filter_columns, request,
+                        std::numeric_limits<std::uint64_t>::max());
+  while (const Row* const row = matches.next()) {
+    if (request.in.values.size() < 2 || seen.insert(row).second) matched_.push_back(row);
+  }
+
+  const std::size_t begin = out.size();
+  const std::size_t undo_size = undo_.size();
+  protocol::ReplyWriter reply(out);
+  if (request.rows_before) {
+    reply.begin_rows(static_cast<std::uint32_t>(on.columns.size()));
+    for (const Row* const row : matched_) write_row(reply, on, *row);
+    reply.end_rows();
+  }
+  std::uint64_t counted = 0;
+  for (const Row* const row : matched_) {
+    const Changed changed = change_row(on.table, on.columns, request, *row);
+    if (!changed.status.ok()) return finish_write(changed.status, undo_size, 0, out, begin);
+    if (changed.change != Change::refused) ++counted;
+  }
+  if (!request.rows_before) reply.ok(counted);
+  return finish_write({}, undo_size, undo_.size() - undo_size, out, begin);
+}
+
+MemoryStore::Changed MemoryStore::change_row(MemoryTable& table, std::span<const std::uint32_t> columns,
+                                             const protocol::Find& request, const Row& row) {
+  using enum protocol::Modification;
+  if (request.modification == erase) {
+    table.erase(row, undo_);
+    return {};
+  }
+  std::vector<Field> fields = row.fields;
+  bool differs = false;
+  for (std::size_t i = 0; i < request.values.size(); ++i) {
+    const std::uint32_t column = columns[i];
+    const MemoryColumn& of = table.spec().columns[column];
+    Field& field = fields[column];
+    protocol::Value value = request.values[i];
+    std::string sum;
+    if (request.modification != update) {
+      if (field.null) continue;
+      Cell by;
+      if (!of.integer || value.null || !to_cell(of, value, by)) return {.status = wrong_value};
+      std::int64_t number = 0;
+      const bool overflow = request.modification == increment
+                                ? __builtin_add_overflow(field.number, by.number, &number)
+                                : __builtin_sub_overflow(field.number, by.number, &number);
+      if (overflow) return {.status = out_of_range};
+      const bool crosses = (field.number > 0 && number < 0) || (field.number < 0 && number > 0);
+      if (request.modification == decrement && crosses) return {.change = Change::refused, .status = {}};
+      sum = std::to_string(number);
+      value = {sum, false};
+    }
+    Field changed;
+    if (const Status status = to_field(of, value, changed); !status.ok()) return {.status = status};
+    differs = differs || changed.null != field.null || changed.bytes != field.bytes;
+    field = std::move(changed);
+  }
+  if (!differs) return {.change = Change::none, .status = {}};
+  return {.status = table.update(row, std::move(fields), undo_)};
+}
+
+Outcome MemoryStore::insert(Index& index, const protocol::Insert& request, Buffer& out) {
+  assert(access_ == Access::write);
+  const MemoryIndex& on = static_cast<const MemoryIndex&>(index);
+  if (const Verdict verdict = enter(on.table); verdict != Verdict::answered) return verdict;
+  if (request.values.size() > on.columns.size()) return Error::fld;
+
+  const std::size_t begin = out.size();
+  const std::size_t undo_size = undo_.size();
+  std::uint64_t id = 0;
+  const Status status = on.table.insert(on.columns, request.values, undo_, id);
+  if (status.ok()) {
+    protocol::ReplyWriter reply(out);
+    if (on.table.has_auto_increment()) {
+      reply.ok(id);
+    } else {
+      reply.ok();
+    }
+  }
+  return finish_write(status, undo_size, 1, out, begin);
+}
+
+// Undoes a failed write alone; commits a good one if it stands alone.
+Outcome MemoryStore::finish_write(Status status, std::size_t undo_size, std::uint64_t changed, Buffer& out,
+                                  std::size_t out_size) {
+  if (!status.ok()) undo_.rollback_to(undo_size);
+  if (status.ok() && mode_ == PassMode::writes_alone) status = commit();
+  if (status.ok()) {
+    counters_.add(Counter::rows_changed, changed);
+  } else {
+    out.truncate(out_size);
+  }
+  return status;
+}
+
+}  // namespace hs::store

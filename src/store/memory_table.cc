@@ -1,0 +1,124 @@
+#include "store/memory_table.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <utility>
+
+namespace hs::store {
+
+void UndoLog::rollback_to(std::size_t size) {
+  assert(size <= changes_.size());
+  while (changes_.size() > size) {
+    Change& change = changes_.back();
+    change.table->undo(change);
+    changes_.pop_back();
+  }
+}
+
+MemoryTable::MemoryTable(MemoryTableSpec spec) : spec_(std::move(spec)) {
+  const auto column = std::ranges::find_if(spec_.columns, &MemoryColumn::auto_increment);
+  auto_increment_ = static_cast<std::size_t>(column - spec_.columns.begin());
+  for (std::size_t key = 0; key < spec_.keys.size(); ++key) {
+    assert(!spec_.keys[key].columns.empty() && spec_.keys[key].columns.size() <= max_key_parts);
+    keys_.push_back({KeyTree(spec_, key), std::nullopt});
+    if (spec_.keys[key].unique) keys_.back().hash.emplace(spec_, key);
+  }
+}
+
+KeyTree::Cursor MemoryTable::seek(std::size_t key, protocol::Comparison comparison,
+                                  std::span<const Cell> parts) const {
+  const Key& in = keys_[key];
+  if (comparison == protocol::Comparison::equal && in.hash && parts.size() == spec_.keys[key].columns.size() &&
+      std::ranges::none_of(parts, &Cell::null)) {
+    return KeyTree::Cursor(in.hash->find(parts));
+  }
+  return in.tree.seek(comparison, parts);
+}
+
+Status MemoryTable::insert(std::span<const std::uint32_t> columns, std::span<const protocol::Value> values,
+                           UndoLog& undo, std::uint64_t& insert_id) {
+  assert(values.size() <= columns.size());
+  Row row;
+  row.fields.resize(spec_.columns.size());
+  for (std::size_t i = 0; i < spec_.columns.size(); ++i) {
+    Field& field = row.fields[i];
+    field.null = spec_.columns[i].nullable;  // the default is NULL, or else nothing
+    if (!field.null && spec_.columns[i].integer) field.set_number(0);
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint32_t column = columns[i];
+    if (column == auto_increment_ && values[i].null) continue;
+    const Status status = to_field(spec_.columns[column], values[i], row.fields[column]);
+    if (!status.ok()) return status;
+  }
+  if (has_auto_increment()) {
+    Field& field = row.fields[auto_increment_];
+    if (field.null || field.number == 0) field.set_number(next_number_);
+  }
+  if (is_duplicate(row)) return duplicate_key;
+  if (has_auto_increment()) {
+    const std::int64_t number = row.fields[auto_increment_].number;
+    const bool last = number == std::numeric_limits<std::int64_t>::max();
+    next_number_ = std::max(next_number_, last ? number : number + 1);
+    insert_id = static_cast<std::uint64_t>(number);
+  }
+  row.id = next_row_++;
+  Row& owned = rows_.emplace(row.id, std::move(row)).first->second;
+  index(owned);
+  undo.add({.table = this, .row = &owned, .before = {}, .erased = {}});
+  return {};
+}
+
+Status MemoryTable::update(const Row& row, std::vector<Field> fields, UndoLog& undo) {
+  Row changed{row.id, std::move(fields)};
+  if (is_duplicate(changed)) return duplicate_key;
+  Row& owned = rows_.find(row.id)->second;
+  unindex(owned);
+  std::swap(owned.fields, changed.fields);
+  index(owned);
+  undo.add({.table = this, .row = &owned, .before = std::move(changed.fields), .erased = {}});
+  return {};
+}
+
+void MemoryTable::erase(const Row& row, UndoLog& undo) {
+  unindex(row);
+  undo.add({.table = this, .row = nullptr, .before = {}, .erased = rows_.extract(row.id)});
+}
+
+void MemoryTable::undo(UndoLog::Change& change) {
+  if (change.row == nullptr) {
+    index(rows_.insert(std::move(change.erased)).position->second);
+    return;
+  }
+  unindex(*change.row);
+  if (change.before.empty()) {
+    rows_.erase(change.row->id);
+  } else {
+    change.row->fields = std::move(change.before);
+    index(*change.row);
+  }
+}
+
+bool MemoryTable::is_duplicate(const Row& row) const {
+  return std::ranges::any_of(keys_, [&](const Key& key) {
+    const Row* const same = key.hash ? key.hash->find_same(row) : nullptr;
+    return same != nullptr && same->id != row.id;
+  });
+}
+
+void MemoryTable::index(const Row& row) {
+  for (Key& key : keys_) {
+    key.tree.insert(row);
+    if (key.hash) key.hash->insert(row);
+  }
+}
+
+void MemoryTable::unindex(const Row& row) {
+  for (Key& key : keys_) {
+    key.tree.erase(row);
+    if (key.hash) key.hash->erase(row);
+  }
+}
+
+}  // namespace hs::store

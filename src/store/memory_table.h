@@ -1,0 +1,88 @@
+// MemoryTable: the rows and keys of one table in memory.
+//
+// Owns its rows. Locks nothing: MemoryStore holds the database's lock while it
+// calls. Built for tests and for measuring the front end, so it has no types, no
+// character sets and no persistence.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/status.h"
+#include "protocol/request.h"
+#include "store/memory_keys.h"
+#include "store/memory_row.h"
+
+namespace hs::store {
+
+class MemoryTable;
+
+// The changes of a transaction, so that its end can be undone.
+class UndoLog {
+ public:
+  struct Change {
+    MemoryTable* table = nullptr;
+    Row* row = nullptr;                                        // of an insert or an update
+    std::vector<Field> before;                                 // of an update
+    std::unordered_map<std::uint64_t, Row>::node_type erased;  // of an erase: the row itself
+  };
+
+  void add(Change change) { changes_.push_back(std::move(change)); }
+  std::size_t size() const { return changes_.size(); }
+  void rollback_to(std::size_t size);
+  void clear() { changes_.clear(); }
+
+ private:
+  std::vector<Change> changes_;
+};
+
+class MemoryTable {
+ public:
+  explicit MemoryTable(MemoryTableSpec spec);
+  MemoryTable(const MemoryTable&) = delete;
+  MemoryTable& operator=(const MemoryTable&) = delete;
+
+  const MemoryTableSpec& spec() const { return spec_; }
+  std::size_t size() const { return rows_.size(); }
+  bool has_auto_increment() const { return auto_increment_ < spec_.columns.size(); }
+
+  // `parts` has to stay valid as long as the cursor.
+  KeyTree::Cursor seek(std::size_t key, protocol::Comparison comparison, std::span<const Cell> parts) const;
+
+  // Each fails without a trace: for a duplicate key, or for a value that its
+  // column cannot hold.
+  Status insert(std::span<const std::uint32_t> columns, std::span<const protocol::Value> values,
+                UndoLog& undo, std::uint64_t& insert_id);
+  Status update(const Row& row, std::vector<Field> fields, UndoLog& undo);
+  void erase(const Row& row, UndoLog& undo);
+
+  // As if another session were changing the table; any thread.
+  void set_blocked(bool blocked) { blocked_.store(blocked, std::memory_order_relaxed); }
+  bool blocked() const { return blocked_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class UndoLog;
+  struct Key {
+    KeyTree tree;
+    std::optional<KeyHash> hash;  // of a unique one
+  };
+
+  void undo(UndoLog::Change& change);
+  bool is_duplicate(const Row& row) const;
+  void index(const Row& row);
+  void unindex(const Row& row);
+
+  const MemoryTableSpec spec_;
+  std::size_t auto_increment_;
+  std::int64_t next_number_ = 1;
+  std::uint64_t next_row_ = 1;
+  std::unordered_map<std::uint64_t, Row> rows_;
+  std::vector<Key> keys_;
+  std::atomic<bool> blocked_ = false;
+};
+
+}  // namespace hs::store

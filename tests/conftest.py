@@ -1,0 +1,172 @@
+"""Servers for the tests. A server that dies during a test fails that test, with its log's end."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Callable
+
+import pytest
+from handlersocket2 import Client
+from server_instance import REPOSITORY, ServerError, ServerInstance, Setting
+from support.database import Database, Sql
+
+SERVER_TREE = REPOSITORY / "var" / "servers" / os.environ.get("SERVER", "mariadb-10.11")
+LOG_TAIL_LINES = 60
+# The plugin that MariaDB itself ships. Its maturity is beta, and by default it listens everywhere.
+ORIGINAL: dict[str, Setting] = {
+    "plugin_maturity": "beta",
+    "plugin_load_add": "handlersocket.so",
+    "handlersocket_address": "127.0.0.1",
+}
+
+MakeServer = Callable[..., ServerInstance]
+
+
+def _tail(server: ServerInstance) -> str:
+    return "\n".join(server.log_text().splitlines()[-LOG_TAIL_LINES:])
+
+
+class _Watch:
+    """Knows the servers that are expected to be alive."""
+
+    def __init__(self) -> None:
+        self.servers: list[ServerInstance] = []
+
+    def dead(self) -> list[ServerInstance]:
+        # A server that a test stopped or killed has no process any more and is not dead, but ended.
+        return [server for server in self.servers if _died(server)]
+
+
+def _died(server: ServerInstance) -> bool:
+    try:
+        server.pid  # noqa: B018
+    except ServerError:
+        return False
+    return not server.alive
+
+
+@pytest.fixture(scope="session")
+def watch() -> _Watch:
+    return _Watch()
+
+
+@pytest.fixture(scope="session")
+def data_root() -> Iterator[Path]:
+    """Where this run's servers live. Kept if a server died in it."""
+    parent = REPOSITORY / "var" / "e2e"
+    parent.mkdir(parents=True, exist_ok=True)
+    root = Path(tempfile.mkdtemp(dir=parent))
+    yield root
+    shutil.rmtree(root, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def server(watch: _Watch, data_root: Path) -> Iterator[ServerInstance]:
+    """The server that most tests share, with default settings.
+
+    HS_ORIGINAL=1 in the environment gives it the original plugin: what then fails is what differs.
+    """
+    if os.environ.get("HS_ORIGINAL"):
+        instance = ServerInstance(
+            SERVER_TREE, data_root / "shared", settings=ORIGINAL, load_plugin=False
+        )
+    else:
+        instance = ServerInstance(SERVER_TREE, data_root / "shared")
+    instance.start()
+    watch.servers.append(instance)
+    yield instance
+    watch.servers.remove(instance)
+    instance.stop()
+
+
+@pytest.fixture
+def make_server(watch: _Watch, data_root: Path) -> Iterator[MakeServer]:
+    """make_server(load_plugin=True, **settings) starts a server of the test's own.
+
+    At the end of the test it is shut down, which has to go well.
+    """
+    made: list[ServerInstance] = []
+
+    def make(*, load_plugin: bool = True, **settings: Setting) -> ServerInstance:
+        base_dir = Path(tempfile.mkdtemp(dir=data_root)) / "server"
+        instance = ServerInstance(SERVER_TREE, base_dir, settings=settings, load_plugin=load_plugin)
+        made.append(instance)
+        instance.start()
+        watch.servers.append(instance)
+        return instance
+
+    yield make
+    for instance in made:
+        if instance in watch.servers:
+            watch.servers.remove(instance)
+    errors = []
+    for instance in made:
+        try:
+            instance.stop()
+        except ServerError as error:
+            errors.append(str(error))
+        shutil.rmtree(instance.base_dir, ignore_errors=True)
+    assert not errors, "\n\n".join(errors)
+
+
+@pytest.fixture
+def make_original(make_server: MakeServer) -> MakeServer:
+    """make_original(**settings) starts a server with the original plugin, as MariaDB ships it."""
+
+    def make(**settings: Setting) -> ServerInstance:
+        return make_server(load_plugin=False, **{**ORIGINAL, **settings})
+
+    return make
+
+
+@pytest.fixture(autouse=True)
+def _servers_survive(request: pytest.FixtureRequest, watch: _Watch) -> Iterator[None]:
+    yield
+    dead = watch.dead()
+    reports = []
+    for instance in dead:
+        reports.append(f"the server died during {request.node.nodeid}\n{_tail(instance)}")
+        instance.kill()  # forgets the process
+        instance.start()  # so that the next test has one
+    if reports:
+        pytest.fail("\n\n".join(reports), pytrace=False)
+
+
+@pytest.fixture(scope="module")
+def module_name(request: pytest.FixtureRequest) -> str:
+    return re.sub(r"\W", "_", request.module.__name__.rpartition(".")[2])
+
+
+@pytest.fixture
+def database(server: ServerInstance, module_name: str) -> Iterator[Database]:
+    """A fresh schema of the shared server, named after the test's file."""
+    with Sql(server.socket) as admin:
+        admin.run(f"DROP DATABASE IF EXISTS {module_name}", f"CREATE DATABASE {module_name}")
+        opened = Database(server, module_name)
+        yield opened
+        opened.close()
+    if server.alive:
+        with Sql(server.socket) as admin:
+            admin.run(f"DROP DATABASE IF EXISTS {module_name}")
+
+
+@pytest.fixture
+def sql(database: Database) -> Sql:
+    return database.sql
+
+
+@pytest.fixture
+def reader(database: Database) -> Iterator[Client]:
+    with database.reader() as client:
+        yield client
+
+
+@pytest.fixture
+def writer(database: Database) -> Iterator[Client]:
+    with database.writer() as client:
+        yield client
