@@ -34,8 +34,8 @@ target_include_directories(hs_server_headers SYSTEM INTERFACE
   ${HS_SERVER}/headers/wsrep-lib/wsrep-API/v26)
 # OpenSSL's headers, where the machine has none; after everything that it has.
 target_compile_options(hs_server_headers INTERFACE
-  "SHELL:-idirafter ${HS_SERVER}/root/usr/include"
-  "SHELL:-idirafter ${HS_SERVER}/root/usr/include/x86_64-linux-gnu")
+  -idirafter${HS_SERVER}/root/usr/include
+  -idirafter${HS_SERVER}/root/usr/include/x86_64-linux-gnu)
 # The defines with which the distribution built its server: the layout of its classes hangs on them.
 target_compile_definitions(hs_server_headers INTERFACE
   HAVE_CONFIG_H HAVE_OPENSSL DBUG_OFF NDEBUG MYSQL_SERVER=1 MYSQL_DYNAMIC_PLUGIN=1

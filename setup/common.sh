@@ -30,21 +30,21 @@ quietly() {
   fi
 }
 
-# configure TREE CMAKE-ARGUMENTS...: makes the build tree unless it is there, made by the same words.
-# Later changes of the CMake files are the build's own business.
+# configure TREE CMAKE-ARGUMENTS...: makes the build tree unless it is there, made by the same words
+# in the same place. Later changes of the CMake files are the build's own business.
 configure() {
   local tree=$1
   shift
   local wanted="$repo $*"
   [[ $(cat "$tree/configured" 2>/dev/null) != "$wanted" ]] || return 0
-  rm -rf "$tree"
-  quietly "$var/log/configure-$(basename "$tree").log" cmake -S . -B "$tree" -G Ninja "$@"
+  quietly "$var/log/configure-$(basename "$tree").log" cmake --fresh -S . -B "$tree" -G Ninja "$@"
   echo "$wanted" >"$tree/configured"
 }
 
-# check TITLE COMMAND...: runs one part of a job in a shell of its own and goes on whatever comes of it.
 summary=()
 failures=0
+
+# check TITLE COMMAND...: runs one part of a job in a shell of its own and goes on whatever comes of it.
 check() {
   local title=$1 started=$SECONDS verdict=passed code
   shift

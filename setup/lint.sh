@@ -35,9 +35,9 @@ shell_scripts() {
 }
 
 python_style() {
-  local check=() format=(--check)
-  [[ $fix != --fix ]] || check=(--fix) format=()
-  var/venv/bin/ruff check --quiet "${check[@]}" .
+  local style=() format=(--check)
+  [[ $fix != --fix ]] || style=(--fix) format=()
+  var/venv/bin/ruff check --quiet "${style[@]}" .
   var/venv/bin/ruff format "${format[@]}" .
 }
 

@@ -51,7 +51,7 @@ class IndexPlan final : public store::Index {
   std::uint32_t index() const { return index_; }
   const std::vector<PlannedColumn>& columns() const { return columns_; }
   const std::vector<std::uint16_t>& filter_columns() const { return filter_columns_; }
-  std::uint32_t key_parts() const { return key_parts_; }
+  std::uint32_t key_parts() const override { return key_parts_; }
   bool has_prefix_parts() const { return has_prefix_parts_; }
   bool is_ordered() const { return is_ordered_; }
   TextEncoding encoding() const { return encoding_; }

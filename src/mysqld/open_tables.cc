@@ -142,7 +142,7 @@ store::Outcome OpenTables::open_one(TableSlot& slot, OpenTable& opened, Purpose 
   opened.statement_begun = true;
   if (is_write(purpose)) {
     table->file->prepare_for_row_logging();
-    table->file->prepare_for_insert(purpose == Purpose::insert ? 0 : 1);
+    table->file->prepare_for_insert(true);
   }
   counters_.add(Counter::table_opens);
   return {};
@@ -175,7 +175,7 @@ store::Outcome OpenTables::open_alone(TableSlot& slot, Purpose purpose) {
     close_tables();
     return Error::open_table;
   }
-  if (is_write(purpose)) opened.table->file->prepare_for_insert(purpose == Purpose::insert ? 0 : 1);
+  if (is_write(purpose)) opened.table->file->prepare_for_insert(true);
   counters_.add(Counter::table_opens);
   return {};
 }
@@ -228,6 +228,8 @@ void OpenTables::close_tables() {
     thd_->free_items();
     lex_end(thd_->lex);
     lex_start(thd_);
+    // A pass may hold thousands of such statements.
+    free_root(thd_->mem_root, MYF(MY_KEEP_PREALLOC));
   }
   alone_ = false;
   any_open_ = false;

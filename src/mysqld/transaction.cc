@@ -13,6 +13,8 @@ Status raised_error(const THD* thd) {
 }  // namespace
 
 void Transaction::begin() {
+  // Beginning gives up metadata locks: no table may be open then.
+  tables_.release();
   thd_->reset_for_next_command();
   trans_begin(thd_, 0);
   active_ = true;

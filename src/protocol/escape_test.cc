@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <string>
@@ -101,7 +101,8 @@ TEST(Escape, RefusesEveryWrongEscape) {
     const std::string token = {'\x01', static_cast<char>(code)};
     EXPECT_EQ(is_refused(token), code < 0x40 || code > 0x4f) << code;
   }
-  EXPECT_TRUE(is_refused("\x01"));
+  // What stands behind the token is not its business.
+  EXPECT_TRUE(is_refused(std::string_view("\x01\x40").substr(0, 1)));
   for (std::size_t before = 0; before < 40; ++before) {
     EXPECT_TRUE(is_refused(std::string(before, 'x') + "\x01"));
     EXPECT_TRUE(is_refused(std::string(before, 'x') + "\x01P" + std::string(20, 'y')));

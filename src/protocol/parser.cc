@@ -55,6 +55,7 @@ bool begins_clause(std::string_view token) {
 Status Parser::parse(std::string_view line, Request& request) {
   has_index_id_ = false;
   is_modification_ = false;
+  key_count_ = 0;
   values_.begin(line);
   filters_.clear();
 
@@ -113,6 +114,7 @@ Error Parser::parse_find_or_insert(std::string_view id, TokenScanner& tokens, Re
 
   std::uint64_t count = 0;
   if (tokens.done() || !read_number(tokens.next(), count) || count == 0) return Error::klen;
+  key_count_ = count;
   const Error error = read_counted_values(count, Error::klen, tokens);
   if (error != Error::none) return error;
   if (request.kind == Kind::insert) {

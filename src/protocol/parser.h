@@ -46,6 +46,10 @@ class Parser {
   // Whether the last parse met a modification (insert, U, D, +, -, or an unknown
   // modop): on the read port `readonly` is answered before its other mistakes.
   bool is_modification() const { return is_modification_; }
+  // The number of key values that the last find or insert announced, whether they
+  // came or not; 0 if it did not get so far. More than the index has parts is
+  // answered before that they are missing.
+  std::uint64_t key_count() const { return key_count_; }
 
  private:
   // Each reads on behind the token that made parse() choose it.
@@ -62,6 +66,7 @@ class Parser {
 
   bool has_index_id_ = false;
   bool is_modification_ = false;
+  std::uint64_t key_count_ = 0;
   ValueList values_;
   std::vector<Filter> filters_;
 };

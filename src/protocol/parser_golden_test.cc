@@ -4,27 +4,12 @@
 
 #include <string_view>
 
-#include "protocol/describe.h"
-#include "protocol/parser.h"
+#include "protocol/parser_check.h"
 
 namespace hs::protocol {
 namespace {
 
 using namespace std::string_view_literals;
-
-struct Case {
-  std::string_view line;
-  std::string_view expected;
-};
-
-void check(std::initializer_list<Case> cases) {
-  Parser parser;
-  for (const Case& each : cases) {
-    Request request;
-    const Status status = parser.parse(each.line, request);
-    EXPECT_EQ(describe(status, request), each.expected) << describe(each.line);
-  }
-}
 
 TEST(GoldenLines, OpenAndSyntax) {
   check({

@@ -36,7 +36,8 @@ class OpenIndexes {
 
   // Null if the id is not open. Valid until the next set().
   OpenIndex* find(std::uint64_t id) {
-    if (id < small_.size()) [[likely]] return small_[id].is_open() ? &small_[id] : nullptr;
+    if (id < small_.size()) [[likely]]
+      return small_[id].is_open() ? &small_[id] : nullptr;
     return find_large(id);
   }
 

@@ -23,8 +23,8 @@ constexpr Status deadlock = Status::server(149);
 constexpr std::size_t max_opened_for_streams = 64;
 
 struct Line {
-  std::string_view text;     // without its LF, and without a CR before that
-  std::size_t end_offset;    // behind the LF
+  std::string_view text;   // without its LF, and without a CR before that
+  std::size_t end_offset;  // behind the LF
 };
 
 // The line that begins at `begin`; its LF is not before `from`.
@@ -109,8 +109,8 @@ bool PassRunner::execute_turn(std::size_t number, Turn& turn, Buffer& out) {
   while (step == Step::done) {
     const std::optional<Line> line =
         line_at(turn.input, turn.consumed, std::max(turn.consumed, turn.scanned));
-    const bool too_long = line ? line->text.size() > config_.max_request_size
-                               : turn.oversized && turn.consumed == 0;
+    const bool too_long =
+        line ? line->text.size() > config_.max_request_size : turn.oversized && turn.consumed == 0;
     if (too_long) [[unlikely]] {
       ReplyWriter(out).error(Error::request_size);
       tally(Counter::requests_malformed);
@@ -121,7 +121,8 @@ bool PassRunner::execute_turn(std::size_t number, Turn& turn, Buffer& out) {
       break;
     }
     if (!line) break;
-    if (requests_ >= config_.max_pass_requests || out.size() - pass_begin_ >= config_.max_pass_bytes) {
+    if (requests_ >= config_.max_pass_requests ||
+        out.size() - pass_begin_ >= config_.max_pass_bytes) {
       turn.next = Next::again;
       break;
     }
@@ -138,11 +139,8 @@ PassRunner::Step PassRunner::execute_line(std::size_t number, Turn& turn, std::s
   const std::size_t begin = out.size();
   Answer answer = session.execute(line, workspace_, out);
   switch (answer.verdict) {
-    case Verdict::answered:
-      break;
-    case Verdict::oversized:
-      turn.next = Next::stream;
-      return Step::stop;
+    case Verdict::answered: break;
+    case Verdict::oversized: turn.next = Next::stream; return Step::stop;
     case Verdict::blocked:
       if (turn.blocked_since == 0 || turn.consumed != 0) tally(Counter::requests_blocked);
       if (!has_waited_enough(turn)) {
@@ -178,8 +176,9 @@ bool PassRunner::has_waited_enough(const Turn& turn) const {
   return waited >= config_.lock_wait_timeout;
 }
 
-// Nothing of the pass is in the tables: puts `status` in the place of each reply that said otherwise.
-void PassRunner::answer_writes(Status status, std::span<Turn> turns, std::size_t begin, Buffer& out) {
+// Nothing of the pass is in the tables: puts `status` where a reply says otherwise.
+void PassRunner::answer_writes(Status status, std::span<Turn> turns, std::size_t begin,
+                               Buffer& out) {
   patched_.clear();
   auto write = writes_.begin();
   for (std::size_t number = 0; number < turns.size(); ++number) {
@@ -229,6 +228,7 @@ void PassRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
   const Status ended = store_->end_pass();
   if (outcome.answered() && outcome.status.ok() && !ended.ok()) outcome = ended;
 
+  if (!outcome.answered() || !outcome.status.ok()) out.clear();
   if (outcome.verdict == Verdict::blocked && !sink.has_sent()) {
     if (turn.blocked_since == 0) tally(Counter::requests_blocked);
     if (!has_waited_enough(turn)) {
@@ -242,7 +242,6 @@ void PassRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
   if (!outcome.answered()) outcome = deadlock;  // nothing else can stop a find that has a sink
 
   if (!outcome.status.ok()) {
-    out.clear();
     tally(Counter::errors);
     if (!sink.has_sent()) ReplyWriter(out).error(outcome.status);
   }
@@ -262,7 +261,8 @@ void PassRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
 
 // Leaves `index` null unless it is open. What is open stays so: `P` and find of
 // a streamer have nothing else to share.
-Outcome PassRunner::open_for_stream(const std::string& names, std::shared_ptr<store::Index>& index) {
+Outcome PassRunner::open_for_stream(const std::string& names,
+                                    std::shared_ptr<store::Index>& index) {
   if (const auto found = opened_.find(names); found != opened_.end()) {
     index = found->second;
     return {};

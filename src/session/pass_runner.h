@@ -37,7 +37,8 @@ struct RunnerConfig {
 
 class PassRunner : public net::Application {
  public:
-  PassRunner(const RunnerConfig& config, std::unique_ptr<store::Store> store, CounterBlock& counters);
+  PassRunner(const RunnerConfig& config, std::unique_ptr<store::Store> store,
+             CounterBlock& counters);
 
   bool start() override { return true; }
   void stop() override {}

@@ -24,7 +24,8 @@ using namespace std::chrono_literals;
 using namespace std::string_literals;
 
 std::uint64_t now_ns() {
-  return static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+  return static_cast<std::uint64_t>(
+      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
 // A database with a worker, a streamer and connections.
@@ -32,7 +33,8 @@ struct World {
   // A runner with the store it runs on.
   struct Runner {
     Runner(const RunnerConfig& config, store::MemoryDatabase& database, store::MemoryBounds bounds)
-        : Runner(config, std::make_unique<store::MemoryStore>(database, store::Access::write, counters, bounds)) {}
+        : Runner(config, std::make_unique<store::MemoryStore>(database, store::Access::write,
+                                                              counters, bounds)) {}
     Runner(const RunnerConfig& config, std::unique_ptr<store::MemoryStore> made)
         : faults(made->faults()), runner(config, std::move(made), counters) {}
     CounterBlock counters;
@@ -69,7 +71,9 @@ struct World {
     }
     EXPECT_EQ(end, out_.size());
   }
-  std::string reply(std::size_t turn) { return std::string(out_.view(turns_[turn].reply_begin, turns_[turn].reply_end)); }
+  std::string reply(std::size_t turn) {
+    return std::string(out_.view(turns_[turn].reply_begin, turns_[turn].reply_end));
+  }
   std::string left(std::size_t turn) { return inputs_[turn].substr(turns_[turn].consumed); }
   std::uint64_t counted(Counter counter) { return worker_.counters.get(counter); }
   store::MemoryTable& table(std::string_view name) { return *database_.find_table("hst", name); }
@@ -111,8 +115,10 @@ TEST_F(PassRunnerTest, ExecutesTheCompleteLinesOfEachTurn) {
 }
 
 TEST_F(PassRunnerTest, CutAnywhereTheDialogueIsTheSame) {
-  const std::string dialogue = open_t + "1\t=\t1\t1\r\n1\t+\t3\t8\th\x01\x49t\t8\n1\t=\t1\t8\n1\t>\t1\t6\t9\t0\tF\t=\t0\t1\n\n" +
-                               open_ai + "2\t+\t1\t\0\n"s + "2\t>=\t1\t0\t9\n1\t=\t1\t8\t1\t0\tD\nA\t1\tx\n1\t=\t1\t8\n";
+  const std::string dialogue =
+      open_t +
+      "1\t=\t1\t1\r\n1\t+\t3\t8\th\x01\x49t\t8\n1\t=\t1\t8\n1\t>\t1\t6\t9\t0\tF\t=\t0\t1\n\n" +
+      open_ai + "2\t+\t1\t\0\n"s + "2\t>=\t1\t0\t9\n1\t=\t1\t8\t1\t0\tD\nA\t1\tx\n1\t=\t1\t8\n";
   const auto answered = [&](const std::vector<std::string_view>& pieces) {
     store::MemoryDatabase database;
     store::add_golden_tables(database);
@@ -123,14 +129,16 @@ TEST_F(PassRunnerTest, CutAnywhereTheDialogueIsTheSame) {
     return replies;
   };
   const std::string whole = answered({dialogue});
-  EXPECT_EQ(std::count(whole.begin(), whole.end(), '\n'), std::count(dialogue.begin(), dialogue.end(), '\n'));
+  EXPECT_EQ(std::count(whole.begin(), whole.end(), '\n'),
+            std::count(dialogue.begin(), dialogue.end(), '\n'));
   EXPECT_NE(whole.find("0\t3\t8\th\x01\x49t\t8\n"), std::string::npos);
   for (std::size_t cut = 0; cut <= dialogue.size(); ++cut) {
     const std::string_view view = dialogue;
     ASSERT_EQ(answered({view.substr(0, cut), view.substr(cut)}), whole) << cut;
   }
   std::vector<std::string_view> bytes;
-  for (std::size_t i = 0; i < dialogue.size(); ++i) bytes.push_back(std::string_view(dialogue).substr(i, 1));
+  for (std::size_t i = 0; i < dialogue.size(); ++i)
+    bytes.push_back(std::string_view(dialogue).substr(i, 1));
   EXPECT_EQ(answered(bytes), whole);
 }
 
@@ -192,12 +200,12 @@ TEST_F(PassRunnerTest, AFailedRequestIsUndoneAlone) {
 
 TEST_F(PassRunnerTest, AFailedCommitIsAnsweredToWritesAlone) {
   worker_.faults.next_commit = Status::server(1197);
-  run({open_t + "1\t=\t1\t1\n1\t+\t1\t8\n1\t=\t1\t8\n1\t+\t1\t1\n1\t=\t1\t1\t1\t0\tU?\t99\nX\n" + "1\t=\t1\t2",
-       "X\n",
-       open_ai + "2\t+\t1\tv\n" + open_t + "1\t=\t1\t1\t1\t0\tD\n1\t=\t1\t3\n",
-       "Y\n"});
+  run({open_t + "1\t=\t1\t1\n1\t+\t1\t8\n1\t=\t1\t8\n1\t+\t1\t1\n1\t=\t1\t1\t1\t0\tU?\t99\nX\n" +
+           "1\t=\t1\t2",
+       "X\n", open_ai + "2\t+\t1\tv\n" + open_t + "1\t=\t1\t1\t1\t0\tD\n1\t=\t1\t3\n", "Y\n"});
   const std::string failed = "1\t1\t1197\n";
-  EXPECT_EQ(reply(0), "0\t1\n0\t3\t1\tone\t1\n" + failed + "0\t3\t8\t\0\t\0\n"s + "1\t1\t121\n" + failed + "2\t1\tcmd\n");
+  EXPECT_EQ(reply(0), "0\t1\n0\t3\t1\tone\t1\n" + failed + "0\t3\t8\t\0\t\0\n"s + "1\t1\t121\n" +
+                          failed + "2\t1\tcmd\n");
   EXPECT_EQ(left(0), "1\t=\t1\t2");
   EXPECT_EQ(reply(1), "2\t1\tcmd\n");
   EXPECT_EQ(reply(2), "0\t1\n" + failed + "0\t1\n1\t1\t1197\n0\t3\t3\tthree\t3\n");
@@ -212,11 +220,13 @@ TEST_F(PassRunnerTest, AFailedCommitIsAnsweredToWritesAlone) {
 
 TEST_F(PassRunnerTest, ABrokenPassIsExecutedAgainAndEndsTheSame) {
   // Each P and A changes what the requests before it would do if they were executed after it.
-  const std::vector<std::string> before{"A\t1\ts\n" + open_t, "", "A\t1\ts\nP\t5\thst\tt\t\tid\n", "A\t1\ts\n"};
+  const std::vector<std::string> before{"A\t1\ts\n" + open_t, "", "A\t1\ts\nP\t5\thst\tt\t\tid\n",
+                                        "A\t1\ts\n"};
   const std::vector<std::string> inputs{
       "1\t=\t1\t1\nP\t1\thst\tt\t\tb\n1\t=\t1\t1\t1\t0\t+\t10\n1\t=\t1\t1\n",
       open_t + "A\t1\ts\n" + open_t + "1\t+\t1\t20\n1\t+\t1\t1\n",
-      "5\t=\t1\t5\nP\t5\thst\tt\tib\tid\n70\t=\t1\t1\nP\t70\thst\tt\tib\tid\n5\t=\t1\t5\t9\t0\tD\nX\n",
+      "5\t=\t1\t5\nP\t5\thst\tt\tib\tid\n70\t=\t1\t1\nP\t70\thst\tt\tib\tid\n5\t="
+      "\t1\t5\t9\t0\tD\nX\n",
       open_t + "1\t>=\t1\t0\t99\n1\t=",
   };
   constexpr std::uint64_t requests_on_rows = 8;
@@ -247,7 +257,9 @@ TEST_F(PassRunnerTest, ABrokenPassIsExecutedAgainAndEndsTheSame) {
       EXPECT_EQ(seen[0], "0\t3\t1\tone\t1\n0\t1\n0\t1\t1\n0\t1\t11\nleft: ");
       EXPECT_EQ(seen[1], "3\t1\tunauth\n0\t1\n0\t1\n0\t1\n1\t1\t121\nleft: ");
       EXPECT_EQ(seen[2], "0\t1\t5\n0\t1\n2\t1\tstmtnum\n0\t1\n0\t1\t3\n2\t1\tcmd\nleft: ");
-      EXPECT_EQ(seen[3], "0\t1\n0\t3\t1\tone\t11\t2\ttwo\t2\t3\tthree\t3\t4\t\0\t4\t20\t\0\t\0\nleft: 1\t="s);
+      EXPECT_EQ(
+          seen[3],
+          "0\t1\n0\t3\t1\tone\t11\t2\ttwo\t2\t3\tthree\t3\t4\t\0\t4\t20\t\0\t\0\nleft: 1\t="s);
     } else {
       EXPECT_EQ(seen, expected);
     }
@@ -341,8 +353,11 @@ TEST_F(PassRunnerTest, ALongFindIsHandedOnAndStreamed) {
 
 TEST_F(PassRunnerTest, AStreamedDialogueIsAnsweredInOrder) {
   TestConnection connection(worker_.runner, streamer_.runner);
-  EXPECT_EQ(connection.send("X\n" + open_user + "3\t>\t1\t400\t5000\n3\t>\t1\t0\t5000\n3\t=\t1\t7\n3\t>\t1\t0\t5000\nY\n"),
-            "2\t1\tcmd\n0\t1\n" + users(401, 1000) + users(1, 1000) + "0\t1\t7\n" + users(1, 1000) + "2\t1\tcmd\n");
+  EXPECT_EQ(
+      connection.send("X\n" + open_user +
+                      "3\t>\t1\t400\t5000\n3\t>\t1\t0\t5000\n3\t=\t1\t7\n3\t>\t1\t0\t5000\nY\n"),
+      "2\t1\tcmd\n0\t1\n" + users(401, 1000) + users(1, 1000) + "0\t1\t7\n" + users(1, 1000) +
+          "2\t1\tcmd\n");
 }
 
 TEST_F(PassRunnerTest, AStreamToAClientThatIsGoneEnds) {
@@ -388,7 +403,8 @@ TEST_F(PassRunnerTest, AStreamedFindAnswersErrorsAndWaitsForLocks) {
   table("t").set_blocked(true);
   EXPECT_EQ(stream_one("1\t=\t1\t1\n", 0), "retry");
   EXPECT_EQ(stream_one("1\t=\t1\t1\n", now_ns()), "retry");
-  EXPECT_EQ(stream_one("1\t=\t1\t1\n", now_ns() - std::chrono::nanoseconds(51s).count()), "1\t1\t1205\n");
+  EXPECT_EQ(stream_one("1\t=\t1\t1\n", now_ns() - std::chrono::nanoseconds(51s).count()),
+            "1\t1\t1205\n");
   EXPECT_EQ(streamer_.counters.get(Counter::requests_blocked), 1u);
   table("t").set_blocked(false);
   EXPECT_EQ(stream_one("1\t=\t1\t1\n", 0), "0\t3\t1\tone\t1\n");

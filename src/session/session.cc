@@ -21,15 +21,12 @@ bool is_write(const Request& request) {
 
 Counter counter_of(const Request& request) {
   switch (request.kind) {
-    case Kind::open_index:
-      return Counter::requests_open_index;
+    case Kind::open_index: return Counter::requests_open_index;
     case Kind::find:
       return request.find.modification == Modification::none ? Counter::requests_find
                                                              : Counter::requests_find_modify;
-    case Kind::insert:
-      return Counter::requests_insert;
-    case Kind::auth:
-      return Counter::requests_auth;
+    case Kind::insert: return Counter::requests_insert;
+    case Kind::auth: return Counter::requests_auth;
   }
   return Counter::requests_malformed;
 }
@@ -55,6 +52,10 @@ Status Session::admit(std::string_view line, Workspace& workspace, OpenIndex*& i
     index = indexes_.find(workspace.request.index_id);
     if (index == nullptr) return Error::stmtnum;
     if (!config_.writable && workspace.parser.is_modification()) return Error::readonly;
+    if (parsed.error() == Error::klen && !workspace.parser.is_modification() && index->index != nullptr &&
+        workspace.parser.key_count() > index->index->key_parts()) {
+      return Error::kpnum;
+    }
   }
   return parsed;
 }
@@ -72,7 +73,8 @@ Answer Session::execute(std::string_view line, Workspace& workspace, Buffer& out
   if (workspace.parsed.ok()) answer.counter = counter_of(request);
   if (admitted) {
     answer.write = is_write(request);
-    if (index != nullptr && index->index == nullptr) [[unlikely]] outcome = open_again(workspace, *index);
+    if (index != nullptr && index->index == nullptr) [[unlikely]]
+      outcome = open_again(workspace, *index);
   }
   if (admitted && outcome.answered() && outcome.status.ok()) {
     switch (request.kind) {
@@ -106,11 +108,12 @@ Outcome Session::open_index(Workspace& workspace) {
   std::shared_ptr<store::Index> opened;
   const Outcome outcome = workspace.store.open_index(request.open_index, opened);
   if (!outcome.answered() || !outcome.status.ok()) return outcome;
-  workspace.changes.push_back({.session = this,
-                           .of_index = true,
-                           .authorised = authorised_,
-                           .index_id = request.index_id,
-                           .index = indexes_.set(request.index_id, {std::move(opened), std::move(names)})});
+  workspace.changes.push_back(
+      {.session = this,
+       .of_index = true,
+       .authorised = authorised_,
+       .index_id = request.index_id,
+       .index = indexes_.set(request.index_id, {std::move(opened), std::move(names)})});
   return outcome;
 }
 
@@ -119,7 +122,8 @@ Outcome Session::open_again(Workspace& workspace, OpenIndex& index) {
 }
 
 Status Session::authorise(Workspace& workspace) {
-  if (config_.secret.empty() || !equal_in_constant_time(workspace.request.auth.secret, config_.secret)) {
+  if (config_.secret.empty() ||
+      !equal_in_constant_time(workspace.request.auth.secret, config_.secret)) {
     return Error::unauth;
   }
   workspace.changes.push_back(

@@ -44,9 +44,10 @@ struct Workspace {
 
   store::Store& store;
   protocol::Parser parser;
-  Status parsed;                       // of the line parsed last
-  protocol::Request request;           // the same line's, if it parsed
-  std::vector<SessionChange> changes;  // of this pass, so that it can be executed again from its start
+  Status parsed;              // of the line parsed last
+  protocol::Request request;  // the same line's, if it parsed
+  std::vector<SessionChange>
+      changes;  // of this pass, so that it can be executed again from its start
 };
 
 struct Answer {

@@ -47,7 +47,8 @@ bool is_well_formed(std::string_view reply) {
     for (std::size_t i = 0; i < value.size(); ++i) {
       const auto byte = static_cast<unsigned char>(value[i]);
       if (byte >= 0x10) continue;
-      const bool escape = byte == 0x01 && i + 1 < value.size() && value[i + 1] >= 0x40 && value[i + 1] <= 0x4F;
+      const bool escape =
+          byte == 0x01 && i + 1 < value.size() && value[i + 1] >= 0x40 && value[i + 1] <= 0x4F;
       if (!escape) return false;
       ++i;
     }
@@ -77,15 +78,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   hs::store::MemoryDatabase database;
   hs::store::add_golden_tables(database);
   if ((choice & 16) != 0) database.find_table("hst", "ai")->set_blocked(true);
-  const hs::store::MemoryBounds bounds{.rows = (choice & 32) != 0 ? 3u : 10'000u, .bytes = 1 << 16, .flush_bytes = 16};
+  const hs::store::MemoryBounds bounds{
+      .rows = (choice & 32) != 0 ? 3u : 10'000u, .bytes = 1 << 16, .flush_bytes = 16};
   hs::CounterBlock counters;
   auto store = std::make_unique<hs::store::MemoryStore>(
-      database, config.session.writable ? hs::store::Access::write : hs::store::Access::read, counters, bounds);
+      database, config.session.writable ? hs::store::Access::write : hs::store::Access::read,
+      counters, bounds);
   if ((choice & 64) != 0) store->faults().next_commit = hs::Status::server(1197);
   if ((choice & 128) != 0) store->faults().broken_in = 2;
   PassRunner worker(config, std::move(store), counters);
   PassRunner streamer(
-      config, std::make_unique<hs::store::MemoryStore>(database, hs::store::Access::read, counters, bounds), counters);
+      config,
+      std::make_unique<hs::store::MemoryStore>(database, hs::store::Access::read, counters, bounds),
+      counters);
   hs::session::TestConnection connection(worker, streamer);
   connection.max_request_size = config.max_request_size;
 

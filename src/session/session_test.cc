@@ -20,7 +20,9 @@ class SessionTest : public ::testing::Test {
 
   // The reply without its LF; lines and replies with `|` for TAB and `~` for NULL.
   std::string say(std::string_view line) { return say(line, session_, workspace_); }
-  std::string say(std::string_view line, Session& session) { return say(line, session, workspace_); }
+  std::string say(std::string_view line, Session& session) {
+    return say(line, session, workspace_);
+  }
   std::string say(std::string_view line, Session& session, Workspace& workspace) {
     std::string raw(line);
     for (char& byte : raw) byte = byte == '|' ? '\t' : byte == '~' ? '\0' : byte;
@@ -126,14 +128,16 @@ constexpr Exchange golden[] = {
 };
 
 TEST_F(SessionTest, AnswersGoldenLines) {
-  for (const Exchange& exchange : golden) EXPECT_EQ(say(exchange.line), exchange.reply) << exchange.line;
+  for (const Exchange& exchange : golden)
+    EXPECT_EQ(say(exchange.line), exchange.reply) << exchange.line;
 }
 
 TEST_F(SessionTest, ReadPortAnswersReadonlyBeforeOtherMistakesButAfterStmtnum) {
   EXPECT_EQ(say("1|+|1|99", reader_), "2|1|stmtnum");
   EXPECT_EQ(say("P|1|hst|t||id,a", reader_), "0|1");
-  for (const char* line : {"1|+|1|99", "1|+|0", "1|+", "1|+|9|1", "1|=|1|1|1|0|U|5", "1|=|1|1|1|0|D",
-                           "1|=|9|1|2|3|4|5|6|7|8|9|1|0|D?", "1|=|1|1|1|0|Z", "1|=|1|1|1|0|-|x\x01!"}) {
+  for (const char* line :
+       {"1|+|1|99", "1|+|0", "1|+", "1|+|9|1", "1|=|1|1|1|0|U|5", "1|=|1|1|1|0|D",
+        "1|=|9|1|2|3|4|5|6|7|8|9|1|0|D?", "1|=|1|1|1|0|Z", "1|=|1|1|1|0|-|x\x01!"}) {
     EXPECT_EQ(say(line, reader_), "2|1|readonly") << line;
     EXPECT_FALSE(answer_.write);
   }
@@ -162,13 +166,15 @@ TEST_F(SessionTest, WritesAreMarkedAndCountedByKind) {
 TEST_F(SessionTest, ASecretIsNeededForEverythingButA) {
   config_.secret = "open\x02sesame";
   EXPECT_EQ(say("nonsense"), "2|1|cmd");
-  for (const char* line : {"P|1|hst|t||id", "1|=|1|1", "99|=|1|1", "1|XX", "1|+|1|1", "P|x", "A|1|", "A|1",
-                           "A|1|open", "A|1|open\x02sesam", "A|1|open\x02sesame1", "A|1|open\x02sesamE",
-                           "A|1|open\x01Bsesameopen\x01Bsesame"}) {
+  for (const char* line : {"P|1|hst|t||id", "1|=|1|1", "99|=|1|1", "1|XX", "1|+|1|1", "P|x", "A|1|",
+                           "A|1", "A|1|open", "A|1|open\x02sesam", "A|1|open\x02sesame1",
+                           "A|1|open\x02sesamE", "A|1|open\x01Bsesameopen\x01Bsesame"}) {
     EXPECT_EQ(say(line), "3|1|unauth") << line;
   }
   EXPECT_EQ(say("A|2|x"), "3|1|authtype");
-  EXPECT_EQ(say("A|1|open\x01" "Bsesame"), "0|1");
+  EXPECT_EQ(say("A|1|open\x01"
+                "Bsesame"),
+            "0|1");
   EXPECT_EQ(answer_.counter, Counter::requests_auth);
   EXPECT_EQ(say("P|1|hst|t||id"), "0|1");
   EXPECT_EQ(say("A|1|wrong"), "3|1|unauth");
@@ -230,7 +236,8 @@ TEST_F(SessionTest, ABlockedRequestLeavesNothingBehind) {
 // The other store has another table of that name, so that using the wrong store's index shows.
 TEST_F(SessionTest, MovedToAnotherStoreItOpensItsIndexesAgain) {
   store::MemoryDatabase other_database;
-  other_database.add_table({"hst", "t", {{.name = "a"}, {.name = "id", .integer = true}}, {{"PRIMARY", {1}, true}}});
+  other_database.add_table(
+      {"hst", "t", {{.name = "a"}, {.name = "id", .integer = true}}, {{"PRIMARY", {1}, true}}});
   store::MemoryStore other_store(other_database, store::Access::write, counters_);
   Workspace other(other_store);
   EXPECT_EQ(say("P|1|hst|t||a,id"), "0|1");

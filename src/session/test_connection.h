@@ -43,7 +43,10 @@ class TestConnection {
     input_ += bytes;
     next_ = net::Next::again;
     while (next_ == net::Next::again || next_ == net::Next::stream) {
-      turn_ = {.dialogue = dialogue_.get(), .input = input_, .scanned = scanned_, .oversized = oversized()};
+      turn_ = {.dialogue = dialogue_.get(),
+               .input = input_,
+               .scanned = scanned_,
+               .oversized = oversized()};
       if (next_ == net::Next::stream) {
         TestStream stream;
         streamer_.run_stream(turn_, out_, stream);

@@ -25,8 +25,10 @@ struct Port {
   hs::session::RunnerConfig runner;
 };
 
-hs::net::Server make_server(const Port& port, hs::store::MemoryDatabase& database, hs::CounterSet& counters) {
-  const auto access = port.runner.session.writable ? hs::store::Access::write : hs::store::Access::read;
+hs::net::Server make_server(const Port& port, hs::store::MemoryDatabase& database,
+                            hs::CounterSet& counters) {
+  const auto access =
+      port.runner.session.writable ? hs::store::Access::write : hs::store::Access::read;
   auto make_application = [&port, &database, access](hs::net::Role, hs::CounterBlock& block) {
     return std::make_unique<hs::session::PassRunner>(
         port.runner, std::make_unique<hs::store::MemoryStore>(database, access, block), block);
@@ -66,8 +68,10 @@ int main(int argc, char** argv) {
   unsigned timeout = 300;
 
   CLI::App app("HandlerSocket's front end over tables in memory");
-  app.add_option("--port", read.server.port, "TCP port for reads; 0: any, empty: none")->capture_default_str();
-  app.add_option("--port-wr", write.server.port, "TCP port for reads and writes")->capture_default_str();
+  app.add_option("--port", read.server.port, "TCP port for reads; 0: any, empty: none")
+      ->capture_default_str();
+  app.add_option("--port-wr", write.server.port, "TCP port for reads and writes")
+      ->capture_default_str();
   app.add_option("--socket", read.server.socket_path, "Unix socket for reads");
   app.add_option("--socket-wr", write.server.socket_path, "Unix socket for reads and writes");
   app.add_option("--threads", read.server.workers, "workers of the read port")

@@ -13,7 +13,8 @@ std::uint64_t head_of(const MemoryColumn& column, const Cell& cell) {
   if (column.integer) return static_cast<std::uint64_t>(cell.number) ^ (std::uint64_t{1} << 63);
   std::uint64_t head = 0;
   for (std::size_t i = 0; i < sizeof head; ++i) {
-    const unsigned char byte = i < cell.bytes.size() ? static_cast<unsigned char>(cell.bytes[i]) : 0;
+    const unsigned char byte =
+        i < cell.bytes.size() ? static_cast<unsigned char>(cell.bytes[i]) : 0;
     head = head << 8 | byte;
   }
   return head;
@@ -114,7 +115,8 @@ KeyTree::Cursor KeyTree::seek(protocol::Comparison comparison, std::span<const C
   cursor.down_ = comparison == less || comparison == less_equal;
   cursor.equal_ = comparison == equal;
   const MemoryColumn& first = spec_.columns[spec_.keys[key_].columns[0]];
-  cursor.bound_ = {head_of(first, parts[0]), parts, comparison == greater || comparison == less_equal};
+  cursor.bound_ = {head_of(first, parts[0]), parts,
+                   comparison == greater || comparison == less_equal};
   cursor.place_ = set_.lower_bound(cursor.bound_);
   cursor.settle();
   return cursor;
@@ -138,7 +140,8 @@ std::size_t KeyHash::Hash::operator()(std::span<const Cell> parts) const {
 
 bool KeyHash::Equal::operator()(const Row* left, const Row* right) const {
   return std::ranges::all_of(spec->keys[key].columns, [&](std::uint32_t column) {
-    return compare(spec->columns[column], left->fields[column].cell(), right->fields[column].cell()) == 0;
+    return compare(spec->columns[column], left->fields[column].cell(),
+                   right->fields[column].cell()) == 0;
   });
 }
 

@@ -76,7 +76,8 @@ class KeyTree {
     Row left_at_;
   };
 
-  KeyTree(const MemoryTableSpec& spec, std::size_t key) : spec_(spec), key_(key), set_(Order(spec, key)) {}
+  KeyTree(const MemoryTableSpec& spec, std::size_t key)
+      : spec_(spec), key_(key), set_(Order(spec, key)) {}
 
   void insert(const Row& row) { set_.insert(entry(row)); }
   void erase(const Row& row) { set_.erase(entry(row)); }
@@ -93,7 +94,8 @@ class KeyTree {
 
 class KeyHash {
  public:
-  KeyHash(const MemoryTableSpec& spec, std::size_t key) : rows_(0, Hash{&spec, key}, Equal{&spec, key}) {}
+  KeyHash(const MemoryTableSpec& spec, std::size_t key)
+      : rows_(0, Hash{&spec, key}, Equal{&spec, key}) {}
 
   // Rows with a NULL in the key are left out: none of them equals another.
   void insert(const Row& row);
@@ -115,7 +117,9 @@ class KeyHash {
     using is_transparent = void;
     bool operator()(const Row* left, const Row* right) const;
     bool operator()(std::span<const Cell> parts, const Row* row) const;
-    bool operator()(const Row* row, std::span<const Cell> parts) const { return (*this)(parts, row); }
+    bool operator()(const Row* row, std::span<const Cell> parts) const {
+      return (*this)(parts, row);
+    }
     const MemoryTableSpec* spec;
     std::size_t key;
   };

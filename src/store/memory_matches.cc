@@ -5,8 +5,8 @@
 namespace hs::store {
 
 MemoryMatches::MemoryMatches(const MemoryTable& table, std::size_t key,
-                             std::span<const std::uint32_t> filter_columns, const protocol::Find& find,
-                             std::uint64_t most_examined)
+                             std::span<const std::uint32_t> filter_columns,
+                             const protocol::Find& find, std::uint64_t most_examined)
     : table_(table),
       key_(key),
       filter_columns_(filter_columns),
@@ -18,8 +18,10 @@ MemoryMatches::MemoryMatches(const MemoryTable& table, std::size_t key,
 }
 
 Status MemoryMatches::check(const MemoryTable& table, std::size_t key,
-                            std::span<const std::uint32_t> filter_columns, const protocol::Find& find) {
-  if (find.key.empty() || find.key.size() > table.spec().keys[key].columns.size()) return Error::kpnum;
+                            std::span<const std::uint32_t> filter_columns,
+                            const protocol::Find& find) {
+  if (find.key.empty() || find.key.size() > table.spec().keys[key].columns.size())
+    return Error::kpnum;
   if (!find.in.values.empty() && find.in.key_part >= find.key.size()) return Error::icol;
   const bool known = std::ranges::all_of(find.filters, [&](const protocol::Filter& filter) {
     return filter.column < filter_columns.size();
@@ -61,11 +63,8 @@ const Row* MemoryMatches::next() {
     ++examined_;
     if (gave_up()) return nullptr;
     switch (filter(*row)) {
-      case Passing::stop:
-        to_give_ = 0;
-        return nullptr;
-      case Passing::no:
-        break;
+      case Passing::stop: to_give_ = 0; return nullptr;
+      case Passing::no: break;
       case Passing::yes:
         if (to_skip_ == 0) {
           --to_give_;

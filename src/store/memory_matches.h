@@ -18,8 +18,9 @@ class MemoryMatches {
  public:
   // `filter_columns` are those that filters may name. check() has to be ok
   // first. Gives up once it has looked at more than `most_examined` rows.
-  MemoryMatches(const MemoryTable& table, std::size_t key, std::span<const std::uint32_t> filter_columns,
-                const protocol::Find& find, std::uint64_t most_examined);
+  MemoryMatches(const MemoryTable& table, std::size_t key,
+                std::span<const std::uint32_t> filter_columns, const protocol::Find& find,
+                std::uint64_t most_examined);
   MemoryMatches(const MemoryMatches&) = delete;
   MemoryMatches& operator=(const MemoryMatches&) = delete;
 

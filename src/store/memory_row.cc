@@ -24,7 +24,8 @@ void Field::set_number(std::int64_t value) {
 int compare(const MemoryColumn& column, const Cell& left, const Cell& right) {
   if (left.null || right.null) return static_cast<int>(right.null) - static_cast<int>(left.null);
   if (column.integer) {
-    return static_cast<int>(left.number > right.number) - static_cast<int>(left.number < right.number);
+    return static_cast<int>(left.number > right.number) -
+           static_cast<int>(left.number < right.number);
   }
   return left.bytes.compare(right.bytes);
 }

@@ -20,7 +20,14 @@ class MemoryIndex final : public Index {
  public:
   MemoryIndex(MemoryTable& table, std::size_t key, std::vector<std::uint32_t> columns,
               std::vector<std::uint32_t> filter_columns)
-      : table(table), key(key), columns(std::move(columns)), filter_columns(std::move(filter_columns)) {}
+      : table(table),
+        key(key),
+        columns(std::move(columns)),
+        filter_columns(std::move(filter_columns)) {}
+
+  std::uint32_t key_parts() const override {
+    return static_cast<std::uint32_t>(table.spec().keys[key].columns.size());
+  }
 
   MemoryTable& table;
   const std::size_t key;
@@ -28,7 +35,8 @@ class MemoryIndex final : public Index {
   const std::vector<std::uint32_t> filter_columns;
 };
 
-bool find_columns(const MemoryTableSpec& spec, std::string_view names, std::vector<std::uint32_t>& columns) {
+bool find_columns(const MemoryTableSpec& spec, std::string_view names,
+                  std::vector<std::uint32_t>& columns) {
   if (names.empty()) return true;
   for (;;) {
     const std::size_t comma = names.find(',');
@@ -69,7 +77,8 @@ void write_row(protocol::ReplyWriter& reply, const MemoryIndex& index, const Row
 
 }  // namespace
 
-MemoryStore::MemoryStore(MemoryDatabase& database, Access access, CounterBlock& counters, MemoryBounds bounds)
+MemoryStore::MemoryStore(MemoryDatabase& database, Access access, CounterBlock& counters,
+                         MemoryBounds bounds)
     : database_(database), access_(access), counters_(counters), bounds_(bounds) {}
 
 MemoryStore::~MemoryStore() { abandon_pass(); }
@@ -141,7 +150,8 @@ Outcome MemoryStore::open_index(const protocol::OpenIndex& request, std::shared_
     return Error::fld;
   }
   counters_.add(Counter::table_opens);
-  index = std::make_shared<MemoryIndex>(*table, *key, std::move(columns), std::move(filter_columns));
+  index =
+      std::make_shared<MemoryIndex>(*table, *key, std::move(columns), std::move(filter_columns));
   return {};
 }
 
@@ -217,7 +227,8 @@ Outcome MemoryStore::modify(Index& index, const protocol::Find& request, Buffer&
   return finish_write({}, undo_size, undo_.size() - undo_size, out, begin);
 }
 
-MemoryStore::Changed MemoryStore::change_row(MemoryTable& table, std::span<const std::uint32_t> columns,
+MemoryStore::Changed MemoryStore::change_row(MemoryTable& table,
+                                             std::span<const std::uint32_t> columns,
                                              const protocol::Find& request, const Row& row) {
   using enum protocol::Modification;
   if (request.modification == erase) {
@@ -242,7 +253,8 @@ MemoryStore::Changed MemoryStore::change_row(MemoryTable& table, std::span<const
                                 : __builtin_sub_overflow(field.number, by.number, &number);
       if (overflow) return {.status = out_of_range};
       const bool crosses = (field.number > 0 && number < 0) || (field.number < 0 && number > 0);
-      if (request.modification == decrement && crosses) return {.change = Change::refused, .status = {}};
+      if (request.modification == decrement && crosses)
+        return {.change = Change::refused, .status = {}};
       sum = std::to_string(number);
       value = {sum, false};
     }
@@ -277,8 +289,8 @@ Outcome MemoryStore::insert(Index& index, const protocol::Insert& request, Buffe
 }
 
 // Undoes a failed write alone; commits a good one if it stands alone.
-Outcome MemoryStore::finish_write(Status status, std::size_t undo_size, std::uint64_t changed, Buffer& out,
-                                  std::size_t out_size) {
+Outcome MemoryStore::finish_write(Status status, std::size_t undo_size, std::uint64_t changed,
+                                  Buffer& out, std::size_t out_size) {
   if (!status.ok()) undo_.rollback_to(undo_size);
   if (status.ok() && mode_ == PassMode::writes_alone) status = commit();
   if (status.ok()) {

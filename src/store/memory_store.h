@@ -21,19 +21,21 @@ namespace hs::store {
 
 // What is to go wrong; each but the bounds happens once.
 struct MemoryFaults {
-  Status next_commit;             // the next commit of writes fails with it
-  std::uint64_t broken_in = 0;    // the n-th find, modify or insert from now on breaks its pass; 0: none
+  Status next_commit;  // the next commit of writes fails with it
+  std::uint64_t broken_in =
+      0;  // the n-th find, modify or insert from now on breaks its pass; 0: none
 };
 
 struct MemoryBounds {
-  std::uint64_t rows = 10'000;                   // examined by a find without a sink
-  std::size_t bytes = std::size_t{1} << 20;      // written by a find without a sink
+  std::uint64_t rows = 10'000;                      // examined by a find without a sink
+  std::size_t bytes = std::size_t{1} << 20;         // written by a find without a sink
   std::size_t flush_bytes = std::size_t{64} << 10;  // written by a find between two flushes
 };
 
 class MemoryStore final : public Store {
  public:
-  MemoryStore(MemoryDatabase& database, Access access, CounterBlock& counters, MemoryBounds bounds = {});
+  MemoryStore(MemoryDatabase& database, Access access, CounterBlock& counters,
+              MemoryBounds bounds = {});
   ~MemoryStore() override;
 
   void begin_pass(PassMode mode) override;

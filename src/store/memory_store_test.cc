@@ -28,10 +28,11 @@ class MemoryStoreTest : public ::testing::Test {
  protected:
   MemoryStoreTest() { add_golden_tables(database_); }
 
-  std::shared_ptr<Index> open(std::string_view table, std::string_view index, std::string_view columns,
-                              std::string_view filter_columns = {}) {
+  std::shared_ptr<Index> open(std::string_view table, std::string_view index,
+                              std::string_view columns, std::string_view filter_columns = {}) {
     std::shared_ptr<Index> opened;
-    const Outcome outcome = store_.open_index({"hst", table, index, columns, filter_columns}, opened);
+    const Outcome outcome =
+        store_.open_index({"hst", table, index, columns, filter_columns}, opened);
     EXPECT_TRUE(outcome.answered() && outcome.status.ok());
     return opened;
   }
@@ -42,9 +43,10 @@ class MemoryStoreTest : public ::testing::Test {
 
   // A reply with `|` for TAB and `~` for NULL; or the error.
   std::string shown(const Outcome& outcome, const Buffer& out) {
-    if (!outcome.answered()) return outcome.verdict == Verdict::blocked     ? "blocked"
-                                    : outcome.verdict == Verdict::broken    ? "broken"
-                                                                            : "oversized";
+    if (!outcome.answered())
+      return outcome.verdict == Verdict::blocked  ? "blocked"
+             : outcome.verdict == Verdict::broken ? "broken"
+                                                  : "oversized";
     if (!outcome.status.ok()) {
       EXPECT_TRUE(out.empty());
       return outcome.status.error() == Error::server ? std::to_string(outcome.status.number())
@@ -91,7 +93,8 @@ class MemoryStoreTest : public ::testing::Test {
   }
   std::string all_of_t(std::string_view columns = "id,b") {
     const std::vector<Value> key{{"0"}};
-    return find(*open("t", "", columns), {.comparison = Comparison::greater, .key = key, .limit = 100});
+    return find(*open("t", "", columns),
+                {.comparison = Comparison::greater, .key = key, .limit = 100});
   }
 
   MemoryDatabase database_;
@@ -139,7 +142,8 @@ TEST_F(MemoryStoreTest, KeysMayBePartialAndNull) {
   const std::vector<Value> no_number{{"two"}, {"2x"}};
   EXPECT_EQ(find(*iab, {.key = null, .limit = 9}), "0|3|4|~|4");
   EXPECT_EQ(find(*iab, {.key = null_four, .limit = 9}), "0|3|4|~|4");
-  EXPECT_EQ(find(*iab, {.comparison = Comparison::greater, .key = null, .limit = 2}), "0|3|5|five|5|1|one|1");
+  EXPECT_EQ(find(*iab, {.comparison = Comparison::greater, .key = null, .limit = 2}),
+            "0|3|5|five|5|1|one|1");
   EXPECT_EQ(find(*iab, {.key = two, .limit = 9}), "0|3|2|two|2");
   EXPECT_EQ(find(*iab, {.key = too_many}), "kpnum");
   EXPECT_EQ(find(*iab, {.key = no_number}), "0|3");
@@ -158,12 +162,14 @@ TEST_F(MemoryStoreTest, FiltersSkipOrStop) {
   const auto primary = open("t", "", "id", "b,a");
   const std::vector<Value> key{{"1"}};
   const auto with = [&](std::vector<Filter> filters) {
-    return find(*primary,
-                {.comparison = Comparison::greater_equal, .key = key, .limit = 9, .filters = filters});
+    return find(
+        *primary,
+        {.comparison = Comparison::greater_equal, .key = key, .limit = 9, .filters = filters});
   };
   const auto skip = FilterKind::skip;
   EXPECT_EQ(with({{skip, Comparison::greater, 0, {"3"}}}), "0|1|4|5|6|7");
-  EXPECT_EQ(with({{skip, Comparison::greater_equal, 0, {"3"}}, {skip, Comparison::less, 0, {"5"}}}), "0|1|3|4");
+  EXPECT_EQ(with({{skip, Comparison::greater_equal, 0, {"3"}}, {skip, Comparison::less, 0, {"5"}}}),
+            "0|1|3|4");
   EXPECT_EQ(with({{FilterKind::stop, Comparison::less, 0, {"3"}}}), "0|1|1|2");
   EXPECT_EQ(with({{skip, Comparison::equal, 1, null_value}}), "0|1|4");
   EXPECT_EQ(with({{skip, Comparison::not_equal, 1, null_value}}), "0|1|1|2|3|5|6|7");
@@ -177,9 +183,11 @@ TEST_F(MemoryStoreTest, ModifyChangesAndCounts) {
   const std::vector<Value> nine_null{{"9"}, null_value};
   const std::vector<Value> eight{{"8"}};
   const std::vector<Value> ten{{"10"}};
-  const auto with = [&](Modification modification, const std::vector<Value>& values, bool rows_before = false) {
-    return modify(*primary,
-                  {.key = two, .modification = modification, .rows_before = rows_before, .values = values});
+  const auto with = [&](Modification modification, const std::vector<Value>& values,
+                        bool rows_before = false) {
+    return modify(
+        *primary,
+        {.key = two, .modification = modification, .rows_before = rows_before, .values = values});
   };
   using enum Modification;
   EXPECT_EQ(with(update, nine_null), "0|1|1");
@@ -217,8 +225,10 @@ TEST_F(MemoryStoreTest, ModifyWithInErasesARowThatIsNamedTwiceOnce) {
   const auto primary = open("t", "", "id");
   const std::vector<Value> key{{""}};
   const std::vector<Value> values{{"1"}, {"2"}, {"1"}};
-  EXPECT_EQ(modify(*primary, {.key = key, .limit = 9, .in = {0, values}, .modification = Modification::erase}),
-            "0|1|2");
+  EXPECT_EQ(
+      modify(*primary,
+             {.key = key, .limit = 9, .in = {0, values}, .modification = Modification::erase}),
+      "0|1|2");
 }
 
 TEST_F(MemoryStoreTest, BadWritesLeaveNoTrace) {
@@ -227,7 +237,8 @@ TEST_F(MemoryStoreTest, BadWritesLeaveNoTrace) {
   const std::string before = all_of_t("id,a,b,c");
   const std::vector<Value> key{{"1"}};
   // Row 1 would do; a later one fails, and takes it along.
-  const auto change_all = [&](Modification modification, std::string_view columns, std::vector<Value> values) {
+  const auto change_all = [&](Modification modification, std::string_view columns,
+                              std::vector<Value> values) {
     return modify(*open("t", "", columns), {.comparison = Comparison::greater_equal,
                                             .key = key,
                                             .limit = 9,
@@ -267,8 +278,10 @@ TEST_F(MemoryStoreTest, AFailedCommitOrAnAbandonedPassUndoesEverything) {
   for (const bool fail : {true, false}) {
     store_.begin_pass(PassMode::together);
     EXPECT_EQ(insert_now(*primary, {{"8"}, {"h"}, {"5"}, {"x"}}), "0|1");
-    EXPECT_EQ(modify_now(*ib, {.key = five, .limit = 9, .modification = Modification::update, .values = six}),
-              "0|1|4");
+    EXPECT_EQ(
+        modify_now(*ib,
+                   {.key = five, .limit = 9, .modification = Modification::update, .values = six}),
+        "0|1|4");
     EXPECT_EQ(modify_now(*primary, {.key = one, .modification = Modification::erase}), "0|1|1");
     EXPECT_EQ(find_now(*ib, {.key = six, .limit = 9}), "0|1|6|6|6|6");  // sees the writes before it
     if (fail) {
@@ -336,7 +349,8 @@ class RecordingSink final : public Sink {
 
 TEST_F(MemoryStoreTest, ALargeFindIsOversizedWithoutASinkAndFlushedWithOne) {
   add_user_table(database_, 20'000);
-  MemoryStore store(database_, Access::read, counters_, {.rows = 10'000, .bytes = 1 << 20, .flush_bytes = 1000});
+  MemoryStore store(database_, Access::read, counters_,
+                    {.rows = 10'000, .bytes = 1 << 20, .flush_bytes = 1000});
   std::shared_ptr<Index> index;
   ASSERT_TRUE(store.open_index({"test", "user", "", "user_id", "user_name"}, index).status.ok());
   const std::vector<Value> zero{{"0"}};
@@ -377,11 +391,11 @@ TEST_F(MemoryStoreTest, AStreamedFindLetsWritersInAndStopsWhenTheClientIsGone) {
   const std::vector<Value> zero{{"0"}};
   const Find all{.comparison = Comparison::greater, .key = zero, .limit = 1'000'000};
   RecordingSink sink;
-  // Takes away the very row at which the find left off, and the last one.
+  // Takes away the row that was written last, the one that would come next, and the very last.
   sink.during_flush = [&] {
     const std::string last = sink.bytes.substr(sink.bytes.rfind('\t') + 1);
     const std::string next = std::to_string(std::stoi(last) + 1);
-    for (const std::string& gone : {next, std::string("2000")}) {
+    for (const std::string& gone : {last, next, std::string("2000")}) {
       const std::vector<Value> key{{gone}};
       modify(*written, {.key = key, .modification = Modification::erase});
     }
@@ -421,7 +435,8 @@ TEST_F(MemoryStoreTest, AStreamedInGoesOnWhereItWas) {
   };
   Buffer out;
   reader.begin_pass(PassMode::together);
-  EXPECT_TRUE(reader.find(*index, {.key = key, .limit = 9, .in = {0, values}}, out, &sink).status.ok());
+  EXPECT_TRUE(
+      reader.find(*index, {.key = key, .limit = 9, .in = {0, values}}, out, &sink).status.ok());
   EXPECT_TRUE(reader.end_pass().ok());
   EXPECT_EQ(sink.bytes + std::string(out.view()), "0\t1\t9\t7\t6\n");
 }
@@ -438,7 +453,8 @@ TEST_F(MemoryStoreTest, NullsInAUniqueKeyAreNoDuplicates) {
   const std::vector<Value> whole{{"1"}, {"x"}};
   EXPECT_EQ(find(*primary, {.key = with_null, .limit = 9}), "0|2|1|~|1|~");
   EXPECT_EQ(find(*primary, {.key = whole, .limit = 9}), "0|2|1|x");
-  EXPECT_EQ(modify(*primary, {.key = with_null, .limit = 9, .modification = Modification::erase}), "0|1|2");
+  EXPECT_EQ(modify(*primary, {.key = with_null, .limit = 9, .modification = Modification::erase}),
+            "0|1|2");
   EXPECT_EQ(table.size(), 1u);
 }
 
@@ -458,7 +474,8 @@ TEST_F(MemoryStoreTest, WritersOfSeveralThreadsLoseNothing) {
         Buffer out;
         store.begin_pass(PassMode::together);
         const Find find{.key = key, .modification = Modification::increment, .values = one};
-        const Outcome outcome = t == 0 ? store.find(*index, find, out, nullptr) : store.modify(*index, find, out);
+        const Outcome outcome =
+            t == 0 ? store.find(*index, find, out, nullptr) : store.modify(*index, find, out);
         EXPECT_TRUE(outcome.status.ok());
         EXPECT_TRUE(store.end_pass().ok());
       }
@@ -466,7 +483,8 @@ TEST_F(MemoryStoreTest, WritersOfSeveralThreadsLoseNothing) {
   }
   for (std::thread& writer : writers) writer.join();
   const std::vector<Value> key{{"1"}};
-  EXPECT_EQ(find(*open("t", "", "b"), {.key = key}), "0|1|" + std::to_string(1 + (threads - 1) * rounds));
+  EXPECT_EQ(find(*open("t", "", "b"), {.key = key}),
+            "0|1|" + std::to_string(1 + (threads - 1) * rounds));
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ class MemoryTable {
   bool has_auto_increment() const { return auto_increment_ < spec_.columns.size(); }
 
   // `parts` has to stay valid as long as the cursor.
-  KeyTree::Cursor seek(std::size_t key, protocol::Comparison comparison, std::span<const Cell> parts) const;
+  KeyTree::Cursor seek(std::size_t key, protocol::Comparison comparison,
+                       std::span<const Cell> parts) const;
 
   // Each fails without a trace: for a duplicate key, or for a value that its
   // column cannot hold.

@@ -37,14 +37,13 @@ class Loader {
 }  // namespace
 
 void add_user_table(MemoryDatabase& database, std::uint64_t rows) {
-  MemoryTable& table = database.add_table(
-      {"test",
-       "user",
-       {{.name = "user_id", .integer = true, .nullable = false},
-        {.name = "user_name"},
-        {.name = "user_email"},
-        {.name = "created"}},
-       {{"PRIMARY", {0}, true}}});
+  MemoryTable& table = database.add_table({"test",
+                                           "user",
+                                           {{.name = "user_id", .integer = true, .nullable = false},
+                                            {.name = "user_name"},
+                                            {.name = "user_email"},
+                                            {.name = "created"}},
+                                           {{"PRIMARY", {0}, true}}});
   Loader loader(table);
   for (std::uint64_t i = 1; i <= rows; ++i) {
     const std::string id = std::to_string(i);
@@ -55,13 +54,14 @@ void add_user_table(MemoryDatabase& database, std::uint64_t rows) {
 }
 
 void add_golden_tables(MemoryDatabase& database) {
-  Loader t(database.add_table({"hst",
-                               "t",
-                               {{.name = "id", .integer = true, .nullable = false},
-                                {.name = "a"},
-                                {.name = "b", .integer = true},
-                                {.name = "c", .nullable = false}},
-                               {{"PRIMARY", {0}, true}, {"ua", {3, 0}, true}, {"ib", {2}}, {"iab", {1, 2}}}}));
+  Loader t(database.add_table(
+      {"hst",
+       "t",
+       {{.name = "id", .integer = true, .nullable = false},
+        {.name = "a"},
+        {.name = "b", .integer = true},
+        {.name = "c", .nullable = false}},
+       {{"PRIMARY", {0}, true}, {"ua", {3, 0}, true}, {"ib", {2}}, {"iab", {1, 2}}}}));
   t.add({{"1"}, {"one"}, {"1"}, {"x"}});
   t.add({{"2"}, {"two"}, {"2"}, {"x"}});
   t.add({{"3"}, {"three"}, {"3"}, {"x"}});
@@ -69,10 +69,11 @@ void add_golden_tables(MemoryDatabase& database) {
   t.add({{"5"}, {"five"}, {"5"}, {""}});
   t.add({{"6"}, {"six"}, {"5"}, {"x"}});
   t.add({{"7"}, {"sev"}, {"5"}, {"x"}});
-  database.add_table({"hst",
-                      "ai",
-                      {{.name = "id", .integer = true, .nullable = false, .auto_increment = true}, {.name = "v"}},
-                      {{"PRIMARY", {0}, true}}});
+  database.add_table(
+      {"hst",
+       "ai",
+       {{.name = "id", .integer = true, .nullable = false, .auto_increment = true}, {.name = "v"}},
+       {{"PRIMARY", {0}, true}}});
   database.add_table({"hst", "nokey", {{.name = "a", .integer = true}}, {}});
 }
 

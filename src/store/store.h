@@ -25,13 +25,15 @@ namespace hs::store {
 class Index {
  public:
   virtual ~Index() = default;
+  virtual std::uint32_t key_parts() const = 0;
 };
 
 // How a request ended.
 enum class Verdict : std::uint8_t {
   answered,   // status ok: the reply stands in `out`; otherwise `out` is untouched and status is the answer
   blocked,    // another session is changing the table: nothing was done, ask again later
-  broken,     // the engine rolled the whole transaction back (a deadlock): the pass has to be executed again
+  broken,     // the engine rolled the whole transaction back (a deadlock): the caller abandons the
+              // pass and executes it again, each write alone
   oversized,  // a find without a sink met its bounds: nothing was written, have it streamed
 };
 
@@ -54,7 +56,8 @@ enum class PassMode : std::uint8_t {
 // Takes a long find's bytes while it runs.
 class Sink {
  public:
-  // Sends and clears `out`. False if the client is gone or too slow: the find stops.
+  // Sends and clears `out`. False if the client is gone or too slow: the find stops, with a
+  // status other than ok.
   virtual bool flush(Buffer& out) = 0;
 
  protected:

@@ -1,0 +1,71 @@
+// Options: everything that the command line says, checked.
+//
+// Filled once at the start, read by every thread after that.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "load/key_chooser.h"
+#include "load/value_template.h"
+
+namespace hs::bench {
+
+enum class Protocol : std::uint8_t { handlersocket, memcached, redis };
+
+// Shares of the operations, in percent.
+struct Mix {
+  std::uint32_t find = 100;
+  std::uint32_t update = 0;
+  std::uint32_t insert = 0;
+  std::uint32_t read_modify_write = 0;
+};
+
+struct Options {
+  Protocol protocol = Protocol::handlersocket;
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 9998;
+  std::string unix_socket;  // instead of host and port
+  std::string secret;
+
+  std::string database = "test";
+  std::string table = "user";
+  std::string index = "PRIMARY";
+  std::string columns = "user_name,user_email,created";
+  std::string update_columns = "user_email";
+  std::vector<ValueTemplate> update_values;
+  std::string insert_columns = "user_id,user_name,user_email,created";
+  std::vector<ValueTemplate> insert_values;
+  // memcached and Redis: what a key is called and what is stored under it.
+  std::vector<ValueTemplate> stored_key;
+  std::vector<ValueTemplate> stored_value;
+
+  std::string work = "find";
+  Mix mix;
+  bool reconnect = false;  // work `connect`: connect, open, find, close, again and again
+  KeyRange keys;
+  std::uint32_t keys_per_find = 1;  // more than one: IN, or a get of several keys
+  std::uint64_t limit = 1;          // more than one: a scan from the key up
+  std::vector<ValueTemplate> check;  // what the first column of a found row has to be
+
+  std::uint32_t connections = 16;
+  std::uint32_t threads = 1;
+  std::uint32_t depth = 100;
+  double rate = 0;                // requests a second; 0 is a closed loop
+  std::uint64_t operations = 0;   // stop after so many; 0: when the time is over
+  std::chrono::duration<double> warm_up{1};
+  std::chrono::duration<double> duration{5};
+  std::uint64_t seed = 1;
+  int server_pid = 0;  // whose CPU time is measured
+  bool quiet = false;
+  std::string json_path;  // "-" is standard output
+};
+
+enum class Parsed : std::uint8_t { run, end, wrong };
+
+// Says what is wrong, or prints the help, itself.
+Parsed parse_options(int argc, char** argv, Options& options);
+
+}  // namespace hs::bench

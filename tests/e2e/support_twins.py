@@ -1,0 +1,286 @@
+"""The same work on twin tables: through SQL in one database, through the plugin in another."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Optional
+
+from handlersocket2 import Client, Index, Pending, ReplyError
+from pymysql.constants import CLIENT
+from pymysql.err import Error as SqlError
+from server_instance import ServerInstance
+from support.database import Sql
+from support_binlog import RowEvent
+
+Value = Optional[str]
+BY_SQL, BY_PLUGIN = "by_sql", "by_plugin"
+
+#: Errors that the plugin tells by the storage engine's number, as the original does.
+ENGINE_NUMBERS = {1062: 121, 1205: 146, 1213: 149, 1452: 151, 1451: 152}
+
+# Values of columns whose name begins with at_ come from the clock: two that are of now are equal.
+NOW_SECONDS = 45
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with the values that random work puts into its columns, bad ones included."""
+
+    name: str
+    create: Sequence[str]
+    columns: Mapping[str, Sequence[Value]]
+    #: Indexes to find rows by, with their one column.
+    keys: Mapping[str, str] = field(default_factory=lambda: {"PRIMARY": "id"})
+    #: What rows found by a key come in, so that a limit takes the same ones.
+    order: str = "id"
+    #: Columns that + and - are used on.
+    numbers: Sequence[str] = ()
+    #: Columns of an insert that are always given.
+    given: Sequence[str] = ("id",)
+    auto_increment: bool = False
+    transactional: bool = True
+    versioned: bool = False
+
+
+@dataclass(frozen=True)
+class Insert:
+    table: Table
+    columns: tuple[str, ...]
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A find_modify: U, D, + or -."""
+
+    table: Table
+    index: str
+    comparison: str
+    key: str
+    limit: int
+    kind: str
+    columns: tuple[str, ...] = ()
+    values: tuple[Value, ...] = ()
+
+
+Operation = Insert | Change
+
+
+def random_operation(rng: random.Random, table: Table) -> Operation:
+    kinds = "IIIIIIUUUUDD" + ("++-" if table.numbers else "")
+    kind = rng.choice(kinds)
+    if kind == "I":
+        names = [name for name in table.columns if name in table.given or rng.random() < 0.7]
+        rng.shuffle(names)
+        if names:
+            return Insert(table, tuple(names), _values(rng, table, names))
+    index = rng.choice(list(table.keys))
+    key = next(v for v in iter(lambda: rng.choice(table.columns[table.keys[index]]), 0) if v is not None)
+    # A statement that fails half way leaves its first rows in a table without transactions.
+    several = table.transactional and rng.random() < 0.4
+    limit = rng.randint(2, 10) if several else 1
+    comparison = rng.choice(["=", ">=", ">"]) if several and index == "PRIMARY" else "="
+    names = []
+    values: tuple[Value, ...] = ()
+    if kind in "+-":
+        names = [rng.choice(table.numbers)]
+        values = (rng.choice(["0", "1", "3", "100", "40000"]),)
+    elif kind in "IU":
+        kind = "U"
+        names = rng.sample(list(table.columns), rng.randint(1, min(3, len(table.columns))))
+        values = _values(rng, table, names)
+    return Change(table, index, comparison, key, limit, kind, tuple(names), values)
+
+
+def _values(rng: random.Random, table: Table, names: Sequence[str]) -> tuple[Value, ...]:
+    return tuple(rng.choice(table.columns[name]) for name in names)
+
+
+def describe(operation: Operation) -> str:
+    return repr(operation).replace(repr(operation.table), operation.table.name)
+
+
+class Twins:
+    """Two databases with the same tables, and the two ways to change them."""
+
+    def __init__(self, server: ServerInstance, tables: Sequence[Table], extra: Sequence[str] = ()) -> None:
+        self.tables = tables
+        self.names = [*(table.name for table in tables), *extra]
+        with Sql(server.socket) as admin:
+            for database in (BY_SQL, BY_PLUGIN):
+                admin.run(f"DROP DATABASE IF EXISTS {database}", f"CREATE DATABASE {database}")
+                admin.run(f"USE {database}", *(line for table in tables for line in table.create))
+        self.sql = Sql(server.socket, BY_SQL, client_flag=CLIENT.FOUND_ROWS)
+        self.client = Client(("127.0.0.1", server.hs_port_wr))
+        self.outcomes: Counter[object] = Counter()
+        self._selects = {name: self._select(name) for name in self.names}
+
+    def close(self) -> None:
+        self.client.close()
+        self.sql.close()
+
+    def run(self, batch: Sequence[Operation]) -> None:
+        """Does the batch in both ways, through the plugin in one pipeline, and compares."""
+        expected = [self._run_sql(operation) for operation in batch]
+        actual = self._run_plugin(batch)
+        story = "\n".join(
+            f"  {describe(operation)}\n    SQL {wanted}, plugin {got}"
+            for operation, wanted, got in zip(batch, expected, actual, strict=True)
+        )
+        assert actual == expected, f"the answers differ:\n{story}"
+        self.outcomes.update(answer[:1] if answer[0] == "rows" else answer for answer in expected)
+        self.compare_tables(f"after the batch\n{story}")
+
+    def compare_tables(self, when: str) -> None:
+        for name, select in self._selects.items():
+            wanted = self.sql.rows(select.format(database=BY_SQL))
+            got = self.sql.rows(select.format(database=BY_PLUGIN))
+            assert got == wanted, (
+                f"{name} differs {when}\nby SQL alone: {[row for row in wanted if row not in got]}"
+                f"\nby the plugin alone: {[row for row in got if row not in wanted]}"
+            )
+
+    def run_plugin_alone(self, batch: Sequence[Operation]) -> None:
+        """For when something else is compared than answers."""
+        for answer in self._run_plugin(batch):
+            self.outcomes.update([answer[:1] if answer[0] == "rows" else answer])
+
+    def _run_sql(self, operation: Operation) -> tuple[object, ...]:
+        text, values = _statement(operation)
+        with self.sql.connection.cursor() as cursor:
+            try:
+                found = cursor.execute(text, values)
+            except SqlError as error:
+                number = int(error.args[0])
+                return ("error", ENGINE_NUMBERS.get(number, number))
+            if isinstance(operation, Insert):
+                return ("id", cursor.lastrowid if operation.table.auto_increment else None)
+            return ("rows", found)
+
+    def _run_plugin(self, batch: Sequence[Operation]) -> list[tuple[object, ...]]:
+        indexes = [self._index(operation) for operation in batch]
+        with self.client.pipeline() as pipeline:
+            pending = [
+                _request(pipeline.on(index), operation)
+                for index, operation in zip(indexes, batch, strict=True)
+            ]
+        return [_answer(reply, operation) for reply, operation in zip(pending, batch, strict=True)]
+
+    def _index(self, operation: Operation) -> Index:
+        index = operation.index if isinstance(operation, Change) else "PRIMARY"
+        if index not in operation.table.keys:
+            index = next(iter(operation.table.keys))
+        return self.client.index(BY_PLUGIN, operation.table.name, operation.columns, index=index)
+
+    def _select(self, name: str) -> str:
+        columns = [
+            (column or b"").decode()
+            for (column,) in self.sql.rows(
+                "SELECT column_name FROM information_schema.columns WHERE table_schema = %s"
+                " AND table_name = %s ORDER BY ordinal_position",
+                [BY_SQL, name],
+            )
+        ]
+        shown = [
+            f"IF(ABS(TIMESTAMPDIFF(SECOND, {column}, NOW())) <= {NOW_SECONDS}, 'now', {column})"
+            if column.startswith("at_")
+            else f"`{column}`"
+            for column in columns
+        ]
+        history = ""
+        if any(table.versioned and table.name == name for table in self.tables):
+            shown.append("row_end > NOW()")
+            history = "FOR SYSTEM_TIME ALL"
+        places = ", ".join(str(place + 1) for place in range(len(shown)))
+        return f"SELECT {', '.join(shown)} FROM {{database}}.{name} {history} ORDER BY {places}"
+
+
+def _statement(operation: Operation) -> tuple[str, tuple[Value, ...]]:
+    table = operation.table
+    if isinstance(operation, Insert):
+        places = ", ".join(["%s"] * len(operation.values))
+        return f"INSERT INTO {table.name} ({', '.join(operation.columns)}) VALUES ({places})", (
+            operation.values
+        )
+    condition = f"{table.keys[operation.index]} {operation.comparison} %s"
+    values: tuple[Value, ...] = (operation.key,)
+    if operation.kind == "D":
+        head = f"DELETE FROM {table.name}"
+    elif operation.kind == "U":
+        head = f"UPDATE {table.name} SET " + ", ".join(f"{name} = %s" for name in operation.columns)
+        values = (*operation.values, operation.key)
+    else:
+        (name,), (amount,) = operation.columns, operation.values
+        head = f"UPDATE {table.name} SET {name} = {name} {operation.kind} {amount}"
+    if operation.kind == "-":
+        # The protocol's own rule: what would cross zero stays, and does not count.
+        return (
+            f"{head} WHERE {table.order} IN (SELECT {table.order} FROM (SELECT * FROM {table.name}"
+            f" WHERE {condition} ORDER BY {table.order} LIMIT {operation.limit}) found WHERE"
+            f" COALESCE(SIGN({name}) * SIGN(CAST({name} AS DECIMAL(40, 8)) - {amount}), 0) >= 0)"
+            f" ORDER BY {table.order}",
+            values,
+        )
+    return f"{head} WHERE {condition} ORDER BY {table.order} LIMIT {operation.limit}", values
+
+
+def _request(index: object, operation: Operation) -> Pending[object]:
+    if isinstance(operation, Insert):
+        return index.insert(operation.values)
+    call = {"U": "update", "D": "delete", "+": "increment", "-": "decrement"}[operation.kind]
+    arguments = [] if operation.kind == "D" else [operation.values]
+    return getattr(index, call)(
+        operation.key, *arguments, op=operation.comparison, limit=operation.limit
+    )
+
+
+def _answer(reply: Pending[object], operation: Operation) -> tuple[object, ...]:
+    error = reply.error()
+    if error is None:
+        return ("id" if isinstance(operation, Insert) else "rows", reply.result())
+    assert isinstance(error, ReplyError), error
+    number = error.number if error.code == 1 else None
+    return ("error", str(error) if number is None else number)
+
+
+def compare_events(events: Sequence[RowEvent], twins: Twins) -> int:
+    """Both databases' row events are the same, the clock's values apart. Returns how many."""
+    plain = {table.name for table in twins.tables if not table.transactional}
+    clocks = {name: _clock_columns(twins, name) for name in twins.names}
+    for name in [None, *plain]:
+        wanted, got = (
+            [
+                _comparable(event, clocks.get(event.table, set()))
+                for event in events
+                if event.database == database
+                # Without transactions there is no order but each table's own.
+                and (event.table == name if name else event.table not in plain)
+            ]
+            for database in (BY_SQL, BY_PLUGIN)
+        )
+        for number, (by_sql, by_plugin) in enumerate(zip(wanted, got)):  # noqa: B905
+            assert by_plugin == by_sql, f"row event {number}: SQL {by_sql}, plugin {by_plugin}"
+        assert len(got) == len(wanted), f"{name}: SQL {wanted[len(got):]}, plugin {got[len(wanted):]}"
+    return sum(event.database == BY_PLUGIN for event in events)
+
+
+def _clock_columns(twins: Twins, name: str) -> set[int]:
+    rows = twins.sql.rows(
+        "SELECT ordinal_position, column_name FROM information_schema.columns"
+        " WHERE table_schema = %s AND table_name = %s",
+        [BY_SQL, name],
+    )
+    clocks = {int(position or 0) for position, column in rows if (column or b"").startswith(b"at_")}
+    if any(table.name == name and table.versioned for table in twins.tables):
+        clocks |= {len(rows) + 1, len(rows) + 2}  # the start and the end of a row's life
+    return clocks
+
+
+def _comparable(event: RowEvent, clocks: set[int]) -> tuple[object, ...]:
+    def image(values: Mapping[int, str]) -> dict[int, str]:
+        return {number: "clock" if number in clocks else text for number, text in values.items()}
+
+    return event.kind, event.table, image(event.before), image(event.after)
