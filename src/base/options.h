@@ -102,7 +102,7 @@ inline constexpr std::array option_table{
                    "Longest request, bytes"),
     detail::number(Option::lock_wait_timeout, "lock_wait_timeout", 5, 1, 31536000,
                    "Seconds that a request waits for a table or row that another session has locked"),
-    detail::number(Option::verbose, "verbose", 10, 0, 10000, "How much is logged; 0: errors only"),
+    detail::number(Option::verbose, "verbose", 10, 0, 10000, "0: only warnings and errors are logged"),
     detail::ignored(Option::epoll, "epoll", 1, 1),
     detail::ignored(Option::wrlock_timeout, "wrlock_timeout", 12, 3600),
 };

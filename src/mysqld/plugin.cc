@@ -50,7 +50,8 @@ class Worker final : public session::PassRunner {
 std::unique_ptr<Port> read_port;
 std::unique_ptr<Port> write_port;
 
-void log_line(const std::string& line) { sql_print_information("%s", line.c_str()); }
+// What net/ has to say is always a problem.
+void log_line(const std::string& line) { sql_print_warning("%s", line.c_str()); }
 
 net::ServerConfig network_settings(bool writes) {
   net::ServerConfig config;
@@ -100,6 +101,7 @@ std::unique_ptr<Port> open_port(bool writes) {
 }
 
 void log_ignored_options() {
+  if (number_option(Option::verbose) == 0) return;
   for (const OptionInfo& info : option_table) {
     if (info.type != OptionType::ignored || number_option(info.option) == info.default_number) continue;
     sql_print_information("handlersocket: handlersocket_%s is accepted and does nothing", info.name);

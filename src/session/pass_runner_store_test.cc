@@ -18,6 +18,11 @@ using net::Turn;
 
 const std::string open_t = "P\t1\thst\tt\t\tid,a,b\n";
 
+class ScriptedIndex final : public store::Index {
+ public:
+  std::uint32_t key_parts() const override { return 1; }
+};
+
 // A store that writes down what is asked of it and answers what the test says.
 class ScriptedStore final : public store::Store {
  public:
@@ -31,7 +36,7 @@ class ScriptedStore final : public store::Store {
   void abandon_pass() override { calls += "abandon "; }
   store::Outcome open_index(const protocol::OpenIndex&,
                             std::shared_ptr<store::Index>& index) override {
-    index = std::make_shared<store::Index>();
+    index = std::make_shared<ScriptedIndex>();
     return {};
   }
   store::Outcome find(store::Index&, const protocol::Find&, Buffer& out,

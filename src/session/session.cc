@@ -52,8 +52,8 @@ Status Session::admit(std::string_view line, Workspace& workspace, OpenIndex*& i
     index = indexes_.find(workspace.request.index_id);
     if (index == nullptr) return Error::stmtnum;
     if (!config_.writable && workspace.parser.is_modification()) return Error::readonly;
-    if (parsed.error() == Error::klen && !workspace.parser.is_modification() && index->index != nullptr &&
-        workspace.parser.key_count() > index->index->key_parts()) {
+    if (parsed.error() == Error::klen && !workspace.parser.is_modification() &&
+        index->index != nullptr && workspace.parser.key_count() > index->index->key_parts()) {
       return Error::kpnum;
     }
   }

@@ -101,12 +101,13 @@ constexpr Exchange golden[] = {
     {"1|=|0", "2|1|klen"},
     {"1|=|1", "2|1|klen"},  // the original takes a missing value as empty
     {"1|=|5|1|1|1|1|1", "2|1|kpnum"},
+    {"1|=|5|1", "2|1|kpnum"},
     {"1|XX|1|1", "2|1|op"},
     {"1|==|1|1", "2|1|op"},
     {"1|!=|1|1", "2|1|op"},
     {"1|S|1|select", "2|1|notimpl"},
     {"1|S|0", "2|1|klen"},
-    {"1|=|4294967296|1", "2|1|klen"},  // the original crashes
+    {"1|=|4294967296|1", "2|1|kpnum"},  // the original crashes
     {"A|1|foo", "3|1|unauth"},
     {"A|2|foo", "3|1|authtype"},
     {"A", "3|1|authtype"},

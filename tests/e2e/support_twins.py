@@ -34,7 +34,8 @@ class Table:
     columns: Mapping[str, Sequence[Value]]
     #: Indexes to find rows by, with their one column.
     keys: Mapping[str, str] = field(default_factory=lambda: {"PRIMARY": "id"})
-    #: What rows found by a key come in, so that a limit takes the same ones.
+    #: What rows found by a key are ordered by, so that a limit takes the same ones. Empty for a
+    #: table without a primary key: as they lie there.
     order: str = "id"
     #: Columns that + and - are used on.
     numbers: Sequence[str] = ()
@@ -205,6 +206,7 @@ def _statement(operation: Operation) -> tuple[str, tuple[Value, ...]]:
         return f"INSERT INTO {table.name} ({', '.join(operation.columns)}) VALUES ({places})", (
             operation.values
         )
+    order = f" ORDER BY {table.order}" if table.order else ""
     condition = f"{table.keys[operation.index]} {operation.comparison} %s"
     values: tuple[Value, ...] = (operation.key,)
     if operation.kind == "D":
@@ -219,12 +221,11 @@ def _statement(operation: Operation) -> tuple[str, tuple[Value, ...]]:
         # The protocol's own rule: what would cross zero stays, and does not count.
         return (
             f"{head} WHERE {table.order} IN (SELECT {table.order} FROM (SELECT * FROM {table.name}"
-            f" WHERE {condition} ORDER BY {table.order} LIMIT {operation.limit}) found WHERE"
-            f" COALESCE(SIGN({name}) * SIGN(CAST({name} AS DECIMAL(40, 8)) - {amount}), 0) >= 0)"
-            f" ORDER BY {table.order}",
+            f" WHERE {condition}{order} LIMIT {operation.limit}) found WHERE"
+            f" COALESCE(SIGN({name}) * SIGN(CAST({name} AS DECIMAL(40, 8)) - {amount}), 0) >= 0){order}",
             values,
         )
-    return f"{head} WHERE {condition} ORDER BY {table.order} LIMIT {operation.limit}", values
+    return f"{head} WHERE {condition}{order} LIMIT {operation.limit}", values
 
 
 def _request(index: object, operation: Operation) -> Pending[object]:

@@ -1,0 +1,204 @@
+// memcached's text protocol and Redis's: get and set of one string a key.
+#include <charconv>
+#include <vector>
+
+#include "load/line_cutter.h"
+#include "load/options.h"
+#include "load/wire.h"
+
+namespace hs::bench {
+namespace {
+
+constexpr std::string_view line_end = "\r\n";
+
+std::uint64_t number(std::string_view digits) {
+  std::uint64_t value = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
+}
+
+void append_number(Buffer& out, std::uint64_t value) {
+  constexpr std::size_t max_digits = 20;
+  char* at = out.reserve(max_digits);
+  out.advance_to(std::to_chars(at, at + max_digits, value).ptr);
+}
+
+class MemcachedCounter final : public ReplyCounter {
+ public:
+  explicit MemcachedCounter(bool only_finds) : only_finds_(only_finds) {}
+
+  void feed(std::string_view bytes, Tally& tally) override {
+    cutter_.feed(bytes, [&](std::string_view line) { return on_line(line, tally); });
+  }
+
+ private:
+  std::uint64_t on_line(std::string_view line, Tally& tally) {
+    if (line.starts_with("VALUE ")) {
+      ++tally.rows;
+      found_ = true;
+      return number(line.substr(line.rfind(' ') + 1)) + line_end.size();
+    }
+    ++tally.replies;
+    if (line == "END") {
+      tally.misses += only_finds_ && !found_;
+    } else if (line != "STORED") {
+      tally.error(line);
+    }
+    found_ = false;
+    return 0;
+  }
+
+  LineCutter cutter_;
+  bool only_finds_;
+  bool found_ = false;
+};
+
+class RedisCounter final : public ReplyCounter {
+ public:
+  void feed(std::string_view bytes, Tally& tally) override {
+    cutter_.feed(bytes, [&](std::string_view line) { return on_line(line, tally); });
+  }
+
+ private:
+  std::uint64_t on_line(std::string_view line, Tally& tally) {
+    std::uint64_t skip = 0;
+    const char kind = line.empty() ? '-' : line.front();
+    if (kind == '*') {
+      elements_ = number(line.substr(1));
+      if (elements_ != 0) return 0;
+    } else if (kind == '$' && line != "$-1") {
+      ++tally.rows;
+      skip = number(line.substr(1)) + line_end.size();
+    } else if (kind == '$') {
+      ++tally.misses;
+    } else if (kind != '+' && kind != ':') {
+      tally.error(line);
+    }
+    if (elements_ > 0) --elements_;
+    tally.replies += elements_ == 0;
+    return skip;
+  }
+
+  LineCutter cutter_;
+  std::uint64_t elements_ = 0;  // of the array that is being read
+};
+
+// What both wires write: keys and values made from templates.
+class StoredText {
+ public:
+  explicit StoredText(const Options& options)
+      : key_template_(options.stored_key.front()), value_template_(options.stored_value.front()) {}
+
+  std::string_view key(std::uint64_t key) {
+    key_.clear();
+    key_template_.append(key_, key, n_);
+    return key_.view();
+  }
+  std::string_view value(std::uint64_t key) {
+    value_.clear();
+    value_template_.append(value_, key, ++n_);
+    return value_.view();
+  }
+
+ private:
+  const ValueTemplate& key_template_;
+  const ValueTemplate& value_template_;
+  Buffer key_;
+  Buffer value_;
+  std::uint64_t n_ = 0;
+};
+
+class MemcachedWire final : public Wire {
+ public:
+  explicit MemcachedWire(const Options& options) : text_(options), mix_(options.mix) {}
+
+  std::size_t greet(Buffer& /*out*/) override { return 0; }
+
+  void write(Buffer& out, Action action, std::span<const std::uint64_t> keys) override {
+    if (action == Action::find) {
+      out.append("get");
+      for (const std::uint64_t key : keys) {
+        out.push_back(' ');
+        out.append(text_.key(key));
+      }
+    } else {
+      const std::string_view value = text_.value(keys.front());
+      out.append("set ");
+      out.append(text_.key(keys.front()));
+      out.append(" 0 0 ");
+      append_number(out, value.size());
+      out.append(line_end);
+      out.append(value);
+    }
+    out.append(line_end);
+  }
+
+  std::unique_ptr<ReplyCounter> counter() const override {
+    return std::make_unique<MemcachedCounter>(mix_.find == 100);
+  }
+
+ private:
+  StoredText text_;
+  const Mix& mix_;
+};
+
+class RedisWire final : public Wire {
+ public:
+  explicit RedisWire(const Options& options) : text_(options) {}
+
+  std::size_t greet(Buffer& /*out*/) override { return 0; }
+
+  void write(Buffer& out, Action action, std::span<const std::uint64_t> keys) override {
+    if (action != Action::find) {
+      begin(out, 3);
+      bulk(out, "SET");
+      bulk(out, text_.key(keys.front()));
+      bulk(out, text_.value(keys.front()));
+      return;
+    }
+    begin(out, keys.size() + 1);
+    bulk(out, keys.size() > 1 ? "MGET" : "GET");
+    for (const std::uint64_t key : keys) bulk(out, text_.key(key));
+  }
+
+  std::unique_ptr<ReplyCounter> counter() const override {
+    return std::make_unique<RedisCounter>();
+  }
+
+ private:
+  static void begin(Buffer& out, std::size_t elements) {
+    out.push_back('*');
+    append_number(out, elements);
+    out.append(line_end);
+  }
+  static void bulk(Buffer& out, std::string_view bytes) {
+    out.push_back('$');
+    append_number(out, bytes.size());
+    out.append(line_end);
+    out.append(bytes);
+    out.append(line_end);
+  }
+
+  StoredText text_;
+};
+
+}  // namespace
+
+std::unique_ptr<Wire> make_memcached_wire(const Options& options) {
+  return std::make_unique<MemcachedWire>(options);
+}
+
+std::unique_ptr<Wire> make_redis_wire(const Options& options) {
+  return std::make_unique<RedisWire>(options);
+}
+
+std::unique_ptr<Wire> make_wire(const Options& options) {
+  switch (options.protocol) {
+    case Protocol::memcached: return make_memcached_wire(options);
+    case Protocol::redis: return make_redis_wire(options);
+    case Protocol::handlersocket: break;
+  }
+  return make_handlersocket_wire(options);
+}
+
+}  // namespace hs::bench

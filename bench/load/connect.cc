@@ -1,0 +1,84 @@
+#include "load/connect.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/un.h>
+
+#include <cerrno>
+#include <cstring>
+#include <iostream>
+
+#include "load/options.h"
+
+namespace hs::bench {
+
+std::optional<Address> Address::of(const Options& options) {
+  Address address;
+  if (!options.unix_socket.empty()) {
+    auto& to = reinterpret_cast<sockaddr_un&>(address.storage_);
+    if (options.unix_socket.size() >= sizeof to.sun_path) {
+      std::cerr << "error: the path of the socket is too long\n";
+      return std::nullopt;
+    }
+    to.sun_family = AF_UNIX;
+    std::memcpy(to.sun_path, options.unix_socket.c_str(), options.unix_socket.size() + 1);
+    address.size_ = sizeof to;
+    return address;
+  }
+  auto& v4 = reinterpret_cast<sockaddr_in&>(address.storage_);
+  auto& v6 = reinterpret_cast<sockaddr_in6&>(address.storage_);
+  if (inet_pton(AF_INET, options.host.c_str(), &v4.sin_addr) == 1) {
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(options.port);
+    address.size_ = sizeof v4;
+  } else if (inet_pton(AF_INET6, options.host.c_str(), &v6.sin6_addr) == 1) {
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(options.port);
+    address.size_ = sizeof v6;
+  } else {
+    std::cerr << "error: '" << options.host << "' is no IPv4 or IPv6 address\n";
+    return std::nullopt;
+  }
+  return address;
+}
+
+Descriptor Address::connect(int timeout_ms) const {
+  Descriptor fd(::socket(storage_.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd.valid()) return fd;
+  const auto* address = reinterpret_cast<const sockaddr*>(&storage_);
+  if (storage_.ss_family == AF_UNIX) {
+    // A full backlog is no EINPROGRESS here: only a blocking connect waits for room.
+    fd = Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const timeval timeout{.tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000};
+    if (setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) != 0 ||
+        ::connect(fd.get(), address, size_) != 0) {
+      return {};
+    }
+    return fd;
+  }
+  const int on = 1;
+  setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  if (::connect(fd.get(), address, size_) == 0) return fd;
+  if (errno != EINPROGRESS) return {};
+  if (!wait_for(fd.get(), POLLOUT, timeout_ms)) {
+    errno = ETIMEDOUT;
+    return {};
+  }
+  int error = 0;
+  socklen_t size = sizeof error;
+  getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+  if (error != 0) {
+    errno = error;
+    return {};
+  }
+  return fd;
+}
+
+bool wait_for(int fd, short events, int timeout_ms) {
+  pollfd poll{.fd = fd, .events = events, .revents = 0};
+  return ::poll(&poll, 1, timeout_ms) > 0;
+}
+
+}  // namespace hs::bench

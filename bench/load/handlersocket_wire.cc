@@ -1,0 +1,250 @@
+// HandlerSocket's own protocol, through the project's writer and reader.
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <deque>
+#include <vector>
+
+#include "load/options.h"
+#include "load/wire.h"
+#include "protocol/reply_reader.h"
+#include "protocol/request_writer.h"
+
+namespace hs::bench {
+namespace {
+
+// What each index id is open for.
+constexpr std::uint64_t find_id = 1;
+constexpr std::uint64_t update_id = 2;
+constexpr std::uint64_t insert_id = 3;
+
+constexpr std::size_t max_checked_reply = std::size_t{1} << 30;
+
+std::size_t count_columns(std::string_view columns) {
+  return static_cast<std::size_t>(std::ranges::count(columns, ',')) + 1;
+}
+
+// Looks at the first bytes of a line and, where rows are to be counted, at its TABs; never keeps it.
+class LineCounter final : public ReplyCounter {
+ public:
+  LineCounter(std::size_t columns, bool many_rows, bool only_finds)
+      : columns_(columns),
+        empty_size_(std::to_string(columns).size() + 2),
+        many_rows_(many_rows),
+        only_finds_(only_finds) {}
+
+  void feed(std::string_view bytes, Tally& tally) override {
+    const char* at = bytes.data();
+    const char* end = at + bytes.size();
+    while (at != end) {
+      const auto* line_end =
+          static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
+      const char* stop = line_end == nullptr ? end : line_end;
+      if (size_ == 0 && at != stop) failed_ = *at != '0';
+      size_ += static_cast<std::size_t>(stop - at);
+      if (many_rows_) tabs_ += static_cast<std::size_t>(std::count(at, stop, '\t'));
+      if (line_end == nullptr) return;
+      end_line({at, static_cast<std::size_t>(stop - at)}, tally);
+      at = line_end + 1;
+    }
+  }
+
+ private:
+  void end_line(std::string_view last_piece, Tally& tally) {
+    ++tally.replies;
+    if (failed_ || size_ == 0) [[unlikely]] {
+      tally.error(last_piece);
+    } else if (many_rows_) {
+      tally.rows += (tabs_ - 1) / columns_;
+      tally.misses += tabs_ == 1;
+    } else if (only_finds_ && size_ <= empty_size_) {
+      ++tally.misses;
+    } else {
+      ++tally.rows;
+    }
+    size_ = 0;
+    tabs_ = 0;
+    failed_ = false;
+  }
+
+  std::size_t columns_;
+  std::size_t empty_size_;  // of a find's reply without a row
+  bool many_rows_;
+  bool only_finds_;
+  std::size_t size_ = 0;  // of the line so far
+  std::size_t tabs_ = 0;
+  bool failed_ = false;
+};
+
+// Takes every reply apart and compares it with what was asked. Dearer, so only with --check.
+class CheckingCounter final : public ReplyCounter {
+ public:
+  explicit CheckingCounter(const Options& options)
+      : options_(options), columns_(count_columns(options.columns)), splitter_(max_checked_reply) {}
+
+  void expect(Action action, std::span<const std::uint64_t> keys) override {
+    expected_.push_back({action, {keys.begin(), keys.end()}});
+  }
+
+  void feed(std::string_view bytes, Tally& tally) override {
+    splitter_.append(bytes);
+    std::string_view line;
+    while (splitter_.next(line) == protocol::ReplySplitter::Result::line) {
+      ++tally.replies;
+      protocol::Reply reply;
+      // The replies to the greeting were expected by nobody.
+      if (!reader_.read(line, reply) || !reply.ok() ||
+          (!expected_.empty() && !fits(expected_.front(), reply, tally))) {
+        tally.error(line);
+      }
+      if (!expected_.empty()) expected_.pop_front();
+    }
+  }
+
+ private:
+  struct Expected {
+    Action action;
+    std::vector<std::uint64_t> keys;
+  };
+
+  bool fits(const Expected& expected, const protocol::Reply& reply, Tally& tally) {
+    if (expected.action == Action::insert) return true;
+    if (expected.action == Action::update) {
+      return !reply.values.empty() && reply.values.front().bytes == "1";
+    }
+    const std::size_t wanted =
+        expected.action == Action::find ? columns_ : count_columns(options_.update_columns);
+    if (reply.columns != wanted) return false;
+    tally.rows += reply.rows();
+    tally.misses += reply.rows() == 0;
+    if (expected.action != Action::find) return true;
+    for (std::size_t row = 0; row < reply.rows(); ++row) {
+      // IN answers its rows in the order of the keys as given, a scan from the key up.
+      const bool is_scan = expected.keys.size() == 1;
+      if (!is_scan && row >= expected.keys.size()) return false;
+      const std::uint64_t key = is_scan ? expected.keys.front() + row : expected.keys[row];
+      value_.clear();
+      options_.check.front().append(value_, key, 0);
+      if (reply.row(row).front().bytes != value_.view()) return false;
+    }
+    return true;
+  }
+
+  const Options& options_;
+  std::size_t columns_;
+  protocol::ReplySplitter splitter_;
+  protocol::ReplyReader reader_;
+  std::deque<Expected> expected_;
+  Buffer value_;
+};
+
+class HandlerSocketWire final : public Wire {
+ public:
+  explicit HandlerSocketWire(const Options& options) : options_(options) {}
+
+  std::size_t greet(Buffer& out) override {
+    protocol::RequestWriter writer(out);
+    std::size_t replies = 0;
+    if (!options_.secret.empty()) {
+      writer.auth({.secret = options_.secret});
+      ++replies;
+    }
+    const Mix& mix = options_.mix;
+    if (mix.find != 0) replies += open(writer, find_id, options_.columns);
+    if (mix.update + mix.read_modify_write != 0) {
+      replies += open(writer, update_id, options_.update_columns);
+    }
+    if (mix.insert != 0) replies += open(writer, insert_id, options_.insert_columns);
+    return replies;
+  }
+
+  void write(Buffer& out, Action action, std::span<const std::uint64_t> keys) override {
+    protocol::RequestWriter writer(out);
+    if (action == Action::insert) {
+      render(options_.insert_values, keys.front());
+      writer.insert(insert_id, {.values = values_});
+      return;
+    }
+    protocol::Find find;
+    render_keys(keys);
+    find.key = {keys_.data(), 1};
+    if (action != Action::find) {
+      render(options_.update_values, keys.front());
+      find.modification = protocol::Modification::update;
+      find.rows_before = action == Action::read_modify_write;
+      find.values = values_;
+      writer.find(update_id, find);
+      return;
+    }
+    if (keys.size() > 1) {
+      find.limit = keys.size();
+      find.in.values = keys_;
+    } else if (options_.limit > 1) {
+      find.comparison = protocol::Comparison::greater_equal;
+      find.limit = options_.limit;
+    }
+    writer.find(find_id, find);
+  }
+
+  std::unique_ptr<ReplyCounter> counter() const override {
+    if (!options_.check.empty()) return std::make_unique<CheckingCounter>(options_);
+    const bool many_rows = options_.keys_per_find > 1 || options_.limit > 1;
+    return std::make_unique<LineCounter>(count_columns(options_.columns), many_rows,
+                                         options_.mix.find == 100);
+  }
+
+ private:
+  std::size_t open(protocol::RequestWriter& writer, std::uint64_t id, std::string_view columns) {
+    // A name with a TAB writes nothing: the reply that never comes is a time-out with a message.
+    return writer.open_index(id, {.database = options_.database,
+                                  .table = options_.table,
+                                  .index = options_.index,
+                                  .columns = columns,
+                                  .filter_columns = {}})
+               ? 1
+               : 0;
+  }
+
+  void render_keys(std::span<const std::uint64_t> keys) {
+    constexpr std::size_t max_digits = 20;
+    digits_.resize(keys.size() * max_digits);
+    keys_.resize(keys.size());
+    char* at = digits_.data();
+    for (std::size_t i = 0; i < keys.size(); ++i, at += max_digits) {
+      const auto [end, error] = std::to_chars(at, at + max_digits, keys[i]);
+      keys_[i] = {.bytes = {at, static_cast<std::size_t>(end - at)}};
+    }
+  }
+
+  void render(const std::vector<ValueTemplate>& templates, std::uint64_t key) {
+    ++n_;
+    text_.clear();
+    ends_.clear();
+    for (const ValueTemplate& value : templates) {
+      value.append(text_, key, n_);
+      ends_.push_back(text_.size());
+    }
+    values_.clear();
+    std::size_t begin = 0;
+    for (const std::size_t end : ends_) {
+      values_.push_back({.bytes = text_.view(begin, end)});
+      begin = end;
+    }
+  }
+
+  const Options& options_;
+  std::vector<char> digits_;
+  std::vector<protocol::Value> keys_;
+  Buffer text_;
+  std::vector<std::size_t> ends_;
+  std::vector<protocol::Value> values_;
+  std::uint64_t n_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Wire> make_handlersocket_wire(const Options& options) {
+  return std::make_unique<HandlerSocketWire>(options);
+}
+
+}  // namespace hs::bench

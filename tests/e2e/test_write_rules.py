@@ -1,0 +1,62 @@
+"""A write is what SQL would have done: the same random work by SQL on a twin gives the same tables,
+the same errors and the same row events."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server_instance import ServerInstance
+from support.database import Sql
+from support_binlog import begin_log, row_events
+from support_servers import LOGGING, running_server
+from support_twin_tables import EXTRA, TABLES
+from support_twins import Twins, compare_events, random_operation
+
+STRICT = "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION"
+ODD = "STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,PAD_CHAR_TO_FULL_LENGTH,NO_ZERO_IN_DATE,ALLOW_INVALID_DATES"
+ROUNDS = [
+    (STRICT, "FULL"),
+    (STRICT, "MINIMAL"),
+    ("", "FULL"),
+    ("", "MINIMAL"),
+    ("TRADITIONAL", "NOBLOB"),
+    (ODD, "FULL"),
+]
+SEED = os.environ.get("HS_SEED")
+BATCHES = 110
+
+
+@pytest.fixture(scope="module")
+def logging_server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
+    with running_server(data_root, watch, **LOGGING) as instance:
+        yield instance
+
+
+@pytest.fixture
+def admin(logging_server: ServerInstance) -> Iterator[Sql]:
+    with Sql(logging_server.socket) as session:
+        yield session
+        if logging_server.alive:
+            session.run("SET GLOBAL sql_mode = DEFAULT", "SET GLOBAL binlog_row_image = DEFAULT")
+
+
+@pytest.mark.parametrize(("sql_mode", "image"), ROUNDS, ids=lambda text: str(text).split(",")[0] or "lax")
+def test_random_work(logging_server: ServerInstance, admin: Sql, sql_mode: str, image: str) -> None:
+    seed = int(SEED) if SEED else random.SystemRandom().randrange(1 << 32)
+    print(f"seed {seed}")
+    rng = random.Random(seed)
+    admin.run(f"SET GLOBAL sql_mode = '{sql_mode}'", f"SET GLOBAL binlog_row_image = {image}")
+    twins = Twins(logging_server, TABLES, EXTRA)
+    try:
+        begin_log(admin)
+        for _ in range(BATCHES):
+            twins.run([random_operation(rng, rng.choice(TABLES)) for _ in range(rng.randint(1, 16))])
+        assert compare_events(row_events(logging_server, admin), twins) > BATCHES
+    finally:
+        twins.close()
+    print(twins.outcomes)
