@@ -7,6 +7,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Callable
 
@@ -16,12 +17,13 @@ from server_instance import REPOSITORY, ServerError, ServerInstance, Setting
 from support.database import Database, Sql
 
 SERVER_TREE = REPOSITORY / "var" / "servers" / os.environ.get("SERVER", "mariadb-10.11")
-LOG_TAIL_LINES = 60
+LOG_TAIL_LINES = 120
 # The shared server's data need not outlive the machine, and creating tables is quicker so.
 VOLATILE: dict[str, Setting] = {
     "innodb_flush_method": "nosync",
     "innodb_flush_log_at_trx_commit": 0,
     "innodb_doublewrite": 0,
+    "sync_frm": 0,
 }
 # The plugin that MariaDB itself ships. Its maturity is beta, and by default it listens everywhere.
 ORIGINAL: dict[str, Setting] = {
@@ -147,17 +149,24 @@ def module_name(request: pytest.FixtureRequest) -> str:
     return re.sub(r"\W", "_", request.module.__name__.rpartition(".")[2])
 
 
-@pytest.fixture
-def database(server: ServerInstance, module_name: str) -> Iterator[Database]:
-    """A fresh schema of the shared server, named after the test's file."""
+@contextmanager
+def fresh_database(server: ServerInstance, name: str) -> Iterator[Database]:
+    """An empty schema, dropped in the end."""
     with Sql(server.socket) as admin:
-        admin.run(f"DROP DATABASE IF EXISTS {module_name}", f"CREATE DATABASE {module_name}")
-        opened = Database(server, module_name)
+        admin.run(f"DROP DATABASE IF EXISTS {name}", f"CREATE DATABASE {name}")
+        opened = Database(server, name)
         yield opened
         opened.close()
     if server.alive:
         with Sql(server.socket) as admin:
-            admin.run(f"DROP DATABASE IF EXISTS {module_name}")
+            admin.run(f"DROP DATABASE IF EXISTS {name}")
+
+
+@pytest.fixture
+def database(server: ServerInstance, module_name: str) -> Iterator[Database]:
+    """A fresh schema of the shared server, named after the test's file."""
+    with fresh_database(server, module_name) as opened:
+        yield opened
 
 
 @pytest.fixture

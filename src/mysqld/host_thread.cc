@@ -47,7 +47,7 @@ std::unique_ptr<HostThread> HostThread::attach(const HostThreadConfig& config) {
   thd->security_ctx->skip_grants();
   thd->security_ctx->user = my_strdup(PSI_NOT_INSTRUMENTED, "handlersocket", MYF(0));
   thd->security_ctx->host_or_ip = "";
-  thd->set_command(COM_DAEMON);
+  host->show_idle();
   lex_start(thd);
   thd->init_for_queries();
   // Readers share one snapshot a pass and lock nothing; SERIALIZABLE would make
@@ -107,7 +107,16 @@ void HostThread::forgive() {
   thd_->mysys_var->abort = 0;
 }
 
-void HostThread::show_state(const char* state) { thd_proc_info(thd_, state); }
+// Never COM_DAEMON: KILL does not know such threads.
+void HostThread::show_state(const char* state) {
+  thd_->set_command(COM_QUERY);
+  thd_proc_info(thd_, state);
+}
+
+void HostThread::show_idle() {
+  thd_->set_command(COM_SLEEP);
+  thd_proc_info(thd_, "handlersocket: waiting for requests");
+}
 
 void HostThread::refresh_variables() {
   auto& mine = thd_->variables;

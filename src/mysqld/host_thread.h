@@ -36,8 +36,9 @@ class HostThread {
   // Forgets a KILL, so that the worker can go on.
   void forgive();
 
-  // What SHOW PROCESSLIST shows; a string literal.
+  // What SHOW PROCESSLIST shows of a worker that works; a string literal.
   void show_state(const char* state);
+  void show_idle();
 
   // Takes over what SET GLOBAL may have changed: sql_mode, time zone, row image.
   void refresh_variables();

@@ -158,6 +158,8 @@ store::Outcome OpenTables::open_alone(TableSlot& slot, Purpose purpose) {
   thd_->lex->add_to_query_tables(&request);
   if (is_write(purpose)) {
     request.trg_event_map = static_cast<uint8>(1U << static_cast<unsigned>(trigger_event(purpose)));
+    // Sequences that defaults draw from are opened for inserts only.
+    request.for_insert_data = purpose == Purpose::insert;
   }
   alone_ = true;
   any_open_ = true;

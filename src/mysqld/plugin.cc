@@ -38,7 +38,7 @@ class Worker final : public session::PassRunner {
   }
 
   bool keep_running() override { return !host_.must_leave(); }
-  void idle() override { host_.show_state("handlersocket: waiting for requests"); }
+  void idle() override { host_.show_idle(); }
 
  private:
   Worker(const Port& port, HostThread& host, std::unique_ptr<TableStore> store, CounterBlock& counters)

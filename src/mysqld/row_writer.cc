@@ -21,8 +21,9 @@ bool is_assigned_by_server(const TABLE& table, const Field& field) {
   return field.vcol_info != nullptr || (field.vers_sys_field() && table.versioned());
 }
 
-// A generated column takes no value: SQL warns, which is an error in strict mode.
-void warn_of_generated_column(THD* thd, const TABLE& table, const Field& field) {
+// A generated column takes no value but NULL: SQL warns, which is an error in strict mode.
+void refuse_value(THD* thd, const TABLE& table, const Field& field, const protocol::Value& value) {
+  if (value.null) return;
   push_warning_printf(thd, Sql_condition::WARN_LEVEL_WARN, ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
                       ER_THD(thd, ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN), field.field_name.str,
                       table.s->table_name.str);
@@ -118,6 +119,12 @@ Status RowWriter::failure(int engine_error) const {
   return Status::server(engine_error == 0 ? ER_UNKNOWN_ERROR : static_cast<std::uint32_t>(engine_error));
 }
 
+// Most errors of an engine have a number of SQL's, which the engine itself knows best.
+Status RowWriter::engine_failure(TABLE& table, int error) const {
+  if (!is_told_by_engine_number(error) && !thd_->is_error()) table.file->print_error(error, MYF(0));
+  return failure(error);
+}
+
 Status RowWriter::begin_set_up(OpenTable& opened, IndexPlan& plan) {
   IndexPlan::take_down(opened);
   if (Status status = plan.resolve(*opened.table); !status.ok()) return status;
@@ -182,7 +189,7 @@ bool RowWriter::fill_insert(TABLE& table, const IndexPlan& plan, std::span<const
   for (std::size_t i = 0; i < values.size(); ++i) {
     Field& field = *fields[plan.columns()[i].field];
     if (is_assigned_by_server(table, field)) {
-      warn_of_generated_column(thd_, table, field);
+      refuse_value(thd_, table, field, values[i]);
       continue;
     }
     if (table.next_number_field != nullptr && field.field_index == table.next_number_field->field_index) {
@@ -191,7 +198,7 @@ bool RowWriter::fill_insert(TABLE& table, const IndexPlan& plan, std::span<const
     assign(field, values[i], plan.encoding());
     field.set_has_explicit_value();
   }
-  if (thd_->is_error()) return false;
+  // Even after a bad value: SQL draws from the defaults' sequences all the same.
   if (table.default_field != nullptr && table.update_default_fields(false) != 0) return false;
   if (table.versioned()) table.vers_update_fields();
   return update_generated_columns(table) && !thd_->is_error();
@@ -210,7 +217,7 @@ Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan, std::span<con
   if (table.validate_default_values_of_unset_fields(thd_)) return failure(0);
   if (!fill_insert(table, plan, values) || !run_before_triggers(table, TRG_EVENT_INSERT)) return failure(0);
   if (table.verify_constraints(false) != VIEW_CHECK_OK) return failure(0);
-  if (const int error = table.file->ha_write_row(table.record[0]); error != 0) return failure(error);
+  if (const int error = table.file->ha_write_row(table.record[0]); error != 0) return engine_failure(table, error);
   if (table.triggers != nullptr &&
       table.triggers->process_triggers(thd_, TRG_EVENT_INSERT, TRG_ACTION_AFTER, true)) {
     return failure(0);
@@ -246,7 +253,7 @@ bool RowWriter::fill_update(TABLE& table, const IndexPlan& plan, const protocol:
     Field& field = *fields[plan.columns()[i].field];
     versions_rows_ |= table.versioned_write() && !field.vers_update_unversioned();
     if (is_assigned_by_server(table, field)) {
-      warn_of_generated_column(thd_, table, field);
+      refuse_value(thd_, table, field, request.values[i]);
       continue;
     }
     if (request.modification == Modification::update) {
@@ -286,7 +293,7 @@ Status RowWriter::update(OpenTable& opened, const IndexPlan& plan, const protoco
       error = vers_insert_history_row(&table);
       restore_record(&table, record[2]);
     }
-    if (error != 0) return failure(error);
+    if (error != 0) return engine_failure(table, error);
   }
   if (table.triggers != nullptr &&
       table.triggers->process_triggers(thd_, TRG_EVENT_UPDATE, TRG_ACTION_AFTER, true)) {
@@ -301,7 +308,7 @@ Status RowWriter::erase(TABLE& table) {
       table.triggers->process_triggers(thd_, TRG_EVENT_DELETE, TRG_ACTION_BEFORE, false)) {
     return failure(0);
   }
-  if (const int error = table.delete_row(); error != 0) return failure(error);
+  if (const int error = table.delete_row(); error != 0) return engine_failure(table, error);
   if (table.triggers != nullptr &&
       table.triggers->process_triggers(thd_, TRG_EVENT_DELETE, TRG_ACTION_AFTER, false)) {
     return failure(0);

@@ -45,6 +45,7 @@ class RowWriter {
   Status failure(int engine_error) const;
 
  private:
+  Status engine_failure(TABLE& table, int error) const;
   Status begin_set_up(OpenTable& opened, IndexPlan& plan);
   bool fill_insert(TABLE& table, const IndexPlan& plan, std::span<const protocol::Value> values);
   bool run_before_triggers(TABLE& table, int event);

@@ -49,8 +49,10 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Binds and starts the threads. On failure says why in the log, leaves nothing
-  // open, and returns false.
+  // Binds and starts the threads, once. On failure says why in the log, leaves
+  // nothing open, and returns false. Does not wait for the applications' own
+  // start(), which may wait for the host; when no worker is left that serves,
+  // nothing listens any more.
   bool start();
 
   // Closes the listeners and every connection (each client gets an end of file)

@@ -273,6 +273,45 @@ TEST(Stopping, IsQuickUnderLoad) {
   EXPECT_EQ(clients[3].line(), "<end>");
 }
 
+TEST(Stopping, IsAnEndOfFileEvenForBytesThatWereNotRead) {
+  Fixture fixture;
+  ASSERT_TRUE(fixture.start());
+  Client client = Client::tcp(fixture.server.bound_port());
+  ASSERT_TRUE(client.send("hello\ngate\n"));
+  EXPECT_EQ(client.line(), "hello");
+  ASSERT_TRUE(eventually([&] { return fixture.board.gate_turns >= 1; }));
+  ASSERT_TRUE(client.send("never read\n"));
+  fixture.server.stop();
+  EXPECT_EQ(client.line(), "<end>");
+}
+
+TEST(Stopping, OfOneWorkerLeavesTheOthers) {
+  ServerConfig config = Fixture::loopback();
+  config.workers = 2;
+  Fixture fixture(config);
+  ASSERT_TRUE(fixture.start());
+  std::vector<Client> clients;
+  std::vector<std::string> workers;
+  for (int i = 0; i < 10; ++i) {
+    clients.push_back(Client::tcp(fixture.server.bound_port()));
+    ASSERT_TRUE(clients.back().send("who\n"));
+    workers.push_back(clients.back().line());
+  }
+  const std::string leaver = workers[0];
+  fixture.board.leaver = std::stoul(leaver);
+  EXPECT_EQ(clients[0].line(), "<end>");
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    if (workers[i] == leaver) continue;
+    ASSERT_TRUE(clients[i].send("hello\n"));
+    EXPECT_EQ(clients[i].line(), "hello");
+  }
+  for (int i = 0; i < 10; ++i) {
+    Client client = Client::tcp(fixture.server.bound_port());
+    ASSERT_TRUE(client.send("who\n"));
+    EXPECT_NE(client.line(), leaver);
+  }
+}
+
 TEST(Stopping, HappensWhenTheHostSaysSo) {
   Fixture fixture;
   ASSERT_TRUE(fixture.start());

@@ -85,6 +85,47 @@ TEST(Streams, EndWhenTheClientDoesNotRead) {
   EXPECT_EQ(next.line(), "ssssend");
 }
 
+TEST(Streams, AreRetriedWithoutHoldingAStreamer) {
+  Fixture fixture;
+  ASSERT_TRUE(fixture.start());
+  Client blocked = Client::tcp(fixture.server.bound_port());
+  Client other = Client::tcp(fixture.server.bound_port());
+  ASSERT_TRUE(blocked.send("stream 2 2 gate\nafter\n"));
+  ASSERT_TRUE(eventually([&] { return fixture.board.gate_turns >= 5; }));
+  ASSERT_TRUE(other.send("stream 1 1\n"));
+  EXPECT_EQ(other.line(), "send");
+  // 0 at first, then one and the same time.
+  EXPECT_NE(fixture.board.gate_since, 0U);
+  EXPECT_EQ(fixture.board.gate_since_changes, 1U);
+  fixture.board.gate_open = true;
+  EXPECT_EQ(blocked.line(), "ssssend");
+  EXPECT_EQ(blocked.line(), "after");
+  EXPECT_TRUE(eventually([&] { return fixture.count(Counter::long_finds) == 2; }));
+}
+
+TEST(Streams, ThatStillWaitEndWithTheirWorkerAtOnce) {
+  ServerConfig config = Fixture::loopback();
+  config.workers = 2;
+  Fixture fixture(config);
+  ASSERT_TRUE(fixture.start());
+  Client carried = Client::tcp(fixture.server.bound_port());
+  ASSERT_TRUE(carried.send("who\nstream 1000000 100000\n"));
+  const std::string busy_worker = carried.line();
+  ASSERT_TRUE(eventually([&] { return fixture.board.streaming.load(); }));
+  // Its worker leaves while the only streamer is busy for another worker's client.
+  std::vector<Client> clients;
+  std::string worker = busy_worker;
+  for (int i = 0; i < 10 && worker == busy_worker; ++i) {
+    clients.push_back(Client::tcp(fixture.server.bound_port()));
+    ASSERT_TRUE(clients.back().send("who\nstream 1 1\n"));
+    worker = clients.back().line();
+  }
+  ASSERT_NE(worker, busy_worker);
+  fixture.board.leaver = std::stoul(worker);
+  EXPECT_EQ(clients.back().line(), "<end>");
+  EXPECT_TRUE(fixture.board.streaming);
+}
+
 TEST(Streams, EndWithTheirWorker) {
   Fixture fixture;
   ASSERT_TRUE(fixture.start());

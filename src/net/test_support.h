@@ -31,6 +31,7 @@ struct Board {
   std::atomic<bool> run_worker{true};
   std::atomic<bool> run_streamer{true};
   std::atomic<bool> can_start{true};
+  std::atomic<std::size_t> leaver{0};  // the number of a thread that has to leave
 
   std::atomic<std::size_t> requests{0};
   std::atomic<std::size_t> passes{0};
@@ -51,7 +52,8 @@ struct Board {
 //   big N        N bytes and LF
 //   who          the number of its worker
 //   gate         "passed" once the board's gate is open
-//   stream N M   N pieces of M bytes and "end", by a streamer
+//   stream N M   N pieces of M bytes and "end", by a streamer; with " gate"
+//                behind it, once the gate is open
 //   close        "bye", and the connection is closed
 ApplicationFactory line_application(Board& board);
 

@@ -52,6 +52,7 @@ class LineApplication final : public Application {
     ++board_.stopped;
   }
   bool keep_running() override {
+    if (board_.leaver == number_) return false;
     return role_ == Role::worker ? board_.run_worker : board_.run_streamer;
   }
   void idle() override { ++board_.idles; }
@@ -69,6 +70,7 @@ class LineApplication final : public Application {
     const std::string_view arguments = turn.input.substr(7, lf - 7);
     const std::size_t blank = arguments.find(' ');
     const std::string piece(number(arguments.substr(blank + 1)), 's');
+    if (arguments.ends_with(" gate") && !open_gate(turn)) return;
     turn.consumed = lf + 1;
     turn.next = Next::again;
     board_.streaming = true;
@@ -114,7 +116,7 @@ class LineApplication final : public Application {
       turn.next = Next::stream;
       return false;
     }
-    if (line == "gate") return pass_gate(turn, out);
+    if (line == "gate" && !open_gate(turn)) return false;
     if (line.starts_with("big ")) {
       const std::size_t size = number(line.substr(4));
       std::memset(out.reserve(size), 'b', size);
@@ -125,22 +127,18 @@ class LineApplication final : public Application {
       out.append("bye");
       turn.next = Next::close;
     } else {
-      out.append(line);
+      out.append(line == "gate" ? "passed" : line);
     }
     out.push_back('\n');
     return true;
   }
 
-  bool pass_gate(Turn& turn, Buffer& out) {
+  bool open_gate(Turn& turn) {
     ++board_.gate_turns;
     const std::uint64_t since = turn.consumed == 0 ? turn.blocked_since : 0;
     if (board_.gate_since.exchange(since) != since) ++board_.gate_since_changes;
-    if (!board_.gate_open) {
-      turn.next = Next::retry;
-      return false;
-    }
-    out.append("passed\n");
-    return true;
+    if (!board_.gate_open) turn.next = Next::retry;
+    return board_.gate_open;
   }
 
   Board& board_;

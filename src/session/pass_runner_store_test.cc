@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "session/pass_runner.h"
 #include "session/test_connection.h"
@@ -49,7 +48,7 @@ class ScriptedStore final : public store::Store {
       }
       out.append("\tmore");
     }
-    return std::exchange(outcome, Status{});
+    return times-- > 0 ? outcome : store::Outcome{};
   }
   store::Outcome modify(store::Index&, const protocol::Find&, Buffer&) override {
     return Error::notimpl;
@@ -60,7 +59,9 @@ class ScriptedStore final : public store::Store {
 
   std::string calls;
   bool flushes = true;
+  // Of the first finds, so many times; the others are answered.
   store::Outcome outcome;
+  int times = 0;
 };
 
 class ScriptedTest : public ::testing::Test {
@@ -84,8 +85,20 @@ TEST_F(ScriptedTest, ABrokenPassIsAbandonedBeforeItIsBegunAgain) {
   const std::string input = "1\t=\t1\t1\n1\t=\t1\t1\n";
   Turn turn{.dialogue = dialogue_.get(), .input = input};
   store_.outcome = store::Verdict::broken;
+  store_.times = 1;
   runner_.run_pass({&turn, 1}, out_);
   EXPECT_EQ(store_.calls, "begin find abandon begin-alone find find end ");
+}
+
+TEST_F(ScriptedTest, APassThatBreaksAgainIsAnsweredWithErrors) {
+  const std::string input = "1\t=\t1\t1\n1\t=\t1\t1\nX\n";
+  Turn turn{.dialogue = dialogue_.get(), .input = input};
+  store_.outcome = store::Verdict::broken;
+  store_.times = 3;
+  runner_.run_pass({&turn, 1}, out_);
+  EXPECT_EQ(out_.view(), "1\t1\t149\n1\t1\t149\n2\t1\tcmd\n");
+  EXPECT_EQ(turn.next, Next::wait);
+  EXPECT_EQ(turn.consumed, input.size());
 }
 
 TEST_F(ScriptedTest, WhatFailsAfterItsReplyHasBegunClosesTheConnection) {
@@ -97,6 +110,7 @@ TEST_F(ScriptedTest, WhatFailsAfterItsReplyHasBegunClosesTheConnection) {
       Turn turn{.dialogue = dialogue_.get(), .input = input};
       TestStream stream;
       store_.outcome = outcome;
+      store_.times = 1;
       store_.flushes = flushes;
       runner_.run_stream(turn, out_, stream);
       EXPECT_TRUE(out_.empty());

@@ -22,9 +22,10 @@ from dataclasses import dataclass, field
 DEPTH = 3  # requests of one client under way
 PATIENCE = 30.0
 CHUNK = 1 << 16
+DUPLICATE_KEY = "1\t1\t121"
 
 
-def columns_of(table: str) -> str:
+def definition_of(table: str) -> str:
     """The table that a Load works on; it makes the rows that it writes by itself."""
     return f"CREATE TABLE {table} (id INT PRIMARY KEY, v BIGINT NOT NULL, note VARCHAR(50))"
 
@@ -48,8 +49,9 @@ class _LoadClient:
         self._writes = writes
         self._random = random.Random(row)
         self._counter = 0  # the last number sent in an update or insert
-        # What the row may hold; None: no row. Several values after an error or a lost connection.
-        self._known: set[int | None] | None = None
+        # What the row may hold, by the replies so far; None in it: there may be no row.
+        self._known: set[int | None] = {0}
+        self._opened = False
         self._waiting: collections.deque[tuple[str, int, float]] = collections.deque()
         self._seen: dict[int, int] = {}
         self._received = b""
@@ -71,7 +73,8 @@ class _LoadClient:
         self._socket.setblocking(False)
         load.selector.register(self._socket, selectors.EVENT_READ, self)
         self._received = b""
-        self._ask([("P", 0, f"P\t1\t{load.database}\t{load.table}\tPRIMARY\tid,v")])
+        self._opened = False
+        self.ask_more()
 
     def close(self) -> None:
         if self._socket is not None:
@@ -95,7 +98,14 @@ class _LoadClient:
             self.ask_more()
 
     def ask_more(self) -> None:
-        self._ask([self._write() if self._writes else self._read() for _ in range(DEPTH)])
+        load = self._load
+        if not self._opened:
+            self._ask([("P", 0, f"P\t1\t{load.database}\t{load.table}\tPRIMARY\tid,v")])
+        elif self._writes:
+            insert = self._known == {None}
+            self._ask([self._write(insert and i == 0) for i in range(DEPTH)])
+        else:
+            self._ask([self._read() for _ in range(DEPTH)])
 
     def _ask(self, requests: Sequence[tuple[str, int, str]]) -> None:
         assert self._socket is not None
@@ -112,17 +122,16 @@ class _LoadClient:
             tally.wrong.append(f"half a reply before the end: {self._received!r}")
         for kind, value, _ in self._waiting:
             if kind in "U+":
-                self._note_unsure(value)
+                self._known.add(value)
         tally.ends += 1
         tally.unanswered += len(self._waiting)
         self._waiting.clear()
         self.close()
 
-    def _write(self) -> tuple[str, int, str]:
+    def _write(self, insert: bool) -> tuple[str, int, str]:
         self._counter += 1
         value = self._counter
-        if self._known is None or self._known == {None}:
-            self._known = self._known if self._known is None else {None, value}
+        if insert:
             return "+", value, f"1\t+\t2\t{self._row}\t{value}"
         return "U", value, f"1\t=\t1\t{self._row}\t1\t0\tU?\t{self._row}\t{value}"
 
@@ -145,18 +154,14 @@ class _LoadClient:
             tally.wrong.append(f"row {self._row}, {kind} {value}: {reply!r}, known {self._known}")
 
     def _on_error(self, kind: str, value: int, error: str) -> None:
-        if kind == "+" and error == "1\t1\t121" and self._known != {None}:
-            # The row is there already: an earlier insert of this very batch, or an unsure one.
+        if kind == "+" and error == DUPLICATE_KEY and self._load.loose:
+            self._known = {value}  # whatever it is: a loose load does not compare counts
             return
-        self._load.tally.errors[error] += 1
-        if kind == "P":
-            self._load.failed_opens.append(error)
-
-    def _note_unsure(self, value: int) -> None:
-        self._known = (self._known or {None}) | {value}
+        self._load.tally.errors[error] += 1  # and nothing has changed: what is known stays so
 
     def _is_right(self, kind: str, value: int, columns: str, tokens: list[str]) -> bool:
         if kind == "P":
+            self._opened = True
             return columns == "1" and not tokens
         if kind == "+":
             self._known = {value}
@@ -164,19 +169,20 @@ class _LoadClient:
         if columns != "2" or len(tokens) not in (0, 2):
             return False
         if not tokens:
-            self._known = {None}
+            if kind == "U":
+                self._known = {None}
             return self._load.rows_may_vanish
         row, count = int(tokens[0]), int(tokens[1])
         if kind == "U":
             known, self._known = self._known, {value}
-            return row == self._row and (self._load.loose or known is None or count in known)
+            return row == self._row and (self._load.loose or count in known)
         newest = self._seen.get(row, 0)
         self._seen[row] = count
         return row == value and (self._load.loose or count >= newest)
 
 
 class Load:
-    """So many clients, half of them writing, on one table that columns_of() describes."""
+    """So many clients, half of them writing, on one table that definition_of() describes."""
 
     def __init__(
         self,
@@ -196,15 +202,12 @@ class Load:
         self.loose = loose
         self.running = True
         self.tally = Tally()
-        self.failed_opens: list[str] = []
         self.selector = selectors.DefaultSelector()
         self._reconnect = reconnect
         writers = max(1, clients // 2)
         self.rows = range(1, writers + 1)
         self._clients = [_LoadClient(self, row, True) for row in self.rows]
-        self._clients += [
-            _LoadClient(self, row, False) for row in range(writers + 1, clients + 1)
-        ]
+        self._clients += [_LoadClient(self, row, False) for row in range(writers + 1, clients + 1)]
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._failure: BaseException | None = None
 

@@ -106,7 +106,9 @@ CHECKED = [
     )
 ]
 
-_CHILD = "CREATE TABLE {0} (id INT PRIMARY KEY, pid INT, FOREIGN KEY (pid) REFERENCES parent (id) {1})"
+_CHILD = (
+    "CREATE TABLE {0} (id INT PRIMARY KEY, pid INT, FOREIGN KEY (pid) REFERENCES parent (id) {1})"
+)
 _CHILD_COLUMNS = {"id": IDS, "pid": [*IDS, None, "99"]}
 
 FOREIGN_KEYS = [
@@ -131,7 +133,7 @@ TRIGGERED = [
         "triggered",
         [
             "CREATE TABLE audit (id INT AUTO_INCREMENT PRIMARY KEY, what VARCHAR(10), row_id INT,"
-            " old_a INT, new_a INT, old_b VARCHAR(20), new_b VARCHAR(20), note INT UNIQUE)",
+            " old_a INT, new_a INT, old_b VARCHAR(20), new_b VARCHAR(20), note INT CHECK (note > 0))",
             "CREATE TABLE triggered (id INT PRIMARY KEY, a INT, b VARCHAR(10) NOT NULL, n INT DEFAULT 0,"
             " g INT AS (a + 1) VIRTUAL, s INT AS (a + 2) STORED, at_seen DATETIME DEFAULT NOW())",
             "CREATE TRIGGER before_insert BEFORE INSERT ON triggered FOR EACH ROW BEGIN"
@@ -160,14 +162,16 @@ AUTO_INCREMENT = [
     *(
         Table(
             name,
-            [f"CREATE TABLE {name} (id {kind} AUTO_INCREMENT PRIMARY KEY, v VARCHAR(10), n INT UNIQUE)"],
+            [
+                f"CREATE TABLE {name} (id {kind} AUTO_INCREMENT PRIMARY KEY, v VARCHAR(10), n INT UNIQUE)"
+            ],
             {"id": ids, "v": TEXTS, "n": [None, None, *IDS]},
             given=[],
             auto_increment=True,
         )
         for name, kind, ids in (
             ("counted_one", "BIGINT UNSIGNED", [None, "0", "5", "20", "70"]),
-            ("counted_two", "INT", [None, "0", "-3", "11", "x"]),
+            ("counted_two", "INT", [None, "0", "-3", "11", "3000000000"]),
             ("counted_few", "TINYINT", [None, None, "90", "126"]),
         )
     )
@@ -247,9 +251,23 @@ TYPES = [
             "f": ["1.5", "1e39", "0.1", "x"],
             "dd": ["1.5", "1e308", "1e309", "-2.5e-300", ""],
             "y": ["2024", "1900", "99", "abc", "0"],
-            "day": ["2024-02-29", "2023-02-29", "0000-00-00", "2024-00-10", "20240101", "nonsense", ""],
+            "day": [
+                "2024-02-29",
+                "2023-02-29",
+                "0000-00-00",
+                "2024-00-10",
+                "20240101",
+                "nonsense",
+                "",
+            ],
             "t": ["12:34:56", "900:00:00", "12:99:00", "-01:00:00.7", "x"],
-            "dt": ["2024-01-01 10:00:00.1239", "2024-13-01", "0000-00-00 00:00:00", "2024-01-01", None],
+            "dt": [
+                "2024-01-01 10:00:00.1239",
+                "2024-13-01",
+                "0000-00-00 00:00:00",
+                "2024-01-01",
+                None,
+            ],
             "ts": ["2024-01-01 10:00:00", "1960-01-01 00:00:00", "2039-01-01 00:00:00", None, "x"],
             "bits": [None, "\x05", "A", ""],
             "z": ["7", "65536", "-1", "12"],
@@ -319,5 +337,7 @@ TABLES = [
     *UNIQUE,
     *ENGINES,
 ]
-#: Tables that only triggers and defaults write.
-EXTRA = ["audit"]
+#: Tables that only triggers write.
+BESIDE = ["audit"]
+#: What only defaults write, outside of any transaction.
+SEQUENCES = ["numbers"]

@@ -79,7 +79,9 @@ def random_operation(rng: random.Random, table: Table) -> Operation:
         if names:
             return Insert(table, tuple(names), _values(rng, table, names))
     index = rng.choice(list(table.keys))
-    key = next(v for v in iter(lambda: rng.choice(table.columns[table.keys[index]]), 0) if v is not None)
+    key = next(
+        v for v in iter(lambda: rng.choice(table.columns[table.keys[index]]), 0) if v is not None
+    )
     # A statement that fails half way leaves its first rows in a table without transactions.
     several = table.transactional and rng.random() < 0.4
     limit = rng.randint(2, 10) if several else 1
@@ -107,7 +109,9 @@ def describe(operation: Operation) -> str:
 class Twins:
     """Two databases with the same tables, and the two ways to change them."""
 
-    def __init__(self, server: ServerInstance, tables: Sequence[Table], extra: Sequence[str] = ()) -> None:
+    def __init__(
+        self, server: ServerInstance, tables: Sequence[Table], extra: Sequence[str] = ()
+    ) -> None:
         self.tables = tables
         self.names = [*(table.name for table in tables), *extra]
         with Sql(server.socket) as admin:
@@ -247,9 +251,9 @@ def _answer(reply: Pending[object], operation: Operation) -> tuple[object, ...]:
     return ("error", str(error) if number is None else number)
 
 
-def compare_events(events: Sequence[RowEvent], twins: Twins) -> int:
+def compare_events(events: Sequence[RowEvent], twins: Twins, sequences: Sequence[str] = ()) -> int:
     """Both databases' row events are the same, the clock's values apart. Returns how many."""
-    plain = {table.name for table in twins.tables if not table.transactional}
+    plain = {table.name for table in twins.tables if not table.transactional} | set(sequences)
     clocks = {name: _clock_columns(twins, name) for name in twins.names}
     for name in [None, *plain]:
         wanted, got = (
@@ -264,7 +268,9 @@ def compare_events(events: Sequence[RowEvent], twins: Twins) -> int:
         )
         for number, (by_sql, by_plugin) in enumerate(zip(wanted, got)):  # noqa: B905
             assert by_plugin == by_sql, f"row event {number}: SQL {by_sql}, plugin {by_plugin}"
-        assert len(got) == len(wanted), f"{name}: SQL {wanted[len(got):]}, plugin {got[len(wanted):]}"
+        assert len(got) == len(wanted), (
+            f"{name}: SQL {wanted[len(got) :]}, plugin {got[len(wanted) :]}"
+        )
     return sum(event.database == BY_PLUGIN for event in events)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 
 import pytest
+from conftest import fresh_database
 from handlersocket2 import (
     Auth,
     AuthenticationError,
@@ -17,6 +19,7 @@ from handlersocket2 import (
     OpenIndex,
     ReplyError,
 )
+from server_instance import ServerInstance
 from support.database import Database, Sql
 
 PEOPLE = """
@@ -37,8 +40,15 @@ COLUMNS = ["id", "city", "age", "name"]
 SELECT = "SELECT id, city, age, name FROM people"
 
 
-@pytest.fixture(autouse=True)
-def people(sql: Sql) -> None:
+@pytest.fixture(scope="module")
+def database(server: ServerInstance, module_name: str) -> Iterator[Database]:
+    """One schema for all of these tests: they only read."""
+    with fresh_database(server, module_name) as opened:
+        fill(opened.sql)
+        yield opened
+
+
+def fill(sql: Sql) -> None:
     sql.run(PEOPLE)
     rows = [
         (number, city, age, f"name {number % 5}", f"note {number}")

@@ -14,7 +14,7 @@ from server_instance import ServerInstance
 from support.database import Sql
 from support_binlog import begin_log, row_events
 from support_servers import LOGGING, running_server
-from support_twin_tables import EXTRA, TABLES
+from support_twin_tables import BESIDE, SEQUENCES, TABLES
 from support_twins import Twins, compare_events, random_operation
 
 STRICT = "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION"
@@ -45,18 +45,22 @@ def admin(logging_server: ServerInstance) -> Iterator[Sql]:
             session.run("SET GLOBAL sql_mode = DEFAULT", "SET GLOBAL binlog_row_image = DEFAULT")
 
 
-@pytest.mark.parametrize(("sql_mode", "image"), ROUNDS, ids=lambda text: str(text).split(",")[0] or "lax")
+@pytest.mark.parametrize(
+    ("sql_mode", "image"), ROUNDS, ids=lambda text: str(text).split(",")[0] or "lax"
+)
 def test_random_work(logging_server: ServerInstance, admin: Sql, sql_mode: str, image: str) -> None:
     seed = int(SEED) if SEED else random.SystemRandom().randrange(1 << 32)
     print(f"seed {seed}")
     rng = random.Random(seed)
     admin.run(f"SET GLOBAL sql_mode = '{sql_mode}'", f"SET GLOBAL binlog_row_image = {image}")
-    twins = Twins(logging_server, TABLES, EXTRA)
+    twins = Twins(logging_server, TABLES, BESIDE)
     try:
         begin_log(admin)
         for _ in range(BATCHES):
-            twins.run([random_operation(rng, rng.choice(TABLES)) for _ in range(rng.randint(1, 16))])
-        assert compare_events(row_events(logging_server, admin), twins) > BATCHES
+            twins.run(
+                [random_operation(rng, rng.choice(TABLES)) for _ in range(rng.randint(1, 16))]
+            )
+        assert compare_events(row_events(logging_server, admin), twins, SEQUENCES) > BATCHES
     finally:
         twins.close()
     print(twins.outcomes)

@@ -1,0 +1,108 @@
+"""One run of a load generator, and what it measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .places import CLIENT_CORES, BenchError, on_cores
+
+# On top of warm-up and duration: connecting, and a server that hangs.
+PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long each run is, and how often it is repeated."""
+
+    warm_up: float = 1.0
+    duration: float = 4.0
+    rounds: int = 5
+
+
+@dataclass(frozen=True)
+class Result:
+    """What hs-bench wrote, by the names that the tables use. Times are in microseconds."""
+
+    rate: float
+    row_rate: float
+    p50: float
+    p99: float
+    p999: float
+    user_cpu: float
+    system_cpu: float
+    client_cpu: float
+    seconds: float
+    rows: int
+    server_seconds: float
+
+    @property
+    def cpu(self) -> float:
+        """Server CPU a request."""
+        return self.user_cpu + self.system_cpu
+
+    @property
+    def rows_per_cpu_second(self) -> float:
+        return self.rows / self.server_seconds if self.server_seconds else 0.0
+
+
+def build_dir() -> Path:
+    """Where the build left hs-bench and the peers; HS_BENCH_BUILD says so."""
+    try:
+        return Path(os.environ["HS_BENCH_BUILD"]) / "bench"
+    except KeyError:
+        raise BenchError("HS_BENCH_BUILD is not set: start this with make bench") from None
+
+
+def run_load(
+    options: Sequence[str],
+    *,
+    server_pid: int,
+    pace: Pace,
+    program: str = "hs-bench",
+    cores: frozenset[int] = CLIENT_CORES,
+) -> Result:
+    """Puts a server under load; an error if any request failed."""
+    command = [
+        str(build_dir() / program),
+        "--quiet",
+        "--json=-",
+        f"--server-pid={server_pid}",
+        f"--warm-up={pace.warm_up}",
+        f"--duration={pace.duration}",
+        *options,
+    ]
+    with on_cores(cores):
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=pace.warm_up + pace.duration + PATIENCE,
+            check=False,
+        )
+    if done.returncode != 0:
+        raise BenchError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+    return parse_result(json.loads(done.stdout))
+
+
+def parse_result(data: dict[str, Any]) -> Result:
+    server = data["server_cpu"]
+    latency = data["latency_us"]
+    return Result(
+        rate=data["requests_per_second"],
+        row_rate=data["rows_per_second"],
+        p50=latency["p50"],
+        p99=latency["p99"],
+        p999=latency["p99.9"],
+        user_cpu=server["user_us_per_request"],
+        system_cpu=server["system_us_per_request"],
+        client_cpu=data["client_cpu"]["us_per_request"],
+        seconds=data["seconds"],
+        rows=data["rows"],
+        server_seconds=server["user_seconds"] + server["system_seconds"],
+    )

@@ -1,0 +1,41 @@
+"""Where things are, and which core does what."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+RESULTS = REPOSITORY / "var" / "bench"
+SERVERS = RESULTS / "servers"
+
+# The private servers of the demo and of the tests serve here too.
+sys.path.insert(0, str(REPOSITORY / "setup"))
+
+ADDRESS = "127.0.0.1"
+SERVER_CORES = frozenset({0})
+CLIENT_CORES = frozenset({1})
+
+
+class BenchError(RuntimeError):
+    """What a person reads, in a line or two."""
+
+
+@contextmanager
+def on_cores(cores: frozenset[int]) -> Iterator[None]:
+    """What is started inside runs on these cores, and so do its threads."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def need_two_cores() -> None:
+    wanted = SERVER_CORES | CLIENT_CORES
+    if not wanted <= os.sched_getaffinity(0):
+        raise BenchError(f"the comparison needs the cores {sorted(wanted)}: server and client")

@@ -1,0 +1,254 @@
+#include "load/client.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+
+namespace hs::bench {
+namespace {
+
+constexpr std::size_t input_size = std::size_t{256} << 10;
+constexpr int connect_timeout_ms = 10'000;
+constexpr std::chrono::seconds greeting_timeout{30};
+// A run without traffic looks at the clock this often.
+constexpr std::chrono::nanoseconds longest_wait = std::chrono::milliseconds(50);
+
+std::string system_error() { return std::strerror(errno); }
+
+timespec to_timespec(std::chrono::nanoseconds time) {
+  const auto count = std::clamp(time, std::chrono::nanoseconds::zero(), longest_wait).count();
+  return {.tv_sec = 0, .tv_nsec = count};
+}
+
+}  // namespace
+
+Client::Client(const Options& options, const Address& address, std::uint32_t connections,
+               std::atomic<std::uint64_t>& newest_key, std::uint64_t seed)
+    : options_(options),
+      address_(address),
+      wire_(make_wire(options)),
+      keys_(options.keys, newest_key, seed),
+      epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      connections_(connections),
+      input_(input_size),
+      operations_left_(options.operations == 0 ? std::numeric_limits<std::uint64_t>::max()
+                                               : options.operations / options.threads),
+      rate_(options.rate / options.threads) {
+  request_keys_.reserve(options.keys_per_find);
+}
+
+std::string Client::connect() {
+  for (Connection& connection : connections_) {
+    if (options_.rate > 0) connection.starts.resize(options_.depth);
+    if (!open(connection)) return "cannot connect: " + system_error();
+  }
+  const auto deadline = Clock::now() + greeting_timeout;
+  while (std::ranges::any_of(connections_, [](auto& each) { return each.greetings != 0; })) {
+    if (!handle_events(to_timespec(longest_wait))) return "epoll_wait: " + system_error();
+    if (outcome_.lost_connections != 0) return "connection lost: " + outcome_.tally.first_error;
+    if (uncounted_.errors != 0) return "the server refused: " + uncounted_.first_error;
+    if (Clock::now() > deadline) return "the server does not answer";
+  }
+  return {};
+}
+
+void Client::run(const Timeline& timeline) {
+  timeline_ = timeline;
+  running_ = true;
+  now_ = loop_began_ = Clock::now();
+  if (options_.rate <= 0) {
+    for (Connection& connection : connections_) start_batch(connection);
+  }
+  while (!finished()) {
+    if (options_.rate > 0) start_due_requests();
+    if (!handle_events(time_to_wait())) break;
+  }
+  connections_.clear();
+}
+
+bool Client::finished() const {
+  if (now_ >= timeline_.to || alive_ == 0) return true;
+  return operations_left_ == 0 && busy_ == 0;
+}
+
+// False if epoll itself fails.
+bool Client::handle_events(const timespec& timeout) {
+  std::array<epoll_event, 256> events;
+  const int count = epoll_pwait2(epoll_.get(), events.data(), events.size(), &timeout, nullptr);
+  if (count < 0 && errno != EINTR) return false;
+  now_ = Clock::now();
+  counting_ = running_ && now_ >= timeline_.from && now_ < timeline_.to;
+  for (int i = 0; i < count; ++i) {
+    Connection& connection = *static_cast<Connection*>(events[i].data.ptr);
+    if ((events[i].events & EPOLLOUT) != 0) flush(connection);
+    if ((events[i].events & ~EPOLLOUT) != 0 && connection.fd.valid()) receive(connection);
+  }
+  return true;
+}
+
+timespec Client::time_to_wait() const {
+  if (options_.rate <= 0) return to_timespec(longest_wait);
+  const std::chrono::duration<double> due(static_cast<double>(started_requests_ + 1) / rate_);
+  const auto until =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(loop_began_ + due - Clock::now());
+  // A request that is already due waits for a connection to have room: a reply will wake us.
+  return to_timespec(until.count() > 0 ? until : longest_wait);
+}
+
+bool Client::open(Connection& connection) {
+  connection.started = Clock::now();
+  connection.fd = address_.connect(connect_timeout_ms);
+  if (!connection.fd.valid()) return false;
+  connection.counter = wire_->counter();
+  connection.out.clear();
+  connection.sent = 0;
+  connection.waits_to_send = false;
+  connection.in_flight = 0;
+  epoll_event event{.events = EPOLLIN, .data = {.ptr = &connection}};
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, connection.fd.get(), &event) != 0) return false;
+  ++alive_;
+  connection.greetings = wire_->greet(connection.out);
+  flush(connection);
+  return true;
+}
+
+void Client::lose(Connection& connection, std::string_view why) {
+  ++outcome_.lost_connections;
+  outcome_.tally.error(why);
+  busy_ -= connection.in_flight != 0;
+  connection.in_flight = 0;
+  connection.fd.reset();
+  --alive_;
+}
+
+void Client::flush(Connection& connection) {
+  Buffer& out = connection.out;
+  while (connection.sent < out.size()) {
+    const ssize_t sent = ::send(connection.fd.get(), out.data() + connection.sent,
+                                out.size() - connection.sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno != EAGAIN) return lose(connection, system_error());
+    if (sent < 0) break;
+    connection.sent += static_cast<std::size_t>(sent);
+  }
+  const bool waits = connection.sent < out.size();
+  if (!waits) {
+    out.clear();
+    connection.sent = 0;
+  }
+  if (waits == connection.waits_to_send) return;
+  connection.waits_to_send = waits;
+  epoll_event event{.events = EPOLLIN | (waits ? EPOLLOUT : 0U), .data = {.ptr = &connection}};
+  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.fd.get(), &event);
+}
+
+void Client::receive(Connection& connection) {
+  ssize_t count = 0;
+  do {
+    count = ::recv(connection.fd.get(), input_.data(), input_.size(), MSG_DONTWAIT);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (count < 0) return lose(connection, system_error());
+    if (count == 0) return lose(connection, "the server closed the connection");
+    const bool counts = counting_ && connection.greetings == 0;
+    Tally& tally = counts ? outcome_.tally : uncounted_;
+    const std::uint64_t before = tally.replies;
+    connection.counter->feed({input_.data(), static_cast<std::size_t>(count)}, tally);
+    answered(connection, tally.replies - before);
+  } while (static_cast<std::size_t>(count) == input_.size() && connection.fd.valid());
+}
+
+void Client::answered(Connection& connection, std::uint64_t replies) {
+  if (replies == 0) return;
+  if (connection.greetings != 0) {
+    connection.greetings -= std::min<std::size_t>(replies, connection.greetings);
+    if (connection.greetings == 0 && running_) start_batch(connection);
+    return;
+  }
+  if (replies > connection.in_flight) return lose(connection, "more replies than requests");
+  done_.store(done_.load(std::memory_order_relaxed) + replies, std::memory_order_relaxed);
+  connection.in_flight -= static_cast<std::uint32_t>(replies);
+  busy_ -= connection.in_flight == 0;
+  const auto now = Clock::now();
+  if (options_.rate > 0) {
+    for (std::uint64_t i = 0; i < replies; ++i) {
+      const auto taken = now - connection.starts[connection.oldest];
+      connection.oldest = connection.oldest + 1 == options_.depth ? 0 : connection.oldest + 1;
+      if (counting_) outcome_.latency.record(static_cast<std::uint64_t>(taken.count()));
+    }
+    return;
+  }
+  if (connection.in_flight != 0) return;
+  if (counting_) {
+    const auto taken = now - connection.started;
+    outcome_.latency.record(static_cast<std::uint64_t>(taken.count()), connection.batch);
+  }
+  if (!options_.reconnect) return start_batch(connection);
+  connection.fd.reset();
+  --alive_;
+  if (!open(connection)) {
+    ++outcome_.lost_connections;
+    outcome_.tally.error("cannot connect: " + system_error());
+  }
+}
+
+void Client::write_request(Connection& connection) {
+  const Mix& mix = options_.mix;
+  Action action = Action::find;
+  if (mix.find != 100) {
+    const auto percent = static_cast<std::uint32_t>(keys_.below(100));
+    if (percent >= mix.find) action = Action::update;
+    if (percent >= mix.find + mix.update) action = Action::insert;
+    if (percent >= mix.find + mix.update + mix.insert) action = Action::read_modify_write;
+  }
+  request_keys_.clear();
+  if (action == Action::insert) {
+    request_keys_.push_back(keys_.insert());
+  } else {
+    const std::uint32_t wanted = action == Action::find ? options_.keys_per_find : 1;
+    for (std::uint32_t i = 0; i < wanted; ++i) request_keys_.push_back(keys_.existing());
+  }
+  connection.counter->expect(action, request_keys_);
+  wire_->write(connection.out, action, request_keys_);
+  busy_ += connection.in_flight == 0;
+  ++connection.in_flight;
+  --operations_left_;
+}
+
+void Client::start_batch(Connection& connection) {
+  const std::uint64_t wanted = options_.reconnect ? 1 : options_.depth;
+  connection.batch = static_cast<std::uint32_t>(std::min(wanted, operations_left_));
+  if (!options_.reconnect) connection.started = Clock::now();
+  for (std::uint32_t i = 0; i < connection.batch; ++i) write_request(connection);
+  if (connection.batch != 0) flush(connection);
+}
+
+// Each request has its time, whatever became of those before it; one that finds no room goes out
+// late and is measured from when it should have gone.
+void Client::start_due_requests() {
+  const auto now = Clock::now();
+  const std::chrono::duration<double> passed = now - loop_began_;
+  const auto due = static_cast<std::uint64_t>(passed.count() * rate_);
+  std::size_t full = 0;
+  while (started_requests_ < due && full < connections_.size() && operations_left_ != 0) {
+    Connection& connection = connections_[next_connection_];
+    next_connection_ = next_connection_ + 1 == connections_.size() ? 0 : next_connection_ + 1;
+    if (!connection.fd.valid() || connection.in_flight == options_.depth) {
+      ++full;
+      continue;
+    }
+    full = 0;
+    const std::size_t slot = (connection.oldest + connection.in_flight) % options_.depth;
+    const std::chrono::duration<double> intended(static_cast<double>(++started_requests_) / rate_);
+    connection.starts[slot] = loop_began_ + std::chrono::duration_cast<Clock::duration>(intended);
+    write_request(connection);
+  }
+  for (Connection& connection : connections_) {
+    if (connection.fd.valid() && connection.sent < connection.out.size()) flush(connection);
+  }
+}
+
+}  // namespace hs::bench

@@ -1,0 +1,103 @@
+// Client: one thread's connections, and the loop that keeps them busy.
+//
+// Owns its sockets, its epoll and what it measured. connect() and run() belong to one thread;
+// done() may be read by any other while it runs. Nothing is locked and nothing is shared but the
+// newest key. Ends when the timeline does, whatever the server does.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/buffer.h"
+#include "load/connect.h"
+#include "load/histogram.h"
+#include "load/key_chooser.h"
+#include "load/options.h"
+#include "load/wire.h"
+
+namespace hs::bench {
+
+using Clock = std::chrono::steady_clock;
+
+// Only what is answered between `from` and `to` counts.
+struct Timeline {
+  Clock::time_point from;
+  Clock::time_point to;
+};
+
+struct Outcome {
+  Tally tally;
+  Histogram latency;
+  std::uint64_t lost_connections = 0;
+};
+
+class Client {
+ public:
+  Client(const Options& options, const Address& address, std::uint32_t connections,
+         std::atomic<std::uint64_t>& newest_key, std::uint64_t seed);
+
+  // Connects, logs in and opens; what went wrong, or nothing.
+  std::string connect();
+  void run(const Timeline& timeline);
+
+  std::uint64_t done() const { return done_.load(std::memory_order_relaxed); }
+  const Outcome& outcome() const { return outcome_; }
+
+ private:
+  struct Connection {
+    Descriptor fd;
+    std::unique_ptr<ReplyCounter> counter;
+    Buffer out;
+    std::size_t sent = 0;         // of `out`
+    bool waits_to_send = false;   // epoll watches for room
+    std::size_t greetings = 0;    // replies to the greeting that are still to come
+    std::uint32_t in_flight = 0;
+    std::uint32_t batch = 0;      // closed loop: how many were sent together
+    Clock::time_point started;    // closed loop: when that was; with reconnect: the connect
+    std::vector<Clock::time_point> starts;  // open loop: intended, a ring of `depth`
+    std::size_t oldest = 0;       // in `starts`
+  };
+
+  bool open(Connection& connection);
+  void lose(Connection& connection, std::string_view why);
+  void flush(Connection& connection);
+  void receive(Connection& connection);
+  void answered(Connection& connection, std::uint64_t replies);
+  void write_request(Connection& connection);
+  void start_batch(Connection& connection);
+  void start_due_requests();
+  timespec time_to_wait() const;
+  bool finished() const;
+  bool handle_events(const timespec& timeout);
+
+  const Options& options_;
+  const Address& address_;
+  std::unique_ptr<Wire> wire_;
+  KeyChooser keys_;
+  std::vector<std::uint64_t> request_keys_;
+  Descriptor epoll_;
+  std::vector<Connection> connections_;
+  std::vector<char> input_;
+  std::size_t alive_ = 0;
+  std::size_t busy_ = 0;  // connections with a reply to come
+
+  Timeline timeline_{};
+  bool running_ = false;
+  bool counting_ = false;
+  Clock::time_point now_;
+  Clock::time_point loop_began_;
+  std::uint64_t operations_left_;
+  std::uint64_t started_requests_ = 0;  // open loop
+  std::size_t next_connection_ = 0;     // open loop
+  double rate_;
+  Tally uncounted_;
+  Outcome outcome_;
+  std::atomic<std::uint64_t> done_ = 0;
+};
+
+}  // namespace hs::bench

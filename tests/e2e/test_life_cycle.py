@@ -1,0 +1,271 @@
+"""The plugin comes, goes, and is killed, under load: no hang, no crash, and every client gets an end of file."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import socket
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+
+import pytest
+from handlersocket2 import Client, ReplyError
+from load import Load, definition_of, under_load
+from server_instance import ServerInstance
+from support.database import Database, Sql
+from support.wire import Wire
+
+LIBRARY = "handlersocket2"
+PROMPTLY = 3.0
+
+
+def connected(port: int, count: int) -> list[socket.socket]:
+    clients = [socket.create_connection(("127.0.0.1", port), 10) for _ in range(count)]
+    for client in clients:
+        client.setblocking(False)
+    return clients
+
+
+def ended_within(clients: list[socket.socket], seconds: float) -> int:
+    """How many of the clients get an end of file in time. Closes them all."""
+    deadline = time.monotonic() + seconds
+    ended = 0
+    with selectors.DefaultSelector() as selector:
+        for client in clients:
+            selector.register(client, selectors.EVENT_READ)
+        while ended < len(clients) and (left := deadline - time.monotonic()) > 0:
+            for key, _ in selector.select(left):
+                client = key.fileobj
+                assert isinstance(client, socket.socket)
+                try:
+                    data = client.recv(4096)
+                except ConnectionResetError:
+                    pytest.fail("a client got a reset in place of an end of file")
+                if not data:
+                    selector.unregister(client)
+                    ended += 1
+    for client in clients:
+        client.close()
+    return ended
+
+
+def listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), 2).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+def wait_until_gone(server: ServerInstance, seconds: float) -> float:
+    """Until the process has ended by itself; how long it took."""
+    started = time.monotonic()
+    while server.alive:
+        assert time.monotonic() - started < seconds, "the server does not end"
+        time.sleep(0.005)
+    return time.monotonic() - started
+
+
+@pytest.fixture
+def own(make_server) -> Iterator[Database]:
+    """A server of the test's own, with a small table."""
+    database = Database(make_server(handlersocket_threads=4), "test")
+    database.sql.run(definition_of("t"), "INSERT INTO t (id, v) VALUES (1, 10), (2, 20)")
+    yield database
+    database.close()
+
+
+class TestUnload:
+    def test_under_load_again_and_again(self, own: Database) -> None:
+        ports = (own.server.hs_port, own.server.hs_port_wr)
+        load = Load(ports, own.name, "l", reconnect=True)
+        own.sql.run(definition_of("l"), load.fill())
+        with under_load(load):
+            for _ in range(5):
+                started = time.monotonic()
+                own.sql.run(f"UNINSTALL SONAME '{LIBRARY}'")
+                assert time.monotonic() - started < PROMPTLY
+                assert not listens(ports[0])
+                assert not listens(ports[1])
+                own.sql.run(f"INSTALL SONAME '{LIBRARY}'")
+                load.wait_for_answers()
+        # What was under way is answered with an error at most.
+        load.check(["1\t1\t1317", "1\t1\topen_table"])
+        assert load.tally.ends >= 5 * 50
+
+    def test_each_client_gets_an_end_of_file(self, own: Database) -> None:
+        clients = connected(own.server.hs_port, 100) + connected(own.server.hs_port_wr, 100)
+        for client in clients[::2]:
+            client.sendall(b"P\t1\ttest\tt\t\tid\n1\t=\t1\t1\n1\t=")
+        own.sql.run(f"UNINSTALL SONAME '{LIBRARY}'")
+        assert ended_within(clients, PROMPTLY) == 200
+
+    def test_while_a_writer_waits_for_a_row(self, own: Database) -> None:
+        with blocked_writer(own) as blocked:
+            started = time.monotonic()
+            own.sql.run(f"UNINSTALL SONAME '{LIBRARY}'")
+            assert time.monotonic() - started < PROMPTLY
+            assert blocked.rest() in (b"", b"1\t1\t1317\n", b"1\t1\t146\n")
+        assert own.sql.rows("SELECT v FROM t WHERE id = 1") == [(b"10",)]
+
+    def test_while_a_large_find_is_streamed_to_a_client_that_does_not_read(
+        self, own: Database
+    ) -> None:
+        own.sql.run("INSERT INTO t SELECT seq, 0, REPEAT('x', 50) FROM seq_10_to_200000")
+        with Wire(own.server.hs_port) as wire:
+            wire.send(b"P\t1\ttest\tt\t\tid,note\n1\t>\t1\t0\t1000000\n")
+            wire.lines(1)
+            wait_for_state(own.sql, "streaming|reading")
+            started = time.monotonic()
+            own.sql.run(f"UNINSTALL SONAME '{LIBRARY}'")
+            assert time.monotonic() - started < PROMPTLY
+
+    def test_leaves_nothing_behind(self, own: Database) -> None:
+        own.sql.run(f"UNINSTALL SONAME '{LIBRARY}'")
+        assert own.sql.rows("SHOW GLOBAL STATUS LIKE 'handlersocket%'") == []
+        assert own.sql.rows("SHOW GLOBAL VARIABLES LIKE 'handlersocket%'") == []
+        assert workers(own.sql) == []
+        own.sql.run(f"INSTALL SONAME '{LIBRARY}'")
+        with own.reader() as client:
+            assert client.index("test", "t", ["v"]).find(1) == [(b"10",)]
+
+
+class blocked_writer(ExitStack):  # noqa: N801  # used as a function
+    """A write that waits for a row which a SQL transaction has locked."""
+
+    def __init__(self, own: Database) -> None:
+        super().__init__()
+        self._own = own
+
+    def __enter__(self) -> Wire:  # type: ignore[override]
+        super().__enter__()
+        self.holder = self.enter_context(self._own.connect())
+        self.holder.run("BEGIN", "UPDATE t SET v = 99 WHERE id = 1")
+        wire = self.enter_context(Wire(self._own.server.hs_port_wr))
+        wire.ask(b"P\t1\ttest\tt\t\tid,v\n")
+        wire.send(b"1\t=\t1\t1\t1\t0\tU\t1\t11\n")
+        query = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'"
+        wait_for(lambda: self._own.sql.number(query) == 1)
+        return wire
+
+
+def wait_for(condition, seconds: float = 10.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it does not come about"
+        time.sleep(0.15)  # InnoDB renews what it shows of its transactions if it was not asked for 100 ms
+
+
+def workers(sql: Sql, state: str = "") -> list[int]:
+    rows = sql.rows(
+        "SELECT id FROM information_schema.processlist WHERE user = 'handlersocket'"
+        " AND state RLIKE %s",
+        [state or ".*"],
+    )
+    return [int(row[0]) for row in rows if row[0] is not None]
+
+
+def wait_for_state(sql: Sql, state: str) -> int:
+    wait_for(lambda: workers(sql, state))
+    return workers(sql, state)[0]
+
+
+class TestShutdown:
+    @pytest.mark.parametrize("how", ["SQL", "SIGTERM"])
+    def test_with_a_thousand_clients(self, how: str, own: Database) -> None:
+        server = own.server
+        with ExitStack() as stack:
+            clients = connected(server.hs_port, 500) + connected(server.hs_port_wr, 500)
+            for client in clients[::3]:
+                stack.callback(client.close)
+                client.sendall(b"P\t1\ttest\tt\t\tid\n1\t=\t1\t1\n")
+            if how == "SQL":
+                own.sql.run("SHUTDOWN")
+            else:
+
+
+                os.kill(server.pid, signal.SIGTERM)
+            assert ended_within(clients, PROMPTLY) == 1000
+            assert wait_until_gone(server, PROMPTLY) < PROMPTLY
+        server.stop()  # an error if it ended badly
+
+    def test_under_load(self, own: Database) -> None:
+        load = Load((own.server.hs_port, own.server.hs_port_wr), own.name, "l", reconnect=True)
+        own.sql.run(definition_of("l"), load.fill())
+        with under_load(load):
+            started = time.monotonic()
+            own.server.restart(timeout=20)
+            assert time.monotonic() - started < 20
+            load.wait_for_answers()
+        load.check(["1\t1\t1317", "1\t1\topen_table"])
+        assert load.tally.ends >= 50
+
+    def test_while_a_writer_waits_for_a_row(self, own: Database) -> None:
+        with blocked_writer(own) as blocked:
+            started = time.monotonic()
+            own.server.restart(timeout=20)
+            assert time.monotonic() - started < 15
+            assert blocked.rest() in (b"", b"1\t1\t1317\n", b"1\t1\t146\n")
+        with own.connect() as sql:
+            assert sql.rows("SELECT v FROM t WHERE id = 1") == [(b"10",)]
+
+
+class TestKill:
+    @pytest.mark.parametrize("kill", ["KILL", "KILL QUERY", "KILL HARD", "KILL SOFT"])
+    def test_idle_workers(self, kill: str, own: Database) -> None:
+        with own.reader() as reader, own.writer() as writer:
+            index = reader.index("test", "t", ["v"])
+            written = writer.index("test", "t", ["id", "v"])
+            for worker in workers(own.sql):
+                own.sql.run(f"{kill} {worker}")
+            assert still_works(index, written)
+            assert len(workers(own.sql)) == 4 + 1 + 2 * 2
+
+    @pytest.mark.parametrize("kill", ["KILL", "KILL QUERY"])
+    def test_during_a_write_that_waits(self, kill: str, own: Database) -> None:
+        with own.writer() as bystander, own.reader() as reader:
+            written = bystander.index("test", "t", ["id", "v"])
+            index = reader.index("test", "t", ["v"])
+            with blocked_writer(own) as blocked:
+                own.sql.run(f"{kill} {wait_for_state(own.sql, 'writing')}")
+                reply = blocked.lines(1)[0]
+                assert reply in (b"1\t1\t1317", b"1\t1\t146"), reply
+                assert blocked.ask(b"1\t=\t1\t2\n") == b"0\t2\t2\t20"
+            assert still_works(index, written)
+        assert own.sql.rows("SELECT v FROM t WHERE id = 1") == [(b"10",)]
+
+    def test_during_a_long_find(self, own: Database) -> None:
+        own.sql.run("INSERT INTO t SELECT seq, 0, REPEAT('x', 50) FROM seq_10_to_300000")
+        with own.reader() as reader, own.writer() as writer, Wire(own.server.hs_port) as wire:
+            index, written = reader.index("test", "t", ["v"]), writer.index("test", "t", ["id", "v"])
+            wire.ask(b"P\t1\ttest\tt\t\tid,note\tnote\n")
+            # No row passes the filter, so that the streamer sends nothing and looks at all of them.
+            wire.send(b"1\t>\t1\t0\t1000000\t0\tF\t=\t0\tnone\n" * 20)
+            own.sql.run(f"KILL QUERY {wait_for_state(own.sql, 'reading')}")
+            replies = wire.lines(20)
+            failed = [reply for reply in replies if reply != b"0\t2"]
+            assert len(failed) == 1
+            assert failed[0] in (b"1\t1\t1317", b"1\t1\t131"), failed
+            assert still_works(index, written)
+
+    def test_again_and_again_under_load(self, own: Database) -> None:
+        load = Load((own.server.hs_port, own.server.hs_port_wr), own.name, "l")
+        own.sql.run(definition_of("l"), load.fill())
+        with under_load(load):
+            for round_ in range(30):
+                kill = "KILL" if round_ % 2 else "KILL QUERY"
+                for worker in workers(own.sql):
+                    own.sql.run(f"{kill} {worker}")
+            load.wait_for_answers()
+        load.check(["1\t1\t1317", "1\t1\t131", "1\t1\topen_table"])
+
+
+def still_works(reading, writing) -> bool:
+    assert reading.find(2) == [(b"20",)]
+    assert writing.update(2, [2, 21]) == 1
+    assert writing.update(2, [2, 20]) == 1
+    return True
