@@ -1,6 +1,7 @@
 #include "mysqld/assign.h"
 
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -16,9 +17,8 @@ void raise_not_a_number(const Field& field, std::string_view text) {
   static_cast<void>(field);
 }
 
-void raise_out_of_range(const Field& field) {
-  my_error(ER_DATA_OUT_OF_RANGE, MYF(0), field.is_unsigned() ? "BIGINT UNSIGNED" : "BIGINT",
-           field.field_name.str);
+void raise_out_of_range(const char* type, const Field& field) {
+  my_error(ER_DATA_OUT_OF_RANGE, MYF(0), type, field.field_name.str);
 }
 
 bool crosses_zero(int sign_before, int sign_after) { return sign_before * sign_after < 0; }
@@ -60,9 +60,13 @@ bool add_integer(Field& field, std::string_view text, bool subtract) {
                                               : static_cast<__int128>(bits);
   const __int128 after = subtract ? before - operand : before + operand;
   if (subtract && crosses_zero(sign_of(before), sign_of(after))) return true;
-  const bool as_unsigned = after > std::numeric_limits<std::int64_t>::max();
-  if (after > std::numeric_limits<std::uint64_t>::max() || after < std::numeric_limits<std::int64_t>::min()) {
-    raise_out_of_range(field);
+  // As in SQL a sum is unsigned if either side is, and has to fit whatever sql_mode says.
+  constexpr __int128 most_signed = std::numeric_limits<std::int64_t>::max();
+  const bool as_unsigned = field.is_unsigned() || operand > most_signed;
+  const __int128 least = as_unsigned ? 0 : std::numeric_limits<std::int64_t>::min();
+  const __int128 most = as_unsigned ? std::numeric_limits<std::uint64_t>::max() : most_signed;
+  if (after < least || after > most) {
+    raise_out_of_range(as_unsigned ? "BIGINT UNSIGNED" : "BIGINT", field);
     return false;
   }
   field.store(static_cast<longlong>(after), as_unsigned);
@@ -106,6 +110,10 @@ bool add_real(Field& field, std::string_view text, bool subtract) {
   const double before = field.val_real();
   const double after = subtract ? before - operand : before + operand;
   if (subtract && crosses_zero(sign_of(before), sign_of(after))) return true;
+  if (!std::isfinite(after)) {
+    raise_out_of_range("DOUBLE", field);
+    return false;
+  }
   field.store(after);
   return false;
 }

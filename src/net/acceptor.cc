@@ -27,10 +27,8 @@ bool concerns_one_client(int error) {
     case ENONET:
     case EHOSTUNREACH:
     case EOPNOTSUPP:
-    case ENETUNREACH:
-      return true;
-    default:
-      return false;
+    case ENETUNREACH: return true;
+    default: return false;
   }
 }
 
@@ -41,8 +39,10 @@ bool Acceptor::watch(int epoll) {
   paused_until_ = 0;
   for (Listener& listener : shared_.listeners) {
     // Exclusive: a new client wakes one worker, not all.
-    epoll_event event{.events = EPOLLIN | EPOLLEXCLUSIVE, .data = {.ptr = static_cast<Source*>(&listener)}};
-    if (::epoll_ctl(epoll, EPOLL_CTL_ADD, listener.fd(), &event) != 0 && errno != EEXIST) return false;
+    epoll_event event{.events = EPOLLIN | EPOLLEXCLUSIVE,
+                      .data = {.ptr = static_cast<Source*>(&listener)}};
+    if (::epoll_ctl(epoll, EPOLL_CTL_ADD, listener.fd(), &event) != 0 && errno != EEXIST)
+      return false;
   }
   return true;
 }
@@ -56,7 +56,8 @@ void Acceptor::accept_some(const Listener& listener, std::uint64_t now,
       if (!concerns_one_client(errno)) pause(errno, now);
       continue;
     }
-    if (shared_.connections.fetch_add(1, std::memory_order_relaxed) >= shared_.config.max_connections) {
+    if (shared_.connections.fetch_add(1, std::memory_order_relaxed) >=
+        shared_.config.max_connections) {
       shared_.connections.fetch_sub(1, std::memory_order_relaxed);
       counters_.add(Counter::connections_refused);
       continue;

@@ -25,7 +25,8 @@ class Acceptor {
   void accept_some(const Listener& listener, std::uint64_t now, std::vector<Descriptor>& kept);
   // Looks at the listeners again if that is due.
   void resume(std::uint64_t now) {
-    if (paused_until_ != 0 && now >= paused_until_) [[unlikely]] watch(epoll_);
+    if (paused_until_ != 0 && now >= paused_until_) [[unlikely]]
+      watch(epoll_);
   }
 
  private:

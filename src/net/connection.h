@@ -62,22 +62,22 @@ struct Connection : Source {
   // Remembers since when the first request of the input is blocked.
   void note_blocked(const Turn& turn, std::uint64_t now);
 
-  Descriptor socket;                   // [streamer] too, which only sends
-  std::unique_ptr<Dialogue> dialogue;  // [streamer]
-  Buffer input;                        // [streamer] received, kept for a later turn
-  std::uint64_t blocked_since = 0;     // [streamer]
-  Next next = Next::wait;              // [streamer] what the application said last
-  bool broken = false;                 // [streamer] could not send: the client is gone or too slow
+  Descriptor socket;                    // [streamer] too, which only sends
+  std::unique_ptr<Dialogue> dialogue;   // [streamer]
+  Buffer input;                         // [streamer] received, kept for a later turn
+  std::uint64_t blocked_since = 0;      // [streamer]
+  Next next = Next::wait;               // [streamer] what the application said last
+  bool broken = false;                  // [streamer] could not send: the client is gone or too slow
   Connection* next_in_queue = nullptr;  // [streamer] of a StreamQueue or an Inbox
 
   Inbox& home;  // its worker's
   State state = State::open;
-  bool queued = false;      // in the worker's list of those that want a turn
-  bool readable = false;    // an event came since a read last found nothing more
-  bool peer_done = false;   // the client has shut its side down
-  bool eof = false;         // and everything it sent was read
-  bool due = false;         // wants a turn on the input it has, without a read
-  bool oversized = false;   // its input is a part of a request that is too large
+  bool queued = false;     // in the worker's list of those that want a turn
+  bool readable = false;   // an event came since a read last found nothing more
+  bool peer_done = false;  // the client has shut its side down
+  bool eof = false;        // and everything it sent was read
+  bool due = false;        // wants a turn on the input it has, without a read
+  bool oversized = false;  // its input is a part of a request that is too large
   std::uint8_t retries = 0;
   std::size_t scanned = 0;      // bytes at the front of `input` known to hold no complete request
   std::size_t drained = 0;      // thrown away while lingering
@@ -85,7 +85,7 @@ struct Connection : Source {
   std::size_t output_sent = 0;  // of `output`
   std::uint64_t listed_at = 0;  // ns; what the list that it is in is ordered by
 
-  std::list<Connection>* list = nullptr;   // the one that it is in
+  std::list<Connection>* list = nullptr;  // the one that it is in
   std::list<Connection>::iterator in_list;
 };
 

@@ -41,21 +41,19 @@ std::size_t ConnectionLists::size() const {
   return count;
 }
 
-void ConnectionLists::set_state(Connection& connection, Connection::State state, std::uint64_t now) {
+void ConnectionLists::set_state(Connection& connection, Connection::State state,
+                                std::uint64_t now) {
   connection.state = state;
   switch (state) {
     case Connection::State::open:
-    case Connection::State::flushing:
-      return move(connection, active_, now);
+    case Connection::State::flushing: return move(connection, active_, now);
     case Connection::State::blocked: {
       const std::size_t step = connection.retries;
       if (step + 1 < delays_ms.size()) ++connection.retries;
       return move(connection, blocked_[step], now + delays_ms[step] * ms);
     }
-    case Connection::State::streaming:
-      return move(connection, streaming_, now);
-    case Connection::State::lingering:
-      return move(connection, lingering_, now);
+    case Connection::State::streaming: return move(connection, streaming_, now);
+    case Connection::State::lingering: return move(connection, lingering_, now);
   }
 }
 

@@ -133,7 +133,8 @@ bool open_tcp_listeners(const ServerConfig& config, std::list<Listener>& listene
     const std::string port = std::to_string(bound_port);
     if (!open_host("::1", port, config, listeners, why) && why != error_text(EADDRNOTAVAIL) &&
         why != error_text(EAFNOSUPPORT)) {
-      log(cannot_listen(name_of("::1", port), why) + "; only " + name_of(host, port) + " is served");
+      log(cannot_listen(name_of("::1", port), why) + "; only " + name_of(host, port) +
+          " is served");
     }
   }
   return true;

@@ -70,8 +70,7 @@ class Server::Impl {
         !open_tcp_listeners(config, shared_.listeners, bound_port_, shared_.log)) {
       return false;
     }
-    return config.socket_path.empty() ||
-           open_unix_listener(config, shared_.listeners, shared_.log);
+    return config.socket_path.empty() || open_unix_listener(config, shared_.listeners, shared_.log);
   }
 
   // Whatever can fail for lack of descriptors or memory, before any thread runs.

@@ -147,7 +147,8 @@ TEST(Listening, SaysThatAnAddressIsNotItsOwn) {
   config.address = "192.0.2.1";
   Fixture fixture(config);
   EXPECT_FALSE(fixture.start());
-  EXPECT_TRUE(fixture.log.contains("cannot listen on 192.0.2.1:0: Cannot assign requested address"));
+  EXPECT_TRUE(
+      fixture.log.contains("cannot listen on 192.0.2.1:0: Cannot assign requested address"));
 }
 
 TEST(Limits, TurnsConnectionsAwayAtTheMost) {

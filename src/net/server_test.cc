@@ -101,9 +101,8 @@ TEST(Server, EndsWithTheClientWhereverThatStops) {
     }
   }
   fixture.board.gate_open = true;
-  EXPECT_TRUE(eventually([&] {
-    return fixture.count(Counter::connections_closed) == 2 * (dialogue.size() + 1);
-  }));
+  EXPECT_TRUE(eventually(
+      [&] { return fixture.count(Counter::connections_closed) == 2 * (dialogue.size() + 1); }));
   EXPECT_EQ(fixture.server.connections(), 0U);
   EXPECT_EQ(fixture.board.dialogues, 0U);
 }

@@ -26,8 +26,8 @@ inline constexpr int tick_ms = 100;
 inline constexpr std::uint64_t ms = 1'000'000;  // in the monotonic clock's nanoseconds
 
 inline std::uint64_t monotonic_now() {
-  return static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch())
-          .count());
+  return static_cast<std::uint64_t>(
+      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
 struct Shared {
@@ -46,7 +46,7 @@ struct Shared {
   Wakeup stop_event;  // readable for good once the server stops
   std::atomic<bool> stopping{false};
   std::atomic<std::size_t> connections{0};
-  std::atomic<std::size_t> workers_left{0};          // that still serve
+  std::atomic<std::size_t> workers_left{0};           // that still serve
   std::atomic<std::uint64_t> accept_error_logged{0};  // when
 };
 

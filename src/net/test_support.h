@@ -42,8 +42,8 @@ struct Board {
   std::atomic<std::size_t> idles{0};
   std::atomic<std::size_t> started{0};
   std::atomic<std::size_t> stopped{0};
-  std::atomic<std::size_t> dialogues{0};         // alive
-  std::atomic<std::size_t> late_dialogues{0};    // outlived their worker's stop()
+  std::atomic<std::size_t> dialogues{0};          // alive
+  std::atomic<std::size_t> late_dialogues{0};     // outlived their worker's stop()
   std::atomic<std::size_t> strange_dialogues{0};  // ended on another thread than they began on
   std::atomic<bool> streaming{false};
 };

@@ -1,4 +1,6 @@
 // The application and the client of the other tests of this folder.
+#include "net/test_support.h"
+
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -8,8 +10,6 @@
 #include <charconv>
 #include <cstring>
 #include <thread>
-
-#include "net/test_support.h"
 
 namespace hs::net::test {
 namespace {
@@ -175,16 +175,14 @@ bool eventually(const std::function<bool()>& condition) {
 }
 
 ApplicationFactory line_application(Board& board) {
-  return [&board](Role role, CounterBlock&) {
-    return std::make_unique<LineApplication>(board, role);
-  };
+  return
+      [&board](Role role, CounterBlock&) { return std::make_unique<LineApplication>(board, role); };
 }
 
 bool Log::contains(std::string_view text) {
   const std::lock_guard lock(mutex);
-  return std::ranges::any_of(lines, [&](const std::string& line) {
-    return line.find(text) != std::string::npos;
-  });
+  return std::ranges::any_of(
+      lines, [&](const std::string& line) { return line.find(text) != std::string::npos; });
 }
 
 Fixture::Fixture(ServerConfig config)
@@ -207,7 +205,7 @@ Client Client::tcp(unsigned port, int receive_buffer) {
   address.sin_port = htons(static_cast<std::uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   return Client(connect_to(AF_INET, reinterpret_cast<const sockaddr*>(&address), sizeof address,
-                          receive_buffer));
+                           receive_buffer));
 }
 
 Client Client::unix_socket(const std::string& path) {

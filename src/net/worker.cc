@@ -69,7 +69,8 @@ int Worker::wait(std::span<epoll_event> events) {
       timeout = std::min(timeout, static_cast<int>((delay + ms - 1) / ms));
     }
   }
-  const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout);
+  const int count =
+      ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout);
   if (count == 0 && timeout != 0 && !rested_) {
     rested_ = true;
     app_->idle();
@@ -85,11 +86,8 @@ void Worker::take_event(const epoll_event& event) {
       for (Descriptor& socket : sockets_) add(std::move(socket));
       sockets_.clear();
       return;
-    case Source::Kind::inbox:
-      inbox_filled_ = true;
-      return;
-    case Source::Kind::connection:
-      break;
+    case Source::Kind::inbox: inbox_filled_ = true; return;
+    case Source::Kind::connection: break;
   }
   Connection& connection = static_cast<Connection&>(source);
   if ((event.events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) connection.readable = true;
@@ -103,8 +101,7 @@ void Worker::take_event(const epoll_event& event) {
       if ((event.events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0) flush(connection);
       return;
     case Connection::State::blocked:
-    case Connection::State::streaming:
-      return;  // read when it is open again
+    case Connection::State::streaming: return;  // read when it is open again
   }
 }
 

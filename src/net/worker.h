@@ -72,11 +72,11 @@ class Worker {
   ConnectionLists connections_;
   std::uint64_t now_ = 0;  // read once a loop
   bool inbox_filled_ = false;
-  bool rested_ = false;  // the application knows that there is nothing to do
+  bool rested_ = false;              // the application knows that there is nothing to do
   std::vector<Descriptor> sockets_;  // accepted and not yet connections
 
-  std::vector<Connection*> ready_;  // want a turn, in order
-  std::vector<Turn> turns_;         // of this pass
+  std::vector<Connection*> ready_;   // want a turn, in order
+  std::vector<Turn> turns_;          // of this pass
   std::vector<Connection*> takers_;  // whose they are
   // What was read in this pass, one run of bytes for each connection; behind
   // arena_size_ there is room for what is read to be thrown away.

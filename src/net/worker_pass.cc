@@ -195,15 +195,10 @@ void Worker::proceed(Connection& connection) {
       if (connection.eof) return close(connection);
       if (connection.readable) enqueue(connection);
       return;
-    case Next::again:
-      connection.due = true;
-      return enqueue(connection);
-    case Next::retry:
-      return connections_.set_state(connection, Connection::State::blocked, now_);
-    case Next::stream:
-      return start_stream(connection);
-    case Next::close:
-      return linger(connection);
+    case Next::again: connection.due = true; return enqueue(connection);
+    case Next::retry: return connections_.set_state(connection, Connection::State::blocked, now_);
+    case Next::stream: return start_stream(connection);
+    case Next::close: return linger(connection);
   }
 }
 

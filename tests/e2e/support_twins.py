@@ -197,7 +197,7 @@ class Twins:
         ]
         history = ""
         if any(table.versioned and table.name == name for table in self.tables):
-            shown.append("row_end > NOW()")
+            shown.append("row_end > '2037-01-01'")
             history = "FOR SYSTEM_TIME ALL"
         places = ", ".join(str(place + 1) for place in range(len(shown)))
         return f"SELECT {', '.join(shown)} FROM {{database}}.{name} {history} ORDER BY {places}"

@@ -40,7 +40,8 @@ def create(sql: Sql, table: str, options: str) -> None:
 def fill(sql: Sql, table: str) -> None:
     sql.run(
         f"INSERT INTO {table} SELECT seq, IF(seq % 11 = 0, NULL, CONCAT('name ', seq % 13)),"
-        " IF(seq % 7 = 0, NULL, CAST(seq % 17 AS SIGNED) - 5), CONCAT('note ', seq) FROM seq_1_to_120"
+        " IF(seq % 7 = 0, NULL, CAST(seq % 17 AS SIGNED) - 5), CONCAT('note ', seq)"
+        " FROM seq_1_to_120"
     )
 
 

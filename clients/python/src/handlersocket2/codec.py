@@ -7,7 +7,6 @@ is NULL (one byte 0x00) or a string in which each byte below 0x10 travels as
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Optional, Union
@@ -19,29 +18,28 @@ Value = Union[None, bytes, str, int]
 #: What a reply holds: NULL or bytes.
 Cell = Optional[bytes]
 
-_LOW = re.compile(rb"[\x00-\x0f]")
-_ESCAPED = re.compile(rb"\x01(.?)", re.DOTALL)
-_ESCAPES = {bytes([low]): bytes([0x01, low + 0x40]) for low in range(0x10)}
-_UNESCAPES = {bytes([low + 0x40]): bytes([low]) for low in range(0x10)}
+_ESCAPES = [(bytes([low]), bytes([0x01, low + 0x40])) for low in range(0x10)]
+_PREFIX, _ESCAPED_PREFIX = _ESCAPES.pop(1)
 
 
 def escape(raw: bytes) -> bytes:
     """`raw` with every byte below 0x10 escaped."""
-    return _LOW.sub(lambda match: _ESCAPES[match.group()], raw)
+    token = raw.replace(_PREFIX, _ESCAPED_PREFIX)  # first: the others bring more of it
+    for low, escaped in _ESCAPES:
+        token = token.replace(low, escaped)
+    return token
 
 
 def unescape(token: bytes) -> bytes:
     """The inverse of escape()."""
-    if b"\x01" not in token:
+    if _PREFIX not in token:
         return token
-
-    def plain(match: re.Match[bytes]) -> bytes:
-        try:
-            return _UNESCAPES[match.group(1)]
-        except KeyError:
-            raise ProtocolError(f"wrong escape in {token[:80]!r}") from None
-
-    return _ESCAPED.sub(plain, token)
+    raw = token
+    for low, escaped in _ESCAPES:
+        raw = raw.replace(escaped, low)
+    if raw.count(_PREFIX) != raw.count(_ESCAPED_PREFIX):
+        raise ProtocolError(f"wrong escape in {token[:80]!r}")
+    return raw.replace(_ESCAPED_PREFIX, _PREFIX)
 
 
 def to_bytes(value: bytes | str | int) -> bytes:

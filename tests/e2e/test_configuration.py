@@ -1,0 +1,223 @@
+"""What the settings do, and what the log says of them."""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from pathlib import Path
+
+import pytest
+from handlersocket2 import AuthenticationError, Client, ReplyError
+from server_instance import ServerError, ServerInstance
+from support.database import Sql
+from support.wire import Wire
+
+
+def prepared(server: ServerInstance) -> ServerInstance:
+    server.client("CREATE TABLE IF NOT EXISTS test.t (id INT PRIMARY KEY, v INT)")
+    server.client("REPLACE INTO test.t VALUES (1, 10)")
+    return server
+
+
+def answers(address: object) -> bool:
+    with Client(address) as client:  # type: ignore[arg-type]
+        return client.index("test", "t", ["v"]).find(1) == [(b"10",)]
+
+
+def listening_addresses(server: ServerInstance) -> set[tuple[str, int]]:
+    """The TCP addresses on which the server's process listens."""
+    inodes = set()
+    for link in Path(f"/proc/{server.pid}/fd").iterdir():
+        target = str(link.readlink())
+        if match := re.fullmatch(r"socket:\[(\d+)\]", target):
+            inodes.add(match[1])
+    found = set()
+    for name, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
+        for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]:
+            _, local, _, state, *rest = line.split()
+            if state != "0A" or rest[5] not in inodes:
+                continue
+            address, port = local.split(":")
+            words = bytes.fromhex(address)
+            packed = b"".join(words[i : i + 4][::-1] for i in range(0, len(words), 4))
+            found.add((socket.inet_ntop(family, packed), int(port, 16)))
+    return found
+
+
+def test_unset_address_is_loopback_and_the_log_says_who_may_come(make_server) -> None:
+    server = prepared(make_server())
+    addresses = listening_addresses(server)
+    assert {port for _, port in addresses} == {server.hs_port, server.hs_port_wr}
+    assert {address for address, _ in addresses} <= {"127.0.0.1", "::1"}
+    log = server.log_text()
+    assert re.search(r"\[Warning\] handlersocket: .*read port.*no secret", log)
+    assert re.search(r"\[Warning\] handlersocket: .*write port.*no secret", log)
+
+
+def test_without_ports_nothing_listens(make_server) -> None:
+    server = prepared(make_server(handlersocket_port="", handlersocket_port_wr=""))
+    assert listening_addresses(server) == set()
+    assert "handlersocket" not in server.log_text().replace("handlersocket2.so", "")
+
+
+def test_one_port_alone(make_server) -> None:
+    server = prepared(make_server(handlersocket_port_wr=""))
+    assert {port for _, port in listening_addresses(server)} == {server.hs_port}
+    assert answers(("127.0.0.1", server.hs_port))
+
+
+@pytest.mark.parametrize("taken", ["port", "port_wr"])
+def test_a_port_that_is_taken(taken: str, make_server) -> None:
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        port = holder.getsockname()[1]
+        server = prepared(make_server(**{f"handlersocket_{taken}": port}))
+        other = server.hs_port_wr if taken == "port" else server.hs_port
+        assert answers(("127.0.0.1", other))
+        lines = [line for line in server.log_text().splitlines() if str(port) in line]
+        assert any("handlersocket" in line and "in use" in line for line in lines), lines
+
+
+def test_the_secret_is_shown_nowhere(make_server) -> None:
+    secret = "psssst-read", "psssst-write"
+    server = prepared(
+        make_server(
+            handlersocket_plain_secret=secret[0],
+            handlersocket_plain_secret_wr=secret[1],
+            log_warnings=9,
+            general_log=1,
+            general_log_file="general.log",
+        )
+    )
+    for port, own in ((server.hs_port, secret[0]), (server.hs_port_wr, secret[1])):
+        with Client(("127.0.0.1", port)) as nobody, pytest.raises(AuthenticationError):
+            nobody.index("test", "t", ["v"])
+        with Client(("127.0.0.1", port), secret="wrong") as wrong:
+            with pytest.raises(AuthenticationError):
+                wrong.index("test", "t", ["v"])
+        with Client(("127.0.0.1", port), secret=own) as client:
+            assert client.index("test", "t", ["v"]).find(1) == [(b"10",)]
+    with Sql(server.socket) as sql:
+        assert sql.rows("SHOW GLOBAL VARIABLES WHERE Value LIKE 'psss%'") == []
+        assert sql.rows(
+            "SELECT * FROM information_schema.system_variables WHERE global_value LIKE 'psss%'"
+        ) == []  # fmt: skip
+    assert "psss" not in server.log_text()
+    assert "psss" not in (server.data_dir / "general.log").read_text(errors="replace")
+    assert "no secret" not in server.log_text()
+
+
+def test_options_of_the_original_that_mean_nothing_here(make_server) -> None:
+    server = prepared(
+        make_server(
+            handlersocket_epoll=0, handlersocket_wrlock_timeout=5, handlersocket_accept_balance=8
+        )
+    )
+    log = server.log_text()
+    for name in ("epoll", "wrlock_timeout", "accept_balance"):
+        assert f"handlersocket_{name} is accepted and does nothing" in log
+    assert answers(("127.0.0.1", server.hs_port))
+
+
+def test_a_wrong_character_set_is_refused(make_server) -> None:
+    server = prepared(make_server(load_plugin=False, loose_handlersocket_character_set="latin1"))
+    with pytest.raises(ServerError):
+        server.client("INSTALL SONAME 'handlersocket2'")
+    assert "handlersocket_character_set has to be utf8mb4 or binary" in server.log_text()
+    assert listening_addresses(server) == set()
+
+
+def test_nonsense_in_an_address_or_port(make_server) -> None:
+    server = prepared(
+        make_server(handlersocket_address="no.such.host.invalid", handlersocket_port="70000")
+    )
+    assert listening_addresses(server) == set()
+    assert "handlersocket" in server.log_text()
+    assert server.client("SELECT 1").strip() == "1"
+
+
+def test_a_restart_keeps_everything(make_server) -> None:
+    server = prepared(make_server())
+    server.restart()
+    assert answers(("127.0.0.1", server.hs_port))
+
+
+def test_a_crash_and_unix_sockets(make_server, tmp_path: Path) -> None:
+    paths = tmp_path / "r.sock", tmp_path / "w.sock"
+    server = prepared(
+        make_server(
+            handlersocket_port="",
+            handlersocket_port_wr="",
+            handlersocket_socket=str(paths[0]),
+            handlersocket_socket_wr=str(paths[1]),
+        )
+    )
+    assert listening_addresses(server) == set()
+    assert all(answers(path) for path in paths)
+    with Client(paths[0]) as reader, pytest.raises(ReplyError, match="readonly"):
+        reader.index("test", "t", ["id", "v"]).insert([2, 20])
+    with Client(paths[1]) as writer:
+        writer.index("test", "t", ["id", "v"]).insert([2, 20])
+    server.kill()
+    assert paths[0].exists(), "a server that was killed cannot have removed its socket"
+    server.start()
+    assert all(answers(path) for path in paths)
+    server.stop()
+    assert not any(path.exists() for path in paths)
+    server.start()
+
+
+class TestLimits:
+    @pytest.fixture
+    def small(self, make_server) -> ServerInstance:
+        return prepared(
+            make_server(
+                handlersocket_timeout=2,
+                handlersocket_max_connections=3,
+                handlersocket_max_request_size=1024,
+            )
+        )
+
+    def test_an_idle_connection_is_closed(self, small: ServerInstance) -> None:
+        with Wire(small.hs_port) as idle, Wire(small.hs_port) as busy:
+            started = time.monotonic()
+            while time.monotonic() - started < 1.5:
+                assert busy.ask(b"x\n").startswith(b"2\t1\t")
+                time.sleep(0.2)
+            idle_from = started
+            assert idle.rest() == b""
+            assert 1.9 < time.monotonic() - idle_from < 4.0
+            assert busy.ask(b"x\n").startswith(b"2\t1\t")
+
+    def test_a_connection_too_many_is_closed(self, small: ServerInstance) -> None:
+        for port in (small.hs_port, small.hs_port_wr):
+            wires = [Wire(port) for _ in range(3)]
+            for wire in wires:
+                wire.ask(b"x\n")
+            with Wire(port) as refused:
+                assert refused.rest() == b""
+            wires.pop().close()
+            with Sql(small.socket) as sql:
+                deadline = time.monotonic() + 5
+                while sql.status("handlersocket_connections") > 2:
+                    assert time.monotonic() < deadline
+                    time.sleep(0.02)
+                assert sql.status("handlersocket_connections_refused") >= 1
+            with Wire(port) as accepted:
+                accepted.ask(b"x\n")
+            for wire in wires:
+                wire.close()
+
+    def test_a_request_too_large(self, small: ServerInstance) -> None:
+        opened = b"P\t1\ttest\tt\t\tid,v\n"
+        for end in (b"\n", b""):
+            with Wire(small.hs_port_wr) as wire:
+                wire.send(opened + b"1\t+\t2\t7\t" + b"7" * 1100 + end)
+                wire.lines(1)
+                assert wire.lines(1) == [b"2\t1\trequest_size"]
+                assert wire.rest() == b""
+        with Wire(small.hs_port_wr) as wire:
+            wire.ask(opened)
+            assert wire.ask(b"1\t=\t1\t" + b"0" * 1000 + b"1\n") == b"0\t2\t1\t10"
