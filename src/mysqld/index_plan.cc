@@ -106,6 +106,7 @@ void IndexPlan::choose_access(TABLE& table) {
   const KEY& key = table.key_info[index_];
   key_parts_ = key.user_defined_key_parts;
   has_prefix_parts_ = false;
+  descends_ = (key.key_part[0].key_part_flag & HA_REVERSE_SORT) != 0;
   bool nullable = false;
   for (uint i = 0; i < key_parts_; ++i) {
     const KEY_PART_INFO& part = key.key_part[i];

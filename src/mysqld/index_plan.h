@@ -54,6 +54,8 @@ class IndexPlan final : public store::Index {
   std::uint32_t key_parts() const override { return key_parts_; }
   bool has_prefix_parts() const { return has_prefix_parts_; }
   bool is_ordered() const { return is_ordered_; }
+  // Whether the first part is in descending order.
+  bool descends() const { return descends_; }
   TextEncoding encoding() const { return encoding_; }
 
   // Whether `parts` key values name one row at the most.
@@ -79,6 +81,7 @@ class IndexPlan final : public store::Index {
   std::uint32_t key_parts_ = 0;
   bool is_unique_ = false;
   bool is_ordered_ = true;
+  bool descends_ = false;
   bool has_prefix_parts_ = false;
   bool covering_ = false;
   std::vector<PlannedColumn> columns_;

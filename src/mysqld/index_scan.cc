@@ -44,6 +44,24 @@ bool has_collation(const Field& field) {
   }
 }
 
+// An operator compares values: on an index whose first part descends it walks the other way.
+Comparison mirrored(Comparison comparison) {
+  switch (comparison) {
+    case Comparison::greater:
+      return Comparison::less;
+    case Comparison::greater_equal:
+      return Comparison::less_equal;
+    case Comparison::less:
+      return Comparison::greater;
+    case Comparison::less_equal:
+      return Comparison::greater_equal;
+    case Comparison::equal:
+    case Comparison::not_equal:
+      break;
+  }
+  return comparison;
+}
+
 // What makes two values of a key part the same: for text its collation's weights.
 std::string_view identity(const KEY_PART_INFO& part, const unsigned char* image,
                           std::array<unsigned char, 4 * max_key_bytes>& weights) {
@@ -75,6 +93,7 @@ Status IndexScan::start(const IndexPlan& plan, TABLE& table, const protocol::Fin
   plan_ = &plan;
   table_ = &table;
   request_ = &request;
+  comparison_ = plan.descends() ? mirrored(request.comparison) : request.comparison;
   in_next_ = 0;
   offset_ = request.offset;
   limit_ = request.limit;
@@ -100,7 +119,7 @@ bool IndexScan::next_search() {
       if (in_next_ == in.values.size()) return false;
       value = &in.values[in_next_++];
     }
-    make_key_search(*plan_, *table_, request_->key, request_->comparison, value, in.key_part, search_);
+    make_key_search(*plan_, *table_, request_->key, comparison_, value, in.key_part, search_);
     prefix_.prepare(*plan_, *table_, request_->key, value, in.key_part, search_);
     if (value == nullptr || search_.nothing || search_.parts <= in.key_part) break;
     std::array<unsigned char, 4 * max_key_bytes> weights;

@@ -37,6 +37,7 @@ class IndexScan {
   const IndexPlan* plan_ = nullptr;
   TABLE* table_ = nullptr;
   const protocol::Find* request_ = nullptr;
+  protocol::Comparison comparison_ = protocol::Comparison::equal;  // in the index's own order
   KeySearch search_;
   PrefixCheck prefix_;
   RowFilters filters_;

@@ -228,9 +228,11 @@ Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan, std::span<con
   return {};
 }
 
-bool RowWriter::may_meet_again(const OpenTable& opened, const IndexPlan& plan, Modification modification) {
-  if (modification == Modification::erase) return false;
+bool RowWriter::must_find_first(const OpenTable& opened, const IndexPlan& plan, Modification modification) {
   TABLE* table = opened.table;
+  // Their cursors lose their place when rows go or move (MEMORY's do).
+  if (!table->file->has_transactions_and_rollback()) return true;
+  if (modification == Modification::erase) return false;
   return table->triggers != nullptr || is_key_used(table, plan.index(), table->write_set) ||
          (table->part_info != nullptr && partition_key_modified(table, table->write_set));
 }

@@ -37,8 +37,9 @@ class RowWriter {
   // the row counts as modified.
   Status modify(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request, bool& counted);
 
-  // Whether the modification could move a row ahead of the scan that found it.
-  static bool may_meet_again(const OpenTable& opened, const IndexPlan& plan,
+  // Whether the rows have to be found before the first is modified: the scan could
+  // meet again what it has moved, or lose its place.
+  static bool must_find_first(const OpenTable& opened, const IndexPlan& plan,
                              protocol::Modification modification);
 
   // The number of the error that the server has raised, or `engine_error`.

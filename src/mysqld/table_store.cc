@@ -239,7 +239,7 @@ Status TableStore::modify_rows(IndexPlan& plan, OpenTable& opened, const protoco
   ReplyWriter reply(out);
   if (request.rows_before) reply.begin_rows(static_cast<std::uint32_t>(plan.columns().size()));
   std::uint64_t count = 0;
-  const Status status = RowWriter::may_meet_again(opened, plan, request.modification)
+  const Status status = RowWriter::must_find_first(opened, plan, request.modification)
                             ? modify_after_scanning(plan, opened, request, out, count)
                             : modify_while_scanning(plan, opened, request, out, count);
   if (!status.ok()) return status;
@@ -273,7 +273,7 @@ Status TableStore::modify_while_scanning(IndexPlan& plan, OpenTable& opened, con
   return is_end(error) ? Status{} : writer_.failure(error);
 }
 
-// The scan would meet the rows that it has moved: find them all first.
+// Finds all rows, then modifies them.
 Status TableStore::modify_after_scanning(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
                                          Buffer& out, std::uint64_t& count) {
   TABLE& table = *opened.table;

@@ -110,7 +110,12 @@ Fit store_string(Field& field, std::string_view text, TextEncoding encoding) {
     return Fit::none;
   }
   const int changed = field.store(converted.ptr(), converted.length(), to);
-  if (changed == 0) return Fit::exact;
+  if (changed == 0) {
+    // BINARY(n) pads with zeros, which count: what is stored is longer than what was asked for.
+    const bool padded = field.real_type() == MYSQL_TYPE_STRING && to == &my_charset_bin &&
+                        converted.length() < field.field_length;
+    return padded ? Fit::above : Fit::exact;
+  }
   // Cut. Blanks at the end do not count where the collation pads.
   const std::size_t significant = to->lengthsp(converted.ptr(), converted.length());
   const bool pads = (to->state & MY_CS_NOPAD) == 0 && to != &my_charset_bin;

@@ -9,7 +9,7 @@ import socket
 
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 
 
 import pytest
@@ -112,25 +112,6 @@ class TestUnload:
             assert blocked.rest() in (b"", b"1\t1\t1317\n", b"1\t1\t146\n")
         assert own.sql.rows("SELECT v FROM t WHERE id = 1") == [(b"10",)]
 
-    @pytest.mark.parametrize("lock", ["FLUSH TABLES WITH READ LOCK", "BACKUP STAGE BLOCK_COMMIT"])
-    def test_while_a_writer_waits_for_its_commit(self, lock: str, own: Database) -> None:
-        stages = ["START", "FLUSH", "BLOCK_DDL"] if "BACKUP" in lock else []
-        with own.connect() as holder, Wire(own.server.hs_port_wr) as wire:
-            wire.ask(b"P\t1\ttest\tt\t\tid,v\n")
-            holder.run(*(f"BACKUP STAGE {stage}" for stage in stages), lock)
-            wire.send(b"1\t=\t1\t1\t1\t0\tU\t1\t11\n")
-            if stages:
-                wait_for_state(own.sql, "committing|backup|metadata")
-            holder.run("BACKUP STAGE END" if stages else "UNLOCK TABLES")
-            assert wire.lines(1) == [b"0\t1\t1"]
-            holder.run(*(f"BACKUP STAGE {stage}" for stage in stages), lock)
-            wire.send(b"1\t=\t1\t1\t1\t0\tU\t1\t12\n")
-            if stages:
-                writer = wait_for_state(own.sql, "committing|backup|metadata")
-                own.sql.run(f"KILL QUERY {writer}")
-                assert wire.lines(1) == [b"1\t1\t1317"]
-            holder.run("BACKUP STAGE END" if stages else "UNLOCK TABLES")
-
     def test_while_a_large_find_is_streamed_to_a_client_that_does_not_read(
         self, own: Database
     ) -> None:
@@ -153,23 +134,16 @@ class TestUnload:
             assert client.index("test", "t", ["v"]).find(1) == [(b"10",)]
 
 
-class blocked_writer(ExitStack):  # noqa: N801  # used as a function
+@contextmanager
+def blocked_writer(own: Database) -> Iterator[Wire]:
     """A write that waits for a row which a SQL transaction has locked."""
-
-    def __init__(self, own: Database) -> None:
-        super().__init__()
-        self._own = own
-
-    def __enter__(self) -> Wire:  # type: ignore[override]
-        super().__enter__()
-        self.holder = self.enter_context(self._own.connect())
-        self.holder.run("BEGIN", "UPDATE t SET v = 99 WHERE id = 1")
-        wire = self.enter_context(Wire(self._own.server.hs_port_wr))
+    waits = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'"
+    with own.connect() as holder, Wire(own.server.hs_port_wr) as wire:
+        holder.run("BEGIN", "UPDATE t SET v = 99 WHERE id = 1")
         wire.ask(b"P\t1\ttest\tt\t\tid,v\n")
         wire.send(b"1\t=\t1\t1\t1\t0\tU\t1\t11\n")
-        query = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'"
-        wait_for(lambda: self._own.sql.number(query) == 1)
-        return wire
+        wait_for(lambda: own.sql.number(waits) == 1)
+        yield wire
 
 
 def wait_for(condition, seconds: float = 10.0) -> None:
@@ -193,6 +167,18 @@ def wait_for_state(sql: Sql, state: str) -> int:
     return workers(sql, state)[0]
 
 
+@contextmanager
+def blocked_commit(own: Database) -> Iterator[Wire]:
+    """A write whose commit waits for a backup."""
+    with own.connect() as backup, Wire(own.server.hs_port_wr) as wire:
+        wire.ask(b"P\t1\ttest\tt\t\tid,v\n")
+        stages = ("START", "FLUSH", "BLOCK_DDL", "BLOCK_COMMIT")
+        backup.run(*(f"BACKUP STAGE {stage}" for stage in stages))
+        wire.send(b"1\t=\t1\t1\t1\t0\tU\t1\t11\n")
+        wait_for_state(own.sql, "backup|committing")
+        yield wire
+
+
 class TestShutdown:
     @pytest.mark.parametrize("how", ["SQL", "SIGTERM"])
     def test_with_a_thousand_clients(self, how: str, own: Database) -> None:
@@ -212,6 +198,12 @@ class TestShutdown:
             assert ended_within(clients, PROMPTLY) == 1000
             assert wait_until_gone(server, PROMPTLY) < PROMPTLY
         server.stop()  # an error if it ended badly
+
+    def test_while_a_commit_waits_for_a_backup(self, own: Database) -> None:
+        with blocked_commit(own):
+            started = time.monotonic()
+            own.server.restart(timeout=20)
+            assert time.monotonic() - started < 15
 
     def test_under_load(self, own: Database) -> None:
         load = Load((own.server.hs_port, own.server.hs_port_wr), own.name, "l", reconnect=True)
@@ -257,6 +249,14 @@ class TestKill:
                 assert blocked.ask(b"1\t=\t1\t2\n") == b"0\t2\t2\t20"
             assert still_works(index, written)
         assert own.sql.rows("SELECT v FROM t WHERE id = 1") == [(b"10",)]
+
+    def test_during_a_commit_that_waits_for_a_backup(self, own: Database) -> None:
+        with blocked_commit(own) as blocked:
+            own.sql.run(f"KILL QUERY {wait_for_state(own.sql, 'backup|committing')}")
+            assert blocked.lines(1) == [b"1\t1\t1317"]
+            assert own.sql.rows("SELECT v FROM t WHERE id = 1") == [(b"10",)]
+        with own.writer() as writer:
+            assert writer.index("test", "t", ["id", "v"]).update(1, [1, 12]) == 1
 
     def test_during_a_long_find(self, own: Database) -> None:
         own.sql.run("INSERT INTO t SELECT seq, 0, REPEAT('x', 50) FROM seq_10_to_300000")

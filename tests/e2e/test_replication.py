@@ -1,0 +1,90 @@
+"""A replica of the same version follows what the plugin writes, and ends equal."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server_instance import ServerInstance, free_port
+from support.database import Sql, SqlRow
+from support_servers import LOGGING, running_server
+from support_twin_tables import BESIDE, SEQUENCES, TABLES
+from support_twins import BY_PLUGIN, Twins, random_operation
+
+BATCHES = 120
+VERSIONED = [table.name for table in TABLES if table.versioned]
+
+
+@pytest.fixture(scope="module")
+def primary(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
+    with running_server(data_root, watch, **LOGGING, port=free_port()) as instance:
+        with Sql(instance.socket) as sql:
+            sql.run("CREATE USER replica IDENTIFIED BY 'secret'", "GRANT REPLICATION SLAVE ON *.* TO replica")
+        yield instance
+
+
+@pytest.fixture(scope="module")
+def replica(data_root: Path, watch: Any, primary: ServerInstance) -> Iterator[ServerInstance]:
+    settings = {**LOGGING, "server_id": 2, "read_only": 1}
+    with running_server(data_root, watch, **settings) as instance:
+        with Sql(instance.socket) as sql:
+            sql.run(
+                "CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_USER = 'replica',"
+                f" MASTER_PASSWORD = 'secret', MASTER_PORT = {primary.settings['port']},"
+                " MASTER_CONNECT_RETRY = 1, MASTER_USE_GTID = slave_pos",
+                "START SLAVE",
+            )
+        yield instance
+        with Sql(instance.socket) as sql:
+            sql.run("STOP SLAVE")
+
+
+def catch_up(primary: Sql, replica: Sql) -> None:
+    (position,) = primary.row("SELECT @@gtid_binlog_pos")
+    (waited,) = replica.row("SELECT MASTER_GTID_WAIT(%s, 60)", [position])
+    if waited != b"0":
+        status = replica.row("SHOW SLAVE STATUS")
+        raise AssertionError([field for field in status if field and b"rror" in field] or status)
+
+
+def contents(sql: Sql) -> dict[str, list[SqlRow]]:
+    """Checksums of all tables; of versioned ones every row that ever was, with its times."""
+    names = [*(table.name for table in TABLES), *BESIDE]
+    found = {name: sql.rows(f"CHECKSUM TABLE {BY_PLUGIN}.{name}") for name in names}
+    for name in VERSIONED:
+        found[f"{name}, history"] = sql.rows(
+            f"SELECT *, row_start, row_end FROM {BY_PLUGIN}.{name} FOR SYSTEM_TIME ALL"
+            " ORDER BY id, row_start, row_end, v, note, free"
+        )
+    for name in SEQUENCES:
+        found[name] = sql.rows(f"SELECT * FROM {BY_PLUGIN}.{name}")
+    return found
+
+
+@pytest.mark.parametrize("image", ["FULL", "MINIMAL"])
+def test_a_replica_ends_equal(primary: ServerInstance, replica: ServerInstance, image: str) -> None:
+    seed = int(os.environ.get("HS_SEED") or random.SystemRandom().randrange(1 << 32))
+    print(f"seed {seed}")
+    rng = random.Random(seed)
+    with Sql(primary.socket) as source, Sql(replica.socket) as copy:
+        source.run(f"SET GLOBAL binlog_row_image = {image}")
+        twins = Twins(primary, TABLES, BESIDE)
+        try:
+            for _ in range(BATCHES):
+                size = rng.randint(1, 20)
+                twins.run_plugin_alone([random_operation(rng, rng.choice(TABLES)) for _ in range(size)])
+        finally:
+            twins.close()
+        print(twins.outcomes)
+        assert twins.outcomes[("rows",)] > BATCHES, "hardly any modification went through"
+        catch_up(source, copy)
+        wanted, got = contents(source), contents(copy)
+        for name, rows in wanted.items():
+            assert got[name] == rows, f"{name} differs on the replica"
+        filled = source.number(f"SELECT SUM(table_rows > 0) FROM information_schema.tables"
+                               f" WHERE table_schema = '{BY_PLUGIN}'")
+        assert filled > len(TABLES) * 0.8, "most tables have rows"
