@@ -17,18 +17,11 @@
 #include "load/connect.h"
 #include "load/histogram.h"
 #include "load/key_chooser.h"
+#include "load/meter.h"
 #include "load/options.h"
 #include "load/wire.h"
 
 namespace hs::bench {
-
-using Clock = std::chrono::steady_clock;
-
-// Only what is answered between `from` and `to` counts.
-struct Timeline {
-  Clock::time_point from;
-  Clock::time_point to;
-};
 
 struct Outcome {
   Tally tally;

@@ -21,6 +21,14 @@ struct Result {
   CpuTime client_cpu;
   std::optional<CpuTime> server_cpu;
 
+  // Joins what one more client saw.
+  void add(const Tally& other) {
+    tally.replies += other.replies;
+    tally.rows += other.rows;
+    tally.misses += other.misses;
+    tally.errors += other.errors;
+    if (tally.first_error.empty()) tally.first_error = other.first_error;
+  }
   bool clean() const { return tally.errors == 0 && lost_connections == 0; }
 };
 

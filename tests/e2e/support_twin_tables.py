@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from support_twins import Table, Value
 
-IDS = [str(number) for number in range(1, 13)]
+IDS = [str(number) for number in range(1, 10)]
 NUMBERS: Sequence[Value] = [None, "0", "1", "5", "-7", "42", "100", "2000"]
 BAD_NUMBERS: Sequence[Value] = [*NUMBERS, "abc", "", "1.6", "99999999999", "5 x"]
 TEXTS: Sequence[Value] = [None, "", "a", "B", "bad", "word", "ten letters long"]

@@ -26,7 +26,8 @@ def counts(sql: Sql) -> Counts:
     ):
         assert name is not None
         assert value is not None
-        found[name.decode().removeprefix("Handlersocket_").lower()] = int(value)
+        known_as = "server_rows_read" if name == b"Rows_read" else name.decode().lower()
+        found[known_as.removeprefix("handlersocket_")] = int(value)
     return found
 
 

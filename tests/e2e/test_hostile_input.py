@@ -21,7 +21,7 @@ from support.database import Database
 from support.wire import Wire
 
 SEED = int(os.environ.get("HS_FUZZ_SEED", "1"))
-REQUESTS = int(os.environ.get("HS_FUZZ_REQUESTS", "12000"))
+REQUESTS = int(os.environ.get("HS_FUZZ_REQUESTS", "40000"))
 BATCH = 25
 REPLY = re.compile(rb"0\t\d+(\t.*)?|[123]\t1\t[a-z_]+|1\t1\t[1-9]\d*", re.DOTALL)
 # What a server of this size may grow by, in KiB, while it is under attack.

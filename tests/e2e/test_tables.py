@@ -96,7 +96,8 @@ def assert_writes(client: Client, sql: Sql, database: Database, table: str, twin
     expected = sql.rows(f"SELECT * FROM {twin} ORDER BY id")
     assert sql.rows(f"SELECT * FROM {table} ORDER BY id") == expected
     checked = sql.rows(f"CHECK TABLE {table}")
-    assert checked[-1][3] == b"OK", checked
+    # MEMORY cannot check its tables.
+    assert checked[-1][3] == b"OK" or b"support check" in checked[-1][3], checked
 
 
 @pytest.mark.parametrize("engine", ENGINES)
