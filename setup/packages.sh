@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that a job needs and this machine lacks.
 #
-#   setup/packages.sh build|test|lint...
+#   setup/packages.sh build|test|bench|lint...
 #
 # Looks for the thing itself, not for its package: a compiler that came another way will do.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -47,6 +47,13 @@ for job in "$@"; do
       need_command clang-format-14 clang-format-14
       need_command clang-tidy-14 clang-tidy-14
       need_command shellcheck shellcheck
+      need python3-venv python3 -c 'import ensurepip, venv'
+      ;;
+    bench)
+      need_command memcached memcached
+      need_command redis-server redis-server
+      need_command pkg-config pkg-config
+      need libmariadb-dev test -e /usr/include/mariadb/mysql.h
       need python3-venv python3 -c 'import ensurepip, venv'
       ;;
     *) die "packages.sh: no job is called '$job'" ;;
