@@ -33,6 +33,7 @@ for job in "$@"; do
       need_command clang-14 clang++-14
       need libclang-rt-14-dev compgen -G '/usr/lib/llvm-14/lib/clang/*/lib/linux/libclang_rt.fuzzer-x86_64.a'
       need python3-venv python3 -c 'import ensurepip, venv'
+      need_command valgrind valgrind
       # The clients that others wrote, and what runs them.
       if [[ -d tests/clients/node ]]; then
         need_command nodejs node
