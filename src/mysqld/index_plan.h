@@ -18,7 +18,6 @@
 #include "store/store.h"
 
 struct TABLE;
-struct st_bitmap;
 
 namespace hs::mysqld {
 

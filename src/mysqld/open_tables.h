@@ -19,19 +19,12 @@
 #include <vector>
 
 #include "base/counters.h"
+#include "mysqld/server/types.h"
 #include "store/store.h"
-
-class THD;
-struct TABLE;
-struct TABLE_LIST;
 
 namespace hs::mysqld {
 
 class IndexPlan;
-
-// What a table is opened for. Each kind of write has its own triggers, and with
-// them its own set of tables that have to be opened beside it.
-enum class Purpose : std::uint8_t { read, insert, update, erase };
 
 // One TABLE of the server and what this worker has set up on it.
 struct OpenTable {
@@ -41,7 +34,7 @@ struct OpenTable {
   Purpose purpose = Purpose::read;  // of a writer
   bool any_write = false;           // a writer without triggers and foreign keys serves every kind of write
   bool statement_begun = false;     // a writer: external_lock has begun the statement
-  std::unique_ptr<TABLE_LIST> request;
+  std::unique_ptr<server::TableRequest> request;
 };
 
 struct TableSlot {
