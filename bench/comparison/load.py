@@ -37,8 +37,8 @@ class Result:
     user_cpu: float
     system_cpu: float
     client_cpu: float
-    seconds: float
-    rows: int
+    requests: float
+    rows: float
     server_seconds: float
 
     @property
@@ -102,7 +102,7 @@ def parse_result(data: dict[str, Any]) -> Result:
         user_cpu=server["user_us_per_request"],
         system_cpu=server["system_us_per_request"],
         client_cpu=data["client_cpu"]["us_per_request"],
-        seconds=data["seconds"],
+        requests=data["requests"],
         rows=data["rows"],
         server_seconds=server["user_seconds"] + server["system_seconds"],
     )

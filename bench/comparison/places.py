@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
@@ -33,6 +33,17 @@ def on_cores(cores: frozenset[int]) -> Iterator[None]:
         yield
     finally:
         os.sched_setaffinity(0, before)
+
+
+def put_first(pid: int) -> None:
+    """Lets a process, and all that share its session, go before whatever else the machine does.
+
+    Takes a privilege; without it the neighbours show in the figures, and no more than that.
+    """
+    with suppress(OSError):
+        Path(f"/proc/{pid}/autogroup").write_text("-15")
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PGRP, os.getpgid(pid), -15)
 
 
 def need_two_cores() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from .load import Pace, build_dir, run_load
-from .places import ADDRESS, SERVER_CORES, SERVERS, BenchError, on_cores
+from .places import ADDRESS, SERVER_CORES, SERVERS, BenchError, on_cores, put_first
 
 from demo import LOAD, ROWS  # isort: skip  (setup/, put on the path by places)
 from server_instance import ServerInstance, Setting, free_port  # isort: skip
@@ -58,6 +58,7 @@ class Database:
         settings: Mapping[str, Setting] = {},
     ) -> None:
         self.name = name
+        self.sql_port = free_port()
         plugin: dict[str, Setting] = {}
         base = SERVERS / name
         if original:
@@ -69,11 +70,12 @@ class Database:
             tree,
             base,
             plugin_dir=plugin_dir,
-            settings={**DATABASE_SETTINGS, **plugin, **settings},
+            settings={**DATABASE_SETTINGS, "port": self.sql_port, **plugin, **settings},
             load_plugin=not original,
         )
         with on_cores(SERVER_CORES):
             self.instance.start()
+        put_first(self.pid)
         self.fill()
 
     @property
@@ -87,6 +89,17 @@ class Database:
         # Every page is in memory before anything is measured.
         self.instance.client("SELECT COUNT(*), SUM(LENGTH(user_email)) FROM test.user")
 
+    def set_global(self, variable: str, value: str) -> None:
+        self.instance.sql(f"SET GLOBAL {variable} = {value}")
+
+    def add_engine_floor(self) -> None:
+        """Loads the function that extras.engine_floor calls."""
+        library = build_dir() / "hs_engine_floor.so"
+        (self.instance.base_dir / "plugins" / library.name).symlink_to(library)
+        self.instance.sql(
+            f"CREATE OR REPLACE FUNCTION hs_engine_floor RETURNS REAL SONAME '{library.name}'"
+        )
+
     def read_options(self) -> list[str]:
         return [f"--port={self.instance.hs_port}"]
 
@@ -97,7 +110,7 @@ class Database:
         return [f"--socket={self.instance.settings['handlersocket_socket']}"]
 
     def sql_options(self) -> list[str]:
-        return [f"--socket={self.instance.socket}"]
+        return [f"--host={ADDRESS}", f"--port={self.sql_port}"]
 
     def stop(self) -> None:
         self.instance.stop()
@@ -145,17 +158,18 @@ class Cache(Program):
     """memcached or Redis, holding the values of the same 1,000,000 rows."""
 
     def __init__(self, name: str, protocol: str, command: list[str], port: int) -> None:
-        super().__init__(name, command, port)
         self.protocol = protocol
+        super().__init__(name, command, port)
         options = [*self.write_options(), "--work=update", "--distribution=sequential"]
-        options += ["--connections=1", f"--keys={ROWS}", f"--operations={ROWS}"]
+        options += ["--connections=1", "--depth=1000"]
+        options += [f"--keys={ROWS}", f"--operations={ROWS}"]
         print(f"== loading {ROWS:,} values into {name}", flush=True)
         result = run_load(options, server_pid=self.pid, pace=Pace(warm_up=0, duration=600))
-        if result.seconds * result.rate < ROWS:
+        if result.requests < ROWS:
             raise BenchError(f"{name} was not loaded whole")
 
     def read_options(self) -> list[str]:
-        return [f"--port={self.port}", f"--protocol={self.protocol}"]
+        return [*super().read_options(), f"--protocol={self.protocol}"]
 
 
 def start_memcached() -> Cache:

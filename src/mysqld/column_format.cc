@@ -24,9 +24,9 @@ void format_integer(Field& field, ReplyWriter& reply) {
     constexpr unsigned unused = 8 * (sizeof(Integer) - bytes);
     value = static_cast<Unsigned>(static_cast<Integer>(value << unused) >> unused);
   }
-  std::array<char, 24> text;
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), static_cast<Integer>(value));
-  reply.plain({text.data(), static_cast<std::size_t>(end.ptr - text.data())});
+  constexpr std::size_t most = 20;  // -9223372036854775808
+  char* const to = reply.begin_plain(most);
+  reply.end_plain(std::to_chars(to, to + most, static_cast<Integer>(value)).ptr);
 }
 
 // VARCHAR whose bytes are sent as they are: a length of one or two bytes, then the bytes.
@@ -38,9 +38,18 @@ void format_varchar(Field& field, ReplyWriter& reply) {
   reply.text({reinterpret_cast<const char*>(stored) + length_bytes, length});
 }
 
+// "00" to "99" behind one another.
+constexpr auto two_digits = [] {
+  std::array<char, 200> digits{};
+  for (std::size_t i = 0; i < 100; ++i) {
+    digits[2 * i] = static_cast<char>('0' + i / 10);
+    digits[2 * i + 1] = static_cast<char>('0' + i % 10);
+  }
+  return digits;
+}();
+
 char* write_two_digits(char* to, unsigned value) {
-  to[0] = static_cast<char>('0' + value / 10);
-  to[1] = static_cast<char>('0' + value % 10);
+  std::memcpy(to, two_digits.data() + std::size_t{2} * (value < 100 ? value : 0), 2);
   return to + 2;
 }
 
@@ -56,9 +65,8 @@ char* write_date(char* to, unsigned year, unsigned month, unsigned day) {
 // DATE: three bytes, little-endian: day in 5 bits, month in 4, year above.
 void format_date(Field& field, ReplyWriter& reply) {
   const unsigned packed = uint3korr(server::record_of(field));
-  std::array<char, 10> text;
-  write_date(text.data(), packed >> 9, (packed >> 5) & 15, packed & 31);
-  reply.plain({text.data(), text.size()});
+  constexpr std::size_t size = 10;
+  reply.end_plain(write_date(reply.begin_plain(size), packed >> 9, (packed >> 5) & 15, packed & 31));
 }
 
 // DATETIME without a fraction: five bytes, big-endian, sign bit set: year * 13 +
@@ -70,16 +78,15 @@ void format_datetime(Field& field, ReplyWriter& reply) {
   packed -= 0x8000000000ULL;
   const auto year_month = static_cast<unsigned>(packed >> 22);
   const auto time = static_cast<unsigned>(packed & 0x1ffff);
-  std::array<char, 19> text;
-  char* to = write_date(text.data(), year_month / 13, year_month % 13,
+  constexpr std::size_t size = 19;
+  char* to = write_date(reply.begin_plain(size), year_month / 13, year_month % 13,
                         static_cast<unsigned>(packed >> 17) & 31);
   *to++ = ' ';
   to = write_two_digits(to, time >> 12);
   *to++ = ':';
   to = write_two_digits(to, (time >> 6) & 63);
   *to++ = ':';
-  write_two_digits(to, time & 63);
-  reply.plain({text.data(), text.size()});
+  reply.end_plain(write_two_digits(to, time & 63));
 }
 
 // Whatever the server makes of it, not converted.
@@ -89,11 +96,24 @@ void format_as_is(Field& field, ReplyWriter& reply) {
   reply.text(view_of(*value));
 }
 
+bool is_ascii(std::string_view bytes) {
+  std::uint64_t seen = 0;
+  for (; bytes.size() >= sizeof(seen); bytes.remove_prefix(sizeof(seen))) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), sizeof(word));
+    seen |= word;
+  }
+  for (const char byte : bytes) seen |= static_cast<unsigned char>(byte);
+  return (seen & 0x8080808080808080ULL) == 0;
+}
+
 // Text of another character set, converted to utf8mb4.
 void format_converted(Field& field, ReplyWriter& reply) {
   StringBuffer<MAX_FIELD_WIDTH> buffer;
   StringBuffer<MAX_FIELD_WIDTH> converted;
   const String* value = field.val_str(&buffer, &buffer);
+  const bool holds_ascii = (field.charset()->state & MY_CS_NONASCII) == 0;
+  if (holds_ascii && is_ascii(view_of(*value))) return reply.text(view_of(*value));
   uint errors = 0;
   if (converted.copy(value->ptr(), value->length(), field.charset(), &my_charset_utf8mb4_bin, &errors)) {
     // Out of memory: the server has set its error, the statement fails.

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "mysqld/server_api.h"
+#include "protocol/reply.h"
 
 namespace hs::mysqld {
 namespace {
@@ -40,6 +41,24 @@ bool find_columns(const TABLE& table, const std::vector<std::string>& names,
     numbers.push_back(number);
   }
   return true;
+}
+
+// Bytes of the image of an integer column, 0 for any other type.
+std::uint8_t integer_bytes(const Field& field) {
+  switch (field.real_type()) {
+    case MYSQL_TYPE_TINY:
+      return 1;
+    case MYSQL_TYPE_SHORT:
+      return 2;
+    case MYSQL_TYPE_INT24:
+      return 3;
+    case MYSQL_TYPE_LONG:
+      return 4;
+    case MYSQL_TYPE_LONGLONG:
+      return 8;
+    default:
+      return 0;
+  }
 }
 
 }  // namespace
@@ -88,6 +107,9 @@ Status IndexPlan::resolve_columns(TABLE& table) {
   for (const std::uint16_t number : numbers) {
     columns_.push_back({number, choose_column_format(*table.field[number], encoding_)});
   }
+  Buffer header;
+  protocol::ReplyWriter(header).begin_rows(static_cast<std::uint32_t>(columns_.size()));
+  rows_header_ = header.view();
   return {};
 }
 
@@ -98,8 +120,10 @@ void IndexPlan::choose_access(TABLE& table) {
   has_prefix_parts_ = false;
   descends_ = (key.key_part[0].key_part_flag & HA_REVERSE_SORT) != 0;
   bool nullable = false;
+  key_.clear();
   for (uint i = 0; i < key_parts_; ++i) {
     const KEY_PART_INFO& part = key.key_part[i];
+    key_.push_back({integer_bytes(*part.field), part.field->is_unsigned(), part.null_bit != 0, part.store_length});
     const Field& column = *table.field[part.fieldnr - 1];
     has_prefix_parts_ |= part.length < column.key_length() || (part.key_part_flag & HA_BLOB_PART) != 0;
     nullable |= part.null_bit != 0;

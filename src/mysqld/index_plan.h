@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mysqld/column_format.h"
@@ -24,6 +25,14 @@ namespace hs::mysqld {
 struct PlannedColumn {
   std::uint16_t field;  // number in the table
   ColumnFormat format;
+};
+
+// A key part whose image is an integer of so many bytes, little-endian.
+struct PlannedKeyPart {
+  std::uint8_t integer_bytes;  // 0: any other type
+  bool is_unsigned;
+  bool is_nullable;
+  std::uint32_t store_length;  // bytes of the image, that of NULL included
 };
 
 class IndexPlan final : public store::Index {
@@ -49,6 +58,9 @@ class IndexPlan final : public store::Index {
 
   std::uint32_t index() const { return index_; }
   const std::vector<PlannedColumn>& columns() const { return columns_; }
+  const std::vector<PlannedKeyPart>& key() const { return key_; }
+  // How a reply of rows begins.
+  std::string_view rows_header() const { return rows_header_; }
   const std::vector<std::uint16_t>& filter_columns() const { return filter_columns_; }
   std::uint32_t key_parts() const override { return key_parts_; }
   bool has_prefix_parts() const { return has_prefix_parts_; }
@@ -84,6 +96,8 @@ class IndexPlan final : public store::Index {
   bool has_prefix_parts_ = false;
   bool covering_ = false;
   std::vector<PlannedColumn> columns_;
+  std::vector<PlannedKeyPart> key_;
+  std::string rows_header_;
   std::vector<std::uint16_t> filter_columns_;
   std::vector<std::uint16_t> read_columns_;  // all of them, those that virtual columns need included
 };

@@ -1,5 +1,6 @@
 #include "mysqld/key_search.h"
 
+#include <bit>
 #include <cassert>
 #include <optional>
 
@@ -33,42 +34,24 @@ std::optional<std::int64_t> parse_small_integer(std::string_view text) {
   return negative ? -value : value;
 }
 
-// Bytes of the image of an integer column, 0 for any other type.
-unsigned integer_bytes(const Field& field) {
-  switch (field.real_type()) {
-    case MYSQL_TYPE_TINY:
-      return 1;
-    case MYSQL_TYPE_SHORT:
-      return 2;
-    case MYSQL_TYPE_INT24:
-      return 3;
-    case MYSQL_TYPE_LONG:
-      return 4;
-    case MYSQL_TYPE_LONGLONG:
-      return 8;
-    default:
-      return 0;
-  }
-}
-
-bool integer_fits(const Field& field, unsigned bytes, std::int64_t value) {
-  if (field.is_unsigned()) {
-    return value >= 0 && (bytes == 8 || value >> (8 * bytes) == 0);
-  }
+bool integer_fits(const PlannedKeyPart& part, std::int64_t value) {
+  const unsigned bytes = part.integer_bytes;
+  if (part.is_unsigned) return value >= 0 && (bytes == 8 || value >> (8 * bytes) == 0);
   if (bytes == 8) return true;
   const std::int64_t bound = std::int64_t{1} << (8 * bytes - 1);
   return value >= -bound && value < bound;
 }
 
 // The frequent case, written straight into the image: no field is touched.
-bool put_integer(const KEY_PART_INFO& part, const Value& value, unsigned char* to) {
-  const unsigned bytes = integer_bytes(*part.field);
-  if (bytes == 0 || value.null) return false;
+bool put_integer(const PlannedKeyPart& part, const Value& value, unsigned char* to) {
+  if (part.integer_bytes == 0 || value.null) return false;
   const std::optional<std::int64_t> number = parse_small_integer(value.bytes);
-  if (!number || !integer_fits(*part.field, bytes, *number)) return false;
-  if (part.null_bit != 0) *to++ = 0;
+  if (!number || !integer_fits(part, *number)) return false;
+  if (part.is_nullable) *to++ = 0;
+  // All eight bytes: the image has room, and what follows is written after it.
   std::uint64_t image = static_cast<std::uint64_t>(*number);
-  for (unsigned i = 0; i < bytes; ++i, image >>= 8) to[i] = static_cast<unsigned char>(image);
+  if constexpr (std::endian::native == std::endian::big) image = __builtin_bswap64(image);
+  std::memcpy(to, &image, sizeof(image));
   return true;
 }
 
@@ -90,7 +73,6 @@ void put_field(const KEY_PART_INFO& part, unsigned char* to) {
 
 // Puts one value into the image and says how well it fits the column.
 Fit put_value(const IndexPlan& plan, const KEY_PART_INFO& part, const Value& value, unsigned char* to) {
-  if (put_integer(part, value, to)) [[likely]] return Fit::exact;
   if (value.null) {
     // NULL is below everything, also where the column has none.
     if (part.null_bit == 0) return Fit::above;
@@ -139,6 +121,11 @@ void make_key_search(const IndexPlan& plan, TABLE& table, std::span<const Value>
   for (std::uint32_t i = 0; i < key.size(); ++i) {
     const KEY_PART_INFO& part = info.key_part[i];
     const Value& value = in_value != nullptr && i == in_part ? *in_value : key[i];
+    if (put_integer(plan.key()[i], value, search.image.data() + search.length)) [[likely]] {
+      search.length += plan.key()[i].store_length;
+      ++search.parts;
+      continue;
+    }
     Fit fit = put_value(plan, part, value, search.image.data() + search.length);
     const bool null_in_not_null = value.null && fit != Fit::exact;
     if (fit == Fit::exact || !null_in_not_null) {

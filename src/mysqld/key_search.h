@@ -17,8 +17,8 @@ struct TABLE;
 
 namespace hs::mysqld {
 
-// The server's own bound on a key's length, and the few bytes that some integer
-// reads take beyond it.
+// The server's own bound on a key's length, and a few bytes more: an integer is
+// written as eight bytes, whatever its own size.
 inline constexpr std::size_t max_key_bytes = 3072 + 4 * 32 + 8;
 
 struct KeySearch {

@@ -1,5 +1,6 @@
 #include "mysqld/table_store.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include "mysqld/server_api.h"
@@ -21,8 +22,8 @@ constexpr std::size_t flush_bytes = std::size_t{64} << 10;
 // The rows of a `?` form are one reply that leaves after the commit.
 constexpr std::size_t max_modified_rows_bytes = std::size_t{64} << 20;
 constexpr std::size_t max_positions_bytes = std::size_t{256} << 20;
-// Plans that no connection uses are dropped when there are more than this many.
-constexpr std::size_t plans_before_sweep = 1024;
+// Plans that no connection uses are dropped when the names of all take more than this.
+constexpr std::size_t plan_bytes_before_sweep = std::size_t{256} << 10;
 
 Purpose purpose_of(Modification modification) {
   return modification == Modification::erase ? Purpose::erase : Purpose::update;
@@ -40,16 +41,23 @@ TableStore::TableStore(std::unique_ptr<HostThread> host, const TableStoreConfig&
       counters_(counters),
       tables_(host_.thd(), counters),
       transaction_(host_, tables_, counters),
-      writer_(host_.thd()) {}
+      writer_(host_.thd()),
+      sweep_plans_at_(plan_bytes_before_sweep) {}
 
 TableStore::~TableStore() { assert(!working_); }
 
 void TableStore::begin_pass(store::PassMode mode) {
   mode_ = mode;
   // Plans are swept between passes only: an open table may point to one.
-  if (plans_.size() > plans_before_sweep) {
-    std::erase_if(plans_, [](const auto& entry) { return entry.second.use_count() == 1; });
-  }
+  if (plan_bytes_ > sweep_plans_at_) sweep_plans();
+}
+
+void TableStore::sweep_plans() {
+  std::erase_if(plans_, [](const auto& entry) { return entry.second.use_count() == 1; });
+  plan_bytes_ = 0;
+  for (const auto& [names, plan] : plans_) plan_bytes_ += names.size();
+  // What is in use stays: sweeping pays only when as much again has come.
+  sweep_plans_at_ = std::max(plan_bytes_before_sweep, 2 * plan_bytes_);
 }
 
 // The first request of a pass.
@@ -95,7 +103,10 @@ Outcome TableStore::open_index(const protocol::OpenIndex& request, std::shared_p
   const Outcome outcome = tables_.open_reader(plan->slot(), opened);
   if (!outcome.answered() || !outcome.status.ok()) return outcome;
   if (Status status = plan->resolve(*opened->table); !status.ok()) return status;
-  if (known == plans_.end()) plans_.emplace(plan_key_, plan);
+  if (known == plans_.end()) {
+    plans_.emplace(plan_key_, plan);
+    plan_bytes_ += plan_key_.size();
+  }
   index = std::move(plan);
   return {};
 }
@@ -134,7 +145,7 @@ Outcome TableStore::find(store::Index& index, const protocol::Find& request, Buf
 Outcome TableStore::answer_rows(IndexPlan& plan, OpenTable& opened, Buffer& out, store::Sink* sink) {
   const std::size_t reply_begin = out.size();
   ReplyWriter reply(out);
-  reply.begin_rows(static_cast<std::uint32_t>(plan.columns().size()));
+  reply.begin_rows(plan.rows_header());
   std::uint64_t rows = 0;
   int error = 0;
   while ((error = scan_.next()) == 0) {
@@ -234,7 +245,7 @@ Status TableStore::modify_rows(IndexPlan& plan, OpenTable& opened, const protoco
   }
   if (Status status = scan_.start(plan, *opened.table, request); !status.ok()) return status;
   ReplyWriter reply(out);
-  if (request.rows_before) reply.begin_rows(static_cast<std::uint32_t>(plan.columns().size()));
+  if (request.rows_before) reply.begin_rows(plan.rows_header());
   std::uint64_t count = 0;
   const Status status = RowWriter::must_find_first(opened, plan, request.modification)
                             ? modify_after_scanning(plan, opened, request, out, count)

@@ -42,6 +42,7 @@ class TableStore final : public store::Store {
   store::Outcome insert(store::Index& index, const protocol::Insert& request, Buffer& out) override;
 
  private:
+  void sweep_plans();
   void begin_work();
   store::Outcome open_for_reading(IndexPlan& plan, OpenTable*& opened);
   store::Outcome answer_rows(IndexPlan& plan, OpenTable& opened, Buffer& out, store::Sink* sink);
@@ -67,6 +68,8 @@ class TableStore final : public store::Store {
   RowWriter writer_;
   IndexScan scan_;
   std::unordered_map<std::string, std::shared_ptr<IndexPlan>> plans_;
+  std::size_t plan_bytes_ = 0;  // of all their names
+  std::size_t sweep_plans_at_;
   std::string plan_key_;
   std::vector<unsigned char> positions_;  // of rows found and not yet modified
   store::PassMode mode_ = store::PassMode::together;

@@ -28,6 +28,8 @@ class ReplyWriter {
   // A reply of rows: begin_rows, then for each value of each row one of the
   // three, then end_rows.
   void begin_rows(std::uint32_t columns);
+  // The same with what begin_rows() has written for so many columns before.
+  void begin_rows(std::string_view header) { out_.append(header); }
   void null() {
     char* to = out_.reserve(2);
     to[0] = '\t';
@@ -41,6 +43,14 @@ class ReplyWriter {
     std::memcpy(to + 1, bytes.data(), bytes.size());
     out_.advance(bytes.size() + 1);
   }
+  // Room for a plain value of at most `most` bytes, to be written there and ended
+  // by end_plain() with the byte behind its last.
+  char* begin_plain(std::size_t most) {
+    char* to = out_.reserve(most + 1);
+    *to = '\t';
+    return to + 1;
+  }
+  void end_plain(const char* end) { out_.advance_to(end); }
   // Any bytes.
   void text(std::string_view bytes) {
     out_.push_back('\t');

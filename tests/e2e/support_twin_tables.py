@@ -1,23 +1,18 @@
-"""Tables in which every rule of a write has a part, for test_write_rules.py and test_replication.py."""
+"""Tables in which every rule of a write has a part."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from support_twins import Table, Value
-
-IDS = [str(number) for number in range(1, 10)]
-NUMBERS: Sequence[Value] = [None, "0", "1", "5", "-7", "42", "100", "2000"]
-BAD_NUMBERS: Sequence[Value] = [*NUMBERS, "abc", "", "1.6", "99999999999", "5 x"]
-TEXTS: Sequence[Value] = [None, "", "a", "B", "bad", "word", "ten letters long"]
-OLD: Sequence[Value] = [None, "2001-02-03 04:05:06", "2010-10-10 10:10:10.123456", "2001-02-30"]
+from support_twin_types import ENGINES, TYPES, UNIQUE
+from support_twin_values import BAD_NUMBERS, IDS, NUMBERS, OLD, TEXTS
+from support_twins import Table
 
 DEFAULTS = [
     Table(
         "defaults",
         [
             "CREATE TABLE defaults (id INT PRIMARY KEY, literal INT DEFAULT 7,"
-            " expression INT DEFAULT (literal * 2 + 1), text VARCHAR(20) DEFAULT (CONCAT('n', literal)),"
+            " expression INT DEFAULT (literal * 2 + 1), text VARCHAR(20) DEFAULT (CONCAT('n',"
+            " literal)),"
             " blobs BLOB DEFAULT ('a blob'), hidden INT INVISIBLE DEFAULT 3,"
             " must INT NOT NULL, listed ENUM('one', 'two') NOT NULL, k INT NOT NULL DEFAULT 1,"
             " bits BIT(3) DEFAULT b'101', KEY by_k (k))"
@@ -40,7 +35,8 @@ DEFAULTS = [
         "clocks",
         [
             "CREATE TABLE clocks (id INT PRIMARY KEY, v INT, at_created TIMESTAMP NOT NULL DEFAULT"
-            " CURRENT_TIMESTAMP, at_changed TIMESTAMP(6) NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE"
+            " CURRENT_TIMESTAMP, at_changed TIMESTAMP(6) NULL DEFAULT CURRENT_TIMESTAMP(6) ON"
+            " UPDATE"
             " CURRENT_TIMESTAMP(6), at_touched DATETIME(3) ON UPDATE CURRENT_TIMESTAMP(3),"
             " at_day DATETIME DEFAULT (NOW()))"
         ],
@@ -92,8 +88,10 @@ CHECKED = [
     Table(
         "checked",
         [
-            "CREATE TABLE checked (id INT PRIMARY KEY, low INT CHECK (low >= 0), high INT DEFAULT 50,"
-            " name VARCHAR(10) CHECK (name <> 'bad'), doc JSON, CONSTRAINT span CHECK (low <= high))"
+            "CREATE TABLE checked (id INT PRIMARY KEY, low INT CHECK (low >= 0), high INT"
+            " DEFAULT 50,"
+            " name VARCHAR(10) CHECK (name <> 'bad'), doc JSON, CONSTRAINT span CHECK (low <="
+            " high))"
         ],
         {
             "id": IDS,
@@ -133,8 +131,10 @@ TRIGGERED = [
         "triggered",
         [
             "CREATE TABLE audit (id INT AUTO_INCREMENT PRIMARY KEY, what VARCHAR(10), row_id INT,"
-            " old_a INT, new_a INT, old_b VARCHAR(20), new_b VARCHAR(20), note INT CHECK (note > 0))",
-            "CREATE TABLE triggered (id INT PRIMARY KEY, a INT, b VARCHAR(10) NOT NULL, n INT DEFAULT 0,"
+            " old_a INT, new_a INT, old_b VARCHAR(20), new_b VARCHAR(20), note INT CHECK (note >"
+            " 0))",
+            "CREATE TABLE triggered (id INT PRIMARY KEY, a INT, b VARCHAR(10) NOT NULL, n INT"
+            " DEFAULT 0,"
             " g INT AS (a + 1) VIRTUAL, s INT AS (a + 2) STORED, at_seen DATETIME DEFAULT NOW())",
             "CREATE TRIGGER before_insert BEFORE INSERT ON triggered FOR EACH ROW BEGIN"
             " SET NEW.a = COALESCE(NEW.a, 0) + 1;"
@@ -163,7 +163,8 @@ AUTO_INCREMENT = [
         Table(
             name,
             [
-                f"CREATE TABLE {name} (id {kind} AUTO_INCREMENT PRIMARY KEY, v VARCHAR(10), n INT UNIQUE)"
+                f"CREATE TABLE {name} (id {kind} AUTO_INCREMENT PRIMARY KEY, v VARCHAR(10), n"
+                f" INT UNIQUE)"
             ],
             {"id": ids, "v": TEXTS, "n": [None, None, *IDS]},
             given=[],
@@ -195,7 +196,8 @@ PARTITIONED = [
     Table(
         "parted",
         [
-            "CREATE TABLE parted (id INT, k INT NOT NULL DEFAULT 3, v VARCHAR(10), PRIMARY KEY (id, k),"
+            "CREATE TABLE parted (id INT, k INT NOT NULL DEFAULT 3, v VARCHAR(10), PRIMARY KEY"
+            " (id, k),"
             " KEY by_id (id)) PARTITION BY RANGE (k) (PARTITION p0 VALUES LESS THAN (10),"
             " PARTITION p1 VALUES LESS THAN (20))"
         ],
@@ -214,114 +216,61 @@ PARTITIONED = [
     ),
 ]
 
-TYPES = [
+MIXED = [
     Table(
-        "texts",
+        "tree",
         [
-            "CREATE TABLE texts (id INT PRIMARY KEY, l VARCHAR(10) CHARACTER SET latin1 UNIQUE,"
-            " u VARCHAR(5), c CHAR(5) CHARACTER SET cp1251, j TEXT CHARACTER SET sjis, b VARBINARY(8),"
-            " e ENUM('a', 'b', 'ä') CHARACTER SET latin1, st SET('x', 'y', 'z'), i INET6, uu UUID)"
+            "CREATE TABLE tree (id INT PRIMARY KEY, up INT, v INT, FOREIGN KEY (up) REFERENCES"
+            " tree (id)"
+            " ON DELETE CASCADE)"
         ],
-        {
-            "id": IDS,
-            "l": [None, "a", "A", "ä", "straße", "日本", "elevenchars", "pad  "],
-            "u": [None, "日本語", "😀😀😀😀😀", "six..x", "ok", "blank   "],
-            "c": [None, "жук", "ж     ", "Ω", "long word"],
-            "j": [None, "日本", "😀", "ascii"],
-            "b": [None, "", "bytes", "nine bytes", "ä"],
-            "e": [None, "a", "ä", "2", "", "nothing"],
-            "st": [None, "x", "x,z", "5", "x,q", ""],
-            "i": [None, "::1", "10.0.0.1", "no address"],
-            "uu": [None, "123e4567-e89b-12d3-a456-426614174000", "no uuid"],
-        },
-    ),
-    Table(
-        "numbers_and_dates",
-        [
-            "CREATE TABLE numbers_and_dates (id INT PRIMARY KEY, tiny TINYINT, u INT UNSIGNED,"
-            " big BIGINT, d DECIMAL(6,2), f FLOAT, dd DOUBLE, y YEAR, day DATE, t TIME, dt DATETIME(3),"
-            " ts TIMESTAMP NULL, bits BIT(4), z SMALLINT(4) UNSIGNED ZEROFILL)"
-        ],
-        {
-            "id": IDS,
-            "tiny": ["0", "127", "128", "-129", "1e2", "7.5", " 8", *BAD_NUMBERS],
-            "u": ["0", "4294967295", "4294967296", "-1", "3"],
-            "big": ["9223372036854775807", "9223372036854775808", "-9223372036854775808", "1e30"],
-            "d": ["9999.99", "10000", "1.005", "-0.004", "abc", "1e-5", "12.5x"],
-            "f": ["1.5", "1e39", "0.1", "x"],
-            "dd": ["1.5", "1e308", "1e309", "-2.5e-300", ""],
-            "y": ["2024", "1900", "99", "abc", "0"],
-            "day": [
-                "2024-02-29",
-                "2023-02-29",
-                "0000-00-00",
-                "2024-00-10",
-                "20240101",
-                "nonsense",
-                "",
-            ],
-            "t": ["12:34:56", "900:00:00", "12:99:00", "-01:00:00.7", "x"],
-            "dt": [
-                "2024-01-01 10:00:00.1239",
-                "2024-13-01",
-                "0000-00-00 00:00:00",
-                "2024-01-01",
-                None,
-            ],
-            "ts": ["2024-01-01 10:00:00", "1960-01-01 00:00:00", "2039-01-01 00:00:00", None, "x"],
-            "bits": [None, "\x05", "A", ""],
-            "z": ["7", "65536", "-1", "12"],
-        },
-        numbers=["tiny", "u", "big", "d", "f", "dd", "z"],
-    ),
-]
-
-UNIQUE = [
-    Table(
-        "long_unique",
-        [
-            "CREATE TABLE long_unique (id INT PRIMARY KEY, body TEXT, pair INT, UNIQUE KEY (body),"
-            " UNIQUE KEY (pair))"
-        ],
-        {"id": IDS, "body": TEXTS, "pair": NUMBERS},
-        numbers=["pair"],
-    ),
-    Table(
-        "periods",
-        [
-            "CREATE TABLE periods (id INT PRIMARY KEY, room INT NOT NULL, since DATE NOT NULL,"
-            " until DATE NOT NULL, PERIOD FOR stay (since, until),"
-            " UNIQUE KEY by_room (room, stay WITHOUT OVERLAPS))"
-        ],
-        {
-            "id": IDS,
-            "room": ["1", "2", None],
-            "since": ["2024-01-01", "2024-02-01", "2024-03-01"],
-            "until": ["2024-02-01", "2024-03-01", "2024-02-15"],
-        },
-    ),
-    Table(
-        "keyless",
-        ["CREATE TABLE keyless (k INT, v INT, w TEXT, KEY by_k (k))"],
-        {"k": IDS, "v": NUMBERS, "w": TEXTS},
-        keys={"by_k": "k"},
-        order="",
-        given=["k"],
-    ),
-]
-
-ENGINES = [
-    Table(
-        f"plain_{engine.lower()}",
-        [
-            f"CREATE TABLE plain_{engine.lower()} (id INT PRIMARY KEY, v INT DEFAULT 4,"
-            f" w VARCHAR(10) CHECK (w <> 'bad'), UNIQUE KEY (v)) ENGINE={engine}"
-        ],
-        {"id": IDS, "v": BAD_NUMBERS, "w": TEXTS},
+        {"id": IDS, "up": [None, *IDS[:4]], "v": NUMBERS},
         numbers=["v"],
-        transactional=False,
-    )
-    for engine in ("MyISAM", "Aria", "MEMORY")
+    ),
+    # Everything at once: each rule is followed, and in SQL's order.
+    Table(
+        "all_in_one",
+        [
+            "CREATE SEQUENCE tickets START 100 INCREMENT 10 NOCACHE",
+            "CREATE TABLE plain_log (what VARCHAR(20), v INT) ENGINE=MyISAM",
+            "CREATE FUNCTION twice(x INT) RETURNS INT DETERMINISTIC RETURN x * 2",
+            "CREATE TABLE all_in_one (id INT AUTO_INCREMENT PRIMARY KEY, tree_id INT,"
+            " ticket INT DEFAULT NEXTVAL(tickets), v INT DEFAULT 5 CHECK (v < 500),"
+            " total INT AS (v + ticket) STORED, half INT AS (v / 2) VIRTUAL, w VARCHAR(10)"
+            " DEFAULT 'w',"
+            " at_changed TIMESTAMP(3) DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3),"
+            " KEY by_total (total), KEY by_half (half), UNIQUE KEY by_w (w, v),"
+            " FOREIGN KEY (tree_id) REFERENCES tree (id) ON DELETE SET NULL) WITH SYSTEM"
+            " VERSIONING",
+            "CREATE TRIGGER all_before BEFORE INSERT ON all_in_one FOR EACH ROW BEGIN"
+            " DECLARE known INT; SELECT COUNT(*) INTO known FROM tree;"
+            " IF NEW.v IS NULL THEN SET NEW.v = twice(known) + NEXTVAL(tickets); END IF; END",
+            "CREATE TRIGGER all_after AFTER INSERT ON all_in_one FOR EACH ROW"
+            " INSERT INTO plain_log VALUES ('insert', NEW.v)",
+            "CREATE TRIGGER all_changed AFTER UPDATE ON all_in_one FOR EACH ROW"
+            " UPDATE tree SET v = COALESCE(v, 0) + 1 WHERE id = NEW.tree_id",
+        ],
+        {
+            "id": [None, "0", *IDS],
+            "tree_id": [None, *IDS],
+            "v": NUMBERS,
+            "w": TEXTS,
+            "half": [None, "3", "21", "50"],
+        },
+        keys={"PRIMARY": "id", "by_half": "half"},
+        given=[],
+        numbers=["v"],
+        auto_increment=True,
+        versioned=True,
+    ),
+    Table(
+        "searched",
+        [
+            "CREATE TABLE searched (id INT PRIMARY KEY, body VARCHAR(50), packed TEXT COMPRESSED,"
+            " place POINT NOT NULL DEFAULT (POINT(1, 2)), FULLTEXT KEY (body), SPATIAL KEY (place))"
+        ],
+        {"id": IDS, "body": [*TEXTS, "some more words"], "packed": [None, "x" * 300, "short"]},
+    ),
 ]
 
 TABLES = [
@@ -336,8 +285,9 @@ TABLES = [
     *TYPES,
     *UNIQUE,
     *ENGINES,
+    *MIXED,
 ]
 #: Tables that only triggers write.
-BESIDE = ["audit"]
-#: What only defaults write, outside of any transaction.
-SEQUENCES = ["numbers"]
+BESIDE = ["audit", "plain_log"]
+#: What is written outside of any transaction.
+OUTSIDE = ["numbers", "tickets", "plain_log"]

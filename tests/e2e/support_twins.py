@@ -6,7 +6,6 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Optional
 
 from handlersocket2 import Client, Index, Pending, ReplyError
 from pymysql.constants import CLIENT
@@ -15,14 +14,11 @@ from server_instance import ServerInstance
 from support.database import Sql
 from support_binlog import RowEvent
 
-Value = Optional[str]
+Value = str | None
 BY_SQL, BY_PLUGIN = "by_sql", "by_plugin"
 
 #: Errors that the plugin tells by the storage engine's number, as the original does.
 ENGINE_NUMBERS = {1062: 121, 1205: 146, 1213: 149, 1452: 151, 1451: 152}
-
-# Values of columns whose name begins with at_ come from the clock: two that are of now are equal.
-NOW_SECONDS = 45
 
 
 @dataclass(frozen=True)
@@ -111,16 +107,17 @@ class Twins:
     """Two databases with the same tables, and the two ways to change them."""
 
     def __init__(
-        self, server: ServerInstance, tables: Sequence[Table], extra: Sequence[str] = ()
+        self, server: ServerInstance, tables: Sequence[Table], beside: Sequence[str] = ()
     ) -> None:
         self.tables = tables
-        self.names = [*(table.name for table in tables), *extra]
+        self.names = [*(table.name for table in tables), *beside]
         with Sql(server.socket) as admin:
             for database in (BY_SQL, BY_PLUGIN):
                 admin.run(f"DROP DATABASE IF EXISTS {database}", f"CREATE DATABASE {database}")
                 admin.run(f"USE {database}", *(line for table in tables for line in table.create))
         self.sql = Sql(server.socket, BY_SQL, client_flag=CLIENT.FOUND_ROWS)
         self.client = Client(("127.0.0.1", server.hs_port_wr))
+        (self._begin,) = self.sql.row("SELECT NOW()")
         self.outcomes: Counter[object] = Counter()
         self._selects = {name: self._select(name) for name in self.names}
 
@@ -195,10 +192,11 @@ class Twins:
                 [BY_SQL, name],
             )
         ]
+        # A column at_… takes the clock's time, different for each twin, but never from before the
+        # work began. What requests put there is older.
+        now = f"BETWEEN '{(self._begin or b'').decode()}' AND NOW(6)"
         shown = [
-            f"IF(ABS(TIMESTAMPDIFF(SECOND, {column}, NOW())) <= {NOW_SECONDS}, 'now', {column})"
-            if column.startswith("at_")
-            else f"`{column}`"
+            f"IF({column} {now}, 'now', {column})" if column.startswith("at_") else f"`{column}`"
             for column in columns
         ]
         history = ""
@@ -232,7 +230,8 @@ def _statement(operation: Operation) -> tuple[str, tuple[Value, ...]]:
         return (
             f"{head} WHERE {table.order} IN (SELECT {table.order} FROM (SELECT * FROM {table.name}"
             f" WHERE {condition}{order} LIMIT {operation.limit}) found WHERE"
-            f" COALESCE(SIGN({name}) * SIGN(CAST({name} AS DECIMAL(40, 8)) - {amount}), 0) >= 0){order}",
+            f" COALESCE(SIGN({name}) * SIGN(CAST({name} AS DECIMAL(40, 8)) - {amount}), 0) >= 0)"
+            f"{order}",
             values,
         )
     return f"{head} WHERE {condition}{order} LIMIT {operation.limit}", values
@@ -257,9 +256,12 @@ def _answer(reply: Pending[object], operation: Operation) -> tuple[object, ...]:
     return ("error", str(error) if number is None else number)
 
 
-def compare_events(events: Sequence[RowEvent], twins: Twins, sequences: Sequence[str] = ()) -> int:
-    """Both databases' row events are the same, the clock's values apart. Returns how many."""
-    plain = {table.name for table in twins.tables if not table.transactional} | set(sequences)
+def compare_events(events: Sequence[RowEvent], twins: Twins, outside: Sequence[str] = ()) -> int:
+    """Both databases' row events are the same, the clock's values apart. Returns how many.
+
+    `outside` are further tables that are written outside of any transaction.
+    """
+    plain = {table.name for table in twins.tables if not table.transactional} | set(outside)
     clocks = {name: _clock_columns(twins, name) for name in twins.names}
     for name in [None, *plain]:
         wanted, got = (

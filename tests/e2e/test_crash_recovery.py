@@ -1,4 +1,5 @@
-"""kill -9 under write load: after recovery no acknowledged write is missing, and no half pass is there."""
+"""kill -9 under write load: after recovery no acknowledged write is missing, and no half pass"
+" is there."""
 
 from __future__ import annotations
 
@@ -18,7 +19,12 @@ from support_binlog import row_events
 from support_servers import LOGGING, running_server
 
 ROUNDS, CONNECTIONS = 4, 6
-DURABLE = {**LOGGING, "sync_binlog": 1, "innodb_flush_log_at_trx_commit": 1, "handlersocket_threads_wr": 2}
+DURABLE = {
+    **LOGGING,
+    "sync_binlog": 1,
+    "innodb_flush_log_at_trx_commit": 1,
+    "handlersocket_threads_wr": 2,
+}
 TABLES = (
     "CREATE DATABASE crash",
     "USE crash",

@@ -313,6 +313,20 @@ def test_many_open_indexes_and_long_names(database: Database) -> None:
     assert resident(database.server) - before < GROWTH
 
 
+def test_many_different_and_long_lists_of_columns(database: Database) -> None:
+    """Whatever is kept of open indexes that are gone is bounded by its size, not by its number."""
+    database.sql.run("CREATE TABLE o (id INT PRIMARY KEY, v INT)")
+    name = database.name.encode()
+    before = resident(database.server)
+    for _ in range(4):
+        with database.wire() as wire:
+            for number in range(250):
+                names = [b"v" if n == number else b"id" for n in range(3500)]
+                request = b"P\t1\t%s\to\t\t%s\t%s\n" % (name, b",".join(names), b",".join(names))
+                assert REPLY.fullmatch(wire.ask(request))
+    assert resident(database.server) - before < GROWTH
+
+
 def test_large_and_endless_lines(database: Database) -> None:
     database.sql.run("CREATE TABLE o (id INT PRIMARY KEY, v LONGTEXT)")
     before = resident(database.server)

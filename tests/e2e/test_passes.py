@@ -40,7 +40,9 @@ def passes_server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
 @pytest.fixture
 def sql(passes_server: ServerInstance) -> Iterator[Sql]:
     with Sql(passes_server.socket) as session:
-        session.run("DROP DATABASE IF EXISTS passes", "CREATE DATABASE passes", "USE passes", *TABLES)
+        session.run(
+            "DROP DATABASE IF EXISTS passes", "CREATE DATABASE passes", "USE passes", *TABLES
+        )
         yield session
 
 
@@ -96,7 +98,9 @@ def waits_for_a_row(sql: Sql) -> bool:
 
 
 def waits_to_commit(sql: Sql) -> bool:
-    states = sql.rows("SELECT state FROM information_schema.processlist WHERE user = 'handlersocket'")
+    states = sql.rows(
+        "SELECT state FROM information_schema.processlist WHERE user = 'handlersocket'"
+    )
     return any(b"Waiting for backup lock" in (state or b"") for (state,) in states)
 
 
@@ -109,12 +113,8 @@ def in_background(client: Client, requests: Sequence[Any]) -> tuple[threading.Th
 
 def test_pipelined_writes_are_one_commit(client: Client, sql: Sql) -> None:
     commits, gtid = counters(sql, "commits")[0], gtid_number(sql)
-    assert results(client, [add(3, 1), Insert(1, [50, 50]), add(4, 2, 100), Insert(0, [50, 7])]) == [
-        1,
-        None,
-        1,
-        None,
-    ]
+    requests = [add(3, 1), Insert(1, [50, 50]), add(4, 2, 100), Insert(0, [50, 7])]
+    assert results(client, requests) == [1, None, 1, None]
     assert gtid_number(sql) == gtid + 1
     assert counters(sql, "commits") == [commits + 1]
     assert values(sql)[1] == 11 and values(sql, "other")[2] == 102
@@ -266,7 +266,9 @@ def test_a_replayed_pass_meets_the_lock_again(client: Client, sql: Sql, blocker:
     assert values(sql)[1] == 10 and values(sql)[3] == 31
 
 
-BLOCK_COMMITS = [f"BACKUP STAGE {stage}" for stage in ("START", "FLUSH", "BLOCK_DDL", "BLOCK_COMMIT")]
+BLOCK_COMMITS = [
+    f"BACKUP STAGE {stage}" for stage in ("START", "FLUSH", "BLOCK_DDL", "BLOCK_COMMIT")
+]
 
 
 def test_a_commit_that_fails(client: Client, sql: Sql, blocker: Sql) -> None:

@@ -12,18 +12,26 @@ import pytest
 from server_instance import ServerInstance, free_port
 from support.database import Sql, SqlRow
 from support_servers import LOGGING, running_server
-from support_twin_tables import BESIDE, SEQUENCES, TABLES
+from support_twin_tables import BESIDE, OUTSIDE, TABLES
 from support_twins import BY_PLUGIN, Twins, random_operation
 
-BATCHES = 120
-VERSIONED = [table.name for table in TABLES if table.versioned]
+BATCHES = 80
+# Where a default and a trigger share a sequence MariaDB logs only some of its steps, by SQL too.
+UNLOGGED = {"tickets"}
+VIRTUAL_COLUMNS = (
+    "SELECT table_name FROM information_schema.columns WHERE table_schema = %s"
+    " AND extra LIKE '%%VIRTUAL GENERATED%%'"
+)
 
 
 @pytest.fixture(scope="module")
 def primary(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
     with running_server(data_root, watch, **LOGGING, port=free_port()) as instance:
         with Sql(instance.socket) as sql:
-            sql.run("CREATE USER replica IDENTIFIED BY 'secret'", "GRANT REPLICATION SLAVE ON *.* TO replica")
+            sql.run(
+                "CREATE USER replica IDENTIFIED BY 'secret'",
+                "GRANT REPLICATION SLAVE ON *.* TO replica",
+            )
         yield instance
 
 
@@ -52,17 +60,18 @@ def catch_up(primary: Sql, replica: Sql) -> None:
 
 
 def contents(sql: Sql) -> dict[str, list[SqlRow]]:
-    """Checksums of all tables; of versioned ones every row that ever was, with its times."""
-    names = [*(table.name for table in TABLES), *BESIDE]
-    found = {name: sql.rows(f"CHECKSUM TABLE {BY_PLUGIN}.{name}") for name in names}
-    for name in VERSIONED:
-        found[f"{name}, history"] = sql.rows(
-            f"SELECT *, row_start, row_end FROM {BY_PLUGIN}.{name} FOR SYSTEM_TIME ALL"
-            " ORDER BY id, row_start, row_end, v, note, free"
-        )
-    for name in SEQUENCES:
-        found[name] = sql.rows(f"SELECT * FROM {BY_PLUGIN}.{name}")
-    return found
+    """All tables' rows, checksums where a checksum can be relied on, and history."""
+    names = [*(table.name for table in TABLES), *BESIDE, *set(OUTSIDE) - UNLOGGED]
+    found = {f"{name}, rows": sql.rows(f"SELECT * FROM {BY_PLUGIN}.{name}") for name in names}
+    # The times too; a cascade makes history rows with each server's own.
+    every = f"SELECT *, row_start, row_end FROM {BY_PLUGIN}.versioned FOR SYSTEM_TIME ALL"
+    found["versioned, history"] = sql.rows(every)
+    # CHECKSUM TABLE takes in whatever its record holds in the place of a virtual column.
+    unreliable = {name for (name,) in sql.rows(VIRTUAL_COLUMNS, [BY_PLUGIN])}
+    for name in names:
+        if name.encode() not in unreliable:
+            found[f"{name}, checksum"] = sql.rows(f"CHECKSUM TABLE {BY_PLUGIN}.{name}")
+    return {what: sorted(rows, key=repr) for what, rows in found.items()}
 
 
 @pytest.mark.parametrize("image", ["FULL", "MINIMAL"])
@@ -76,15 +85,20 @@ def test_a_replica_ends_equal(primary: ServerInstance, replica: ServerInstance, 
         try:
             for _ in range(BATCHES):
                 size = rng.randint(1, 20)
-                twins.run_plugin_alone([random_operation(rng, rng.choice(TABLES)) for _ in range(size)])
+                twins.run_plugin_alone(
+                    [random_operation(rng, rng.choice(TABLES)) for _ in range(size)]
+                )
         finally:
             twins.close()
         print(twins.outcomes)
         assert twins.outcomes["modified"] > BATCHES, "hardly any modification went through"
         catch_up(source, copy)
         wanted, got = contents(source), contents(copy)
-        for name, rows in wanted.items():
-            assert got[name] == rows, f"{name} differs on the replica"
-        filled = source.number(f"SELECT SUM(table_rows > 0) FROM information_schema.tables"
-                               f" WHERE table_schema = '{BY_PLUGIN}'")
+        assert sum("checksum" in what for what in wanted) > len(TABLES) / 2
+        for what, rows in wanted.items():
+            assert got[what] == rows, f"{what}: the replica differs"
+        filled = source.number(
+            f"SELECT SUM(table_rows > 0) FROM information_schema.tables"
+            f" WHERE table_schema = '{BY_PLUGIN}'"
+        )
         assert filled > len(TABLES) * 0.8, "most tables have rows"

@@ -96,7 +96,9 @@ def test_a_write_waits_for_a_lock(sql: Sql, rows: Index, lock: str) -> None:
     answers: list[int] = []
     writer = threading.Thread(target=lambda: answers.append(rows.update(1, ["11"])), daemon=True)
     writer.start()
-    wait_until(lambda: sql.status("handlersocket_requests_blocked") > blocked, "the write is blocked")
+    wait_until(
+        lambda: sql.status("handlersocket_requests_blocked") > blocked, "the write is blocked"
+    )
     assert sql.number("SELECT v FROM t WHERE id = 1") == 10 and not answers
     sql.run("UNLOCK TABLES")
     writer.join(10)
@@ -148,8 +150,13 @@ def test_time_zone_takes_effect_on_the_next_pass(sql: Sql, client: Client) -> No
     for number, zone in enumerate(("+00:00", "+05:30")):
         sql.run(f"SET GLOBAL time_zone = '{zone}'")
         stamps.insert([number, "2024-06-01 12:00:00"])
-    assert sql.number("SELECT UNIX_TIMESTAMP(a.at) - UNIX_TIMESTAMP(b.at) FROM stamps a, stamps b"
-                      " WHERE a.id = 0 AND b.id = 1") == 19800
+    assert (
+        sql.number(
+            "SELECT UNIX_TIMESTAMP(a.at) - UNIX_TIMESTAMP(b.at) FROM stamps a, stamps b"
+            " WHERE a.id = 0 AND b.id = 1"
+        )
+        == 19800
+    )
 
 
 def test_row_image_takes_effect_on_the_next_pass(

@@ -1,0 +1,84 @@
+"""What is measured: each case is one load on one server, named as the rows of the table name it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Reach(Enum):
+    """How a load reaches its server."""
+
+    READ = "read"
+    WRITE = "write"
+    UNIX = "unix"
+    SQL = "sql"
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    peer: str
+    options: tuple[str, ...]
+    reach: Reach = Reach.READ
+
+    @property
+    def program(self) -> str:
+        return "hs-bench-sql" if self.reach is Reach.SQL else "hs-bench"
+
+
+PIPELINED = ("--connections=16", "--depth=100")
+SINGLE = ("--connections=100", "--depth=1")
+ALONE = ("--connections=1", "--depth=1")
+# The first thousand rows: what a cache's worth of hot rows looks like to the engine.
+HOT = ("--keys=1000",)
+UPDATE = ("--work=update",)
+
+# Reads, adaptive hash index ON.
+READS = (
+    Case("ours hot", "ours", PIPELINED + HOT),
+    Case("original hot", "original", PIPELINED + HOT),
+    Case("redis hot", "redis", PIPELINED + HOT),
+    Case("ours random", "ours", PIPELINED),
+    Case("original random", "original", PIPELINED),
+    Case("redis random", "redis", PIPELINED),
+    Case("memcached random", "memcached", PIPELINED),
+    Case("echo pipelined", "echo", PIPELINED),
+    Case("sql prepared 16", "ours", ("--mode=prepared", "--connections=16"), Reach.SQL),
+    Case("ours in", "ours", ("--connections=16", "--depth=1", "--multi-get=100")),
+    Case("ours single", "ours", SINGLE),
+    Case("original single", "original", SINGLE),
+    Case("memcached single", "memcached", SINGLE),
+    Case("redis single", "redis", SINGLE),
+    Case("echo single", "echo", SINGLE),
+    Case("ours unix", "ours", SINGLE, Reach.UNIX),
+    Case("sql prepared 100", "ours", ("--mode=prepared", "--connections=100"), Reach.SQL),
+    Case("sql text 100", "ours", ("--mode=text", "--connections=100"), Reach.SQL),
+    Case("sql handler 100", "ours", ("--mode=handler", "--connections=100"), Reach.SQL),
+    Case("ours alone", "ours", ALONE),
+    Case("original alone", "original", ALONE),
+    Case("memcached alone", "memcached", ALONE),
+    Case("redis alone", "redis", ALONE),
+    Case("echo alone", "echo", ALONE),
+    Case("ours connect", "ours", ("--work=connect", "--connections=16", "--depth=1")),
+    Case("original connect", "original", ("--work=connect", "--connections=16", "--depth=1")),
+    Case("sql connect", "ours", ("--mode=connect", "--connections=16"), Reach.SQL),
+)
+
+# The same servers with the adaptive hash index OFF, as is the server's default.
+READS_WITHOUT_HASH = (
+    Case("ours hot, no hash", "ours", PIPELINED + HOT),
+    Case("original hot, no hash", "original", PIPELINED + HOT),
+    Case("ours random, no hash", "ours", PIPELINED),
+    Case("original random, no hash", "original", PIPELINED),
+)
+
+# Writes, everything durable; the original writes no binlog whatever the settings say.
+WRITES = (
+    Case("ours update single", "ours-durable", SINGLE + UPDATE, Reach.WRITE),
+    Case("original update single", "original-durable", SINGLE + UPDATE, Reach.WRITE),
+    Case("redis update single", "redis-durable", SINGLE + UPDATE, Reach.WRITE),
+    Case("sql update", "ours-durable", ("--mode=update", "--connections=100"), Reach.SQL),
+    Case("ours update pipelined", "ours-durable", PIPELINED + UPDATE, Reach.WRITE),
+    Case("original update pipelined", "original-durable", PIPELINED + UPDATE, Reach.WRITE),
+)

@@ -1,0 +1,152 @@
+#include "load/wire.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "load/options.h"
+
+namespace hs::bench {
+namespace {
+
+ValueTemplate template_of(std::string_view text) { return ValueTemplate::parse(text).value(); }
+
+Options options_for(Protocol protocol) {
+  Options options;
+  options.protocol = protocol;
+  options.update_values = {template_of("u{n}")};
+  options.insert_values = {template_of("{key}"), template_of("user_{key:07}")};
+  options.stored_key = {template_of("user:{key}")};
+  options.stored_value = {template_of("v{key}")};
+  return options;
+}
+
+std::string write(const Options& options, Action action, std::span<const std::uint64_t> keys) {
+  Buffer out;
+  make_wire(options)->write(out, action, keys);
+  return std::string(out.view());
+}
+
+// The same tally however the bytes are cut.
+Tally count(const Options& options, std::string_view replies) {
+  Tally whole;
+  make_wire(options)->counter()->feed(replies, whole);
+  for (std::size_t piece = 1; piece < 9; ++piece) {
+    Tally cut;
+    const auto counter = make_wire(options)->counter();
+    for (std::size_t at = 0; at < replies.size(); at += piece) {
+      counter->feed(replies.substr(at, piece), cut);
+    }
+    EXPECT_EQ(cut.replies, whole.replies) << piece;
+    EXPECT_EQ(cut.rows, whole.rows) << piece;
+    EXPECT_EQ(cut.misses, whole.misses) << piece;
+    EXPECT_EQ(cut.errors, whole.errors) << piece;
+  }
+  return whole;
+}
+
+constexpr std::array<std::uint64_t, 1> one{42};
+constexpr std::array<std::uint64_t, 2> two{42, 7};
+
+TEST(HandlerSocketWire, Writes) {
+  Options options = options_for(Protocol::handlersocket);
+  EXPECT_EQ(write(options, Action::find, one), "1\t=\t1\t42\n");
+  EXPECT_EQ(write(options, Action::find, two), "1\t=\t1\t42\t2\t0\t@\t0\t2\t42\t7\n");
+  EXPECT_EQ(write(options, Action::update, one), "2\t=\t1\t42\t1\t0\tU\tu1\n");
+  EXPECT_EQ(write(options, Action::read_modify_write, one), "2\t=\t1\t42\t1\t0\tU?\tu1\n");
+  EXPECT_EQ(write(options, Action::insert, one), "3\t+\t2\t42\tuser_0000042\n");
+  options.limit = 10;
+  EXPECT_EQ(write(options, Action::find, one), "1\t>=\t1\t42\t10\n");
+}
+
+TEST(HandlerSocketWire, OpensWhatItsWorkNeeds) {
+  Options options = options_for(Protocol::handlersocket);
+  options.secret = "s";
+  options.mix = {.find = 50, .update = 50};
+  Buffer out;
+  EXPECT_EQ(make_wire(options)->greet(out), 3U);
+  EXPECT_EQ(out.view(),
+            "A\t1\ts\nP\t1\ttest\tuser\tPRIMARY\tuser_name,user_email,created\n"
+            "P\t2\ttest\tuser\tPRIMARY\tuser_email\n");
+}
+
+TEST(HandlerSocketWire, CountsRepliesMissesAndErrors) {
+  const Tally tally = count(options_for(Protocol::handlersocket),
+                            "0\t3\ta\tb\tc\n0\t3\n2\t1\tstmtnum\n0\t3\t\t\t\n");
+  EXPECT_EQ(tally.replies, 4U);
+  EXPECT_EQ(tally.rows, 2U);
+  EXPECT_EQ(tally.misses, 1U);
+  EXPECT_EQ(tally.errors, 1U);
+  EXPECT_EQ(tally.first_error, "2\t1\tstmtnum");
+}
+
+TEST(HandlerSocketWire, CountsTheRowsOfMultiGets) {
+  Options options = options_for(Protocol::handlersocket);
+  options.keys_per_find = 2;
+  const Tally tally = count(options, "0\t3\ta\tb\tc\td\te\tf\n0\t3\n0\t3\ta\tb\tc\n");
+  EXPECT_EQ(tally.replies, 3U);
+  EXPECT_EQ(tally.rows, 3U);
+  EXPECT_EQ(tally.misses, 1U);
+}
+
+TEST(HandlerSocketWire, ChecksValues) {
+  Options options = options_for(Protocol::handlersocket);
+  options.check = {template_of("user_{key:07}")};
+  const auto counter = make_wire(options)->counter();
+  Tally tally;
+  counter->expect(Action::find, one);
+  counter->feed("0\t3\tuser_0000042\tb\tc\n", tally);
+  EXPECT_EQ(tally.errors, 0U);
+  counter->expect(Action::find, one);
+  counter->feed("0\t3\tuser_0000043\tb\tc\n", tally);
+  EXPECT_EQ(tally.errors, 1U);
+  counter->expect(Action::find, two);
+  counter->feed("0\t3\tuser_0000042\tb\tc\tuser_0000007\tb\tc\n", tally);
+  EXPECT_EQ(tally.errors, 1U);
+  EXPECT_EQ(tally.replies, 3U);
+}
+
+TEST(MemcachedWire, Writes) {
+  const Options options = options_for(Protocol::memcached);
+  EXPECT_EQ(write(options, Action::find, two), "get user:42 user:7\r\n");
+  EXPECT_EQ(write(options, Action::update, one), "set user:42 0 0 3\r\nv42\r\n");
+}
+
+TEST(MemcachedWire, Counts) {
+  const Tally tally = count(options_for(Protocol::memcached),
+                            "VALUE user:1 0 5\r\nEND\r\n\r\nEND\r\nEND\r\nERROR\r\nSTORED\r\n");
+  EXPECT_EQ(tally.replies, 4U);
+  EXPECT_EQ(tally.rows, 1U);
+  EXPECT_EQ(tally.misses, 1U);
+  EXPECT_EQ(tally.errors, 1U);
+}
+
+TEST(RedisWire, Writes) {
+  const Options options = options_for(Protocol::redis);
+  EXPECT_EQ(write(options, Action::find, one), "*2\r\n$3\r\nGET\r\n$7\r\nuser:42\r\n");
+  EXPECT_EQ(write(options, Action::find, two),
+            "*3\r\n$4\r\nMGET\r\n$7\r\nuser:42\r\n$6\r\nuser:7\r\n");
+  EXPECT_EQ(write(options, Action::update, one),
+            "*3\r\n$3\r\nSET\r\n$7\r\nuser:42\r\n$3\r\nv42\r\n");
+}
+
+TEST(RedisWire, Counts) {
+  const Tally tally = count(options_for(Protocol::redis),
+                            "$3\r\n$1\r\r\n$-1\r\n+OK\r\n-ERR no\r\n*2\r\n$1\r\na\r\n$-1\r\n");
+  EXPECT_EQ(tally.replies, 5U);
+  EXPECT_EQ(tally.rows, 2U);
+  EXPECT_EQ(tally.misses, 2U);
+  EXPECT_EQ(tally.errors, 1U);
+  EXPECT_EQ(tally.first_error, "-ERR no");
+}
+
+TEST(ValueTemplate, RefusesWhatItDoesNotKnow) {
+  EXPECT_FALSE(ValueTemplate::parse("{other}").has_value());
+  EXPECT_FALSE(ValueTemplate::parse("{key").has_value());
+  EXPECT_FALSE(ValueTemplate::parse("{key:x}").has_value());
+  EXPECT_FALSE(ValueTemplate::parse("{key:21}").has_value());
+  EXPECT_TRUE(ValueTemplate::parse("").has_value());
+}
+
+}  // namespace
+}  // namespace hs::bench
