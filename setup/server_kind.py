@@ -19,6 +19,7 @@ class ServerError(RuntimeError):
 class ServerKind:
     """How one kind of server is started and spoken to. Knows nothing of a server that runs."""
 
+    name: str
     server: str  # program names in bin/
     client: str
     binlog: str
@@ -60,6 +61,7 @@ class ServerKind:
 
 
 class MariaDb(ServerKind):
+    name = "mariadb"
     server = "mariadbd"
     client = "mariadb"
     binlog = "mariadb-binlog"
@@ -118,6 +120,7 @@ class MariaDb(ServerKind):
 
 
 class MySql(ServerKind):
+    name = "mysql"
     server = "mysqld"
     client = "mysql"
     binlog = "mysqlbinlog"
@@ -168,7 +171,7 @@ class MySql(ServerKind):
             script.unlink()
 
 
-KINDS: dict[str, type[ServerKind]] = {"mariadb": MariaDb, "mysql": MySql}
+KINDS: dict[str, type[ServerKind]] = {kind.name: kind for kind in (MariaDb, MySql)}
 
 
 def kind_of(tree: Path) -> ServerKind:

@@ -16,8 +16,8 @@ from handlersocket2 import Client
 from server_instance import REPOSITORY, ServerError, ServerInstance, Setting
 from server_kind import kind_of
 from support.database import Database, Sql
+from support.servers import SERVER_TREE
 
-SERVER_TREE = REPOSITORY / "var" / "servers" / os.environ.get("SERVER", "mariadb-10.11")
 LOG_TAIL_LINES = 120
 # The plugin that MariaDB itself ships. Its maturity is beta, and by default it listens everywhere.
 ORIGINAL: dict[str, Setting] = {

@@ -17,6 +17,10 @@ std::mutex attached_mutex;
 std::vector<THD*> attached;
 std::atomic<bool> attach_allowed{true};
 
+// Marks the THD as the server's own, so that SHOW PROCESSLIST shows it though it has no connection.
+// The server has no name for plugins' threads.
+constexpr auto plugin_thread = static_cast<enum_thread_type>(1U << 30);
+
 bool wait_until_server_has_started() {
   mysql_mutex_lock(&LOCK_server_started);
   while (!mysqld_server_started && !connection_events_loop_aborted() && attach_allowed) {
@@ -45,6 +49,7 @@ std::unique_ptr<HostThread> HostThread::attach(const HostThreadConfig& config) {
   THD* const thd = create_thd(false, false, true, PSI_NOT_INSTRUMENTED, 0);
   host->thd_ = thd;
   thd_set_thread_stack(thd, reinterpret_cast<char*>(&host));
+  thd->system_thread = plugin_thread;
   constexpr std::string_view user = "handlersocket";
   thd->security_context()->skip_grants();
   thd->security_context()->assign_user(user.data(), user.size());
