@@ -78,9 +78,13 @@ Fit store_string(Field& field, std::string_view text, TextEncoding encoding) {
   if (server::well_formed_length(to, asked) != asked.size()) return Fit::none;
   const int changed = field.store(converted.ptr(), converted.length(), to);
   if (changed == 0) {
+    const bool is_fixed = field.real_type() == MYSQL_TYPE_STRING;
+    // CHAR keeps no blanks at the end, which count where the collation does not pad.
+    const bool loses_blanks = is_fixed && to != &my_charset_bin && !server::pads(to) &&
+                              server::length_without_blanks(to, asked) != asked.size();
+    if (loses_blanks) return Fit::below;
     // BINARY(n) pads with zeros, which count: what is stored is longer than what was asked for.
-    const bool padded = field.real_type() == MYSQL_TYPE_STRING && to == &my_charset_bin &&
-                        converted.length() < field.field_length;
+    const bool padded = is_fixed && to == &my_charset_bin && converted.length() < field.field_length;
     return padded ? Fit::above : Fit::exact;
   }
   // Cut. Blanks at the end do not count where the collation pads.

@@ -96,6 +96,9 @@ bool needs_other_tables(const TABLE& table) {
 bool has_table_lock(const TABLE& table) { return table.file->lock_count() != 0; }
 
 bool is_servable(const TABLE& table) {
+#if MYSQL_VERSION_ID >= 110400
+  if (table.s->table_category == TABLE_CATEGORY_MYSQL) return true;
+#endif
   return table.s->table_category == TABLE_CATEGORY_USER ||
          table.s->table_category == TABLE_CATEGORY_SYSTEM;
 }

@@ -9,7 +9,9 @@ namespace hs::mysqld::server {
 inline constexpr int killed_error = HA_ERR_QUERY_INTERRUPTED;
 
 inline std::uint32_t raised_error(const THD* thd) {
-  return thd->is_error() ? thd->get_stmt_da()->mysql_errno() : 0;
+  const std::uint32_t number = thd->is_error() ? thd->get_stmt_da()->mysql_errno() : 0;
+  // So the server tells a killed connection. A worker's goes on.
+  return number == ER_SERVER_SHUTDOWN ? ER_QUERY_INTERRUPTED : number;
 }
 
 inline bool is_killed(const THD* thd) { return thd->killed != THD::NOT_KILLED; }

@@ -50,6 +50,8 @@ std::unique_ptr<HostThread> HostThread::attach(const HostThreadConfig& config) {
   host->thd_ = thd;
   thd_set_thread_stack(thd, reinterpret_cast<char*>(&host));
   thd->system_thread = plugin_thread;
+  // Never set without a connection, but shown for one.
+  thd->get_protocol_classic()->get_net()->reading_or_writing = 0;
   constexpr std::string_view user = "handlersocket";
   thd->security_context()->skip_grants();
   thd->security_context()->assign_user(user.data(), user.size());

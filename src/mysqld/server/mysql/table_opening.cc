@@ -58,7 +58,10 @@ bool lock_single(THD* thd, TABLE& table, TableRequest& /*request*/, Purpose purp
   TABLE* tables = &table;
   table.query_id = thd->query_id;
   table.reginfo.lock_type = is_write(purpose) ? TL_WRITE : TL_READ;
+  // Locking shows a state of its own in SHOW PROCESSLIST, and leaves it there.
+  const char* const state = thd->proc_info();
   MYSQL_LOCK* lock = mysql_lock_tables(thd, &tables, 1, 0);
+  thd->set_proc_info(state);
   if (lock == nullptr) return false;
   thd->lock = thd->lock == nullptr ? lock : mysql_lock_merge(thd->lock, lock);
   if (is_write(purpose)) thd->set_current_stmt_binlog_format_row();
@@ -85,7 +88,8 @@ bool has_table_lock(const TABLE& table) { return table.file->lock_count() != 0; 
 
 bool is_servable(const TABLE& table) {
   return table.s->table_category == TABLE_CATEGORY_USER ||
-         table.s->table_category == TABLE_CATEGORY_SYSTEM;
+         table.s->table_category == TABLE_CATEGORY_SYSTEM ||
+         table.s->table_category == TABLE_CATEGORY_ACL_TABLE;
 }
 
 OpenFailure open_failure(std::uint32_t error) {
