@@ -19,28 +19,39 @@ foreach(line ${hs_server_lines})
   endif()
 endforeach()
 
-if(NOT hs_server_kind STREQUAL "mariadb")
-  message(FATAL_ERROR "${hs_server_env}: a server of kind '${hs_server_kind}' is not supported yet")
-endif()
-
 add_library(hs_server_headers INTERFACE)
-# The order counts: the distribution's own my_config.h, mysql_version.h and mysqld_error.h
-# stand in the first folder and have to win.
-target_include_directories(hs_server_headers SYSTEM INTERFACE
-  ${HS_SERVER}/root/usr/include/mariadb/server
-  ${HS_SERVER}/headers/include
-  ${HS_SERVER}/headers/sql
-  ${HS_SERVER}/headers/wsrep-lib/include
-  ${HS_SERVER}/headers/wsrep-lib/wsrep-API/v26)
+if(hs_server_kind STREQUAL "mariadb")
+  # The order counts: the distribution's own my_config.h, mysql_version.h and mysqld_error.h
+  # stand in the first folder and have to win.
+  target_include_directories(hs_server_headers SYSTEM INTERFACE
+    ${HS_SERVER}/root/usr/include/mariadb/server
+    ${HS_SERVER}/headers/include
+    ${HS_SERVER}/headers/sql
+    ${HS_SERVER}/headers/wsrep-lib/include
+    ${HS_SERVER}/headers/wsrep-lib/wsrep-API/v26)
+  # The defines with which the distribution built its server: the layout of its classes hangs on them.
+  target_compile_definitions(hs_server_headers INTERFACE
+    HAVE_CONFIG_H HAVE_OPENSSL DBUG_OFF NDEBUG MYSQL_SERVER=1 MYSQL_DYNAMIC_PLUGIN=1)
+elseif(hs_server_kind STREQUAL "mysql")
+  # The configured headers have to win, and so has the folder `include` over its namesakes.
+  target_include_directories(hs_server_headers SYSTEM INTERFACE
+    ${HS_SERVER}/headers/builddir/include
+    ${HS_SERVER}/headers
+    ${HS_SERVER}/headers/include
+    ${HS_SERVER}/headers/libs
+    ${HS_SERVER}/headers/extra/unordered_dense/current/include
+    ${HS_SERVER}/headers/extra/rapidjson/include)
+  target_compile_definitions(hs_server_headers INTERFACE
+    NDEBUG MYSQL_SERVER=1 MYSQL_DYNAMIC_PLUGIN=1)
+else()
+  message(FATAL_ERROR "${hs_server_env}: a server of kind '${hs_server_kind}' is not known")
+endif()
 # OpenSSL's headers, where the machine has none; after everything that it has.
 target_compile_options(hs_server_headers INTERFACE
   -idirafter${HS_SERVER}/root/usr/include
   -idirafter${HS_SERVER}/root/usr/include/x86_64-linux-gnu)
-# The defines with which the distribution built its server: the layout of its classes hangs on them.
-target_compile_definitions(hs_server_headers INTERFACE
-  HAVE_CONFIG_H HAVE_OPENSSL DBUG_OFF NDEBUG MYSQL_SERVER=1 MYSQL_DYNAMIC_PLUGIN=1
-  # On every command line, so that another server means building anew: unpacked headers keep their old dates.
-  HS_SERVER_PACKAGE="${hs_server_package_version}")
+# On every command line, so that another server means building anew: unpacked headers keep their old dates.
+target_compile_definitions(hs_server_headers INTERFACE HS_SERVER_PACKAGE="${hs_server_package_version}")
 # What a plugin's calls of the server's services go through.
 target_link_libraries(hs_server_headers INTERFACE
   ${HS_SERVER}/root/usr/lib/x86_64-linux-gnu/libmysqlservices.a)
@@ -49,6 +60,8 @@ target_link_libraries(hs_server_headers INTERFACE
 add_library(hs_server_guard OBJECT ${CMAKE_CURRENT_LIST_DIR}/server_guard.cc)
 set_target_properties(hs_server_guard PROPERTIES CXX_EXTENSIONS ON)
 target_link_libraries(hs_server_guard PRIVATE hs_server_headers)
+target_include_directories(hs_server_guard PRIVATE
+  ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/mysqld/server/${hs_server_kind})
 target_compile_definitions(hs_server_guard PRIVATE
   HS_SERVER_THD_SIZE=${hs_server_thd_size} HS_SERVER_VERSION="${hs_server_version}")
 

@@ -1,8 +1,8 @@
 // Fails to compile when the server's private headers are not those of the
 // server's binary: a plugin built so would write to the wrong places of its memory.
-#include <my_global.h>
+#include "mysqld/server_api.h"
+
 #include <mysql_version.h>
-#include <sql_class.h>
 
 #include <string_view>
 

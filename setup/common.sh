@@ -68,12 +68,13 @@ summarise() {
   ((failures == 0)) || die "$failures of ${#summary[@]} failed"
 }
 
-# server_thd_size BINARY: the size that the server gives its `new THD`, from the call in create_thd.
+# server_thd_size BINARY FUNCTION: the size that the server gives its `new THD`, from the call in create_thd.
+# It is operator new's first argument on MySQL, the second of MariaDB's own.
 server_thd_size() {
   local hex
   # shellcheck disable=SC2016  # the $ is objdump's
-  hex=$(objdump -d --disassemble=_Z10create_thdv "$1" |
-    grep -oE 'mov +\$0x[0-9a-f]+,%esi' | head -n 1 | grep -oE '0x[0-9a-f]+') || true
+  hex=$(objdump -d --disassemble="$2" "$1" |
+    grep -oE 'mov +\$0x[0-9a-f]{4,},%e[sd]i' | head -n 1 | grep -oE '0x[0-9a-f]+') || true
   [[ -n $hex ]] || die "cannot read sizeof(THD) from $1: its create_thd looks different"
   echo $((hex))
 }

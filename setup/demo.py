@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from server_instance import REPOSITORY, STOP_TIMEOUT, ServerError, ServerInstance
+from server_kind import kind_of
 
 BASE_DIR = REPOSITORY / "var" / "demo"
 ADDRESS = "127.0.0.1"
@@ -23,11 +24,8 @@ SHOWN_ROW = 500_000
 REPLY_TIMEOUT = 10.0
 
 # Room for the whole table and its log, so that what one measures by hand is the plugin.
-SETTINGS = {
-    "innodb_buffer_pool_size": "512M",
-    "innodb_log_file_size": "256M",
-    "handlersocket_address": ADDRESS,
-}
+LOG_FILE_SIZE = "256M"
+SETTINGS = {"innodb_buffer_pool_size": "512M", "handlersocket_address": ADDRESS}
 
 # Loaded under another name, so that a table called `user` is always a whole one.
 LOAD = f"""
@@ -41,10 +39,15 @@ CREATE TABLE user_loading (
   created DATETIME
 ) ENGINE=InnoDB;
 INSERT INTO user_loading
+  WITH RECURSIVE
+    digit (d) AS (SELECT 0 UNION ALL SELECT d + 1 FROM digit WHERE d < 9),
+    numbers (seq) AS (
+      SELECT 1 + a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d + 100000 * g.d
+      FROM digit a, digit b, digit c, digit e, digit f, digit g)
   SELECT seq, CONCAT('user_', LPAD(seq, 7, '0')),
     CONCAT('user_', LPAD(seq, 7, '0'), '@example.com'),
     '2020-01-01' + INTERVAL seq * 97 SECOND
-  FROM seq_1_to_{ROWS};
+  FROM numbers WHERE seq <= {ROWS};
 RENAME TABLE user_loading TO user;
 """
 
@@ -146,7 +149,7 @@ def show(server: ServerInstance) -> None:
 
 
 def explain(server: ServerInstance) -> None:
-    client = (server.tree / "bin" / "mariadb").relative_to(REPOSITORY)
+    client = (server.tree / "bin" / server.kind.client).relative_to(REPOSITORY)
     say(f"the demo server is up (process {server.pid}). Try it, with a TAB between the words:")
     print(f"   telnet {ADDRESS} {READ_PORT}")
     print("   P\t1\ttest\tuser\tPRIMARY\tuser_name,user_email")
@@ -163,7 +166,7 @@ def run(tree: Path, settings_file: Path | None) -> None:
     server = ServerInstance(
         tree,
         BASE_DIR,
-        settings=SETTINGS,
+        settings={**SETTINGS, **kind_of(tree).log_file_size(LOG_FILE_SIZE)},
         hs_port=READ_PORT,
         hs_port_wr=WRITE_PORT,
         extra_settings_file=settings_file,

@@ -2,7 +2,7 @@
 # Gets a database server and its matching private headers into var/servers/NAME,
 # installing nothing and changing nothing on the machine.
 #
-#   setup/server.sh [NAME]          NAME: mariadb-10.11 (the default)
+#   setup/server.sh [NAME]          NAME: mariadb-10.11 (the default), mariadb-11.8 or mysql-9.7
 #
 # Leaves there
 #   root/        the unpacked server, its clients, its plugins and every library they need
@@ -16,11 +16,18 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 recipe=1
 
 name=${1:-mariadb-10.11}
+# A Debian release keeps to its server's series, but sid moves: there the version that comes is checked.
 case $name in
-  mariadb-10.11) release=bookworm suites="bookworm bookworm-security" ;;
-  mariadb-11.8 | mysql-9.7) die "SERVER=$name is not supported yet; SERVER=mariadb-10.11 is" ;;
-  *) die "SERVER=$name is unknown; known is mariadb-10.11" ;;
+  mariadb-10.11) release=bookworm ;;
+  mariadb-11.8) release=trixie ;;
+  mysql-9.7) release=sid ;;
+  *) die "SERVER=$name is unknown; known are mariadb-10.11, mariadb-11.8 and mysql-9.7" ;;
 esac
+kind=${name%%-*}
+series=${name#*-}
+# What differs by kind: which packages, which headers, which programs.
+# shellcheck source=setup/server_mariadb.sh
+source "setup/server_$kind.sh"
 
 tree=$var/servers/$name
 mkdir -p "$var/servers"
@@ -40,21 +47,29 @@ rm -rf "$work"
 mkdir -p "$headers"
 : >"$log"
 
-# Prints "<address> <suite>" for each of $suites that this machine's own settings name. A suite's
-# codename is known only once its lists were fetched, which on a fresh machine they may not have been.
+# Prints "<address> <suite>": where $release and its security updates are to be had. The addresses are
+# those of this machine's own release, unless its settings name $release, too. A suite's codename
+# is known only once its lists were fetched, which on a fresh machine they may not have been.
 find_mirrors() {
-  local detail
+  local detail own
+  # shellcheck source=/dev/null
+  own=$(. /etc/os-release && echo "$VERSION_CODENAME")
   # shellcheck disable=SC2016  # the words in $() are apt's own
   for detail in --release-info --no-release-info; do
     apt-get indextargets "$detail" --format '$(SITE) $(RELEASE) $(CODENAME)' 'Created-By: Packages' 2>>"$log"
   done |
     while read -r site named codename; do
-      for suite in $suites; do
-        if [[ $named == "$suite" || $codename == "$suite" ]] && [[ $site != cdrom:* ]]; then
-          echo "$site $suite"
+      [[ $site != cdrom:* ]] || continue
+      for suite in "$release" "$release-security"; do
+        # Where there are no security updates of a release there is no such suite.
+        [[ $suite != sid-security ]] || continue
+        if [[ $named == "$suite" || $codename == "$suite" ]]; then
+          echo "1 $site $suite"
+        elif [[ $named == "$own${suite#"$release"}" || $codename == "$own${suite#"$release"}" ]]; then
+          echo "2 $site $suite"
         fi
       done
-    done | sort -u -k2,2
+    done | sort -u | sort -s -u -k3,3 | cut -d ' ' -f 2-
 }
 
 # A private apt: its own sources, state, cache and (empty) list of installed packages. Only
@@ -86,6 +101,7 @@ Dir::Cache "$apt/cache";
 APT::Install-Recommends "false";
 APT::Sandbox::User "";
 Acquire::Languages "none";
+Acquire::Check-Valid-Until "$([[ $release == sid ]] && echo false || echo true)";
 Acquire::Retries "3";
 Debug::NoLocking "true";
 CONF
@@ -93,14 +109,6 @@ CONF
   : >"$apt/preferences"
   export APT_CONFIG=$apt/apt.conf
   quietly "$var/log/server-$name-update.log" apt-get -q update
-}
-
-# The versions, newest first, of which the lists know both the server and its source.
-list_versions() {
-  comm -12 \
-    <(apt-cache madison mariadb-server-core | awk -F' *[|] *' '$3 ~ /Packages/ {print $2}' | sort -u) \
-    <(apt-cache showsrc mariadb 2>/dev/null | awk '$1 == "Version:" {print $2}' | sort -u) |
-    sort_versions
 }
 
 # Newest first by the rules of Debian's versions, which sort(1) does not know.
@@ -116,17 +124,6 @@ sort_versions() {
   ((${#sorted[@]} == 0)) || printf '%s\n' "${sorted[@]}"
 }
 
-# download VERSION: server, clients, plugins and the source; false if one of them is not to be had.
-download() {
-  local version=$1
-  rm -rf "$apt/cache/archives" "$work/source"
-  mkdir -p "$apt/cache/archives/partial" "$work/source"
-  printf 'Package: mariadb* libmariadb*\nPin: version %s\nPin-Priority: 1001\n' "$version" >"$apt/preferences"
-  (cd "$work/source" && apt-get -q source --download-only "mariadb=$version") >>"$log" 2>&1 || return 1
-  apt-get -qy --download-only install mariadb-server-core mariadb-client-core mariadb-server \
-    mariadb-plugin-rocksdb libmariadbd-dev >>"$log" 2>&1 || return 1
-}
-
 unpack_packages() {
   local directory package
   for directory in bin sbin lib lib64; do
@@ -139,19 +136,6 @@ unpack_packages() {
       --exclude='./usr/share/perl*' --exclude='./usr/lib/*/perl*' --exclude='./dev' ||
       die "cannot unpack $(basename "$package"); is the disk full?"
   done
-}
-
-unpack_headers() {
-  local archive top
-  archive=$(echo "$work"/source/mariadb_*.orig.tar.?z)
-  top=$(basename "$archive")
-  top=mariadb-${top#mariadb_}
-  top=${top%.orig.tar.?z}
-  tar xf "$archive" -C "$headers" --strip-components=1 --no-same-owner --wildcards \
-    "$top/include" "$top/sql/*.h" "$top/wsrep-lib/include" "$top/wsrep-lib/wsrep-API/v26" >>"$log" 2>&1 ||
-    die "the source archive does not hold the server's headers where they are expected; see ${log#"$repo"/}"
-  # The one header that only a configured build tree has; without dtrace it is its template.
-  cp "$headers/include/probes_mysql_nodtrace.h.in" "$headers/include/probes_mysql_nodtrace.h"
 }
 
 # write_wrapper PROGRAM: bin/PROGRAM runs root's own, also after the repository was moved.
@@ -180,27 +164,28 @@ while read -r candidate; do
     break
   fi
   say "$candidate is listed but cannot be downloaded whole: trying the next older version"
-done < <(list_versions)
-[[ -n $version ]] || die "no version of MariaDB has both server and source to be had; see ${log#"$repo"/}"
+done < <(list_versions | sort_versions)
+[[ -n $version ]] ||
+  die "no $name can be had at the moment: $release has no $series with both server and headers; see ${log#"$repo"/}"
 
 say "unpacking $version"
 unpack_packages
 unpack_headers
 mkdir "$work/bin"
-for program in mariadbd mariadb mariadb-dump mariadb-binlog mariadb-admin mariadb-check my_print_defaults; do
+for program in "${programs[@]}"; do
   write_wrapper "$program"
 done
 upstream=${version#*:}
 upstream=${upstream%%[-+]*}
-reported=$("$work/bin/mariadbd" --no-defaults --version 2>>"$log") || die "the unpacked server does not run: $reported"
+reported=$("$work/bin/${programs[0]}" --no-defaults --version 2>>"$log") || die "the unpacked server does not run: $reported"
 [[ $reported == *"Ver $upstream"* ]] || die "the unpacked server is not $upstream: $reported"
 cat >"$work/server.env.new" <<ENV
 recipe=$recipe
 name=$name
-kind=mariadb
+kind=$kind
 version=$upstream
 package_version=$version
-thd_size=$(server_thd_size "$root/usr/sbin/mariadbd")
+thd_size=$(server_thd_size "$root/usr/sbin/${programs[0]}" "$create_thd")
 ENV
 rm -rf "$apt" "$work/source"
 mv "$work/server.env.new" "$work/server.env"

@@ -30,9 +30,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 
-from data_directory import LOG_FILE_SIZE, ServerError, Setting, copy_template, server_paths
+from data_directory import copy_template
+from server_kind import ServerError, Setting, kind_of
 
-__all__ = ["DEFAULTS", "ServerError", "ServerInstance", "Setting", "free_port"]
+__all__ = ["ServerError", "ServerInstance", "Setting", "free_port"]
 
 PLUGIN_NAME = "handlersocket"
 PLUGIN_LIBRARY = "handlersocket2.so"
@@ -41,15 +42,6 @@ START_TIMEOUT = 60.0
 STOP_TIMEOUT = 60.0
 # The kernel's bound on a Unix socket's path, its final NUL excluded.
 MAX_SOCKET_PATH = 107
-
-# Small, so that a test can run several servers side by side.
-DEFAULTS: Mapping[str, Setting] = {
-    "innodb_buffer_pool_size": "64M",
-    "innodb_log_file_size": LOG_FILE_SIZE,
-    "key_buffer_size": "8M",
-    "aria_pagecache_buffer_size": "8M",
-    "character_set_server": "utf8mb4",
-}
 
 _running: weakref.WeakSet[ServerInstance] = weakref.WeakSet()
 _handed_out: set[int] = set()
@@ -88,12 +80,13 @@ class ServerInstance:
         extra_settings_file: Path | None = None,
         detached: bool = False,
     ) -> None:
-        """`settings` overrides DEFAULTS; None as a value makes a setting without a value.
+        """`settings` overrides the kind's defaults; None as a value makes a setting without a value.
 
         extra_settings_file is an option file that is read last. A detached
         server outlives this Python process; any other is killed at its exit.
         """
         self.tree = tree.resolve()
+        self.kind = kind_of(self.tree)
         self.base_dir = base_dir.resolve()
         self.data_dir = self.base_dir / "data"
         self.log_path = self.base_dir / "server.log"
@@ -148,7 +141,7 @@ class ServerInstance:
             raise ServerError("the server is already running")
         self._prepare()
         command = [
-            str(self.tree / "bin" / "mariadbd"),
+            str(self.tree / "bin" / self.kind.server),
             f"--defaults-file={self.config_path}",
             *(["--user=root"] if os.geteuid() == 0 else []),
         ]
@@ -194,9 +187,9 @@ class ServerInstance:
         self.start()
 
     def client(self, sql: str, database: str | None = None) -> str:
-        """The output of the mariadb client in batch mode: tab-separated, no column names."""
+        """The output of the server's client in batch mode: tab-separated, no column names."""
         command = [
-            str(self.tree / "bin" / "mariadb"),
+            str(self.tree / "bin" / self.kind.client),
             "--no-defaults",
             "--batch",
             "--skip-column-names",
@@ -207,7 +200,7 @@ class ServerInstance:
         ]
         result = subprocess.run(command, input=sql, capture_output=True, text=True, check=False)
         if result.returncode != 0:
-            raise ServerError(result.stderr.strip() or "the mariadb client failed")
+            raise ServerError(result.stderr.strip() or "the SQL client failed")
         return result.stdout
 
     def sql(self, query: str, database: str | None = None) -> list[list[str]]:
@@ -232,7 +225,7 @@ class ServerInstance:
 
     def _configuration(self, plugins: Path) -> str:
         settings: dict[str, Setting] = {
-            **server_paths(self.tree),
+            **self.kind.paths(),
             "datadir": str(self.data_dir),
             "socket": str(self.socket),
             "pid_file": str(self.pid_path),
@@ -242,17 +235,20 @@ class ServerInstance:
         prefix = "" if self.load_plugin else "loose_"
         settings[f"{prefix}handlersocket_port"] = self.hs_port
         settings[f"{prefix}handlersocket_port_wr"] = self.hs_port_wr
-        settings.update(DEFAULTS)
+        settings.update(self.kind.defaults)
         own = {name.replace("-", "_"): value for name, value in self.settings.items()}
         settings.update(own)
         if "port" in own:
             settings.setdefault("bind_address", "127.0.0.1")
         elif "skip_networking" not in own:
             settings["skip_networking"] = None
-        lines = ["[mariadbd]", *(_option_line(*setting) for setting in settings.items())]
+        lines = ["[mysqld]", *(_option_line(*setting) for setting in settings.items())]
         if self.load_plugin:
             # Beside any that the settings load: each such line adds to those before it.
-            lines.append(f"plugin_load_add = {PLUGIN_NAME}={PLUGIN_LIBRARY}")
+            lines += [
+                _option_line(*setting)
+                for setting in self.kind.load_plugin(PLUGIN_NAME, PLUGIN_LIBRARY).items()
+            ]
         if self._extra_settings_file:
             lines.append(f"!include {self._extra_settings_file.resolve()}")
         return "\n".join(lines) + "\n"

@@ -14,17 +14,11 @@ from typing import Callable
 import pytest
 from handlersocket2 import Client
 from server_instance import REPOSITORY, ServerError, ServerInstance, Setting
+from server_kind import kind_of
 from support.database import Database, Sql
+from support.servers import SERVER_TREE
 
-SERVER_TREE = REPOSITORY / "var" / "servers" / os.environ.get("SERVER", "mariadb-10.11")
 LOG_TAIL_LINES = 120
-# The shared server's data need not outlive the machine, and creating tables is quicker so.
-VOLATILE: dict[str, Setting] = {
-    "innodb_flush_method": "nosync",
-    "innodb_flush_log_at_trx_commit": 0,
-    "innodb_doublewrite": 0,
-    "sync_frm": 0,
-}
 # The plugin that MariaDB itself ships. Its maturity is beta, and by default it listens everywhere.
 ORIGINAL: dict[str, Setting] = {
     "plugin_maturity": "beta",
@@ -75,12 +69,12 @@ def data_root() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def server(watch: _Watch, data_root: Path) -> Iterator[ServerInstance]:
-    """The server that most tests share, with default settings but for VOLATILE.
+    """The server that most tests share, with default settings but for the kind's volatile ones.
 
     HS_ORIGINAL=1 in the environment gives it the original plugin: what then fails is what differs.
     """
     original = bool(os.environ.get("HS_ORIGINAL"))
-    settings = {**VOLATILE, **(ORIGINAL if original else {})}
+    settings = {**kind_of(SERVER_TREE).volatile, **(ORIGINAL if original else {})}
     instance = ServerInstance(
         SERVER_TREE, data_root / "shared", settings=settings, load_plugin=not original
     )

@@ -18,7 +18,7 @@ void raise_not_a_number(const Field& field, std::string_view text) {
 }
 
 void raise_out_of_range(const char* type, const Field& field) {
-  my_error(ER_DATA_OUT_OF_RANGE, MYF(0), type, field.field_name.str);
+  my_error(ER_DATA_OUT_OF_RANGE, MYF(0), type, std::string(server::name_of(field)).c_str());
 }
 
 bool crosses_zero(int sign_before, int sign_after) { return sign_before * sign_after < 0; }
@@ -26,16 +26,6 @@ bool crosses_zero(int sign_before, int sign_after) { return sign_before * sign_a
 template <class Number>
 int sign_of(Number number) {
   return static_cast<int>(number > 0) - static_cast<int>(number < 0);
-}
-
-bool is_integral(const Field& field) {
-  switch (field.result_type()) {
-    case INT_RESULT:
-    case TIME_RESULT:
-      return true;
-    default:
-      return false;
-  }
 }
 
 bool add_integer(Field& field, std::string_view text, bool subtract) {
@@ -75,9 +65,8 @@ bool add_integer(Field& field, std::string_view text, bool subtract) {
 
 bool add_decimal(Field& field, std::string_view text, bool subtract) {
   my_decimal operand;
-  const char* end = nullptr;
-  const int error = str2my_decimal(0, text.data(), text.size(), &my_charset_latin1, &operand, &end);
-  if (error != E_DEC_OK || end != text.data() + text.size()) {
+  const server::ParsedDecimal parsed = server::parse_decimal(text, operand);
+  if (parsed.error != E_DEC_OK || !parsed.rest.empty()) {
     raise_not_a_number(field, text);
     return false;
   }
@@ -99,11 +88,9 @@ bool add_decimal(Field& field, std::string_view text, bool subtract) {
 }
 
 bool add_real(Field& field, std::string_view text, bool subtract) {
-  char* end = nullptr;
-  int error = 0;
-  const double operand =
-      my_charset_latin1.strntod(const_cast<char*>(text.data()), text.size(), &end, &error);
-  if (error != 0 || text.empty() || end != text.data() + text.size()) {
+  const server::ParsedReal parsed = server::parse_real(text);
+  const double operand = parsed.value;
+  if (parsed.out_of_range || text.empty() || !parsed.rest.empty()) {
     raise_not_a_number(field, text);
     return false;
   }
@@ -128,7 +115,7 @@ void assign(Field& field, const protocol::Value& value, TextEncoding encoding) {
     return;
   }
   field.set_notnull();
-  CHARSET_INFO* const charset = is_binary(field)                      ? &my_charset_bin
+  const CHARSET_INFO* const charset = is_binary(field)                      ? &my_charset_bin
                                 : encoding == TextEncoding::utf8mb4 ? &my_charset_utf8mb4_bin
                                                                       : field.charset();
   field.store(value.bytes.data(), value.bytes.size(), charset);
@@ -136,7 +123,7 @@ void assign(Field& field, const protocol::Value& value, TextEncoding encoding) {
 
 bool add_unless_crossing_zero(Field& field, const protocol::Value& value, bool subtract) {
   if (field.is_null() || value.null) return false;
-  if (is_integral(field)) return add_integer(field, value.bytes, subtract);
+  if (server::is_integral(field)) return add_integer(field, value.bytes, subtract);
   if (field.result_type() == DECIMAL_RESULT) return add_decimal(field, value.bytes, subtract);
   return add_real(field, value.bytes, subtract);
 }

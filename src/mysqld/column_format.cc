@@ -19,7 +19,7 @@ template <class Integer, std::size_t bytes = sizeof(Integer)>
 void format_integer(Field& field, ReplyWriter& reply) {
   using Unsigned = std::make_unsigned_t<Integer>;
   Unsigned value = 0;
-  std::memcpy(&value, field.ptr, bytes);
+  std::memcpy(&value, server::record_of(field), bytes);
   if constexpr (std::is_signed_v<Integer> && bytes < sizeof(Integer)) {
     constexpr unsigned unused = 8 * (sizeof(Integer) - bytes);
     value = static_cast<Unsigned>(static_cast<Integer>(value << unused) >> unused);
@@ -32,9 +32,10 @@ void format_integer(Field& field, ReplyWriter& reply) {
 // VARCHAR whose bytes are sent as they are: a length of one or two bytes, then the bytes.
 template <std::size_t length_bytes>
 void format_varchar(Field& field, ReplyWriter& reply) {
-  std::size_t length = field.ptr[0];
-  if constexpr (length_bytes == 2) length |= static_cast<std::size_t>(field.ptr[1]) << 8;
-  reply.text({reinterpret_cast<const char*>(field.ptr) + length_bytes, length});
+  const unsigned char* const stored = server::record_of(field);
+  std::size_t length = stored[0];
+  if constexpr (length_bytes == 2) length |= static_cast<std::size_t>(stored[1]) << 8;
+  reply.text({reinterpret_cast<const char*>(stored) + length_bytes, length});
 }
 
 // "00" to "99" behind one another.
@@ -63,7 +64,7 @@ char* write_date(char* to, unsigned year, unsigned month, unsigned day) {
 
 // DATE: three bytes, little-endian: day in 5 bits, month in 4, year above.
 void format_date(Field& field, ReplyWriter& reply) {
-  const unsigned packed = uint3korr(field.ptr);
+  const unsigned packed = uint3korr(server::record_of(field));
   constexpr std::size_t size = 10;
   reply.end_plain(write_date(reply.begin_plain(size), packed >> 9, (packed >> 5) & 15, packed & 31));
 }
@@ -71,8 +72,9 @@ void format_date(Field& field, ReplyWriter& reply) {
 // DATETIME without a fraction: five bytes, big-endian, sign bit set: year * 13 +
 // month in 17 bits, day in 5, hour in 5, minute in 6, second in 6.
 void format_datetime(Field& field, ReplyWriter& reply) {
+  const unsigned char* const stored = server::record_of(field);
   std::uint64_t packed = 0;
-  for (int i = 0; i < 5; ++i) packed = packed << 8 | field.ptr[i];
+  for (int i = 0; i < 5; ++i) packed = packed << 8 | stored[i];
   packed -= 0x8000000000ULL;
   const auto year_month = static_cast<unsigned>(packed >> 22);
   const auto time = static_cast<unsigned>(packed & 0x1ffff);
@@ -120,29 +122,10 @@ void format_converted(Field& field, ReplyWriter& reply) {
   reply.text(view_of(converted));
 }
 
-bool is_text(const Field& field) {
-  switch (field.real_type()) {
-    case MYSQL_TYPE_VARCHAR:
-    case MYSQL_TYPE_STRING:
-    case MYSQL_TYPE_VAR_STRING:
-    case MYSQL_TYPE_ENUM:
-    case MYSQL_TYPE_SET:
-    case MYSQL_TYPE_TINY_BLOB:
-    case MYSQL_TYPE_MEDIUM_BLOB:
-    case MYSQL_TYPE_LONG_BLOB:
-    case MYSQL_TYPE_BLOB:
-    case MYSQL_TYPE_BLOB_COMPRESSED:
-    case MYSQL_TYPE_VARCHAR_COMPRESSED:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool is_sent_as_is(const CHARSET_INFO* charset) {
   return charset == &my_charset_bin || my_charset_same(charset, &my_charset_utf8mb4_bin) ||
          my_charset_same(charset, &my_charset_utf8mb3_bin) ||
-         std::string_view(charset->cs_name.str, charset->cs_name.length) == "ascii";
+         server::is_ascii(charset);
 }
 
 template <class Signed, std::size_t bytes = sizeof(Signed)>
@@ -154,7 +137,7 @@ ColumnFormat integer_format(const Field& field) {
 }  // namespace
 
 ColumnFormat choose_column_format(const Field& field, TextEncoding encoding) {
-  const bool padded = (field.flags & ZEROFILL_FLAG) != 0;
+  const bool padded = server::is_zerofill(field);
   switch (field.real_type()) {
     case MYSQL_TYPE_TINY:
       return padded ? format_as_is : integer_format<std::int8_t>(field);
@@ -166,7 +149,7 @@ ColumnFormat choose_column_format(const Field& field, TextEncoding encoding) {
       return padded ? format_as_is : integer_format<std::int32_t>(field);
     case MYSQL_TYPE_LONGLONG:
       // The system columns of versioning by transaction are no plain numbers.
-      if (field.vers_sys_field()) return format_as_is;
+      if (server::is_version_column(field)) return format_as_is;
       return padded ? format_as_is : integer_format<std::int64_t>(field);
     case MYSQL_TYPE_NEWDATE:
       return format_date;
@@ -175,11 +158,10 @@ ColumnFormat choose_column_format(const Field& field, TextEncoding encoding) {
     default:
       break;
   }
-  if (!is_text(field)) return format_as_is;
+  if (!server::is_text(field)) return format_as_is;
   if (encoding == TextEncoding::utf8mb4 && !is_sent_as_is(field.charset())) return format_converted;
   if (field.real_type() == MYSQL_TYPE_VARCHAR) {
-    return static_cast<const Field_varstring&>(field).length_bytes == 1 ? &format_varchar<1>
-                                                                       : &format_varchar<2>;
+    return server::length_bytes_of(field) == 1 ? &format_varchar<1> : &format_varchar<2>;
   }
   return format_as_is;
 }

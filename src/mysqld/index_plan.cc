@@ -24,10 +24,9 @@ std::vector<std::string> split_names(std::string_view names) {
 // The number of the column with exactly this name.
 bool find_column(const TABLE& table, const std::string& name, std::uint16_t& number) {
   for (Field** field = table.field; *field != nullptr; ++field) {
-    const LEX_CSTRING& candidate = (*field)->field_name;
-    if (std::string_view(candidate.str, candidate.length) != name) continue;
-    if ((*field)->invisible == INVISIBLE_FULL) return false;
-    number = (*field)->field_index;
+    if (server::name_of(**field) != name) continue;
+    if (server::is_hidden(**field)) return false;
+    number = server::number_of(**field);
     return true;
   }
   return false;
@@ -62,14 +61,6 @@ std::uint8_t integer_bytes(const Field& field) {
   }
 }
 
-// Full-text, spatial and hashed-unique indexes cannot be searched by value.
-bool is_searchable(const TABLE& table, uint index) {
-  const KEY& key = table.key_info[index];
-  return table.s->keys_in_use.is_set(index) && (key.flags & (HA_FULLTEXT | HA_SPATIAL)) == 0 &&
-         key.algorithm != HA_KEY_ALG_FULLTEXT && key.algorithm != HA_KEY_ALG_RTREE &&
-         key.algorithm != HA_KEY_ALG_LONG_HASH;
-}
-
 }  // namespace
 
 IndexPlan::IndexPlan(const protocol::OpenIndex& request, std::shared_ptr<TableSlot> slot,
@@ -99,11 +90,10 @@ Status IndexPlan::resolve_index(TABLE& table) {
     if (parsed.ec != std::errc{} || parsed.ptr != end) return Error::idxnum;
   } else {
     for (uint i = 0; i < table.s->keys; ++i) {
-      const LEX_CSTRING& name = table.key_info[i].name;
-      if (std::string_view(name.str, name.length) == index_name_) index = i;
+      if (server::index_name(table.key_info[i]) == index_name_) index = i;
     }
   }
-  if (index >= table.s->keys || !is_searchable(table, index)) return Error::idxnum;
+  if (index >= table.s->keys || !server::is_searchable(table, index)) return Error::idxnum;
   index_ = index;
   return {};
 }
@@ -138,7 +128,7 @@ void IndexPlan::choose_access(TABLE& table) {
     has_prefix_parts_ |= part.length < column.key_length() || (part.key_part_flag & HA_BLOB_PART) != 0;
     nullable |= part.null_bit != 0;
   }
-  is_unique_ = (key.flags & HA_NOSAME) != 0 && !nullable && !has_prefix_parts_ && !table.versioned();
+  is_unique_ = (key.flags & HA_NOSAME) != 0 && !nullable && !has_prefix_parts_ && !server::is_versioned(table);
   is_ordered_ = (table.file->index_flags(index_, 0, true) & HA_READ_ORDER) != 0;
 
   bitmap_clear_all(&table.tmp_set);
@@ -152,28 +142,28 @@ void IndexPlan::choose_access(TABLE& table) {
   }
 
   const auto in_index = [&](std::uint16_t number) { return table.field[number]->part_of_key.is_set(index_); };
-  covering_ = !table.file->pk_is_clustering_key(index_) &&
+  covering_ = !server::is_clustering(table, index_) &&
               (table.file->index_flags(index_, 0, true) & HA_KEYREAD_ONLY) != 0 &&
               std::all_of(columns_.begin(), columns_.end(),
                           [&](const PlannedColumn& column) { return in_index(column.field); }) &&
               std::all_of(filter_columns_.begin(), filter_columns_.end(), in_index) &&
-              !has_prefix_parts_ && !table.versioned();
+              !has_prefix_parts_ && !server::is_versioned(table);
 }
 
 void IndexPlan::mark_read_columns(TABLE& table) const {
-  for (const PlannedColumn& column : columns_) table.mark_column_with_deps(table.field[column.field]);
-  for (const std::uint16_t number : filter_columns_) table.mark_column_with_deps(table.field[number]);
+  for (const PlannedColumn& column : columns_) server::mark_to_read(table, *table.field[column.field]);
+  for (const std::uint16_t number : filter_columns_) server::mark_to_read(table, *table.field[number]);
   if (has_prefix_parts_) {
     const KEY& key = table.key_info[index_];
     for (uint i = 0; i < key_parts_; ++i) {
-      table.mark_column_with_deps(table.field[key.key_part[i].fieldnr - 1]);
+      server::mark_to_read(table, *table.field[key.key_part[i].fieldnr - 1]);
     }
   }
-  if (table.versioned()) bitmap_set_bit(table.read_set, table.vers_end_field()->field_index);
+  server::mark_version_columns(table);
 }
 
 void IndexPlan::take_down(OpenTable& opened) {
-  opened.table->file->ha_end_keyread();
+  server::end_keyread(*opened.table);
   opened.table->file->ha_index_or_rnd_end();
   opened.plan = nullptr;
   opened.setup = 0;
@@ -185,7 +175,7 @@ Status IndexPlan::set_up_reader_slow(OpenTable& opened) {
   if (Status status = resolve(table); !status.ok()) return status;
   table.clear_column_bitmaps();
   for (const std::uint16_t number : read_columns_) bitmap_set_bit(table.read_set, number);
-  if (covering_) table.file->ha_start_keyread(index_);
+  if (covering_) server::start_keyread(table, index_);
   if (const int error = table.file->ha_index_init(index_, is_ordered_); error != 0) {
     take_down(opened);
     return Status::server(static_cast<std::uint32_t>(error));

@@ -19,7 +19,6 @@
 #include "store/store.h"
 
 struct TABLE;
-struct st_bitmap;
 
 namespace hs::mysqld {
 

@@ -31,17 +31,7 @@ bool goes_up(Comparison comparison) {
 }
 
 bool has_collation(const Field& field) {
-  switch (field.real_type()) {
-    case MYSQL_TYPE_VARCHAR:
-    case MYSQL_TYPE_STRING:
-    case MYSQL_TYPE_TINY_BLOB:
-    case MYSQL_TYPE_MEDIUM_BLOB:
-    case MYSQL_TYPE_LONG_BLOB:
-    case MYSQL_TYPE_BLOB:
-      return field.charset() != &my_charset_bin && dynamic_cast<const Field_longstr*>(&field) != nullptr;
-    default:
-      return false;
-  }
+  return field.charset() != &my_charset_bin && server::is_plain_string(field);
 }
 
 // An operator compares values: on an index whose first part descends it walks the other way.
@@ -69,15 +59,13 @@ std::string_view identity(const KEY_PART_INFO& part, const unsigned char* image,
   const auto* bytes = reinterpret_cast<const char*>(image);
   const bool is_null = null_bytes != 0 && image[0] != 0;
   if (is_null || !has_collation(*part.field)) return {bytes, part.store_length};
-  CHARSET_INFO* const charset = part.field->charset();
+  const CHARSET_INFO* const charset = part.field->charset();
   const bool has_length = (part.key_part_flag & (HA_BLOB_PART | HA_VAR_LENGTH_PART)) != 0;
-  const unsigned char* text = image + null_bytes + (has_length ? HA_KEY_BLOB_LENGTH : 0);
-  std::size_t length = has_length ? uint2korr(image + null_bytes) : part.length;
-  if ((charset->state & MY_CS_NOPAD) == 0) {
-    length = charset->lengthsp(reinterpret_cast<const char*>(text), length);
-  }
-  const std::size_t size = charset->strnxfrm(weights.data(), weights.size(), static_cast<uint>(length), text,
-                                             length, 0);
+  const unsigned char* const begin = image + null_bytes + (has_length ? HA_KEY_BLOB_LENGTH : 0);
+  std::string_view text(reinterpret_cast<const char*>(begin),
+                        has_length ? uint2korr(image + null_bytes) : part.length);
+  if (server::pads(charset)) text = text.substr(0, server::length_without_blanks(charset, text));
+  const std::size_t size = server::make_weights(charset, text, weights);
   return {reinterpret_cast<const char*>(weights.data()), size};
 }
 
@@ -168,8 +156,8 @@ int IndexScan::next() {
     if (error == HA_ERR_RECORD_DELETED) continue;
     if (error != 0) return error;
     ++examined_;
-    if (table_->in_use->killed != NOT_KILLED) return HA_ERR_ABORTED_BY_USER;
-    if (table_->versioned() && !table_->vers_end_field()->is_max()) continue;
+    if (server::is_killed(table_->in_use)) return server::killed_error;
+    if (!server::is_current_row(*table_)) continue;
     if (!prefix_.matches(search_)) continue;
     const RowFilters::Decision decision = filters_.check();
     if (decision == RowFilters::Decision::stop) return HA_ERR_END_OF_FILE;

@@ -64,10 +64,10 @@ void put_field(const KEY_PART_INFO& part, unsigned char* to) {
     }
   }
   const bool has_length = (part.key_part_flag & (HA_BLOB_PART | HA_VAR_LENGTH_PART)) != 0;
-  const uint written = part.field->get_key_image(to, part.length, Field::itRAW);
+  const auto written = static_cast<uint>( part.field->get_key_image(to, part.length, Field::itRAW));
   const uint filled = has_length ? part.length + HA_KEY_BLOB_LENGTH : part.length;
   if (!has_length && written < filled) {
-    part.field->charset()->fill(reinterpret_cast<char*>(to) + written, filled - written, ' ');
+    server::fill_blanks(part.field->charset(), to + written, filled - written);
   }
 }
 

@@ -1,8 +1,10 @@
 #include "mysqld/open_tables.h"
 
+#include <algorithm>
 #include <cassert>
 #include <vector>
 
+#include "mysqld/server/table_opening.h"
 #include "mysqld/server_api.h"
 
 namespace hs::mysqld {
@@ -10,69 +12,17 @@ namespace {
 
 constexpr std::size_t slots_before_sweep = 1024;
 
-bool is_write(Purpose purpose) { return purpose != Purpose::read; }
-
-enum_sql_command sql_command(Purpose purpose) {
-  switch (purpose) {
-    case Purpose::insert:
-      return SQLCOM_INSERT;
-    case Purpose::update:
-      return SQLCOM_UPDATE;
-    case Purpose::erase:
-      return SQLCOM_DELETE;
-    case Purpose::read:
-      break;
-  }
-  return SQLCOM_SELECT;
-}
-
-trg_event_type trigger_event(Purpose purpose) {
-  switch (purpose) {
-    case Purpose::insert:
-      return TRG_EVENT_INSERT;
-    case Purpose::erase:
-      return TRG_EVENT_DELETE;
-    case Purpose::update:
-    case Purpose::read:
-      break;
-  }
-  return TRG_EVENT_UPDATE;
-}
-
-// Tables whose writes reach other tables have to be opened the way SQL opens
-// them, with everything that their triggers and foreign keys need.
-bool needs_other_tables(const TABLE& table) {
-  return table.triggers != nullptr || table.internal_tables != nullptr ||
-         table.file->referenced_by_foreign_key();
-}
-
-// Engines without transactions lock the whole table, reader against writer.
-bool has_table_lock(const TABLE& table) { return table.file->lock_count() != 0; }
-
-// Views, information_schema, performance_schema and log tables are not served.
-bool is_servable(const TABLE& table) {
-  return table.s->table_category == TABLE_CATEGORY_USER ||
-         table.s->table_category == TABLE_CATEGORY_SYSTEM;
-}
-
-void init_request(TABLE_LIST& request, const TableSlot& slot, Purpose purpose) {
-  const LEX_CSTRING database{slot.database.c_str(), slot.database.size()};
-  const LEX_CSTRING name{slot.name.c_str(), slot.name.size()};
-  request.init_one_table(&database, &name, nullptr, is_write(purpose) ? TL_WRITE : TL_READ);
-  MDL_REQUEST_INIT(&request.mdl_request, MDL_key::TABLE, slot.database.c_str(), slot.name.c_str(),
-                   is_write(purpose) ? MDL_SHARED_WRITE : MDL_SHARED_READ, MDL_TRANSACTION);
-  request.i_s_requested_object = OPEN_TABLE_ONLY;
-}
-
 }  // namespace
 
-OpenTables::OpenTables(THD* thd, CounterBlock& counters) : thd_(thd), counters_(counters) {}
+OpenTables::OpenTables(THD* thd, CounterBlock& counters) : thd_(thd), counters_(counters), sweep_at_(slots_before_sweep) {}
 
 OpenTables::~OpenTables() { assert(!any_open_); }
 
 std::shared_ptr<TableSlot> OpenTables::slot(std::string_view database, std::string_view name) {
-  if (slots_.size() >= slots_before_sweep) {
+  if (slots_.size() >= sweep_at_) {
     std::erase_if(slots_, [](const auto& entry) { return entry.second.expired(); });
+    // What is in use stays: sweeping pays only when as much again has come.
+    sweep_at_ = std::max(slots_before_sweep, 2 * slots_.size());
   }
   auto& known = slots_[{std::string(database), std::string(name)}];
   std::shared_ptr<TableSlot> slot = known.lock();
@@ -86,7 +36,7 @@ std::shared_ptr<TableSlot> OpenTables::slot(std::string_view database, std::stri
 }
 
 store::Outcome OpenTables::open_reader_slow(TableSlot& slot, OpenTable*& opened) {
-  if (slot.writer.table != nullptr && has_table_lock(*slot.writer.table)) {
+  if (slot.writer.table != nullptr && server::has_table_lock(*slot.writer.table)) {
     opened = &slot.writer;
     return {};
   }
@@ -101,49 +51,35 @@ store::Outcome OpenTables::open_writer(TableSlot& slot, Purpose purpose) {
     if (slot.writer.any_write || slot.writer.purpose == purpose) return {};
     close_tables();
   }
-  if (alone_ || (slot.reader.table != nullptr && has_table_lock(*slot.reader.table))) close_tables();
+  if (alone_ || (slot.reader.table != nullptr && server::has_table_lock(*slot.reader.table))) close_tables();
   const store::Outcome outcome = open_one(slot, slot.writer, purpose);
   if (!outcome.answered() || !outcome.status.ok()) return outcome;
-  if (needs_other_tables(*slot.writer.table)) return open_alone(slot, purpose);
+  if (server::needs_other_tables(*slot.writer.table)) return open_alone(slot, purpose);
   slot.writer.any_write = true;
   return {};
 }
 
 store::Outcome OpenTables::open_one(TableSlot& slot, OpenTable& opened, Purpose purpose) {
-  if (opened.request == nullptr) opened.request = std::make_unique<TABLE_LIST>();
-  TABLE_LIST& request = *opened.request;
-  init_request(request, slot, purpose);
-  thd_->lex->sql_command = sql_command(purpose);
-
-  Open_table_context context(thd_, 0);
-  if (open_table(thd_, &request, &context) || request.table == nullptr) {
-    const bool repairable = context.can_recover_from_failed_open();
-    // A crashed or stale table is repaired by the way that SQL opens tables.
-    return repairable && !alone_ ? open_alone(slot, purpose) : failed_open();
-  }
-  TABLE* table = request.table;
+  if (opened.request == nullptr) opened.request = std::make_unique<server::TableRequest>();
+  server::init_request(*opened.request, slot.database, slot.name, purpose);
+  bool repairable = false;
+  TABLE* const table = server::open_single(thd_, *opened.request, purpose, repairable);
+  // A crashed or stale table is repaired by the way that SQL opens tables.
+  if (table == nullptr) return repairable && !alone_ ? open_alone(slot, purpose) : failed_open();
   opened.table = table;
   opened.purpose = purpose;
   any_open_ = true;
-  open_.push_back(this->slot(slot.database, slot.name));
-  if (!is_servable(*table)) {
+  open_.push_back(slot.shared_from_this());
+  if (!server::is_servable(*table)) {
     close_tables();
     return Error::open_table;
   }
-  table->query_id = thd_->query_id;
-  table->reginfo.lock_type = request.lock_type;
-  MYSQL_LOCK* lock = mysql_lock_tables(thd_, &table, 1, 0);
-  if (lock == nullptr) {
+  if (!server::lock_single(thd_, *table, *opened.request, purpose)) {
     const store::Outcome outcome = failed_open();
     close_tables();
     return outcome;
   }
-  thd_->lock = thd_->lock == nullptr ? lock : mysql_lock_merge(thd_->lock, lock, thd_);
   opened.statement_begun = true;
-  if (is_write(purpose)) {
-    table->file->prepare_for_row_logging();
-    table->file->prepare_for_insert(true);
-  }
   counters_.add(Counter::table_opens);
   return {};
 }
@@ -151,55 +87,40 @@ store::Outcome OpenTables::open_one(TableSlot& slot, OpenTable& opened, Purpose 
 store::Outcome OpenTables::open_alone(TableSlot& slot, Purpose purpose) {
   close_tables();
   OpenTable& opened = is_write(purpose) ? slot.writer : slot.reader;
-  TABLE_LIST& request = *opened.request;
-  init_request(request, slot, purpose);
-  lex_start(thd_);
-  thd_->lex->sql_command = sql_command(purpose);
-  thd_->lex->add_to_query_tables(&request);
-  if (is_write(purpose)) {
-    request.trg_event_map = static_cast<uint8>(1U << static_cast<unsigned>(trigger_event(purpose)));
-    // Sequences that defaults draw from are opened for inserts only.
-    request.for_insert_data = purpose == Purpose::insert;
-  }
+  server::init_request(*opened.request, slot.database, slot.name, purpose);
   alone_ = true;
   any_open_ = true;
-  if (open_and_lock_tables(thd_, &request, false, 0) || request.table == nullptr) {
+  opened.table = server::open_with_needs(thd_, *opened.request, purpose);
+  if (opened.table == nullptr) {
     const store::Outcome outcome = failed_open();
     close_tables();
     return outcome;
   }
-  opened.table = request.table;
   opened.purpose = purpose;
   opened.any_write = false;
   opened.statement_begun = true;
-  open_.push_back(this->slot(slot.database, slot.name));
-  if (!is_servable(*opened.table)) {
+  open_.push_back(slot.shared_from_this());
+  if (!server::is_servable(*opened.table)) {
     close_tables();
     return Error::open_table;
   }
-  if (is_write(purpose)) opened.table->file->prepare_for_insert(true);
   counters_.add(Counter::table_opens);
   return {};
 }
 
 // Says why a table could not be opened, and forgets the server's error.
 store::Outcome OpenTables::failed_open() {
-  const uint error = thd_->is_error() ? thd_->get_stmt_da()->sql_errno() : 0;
+  const server::OpenFailure failure = server::open_failure(server::raised_error(thd_));
   thd_->clear_error();
-  switch (error) {
-    case ER_LOCK_WAIT_TIMEOUT:
-    case ER_LOCK_DEADLOCK:
-    case ER_LOCK_OR_ACTIVE_TRANSACTION:
-    case ER_TABLE_DEF_CHANGED:
-    case 0:
+  switch (failure) {
+    case server::OpenFailure::blocked:
       return store::Verdict::blocked;
-    case ER_QUERY_INTERRUPTED:
-    case ER_CONNECTION_KILLED:
-    case ER_SERVER_SHUTDOWN:
+    case server::OpenFailure::killed:
       return Status::server(ER_QUERY_INTERRUPTED);
-    default:
-      return Error::open_table;
+    case server::OpenFailure::refused:
+      break;
   }
+  return Error::open_table;
 }
 
 void OpenTables::forget_open_tables() {
@@ -219,28 +140,21 @@ void OpenTables::close_tables() {
   for (const auto& slot : open_) {
     for (OpenTable* opened : {&slot->reader, &slot->writer}) {
       if (opened->table == nullptr) continue;
-      opened->table->file->ha_end_keyread();
+      server::end_keyread(*opened->table);
       opened->table->file->ha_index_or_rnd_end();
     }
   }
-  if (!thd_->transaction->stmt.is_empty()) trans_commit_stmt(thd_);
-  close_thread_tables(thd_);
+  if (server::is_statement_open(thd_)) trans_commit_stmt(thd_);
+  server::close_tables(thd_, alone_);
   forget_open_tables();
-  if (alone_) {
-    thd_->free_items();
-    lex_end(thd_->lex);
-    lex_start(thd_);
-    // A pass may hold thousands of such statements.
-    free_root(thd_->mem_root, MYF(MY_KEEP_PREALLOC));
-  }
   alone_ = false;
   any_open_ = false;
 }
 
 void OpenTables::release() {
   close_tables();
-  thd_->release_transactional_locks();
-  free_root(thd_->mem_root, MYF(MY_KEEP_PREALLOC));
+  server::release_metadata_locks(thd_);
+  server::free_memory(thd_);
 }
 
 }  // namespace hs::mysqld

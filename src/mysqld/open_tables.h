@@ -19,19 +19,12 @@
 #include <vector>
 
 #include "base/counters.h"
+#include "mysqld/server/types.h"
 #include "store/store.h"
-
-class THD;
-struct TABLE;
-struct TABLE_LIST;
 
 namespace hs::mysqld {
 
 class IndexPlan;
-
-// What a table is opened for. Each kind of write has its own triggers, and with
-// them its own set of tables that have to be opened beside it.
-enum class Purpose : std::uint8_t { read, insert, update, erase };
 
 // One TABLE of the server and what this worker has set up on it.
 struct OpenTable {
@@ -41,10 +34,10 @@ struct OpenTable {
   Purpose purpose = Purpose::read;  // of a writer
   bool any_write = false;           // a writer without triggers and foreign keys serves every kind of write
   bool statement_begun = false;     // a writer: external_lock has begun the statement
-  std::unique_ptr<TABLE_LIST> request;
+  std::unique_ptr<server::TableRequest> request;
 };
 
-struct TableSlot {
+struct TableSlot : std::enable_shared_from_this<TableSlot> {
   std::string database;
   std::string name;
   OpenTable reader;
@@ -92,6 +85,7 @@ class OpenTables {
   THD* thd_;
   CounterBlock& counters_;
   std::map<std::pair<std::string, std::string>, std::weak_ptr<TableSlot>> slots_;
+  std::size_t sweep_at_;
   std::vector<std::shared_ptr<TableSlot>> open_;  // kept alive until they are closed
   bool any_open_ = false;
   bool alone_ = false;  // a table with triggers or foreign keys is open, with all that they need

@@ -1,11 +1,10 @@
-// The plugin as the server loads it: its declaration, and the two network
-// servers that live between init and deinit. Both are called by one of the
-// server's own threads at a time.
+#include "mysqld/plugin.h"
+
 #include <memory>
 #include <string>
 
 #include "mysqld/host_thread.h"
-#include "mysqld/server_api.h"
+#include "mysqld/server/logging.h"
 #include "mysqld/status_variables.h"
 #include "mysqld/system_variables.h"
 #include "mysqld/table_store.h"
@@ -50,9 +49,6 @@ class Worker final : public session::PassRunner {
 std::unique_ptr<Port> read_port;
 std::unique_ptr<Port> write_port;
 
-// What net/ has to say is always a problem.
-void log_line(const std::string& line) { sql_print_warning("%s", line.c_str()); }
-
 net::ServerConfig network_settings(bool writes) {
   net::ServerConfig config;
   config.address = text_option(Option::address);
@@ -91,11 +87,11 @@ std::unique_ptr<Port> open_port(bool writes) {
   const auto make_worker = [&port = *port](net::Role, CounterBlock& block) -> std::unique_ptr<net::Application> {
     return Worker::make(port, block);
   };
-  port->server = std::make_unique<net::Server>(config, make_worker, counters(), log_line);
+  port->server = std::make_unique<net::Server>(config, make_worker, counters(), server::log_warning);
   if (!port->server->start()) return nullptr;
   if (port->runner.session.secret.empty()) {
-    sql_print_warning("handlersocket: whoever reaches the %s port %s every table of this server: no secret is set",
-                      writes ? "write" : "read", writes ? "reads and writes" : "reads");
+    server::log_warning(std::string("handlersocket: whoever reaches the ") + (writes ? "write" : "read") + " port " +
+                        (writes ? "reads and writes" : "reads") + " every table of this server: no secret is set");
   }
   return port;
 }
@@ -104,15 +100,18 @@ void log_ignored_options() {
   if (number_option(Option::verbose) == 0) return;
   for (const OptionInfo& info : option_table) {
     if (info.type != OptionType::ignored || number_option(info.option) == info.default_number) continue;
-    sql_print_information("handlersocket: handlersocket_%s is accepted and does nothing", info.name);
+    server::log_information(std::string("handlersocket: handlersocket_") + info.name +
+                            " is accepted and does nothing");
   }
 }
 
-int init(void* /*plugin*/) {
+}  // namespace
+
+bool start_plugin() {
   const std::string_view encoding = text_option(Option::character_set);
   if (encoding != "utf8mb4" && encoding != "binary") {
-    sql_print_error("handlersocket: handlersocket_character_set has to be utf8mb4 or binary");
-    return 1;
+    server::log_error("handlersocket: handlersocket_character_set has to be utf8mb4 or binary");
+    return false;
   }
   HostThread::allow_attach();
   log_ignored_options();
@@ -120,38 +119,16 @@ int init(void* /*plugin*/) {
     read_port = open_port(false);
     write_port = open_port(true);
   } catch (const std::exception& error) {
-    sql_print_error("handlersocket: %s", error.what());
-    return 1;
+    server::log_error(std::string("handlersocket: ") + error.what());
+    return false;
   }
-  return 0;
+  return true;
 }
 
-int deinit(void* /*plugin*/) {
+void stop_plugin() {
   HostThread::interrupt_all();
   read_port.reset();
   write_port.reset();
-  return 0;
 }
 
-st_mysql_daemon descriptor{MYSQL_DAEMON_INTERFACE_VERSION};
-
-}  // namespace
 }  // namespace hs::mysqld
-
-#pragma GCC visibility push(default)
-maria_declare_plugin(handlersocket){
-    MYSQL_DAEMON_PLUGIN,
-    &hs::mysqld::descriptor,
-    "handlersocket",
-    "HandlerSocket 2",
-    "Reads and writes tables over the HandlerSocket protocol",
-    PLUGIN_LICENSE_GPL,
-    hs::mysqld::init,
-    hs::mysqld::deinit,
-    0x0200,
-    hs::mysqld::status_variables(),
-    hs::mysqld::system_variables(),
-    "2.0",
-    MariaDB_PLUGIN_MATURITY_STABLE,
-} maria_declare_plugin_end;
-#pragma GCC visibility pop

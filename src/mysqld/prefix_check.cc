@@ -22,8 +22,8 @@ void PrefixCheck::prepare(const IndexPlan& plan, TABLE& table, std::span<const V
     if (is_prefix && !value.null) {
       String converted;
       uint errors = 0;
-      CHARSET_INFO* const to = part.field->charset();
-      CHARSET_INFO* const from = plan.encoding() == TextEncoding::utf8mb4 ? &my_charset_utf8mb4_bin : to;
+      const CHARSET_INFO* const to = part.field->charset();
+      const CHARSET_INFO* const from = plan.encoding() == TextEncoding::utf8mb4 ? &my_charset_utf8mb4_bin : to;
       converted.copy(value.bytes.data(), value.bytes.size(), from, to, &errors);
       check.value.assign(converted.ptr(), converted.length());
     }
@@ -47,7 +47,7 @@ int PrefixCheck::compare_part(const Part& part, const TABLE& table, const unsign
   if (!part.is_prefix) return part.info->field->key_cmp(image + (part.info->null_bit != 0 ? 1 : 0), part.info->length);
   StringBuffer<MAX_FIELD_WIDTH> buffer;
   const String* value = column.val_str(&buffer, &buffer);
-  return column.charset()->strnncollsp(value->ptr(), value->length(), part.value.data(), part.value.size());
+  return server::compare(column.charset(), {value->ptr(), value->length()}, part.value);
 }
 
 bool PrefixCheck::compare_row(const KeySearch& search) const {

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "mysqld/key_search.h"
-
-struct st_key_part_info;
+#include "mysqld/server/types.h"
 
 namespace hs::mysqld {
 
@@ -32,7 +31,7 @@ class PrefixCheck {
 
  private:
   struct Part {
-    const st_key_part_info* info;
+    const server::KeyPart* info;
     bool is_prefix;
     bool null;
     std::uint32_t image;  // offset in the key image

@@ -36,12 +36,13 @@ Status RowFilters::prepare(const IndexPlan& plan, TABLE& table, std::span<const 
   for (const protocol::Filter& filter : filters) {
     if (filter.column >= plan.filter_columns().size()) return Error::filterfld;
     Field* field = table.field[plan.filter_columns()[filter.column]];
-    if ((field->flags & BLOB_FLAG) != 0) return Error::filterblob;
+    if (server::is_blob(*field)) return Error::filterblob;
     Condition condition{field,      filter.kind, filter.comparison, filter.value.null,
                         Fit::exact, static_cast<std::uint32_t>(images_.size()),    0};
     if (!filter.value.null) {
       condition.fit = store_comparable(*field, filter.value, plan.encoding());
-      images_.insert(images_.end(), field->ptr, field->ptr + field->pack_length());
+      const unsigned char* const stored = server::record_of(*field);
+      images_.insert(images_.end(), stored, stored + field->pack_length());
       images_.resize(images_.size() + image_slack);
       if (field->real_type() == MYSQL_TYPE_BIT) condition.bits = field->val_int();
     }
@@ -72,7 +73,7 @@ bool RowFilters::holds(const Condition& condition) const {
     const auto other = static_cast<unsigned long long>(condition.bits);
     order = mine < other ? -1 : static_cast<int>(mine > other);
   } else {
-    order = field.cmp(field.ptr, images_.data() + condition.image);
+    order = field.cmp(server::record_of(field), images_.data() + condition.image);
   }
   // The value asked for lies between what the column can hold.
   if (order == 0 && condition.fit == Fit::below) order = -1;

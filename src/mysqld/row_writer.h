@@ -3,7 +3,8 @@
 // Defaults, NOT NULL, generated columns, CHECK, triggers, auto-increment, system
 // versioning and sql_mode, in the order in which INSERT, UPDATE and DELETE apply
 // them. Called on the worker's thread, inside a statement (statement.h), with a
-// table that is open for writing. It reads no index and ends no statement.
+// table that is open for writing. It reads no index and ends no statement. The rules
+// differ by server family: insert(), update() and erase() are in server/<family>/row_rules.cc.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,6 @@
 #include "base/status.h"
 #include "mysqld/index_plan.h"
 #include "protocol/request.h"
-
-class THD;
-class Field;
 
 namespace hs::mysqld {
 
@@ -48,14 +46,10 @@ class RowWriter {
  private:
   Status engine_failure(TABLE& table, int error) const;
   Status begin_set_up(OpenTable& opened, IndexPlan& plan);
-  bool fill_insert(TABLE& table, const IndexPlan& plan, std::span<const protocol::Value> values);
-  bool run_before_triggers(TABLE& table, int event);
   Status update(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request, bool& counted);
-  Status erase(TABLE& table);
-  bool fill_update(TABLE& table, const IndexPlan& plan, const protocol::Find& request, bool& crosses_zero);
+  Status erase(TABLE& table, bool& counted);
 
   THD* thd_;
-  bool versions_rows_ = false;  // this update makes history rows
 };
 
 }  // namespace hs::mysqld

@@ -1,33 +1,19 @@
-// The server's private headers, included here and nowhere else.
+// The server: its private headers, and over them the layer in which its families differ.
 //
 // Every file of mysqld/ that needs a server type includes this one, so that the
 // order of the server's own includes and the warnings that they raise are
-// settled once.
+// settled once. What is the same for every family is called as it is; what differs stands in
+// server/, behind an interface of our own: each of its headers declares, and the family's half,
+// in the folder that CMake has chosen, defines.
 #pragma once
 
-#include <my_global.h>
-
-#include <sql_class.h>
-
-#include <handler.h>
-#include <key.h>
-#include <lock.h>
-#include <log.h>
-#include <mysqld.h>
-#include <set_var.h>
-#include <sql_acl.h>
-#include <sql_base.h>
-#include <sql_cache.h>
-#include <sql_insert.h>
-#include <sql_lex.h>
-#include <sql_parse.h>
-#include <sql_partition.h>
-#include <sql_plugin.h>
-#include <sql_trigger.h>
-#include <sql_update.h>
-#include <transaction.h>
-
-// my_global.h and its friends define these as macros.
-#undef min
-#undef max
-#undef test
+// In this order: the layer is written in the terms of the server's headers.
+// clang-format off
+#include "family_headers.h"
+#include "mysqld/server/types.h"
+#include "mysqld/server/fields.h"
+#include "mysqld/server/text.h"
+#include "mysqld/server/session.h"
+#include "mysqld/server/tables.h"
+#include "mysqld/server/variables.h"
+// clang-format on

@@ -4,8 +4,7 @@
 #pragma once
 
 #include "base/counters.h"
-
-struct st_mysql_show_var;
+#include "mysqld/server/types.h"
 
 namespace hs::mysqld {
 
@@ -13,6 +12,6 @@ namespace hs::mysqld {
 CounterSet& counters();
 
 // For the plugin's declaration; ends with an empty entry.
-st_mysql_show_var* status_variables();
+server::StatusVariable* status_variables();
 
 }  // namespace hs::mysqld

@@ -29,7 +29,7 @@ struct Variables {
   std::array<unsigned long long, option_count> numbers{};
   std::array<TextVariable, option_count> text_variables{};
   std::array<NumberVariable, option_count> number_variables{};
-  std::array<st_mysql_sys_var*, option_count + 1> list{};
+  std::array<server::SystemVariable*, option_count + 1> list{};
 
   Variables() {
     for (std::size_t i = 0; i < option_count; ++i) {
@@ -39,18 +39,18 @@ struct Variables {
     }
   }
 
-  st_mysql_sys_var* make_text(std::size_t i, const OptionInfo& info) {
+  server::SystemVariable* make_text(std::size_t i, const OptionInfo& info) {
     int flags = PLUGIN_VAR_STR | PLUGIN_VAR_READONLY | PLUGIN_VAR_MEMALLOC;
     if (info.type == OptionType::secret) flags |= PLUGIN_VAR_NOSYSVAR;
     text_variables[i] = {flags, info.name, info.help, nullptr, nullptr, &texts[i], info.default_text};
-    return reinterpret_cast<st_mysql_sys_var*>(&text_variables[i]);
+    return reinterpret_cast<server::SystemVariable*>(&text_variables[i]);
   }
 
-  st_mysql_sys_var* make_number(std::size_t i, const OptionInfo& info) {
+  server::SystemVariable* make_number(std::size_t i, const OptionInfo& info) {
     constexpr int flags = PLUGIN_VAR_LONGLONG | PLUGIN_VAR_UNSIGNED | PLUGIN_VAR_READONLY;
     number_variables[i] = {flags,      info.name,           info.help,  nullptr,   nullptr,
                            &numbers[i], info.default_number, info.least, info.most, 0};
-    return reinterpret_cast<st_mysql_sys_var*>(&number_variables[i]);
+    return reinterpret_cast<server::SystemVariable*>(&number_variables[i]);
   }
 };
 
@@ -61,7 +61,7 @@ Variables& variables() {
 
 }  // namespace
 
-st_mysql_sys_var** system_variables() { return variables().list.data(); }
+server::SystemVariable** system_variables() { return variables().list.data(); }
 
 std::string_view text_option(Option option) {
   const char* text = variables().texts[static_cast<std::size_t>(option)];

@@ -8,13 +8,12 @@
 #include <string_view>
 
 #include "base/options.h"
-
-struct st_mysql_sys_var;
+#include "mysqld/server/types.h"
 
 namespace hs::mysqld {
 
 // For the plugin's declaration; ends with a null pointer.
-st_mysql_sys_var** system_variables();
+server::SystemVariable** system_variables();
 
 std::string_view text_option(Option option);
 std::uint64_t number_option(Option option);

@@ -189,13 +189,10 @@ Outcome TableStore::run_write(TableSlot& slot, Purpose purpose, Buffer& out, Exe
   if (!opened.answered() || !opened.status.ok()) return opened;
   Status status = transaction_.join_statement(slot.writer);
   if (status.ok()) {
-    TABLE* table = slot.writer.table;
+    TABLE& table = *slot.writer.table;
     status = execute(slot.writer);
-    if (!table->file->has_transactions_and_rollback()) {
-      host_.thd()->transaction->stmt.modified_non_trans_table = true;
-      host_.thd()->transaction->all.modified_non_trans_table = true;
-    }
-    if (status.ok()) query_cache_invalidate3(host_.thd(), table, 1);
+    if (!server::has_transactions(table)) server::note_unsafe_change(host_.thd());
+    if (status.ok()) server::forget_cached_results(host_.thd(), table);
   }
   return end_write(status, out, reply_begin);
 }

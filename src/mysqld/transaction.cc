@@ -6,7 +6,7 @@ namespace hs::mysqld {
 namespace {
 
 Status raised_error(const THD* thd) {
-  const uint number = thd->is_error() ? thd->get_stmt_da()->sql_errno() : 0;
+  const std::uint32_t number = server::raised_error(thd);
   return Status::server(number == 0 ? ER_ERROR_DURING_COMMIT : number);
 }
 
@@ -51,7 +51,7 @@ Status Transaction::commit_under_lock_wait_timeout() {
 }
 
 void Transaction::roll_back() {
-  if (!thd_->transaction->stmt.is_empty()) trans_rollback_stmt(thd_);
+  if (server::is_statement_open(thd_)) trans_rollback_stmt(thd_);
   tables_.close_tables();
   trans_rollback(thd_);
   thd_->clear_error();
@@ -61,7 +61,7 @@ void Transaction::roll_back() {
 }
 
 void Transaction::end_reading() {
-  if (!thd_->transaction->stmt.is_empty()) trans_commit_stmt(thd_);
+  if (server::is_statement_open(thd_)) trans_commit_stmt(thd_);
   tables_.release();
 }
 

@@ -37,7 +37,7 @@ def row_events(server: ServerInstance, sql: Sql) -> list[RowEvent]:
     """Every row event since begin_log()."""
     sql.run("FLUSH BINARY LOGS")  # closes the file that was written to
     names = [(name or b"").decode() for name, *_ in sql.rows("SHOW BINARY LOGS")][:-1]
-    tool = str(server.tree / "bin" / "mariadb-binlog")
+    tool = str(server.tree / "bin" / server.kind.binlog)
     files = [str(server.data_dir / name) for name in names]
     command = [tool, "--no-defaults", "--verbose", "--base64-output=decode-rows", *files]
     shown = subprocess.run(command, capture_output=True, check=True).stdout

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from column_types import ColumnType, Text, every_type
-from conftest import SERVER_TREE, VOLATILE
 from handlersocket2 import Client, Filter, ReplyError
 from server_instance import ServerInstance
 from support.database import Database, Sql
+from support.servers import KIND, SERVER_TREE
 
 # Central Europe, with its changes of daylight saving time, from no file of time zones.
 TIME_ZONE = "CET-1CEST,M3.5.0,M10.5.0/3"
@@ -26,7 +26,11 @@ def server(watch, data_root: Path) -> Iterator[ServerInstance]:
         instance = ServerInstance(
             SERVER_TREE,
             data_root / "types",
-            settings={**VOLATILE, "max_allowed_packet": "64M", "innodb_log_file_size": "256M"},
+            settings={
+                **KIND.volatile,
+                **KIND.log_file_size("256M"),
+                "max_allowed_packet": "64M",
+            },
         )
         instance.start()
     watch.servers.append(instance)

@@ -11,6 +11,7 @@ from handlersocket2 import Client
 from pymysql import converters
 from server_instance import ServerInstance
 
+from support.servers import in_dialect
 from support.wire import Wire
 
 SqlRow = tuple[Optional[bytes], ...]
@@ -51,7 +52,7 @@ class Sql:
         """Statements without results, or whose results nobody wants."""
         with self.connection.cursor() as cursor:
             for statement in statements:
-                cursor.execute(statement)
+                cursor.execute(in_dialect(statement))
 
     def number(self, query: str) -> int:
         (value,) = self.row(query)

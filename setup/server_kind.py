@@ -1,0 +1,183 @@
+"""What differs between the kinds of server that setup/server.sh gets: programs, settings, first start."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+Setting = str | int | None
+
+# Small, because every copy of a data directory carries it.
+LOG_FILE_SIZE = "32M"
+
+
+class ServerError(RuntimeError):
+    """The server did not do what was asked: one line that says what, then the end of its log."""
+
+
+class ServerKind:
+    """How one kind of server is started and spoken to. Knows nothing of a server that runs."""
+
+    name: str
+    server: str  # program names in bin/
+    client: str
+    binlog: str
+    # Settings of a server for tests: small, so that several can run side by side.
+    defaults: dict[str, Setting]
+    # The shared server's data need not outlive the machine, and creating tables is quicker so.
+    volatile: dict[str, Setting]
+
+    def __init__(self, tree: Path) -> None:
+        self.tree = tree
+        self.root = tree / "root/usr"
+
+    def paths(self) -> dict[str, Setting]:
+        """The settings by which an unpacked server finds its own files."""
+        raise NotImplementedError
+
+    def log_file_size(self, size: str) -> dict[str, Setting]:
+        """The size of InnoDB's log."""
+        raise NotImplementedError
+
+    def load_plugin(self, name: str, library: str) -> dict[str, Setting]:
+        """The setting that loads a plugin at the start, beside others."""
+        raise NotImplementedError
+
+    def make_data_directory(self, path: Path) -> None:
+        """Fills an empty folder with a data directory; root logs in without a password."""
+        raise NotImplementedError
+
+    def _run_once(self, options: dict[str, Setting], flag: str, statements: str) -> None:
+        command = [str(self.tree / "bin" / self.server), "--no-defaults", flag]
+        command += [f"--{name}={value}" for name, value in options.items()]
+        if os.geteuid() == 0:
+            command.append("--user=root")
+        done = subprocess.run(
+            command, input=statements, capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0:
+            raise ServerError(f"cannot make a data directory:\n{done.stderr[-3000:]}")
+
+
+class MariaDb(ServerKind):
+    name = "mariadb"
+    server = "mariadbd"
+    client = "mariadb"
+    binlog = "mariadb-binlog"
+    defaults = {
+        "innodb_buffer_pool_size": "64M",
+        "innodb_log_file_size": LOG_FILE_SIZE,
+        "key_buffer_size": "8M",
+        "aria_pagecache_buffer_size": "8M",
+        "character_set_server": "utf8mb4",
+    }
+    volatile = {
+        "innodb_flush_method": "nosync",
+        "innodb_flush_log_at_trx_commit": 0,
+        "innodb_doublewrite": 0,
+        "sync_frm": 0,
+    }
+
+    @property
+    def share(self) -> Path:
+        # Debian moved it when MariaDB gave its programs names of their own.
+        new = self.root / "share/mariadb"
+        return new if new.exists() else self.root / "share/mysql"
+
+    def paths(self) -> dict[str, Setting]:
+        return {
+            "basedir": str(self.root),
+            "lc_messages_dir": str(self.share),
+            "character_sets_dir": str(self.share / "charsets"),
+        }
+
+    def log_file_size(self, size: str) -> dict[str, Setting]:
+        return {"innodb_log_file_size": size}
+
+    def load_plugin(self, name: str, library: str) -> dict[str, Setting]:
+        return {"plugin_load_add": f"{name}={library}"}
+
+    def make_data_directory(self, path: Path) -> None:
+        # A bootstrapping server reads one statement a line.
+        statements = [
+            "CREATE DATABASE mysql;",
+            "USE mysql;",
+            # root logs in without a password, and nobody without a name.
+            "SET @auth_root_socket = NULL, @skip_auth_anonymous = 1;",
+        ]
+        prefix = "mariadb" if (self.share / "mariadb_system_tables.sql").exists() else "mysql"
+        for script in ("system_tables", "performance_tables", "system_tables_data"):
+            statements.append((self.share / f"{prefix}_{script}.sql").read_text())
+        statements.append("CREATE DATABASE test;\n")
+        options: dict[str, Setting] = {
+            **self.paths(),
+            "datadir": str(path),
+            "innodb_log_file_size": LOG_FILE_SIZE,
+            "enforce_storage_engine": "",
+        }
+        self._run_once(options, "--bootstrap", "\n".join(statements))
+
+
+class MySql(ServerKind):
+    name = "mysql"
+    server = "mysqld"
+    client = "mysql"
+    binlog = "mysqlbinlog"
+    defaults = {
+        "innodb_buffer_pool_size": "64M",
+        "innodb_redo_log_capacity": LOG_FILE_SIZE,
+        "key_buffer_size": "8M",
+        "character_set_server": "utf8mb4",
+        # On by default, with a TCP port of its own.
+        "mysqlx": "OFF",
+        # What MariaDB does by default: the binary log is there where a test asks for it.
+        "skip_log_bin": None,
+    }
+    volatile = {
+        "innodb_flush_method": "nosync",
+        "innodb_flush_log_at_trx_commit": 0,
+        "innodb_doublewrite": 0,
+    }
+
+    def paths(self) -> dict[str, Setting]:
+        return {
+            "basedir": str(self.root),
+            "lc_messages_dir": str(self.root / "share/mysql"),
+            "character_sets_dir": str(self.root / "share/mysql/charsets"),
+            # Debian's default is a folder that only its package makes.
+            "secure_file_priv": "",
+        }
+
+    def log_file_size(self, size: str) -> dict[str, Setting]:
+        return {"innodb_redo_log_capacity": size}
+
+    def load_plugin(self, name: str, library: str) -> dict[str, Setting]:
+        # An early one would come before InnoDB; this list is read after it.
+        return {"plugin_load_add": f"{name}={library}"}
+
+    def make_data_directory(self, path: Path) -> None:
+        script = path.with_name("template-init.sql")
+        script.write_text("CREATE DATABASE test;\n")
+        options: dict[str, Setting] = {
+            **self.paths(),
+            "datadir": str(path),
+            "innodb_redo_log_capacity": LOG_FILE_SIZE,
+            "init_file": str(script),
+        }
+        try:
+            self._run_once(options, "--initialize-insecure", "")
+        finally:
+            script.unlink()
+
+
+KINDS: dict[str, type[ServerKind]] = {kind.name: kind for kind in (MariaDb, MySql)}
+
+
+def kind_of(tree: Path) -> ServerKind:
+    """The kind of the server in `tree`, as setup/server.sh noted it."""
+    for line in (tree / "server.env").read_text().splitlines():
+        name, _, value = line.partition("=")
+        if name == "kind":
+            return KINDS[value](tree)
+    raise ServerError(f"{tree} does not say what kind of server it holds")

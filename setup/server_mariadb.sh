@@ -1,0 +1,39 @@
+# What setup/server.sh does for MariaDB alone. Sourced by it, never run.
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154  # variables shared with the script that sources this one
+
+programs=(mariadbd mariadb mariadb-dump mariadb-binlog mariadb-admin mariadb-check my_print_defaults)
+# The server's function whose code holds sizeof(THD).
+create_thd=_Z10create_thdv
+
+# The versions of this series of which the lists know both the server and its source.
+list_versions() {
+  comm -12 \
+    <(apt-cache madison mariadb-server-core | awk -F' *[|] *' '$3 ~ /Packages/ {print $2}' | sort -u) \
+    <(apt-cache showsrc mariadb 2>/dev/null | awk '$1 == "Version:" {print $2}' | sort -u) |
+    grep -E "^([0-9]+:)?${series//./\\.}\\." || true
+}
+
+# download VERSION: server, clients, plugins and the source; false if one of them is not to be had.
+download() {
+  local version=$1
+  rm -rf "$apt/cache/archives" "$work/source"
+  mkdir -p "$apt/cache/archives/partial" "$work/source"
+  printf 'Package: mariadb* libmariadb*\nPin: version %s\nPin-Priority: 1001\n' "$version" >"$apt/preferences"
+  (cd "$work/source" && apt-get -q source --download-only "mariadb=$version") >>"$log" 2>&1 || return 1
+  apt-get -qy --download-only install mariadb-server-core mariadb-client-core mariadb-server \
+    mariadb-plugin-rocksdb libmariadbd-dev >>"$log" 2>&1 || return 1
+}
+
+unpack_headers() {
+  local archive top
+  archive=$(echo "$work"/source/mariadb_*.orig.tar.?z)
+  top=$(basename "$archive")
+  top=mariadb-${top#mariadb_}
+  top=${top%.orig.tar.?z}
+  tar xf "$archive" -C "$headers" --strip-components=1 --no-same-owner --wildcards \
+    "$top/include" "$top/sql/*.h" "$top/wsrep-lib/include" "$top/wsrep-lib/wsrep-API/v26" >>"$log" 2>&1 ||
+    die "the source archive does not hold the server's headers where they are expected; see ${log#"$repo"/}"
+  # The one header that only a configured build tree has; without dtrace it is its template.
+  cp "$headers/include/probes_mysql_nodtrace.h.in" "$headers/include/probes_mysql_nodtrace.h"
+}

@@ -1,0 +1,40 @@
+# What setup/server.sh does for MySQL alone. Sourced by it, never run.
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154  # variables shared with the script that sources this one
+
+programs=(mysqld mysql mysqldump mysqlbinlog mysqladmin mysqlcheck my_print_defaults)
+# The server's function whose code holds sizeof(THD).
+create_thd=_Z10create_thdbbbjj
+
+# The versions of this series of which the lists know both the server and its configured source tree.
+list_versions() {
+  comm -12 \
+    <(apt-cache madison mysql-server-core | awk -F' *[|] *' '$3 ~ /Packages/ {print $2}' | sort -u) \
+    <(apt-cache madison mysql-source | awk -F' *[|] *' '$3 ~ /Packages/ {print $2}' | sort -u) |
+    grep -E "^([0-9]+:)?${series//./\\.}\\." || true
+}
+
+# download VERSION: server, clients and the source tree; false if one of them is not to be had.
+download() {
+  local version=$1
+  rm -rf "$apt/cache/archives" "$work/source"
+  mkdir -p "$apt/cache/archives/partial" "$work/source"
+  printf 'Package: mysql-server-core mysql-client-core mysql-source libmysql*\nPin: version %s\nPin-Priority: 1001\n' \
+    "$version" >"$apt/preferences"
+  (cd "$work/source" && apt-get -q download "mysql-source=$version") >>"$log" 2>&1 || return 1
+  apt-get -qy --download-only install mysql-server-core mysql-client-core libmysqlclient-dev >>"$log" 2>&1 || return 1
+}
+
+# The tree that the package holds is configured as the server was built.
+unpack_headers() {
+  dpkg-deb --fsys-tarfile "$work"/source/mysql-source_*.deb | tar xO ./usr/src/mysql/mysql-source.tar.gz |
+    tar xzf - -C "$headers" --strip-components=1 --no-same-owner --exclude='*/extra/boost' \
+      --exclude='*/extra/icu' --exclude='*/extra/opentelemetry*' --exclude='*/extra/protobuf' \
+      --exclude='*/mysql-test' --exclude='*/router' --exclude='*/storage/ndb' --exclude='*/unittest' \
+      --exclude='mysql-*/builddir/[!is]*' --wildcards '*.h' '*.hpp' '*.ic' 'mysql-*/builddir/include/*' >>"$log" 2>&1 ||
+    die "the source package does not hold the server's headers where they are expected; see ${log#"$repo"/}"
+  # The one header that the build writes elsewhere; the client's development files have it.
+  cp "$root/usr/include/mysql/mysqld_error.h" "$headers/builddir/include/"
+  # Its folder's name has a version in it, which no one else should have to know.
+  ln -s "$(basename "$(echo "$headers"/extra/unordered_dense/unordered_dense-*)")" "$headers/extra/unordered_dense/current"
+}

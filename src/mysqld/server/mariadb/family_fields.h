@@ -1,0 +1,62 @@
+// MariaDB's half of server/fields.h.
+#pragma once
+
+namespace hs::mysqld::server {
+
+inline const unsigned char* record_of(const Field& field) { return field.ptr; }
+
+inline std::string_view name_of(const Field& field) { return {field.field_name.str, field.field_name.length}; }
+
+inline std::uint16_t number_of(const Field& field) { return field.field_index; }
+
+inline bool is_hidden(const Field& field) { return field.invisible == INVISIBLE_FULL; }
+
+inline bool is_zerofill(const Field& field) { return (field.flags & ZEROFILL_FLAG) != 0; }
+
+inline bool is_blob(const Field& field) { return (field.flags & BLOB_FLAG) != 0; }
+
+inline bool is_version_column(const Field& field) { return field.vers_sys_field(); }
+
+inline bool is_text(const Field& field) {
+  switch (field.real_type()) {
+    case MYSQL_TYPE_VARCHAR:
+    case MYSQL_TYPE_STRING:
+    case MYSQL_TYPE_VAR_STRING:
+    case MYSQL_TYPE_ENUM:
+    case MYSQL_TYPE_SET:
+    case MYSQL_TYPE_TINY_BLOB:
+    case MYSQL_TYPE_MEDIUM_BLOB:
+    case MYSQL_TYPE_LONG_BLOB:
+    case MYSQL_TYPE_BLOB:
+    case MYSQL_TYPE_BLOB_COMPRESSED:
+    case MYSQL_TYPE_VARCHAR_COMPRESSED:
+      return true;
+    default:
+      return false;
+  }
+}
+
+inline bool is_plain_string(const Field& field) {
+  switch (field.real_type()) {
+    case MYSQL_TYPE_VARCHAR:
+    case MYSQL_TYPE_STRING:
+    case MYSQL_TYPE_TINY_BLOB:
+    case MYSQL_TYPE_MEDIUM_BLOB:
+    case MYSQL_TYPE_LONG_BLOB:
+    case MYSQL_TYPE_BLOB:
+      // UUID and INET share a string's type, but have a form that can be wrong.
+      return dynamic_cast<const Field_longstr*>(&field) != nullptr;
+    default:
+      return false;
+  }
+}
+
+inline unsigned length_bytes_of(const Field& field) {
+  return static_cast<const Field_varstring&>(field).length_bytes;
+}
+
+inline bool is_integral(const Field& field) {
+  return field.result_type() == INT_RESULT || field.result_type() == TIME_RESULT;
+}
+
+}  // namespace hs::mysqld::server

@@ -1,0 +1,31 @@
+// MariaDB's private headers, included here and nowhere else.
+//
+// Included by server_api.h alone.
+#pragma once
+
+#include <my_global.h>
+
+#include <sql_class.h>
+
+#include <handler.h>
+#include <key.h>
+#include <lock.h>
+#include <log.h>
+#include <mysqld.h>
+#include <set_var.h>
+#include <sql_acl.h>
+#include <sql_base.h>
+#include <sql_cache.h>
+#include <sql_insert.h>
+#include <sql_lex.h>
+#include <sql_parse.h>
+#include <sql_partition.h>
+#include <sql_plugin.h>
+#include <sql_trigger.h>
+#include <sql_update.h>
+#include <transaction.h>
+
+// my_global.h and its friends define these as macros.
+#undef min
+#undef max
+#undef test

@@ -1,0 +1,51 @@
+// MariaDB's half of server/tables.h.
+#pragma once
+
+namespace hs::mysqld::server {
+
+inline std::string_view index_name(const KEY& index) { return {index.name.str, index.name.length}; }
+
+// Full-text, spatial, vector and hashed-unique indexes cannot be searched by value.
+inline bool is_searchable(const TABLE& table, unsigned index) {
+  const KEY& key = table.key_info[index];
+#if MYSQL_VERSION_ID < 110400
+  if ((key.flags & (HA_FULLTEXT | HA_SPATIAL)) != 0) return false;
+#else
+  if (key.algorithm == HA_KEY_ALG_VECTOR) return false;
+#endif
+  return table.s->keys_in_use.is_set(index) && key.algorithm != HA_KEY_ALG_FULLTEXT &&
+         key.algorithm != HA_KEY_ALG_RTREE && key.algorithm != HA_KEY_ALG_LONG_HASH;
+}
+
+inline bool is_clustering(const TABLE& table, unsigned index) {
+  return table.file->pk_is_clustering_key(index);
+}
+
+inline void mark_to_read(TABLE& table, Field& column) { table.mark_column_with_deps(&column); }
+
+inline void start_keyread(TABLE& table, unsigned index) { table.file->ha_start_keyread(index); }
+
+inline void end_keyread(TABLE& table) { table.file->ha_end_keyread(); }
+
+inline bool is_versioned(const TABLE& table) { return table.versioned(); }
+
+inline bool is_current_row(const TABLE& table) {
+  return !table.versioned() || table.vers_end_field()->is_max();
+}
+
+inline void mark_version_columns(TABLE& table) {
+  if (table.versioned()) bitmap_set_bit(table.read_set, table.vers_end_field()->field_index);
+}
+
+inline bool has_transactions(const TABLE& table) { return table.file->has_transactions_and_rollback(); }
+
+inline bool is_statement_open(const THD* thd) { return !thd->transaction->stmt.is_empty(); }
+
+inline void note_unsafe_change(THD* thd) {
+  thd->transaction->stmt.modified_non_trans_table = true;
+  thd->transaction->all.modified_non_trans_table = true;
+}
+
+inline void forget_cached_results(THD* thd, TABLE& table) { query_cache_invalidate3(thd, &table, 1); }
+
+}  // namespace hs::mysqld::server

@@ -1,0 +1,47 @@
+// What MariaDB looks for in the library, and its error log.
+#include "mysqld/plugin.h"
+#include "mysqld/server/logging.h"
+#include "mysqld/server_api.h"
+#include "mysqld/status_variables.h"
+#include "mysqld/system_variables.h"
+
+namespace hs::mysqld {
+namespace server {
+
+void log_information(const std::string& line) { sql_print_information("%s", line.c_str()); }
+void log_warning(const std::string& line) { sql_print_warning("%s", line.c_str()); }
+void log_error(const std::string& line) { sql_print_error("%s", line.c_str()); }
+
+}  // namespace server
+
+namespace {
+
+int init(void* /*plugin*/) { return start_plugin() ? 0 : 1; }
+
+int deinit(void* /*plugin*/) {
+  stop_plugin();
+  return 0;
+}
+
+st_mysql_daemon descriptor{MYSQL_DAEMON_INTERFACE_VERSION};
+
+}  // namespace
+}  // namespace hs::mysqld
+
+#pragma GCC visibility push(default)
+maria_declare_plugin(handlersocket){
+    MYSQL_DAEMON_PLUGIN,
+    &hs::mysqld::descriptor,
+    "handlersocket",
+    "HandlerSocket 2",
+    "Reads and writes tables over the HandlerSocket protocol",
+    PLUGIN_LICENSE_GPL,
+    hs::mysqld::init,
+    hs::mysqld::deinit,
+    0x0200,
+    hs::mysqld::status_variables(),
+    hs::mysqld::system_variables(),
+    "2.0",
+    MariaDB_PLUGIN_MATURITY_STABLE,
+} maria_declare_plugin_end;
+#pragma GCC visibility pop

@@ -1,0 +1,34 @@
+// MySQL's private headers, included here and nowhere else.
+//
+// Included by server_api.h alone.
+#pragma once
+
+#include <mysql/plugin.h>
+#include <mysqld_error.h>
+
+#include <sql/sql_class.h>
+
+#include <include/decimal.h>
+#include <sql-common/my_decimal.h>
+#include <sql/dd/types/abstract_table.h>
+#include <sql/error_handler.h>
+#include <sql/field.h>
+#include <sql/handler.h>
+#include <sql/item.h>
+#include <sql/key.h>
+#include <sql/lock.h>
+#include <sql/mysqld.h>
+#include <sql/mysqld_thd_manager.h>
+#include <sql/set_var.h>
+#include <sql/sql_base.h>
+#include <sql/sql_foreign_key_constraint.h>
+#include <sql/sql_insert.h>
+#include <sql/sql_lex.h>
+#include <sql/sql_partition.h>
+#include <sql/sql_thd_internal_api.h>
+#include <sql/sql_update.h>
+#include <sql/table.h>
+#include <sql/table_trigger_dispatcher.h>
+#include <sql/transaction.h>
+#include <sql/transaction_info.h>
+#include <sql/trigger_chain.h>
