@@ -19,6 +19,7 @@
 #include <sql/lock.h>
 #include <sql/mysqld.h>
 #include <sql/mysqld_thd_manager.h>
+#include <sql/protocol_classic.h>
 #include <sql/set_var.h>
 #include <sql/sql_base.h>
 #include <sql/sql_foreign_key_constraint.h>
