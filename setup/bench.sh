@@ -1,12 +1,14 @@
 #!/bin/bash
-# make bench: runs bench/run.
+# make bench: everything from nothing to the comparison's table; docs/performance.md says what it holds.
+#
+#   setup/bench.sh NAME [--quick] [--rounds N] [--only reads|writes]
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-if [[ ! -x bench/run ]]; then
-  say "there is no benchmark yet: it comes with the next issue"
-  exit 0
-fi
-setup/packages.sh build
-setup/server.sh "$1"
-setup/build.sh "$1" all
-exec bench/run "$1"
+name=$1
+setup/packages.sh build bench
+setup/server.sh "$name"
+setup/venv.sh bench/requirements.txt
+# A tree that was made while libmariadb was missing has no SQL client and would never look again.
+[[ -x build/$name/bench/hs-bench-sql ]] || rm -f "build/$name/configured"
+setup/build.sh "$name" all
+exec bench/run "$@"

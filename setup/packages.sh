@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that a job needs and this machine lacks.
 #
-#   setup/packages.sh build|test|lint...
+#   setup/packages.sh build|test|bench|lint...
 #
 # Looks for the thing itself, not for its package: a compiler that came another way will do.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -33,6 +33,7 @@ for job in "$@"; do
       need_command clang-14 clang++-14
       need libclang-rt-14-dev compgen -G '/usr/lib/llvm-14/lib/clang/*/lib/linux/libclang_rt.fuzzer-x86_64.a'
       need python3-venv python3 -c 'import ensurepip, venv'
+      need_command valgrind valgrind
       # The clients that others wrote, and what runs them.
       if [[ -d tests/clients/node ]]; then
         need_command nodejs node
@@ -47,6 +48,13 @@ for job in "$@"; do
       need_command clang-format-14 clang-format-14
       need_command clang-tidy-14 clang-tidy-14
       need_command shellcheck shellcheck
+      need python3-venv python3 -c 'import ensurepip, venv'
+      ;;
+    bench)
+      need_command memcached memcached
+      need_command redis-server redis-server
+      need_command pkg-config pkg-config
+      need libmariadb-dev test -e /usr/include/mariadb/mysql.h
       need python3-venv python3 -c 'import ensurepip, venv'
       ;;
     *) die "packages.sh: no job is called '$job'" ;;

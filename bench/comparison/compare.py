@@ -16,7 +16,9 @@ from .extras import engine_floor, idle_connection_kib, long_find
 from .load import Pace, run_load
 from .places import RESULTS, SERVERS, need_two_cores, put_first
 from .rounds import Measured, run_rounds
-from .servers import Database, Peer, Setting, start_echo, start_memcached, start_redis
+from .servers import Database, Peer, start_echo, start_memcached, start_redis
+
+from server_instance import Setting  # isort: skip  (setup/, put on the path by places)
 
 HASH_INDEX = "innodb_adaptive_hash_index"
 DURABLE: Mapping[str, Setting] = {
@@ -24,9 +26,8 @@ DURABLE: Mapping[str, Setting] = {
     "server_id": 1,
     "sync_binlog": 1,
     "innodb_flush_log_at_trx_commit": 1,
-    "max_binlog_size": "128M",
-    "max_binlog_total_size": "512M",
 }
+PARTS = ("reads", "writes")
 # Until every page that is asked for has its place in the adaptive hash index.
 SETTLING = Pace(warm_up=0, duration=12, rounds=1)
 
@@ -93,8 +94,13 @@ class Comparison:
         ours = self.database("ours-durable", DURABLE, original=False)
         with running(ours):
             original = self.database("original-durable", DURABLE, original=True)
-            with running(original), running(start_redis(name="redis-durable", always_sync=True)) as redis:
+            with (
+                running(original),
+                running(start_redis(name="redis-durable", always_sync=True)) as redis,
+            ):
                 peers: dict[str, Peer] = {ours.name: ours, original.name: original, **redis}
+                for database in (ours, original):
+                    database.instance.sql("RESET MASTER")  # what earlier runs wrote
                 say(f"writes, {len(WRITES)} cases")
                 self.measured |= run_rounds(WRITES, peers, self.pace)
 
@@ -133,6 +139,8 @@ def compare(tree: Path, plugin_dir: Path, pace: Pace, parts: frozenset[str]) -> 
         comparison.reads()
     if "writes" in parts:
         comparison.writes()
-    path = RESULTS / "comparison.json"
+    # A part alone never takes the place of a whole comparison.
+    whole = len(parts) == len(PARTS)
+    path = RESULTS / ("comparison.json" if whole else f"comparison-{'-'.join(sorted(parts))}.json")
     path.write_text(json.dumps(comparison.as_json(), indent=1) + "\n")
     return path

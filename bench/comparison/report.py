@@ -31,7 +31,7 @@ class Report:
         return Report(data["machine"], data["when"], data["pace"], measured, data["extras"])
 
     def goals(self) -> str:
-        """Each row with what was measured, its bar and its aim; rows that were not run are left out."""
+        """Each row with what was measured, its bar and its aim; without those that were not run."""
         medians = {name: each.median for name, each in self.measured.items()}
         lines = []
         for row in ROWS:
@@ -95,7 +95,10 @@ class Report:
 def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     rows = [list(head), *(list(line) for line in lines)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-    text = ["| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |" for row in rows]
+    text = [
+        "| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |"
+        for row in rows
+    ]
     text.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     return "\n".join(text)
 

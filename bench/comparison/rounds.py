@@ -33,7 +33,7 @@ class Measured:
 
     @property
     def spread(self) -> float:
-        """How far apart the rounds are: (greatest - least) / median of the server's CPU a request."""
+        """How far apart the rounds' server CPU a request is: (greatest - least) / median."""
         costs = [each.cpu for each in self.rounds]
         middle = statistics.median(costs)
         return (max(costs) - min(costs)) / middle if middle else 0.0
@@ -57,9 +57,7 @@ def run_case(case: Case, peer: Peer, pace: Pace) -> Result:
     return run_load(options, server_pid=peer.pid, pace=pace, program=case.program)
 
 
-def run_rounds(
-    cases: Sequence[Case], peers: Mapping[str, Peer], pace: Pace
-) -> dict[str, Measured]:
+def run_rounds(cases: Sequence[Case], peers: Mapping[str, Peer], pace: Pace) -> dict[str, Measured]:
     results: dict[str, list[Result]] = {case.name: [] for case in cases}
     started = time.monotonic()
     for number in range(pace.rounds):

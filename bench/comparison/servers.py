@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import shutil
 import socket
 import subprocess
@@ -62,7 +64,10 @@ class Database:
         plugin: dict[str, Setting] = {}
         base = SERVERS / name
         if original:
-            plugin = {"plugin_maturity": "beta", "plugin_load_add": "handlersocket=handlersocket.so"}
+            plugin = {
+                "plugin_maturity": "beta",
+                "plugin_load_add": "handlersocket=handlersocket.so",
+            }
         else:
             # A socket's path is short: it cannot stand in the server's own folder everywhere.
             plugin = {"handlersocket_socket": str(base / "hs.sock")}
@@ -88,6 +93,11 @@ class Database:
             self.instance.client(LOAD)
         # Every page is in memory before anything is measured.
         self.instance.client("SELECT COUNT(*), SUM(LENGTH(user_email)) FROM test.user")
+
+    def move_to(self, cores: frozenset[int]) -> None:
+        """All threads that there are now, and those that they start."""
+        for task in Path(f"/proc/{self.pid}/task").iterdir():
+            os.sched_setaffinity(int(task.name), cores)
 
     def set_global(self, variable: str, value: str) -> None:
         self.instance.sql(f"SET GLOBAL {variable} = {value}")
@@ -128,6 +138,8 @@ class Program:
             self._process = subprocess.Popen(
                 command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
+        # Whatever goes wrong from here on, in this server or in another.
+        atexit.register(self.stop)
         deadline = time.monotonic() + START_TIMEOUT
         while not _listens(port):
             if self._process.poll() is not None or time.monotonic() > deadline:
@@ -146,6 +158,7 @@ class Program:
         return self.read_options()
 
     def stop(self) -> None:
+        """Any number of times."""
         self._process.terminate()
         try:
             self._process.wait(START_TIMEOUT)

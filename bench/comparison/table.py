@@ -115,7 +115,9 @@ ROWS: tuple[Row, ...] = (
         1.2,
         2,
     ),
-    Row("updates 100 × 1 against SQL, 100 threads", _rate("ours update single", "sql update"), 4, 6),
+    Row(
+        "updates 100 × 1 against SQL, 100 threads", _rate("ours update single", "sql update"), 4, 6
+    ),
     Row("updates 16 × 100 against SQL", _rate("ours update pipelined", "sql update"), 14, 20),
     Row(
         "updates 100 × 1 against the original, which writes no binlog",

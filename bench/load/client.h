@@ -46,14 +46,14 @@ class Client {
     Descriptor fd;
     std::unique_ptr<ReplyCounter> counter;
     Buffer out;
-    std::size_t sent = 0;         // of `out`
-    bool waits_to_send = false;   // epoll watches for room
-    std::size_t greetings = 0;    // replies to the greeting that are still to come
+    std::size_t sent = 0;        // of `out`
+    bool waits_to_send = false;  // epoll watches for room
+    std::size_t greetings = 0;   // replies to the greeting that are still to come
     std::uint32_t in_flight = 0;
-    std::uint32_t batch = 0;      // closed loop: how many were sent together
-    Clock::time_point started;    // closed loop: when that was; with reconnect: the connect
+    std::uint32_t batch = 0;    // closed loop: how many were sent together
+    Clock::time_point started;  // closed loop: when that was; with reconnect: the connect
     std::vector<Clock::time_point> starts;  // open loop: intended, a ring of `depth`
-    std::size_t oldest = 0;       // in `starts`
+    std::size_t oldest = 0;                 // in `starts`
   };
 
   bool open(Connection& connection);

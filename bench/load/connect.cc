@@ -51,7 +51,7 @@ Descriptor Address::connect(int timeout_ms) const {
   if (storage_.ss_family == AF_UNIX) {
     // A full backlog is no EINPROGRESS here: only a blocking connect waits for room.
     fd = Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const timeval timeout{.tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000};
+    const timeval timeout{.tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000L};
     if (setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) != 0 ||
         ::connect(fd.get(), address, size_) != 0) {
       return {};

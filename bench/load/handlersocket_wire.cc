@@ -195,7 +195,7 @@ class HandlerSocketWire final : public Wire {
 
  private:
   std::size_t open(protocol::RequestWriter& writer, std::uint64_t id, std::string_view columns) {
-    // A name with a TAB writes nothing: the reply that never comes is a time-out with a message.
+    // A name that cannot be sent is not: the first request will then be refused by the server.
     return writer.open_index(id, {.database = options_.database,
                                   .table = options_.table,
                                   .index = options_.index,

@@ -30,8 +30,8 @@ int run(const Options& options) {
   std::atomic<std::uint64_t> newest_key = options.keys.first + options.keys.count - 1;
   std::vector<std::unique_ptr<Client>> clients;
   for (std::uint32_t i = 0; i < options.threads; ++i) {
-    const std::uint32_t connections = options.connections / options.threads +
-                                      (i < options.connections % options.threads ? 1 : 0);
+    const std::uint32_t connections =
+        options.connections / options.threads + (i < options.connections % options.threads ? 1 : 0);
     clients.push_back(std::make_unique<Client>(options, *address, connections, newest_key,
                                                options.seed * 1'000'003 + i));
     if (const std::string wrong = clients.back()->connect(); !wrong.empty()) {
@@ -51,6 +51,7 @@ int run(const Options& options) {
   {
     const Timeline timeline = Timeline::starting_now(options);
     std::vector<std::jthread> threads;
+    threads.reserve(clients.size());
     for (const auto& client : clients) {
       threads.emplace_back([&ended, &client = *client, timeline] {
         client.run(timeline);

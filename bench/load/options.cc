@@ -30,8 +30,8 @@ const std::map<std::string, Work>& works() {
 }
 
 const std::map<std::string, Distribution> distributions{
-    {"uniform", Distribution::uniform}, {"zipfian", Distribution::zipfian},
-    {"latest", Distribution::latest},   {"hot", Distribution::hot},
+    {"uniform", Distribution::uniform},       {"zipfian", Distribution::zipfian},
+    {"latest", Distribution::latest},         {"hot", Distribution::hot},
     {"sequential", Distribution::sequential},
 };
 

@@ -46,15 +46,15 @@ struct Options {
   Mix mix;
   bool reconnect = false;  // work `connect`: connect, open, find, close, again and again
   KeyRange keys;
-  std::uint32_t keys_per_find = 1;  // more than one: IN, or a get of several keys
-  std::uint64_t limit = 1;          // more than one: a scan from the key up
+  std::uint32_t keys_per_find = 1;   // more than one: IN, or a get of several keys
+  std::uint64_t limit = 1;           // more than one: a scan from the key up
   std::vector<ValueTemplate> check;  // what the first column of a found row has to be
 
   std::uint32_t connections = 16;
   std::uint32_t threads = 1;
   std::uint32_t depth = 100;
-  double rate = 0;                // requests a second; 0 is a closed loop
-  std::uint64_t operations = 0;   // stop after so many; 0: when the time is over
+  double rate = 0;               // requests a second; 0 is a closed loop
+  std::uint64_t operations = 0;  // stop after so many; 0: when the time is over
   std::chrono::duration<double> warm_up{1};
   std::chrono::duration<double> duration{5};
   std::uint64_t seed = 1;

@@ -48,8 +48,8 @@ void write_json(std::ostream& out, const Result& result) {
   out << std::setprecision(8) << "{\n  \"seconds\": " << result.seconds
       << ",\n  \"requests\": " << result.tally.replies << ",\n  \"requests_per_second\": "
       << static_cast<double>(result.tally.replies) / result.seconds
-      << ",\n  \"rows\": " << result.tally.rows << ",\n  \"rows_per_second\": "
-      << static_cast<double>(result.tally.rows) / result.seconds
+      << ",\n  \"rows\": " << result.tally.rows
+      << ",\n  \"rows_per_second\": " << static_cast<double>(result.tally.rows) / result.seconds
       << ",\n  \"misses\": " << result.tally.misses << ",\n  \"errors\": " << result.tally.errors
       << ",\n  \"lost_connections\": " << result.lost_connections << ",\n  \"first_error\": ";
   write_string(out, result.tally.first_error);

@@ -95,8 +95,8 @@ class Echo {
     if ((events & EPOLLOUT) == 0) {
       const ssize_t got = read(fd, input_.data(), input_.size());
       if (got <= 0) return got < 0 && errno == EAGAIN;
-      const auto lines = static_cast<std::size_t>(
-          std::count(input_.begin(), input_.begin() + got, '\n'));
+      const auto lines =
+          static_cast<std::size_t>(std::count(input_.begin(), input_.begin() + got, '\n'));
       while (replies_.size() < lines * reply.size()) replies_ += reply;
       return send_all(fd, std::string_view(replies_).substr(0, lines * reply.size()));
     }

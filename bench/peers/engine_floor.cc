@@ -4,13 +4,15 @@
 // lookups by an INT UNSIGNED primary key of 1 to `keys`, straight through the handler, in the
 // connection's own thread. Returns nanoseconds of CPU time a lookup; NULL if the table cannot be
 // read. Nothing is formatted and nothing is sent: no server above the engine can be faster.
+// The first of the server's headers has to be first.
+// clang-format off
 #include <my_global.h>
-
+#include <sql_class.h>
+#include <sql_base.h>
 #include <handler.h>
 #include <key.h>
 #include <lock.h>
-#include <sql_base.h>
-#include <sql_class.h>
+// clang-format on
 
 #include <ctime>
 #include <random>
@@ -83,13 +85,12 @@ double hs_engine_floor(UDF_INIT* /*init*/, UDF_ARGS* args, uchar* is_null, uchar
   THD* thd = current_thd;
   double result = -1;
   if (thd->lock == nullptr && number(2) != 0 && number(3) != 0) {
-    TABLE* table = open_for_reading(thd, {args->args[0], args->lengths[0]},
-                                    {args->args[1], args->lengths[1]});
+    TABLE* table =
+        open_for_reading(thd, {args->args[0], args->lengths[0]}, {args->args[1], args->lengths[1]});
     if (table != nullptr) result = measure(*table, number(2), number(3));
   }
   if (result < 0) *is_null = 1;
   return result;
 }
-
 }
 #pragma GCC visibility pop

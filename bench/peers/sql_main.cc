@@ -216,6 +216,7 @@ int run(const Options& options, Mode mode) {
   {
     const Timeline timeline = Timeline::starting_now(options);
     std::vector<std::jthread> threads;
+    threads.reserve(clients.size());
     for (const auto& client : clients) {
       threads.emplace_back([&ended, &client = *client, timeline] {
         client.run(timeline);
@@ -235,7 +236,9 @@ int run(const Options& options, Mode mode) {
 }  // namespace
 }  // namespace hs::bench
 
-int main(int argc, char** argv) {
+namespace {
+
+int run_command_line(int argc, char** argv) {
   CLI::App app{"The load of hs-bench through SQL: one thread and one connection each."};
   hs::bench::Options options;
   std::string mode = "prepared";
@@ -257,4 +260,15 @@ int main(int argc, char** argv) {
   options.warm_up = std::chrono::duration<double>(warm_up);
   options.duration = std::chrono::duration<double>(duration);
   return hs::bench::run(options, hs::bench::modes.at(mode));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run_command_line(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "error: " << error.what() << '\n';
+    return 2;
+  }
 }

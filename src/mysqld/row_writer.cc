@@ -37,7 +37,12 @@ bool is_told_by_engine_number(int error) {
 Status RowWriter::failure(int engine_error) const {
   if (engine_error == server::killed_error) return Status::server(ER_QUERY_INTERRUPTED);
   if (is_told_by_engine_number(engine_error)) return Status::server(static_cast<std::uint32_t>(engine_error));
-  if (thd_->is_error()) return Status::server(server::raised_error(thd_));
+  if (thd_->is_error()) {
+    const std::uint32_t number = server::raised_error(thd_);
+    // Raised in a trigger: the client knows it by the engine's number, as on the table itself.
+    if (number == ER_LOCK_DEADLOCK) return Status::server(HA_ERR_LOCK_DEADLOCK);
+    return Status::server(number);
+  }
   return Status::server(engine_error == 0 ? ER_UNKNOWN_ERROR : static_cast<std::uint32_t>(engine_error));
 }
 

@@ -22,12 +22,14 @@ constexpr std::size_t flush_bytes = std::size_t{64} << 10;
 // The rows of a `?` form are one reply that leaves after the commit.
 constexpr std::size_t max_modified_rows_bytes = std::size_t{64} << 20;
 constexpr std::size_t max_positions_bytes = std::size_t{256} << 20;
-// Plans that no connection uses are dropped when the names of all take more than this.
+// Plans that no connection uses are dropped when all together take about so much.
 constexpr std::size_t plan_bytes_before_sweep = std::size_t{256} << 10;
 
 Purpose purpose_of(Modification modification) {
   return modification == Modification::erase ? Purpose::erase : Purpose::update;
 }
+
+std::size_t plan_bytes(const std::string& names) { return sizeof(IndexPlan) + names.size(); }
 
 bool is_end(int error) { return error == HA_ERR_END_OF_FILE; }
 
@@ -44,7 +46,8 @@ TableStore::TableStore(std::unique_ptr<HostThread> host, const TableStoreConfig&
       writer_(host_.thd()),
       sweep_plans_at_(plan_bytes_before_sweep) {}
 
-TableStore::~TableStore() { assert(!working_); }
+// A worker that leaves in the middle of a pass must not leave tables open.
+TableStore::~TableStore() { TableStore::abandon_pass(); }
 
 void TableStore::begin_pass(store::PassMode mode) {
   mode_ = mode;
@@ -55,7 +58,7 @@ void TableStore::begin_pass(store::PassMode mode) {
 void TableStore::sweep_plans() {
   std::erase_if(plans_, [](const auto& entry) { return entry.second.use_count() == 1; });
   plan_bytes_ = 0;
-  for (const auto& [names, plan] : plans_) plan_bytes_ += names.size();
+  for (const auto& [names, plan] : plans_) plan_bytes_ += plan_bytes(names);
   // What is in use stays: sweeping pays only when as much again has come.
   sweep_plans_at_ = std::max(plan_bytes_before_sweep, 2 * plan_bytes_);
 }
@@ -105,7 +108,7 @@ Outcome TableStore::open_index(const protocol::OpenIndex& request, std::shared_p
   if (Status status = plan->resolve(*opened->table); !status.ok()) return status;
   if (known == plans_.end()) {
     plans_.emplace(plan_key_, plan);
-    plan_bytes_ += plan_key_.size();
+    plan_bytes_ += plan_bytes(plan_key_);
   }
   index = std::move(plan);
   return {};

@@ -68,7 +68,7 @@ class TableStore final : public store::Store {
   RowWriter writer_;
   IndexScan scan_;
   std::unordered_map<std::string, std::shared_ptr<IndexPlan>> plans_;
-  std::size_t plan_bytes_ = 0;  // of all their names
+  std::size_t plan_bytes_ = 0;  // of all of them, about
   std::size_t sweep_plans_at_;
   std::string plan_key_;
   std::vector<unsigned char> positions_;  // of rows found and not yet modified

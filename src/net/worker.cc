@@ -14,7 +14,6 @@
 namespace hs::net {
 namespace {
 
-constexpr int lull_ms = 1;  // a worker without work for so long is idle
 constexpr std::size_t events_at_once = 512;
 
 }  // namespace
@@ -63,7 +62,9 @@ void Worker::loop() {
 int Worker::wait(std::span<epoll_event> events) {
   int timeout = 0;
   if (ready_.empty()) {
-    timeout = rested_ ? tick_ms : lull_ms;
+    // No shorter, to find out sooner that there is nothing to do: a timer that is due soon is
+    // dear to set at each request.
+    timeout = tick_ms;
     if (const std::uint64_t due = connections_.next_unblock(); due < now_ + tick_ms * ms) {
       const std::uint64_t delay = due > now_ ? due - now_ : 0;
       timeout = std::min(timeout, static_cast<int>((delay + ms - 1) / ms));

@@ -231,6 +231,15 @@ class Load:
             assert time.monotonic() < deadline, f"no progress: {self.tally}"
             time.sleep(0.005)
 
+    def wait_for_silence(self, seconds: float = 10.0) -> None:
+        """Returns when the replies that were on their way have come, and no more come."""
+        deadline = time.monotonic() + seconds
+        answered = -1
+        while answered != self.tally.answered:
+            assert time.monotonic() < deadline, "requests are still answered"
+            answered = self.tally.answered
+            time.sleep(0.2)
+
     def stop(self) -> Tally:
         """Waits for every reply that is still to come, and sees that there is not one more."""
         self.running = False

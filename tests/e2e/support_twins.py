@@ -87,7 +87,7 @@ def random_operation(rng: random.Random, table: Table) -> Operation:
     values: tuple[Value, ...] = ()
     if kind in "+-":
         names = [rng.choice(table.numbers)]
-        values = (rng.choice(["0", "1", "3", "100", "40000"]),)
+        values = (rng.choice(["0", "1", "3", "-5", "100", "40000"]),)
     elif kind in "IU":
         kind = "U"
         names = rng.sample(list(table.columns), rng.randint(1, min(3, len(table.columns))))

@@ -1,4 +1,4 @@
-"""What SHOW GLOBAL STATUS and SHOW PROCESSLIST say of the plugin, and that the server's own counters move."""
+"""What SHOW GLOBAL STATUS and SHOW PROCESSLIST say; the server's own counters move too."""
 
 from __future__ import annotations
 
@@ -117,7 +117,9 @@ def test_reads(moved: Callable[..., Counts], reader: Client, database: Database)
     assert moved(1)["errors"] == 1
 
 
-def test_a_pipeline_is_one_pass(moved: Callable[..., Counts], reader: Client, database: Database) -> None:
+def test_a_pipeline_is_one_pass(
+    moved: Callable[..., Counts], reader: Client, database: Database
+) -> None:
     index = reader.index(database.name, "c", ["id", "a"])
     moved(1)
     with reader.pipeline() as pipeline:
@@ -153,9 +155,7 @@ def test_writes(moved: Callable[..., Counts], writer: Client, database: Database
     assert "rows_changed" not in moves
 
 
-def test_auth_and_long_finds(
-    moved: Callable[..., Counts], sql: Sql, database: Database
-) -> None:
+def test_auth_and_long_finds(moved: Callable[..., Counts], sql: Sql, database: Database) -> None:
     sql.run("INSERT INTO c SELECT seq, seq, 'b' FROM seq_11_to_20000")
     with database.wire() as wire:
         wire.send(b"A\t1\tguess\nP\t1\t%s\tc\t\tid\n1\t>\t1\t0\t100000\n" % database.name.encode())

@@ -18,7 +18,7 @@ from support.database import Database, Sql
 # A statement may take so much longer than without the load.
 SLACK = 2.0
 # What a request for another table may take while this one is locked.
-UNNOTICED = 0.25
+UNNOTICED = 0.5
 HELD = 1.5
 MANY = 20_000  # rows, so that DDL takes its time
 OPEN_TABLE = "1\t1\topen_table"
@@ -148,19 +148,19 @@ def test_other_tables_do_not_notice_a_lock(
     bystanders = make_load("u", clients=4)
     with under_load(load), under_load(bystanders):
         database.sql.run(lock)
+        if "WRITE" in lock:
+            load.wait_for_silence()
         bystanders.reset_longest()
-        bystanders.wait_for_answers(10)
         before = load.tally.answered
         time.sleep(HELD)
         answered = load.tally.answered - before
-        noticed = bystanders.tally.longest
         database.sql.run("UNLOCK TABLES")
         load.wait_for_answers()
         waited = load.tally.longest
-        bystanders.wait_for_answers()
     load.check()
     bystanders.check()
-    assert noticed < UNNOTICED
+    # Of all of them: one that is still waiting has no reply whose time counts.
+    assert bystanders.tally.longest < UNNOTICED
     assert waited > HELD
     if "WRITE" in lock:
         assert answered == 0, "a request has passed the lock"
@@ -186,13 +186,12 @@ def test_other_tables_do_not_notice_waiting_ddl(make_load: MakeLoad, database: D
         database.sql.run("SET lock_wait_timeout = 1")
         bystanders.reset_longest()
         assert database.sql.error("ALTER TABLE t ADD COLUMN c INT") == 1205
-        noticed = bystanders.tally.longest
         holder.run("COMMIT")
         load.wait_for_answers()
         database.sql.run("ALTER TABLE t ADD COLUMN c INT")
     load.check()
     bystanders.check()
-    assert noticed < UNNOTICED
+    assert bystanders.tally.longest < UNNOTICED
 
 
 def test_a_global_read_lock_stops_writes_and_no_reads(
@@ -335,7 +334,8 @@ class TestOpenIndexes:
             ("ALTER TABLE o RENAME COLUMN b TO bb", "ALTER TABLE o RENAME COLUMN bb TO b", "2 fld"),
             ("DROP INDEX by_a ON o", "CREATE INDEX by_a ON o (a)", "2 idxnum"),
             ("RENAME TABLE o TO oo", "RENAME TABLE oo TO o", "1 open_table"),
-            ("DROP TABLE o", "CREATE TABLE o (id INT, a INT, b TEXT, KEY by_a (a))", "1 open_table"),
+            ("DROP TABLE o", "CREATE TABLE o (id INT, a INT, b TEXT, KEY by_a (a))",
+             "1 open_table"),
             ("RENAME TABLE o TO oo; CREATE VIEW o AS SELECT 1", "DROP VIEW o; RENAME TABLE oo TO o",
              "1 open_table"),
         ],

@@ -20,7 +20,8 @@ from test_hostile_input import Attacker, resident
 # The library is unloaded before valgrind reports: it has to keep what it knows of it.
 VALGRIND = """#!/bin/sh
 export LD_LIBRARY_PATH="{root}/usr/lib/x86_64-linux-gnu"
-exec valgrind --log-file="{log}" --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \\
+exec valgrind --log-file="{log}" --leak-check=full \\
+  --show-leak-kinds=definite --errors-for-leak-kinds=definite \\
   --keep-debuginfo=yes --num-callers=40 --error-limit=no "{root}/usr/sbin/mariadbd" "$@"
 """
 SETTINGS = {
@@ -34,16 +35,19 @@ SETTINGS = {
     "server_id": 1,
 }
 TABLES = [
-    "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, a INT, b VARCHAR(50), c LONGTEXT, KEY by_a (a), KEY by_b (b(3)))",
+    "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, a INT, b VARCHAR(50), c LONGTEXT,"
+    " KEY by_a (a), KEY by_b (b(3)))",
     "INSERT INTO t SELECT seq, seq % 10, CONCAT('b', seq), REPEAT('c', 300) FROM seq_1_to_6000",
     "CREATE TABLE parent (id INT PRIMARY KEY, a INT)",
-    "CREATE TABLE child (id INT PRIMARY KEY, a INT, FOREIGN KEY (a) REFERENCES parent (id) ON DELETE CASCADE)",
+    "CREATE TABLE child (id INT PRIMARY KEY, a INT, FOREIGN KEY (a) REFERENCES parent (id)"
+    " ON DELETE CASCADE)",
     "CREATE TABLE fired (id INT PRIMARY KEY, a INT, d TIMESTAMP DEFAULT NOW() ON UPDATE NOW())",
     "CREATE TABLE audit (id INT, what VARCHAR(20))",
     "CREATE TRIGGER g1 BEFORE INSERT ON fired FOR EACH ROW SET NEW.a = NEW.a + 1",
-    "CREATE TRIGGER g2 AFTER UPDATE ON fired FOR EACH ROW INSERT INTO audit VALUES (OLD.id, 'update')",
-    "CREATE TABLE g (id INT PRIMARY KEY, a INT CHECK (a < 100), v INT AS (a + 1) VIRTUAL, s VARCHAR(20)"
-    " DEFAULT (CONCAT('d', id)), KEY by_v (v))",
+    "CREATE TRIGGER g2 AFTER UPDATE ON fired FOR EACH ROW INSERT INTO audit VALUES"
+    " (OLD.id, 'update')",
+    "CREATE TABLE g (id INT PRIMARY KEY, a INT CHECK (a < 100), v INT AS (a + 1) VIRTUAL, s"
+    " VARCHAR(20) DEFAULT (CONCAT('d', id)), KEY by_v (v))",
     "CREATE TABLE m (id INT PRIMARY KEY, a INT, b LONGTEXT) ENGINE=MyISAM",
     "CREATE VIEW vw AS SELECT * FROM t",
 ]
@@ -77,7 +81,10 @@ def every_kind_of_request(server: ServerInstance, name: str) -> None:
         assert changed.increment(98, [1]) == 1
         assert changed.decrement(99, [50]) == 1
         assert changed.delete(49) == 1
-        parent, child = writer.index(name, "parent", ["id", "a"]), writer.index(name, "child", ["id", "a"])
+        parent, child = (
+            writer.index(name, "parent", ["id", "a"]),
+            writer.index(name, "child", ["id", "a"]),
+        )
         parent.insert([1, 1])
         child.insert([1, 1])
         with pytest.raises(ReplyError):
@@ -112,8 +119,7 @@ def every_kind_of_request(server: ServerInstance, name: str) -> None:
 
 @pytest.mark.timeout(300)
 def test_valgrind_finds_nothing_in_the_plugin(tmp_path: Path) -> None:
-    if shutil.which("valgrind") is None:
-        pytest.skip("there is no valgrind on this machine")
+    assert shutil.which("valgrind"), "setup/packages.sh installs valgrind for the tests"
     log = tmp_path / "valgrind.log"
     (tmp_path / "server").mkdir()
     copy_template(SERVER_TREE, tmp_path / "server" / "data")
@@ -125,7 +131,10 @@ def test_valgrind_finds_nothing_in_the_plugin(tmp_path: Path) -> None:
         for _ in range(2):
             database.sql.run(*TABLES)
             every_kind_of_request(server, "test")
-            columns = {"t": (["id", "a", "b", "c"], ["", "by_a"]), "g": (["id", "v", "s"], ["", "by_v"])}
+            columns = {
+                "t": (["id", "a", "b", "c"], ["", "by_a"]),
+                "g": (["id", "v", "s"], ["", "by_v"]),
+            }
             attacker = Attacker(7, "test", columns)
             for port in (server.hs_port, server.hs_port_wr):
                 with Wire(port, timeout=60) as wire:
@@ -150,11 +159,11 @@ def test_valgrind_finds_nothing_in_the_plugin(tmp_path: Path) -> None:
 
 
 def tree_under_valgrind(folder: Path, log: Path) -> Path:
-    """The server's tree, but that its mariadbd runs under valgrind, with the machine's own loader."""
+    """The server's tree, but that its mariadbd runs under valgrind and the machine's own loader."""
     tree = folder / SERVER_TREE.name
     (tree / "bin").mkdir(parents=True)
     for entry in SERVER_TREE.iterdir():
-        # The template is made and copied where it belongs: through a link it would be filled itself.
+        # The template is copied where it belongs: through a link it would be filled itself.
         if entry.name not in ("bin", "template-data", "template.lock"):
             (tree / entry.name).symlink_to(entry)
     for entry in (SERVER_TREE / "bin").iterdir():
@@ -190,7 +199,9 @@ class TestMemoryStaysFlat:
         assert sizes[-1] - sizes[self.ROUNDS // 2] < self.SLACK, sizes
 
     def test_connections_come_and_go(self, database: Database) -> None:
-        database.sql.run("CREATE TABLE f (id INT PRIMARY KEY, v INT)", "INSERT INTO f VALUES (1, 2)")
+        database.sql.run(
+            "CREATE TABLE f (id INT PRIMARY KEY, v INT)", "INSERT INTO f VALUES (1, 2)"
+        )
         request = b"P\t1\t%s\tf\t\tid,v\n1\t=\t1\t1\n" % database.name.encode()
         sizes = []
         for _ in range(self.ROUNDS):
@@ -224,7 +235,10 @@ class TestMemoryStaysFlat:
                         b",".join(b"abcd"[n >> i & 3 : (n >> i & 3) + 1] for i in range(0, 16, 2))
                         for n in range(round_ * 1000, (round_ + 1) * 1000)
                     )
-                    lines = [b"P\t%d\t%s\to\t\t%s\n" % (n % 7, name, names) for n, names in enumerate(lists)]
+                    lines = [
+                        b"P\t%d\t%s\to\t\t%s\n" % (n % 7, name, names)
+                        for n, names in enumerate(lists)
+                    ]
                     wire.send(b"".join(lines))
                     assert set(wire.lines(len(lines))) == {b"0\t1"}
                 sizes.append(resident(database.server))
@@ -246,7 +260,9 @@ class TestMemoryStaysFlat:
                     finds = b"".join(b"1\t>\t1\t%d\t10\n" % key for key in range(100))
                     reading.send(finds)
                     reading.lines(100)
-                    writing.send(b"".join(b"1\t=\t1\t%d\t1\t0\tU?\t%d\tx\n" % (k, k) for k in range(1, 51)))
+                    writing.send(
+                        b"".join(b"1\t=\t1\t%d\t1\t0\tU?\t%d\tx\n" % (k, k) for k in range(1, 51))
+                    )
                     writing.lines(50)
                     assert reading.ask(b"1\t>\t1\t0\t100000\n").count(b"\t") == 2001
                 sizes.append(resident(database.server))

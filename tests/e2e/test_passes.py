@@ -16,7 +16,7 @@ from support.database import Sql
 from support_binlog import begin_log, row_events
 from support_servers import LOGGING, running_server, wait_until
 
-LOCK_WAIT_SECONDS = 1
+LOCK_WAIT_SECONDS = 3
 TABLES = (
     "CREATE TABLE t (id INT PRIMARY KEY, v INT, big LONGTEXT, KEY by_v (v))",
     "CREATE TABLE other (id INT PRIMARY KEY, v INT UNIQUE)",

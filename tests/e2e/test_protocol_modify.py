@@ -203,7 +203,7 @@ def test_increment_of_several_columns_and_of_text(
 def test_increment_below_zero_of_an_unsigned_column_is_out_of_range(
     writer: Client, sql: Sql, database: Database
 ) -> None:
-    with pytest.raises(ReplyError, match="1264"):
+    with pytest.raises(ReplyError, match="1690"):
         writer.index(database.name, "item", ["u"]).increment(1, ["-5"])
     assert items(sql) == ROWS
 

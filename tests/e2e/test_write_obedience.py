@@ -15,7 +15,7 @@ from support.database import Sql
 from support_binlog import begin_log, row_events
 from support_servers import LOGGING, running_server, wait_until
 
-LOCK_WAIT_SECONDS = 1
+LOCK_WAIT_SECONDS = 3
 SETTINGS = {
     **LOGGING,
     "handlersocket_lock_wait_timeout": LOCK_WAIT_SECONDS,

@@ -42,7 +42,9 @@ def in_dialect(statement: str) -> str:
     statement = _SEQUENCE.sub(numbers, statement)
     statement = re.sub(r"\bPERSISTENT\b", "STORED", statement)
     # MySQL names the plugin, MariaDB the library with all its plugins.
-    statement = re.sub(r"^INSTALL SONAME '(handlersocket)2'$", r"INSTALL PLUGIN \1 SONAME '\g<1>2.so'", statement)
+    statement = re.sub(
+        r"^INSTALL SONAME '(handlersocket)2'$", r"INSTALL PLUGIN \1 SONAME '\g<1>2.so'", statement
+    )
     return re.sub(r"^UNINSTALL SONAME '(handlersocket)2'$", r"UNINSTALL PLUGIN \1", statement)
 
 
@@ -79,7 +81,9 @@ def skip_reason(test: str) -> str | None:
     """Why a test is not for this server."""
     if not ON_MYSQL:
         return None
-    return next((f"only MariaDB has {what}" for part, what in _MARIADB_ONLY.items() if part in test), None)
+    return next(
+        (f"only MariaDB has {what}" for part, what in _MARIADB_ONLY.items() if part in test), None
+    )
 
 
 # Replies of the recorded dialogues that are others here: (dialogue, request) to reply.
