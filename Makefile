@@ -5,7 +5,7 @@ MYCNF ?=
 .PHONY: help run stop test bench lint install
 help:
 	@echo "make run       build the plugin and start a demo server with it (ports 9998 and 9999)"
-	@echo "               SERVER=$(SERVER) is the server; MYCNF=FILE adds a settings file for it"
+	@echo "               SERVER=$(SERVER) is the server (or mariadb-11.8, mysql-9.7); MYCNF=FILE adds a settings file for it"
 	@echo "make stop      stop the demo server"
 	@echo "make test      run every test"
 	@echo "make bench     run the benchmarks"

@@ -131,6 +131,8 @@ class MySql(ServerKind):
         "character_set_server": "utf8mb4",
         # On by default, with a TCP port of its own.
         "mysqlx": "OFF",
+        # As MariaDB's default, so that the same statements mean the same.
+        "sql_mode": "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
         # What MariaDB does by default: the binary log is there where a test asks for it.
         "skip_log_bin": None,
     }

@@ -16,7 +16,7 @@ from handlersocket2 import Client
 from server_instance import REPOSITORY, ServerError, ServerInstance, Setting
 from server_kind import kind_of
 from support.database import Database, Sql
-from support.servers import SERVER_TREE
+from support.servers import SERVER_TREE, skip_reason
 
 LOG_TAIL_LINES = 120
 # The plugin that MariaDB itself ships. Its maturity is beta, and by default it listens everywhere.
@@ -50,6 +50,12 @@ def _died(server: ServerInstance) -> bool:
     except ServerError:
         return False
     return not server.alive
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if reason := skip_reason(item.nodeid):
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,11 @@ def includes(file: Path) -> list[tuple[str, str]]:
     return INCLUDE.findall(file.read_text())
 
 
+def is_of_a_family(file: Path, name: str) -> bool:
+    """A header of the server family that CMake has chosen, named without its folder."""
+    return file.is_relative_to(SOURCES / "mysqld") and re.fullmatch(r"family_\w+\.h", name) is not None
+
+
 def files(folder: str) -> list[Path]:
     return sorted([*(SOURCES / folder).rglob("*.h"), *(SOURCES / folder).rglob("*.cc")])
 
@@ -42,7 +47,7 @@ def test_no_folder_includes_one_above_it() -> None:
         for file in files(folder):
             for quote, name in includes(file):
                 target = name.split("/")[0]
-                if quote != '"' or target == folder:
+                if quote != '"' or target == folder or is_of_a_family(file, name):
                     continue
                 if target not in allowed:
                     wrong.append(f"{file.relative_to(SOURCES)} includes {name}")
@@ -62,8 +67,8 @@ def test_other_layers_see_only_the_contracts_of_net() -> None:
 
 
 def test_only_mysqld_includes_the_servers_headers() -> None:
-    """And of mysqld/ one file alone; the rest of the project has no such include path."""
-    servers = re.compile(r"^(my_|mysql|sql_|handler\.h|mysqld|lock\.h|key\.h|transaction\.h|set_var)")
+    """And of mysqld/ one file a family, and what its declaration of the plugin logs with."""
+    servers = re.compile(r"^(sql/|my_|mysql|sql_|handler\.h|mysqld|lock\.h|key\.h|transaction\.h|set_var)")
     found = {
         str(file.relative_to(SOURCES))
         for folder in ALLOWED
@@ -71,7 +76,27 @@ def test_only_mysqld_includes_the_servers_headers() -> None:
         for quote, name in includes(file)
         if servers.match(name) and not name.startswith("mysqld/")
     }
-    assert found == {"mysqld/server_api.h"}
+    assert found == {
+        "mysqld/server/mariadb/family_headers.h",
+        "mysqld/server/mysql/family_headers.h",
+        "mysqld/server/mysql/plugin_declaration.cc",
+    }
+
+
+def test_the_families_have_the_same_files_and_versions_are_asked_for_nowhere_else() -> None:
+    layer = SOURCES / "mysqld/server"
+    families = {
+        folder.name: {file.name for file in folder.iterdir()} for folder in layer.iterdir() if folder.is_dir()
+    }
+    assert set(families) == {"mariadb", "mysql"}
+    assert families["mariadb"] == families["mysql"]
+    conditions = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b", re.MULTILINE)
+    asking = [
+        str(file.relative_to(SOURCES))
+        for file in files("mysqld")
+        if conditions.search(file.read_text()) and file.parent.parent != layer
+    ]
+    assert asking == []
 
 
 def test_every_header_says_what_it_is() -> None:

@@ -39,7 +39,51 @@ def in_dialect(statement: str) -> str:
         values = f"SELECT 1 + {' + '.join(places)} AS seq FROM {', '.join(tables)}"
         return f"FROM (SELECT seq FROM ({values}) v WHERE seq <= {count} ORDER BY seq) AS numbers"
 
-    return _SEQUENCE.sub(numbers, statement)
+    statement = _SEQUENCE.sub(numbers, statement)
+    statement = re.sub(r"\bPERSISTENT\b", "STORED", statement)
+    # MySQL names the plugin, MariaDB the library with all its plugins.
+    statement = re.sub(
+        r"^INSTALL SONAME '(handlersocket)2'$", r"INSTALL PLUGIN \1 SONAME '\g<1>2.so'", statement
+    )
+    return re.sub(r"^UNINSTALL SONAME '(handlersocket)2'$", r"UNINSTALL PLUGIN \1", statement)
+
+
+# How a value for a generated column is refused.
+GENERATED_COLUMN_ERROR = "3105" if ON_MYSQL else "1906"
+
+# Tests of what only MariaDB has: a part of the test's name, and what that is.
+_MARIADB_ONLY = {
+    "[uuid]": "the type UUID",
+    "[inet4]": "the type INET4",
+    "[inet6]": "the type INET6",
+    "[varchar_nopad]": "collations called nopad",
+    "[varchar_uca1400]": "collations called uca1400",
+    "[json]": "JSON as text, which can be a key",
+    "test_a_row_of_every_type": "all of these types in one row",
+    "[aria": "the engine Aria",
+    "[Aria]": "the engine Aria",
+    "test_myrocks": "the engine MyRocks",
+    "[partitioned_myisam]": "partitions of a MyISAM table",
+    "test_a_descending_index[MyISAM]": "descending indexes of a MyISAM table",
+    "test_a_unique_hash_over_a_blob": "unique hashes over long columns",
+    "versioned": "system versioning",
+    "sequence_object": "sequences",
+    "test_the_query_cache": "the query cache",
+    "backup": "BACKUP STAGE",
+    "KILL HARD": "KILL HARD",
+    "KILL SOFT": "KILL SOFT",
+    "test_write_rules.py": "SQL's rules: the twin tables are written in MariaDB's SQL",
+    "test_options_of_the_original": "notes in the log by default",
+}
+
+
+def skip_reason(test: str) -> str | None:
+    """Why a test is not for this server."""
+    if not ON_MYSQL:
+        return None
+    return next(
+        (f"only MariaDB has {what}" for part, what in _MARIADB_ONLY.items() if part in test), None
+    )
 
 
 # Replies of the recorded dialogues that are others here: (dialogue, request) to reply.

@@ -18,7 +18,7 @@ inline void free_memory(THD* thd);
 
 // Which assignments of a write are errors.
 enum class Strictness : std::uint8_t {
-  null_is_error,    // an INSERT of one row: NULL for a NOT NULL column fails, whatever sql_mode says
+  null_is_error,  // an INSERT of one row: NULL for a NOT NULL column fails, whatever sql_mode says
   null_is_warning,  // an UPDATE: so it does in strict mode only
 };
 

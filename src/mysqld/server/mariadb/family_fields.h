@@ -5,7 +5,9 @@ namespace hs::mysqld::server {
 
 inline const unsigned char* record_of(const Field& field) { return field.ptr; }
 
-inline std::string_view name_of(const Field& field) { return {field.field_name.str, field.field_name.length}; }
+inline std::string_view name_of(const Field& field) {
+  return {field.field_name.str, field.field_name.length};
+}
 
 inline std::uint16_t number_of(const Field& field) { return field.field_index; }
 
@@ -29,10 +31,8 @@ inline bool is_text(const Field& field) {
     case MYSQL_TYPE_LONG_BLOB:
     case MYSQL_TYPE_BLOB:
     case MYSQL_TYPE_BLOB_COMPRESSED:
-    case MYSQL_TYPE_VARCHAR_COMPRESSED:
-      return true;
-    default:
-      return false;
+    case MYSQL_TYPE_VARCHAR_COMPRESSED: return true;
+    default: return false;
   }
 }
 
@@ -46,8 +46,7 @@ inline bool is_plain_string(const Field& field) {
     case MYSQL_TYPE_BLOB:
       // UUID and INET share a string's type, but have a form that can be wrong.
       return dynamic_cast<const Field_longstr*>(&field) != nullptr;
-    default:
-      return false;
+    default: return false;
   }
 }
 

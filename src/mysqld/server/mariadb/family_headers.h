@@ -3,19 +3,17 @@
 // Included by server_api.h alone.
 #pragma once
 
-#include <my_global.h>
-
-#include <sql_class.h>
-
 #include <handler.h>
 #include <key.h>
 #include <lock.h>
 #include <log.h>
+#include <my_global.h>
 #include <mysqld.h>
 #include <set_var.h>
 #include <sql_acl.h>
 #include <sql_base.h>
 #include <sql_cache.h>
+#include <sql_class.h>
 #include <sql_insert.h>
 #include <sql_lex.h>
 #include <sql_parse.h>

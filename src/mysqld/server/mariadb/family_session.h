@@ -36,7 +36,9 @@ class StrictChecks {
 class QuietChecks {
  public:
   explicit QuietChecks(THD* thd)
-      : thd_(thd), count_cuted_fields_(thd->count_cuted_fields), abort_on_warning_(thd->abort_on_warning) {
+      : thd_(thd),
+        count_cuted_fields_(thd->count_cuted_fields),
+        abort_on_warning_(thd->abort_on_warning) {
     thd->count_cuted_fields = CHECK_FIELD_WARN;
     thd->abort_on_warning = false;
   }

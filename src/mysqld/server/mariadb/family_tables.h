@@ -37,7 +37,9 @@ inline void mark_version_columns(TABLE& table) {
   if (table.versioned()) bitmap_set_bit(table.read_set, table.vers_end_field()->field_index);
 }
 
-inline bool has_transactions(const TABLE& table) { return table.file->has_transactions_and_rollback(); }
+inline bool has_transactions(const TABLE& table) {
+  return table.file->has_transactions_and_rollback();
+}
 
 inline bool is_statement_open(const THD* thd) { return !thd->transaction->stmt.is_empty(); }
 
@@ -46,6 +48,8 @@ inline void note_unsafe_change(THD* thd) {
   thd->transaction->all.modified_non_trans_table = true;
 }
 
-inline void forget_cached_results(THD* thd, TABLE& table) { query_cache_invalidate3(thd, &table, 1); }
+inline void forget_cached_results(THD* thd, TABLE& table) {
+  query_cache_invalidate3(thd, &table, 1);
+}
 
 }  // namespace hs::mysqld::server

@@ -46,7 +46,8 @@ inline ParsedDecimal parse_decimal(std::string_view text, my_decimal& number) {
 inline ParsedReal parse_real(std::string_view text) {
   char* end = nullptr;
   int error = 0;
-  const double value = my_charset_latin1.strntod(const_cast<char*>(text.data()), text.size(), &end, &error);
+  const double value =
+      my_charset_latin1.strntod(const_cast<char*>(text.data()), text.size(), &end, &error);
   return {value, error != 0, text.substr(static_cast<std::size_t>(end - text.data()))};
 }
 

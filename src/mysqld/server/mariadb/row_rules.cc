@@ -39,13 +39,15 @@ bool is_assigned_by_server(const TABLE& table, const Field& field) {
 // A generated column takes no value but NULL: SQL warns, which is an error in strict mode.
 void refuse_value(THD* thd, const TABLE& table, const Field& field, const protocol::Value& value) {
   if (value.null) return;
-  push_warning_printf(thd, Sql_condition::WARN_LEVEL_WARN, ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
-                      ER_THD(thd, ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN), field.field_name.str,
-                      table.s->table_name.str);
+  push_warning_printf(thd, Sql_condition::WARN_LEVEL_WARN,
+                      ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
+                      ER_THD(thd, ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN),
+                      field.field_name.str, table.s->table_name.str);
 }
 
 bool update_generated_columns(TABLE& table) {
-  return table.vfield == nullptr || table.update_virtual_fields(table.file, VCOL_UPDATE_FOR_WRITE) == 0;
+  return table.vfield == nullptr ||
+         table.update_virtual_fields(table.file, VCOL_UPDATE_FOR_WRITE) == 0;
 }
 
 // A BEFORE trigger may have left a NULL where the column allows none.
@@ -74,7 +76,8 @@ bool nulls_are_allowed(TABLE& table) {
 class RowTriggers {
  public:
   // `columns` are those that an UPDATE assigns.
-  RowTriggers(THD* thd, TABLE& table, trg_event_type event, std::span<const PlannedColumn> columns = {})
+  RowTriggers(THD* thd, TABLE& table, trg_event_type event,
+              std::span<const PlannedColumn> columns = {})
       : thd_(thd), table_(table), event_(event), columns_(columns) {}
 
   // A trigger may have the row left out of the statement: `skip`.
@@ -95,7 +98,8 @@ class RowTriggers {
   bool process(trg_action_time_type time, bool* skip) {
     List<Item> assigned;
     for (const PlannedColumn& column : columns_) {
-      assigned.push_back(new (thd_->mem_root) Item_field(thd_, table_.field[column.field]), thd_->mem_root);
+      assigned.push_back(new (thd_->mem_root) Item_field(thd_, table_.field[column.field]),
+                         thd_->mem_root);
     }
     return table_.triggers->process_triggers(thd_, event_, time, event_ != TRG_EVENT_DELETE, skip,
                                              columns_.empty() ? nullptr : &assigned);
@@ -133,7 +137,8 @@ struct Update {
   bool versions_rows = false;  // it makes history rows
 };
 
-bool fill_insert(THD* thd, TABLE& table, const IndexPlan& plan, std::span<const protocol::Value> values) {
+bool fill_insert(THD* thd, TABLE& table, const IndexPlan& plan,
+                 std::span<const protocol::Value> values) {
   restore_record(&table, s->default_values);
   if (table.triggers != nullptr) table.triggers->default_extra_null_bitmap();
   table.reset_default_fields();
@@ -144,7 +149,8 @@ bool fill_insert(THD* thd, TABLE& table, const IndexPlan& plan, std::span<const 
       refuse_value(thd, table, field, values[i]);
       continue;
     }
-    if (table.next_number_field != nullptr && field.field_index == table.next_number_field->field_index) {
+    if (table.next_number_field != nullptr &&
+        field.field_index == table.next_number_field->field_index) {
       table.auto_increment_field_not_null = true;
     }
     assign(field, values[i], plan.encoding());
@@ -157,7 +163,8 @@ bool fill_insert(THD* thd, TABLE& table, const IndexPlan& plan, std::span<const 
 }
 
 // Assigns the request's values to the row in record[0], the old row in record[1].
-bool fill_update(THD* thd, TABLE& table, const IndexPlan& plan, const protocol::Find& request, Update& update) {
+bool fill_update(THD* thd, TABLE& table, const IndexPlan& plan, const protocol::Find& request,
+                 Update& update) {
   table.reset_default_fields();
   Field** const fields = table.field_to_fill();
   for (std::size_t i = 0; i < request.values.size(); ++i) {
@@ -184,7 +191,8 @@ bool fill_update(THD* thd, TABLE& table, const IndexPlan& plan, const protocol::
 
 }  // namespace
 
-Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan, std::span<const protocol::Value> values,
+Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
+                         std::span<const protocol::Value> values,
                          std::optional<std::uint64_t>& id) {
   TABLE& table = *opened.table;
   const server::StrictChecks checks(thd_, server::Strictness::null_is_error);
@@ -200,7 +208,8 @@ Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan, std::span<con
   if (!fill_insert(thd_, table, plan, values) || !triggers.before(skip)) return failure(0);
   if (skip) return {};
   if (table.verify_constraints(false) != VIEW_CHECK_OK) return failure(0);
-  if (const int error = table.file->ha_write_row(table.record[0]); error != 0) return engine_failure(table, error);
+  if (const int error = table.file->ha_write_row(table.record[0]); error != 0)
+    return engine_failure(table, error);
   if (!triggers.after()) return failure(0);
   if (table.found_next_number_field != nullptr) {
     id = static_cast<std::uint64_t>(table.found_next_number_field->val_int());

@@ -7,27 +7,20 @@ namespace {
 
 enum_sql_command sql_command(Purpose purpose) {
   switch (purpose) {
-    case Purpose::insert:
-      return SQLCOM_INSERT;
-    case Purpose::update:
-      return SQLCOM_UPDATE;
-    case Purpose::erase:
-      return SQLCOM_DELETE;
-    case Purpose::read:
-      break;
+    case Purpose::insert: return SQLCOM_INSERT;
+    case Purpose::update: return SQLCOM_UPDATE;
+    case Purpose::erase: return SQLCOM_DELETE;
+    case Purpose::read: break;
   }
   return SQLCOM_SELECT;
 }
 
 trg_event_type trigger_event(Purpose purpose) {
   switch (purpose) {
-    case Purpose::insert:
-      return TRG_EVENT_INSERT;
-    case Purpose::erase:
-      return TRG_EVENT_DELETE;
+    case Purpose::insert: return TRG_EVENT_INSERT;
+    case Purpose::erase: return TRG_EVENT_DELETE;
     case Purpose::update:
-    case Purpose::read:
-      break;
+    case Purpose::read: break;
   }
   return TRG_EVENT_UPDATE;
 }
@@ -46,7 +39,8 @@ void init_request(TableRequest& request, const std::string& database, const std:
                   Purpose purpose) {
   const LEX_CSTRING database_name{database.c_str(), database.size()};
   const LEX_CSTRING table_name{name.c_str(), name.size()};
-  request.init_one_table(&database_name, &table_name, nullptr, is_write(purpose) ? TL_WRITE : TL_READ);
+  request.init_one_table(&database_name, &table_name, nullptr,
+                         is_write(purpose) ? TL_WRITE : TL_READ);
   MDL_REQUEST_INIT(&request.mdl_request, MDL_key::TABLE, database.c_str(), name.c_str(),
                    is_write(purpose) ? MDL_SHARED_WRITE : MDL_SHARED_READ, MDL_TRANSACTION);
   request.i_s_requested_object = OPEN_TABLE_ONLY;
@@ -109,14 +103,11 @@ OpenFailure open_failure(std::uint32_t error) {
     case ER_LOCK_DEADLOCK:
     case ER_LOCK_OR_ACTIVE_TRANSACTION:
     case ER_TABLE_DEF_CHANGED:
-    case 0:
-      return OpenFailure::blocked;
+    case 0: return OpenFailure::blocked;
     case ER_QUERY_INTERRUPTED:
     case ER_CONNECTION_KILLED:
-    case ER_SERVER_SHUTDOWN:
-      return OpenFailure::killed;
-    default:
-      return OpenFailure::refused;
+    case ER_SERVER_SHUTDOWN: return OpenFailure::killed;
+    default: return OpenFailure::refused;
   }
 }
 

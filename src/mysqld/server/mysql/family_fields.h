@@ -28,10 +28,8 @@ inline bool is_text(const Field& field) {
     case MYSQL_TYPE_TINY_BLOB:
     case MYSQL_TYPE_MEDIUM_BLOB:
     case MYSQL_TYPE_LONG_BLOB:
-    case MYSQL_TYPE_BLOB:
-      return true;
-    default:
-      return false;
+    case MYSQL_TYPE_BLOB: return true;
+    default: return false;
   }
 }
 
@@ -42,10 +40,8 @@ inline bool is_plain_string(const Field& field) {
     case MYSQL_TYPE_TINY_BLOB:
     case MYSQL_TYPE_MEDIUM_BLOB:
     case MYSQL_TYPE_LONG_BLOB:
-    case MYSQL_TYPE_BLOB:
-      return true;
-    default:
-      return false;
+    case MYSQL_TYPE_BLOB: return true;
+    default: return false;
   }
 }
 

@@ -3,12 +3,9 @@
 // Included by server_api.h alone.
 #pragma once
 
+#include <include/decimal.h>
 #include <mysql/plugin.h>
 #include <mysqld_error.h>
-
-#include <sql/sql_class.h>
-
-#include <include/decimal.h>
 #include <sql-common/my_decimal.h>
 #include <sql/dd/types/abstract_table.h>
 #include <sql/error_handler.h>
@@ -19,8 +16,10 @@
 #include <sql/lock.h>
 #include <sql/mysqld.h>
 #include <sql/mysqld_thd_manager.h>
+#include <sql/protocol_classic.h>
 #include <sql/set_var.h>
 #include <sql/sql_base.h>
+#include <sql/sql_class.h>
 #include <sql/sql_foreign_key_constraint.h>
 #include <sql/sql_insert.h>
 #include <sql/sql_lex.h>

@@ -9,14 +9,17 @@ inline std::string_view index_name(const KEY& index) { return index.name; }
 // of a JSON array.
 inline bool is_searchable(const TABLE& table, unsigned index) {
   const KEY& key = table.key_info[index];
-  return table.s->keys_in_use.is_set(index) && (key.flags & (HA_FULLTEXT | HA_SPATIAL | HA_MULTI_VALUED_KEY)) == 0;
+  return table.s->keys_in_use.is_set(index) &&
+         (key.flags & (HA_FULLTEXT | HA_SPATIAL | HA_MULTI_VALUED_KEY)) == 0;
 }
 
 inline bool is_clustering(const TABLE& table, unsigned index) {
   return index == table.s->primary_key && table.file->primary_key_is_clustered();
 }
 
-inline void mark_to_read(TABLE& table, Field& column) { table.mark_column_used(&column, MARK_COLUMNS_TEMP); }
+inline void mark_to_read(TABLE& table, Field& column) {
+  table.mark_column_used(&column, MARK_COLUMNS_TEMP);
+}
 
 inline void start_keyread(TABLE& table, unsigned /*index*/) { table.set_keyread(true); }
 

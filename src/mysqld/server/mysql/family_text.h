@@ -3,7 +3,9 @@
 
 namespace hs::mysqld::server {
 
-inline bool is_ascii(const CHARSET_INFO* charset) { return std::string_view(charset->csname) == "ascii"; }
+inline bool is_ascii(const CHARSET_INFO* charset) {
+  return std::string_view(charset->csname) == "ascii";
+}
 
 // The binary set is declared as padding, but compares every byte.
 inline bool pads(const CHARSET_INFO* charset) {
@@ -20,7 +22,8 @@ inline std::size_t count_characters(const CHARSET_INFO* charset, std::string_vie
 
 inline std::size_t well_formed_length(const CHARSET_INFO* charset, std::string_view text) {
   int error = 0;
-  return charset->cset->well_formed_len(charset, text.data(), text.data() + text.size(), text.size(), &error);
+  return charset->cset->well_formed_len(charset, text.data(), text.data() + text.size(),
+                                        text.size(), &error);
 }
 
 inline int compare(const CHARSET_INFO* charset, std::string_view a, std::string_view b) {
@@ -30,7 +33,8 @@ inline int compare(const CHARSET_INFO* charset, std::string_view a, std::string_
 
 inline std::size_t make_weights(const CHARSET_INFO* charset, std::string_view text,
                                 std::span<unsigned char> weights) {
-  return charset->coll->strnxfrm(charset, weights.data(), weights.size(), static_cast<uint>(text.size()),
+  return charset->coll->strnxfrm(charset, weights.data(), weights.size(),
+                                 static_cast<uint>(text.size()),
                                  reinterpret_cast<const uchar*>(text.data()), text.size(), 0);
 }
 

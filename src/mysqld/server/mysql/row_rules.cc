@@ -58,7 +58,8 @@ namespace {
 // A generated column takes no value but NULL, which stands for DEFAULT.
 bool refuse_value(const TABLE& table, const Field& field, const protocol::Value& value) {
   if (value.null) return true;
-  my_error(ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, MYF(0), field.field_name, table.s->table_name.str);
+  my_error(ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, MYF(0), field.field_name,
+           table.s->table_name.str);
   return false;
 }
 
@@ -81,7 +82,8 @@ class RowTriggers {
   RowTriggers(THD* thd, TABLE& table, enum_trigger_event_type event)
       : thd_(thd), table_(table), event_(event), before_(chain(TRG_ACTION_BEFORE)) {
     // Until its triggers have run, a row may hold NULLs everywhere.
-    if (before_ != nullptr && event_ != TRG_EVENT_DELETE) table_.triggers->enable_fields_temporary_nullability(thd);
+    if (before_ != nullptr && event_ != TRG_EVENT_DELETE)
+      table_.triggers->enable_fields_temporary_nullability(thd);
   }
   ~RowTriggers() {
     if (before_ == nullptr || event_ == TRG_EVENT_DELETE) return;
@@ -96,7 +98,9 @@ class RowTriggers {
   // False if a trigger failed, or the row may not be stored as it stands after them.
   bool run_before() {
     if (before_ != nullptr) {
-      if (table_.triggers->process_triggers(thd_, event_, TRG_ACTION_BEFORE, event_ != TRG_EVENT_DELETE)) return false;
+      if (table_.triggers->process_triggers(thd_, event_, TRG_ACTION_BEFORE,
+                                            event_ != TRG_EVENT_DELETE))
+        return false;
       if (event_ == TRG_EVENT_DELETE) return true;
       if (before_->has_updated_trigger_fields(table_.write_set)) {
         table_.blobs_need_not_keep_old_value();
@@ -109,7 +113,8 @@ class RowTriggers {
 
   bool run_after() {
     return chain(TRG_ACTION_AFTER) == nullptr ||
-           !table_.triggers->process_triggers(thd_, event_, TRG_ACTION_AFTER, event_ != TRG_EVENT_DELETE);
+           !table_.triggers->process_triggers(thd_, event_, TRG_ACTION_AFTER,
+                                              event_ != TRG_EVENT_DELETE);
   }
 
  private:
@@ -152,9 +157,9 @@ bool insert_defaults(THD* thd, TABLE& table, const IndexPlan& plan, std::size_t 
   for (Field** at = table.field; *at != nullptr; ++at) {
     if (!has_insert_default(**at)) continue;
     const auto named = plan.columns().begin() + static_cast<std::ptrdiff_t>(values);
-    const bool is_named = std::any_of(plan.columns().begin(), named, [&](const PlannedColumn& column) {
-      return column.field == server::number_of(**at);
-    });
+    const bool is_named = std::any_of(
+        plan.columns().begin(), named,
+        [&](const PlannedColumn& column) { return column.field == server::number_of(**at); });
     if (is_named) continue;
     (*at)->evaluate_insert_default_function();
     if (thd->is_error()) return false;
@@ -165,7 +170,8 @@ bool insert_defaults(THD* thd, TABLE& table, const IndexPlan& plan, std::size_t 
   return update_generated_columns(table);
 }
 
-bool insert_values(THD* thd, TABLE& table, const IndexPlan& plan, std::span<const protocol::Value> values) {
+bool insert_values(THD* thd, TABLE& table, const IndexPlan& plan,
+                   std::span<const protocol::Value> values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     Field& field = *table.field[plan.columns()[i].field];
     bitmap_set_bit(table.fields_set_during_insert, server::number_of(field));
@@ -188,18 +194,21 @@ void blank_missing_columns(TABLE& table) {
 }
 
 // With triggers SQL computes defaults first, without them last.
-bool fill_insert(THD* thd, TABLE& table, const IndexPlan& plan, std::span<const protocol::Value> values,
-                 RowTriggers& triggers) {
+bool fill_insert(THD* thd, TABLE& table, const IndexPlan& plan,
+                 std::span<const protocol::Value> values, RowTriggers& triggers) {
   if (!triggers.any_before()) {
-    return insert_values(thd, table, plan, values) && insert_defaults(thd, table, plan, values.size()) &&
-           triggers.run_before();
+    return insert_values(thd, table, plan, values) &&
+           insert_defaults(thd, table, plan, values.size()) && triggers.run_before();
   }
-  if (!insert_defaults(thd, table, plan, values.size()) || !insert_values(thd, table, plan, values)) return false;
+  if (!insert_defaults(thd, table, plan, values.size()) || !insert_values(thd, table, plan, values))
+    return false;
   blank_missing_columns(table);
   return triggers.run_before();
 }
 
-bool has_changed(const TABLE& table) { return !records_are_comparable(&table) || compare_records(&table); }
+bool has_changed(const TABLE& table) {
+  return !records_are_comparable(&table) || compare_records(&table);
+}
 
 // Assigns the request's values to the row in record[0], the old row in record[1].
 bool update_values(THD* thd, TABLE& table, const IndexPlan& plan, const protocol::Find& request,
@@ -241,13 +250,10 @@ bool update_defaults(THD* thd, TABLE& table) {
 int foreign_key_error(const THD* thd) {
   switch (server::raised_error(thd)) {
     case ER_NO_REFERENCED_ROW:
-    case ER_NO_REFERENCED_ROW_2:
-      return HA_ERR_NO_REFERENCED_ROW;
+    case ER_NO_REFERENCED_ROW_2: return HA_ERR_NO_REFERENCED_ROW;
     case ER_ROW_IS_REFERENCED:
-    case ER_ROW_IS_REFERENCED_2:
-      return HA_ERR_ROW_IS_REFERENCED;
-    default:
-      return 0;
+    case ER_ROW_IS_REFERENCED_2: return HA_ERR_ROW_IS_REFERENCED;
+    default: return 0;
   }
 }
 
@@ -261,7 +267,8 @@ bool children_agree(THD* thd, TABLE& table, enum_fk_dml_type change) {
 
 }  // namespace
 
-Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan, std::span<const protocol::Value> values,
+Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
+                         std::span<const protocol::Value> values,
                          std::optional<std::uint64_t>& id) {
   TABLE& table = *opened.table;
   const server::StrictChecks checks(thd_, server::Strictness::null_is_error);
@@ -275,8 +282,10 @@ Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan, std::span<con
   }
   if (check_that_all_fields_are_given_values(thd_, &table, opened.request.get())) return failure(0);
   if (invoke_table_check_constraints(thd_, &table)) return failure(0);
-  if (!parents_exist(thd_, table, enum_fk_dml_type::FK_INSERT)) return failure(foreign_key_error(thd_));
-  if (const int error = table.file->ha_write_row(table.record[0]); error != 0) return engine_failure(table, error);
+  if (!parents_exist(thd_, table, enum_fk_dml_type::FK_INSERT))
+    return failure(foreign_key_error(thd_));
+  if (const int error = table.file->ha_write_row(table.record[0]); error != 0)
+    return engine_failure(table, error);
   thd_->record_first_successful_insert_id_in_cur_stmt(table.file->insert_id_for_cur_row);
   if (!RowTriggers(thd_, table, TRG_EVENT_INSERT).run_after()) return failure(0);
   if (table.found_next_number_field != nullptr) {
@@ -322,8 +331,10 @@ Status RowWriter::erase(TABLE& table, bool& counted) {
   counted = true;
   RowTriggers triggers(thd_, table, TRG_EVENT_DELETE);
   if (!triggers.run_before()) return failure(0);
-  if (!children_agree(thd_, table, enum_fk_dml_type::FK_DELETE)) return failure(foreign_key_error(thd_));
-  if (const int error = table.file->ha_delete_row(table.record[0]); error != 0) return engine_failure(table, error);
+  if (!children_agree(thd_, table, enum_fk_dml_type::FK_DELETE))
+    return failure(foreign_key_error(thd_));
+  if (const int error = table.file->ha_delete_row(table.record[0]); error != 0)
+    return engine_failure(table, error);
   return triggers.run_after() ? Status{} : failure(0);
 }
 

@@ -9,27 +9,20 @@ namespace {
 
 enum_sql_command sql_command(Purpose purpose) {
   switch (purpose) {
-    case Purpose::insert:
-      return SQLCOM_INSERT;
-    case Purpose::update:
-      return SQLCOM_UPDATE;
-    case Purpose::erase:
-      return SQLCOM_DELETE;
-    case Purpose::read:
-      break;
+    case Purpose::insert: return SQLCOM_INSERT;
+    case Purpose::update: return SQLCOM_UPDATE;
+    case Purpose::erase: return SQLCOM_DELETE;
+    case Purpose::read: break;
   }
   return SQLCOM_SELECT;
 }
 
 enum_trigger_event_type trigger_event(Purpose purpose) {
   switch (purpose) {
-    case Purpose::insert:
-      return TRG_EVENT_INSERT;
-    case Purpose::erase:
-      return TRG_EVENT_DELETE;
+    case Purpose::insert: return TRG_EVENT_INSERT;
+    case Purpose::erase: return TRG_EVENT_DELETE;
     case Purpose::update:
-    case Purpose::read:
-      break;
+    case Purpose::read: break;
   }
   return TRG_EVENT_UPDATE;
 }
@@ -81,7 +74,8 @@ TABLE* open_with_needs(THD* thd, TableRequest& request, Purpose purpose) {
 
 // On MySQL a table with a foreign key needs its parent, too: the server itself checks that it is there.
 bool needs_other_tables(const TABLE& table) {
-  return table.triggers != nullptr || table.s->foreign_keys != 0 || table.s->foreign_key_parents != 0;
+  return table.triggers != nullptr || table.s->foreign_keys != 0 ||
+         table.s->foreign_key_parents != 0;
 }
 
 bool has_table_lock(const TABLE& table) { return table.file->lock_count() != 0; }
@@ -98,13 +92,10 @@ OpenFailure open_failure(std::uint32_t error) {
     case ER_LOCK_DEADLOCK:
     case ER_LOCK_OR_ACTIVE_TRANSACTION:
     case ER_TABLE_DEF_CHANGED:
-    case 0:
-      return OpenFailure::blocked;
+    case 0: return OpenFailure::blocked;
     case ER_QUERY_INTERRUPTED:
-    case ER_SERVER_SHUTDOWN:
-      return OpenFailure::killed;
-    default:
-      return OpenFailure::refused;
+    case ER_SERVER_SHUTDOWN: return OpenFailure::killed;
+    default: return OpenFailure::refused;
   }
 }
 
