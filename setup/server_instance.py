@@ -80,7 +80,7 @@ class ServerInstance:
         extra_settings_file: Path | None = None,
         detached: bool = False,
     ) -> None:
-        """`settings` overrides the kind's defaults; None as a value makes a setting without a value.
+        """`settings` overrides the defaults; None as a value makes a setting without a value.
 
         extra_settings_file is an option file that is read last. A detached
         server outlives this Python process; any other is killed at its exit.

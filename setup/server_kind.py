@@ -1,4 +1,4 @@
-"""What differs between the kinds of server that setup/server.sh gets: programs, settings, first start."""
+"""What differs between the kinds of server: programs, settings, data directories."""
 
 from __future__ import annotations
 

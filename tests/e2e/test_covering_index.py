@@ -7,6 +7,7 @@ import random
 import pytest
 from handlersocket2 import Client, Filter
 from support.database import Database, Sql
+from support.servers import KIND
 
 COVERED = ["diary_id", "user_id", "post_date", "status", "rating", "title"]
 DIARY = """
@@ -34,7 +35,7 @@ def small_pool(make_server) -> Database:
         innodb_random_read_ahead="OFF",
         innodb_read_ahead_threshold=64,
         innodb_flush_log_at_trx_commit=0,
-        innodb_log_file_size="256M",
+        **KIND.log_file_size("256M"),
         innodb_buffer_pool_dump_at_shutdown="OFF",
         innodb_fast_shutdown=0,
     )
