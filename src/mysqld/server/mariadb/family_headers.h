@@ -3,17 +3,21 @@
 // Included by server_api.h alone.
 #pragma once
 
+// The first two have to come first.
+// clang-format off
+#include <my_global.h>
+
+#include <sql_class.h>
+
 #include <handler.h>
 #include <key.h>
 #include <lock.h>
 #include <log.h>
-#include <my_global.h>
 #include <mysqld.h>
 #include <set_var.h>
 #include <sql_acl.h>
 #include <sql_base.h>
 #include <sql_cache.h>
-#include <sql_class.h>
 #include <sql_insert.h>
 #include <sql_lex.h>
 #include <sql_parse.h>
@@ -22,6 +26,8 @@
 #include <sql_trigger.h>
 #include <sql_update.h>
 #include <transaction.h>
+
+// clang-format on
 
 // my_global.h and its friends define these as macros.
 #undef min
