@@ -1,5 +1,6 @@
 #include "mysqld/open_tables.h"
 
+#include <algorithm>
 #include <cassert>
 #include <vector>
 
@@ -13,13 +14,15 @@ constexpr std::size_t slots_before_sweep = 1024;
 
 }  // namespace
 
-OpenTables::OpenTables(THD* thd, CounterBlock& counters) : thd_(thd), counters_(counters) {}
+OpenTables::OpenTables(THD* thd, CounterBlock& counters) : thd_(thd), counters_(counters), sweep_at_(slots_before_sweep) {}
 
 OpenTables::~OpenTables() { assert(!any_open_); }
 
 std::shared_ptr<TableSlot> OpenTables::slot(std::string_view database, std::string_view name) {
-  if (slots_.size() >= slots_before_sweep) {
+  if (slots_.size() >= sweep_at_) {
     std::erase_if(slots_, [](const auto& entry) { return entry.second.expired(); });
+    // What is in use stays: sweeping pays only when as much again has come.
+    sweep_at_ = std::max(slots_before_sweep, 2 * slots_.size());
   }
   auto& known = slots_[{std::string(database), std::string(name)}];
   std::shared_ptr<TableSlot> slot = known.lock();
@@ -66,7 +69,7 @@ store::Outcome OpenTables::open_one(TableSlot& slot, OpenTable& opened, Purpose 
   opened.table = table;
   opened.purpose = purpose;
   any_open_ = true;
-  open_.push_back(this->slot(slot.database, slot.name));
+  open_.push_back(slot.shared_from_this());
   if (!server::is_servable(*table)) {
     close_tables();
     return Error::open_table;
@@ -96,7 +99,7 @@ store::Outcome OpenTables::open_alone(TableSlot& slot, Purpose purpose) {
   opened.purpose = purpose;
   opened.any_write = false;
   opened.statement_begun = true;
-  open_.push_back(this->slot(slot.database, slot.name));
+  open_.push_back(slot.shared_from_this());
   if (!server::is_servable(*opened.table)) {
     close_tables();
     return Error::open_table;

@@ -37,7 +37,7 @@ struct OpenTable {
   std::unique_ptr<server::TableRequest> request;
 };
 
-struct TableSlot {
+struct TableSlot : std::enable_shared_from_this<TableSlot> {
   std::string database;
   std::string name;
   OpenTable reader;
@@ -85,6 +85,7 @@ class OpenTables {
   THD* thd_;
   CounterBlock& counters_;
   std::map<std::pair<std::string, std::string>, std::weak_ptr<TableSlot>> slots_;
+  std::size_t sweep_at_;
   std::vector<std::shared_ptr<TableSlot>> open_;  // kept alive until they are closed
   bool any_open_ = false;
   bool alone_ = false;  // a table with triggers or foreign keys is open, with all that they need

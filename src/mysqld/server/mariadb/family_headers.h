@@ -3,7 +3,7 @@
 // Included by server_api.h alone.
 #pragma once
 
-// The first two have to come first.
+// Their order is the server's.
 // clang-format off
 #include <my_global.h>
 
@@ -26,7 +26,6 @@
 #include <sql_trigger.h>
 #include <sql_update.h>
 #include <transaction.h>
-
 // clang-format on
 
 // my_global.h and its friends define these as macros.

@@ -3,9 +3,14 @@
 // Included by server_api.h alone.
 #pragma once
 
-#include <include/decimal.h>
+// Their order is the server's.
+// clang-format off
 #include <mysql/plugin.h>
 #include <mysqld_error.h>
+
+#include <sql/sql_class.h>
+
+#include <include/decimal.h>
 #include <sql-common/my_decimal.h>
 #include <sql/dd/types/abstract_table.h>
 #include <sql/error_handler.h>
@@ -19,7 +24,6 @@
 #include <sql/protocol_classic.h>
 #include <sql/set_var.h>
 #include <sql/sql_base.h>
-#include <sql/sql_class.h>
 #include <sql/sql_foreign_key_constraint.h>
 #include <sql/sql_insert.h>
 #include <sql/sql_lex.h>
@@ -31,3 +35,5 @@
 #include <sql/transaction.h>
 #include <sql/transaction_info.h>
 #include <sql/trigger_chain.h>
+// clang-format on
+
