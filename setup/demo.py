@@ -37,7 +37,7 @@ CREATE TABLE user_loading (
   user_name VARCHAR(50),
   user_email VARCHAR(255),
   created DATETIME
-) ENGINE=InnoDB;
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 INSERT INTO user_loading
   WITH RECURSIVE
     digit (d) AS (SELECT 0 UNION ALL SELECT d + 1 FROM digit WHERE d < 9),

@@ -27,7 +27,9 @@ def includes(file: Path) -> list[tuple[str, str]]:
 
 def is_of_a_family(file: Path, name: str) -> bool:
     """A header of the server family that CMake has chosen, named without its folder."""
-    return file.is_relative_to(SOURCES / "mysqld") and re.fullmatch(r"family_\w+\.h", name) is not None
+    return (
+        file.is_relative_to(SOURCES / "mysqld") and re.fullmatch(r"family_\w+\.h", name) is not None
+    )
 
 
 def files(folder: str) -> list[Path]:
@@ -68,7 +70,9 @@ def test_other_layers_see_only_the_contracts_of_net() -> None:
 
 def test_only_mysqld_includes_the_servers_headers() -> None:
     """And of mysqld/ one file a family, and what its declaration of the plugin logs with."""
-    servers = re.compile(r"^(sql/|my_|mysql|sql_|handler\.h|mysqld|lock\.h|key\.h|transaction\.h|set_var)")
+    servers = re.compile(
+        r"^(sql/|my_|mysql|sql_|handler\.h|mysqld|lock\.h|key\.h|transaction\.h|set_var)"
+    )
     found = {
         str(file.relative_to(SOURCES))
         for folder in ALLOWED
@@ -86,7 +90,9 @@ def test_only_mysqld_includes_the_servers_headers() -> None:
 def test_the_families_have_the_same_files_and_versions_are_asked_for_nowhere_else() -> None:
     layer = SOURCES / "mysqld/server"
     families = {
-        folder.name: {file.name for file in folder.iterdir()} for folder in layer.iterdir() if folder.is_dir()
+        folder.name: {file.name for file in folder.iterdir()}
+        for folder in layer.iterdir()
+        if folder.is_dir()
     }
     assert set(families) == {"mariadb", "mysql"}
     assert families["mariadb"] == families["mysql"]
@@ -123,9 +129,15 @@ def test_files_stay_short() -> None:
 
 
 def test_the_documents_name_every_option_counter_and_error() -> None:
-    options = re.findall(r'detail::\w+\(Option::\w+, "(\w+)"', (SOURCES / "base/options.h").read_text())
-    counters = re.findall(r'CounterInfo\{Counter::\w+, "(\w+)"', (SOURCES / "base/counters.h").read_text())
-    errors = re.findall(r'ErrorInfo\{Error::\w+, [123], "(\w+)"\}', (SOURCES / "base/status.h").read_text())
+    options = re.findall(
+        r'detail::\w+\(Option::\w+, "(\w+)"', (SOURCES / "base/options.h").read_text()
+    )
+    counters = re.findall(
+        r'CounterInfo\{Counter::\w+, "(\w+)"', (SOURCES / "base/counters.h").read_text()
+    )
+    errors = re.findall(
+        r'ErrorInfo\{Error::\w+, [123], "(\w+)"\}', (SOURCES / "base/status.h").read_text()
+    )
     assert len(options) > 20 and len(counters) > 20 and len(errors) > 20
     configuration = (REPOSITORY / "docs/configuration.md").read_text()
     protocol = (REPOSITORY / "docs/protocol.md").read_text()

@@ -30,7 +30,8 @@ class Buffer {
 
   // At least `count` writable bytes behind the last one.
   char* reserve(std::size_t count) {
-    if (capacity_ - size_ < count) [[unlikely]] grow(count);
+    if (capacity_ - size_ < count) [[unlikely]]
+      grow(count);
     return bytes_.get() + size_;
   }
   void advance(std::size_t count) {

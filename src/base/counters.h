@@ -50,13 +50,16 @@ struct CounterInfo {
 
 inline constexpr std::array counter_table{
     CounterInfo{Counter::connections_opened, "connections_opened", "connections accepted"},
-    CounterInfo{Counter::connections_closed, "connections_closed", "connections closed by either side"},
-    CounterInfo{Counter::connections_refused, "connections_refused", "connections turned away at the limit"},
+    CounterInfo{Counter::connections_closed, "connections_closed",
+                "connections closed by either side"},
+    CounterInfo{Counter::connections_refused, "connections_refused",
+                "connections turned away at the limit"},
     CounterInfo{Counter::bytes_received, "bytes_received", "bytes read from clients"},
     CounterInfo{Counter::bytes_sent, "bytes_sent", "bytes sent to clients"},
     CounterInfo{Counter::requests_open_index, "requests_open_index", "P requests"},
     CounterInfo{Counter::requests_find, "requests_find", "find requests"},
-    CounterInfo{Counter::requests_find_modify, "requests_find_modify", "find_modify requests: U, D, + and -"},
+    CounterInfo{Counter::requests_find_modify, "requests_find_modify",
+                "find_modify requests: U, D, + and -"},
     CounterInfo{Counter::requests_insert, "requests_insert", "insert requests"},
     CounterInfo{Counter::requests_auth, "requests_auth", "A requests"},
     CounterInfo{Counter::requests_malformed, "requests_malformed", "lines that are no request"},
@@ -66,9 +69,11 @@ inline constexpr std::array counter_table{
     CounterInfo{Counter::passes, "passes", "passes that executed at least one request"},
     CounterInfo{Counter::commits, "commits", "transactions committed"},
     CounterInfo{Counter::rollbacks, "rollbacks", "transactions rolled back whole"},
-    CounterInfo{Counter::passes_replayed, "passes_replayed", "passes executed again after a deadlock"},
+    CounterInfo{Counter::passes_replayed, "passes_replayed",
+                "passes executed again after a deadlock"},
     CounterInfo{Counter::table_opens, "table_opens", "tables taken from the server's table cache"},
-    CounterInfo{Counter::requests_blocked, "requests_blocked", "requests that waited for another session's lock on their table"},
+    CounterInfo{Counter::requests_blocked, "requests_blocked",
+                "requests that waited for another session's lock on their table"},
     CounterInfo{Counter::long_finds, "long_finds", "finds handed to a streamer"},
 };
 static_assert(counter_table.size() == counter_count);

@@ -65,12 +65,19 @@ constexpr OptionInfo text(Option option, const char* name, const char* value, co
 constexpr OptionInfo secret(Option option, const char* name, const char* help) {
   return {option, name, OptionType::secret, "", 0, 0, 0, help};
 }
-constexpr OptionInfo number(Option option, const char* name, std::uint64_t value, std::uint64_t least,
-                            std::uint64_t most, const char* help) {
+constexpr OptionInfo number(Option option, const char* name, std::uint64_t value,
+                            std::uint64_t least, std::uint64_t most, const char* help) {
   return {option, name, OptionType::number, "", value, least, most, help};
 }
-constexpr OptionInfo ignored(Option option, const char* name, std::uint64_t value, std::uint64_t most) {
-  return {option, name, OptionType::ignored, "", value, 0, most,
+constexpr OptionInfo ignored(Option option, const char* name, std::uint64_t value,
+                             std::uint64_t most) {
+  return {option,
+          name,
+          OptionType::ignored,
+          "",
+          value,
+          0,
+          most,
           "Accepted for the sake of old settings; does nothing"};
 }
 
@@ -81,28 +88,38 @@ inline constexpr std::array option_table{
     detail::text(Option::port, "port", "", "TCP port for reading; empty: none"),
     detail::text(Option::port_wr, "port_wr", "", "TCP port for reading and writing; empty: none"),
     detail::text(Option::socket, "socket", "", "Path of a Unix socket for reading; empty: none"),
-    detail::text(Option::socket_wr, "socket_wr", "", "Path of a Unix socket for reading and writing; empty: none"),
-    detail::number(Option::threads, "threads", 16, 1, 3000, "Worker threads that serve the read port"),
-    detail::number(Option::threads_wr, "threads_wr", 1, 1, 3000, "Worker threads that serve the write port"),
+    detail::text(Option::socket_wr, "socket_wr", "",
+                 "Path of a Unix socket for reading and writing; empty: none"),
+    detail::number(Option::threads, "threads", 16, 1, 3000,
+                   "Worker threads that serve the read port"),
+    detail::number(Option::threads_wr, "threads_wr", 1, 1, 3000,
+                   "Worker threads that serve the write port"),
     detail::number(Option::timeout, "timeout", 300, 0, 86400,
                    "Seconds after which a connection that does nothing is closed; 0: never"),
     detail::number(Option::backlog, "backlog", 32768, 5, 1000000, "Length of the listen queue"),
-    detail::number(Option::sndbuf, "sndbuf", 0, 0, 16777216, "SO_SNDBUF of a connection, bytes; 0: the system's default"),
-    detail::number(Option::rcvbuf, "rcvbuf", 0, 0, 16777216, "SO_RCVBUF of a connection, bytes; 0: the system's default"),
+    detail::number(Option::sndbuf, "sndbuf", 0, 0, 16777216,
+                   "SO_SNDBUF of a connection, bytes; 0: the system's default"),
+    detail::number(Option::rcvbuf, "rcvbuf", 0, 0, 16777216,
+                   "SO_RCVBUF of a connection, bytes; 0: the system's default"),
     detail::number(Option::readsize, "readsize", 0, 0, 16777216,
                    "Most bytes taken from one connection in one pass; 0: 64 KiB"),
     detail::ignored(Option::accept_balance, "accept_balance", 0, 10000),
-    detail::secret(Option::plain_secret, "plain_secret", "Secret that clients of the read port must give"),
-    detail::secret(Option::plain_secret_wr, "plain_secret_wr", "Secret that clients of the write port must give"),
+    detail::secret(Option::plain_secret, "plain_secret",
+                   "Secret that clients of the read port must give"),
+    detail::secret(Option::plain_secret_wr, "plain_secret_wr",
+                   "Secret that clients of the write port must give"),
     detail::text(Option::character_set, "character_set", "utf8mb4",
-                 "Character set of requests and replies: utf8mb4, or binary for the bytes of each column's own set"),
+                 "Character set of requests and replies: utf8mb4, or binary for the bytes of each "
+                 "column's own set"),
     detail::number(Option::max_connections, "max_connections", 10000, 1, 1000000,
                    "Most connections at a time, of the read port and of the write port each"),
     detail::number(Option::max_request_size, "max_request_size", 67108864, 1024, 1073741824,
                    "Longest request, bytes"),
-    detail::number(Option::lock_wait_timeout, "lock_wait_timeout", 5, 1, 31536000,
-                   "Seconds that a request waits for a table or row that another session has locked"),
-    detail::number(Option::verbose, "verbose", 10, 0, 10000, "0: only warnings and errors are logged"),
+    detail::number(
+        Option::lock_wait_timeout, "lock_wait_timeout", 5, 1, 31536000,
+        "Seconds that a request waits for a table or row that another session has locked"),
+    detail::number(Option::verbose, "verbose", 10, 0, 10000,
+                   "0: only warnings and errors are logged"),
     detail::ignored(Option::epoll, "epoll", 1, 1),
     detail::ignored(Option::wrlock_timeout, "wrlock_timeout", 12, 3600),
 };

@@ -91,9 +91,7 @@ class [[nodiscard]] Status {
   constexpr bool ok() const { return error_ == Error::none; }
   constexpr Error error() const { return error_; }
   constexpr std::uint32_t number() const { return number_; }
-  constexpr const ErrorInfo& info() const {
-    return error_table[static_cast<std::size_t>(error_)];
-  }
+  constexpr const ErrorInfo& info() const { return error_table[static_cast<std::size_t>(error_)]; }
 
   friend constexpr bool operator==(const Status&, const Status&) = default;
 

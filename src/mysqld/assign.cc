@@ -46,8 +46,9 @@ bool add_integer(Field& field, std::string_view text, bool subtract) {
     operand = narrow;
   }
   const std::int64_t bits = field.val_int();
-  const __int128 before = field.is_unsigned() ? static_cast<__int128>(static_cast<std::uint64_t>(bits))
-                                              : static_cast<__int128>(bits);
+  const __int128 before = field.is_unsigned()
+                              ? static_cast<__int128>(static_cast<std::uint64_t>(bits))
+                              : static_cast<__int128>(bits);
   const __int128 after = subtract ? before - operand : before + operand;
   if (subtract && crosses_zero(sign_of(before), sign_of(after))) return true;
   // As in SQL a sum is unsigned if either side is, and has to fit whatever sql_mode says.
@@ -115,9 +116,9 @@ void assign(Field& field, const protocol::Value& value, TextEncoding encoding) {
     return;
   }
   field.set_notnull();
-  const CHARSET_INFO* const charset = is_binary(field)                      ? &my_charset_bin
-                                : encoding == TextEncoding::utf8mb4 ? &my_charset_utf8mb4_bin
-                                                                      : field.charset();
+  const CHARSET_INFO* const charset = is_binary(field)                    ? &my_charset_bin
+                                      : encoding == TextEncoding::utf8mb4 ? &my_charset_utf8mb4_bin
+                                                                          : field.charset();
   field.store(value.bytes.data(), value.bytes.size(), charset);
 }
 

@@ -17,6 +17,7 @@ void assign(Field& field, const protocol::Value& value, TextEncoding encoding);
 
 // SET field = field + value, or - value. Leaves NULL as it is. True without an
 // assignment if a subtraction would carry the value across zero.
-[[nodiscard]] bool add_unless_crossing_zero(Field& field, const protocol::Value& value, bool subtract);
+[[nodiscard]] bool add_unless_crossing_zero(Field& field, const protocol::Value& value,
+                                            bool subtract);
 
 }  // namespace hs::mysqld

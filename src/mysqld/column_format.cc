@@ -66,7 +66,8 @@ char* write_date(char* to, unsigned year, unsigned month, unsigned day) {
 void format_date(Field& field, ReplyWriter& reply) {
   const unsigned packed = uint3korr(server::record_of(field));
   constexpr std::size_t size = 10;
-  reply.end_plain(write_date(reply.begin_plain(size), packed >> 9, (packed >> 5) & 15, packed & 31));
+  reply.end_plain(
+      write_date(reply.begin_plain(size), packed >> 9, (packed >> 5) & 15, packed & 31));
 }
 
 // DATETIME without a fraction: five bytes, big-endian, sign bit set: year * 13 +
@@ -115,7 +116,8 @@ void format_converted(Field& field, ReplyWriter& reply) {
   const bool holds_ascii = (field.charset()->state & MY_CS_NONASCII) == 0;
   if (holds_ascii && is_ascii(view_of(*value))) return reply.text(view_of(*value));
   uint errors = 0;
-  if (converted.copy(value->ptr(), value->length(), field.charset(), &my_charset_utf8mb4_bin, &errors)) {
+  if (converted.copy(value->ptr(), value->length(), field.charset(), &my_charset_utf8mb4_bin,
+                     &errors)) {
     // Out of memory: the server has set its error, the statement fails.
     return reply.null();
   }
@@ -124,8 +126,7 @@ void format_converted(Field& field, ReplyWriter& reply) {
 
 bool is_sent_as_is(const CHARSET_INFO* charset) {
   return charset == &my_charset_bin || my_charset_same(charset, &my_charset_utf8mb4_bin) ||
-         my_charset_same(charset, &my_charset_utf8mb3_bin) ||
-         server::is_ascii(charset);
+         my_charset_same(charset, &my_charset_utf8mb3_bin) || server::is_ascii(charset);
 }
 
 template <class Signed, std::size_t bytes = sizeof(Signed)>
@@ -139,24 +140,17 @@ ColumnFormat integer_format(const Field& field) {
 ColumnFormat choose_column_format(const Field& field, TextEncoding encoding) {
   const bool padded = server::is_zerofill(field);
   switch (field.real_type()) {
-    case MYSQL_TYPE_TINY:
-      return padded ? format_as_is : integer_format<std::int8_t>(field);
-    case MYSQL_TYPE_SHORT:
-      return padded ? format_as_is : integer_format<std::int16_t>(field);
-    case MYSQL_TYPE_INT24:
-      return padded ? format_as_is : integer_format<std::int32_t, 3>(field);
-    case MYSQL_TYPE_LONG:
-      return padded ? format_as_is : integer_format<std::int32_t>(field);
+    case MYSQL_TYPE_TINY: return padded ? format_as_is : integer_format<std::int8_t>(field);
+    case MYSQL_TYPE_SHORT: return padded ? format_as_is : integer_format<std::int16_t>(field);
+    case MYSQL_TYPE_INT24: return padded ? format_as_is : integer_format<std::int32_t, 3>(field);
+    case MYSQL_TYPE_LONG: return padded ? format_as_is : integer_format<std::int32_t>(field);
     case MYSQL_TYPE_LONGLONG:
       // The system columns of versioning by transaction are no plain numbers.
       if (server::is_version_column(field)) return format_as_is;
       return padded ? format_as_is : integer_format<std::int64_t>(field);
-    case MYSQL_TYPE_NEWDATE:
-      return format_date;
-    case MYSQL_TYPE_DATETIME2:
-      return field.decimals() == 0 ? format_datetime : format_as_is;
-    default:
-      break;
+    case MYSQL_TYPE_NEWDATE: return format_date;
+    case MYSQL_TYPE_DATETIME2: return field.decimals() == 0 ? format_datetime : format_as_is;
+    default: break;
   }
   if (!server::is_text(field)) return format_as_is;
   if (encoding == TextEncoding::utf8mb4 && !is_sent_as_is(field.charset())) return format_converted;

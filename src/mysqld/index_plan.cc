@@ -46,18 +46,12 @@ bool find_columns(const TABLE& table, const std::vector<std::string>& names,
 // Bytes of the image of an integer column, 0 for any other type.
 std::uint8_t integer_bytes(const Field& field) {
   switch (field.real_type()) {
-    case MYSQL_TYPE_TINY:
-      return 1;
-    case MYSQL_TYPE_SHORT:
-      return 2;
-    case MYSQL_TYPE_INT24:
-      return 3;
-    case MYSQL_TYPE_LONG:
-      return 4;
-    case MYSQL_TYPE_LONGLONG:
-      return 8;
-    default:
-      return 0;
+    case MYSQL_TYPE_TINY: return 1;
+    case MYSQL_TYPE_SHORT: return 2;
+    case MYSQL_TYPE_INT24: return 3;
+    case MYSQL_TYPE_LONG: return 4;
+    case MYSQL_TYPE_LONGLONG: return 8;
+    default: return 0;
   }
 }
 
@@ -74,7 +68,8 @@ IndexPlan::IndexPlan(const protocol::OpenIndex& request, std::shared_ptr<TableSl
 IndexPlan::~IndexPlan() = default;
 
 Status IndexPlan::resolve(TABLE& table) {
-  if (table.s->get_table_ref_version() == table_version_) [[likely]] return {};
+  if (table.s->get_table_ref_version() == table_version_) [[likely]]
+    return {};
   if (Status status = resolve_index(table); !status.ok()) return status;
   if (Status status = resolve_columns(table); !status.ok()) return status;
   choose_access(table);
@@ -123,12 +118,15 @@ void IndexPlan::choose_access(TABLE& table) {
   key_.clear();
   for (uint i = 0; i < key_parts_; ++i) {
     const KEY_PART_INFO& part = key.key_part[i];
-    key_.push_back({integer_bytes(*part.field), part.field->is_unsigned(), part.null_bit != 0, part.store_length});
+    key_.push_back({integer_bytes(*part.field), part.field->is_unsigned(), part.null_bit != 0,
+                    part.store_length});
     const Field& column = *table.field[part.fieldnr - 1];
-    has_prefix_parts_ |= part.length < column.key_length() || (part.key_part_flag & HA_BLOB_PART) != 0;
+    has_prefix_parts_ |=
+        part.length < column.key_length() || (part.key_part_flag & HA_BLOB_PART) != 0;
     nullable |= part.null_bit != 0;
   }
-  is_unique_ = (key.flags & HA_NOSAME) != 0 && !nullable && !has_prefix_parts_ && !server::is_versioned(table);
+  is_unique_ = (key.flags & HA_NOSAME) != 0 && !nullable && !has_prefix_parts_ &&
+               !server::is_versioned(table);
   is_ordered_ = (table.file->index_flags(index_, 0, true) & HA_READ_ORDER) != 0;
 
   bitmap_clear_all(&table.tmp_set);
@@ -141,7 +139,9 @@ void IndexPlan::choose_access(TABLE& table) {
     if (bitmap_is_set(&table.tmp_set, i)) read_columns_.push_back(static_cast<std::uint16_t>(i));
   }
 
-  const auto in_index = [&](std::uint16_t number) { return table.field[number]->part_of_key.is_set(index_); };
+  const auto in_index = [&](std::uint16_t number) {
+    return table.field[number]->part_of_key.is_set(index_);
+  };
   covering_ = !server::is_clustering(table, index_) &&
               (table.file->index_flags(index_, 0, true) & HA_KEYREAD_ONLY) != 0 &&
               std::all_of(columns_.begin(), columns_.end(),
@@ -151,8 +151,10 @@ void IndexPlan::choose_access(TABLE& table) {
 }
 
 void IndexPlan::mark_read_columns(TABLE& table) const {
-  for (const PlannedColumn& column : columns_) server::mark_to_read(table, *table.field[column.field]);
-  for (const std::uint16_t number : filter_columns_) server::mark_to_read(table, *table.field[number]);
+  for (const PlannedColumn& column : columns_)
+    server::mark_to_read(table, *table.field[column.field]);
+  for (const std::uint16_t number : filter_columns_)
+    server::mark_to_read(table, *table.field[number]);
   if (has_prefix_parts_) {
     const KEY& key = table.key_info[index_];
     for (uint i = 0; i < key_parts_; ++i) {

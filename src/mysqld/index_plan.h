@@ -40,7 +40,8 @@ class IndexPlan final : public store::Index {
   // Bounds what one P may cost in memory, whatever the table looks like.
   static constexpr std::size_t max_columns = 4096;
 
-  IndexPlan(const protocol::OpenIndex& request, std::shared_ptr<TableSlot> slot, TextEncoding encoding);
+  IndexPlan(const protocol::OpenIndex& request, std::shared_ptr<TableSlot> slot,
+            TextEncoding encoding);
   ~IndexPlan() override;
 
   TableSlot& slot() const { return *slot_; }
@@ -50,7 +51,8 @@ class IndexPlan final : public store::Index {
 
   // Sets the columns and the index up on a table that is open for reading.
   Status set_up_reader(OpenTable& opened) {
-    if (opened.plan == this && opened.setup == 0) [[likely]] return {};
+    if (opened.plan == this && opened.setup == 0) [[likely]]
+      return {};
     return set_up_reader_slow(opened);
   }
   // Called before a plan is used on a writer: undoes what a reader had set up.
@@ -99,7 +101,8 @@ class IndexPlan final : public store::Index {
   std::vector<PlannedKeyPart> key_;
   std::string rows_header_;
   std::vector<std::uint16_t> filter_columns_;
-  std::vector<std::uint16_t> read_columns_;  // all of them, those that virtual columns need included
+  std::vector<std::uint16_t>
+      read_columns_;  // all of them, those that virtual columns need included
 };
 
 }  // namespace hs::mysqld

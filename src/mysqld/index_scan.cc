@@ -11,17 +11,12 @@ using protocol::Comparison;
 
 ha_rkey_function read_function(Comparison comparison) {
   switch (comparison) {
-    case Comparison::greater:
-      return HA_READ_AFTER_KEY;
-    case Comparison::greater_equal:
-      return HA_READ_KEY_OR_NEXT;
-    case Comparison::less:
-      return HA_READ_BEFORE_KEY;
-    case Comparison::less_equal:
-      return HA_READ_PREFIX_LAST_OR_PREV;
+    case Comparison::greater: return HA_READ_AFTER_KEY;
+    case Comparison::greater_equal: return HA_READ_KEY_OR_NEXT;
+    case Comparison::less: return HA_READ_BEFORE_KEY;
+    case Comparison::less_equal: return HA_READ_PREFIX_LAST_OR_PREV;
     case Comparison::equal:
-    case Comparison::not_equal:
-      break;
+    case Comparison::not_equal: break;
   }
   return HA_READ_KEY_EXACT;
 }
@@ -37,17 +32,12 @@ bool has_collation(const Field& field) {
 // An operator compares values: on an index whose first part descends it walks the other way.
 Comparison mirrored(Comparison comparison) {
   switch (comparison) {
-    case Comparison::greater:
-      return Comparison::less;
-    case Comparison::greater_equal:
-      return Comparison::less_equal;
-    case Comparison::less:
-      return Comparison::greater;
-    case Comparison::less_equal:
-      return Comparison::greater_equal;
+    case Comparison::greater: return Comparison::less;
+    case Comparison::greater_equal: return Comparison::less_equal;
+    case Comparison::less: return Comparison::greater;
+    case Comparison::less_equal: return Comparison::greater_equal;
     case Comparison::equal:
-    case Comparison::not_equal:
-      break;
+    case Comparison::not_equal: break;
   }
   return comparison;
 }

@@ -64,7 +64,7 @@ void put_field(const KEY_PART_INFO& part, unsigned char* to) {
     }
   }
   const bool has_length = (part.key_part_flag & (HA_BLOB_PART | HA_VAR_LENGTH_PART)) != 0;
-  const auto written = static_cast<uint>( part.field->get_key_image(to, part.length, Field::itRAW));
+  const auto written = static_cast<uint>(part.field->get_key_image(to, part.length, Field::itRAW));
   const uint filled = has_length ? part.length + HA_KEY_BLOB_LENGTH : part.length;
   if (!has_length && written < filled) {
     server::fill_blanks(part.field->charset(), to + written, filled - written);
@@ -72,7 +72,8 @@ void put_field(const KEY_PART_INFO& part, unsigned char* to) {
 }
 
 // Puts one value into the image and says how well it fits the column.
-Fit put_value(const IndexPlan& plan, const KEY_PART_INFO& part, const Value& value, unsigned char* to) {
+Fit put_value(const IndexPlan& plan, const KEY_PART_INFO& part, const Value& value,
+              unsigned char* to) {
   if (value.null) {
     // NULL is below everything, also where the column has none.
     if (part.null_bit == 0) return Fit::above;
@@ -110,8 +111,9 @@ void end_with_inexact_part(KeySearch& search, Fit fit, bool is_null) {
 
 }  // namespace
 
-void make_key_search(const IndexPlan& plan, TABLE& table, std::span<const Value> key, Comparison comparison,
-                     const Value* in_value, std::uint32_t in_part, KeySearch& search) {
+void make_key_search(const IndexPlan& plan, TABLE& table, std::span<const Value> key,
+                     Comparison comparison, const Value* in_value, std::uint32_t in_part,
+                     KeySearch& search) {
   const KEY& info = table.key_info[plan.index()];
   assert(key.size() <= info.user_defined_key_parts);
   search.nothing = false;

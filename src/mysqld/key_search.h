@@ -24,7 +24,8 @@ inline constexpr std::size_t max_key_bytes = 3072 + 4 * 32 + 8;
 struct KeySearch {
   bool nothing = false;  // no row can match
   protocol::Comparison comparison = protocol::Comparison::equal;
-  std::uint32_t parts = 0;  // that the image holds; 0: the whole index, from its first or last entry
+  std::uint32_t parts =
+      0;  // that the image holds; 0: the whole index, from its first or last entry
   std::uint32_t length = 0;
   std::array<unsigned char, max_key_bytes> image;
 };

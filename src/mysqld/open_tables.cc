@@ -14,7 +14,8 @@ constexpr std::size_t slots_before_sweep = 1024;
 
 }  // namespace
 
-OpenTables::OpenTables(THD* thd, CounterBlock& counters) : thd_(thd), counters_(counters), sweep_at_(slots_before_sweep) {}
+OpenTables::OpenTables(THD* thd, CounterBlock& counters)
+    : thd_(thd), counters_(counters), sweep_at_(slots_before_sweep) {}
 
 OpenTables::~OpenTables() { assert(!any_open_); }
 
@@ -51,7 +52,8 @@ store::Outcome OpenTables::open_writer(TableSlot& slot, Purpose purpose) {
     if (slot.writer.any_write || slot.writer.purpose == purpose) return {};
     close_tables();
   }
-  if (alone_ || (slot.reader.table != nullptr && server::has_table_lock(*slot.reader.table))) close_tables();
+  if (alone_ || (slot.reader.table != nullptr && server::has_table_lock(*slot.reader.table)))
+    close_tables();
   const store::Outcome outcome = open_one(slot, slot.writer, purpose);
   if (!outcome.answered() || !outcome.status.ok()) return outcome;
   if (server::needs_other_tables(*slot.writer.table)) return open_alone(slot, purpose);
@@ -113,12 +115,9 @@ store::Outcome OpenTables::failed_open() {
   const server::OpenFailure failure = server::open_failure(server::raised_error(thd_));
   thd_->clear_error();
   switch (failure) {
-    case server::OpenFailure::blocked:
-      return store::Verdict::blocked;
-    case server::OpenFailure::killed:
-      return Status::server(ER_QUERY_INTERRUPTED);
-    case server::OpenFailure::refused:
-      break;
+    case server::OpenFailure::blocked: return store::Verdict::blocked;
+    case server::OpenFailure::killed: return Status::server(ER_QUERY_INTERRUPTED);
+    case server::OpenFailure::refused: break;
   }
   return Error::open_table;
 }

@@ -40,7 +40,8 @@ class Worker final : public session::PassRunner {
   void idle() override { host_.show_idle(); }
 
  private:
-  Worker(const Port& port, HostThread& host, std::unique_ptr<TableStore> store, CounterBlock& counters)
+  Worker(const Port& port, HostThread& host, std::unique_ptr<TableStore> store,
+         CounterBlock& counters)
       : PassRunner(port.runner, std::move(store), counters), host_(host) {}
 
   HostThread& host_;  // the store's
@@ -57,25 +58,29 @@ net::ServerConfig network_settings(bool writes) {
   config.backlog = static_cast<int>(number_option(Option::backlog));
   config.send_buffer = static_cast<int>(number_option(Option::sndbuf));
   config.receive_buffer = static_cast<int>(number_option(Option::rcvbuf));
-  config.workers = static_cast<unsigned>(number_option(writes ? Option::threads_wr : Option::threads));
+  config.workers =
+      static_cast<unsigned>(number_option(writes ? Option::threads_wr : Option::threads));
   config.streamers = streamers;
   config.idle_timeout = std::chrono::seconds(number_option(Option::timeout));
   config.max_connections = number_option(Option::max_connections);
   config.max_request_size = number_option(Option::max_request_size);
-  if (const std::uint64_t size = number_option(Option::readsize); size != 0) config.read_size = size;
+  if (const std::uint64_t size = number_option(Option::readsize); size != 0)
+    config.read_size = size;
   return config;
 }
 
 std::unique_ptr<Port> make_port(bool writes) {
   auto port = std::make_unique<Port>();
   port->runner.session.writable = writes;
-  port->runner.session.secret = text_option(writes ? Option::plain_secret_wr : Option::plain_secret);
+  port->runner.session.secret =
+      text_option(writes ? Option::plain_secret_wr : Option::plain_secret);
   port->runner.max_request_size = number_option(Option::max_request_size);
   port->runner.lock_wait_timeout = std::chrono::seconds(number_option(Option::lock_wait_timeout));
   port->store.writes = writes;
   port->store.encoding =
       text_option(Option::character_set) == "binary" ? TextEncoding::column : TextEncoding::utf8mb4;
-  port->host.lock_wait_timeout_s = static_cast<std::uint32_t>(number_option(Option::lock_wait_timeout));
+  port->host.lock_wait_timeout_s =
+      static_cast<std::uint32_t>(number_option(Option::lock_wait_timeout));
   return port;
 }
 
@@ -84,14 +89,18 @@ std::unique_ptr<Port> open_port(bool writes) {
   const net::ServerConfig config = network_settings(writes);
   if (config.port.empty() && config.socket_path.empty()) return nullptr;
   std::unique_ptr<Port> port = make_port(writes);
-  const auto make_worker = [&port = *port](net::Role, CounterBlock& block) -> std::unique_ptr<net::Application> {
+  const auto make_worker =
+      [&port = *port](net::Role, CounterBlock& block) -> std::unique_ptr<net::Application> {
     return Worker::make(port, block);
   };
-  port->server = std::make_unique<net::Server>(config, make_worker, counters(), server::log_warning);
+  port->server =
+      std::make_unique<net::Server>(config, make_worker, counters(), server::log_warning);
   if (!port->server->start()) return nullptr;
   if (port->runner.session.secret.empty()) {
-    server::log_warning(std::string("handlersocket: whoever reaches the ") + (writes ? "write" : "read") + " port " +
-                        (writes ? "reads and writes" : "reads") + " every table of this server: no secret is set");
+    server::log_warning(std::string("handlersocket: whoever reaches the ") +
+                        (writes ? "write" : "read") + " port " +
+                        (writes ? "reads and writes" : "reads") +
+                        " every table of this server: no secret is set");
   }
   return port;
 }
@@ -99,7 +108,8 @@ std::unique_ptr<Port> open_port(bool writes) {
 void log_ignored_options() {
   if (number_option(Option::verbose) == 0) return;
   for (const OptionInfo& info : option_table) {
-    if (info.type != OptionType::ignored || number_option(info.option) == info.default_number) continue;
+    if (info.type != OptionType::ignored || number_option(info.option) == info.default_number)
+      continue;
     server::log_information(std::string("handlersocket: handlersocket_") + info.name +
                             " is accepted and does nothing");
   }

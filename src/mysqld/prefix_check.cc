@@ -23,7 +23,8 @@ void PrefixCheck::prepare(const IndexPlan& plan, TABLE& table, std::span<const V
       String converted;
       uint errors = 0;
       const CHARSET_INFO* const to = part.field->charset();
-      const CHARSET_INFO* const from = plan.encoding() == TextEncoding::utf8mb4 ? &my_charset_utf8mb4_bin : to;
+      const CHARSET_INFO* const from =
+          plan.encoding() == TextEncoding::utf8mb4 ? &my_charset_utf8mb4_bin : to;
       converted.copy(value.bytes.data(), value.bytes.size(), from, to, &errors);
       check.value.assign(converted.ptr(), converted.length());
     }
@@ -44,7 +45,8 @@ int PrefixCheck::compare_part(const Part& part, const TABLE& table, const unsign
   if (column.is_null() || part.null) {
     return static_cast<int>(part.null) - static_cast<int>(column.is_null());
   }
-  if (!part.is_prefix) return part.info->field->key_cmp(image + (part.info->null_bit != 0 ? 1 : 0), part.info->length);
+  if (!part.is_prefix)
+    return part.info->field->key_cmp(image + (part.info->null_bit != 0 ? 1 : 0), part.info->length);
   StringBuffer<MAX_FIELD_WIDTH> buffer;
   const String* value = column.val_str(&buffer, &buffer);
   return server::compare(column.charset(), {value->ptr(), value->length()}, part.value);
@@ -59,17 +61,12 @@ bool PrefixCheck::compare_row(const KeySearch& search) const {
     break;
   }
   switch (search.comparison) {
-    case Comparison::greater:
-      return order > 0;
-    case Comparison::greater_equal:
-      return order >= 0;
-    case Comparison::less:
-      return order < 0;
-    case Comparison::less_equal:
-      return order <= 0;
+    case Comparison::greater: return order > 0;
+    case Comparison::greater_equal: return order >= 0;
+    case Comparison::less: return order < 0;
+    case Comparison::less_equal: return order <= 0;
     case Comparison::equal:
-    case Comparison::not_equal:
-      break;
+    case Comparison::not_equal: break;
   }
   return order == 0;
 }

@@ -23,7 +23,8 @@ class PrefixCheck {
 
   // Whether the row that stands in the record is asked for.
   bool matches(const KeySearch& search) const {
-    if (parts_.empty()) [[likely]] return true;
+    if (parts_.empty()) [[likely]]
+      return true;
     return compare_row(search);
   }
   // What the engine has to be asked so that no row is missed.

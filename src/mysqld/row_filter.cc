@@ -12,33 +12,33 @@ constexpr std::size_t image_slack = 8;
 
 bool satisfies(Comparison comparison, int order) {
   switch (comparison) {
-    case Comparison::equal:
-      return order == 0;
-    case Comparison::not_equal:
-      return order != 0;
-    case Comparison::greater:
-      return order > 0;
-    case Comparison::greater_equal:
-      return order >= 0;
-    case Comparison::less:
-      return order < 0;
-    case Comparison::less_equal:
-      return order <= 0;
+    case Comparison::equal: return order == 0;
+    case Comparison::not_equal: return order != 0;
+    case Comparison::greater: return order > 0;
+    case Comparison::greater_equal: return order >= 0;
+    case Comparison::less: return order < 0;
+    case Comparison::less_equal: return order <= 0;
   }
   return false;
 }
 
 }  // namespace
 
-Status RowFilters::prepare(const IndexPlan& plan, TABLE& table, std::span<const protocol::Filter> filters) {
+Status RowFilters::prepare(const IndexPlan& plan, TABLE& table,
+                           std::span<const protocol::Filter> filters) {
   conditions_.clear();
   images_.clear();
   for (const protocol::Filter& filter : filters) {
     if (filter.column >= plan.filter_columns().size()) return Error::filterfld;
     Field* field = table.field[plan.filter_columns()[filter.column]];
     if (server::is_blob(*field)) return Error::filterblob;
-    Condition condition{field,      filter.kind, filter.comparison, filter.value.null,
-                        Fit::exact, static_cast<std::uint32_t>(images_.size()),    0};
+    Condition condition{field,
+                        filter.kind,
+                        filter.comparison,
+                        filter.value.null,
+                        Fit::exact,
+                        static_cast<std::uint32_t>(images_.size()),
+                        0};
     if (!filter.value.null) {
       condition.fit = store_comparable(*field, filter.value, plan.encoding());
       const unsigned char* const stored = server::record_of(*field);

@@ -24,7 +24,8 @@ class RowFilters {
   Status prepare(const IndexPlan& plan, TABLE& table, std::span<const protocol::Filter> filters);
 
   Decision check() const {
-    if (conditions_.empty()) [[likely]] return Decision::take;
+    if (conditions_.empty()) [[likely]]
+      return Decision::take;
     return check_conditions();
   }
 

@@ -25,10 +25,8 @@ bool is_told_by_engine_number(int error) {
     case HA_ERR_CANNOT_ADD_FOREIGN:
     case HA_ERR_NO_REFERENCED_ROW:
     case HA_ERR_ROW_IS_REFERENCED:
-    case HA_ERR_AUTOINC_ERANGE:
-      return true;
-    default:
-      return false;
+    case HA_ERR_AUTOINC_ERANGE: return true;
+    default: return false;
   }
 }
 
@@ -36,14 +34,16 @@ bool is_told_by_engine_number(int error) {
 
 Status RowWriter::failure(int engine_error) const {
   if (engine_error == server::killed_error) return Status::server(ER_QUERY_INTERRUPTED);
-  if (is_told_by_engine_number(engine_error)) return Status::server(static_cast<std::uint32_t>(engine_error));
+  if (is_told_by_engine_number(engine_error))
+    return Status::server(static_cast<std::uint32_t>(engine_error));
   if (thd_->is_error()) {
     const std::uint32_t number = server::raised_error(thd_);
     // Raised in a trigger: the client knows it by the engine's number, as on the table itself.
     if (number == ER_LOCK_DEADLOCK) return Status::server(HA_ERR_LOCK_DEADLOCK);
     return Status::server(number);
   }
-  return Status::server(engine_error == 0 ? ER_UNKNOWN_ERROR : static_cast<std::uint32_t>(engine_error));
+  return Status::server(engine_error == 0 ? ER_UNKNOWN_ERROR
+                                          : static_cast<std::uint32_t>(engine_error));
 }
 
 // Most errors of an engine have a number of SQL's, which the engine itself knows best.
@@ -99,7 +99,8 @@ Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, Modification
   return {};
 }
 
-bool RowWriter::must_find_first(const OpenTable& opened, const IndexPlan& plan, Modification modification) {
+bool RowWriter::must_find_first(const OpenTable& opened, const IndexPlan& plan,
+                                Modification modification) {
   TABLE* table = opened.table;
   // Their cursors lose their place when rows go or move (MEMORY's do).
   if (!server::has_transactions(*table)) return true;

@@ -33,12 +33,13 @@ class RowWriter {
 
   // Changes or deletes the row that stands in record[0]. `counted` says whether
   // the row counts as modified.
-  Status modify(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request, bool& counted);
+  Status modify(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request,
+                bool& counted);
 
   // Whether the rows have to be found before the first is modified: the scan could
   // meet again what it has moved, or lose its place.
   static bool must_find_first(const OpenTable& opened, const IndexPlan& plan,
-                             protocol::Modification modification);
+                              protocol::Modification modification);
 
   // The number of the error that the server has raised, or `engine_error`.
   Status failure(int engine_error) const;
@@ -46,7 +47,8 @@ class RowWriter {
  private:
   Status engine_failure(TABLE& table, int error) const;
   Status begin_set_up(OpenTable& opened, IndexPlan& plan);
-  Status update(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request, bool& counted);
+  Status update(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request,
+                bool& counted);
   Status erase(TABLE& table, bool& counted);
 
   THD* thd_;

@@ -29,7 +29,7 @@ class SeenKeys {
   // True if `key` was not there yet.
   bool insert(std::string_view key) {
     const std::size_t mask = slots_.size() - 1;
-    for (std::size_t i = std::hash<std::string_view>{}(key) & mask;; i = (i + 1) & mask) {
+    for (std::size_t i = std::hash<std::string_view>{}(key)&mask;; i = (i + 1) & mask) {
       Slot& slot = slots_[i];
       if (slot.epoch != epoch_) {
         slot = {epoch_, static_cast<std::uint32_t>(key.size()), bytes_.size()};

@@ -29,15 +29,16 @@ struct Entries {
   template <std::size_t... index>
   void fill(std::index_sequence<index...> /*indexes*/) {
     (set<index>(), ...);
-    list[counter_count] = server::make_status_variable<&open_connections>("handlersocket_connections");
+    list[counter_count] =
+        server::make_status_variable<&open_connections>("handlersocket_connections");
     list[counter_count + 1] = server::end_of_status_variables();
   }
 
   template <std::size_t index>
   void set() {
     const std::string_view name = counter_table[index].name;
-    snprintf(names[index].data(), names[index].size(), "handlersocket_%.*s", static_cast<int>(name.size()),
-             name.data());
+    snprintf(names[index].data(), names[index].size(), "handlersocket_%.*s",
+             static_cast<int>(name.size()), name.data());
     list[index] = server::make_status_variable<&sum_of_counter<index>>(names[index].data());
   }
 };

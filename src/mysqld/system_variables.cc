@@ -42,13 +42,14 @@ struct Variables {
   server::SystemVariable* make_text(std::size_t i, const OptionInfo& info) {
     int flags = PLUGIN_VAR_STR | PLUGIN_VAR_READONLY | PLUGIN_VAR_MEMALLOC;
     if (info.type == OptionType::secret) flags |= PLUGIN_VAR_NOSYSVAR;
-    text_variables[i] = {flags, info.name, info.help, nullptr, nullptr, &texts[i], info.default_text};
+    text_variables[i] = {flags,   info.name, info.help,        nullptr,
+                         nullptr, &texts[i], info.default_text};
     return reinterpret_cast<server::SystemVariable*>(&text_variables[i]);
   }
 
   server::SystemVariable* make_number(std::size_t i, const OptionInfo& info) {
     constexpr int flags = PLUGIN_VAR_LONGLONG | PLUGIN_VAR_UNSIGNED | PLUGIN_VAR_READONLY;
-    number_variables[i] = {flags,      info.name,           info.help,  nullptr,   nullptr,
+    number_variables[i] = {flags,       info.name,           info.help,  nullptr,   nullptr,
                            &numbers[i], info.default_number, info.least, info.most, 0};
     return reinterpret_cast<server::SystemVariable*>(&number_variables[i]);
   }

@@ -32,7 +32,9 @@ Purpose purpose_of(Modification modification) {
 std::size_t plan_bytes(const std::string& names) { return sizeof(IndexPlan) + names.size(); }
 
 // The table was changed after the pass had taken its snapshot: a later pass sees it as it is now.
-bool is_from_before(const Status& status) { return status == Status::server(HA_ERR_TABLE_DEF_CHANGED); }
+bool is_from_before(const Status& status) {
+  return status == Status::server(HA_ERR_TABLE_DEF_CHANGED);
+}
 
 bool is_end(int error) { return error == HA_ERR_END_OF_FILE; }
 
@@ -68,7 +70,8 @@ void TableStore::sweep_plans() {
 
 // The first request of a pass.
 void TableStore::begin_work() {
-  if (working_) [[likely]] return;
+  if (working_) [[likely]]
+    return;
   working_ = true;
   if (host_.killed()) host_.forgive();
   host_.refresh_variables();
@@ -91,9 +94,11 @@ void TableStore::abandon_pass() {
   transaction_.end_reading();
 }
 
-Outcome TableStore::open_index(const protocol::OpenIndex& request, std::shared_ptr<store::Index>& index) {
+Outcome TableStore::open_index(const protocol::OpenIndex& request,
+                               std::shared_ptr<store::Index>& index) {
   if (request.database.empty() || request.table.empty()) return Error::open_table;
-  if (request.database.size() > NAME_LEN || request.table.size() > NAME_LEN) return Error::open_table;
+  if (request.database.size() > NAME_LEN || request.table.size() > NAME_LEN)
+    return Error::open_table;
   begin_work();
   plan_key_.clear();
   for (const std::string_view part :
@@ -102,9 +107,10 @@ Outcome TableStore::open_index(const protocol::OpenIndex& request, std::shared_p
   }
   auto known = plans_.find(plan_key_);
   std::shared_ptr<IndexPlan> plan =
-      known != plans_.end() ? known->second
-                            : std::make_shared<IndexPlan>(
-                                  request, tables_.slot(request.database, request.table), config_.encoding);
+      known != plans_.end()
+          ? known->second
+          : std::make_shared<IndexPlan>(request, tables_.slot(request.database, request.table),
+                                        config_.encoding);
   OpenTable* opened = nullptr;
   const Outcome outcome = tables_.open_reader(plan->slot(), opened);
   if (!outcome.answered() || !outcome.status.ok()) return outcome;
@@ -120,9 +126,11 @@ Outcome TableStore::open_index(const protocol::OpenIndex& request, std::shared_p
 Outcome TableStore::open_for_reading(IndexPlan& plan, OpenTable*& opened) {
   begin_work();
   const Outcome outcome = tables_.open_reader(plan.slot(), opened);
-  if (!outcome.answered() || !outcome.status.ok()) [[unlikely]] return outcome;
+  if (!outcome.answered() || !outcome.status.ok()) [[unlikely]]
+    return outcome;
   const Status status = plan.set_up_reader(*opened);
-  if (is_from_before(status)) [[unlikely]] return Verdict::blocked;
+  if (is_from_before(status)) [[unlikely]]
+    return Verdict::blocked;
   return status;
 }
 
@@ -142,15 +150,16 @@ Outcome TableStore::find(store::Index& index, const protocol::Find& request, Buf
                          store::Sink* sink) {
   auto& plan = static_cast<IndexPlan&>(index);
   OpenTable* opened = nullptr;
-  if (const Outcome outcome = open_for_reading(plan, opened); !outcome.answered() || !outcome.status.ok())
-      [[unlikely]] {
+  if (const Outcome outcome = open_for_reading(plan, opened);
+      !outcome.answered() || !outcome.status.ok()) [[unlikely]] {
     return outcome;
   }
   if (Status status = scan_.start(plan, *opened->table, request); !status.ok()) return status;
   return answer_rows(plan, *opened, out, sink);
 }
 
-Outcome TableStore::answer_rows(IndexPlan& plan, OpenTable& opened, Buffer& out, store::Sink* sink) {
+Outcome TableStore::answer_rows(IndexPlan& plan, OpenTable& opened, Buffer& out,
+                                store::Sink* sink) {
   const std::size_t reply_begin = out.size();
   ReplyWriter reply(out);
   reply.begin_rows(plan.rows_header());
@@ -226,9 +235,11 @@ Outcome TableStore::end_write(Status status, Buffer& out, std::size_t reply_begi
 Outcome TableStore::insert(store::Index& index, const protocol::Insert& request, Buffer& out) {
   auto& plan = static_cast<IndexPlan&>(index);
   return run_write(plan.slot(), Purpose::insert, out, [&](OpenTable& opened) -> Status {
-    if (Status status = writer_.set_up_insert(opened, plan, request.values.size()); !status.ok()) return status;
+    if (Status status = writer_.set_up_insert(opened, plan, request.values.size()); !status.ok())
+      return status;
     std::optional<std::uint64_t> id;
-    if (Status status = writer_.insert(opened, plan, request.values, id); !status.ok()) return status;
+    if (Status status = writer_.insert(opened, plan, request.values, id); !status.ok())
+      return status;
     counters_.add(Counter::rows_changed);
     ReplyWriter reply(out);
     if (id) {
@@ -248,8 +259,10 @@ Outcome TableStore::modify(store::Index& index, const protocol::Find& request, B
 
 Status TableStore::modify_rows(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
                                Buffer& out) {
-  const std::size_t values = request.modification == Modification::erase ? 0 : request.values.size();
-  if (Status status = writer_.set_up_modify(opened, plan, request.modification, values); !status.ok()) {
+  const std::size_t values =
+      request.modification == Modification::erase ? 0 : request.values.size();
+  if (Status status = writer_.set_up_modify(opened, plan, request.modification, values);
+      !status.ok()) {
     return status;
   }
   if (Status status = scan_.start(plan, *opened.table, request); !status.ok()) return status;
@@ -269,8 +282,8 @@ Status TableStore::modify_rows(IndexPlan& plan, OpenTable& opened, const protoco
   return {};
 }
 
-Status TableStore::modify_row(IndexPlan& plan, OpenTable& opened, const protocol::Find& request, Buffer& out,
-                              std::uint64_t& count) {
+Status TableStore::modify_row(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
+                              Buffer& out, std::uint64_t& count) {
   if (request.rows_before) {
     append_row(plan, *opened.table, out);
     if (out.size() > max_modified_rows_bytes) return Status::server(ER_NET_PACKET_TOO_LARGE);
@@ -281,8 +294,9 @@ Status TableStore::modify_row(IndexPlan& plan, OpenTable& opened, const protocol
   return {};
 }
 
-Status TableStore::modify_while_scanning(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
-                                         Buffer& out, std::uint64_t& count) {
+Status TableStore::modify_while_scanning(IndexPlan& plan, OpenTable& opened,
+                                         const protocol::Find& request, Buffer& out,
+                                         std::uint64_t& count) {
   int error = 0;
   while ((error = scan_.next()) == 0) {
     if (Status status = modify_row(plan, opened, request, out, count); !status.ok()) return status;
@@ -291,8 +305,9 @@ Status TableStore::modify_while_scanning(IndexPlan& plan, OpenTable& opened, con
 }
 
 // Finds all rows, then modifies them.
-Status TableStore::modify_after_scanning(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
-                                         Buffer& out, std::uint64_t& count) {
+Status TableStore::modify_after_scanning(IndexPlan& plan, OpenTable& opened,
+                                         const protocol::Find& request, Buffer& out,
+                                         std::uint64_t& count) {
   TABLE& table = *opened.table;
   handler& engine = *table.file;
   positions_.clear();

@@ -29,13 +29,15 @@ struct TableStoreConfig {
 
 class TableStore final : public store::Store {
  public:
-  TableStore(std::unique_ptr<HostThread> host, const TableStoreConfig& config, CounterBlock& counters);
+  TableStore(std::unique_ptr<HostThread> host, const TableStoreConfig& config,
+             CounterBlock& counters);
   ~TableStore() override;
 
   void begin_pass(store::PassMode mode) override;
   Status end_pass() override;
   void abandon_pass() override;
-  store::Outcome open_index(const protocol::OpenIndex& request, std::shared_ptr<store::Index>& index) override;
+  store::Outcome open_index(const protocol::OpenIndex& request,
+                            std::shared_ptr<store::Index>& index) override;
   store::Outcome find(store::Index& index, const protocol::Find& request, Buffer& out,
                       store::Sink* sink) override;
   store::Outcome modify(store::Index& index, const protocol::Find& request, Buffer& out) override;
@@ -51,11 +53,12 @@ class TableStore final : public store::Store {
   template <class Execute>
   store::Outcome run_write(TableSlot& slot, Purpose purpose, Buffer& out, Execute execute);
   store::Outcome end_write(Status status, Buffer& out, std::size_t reply_begin);
-  Status modify_rows(IndexPlan& plan, OpenTable& opened, const protocol::Find& request, Buffer& out);
-  Status modify_while_scanning(IndexPlan& plan, OpenTable& opened, const protocol::Find& request, Buffer& out,
-                               std::uint64_t& count);
-  Status modify_after_scanning(IndexPlan& plan, OpenTable& opened, const protocol::Find& request, Buffer& out,
-                               std::uint64_t& count);
+  Status modify_rows(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
+                     Buffer& out);
+  Status modify_while_scanning(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
+                               Buffer& out, std::uint64_t& count);
+  Status modify_after_scanning(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
+                               Buffer& out, std::uint64_t& count);
   Status modify_row(IndexPlan& plan, OpenTable& opened, const protocol::Find& request, Buffer& out,
                     std::uint64_t& count);
 

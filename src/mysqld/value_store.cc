@@ -14,7 +14,9 @@ Fit fit_of(int stored_compared_with_asked) {
   return stored_compared_with_asked < 0 ? Fit::below : Fit::above;
 }
 
-bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\n\r\v\f") == std::string_view::npos; }
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\n\r\v\f") == std::string_view::npos;
+}
 
 const CHARSET_INFO* charset_of(const Field& field, TextEncoding encoding) {
   return encoding == TextEncoding::utf8mb4 ? &my_charset_utf8mb4_bin : field.charset();
@@ -28,7 +30,8 @@ Fit store_exact_number(Field& field, std::string_view text) {
   my_decimal asked;
   const server::ParsedDecimal parsed = server::parse_decimal(text, asked);
   const bool has_number = parsed.rest.size() != text.size();
-  if ((parsed.error & E_DEC_BAD_NUM) != 0 || !has_number || !is_blank(parsed.rest)) return Fit::none;
+  if ((parsed.error & E_DEC_BAD_NUM) != 0 || !has_number || !is_blank(parsed.rest))
+    return Fit::none;
   store_text(field, text, TextEncoding::utf8mb4);
   my_decimal buffer;
   const my_decimal* stored = field.val_decimal(&buffer);
@@ -84,12 +87,14 @@ Fit store_string(Field& field, std::string_view text, TextEncoding encoding) {
                               server::length_without_blanks(to, asked) != asked.size();
     if (loses_blanks) return Fit::below;
     // BINARY(n) pads with zeros, which count: what is stored is longer than what was asked for.
-    const bool padded = is_fixed && to == &my_charset_bin && converted.length() < field.field_length;
+    const bool padded =
+        is_fixed && to == &my_charset_bin && converted.length() < field.field_length;
     return padded ? Fit::above : Fit::exact;
   }
   // Cut. Blanks at the end do not count where the collation pads.
   const std::string_view significant = asked.substr(0, server::length_without_blanks(to, asked));
-  if (server::pads(to) && server::count_characters(to, significant) <= field.char_length()) return Fit::exact;
+  if (server::pads(to) && server::count_characters(to, significant) <= field.char_length())
+    return Fit::exact;
   return Fit::below;
 }
 
@@ -103,7 +108,8 @@ Fit store_member(Field& field, std::string_view text, TextEncoding encoding) {
       errors != 0) {
     return Fit::none;
   }
-  return sortcmp(field.val_str(&buffer, &buffer), &asked, field.charset()) == 0 ? Fit::exact : Fit::none;
+  return sortcmp(field.val_str(&buffer, &buffer), &asked, field.charset()) == 0 ? Fit::exact
+                                                                                : Fit::none;
 }
 
 }  // namespace
@@ -118,24 +124,19 @@ Fit store_comparable(Field& field, const protocol::Value& value, TextEncoding en
     case MYSQL_TYPE_INT24:
     case MYSQL_TYPE_LONG:
     case MYSQL_TYPE_LONGLONG:
-    case MYSQL_TYPE_NEWDECIMAL:
-      return store_exact_number(field, text);
+    case MYSQL_TYPE_NEWDECIMAL: return store_exact_number(field, text);
     case MYSQL_TYPE_FLOAT:
-    case MYSQL_TYPE_DOUBLE:
-      return store_real(field, text);
+    case MYSQL_TYPE_DOUBLE: return store_real(field, text);
     case MYSQL_TYPE_NEWDATE:
     case MYSQL_TYPE_TIME:
     case MYSQL_TYPE_TIME2:
     case MYSQL_TYPE_DATETIME:
     case MYSQL_TYPE_DATETIME2:
     case MYSQL_TYPE_TIMESTAMP:
-    case MYSQL_TYPE_TIMESTAMP2:
-      return store_temporal(field, text, checks);
+    case MYSQL_TYPE_TIMESTAMP2: return store_temporal(field, text, checks);
     case MYSQL_TYPE_ENUM:
-    case MYSQL_TYPE_SET:
-      return store_member(field, text, encoding);
-    default:
-      break;
+    case MYSQL_TYPE_SET: return store_member(field, text, encoding);
+    default: break;
   }
   if (server::is_plain_string(field)) return store_string(field, text, encoding);
   const bool changed = store_text(field, text, encoding) != 0;

@@ -34,10 +34,11 @@ enum class Next : std::uint8_t {
 // One ready connection in a pass: first five in, the rest out.
 struct Turn {
   Dialogue* dialogue = nullptr;
-  std::string_view input;           // bytes received and not yet consumed; stays valid for the pass
-  std::uint64_t blocked_since = 0;  // when it first said `retry`, ns of the monotonic clock; 0: it did not
-  std::size_t scanned = 0;          // so many first bytes are known to hold no full request
-  bool oversized = false;           // the input is over the largest request and still has no LF
+  std::string_view input;  // bytes received and not yet consumed; stays valid for the pass
+  std::uint64_t blocked_since =
+      0;                    // when it first said `retry`, ns of the monotonic clock; 0: it did not
+  std::size_t scanned = 0;  // so many first bytes are known to hold no full request
+  bool oversized = false;   // the input is over the largest request and still has no LF
   std::size_t consumed = 0;
   std::size_t reply_begin = 0;  // its replies are out[reply_begin, reply_end)
   std::size_t reply_end = 0;

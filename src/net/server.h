@@ -30,14 +30,16 @@ struct ServerConfig {
   std::chrono::seconds idle_timeout{300};  // 0: none
   std::size_t max_connections = 10'000;    // of this server
   std::size_t max_request_size = std::size_t{64} << 20;
-  std::size_t read_size = std::size_t{64} << 10;  // most bytes taken from one connection in one pass
+  std::size_t read_size = std::size_t{64}
+                          << 10;  // most bytes taken from one connection in one pass
 };
 
 enum class Role : std::uint8_t { worker, streamer };
 
 // Makes the application object of one thread; called on that thread. The
 // counters are that thread's own and outlive the application.
-using ApplicationFactory = std::function<std::unique_ptr<Application>(Role role, CounterBlock& counters)>;
+using ApplicationFactory =
+    std::function<std::unique_ptr<Application>(Role role, CounterBlock& counters)>;
 
 // A line for the host's log. Any thread.
 using LogFunction = std::function<void(const std::string& line)>;

@@ -16,18 +16,10 @@ bool read_comparison(std::string_view token, Comparison& comparison) {
   const bool or_equal = token.size() == 2 && token[1] == '=';
   if (token.size() != 1 && !or_equal) return false;
   switch (token.front()) {
-    case '=':
-      comparison = Comparison::equal;
-      return !or_equal;
-    case '>':
-      comparison = or_equal ? Comparison::greater_equal : Comparison::greater;
-      return true;
-    case '<':
-      comparison = or_equal ? Comparison::less_equal : Comparison::less;
-      return true;
-    case '!':
-      comparison = Comparison::not_equal;
-      return or_equal;
+    case '=': comparison = Comparison::equal; return !or_equal;
+    case '>': comparison = or_equal ? Comparison::greater_equal : Comparison::greater; return true;
+    case '<': comparison = or_equal ? Comparison::less_equal : Comparison::less; return true;
+    case '!': comparison = Comparison::not_equal; return or_equal;
     default: return false;
   }
 }
@@ -62,7 +54,8 @@ Status Parser::parse(std::string_view line, Request& request) {
   TokenScanner tokens(line);
   const std::string_view first = tokens.next();
   if (first.empty()) return Error::cmd;
-  if (is_digit(first.front())) [[likely]] return parse_find_or_insert(first, tokens, request);
+  if (is_digit(first.front())) [[likely]]
+    return parse_find_or_insert(first, tokens, request);
   if (is(first, 'P')) return parse_open_index(tokens, request);
   if (is(first, 'A')) return parse_auth(tokens, request);
   return Error::cmd;

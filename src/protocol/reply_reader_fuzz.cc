@@ -34,8 +34,8 @@ void check_reply(std::string_view line, const Reply& reply) {
   }
   ReplyReader again;
   Reply second;
-  const std::string rewritten = std::to_string(reply.code) + "\t" +
-                                std::to_string(reply.columns) + std::string(out.view());
+  const std::string rewritten =
+      std::to_string(reply.code) + "\t" + std::to_string(reply.columns) + std::string(out.view());
   require(again.read(rewritten, second));
   require(second.code == reply.code && second.columns == reply.columns);
   require(describe(second.values) == describe(reply.values));

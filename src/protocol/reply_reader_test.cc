@@ -118,8 +118,8 @@ TEST(ReplyReader, RefusesWhatIsNoReply) {
   ReplyReader reader;
   Reply reply;
   for (const std::string_view line :
-       {"", "\t", "0", "0\t", "x\t1", "-1\t1", "0\tx", "0\t1\tbad\x01", "0\t1\t\x01z",
-        "0\t2\tone", "0\t2\t1\t2\t3", "0\t0\tx", "4294967296\t1", "0\t4294967296", " 0\t1"}) {
+       {"", "\t", "0", "0\t", "x\t1", "-1\t1", "0\tx", "0\t1\tbad\x01", "0\t1\t\x01z", "0\t2\tone",
+        "0\t2\t1\t2\t3", "0\t0\tx", "4294967296\t1", "0\t4294967296", " 0\t1"}) {
     EXPECT_FALSE(reader.read(line, reply)) << describe(line);
   }
 }

@@ -69,9 +69,9 @@ TEST(RequestWriter, RefusesNamesThatEndTheirToken) {
   Buffer out;
   RequestWriter writer(out);
   for (const std::string_view name : {"a\tb", "a\nb", "a\r"}) {
-    for (std::string_view OpenIndex::*place : {&OpenIndex::database, &OpenIndex::table,
-                                               &OpenIndex::index, &OpenIndex::columns,
-                                               &OpenIndex::filter_columns}) {
+    for (std::string_view OpenIndex::*place :
+         {&OpenIndex::database, &OpenIndex::table, &OpenIndex::index, &OpenIndex::columns,
+          &OpenIndex::filter_columns}) {
       OpenIndex open;
       open.*place = name;
       EXPECT_FALSE(writer.open_index(1, open));

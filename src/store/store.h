@@ -30,7 +30,7 @@ class Index {
 
 // How a request ended.
 enum class Verdict : std::uint8_t {
-  answered,   // status ok: the reply stands in `out`; otherwise `out` is untouched and status is the answer
+  answered,  // status ok: the reply stands in `out`; otherwise `out` is untouched and status is the answer
   blocked,    // another session is changing the table: nothing was done, ask again later
   broken,     // the engine rolled the whole transaction back (a deadlock): the caller abandons the
               // pass and executes it again, each write alone

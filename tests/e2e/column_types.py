@@ -5,9 +5,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Optional, Union
 
-Text = Union[str, bytes]
+Text = str | bytes
 
 
 def quoted(value: Text) -> str:
@@ -26,7 +25,7 @@ class ColumnType:
     #: Further values to look for that are not in the table.
     probes: Sequence[Text] = ()
     #: Which of the values serve as keys; None: all.
-    keys: Optional[Sequence[Text]] = None
+    keys: Sequence[Text] | None = None
     #: The column in an index; empty: it can have none.
     index: str = "v"
     #: What SQL compares, and with what, where that is not the column and the quoted value.

@@ -29,7 +29,10 @@ def listening_addresses(server: ServerInstance) -> set[tuple[str, int]]:
     """The TCP addresses on which the server's process listens."""
     inodes = set()
     for link in Path(f"/proc/{server.pid}/fd").iterdir():
-        target = str(link.readlink())
+        try:
+            target = str(link.readlink())
+        except FileNotFoundError:  # closed since the folder was listed
+            continue
         if match := re.fullmatch(r"socket:\[(\d+)\]", target):
             inodes.add(match[1])
     found = set()

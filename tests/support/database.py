@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any
 
 import pymysql
 from handlersocket2 import Client
@@ -14,8 +14,8 @@ from server_instance import ServerInstance
 from support.servers import in_dialect
 from support.wire import Wire
 
-SqlRow = tuple[Optional[bytes], ...]
-Argument = Union[None, bytes, str, int]
+SqlRow = tuple[bytes | None, ...]
+Argument = bytes | str | int | None
 
 # No decoders: a cell is the very bytes that the server sends to a client.
 _ENCODERS = {kind: encode for kind, encode in converters.encoders.items()}

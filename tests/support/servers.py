@@ -1,4 +1,4 @@
-"""The server under test, and every expectation that has to differ from one kind or version to another.
+"""The server under test, and each expectation that differs from one kind or version to another.
 
 A test that is skipped or expects something else on some server says so with a name from here.
 """
@@ -80,7 +80,7 @@ _MARIADB_ONLY = {
     "test_the_secret_is_shown_nowhere": "log_warnings",
     "test_unset_address_is_loopback": "this form of a line in the log",
     "test_a_wrong_character_set_is_refused": "INSTALL SONAME, here sent by the client",
-    "test_timestamps_are_in_the_servers_time_zone": "TIMEDIFF that equals its text without a fraction",
+    "test_timestamps_are_in_the_servers_time_zone": "TIMEDIFF equals its text without a fraction",
     # MySQL takes three seconds for its own shutdown.
     "test_with_a_thousand_clients": "a shutdown within three seconds",
 }

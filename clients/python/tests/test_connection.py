@@ -75,10 +75,13 @@ def test_pipelined_results_come_in_order_and_errors_keep_their_place():
 def test_a_pipeline_whose_block_failed_is_not_sent():
     received = []
     peer = Peer(lambda peer: received.append(peer.recv(100)))
-    with Connection(peer.address) as connection:
-        with pytest.raises(KeyError), connection.pipeline() as pipeline:
-            pipeline.send(Find(1, [1]))
-            raise KeyError
+    with (
+        Connection(peer.address) as connection,
+        pytest.raises(KeyError),
+        connection.pipeline() as pipeline,
+    ):
+        pipeline.send(Find(1, [1]))
+        raise KeyError
     peer.join()
     assert received == [b""]
 
@@ -124,7 +127,7 @@ def test_an_end_of_file_instead_of_a_reply(bytes_):
 def test_a_server_that_keeps_silent_runs_into_the_timeout():
     peer = answering()
     with Connection(peer.address, timeout=0.05) as connection:
-        with pytest.raises(ConnectionLost, match="0.05"):
+        with pytest.raises(ConnectionLost, match=r"0\.05"):
             connection.request(Find(1, [1]))
         assert connection.closed
     peer.join()

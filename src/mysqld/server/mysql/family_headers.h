@@ -36,4 +36,3 @@
 #include <sql/transaction_info.h>
 #include <sql/trigger_chain.h>
 // clang-format on
-
