@@ -31,6 +31,11 @@ Purpose purpose_of(Modification modification) {
 
 std::size_t plan_bytes(const std::string& names) { return sizeof(IndexPlan) + names.size(); }
 
+// The table was changed after the pass had taken its snapshot: a later pass sees it as it is now.
+bool is_from_before(const Status& status) {
+  return status == Status::server(HA_ERR_TABLE_DEF_CHANGED);
+}
+
 bool is_end(int error) { return error == HA_ERR_END_OF_FILE; }
 
 }  // namespace
@@ -123,7 +128,10 @@ Outcome TableStore::open_for_reading(IndexPlan& plan, OpenTable*& opened) {
   const Outcome outcome = tables_.open_reader(plan.slot(), opened);
   if (!outcome.answered() || !outcome.status.ok()) [[unlikely]]
     return outcome;
-  return plan.set_up_reader(*opened);
+  const Status status = plan.set_up_reader(*opened);
+  if (is_from_before(status)) [[unlikely]]
+    return Verdict::blocked;
+  return status;
 }
 
 void TableStore::append_row(const IndexPlan& plan, TABLE& table, Buffer& out) const {
@@ -173,9 +181,10 @@ Outcome TableStore::answer_rows(IndexPlan& plan, OpenTable& opened, Buffer& out,
       return Verdict::oversized;
     }
   } else if (!is_end(error)) {
-    if (sink == nullptr) out.truncate(reply_begin);
+    if (sink == nullptr || rows == 0) out.truncate(reply_begin);
     const Status status = writer_.failure(error);
     host_.thd()->clear_error();
+    if (rows == 0 && is_from_before(status)) return Verdict::blocked;
     return status;
   }
   reply.end_rows();

@@ -52,6 +52,7 @@ std::unique_ptr<HostThread> HostThread::attach(const HostThreadConfig& config) {
   thd->system_thread = plugin_thread;
   // Never set without a connection, but shown for one.
   thd->get_protocol_classic()->get_net()->reading_or_writing = 0;
+  thd->store_cached_properties(THD::cached_properties::RW_STATUS);
   constexpr std::string_view user = "handlersocket";
   thd->security_context()->skip_grants();
   thd->security_context()->assign_user(user.data(), user.size());
