@@ -75,6 +75,17 @@ void Acceptor::accept_some(const Listener& listener, std::uint64_t now,
   }
 }
 
+void Acceptor::turn_away_waiting(std::span<char> scratch) const {
+  for (const Listener& listener : shared_.listeners) {
+    // No more than can wait at once, or those that come meanwhile would never let us go.
+    for (int i = 0; i <= shared_.config.backlog; ++i) {
+      Descriptor socket(::accept4(listener.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      if (!socket) break;
+      end_with_eof(socket, scratch);
+    }
+  }
+}
+
 void Acceptor::pause(int error, std::uint64_t now) {
   for (const Listener& listener : shared_.listeners) {
     ::epoll_ctl(epoll_, EPOLL_CTL_DEL, listener.fd(), nullptr);

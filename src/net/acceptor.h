@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/counters.h"
@@ -23,6 +24,8 @@ class Acceptor {
   bool watch(int epoll);
   // Accepts a few; appends those that this worker keeps to `kept`.
   void accept_some(const Listener& listener, std::uint64_t now, std::vector<Descriptor>& kept);
+  // At the end of service: gives those that still wait an end of file; they are not counted.
+  void turn_away_waiting(std::span<char> scratch) const;
   // Looks at the listeners again if that is due.
   void resume(std::uint64_t now) {
     if (paused_until_ != 0 && now >= paused_until_) [[unlikely]]

@@ -20,6 +20,12 @@ Transfer ended(ssize_t count) {
 
 }  // namespace
 
+void end_with_eof(Descriptor& socket, std::span<char> scratch) {
+  ::shutdown(socket.get(), SHUT_WR);
+  ::recv(socket.get(), scratch.data(), scratch.size(), 0);
+  socket.close();
+}
+
 // The socket does not block, so EINTR cannot interrupt a wait; it is taken for
 // "later" all the same.
 Transfer Connection::receive(std::span<char> room) {

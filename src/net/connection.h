@@ -36,6 +36,10 @@ struct Transfer {
   std::size_t bytes = 0;  // done with no bytes read: end of file
 };
 
+// Closes `socket` so that the peer reads an end of file: closing one that holds unread bytes
+// resets the connection, and with it replies on their way.
+void end_with_eof(Descriptor& socket, std::span<char> scratch);
+
 struct Connection : Source {
   enum class State : std::uint8_t {
     open,       // waits for bytes or for its turn

@@ -71,6 +71,19 @@ TEST(Server, GivesEveryConnectionATurnWithinItsArena) {
   }
 }
 
+TEST(Server, EndsThoseThatWaitToBeAcceptedWithoutAReset) {
+  Fixture fixture;
+  ASSERT_TRUE(fixture.start());
+  std::vector<Client> clients;
+  // More than the workers accept at once; half of them leave bytes unread.
+  for (int i = 0; i < 300; ++i) {
+    clients.push_back(Client::tcp(fixture.server.bound_port()));
+    ASSERT_TRUE(i % 2 == 0 || clients.back().send("half a requ"));
+  }
+  fixture.server.stop();
+  for (Client& client : clients) EXPECT_EQ(client.line(), "<end>");
+}
+
 TEST(Server, AnswersAHalfClosedClientAndEnds) {
   Fixture fixture;
   ASSERT_TRUE(fixture.start());

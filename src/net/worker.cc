@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -180,7 +179,10 @@ void Worker::leave() {
   app_.reset();
   epoll_.close();
   // Nobody would answer: clients are better off with a refused connection.
-  if (shared_.workers_left.fetch_sub(1) == 1) shared_.listeners.clear();
+  if (shared_.workers_left.fetch_sub(1) == 1) {
+    acceptor_.turn_away_waiting({arena_.get(), arena_size_});
+    shared_.listeners.clear();
+  }
 }
 
 // A streamer that has one of our connections sees that the inbox is closed and
@@ -191,6 +193,7 @@ void Worker::await_streamers() {
     inbox_.reset();
     Connection* returned = inbox_.take(sockets_);
     const std::size_t refused = sockets_.size();
+    for (Descriptor& socket : sockets_) end_with_eof(socket, {arena_.get(), arena_size_});
     sockets_.clear();
     shared_.connections.fetch_sub(refused, std::memory_order_relaxed);
     inbox_.load.fetch_sub(refused, std::memory_order_relaxed);
@@ -205,14 +208,10 @@ void Worker::await_streamers() {
   }
 }
 
-// Closing a socket that holds unread bytes resets the connection, and with it
-// replies on their way: so say good-bye first and read what is there.
 void Worker::end_all_connections() {
   const std::size_t count = connections_.size();
-  connections_.for_each(
-      [](Connection& connection) { ::shutdown(connection.socket.get(), SHUT_WR); });
   connections_.for_each([this](Connection& connection) {
-    connection.receive({arena_.get(), arena_size_});
+    end_with_eof(connection.socket, {arena_.get(), arena_size_});
   });
   ready_.clear();
   connections_.clear();

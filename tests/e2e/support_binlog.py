@@ -33,24 +33,47 @@ def begin_log(sql: Sql) -> None:
     sql.run("RESET MASTER")
 
 
-def row_events(server: ServerInstance, sql: Sql) -> list[RowEvent]:
-    """Every row event since begin_log()."""
+def row_events(server: ServerInstance, sql: Sql, *, torn: bool = False) -> list[RowEvent]:
+    """Every committed row event since begin_log(). `torn`: the server was killed meanwhile, and
+    a file may end in the middle of a transaction that recovery rolled back, even of an event."""
     sql.run("FLUSH BINARY LOGS")  # closes the file that was written to
     names = [(name or b"").decode() for name, *_ in sql.rows("SHOW BINARY LOGS")][:-1]
     tool = str(server.tree / "bin" / server.kind.binlog)
-    files = [str(server.data_dir / name) for name in names]
-    command = [tool, "--no-defaults", "--verbose", "--base64-output=decode-rows", *files]
-    shown = subprocess.run(command, capture_output=True, check=True).stdout
-    return list(_parse(shown.decode("utf-8", "backslashreplace")))
+    events: list[RowEvent] = []
+    for name in names:
+        command = [tool, "--no-defaults", "--verbose", "--base64-output=decode-rows"]
+        command.append(str(server.data_dir / name))
+        done = subprocess.run(command, capture_output=True, check=False)
+        complaint = done.stderr.decode("utf-8", "backslashreplace")
+        if done.returncode != 0 and not (torn and "Could not read entry" in complaint):
+            raise ValueError(f"{tool} on {name}: {complaint}")
+        shown = done.stdout.decode("utf-8", "backslashreplace")
+        for transaction, committed in _transactions(shown):
+            if not committed and not torn:
+                raise ValueError(f"{name} ends in the middle of a transaction")
+            if committed:
+                events += _parse(transaction)
+    return events
 
 
-def _parse(shown: str) -> Iterator[RowEvent]:
-    event: RowEvent | None = None
-    image: Image = {}
+def _transactions(shown: str) -> Iterator[tuple[list[str], bool]]:
+    """The lines about rows of each transaction, and whether it was committed."""
+    lines: list[str] = []
     # Not splitlines(): a value may hold a character that Unicode takes for a line's end.
     for line in shown.split("\n"):
-        if not line.startswith("### "):
-            continue
+        if line.startswith("### "):
+            lines.append(line)
+        elif line.startswith("COMMIT"):
+            yield lines, True
+            lines = []
+    if lines:
+        yield lines, False
+
+
+def _parse(lines: list[str]) -> Iterator[RowEvent]:
+    event: RowEvent | None = None
+    image: Image = {}
+    for line in lines:
         if head := _HEAD.match(line):
             if event is not None:
                 yield event

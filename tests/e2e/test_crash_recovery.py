@@ -1,5 +1,5 @@
-"""kill -9 under write load: after recovery no acknowledged write is missing, and no half pass"
-" is there."""
+"""kill -9 under write load: after recovery no acknowledged write is missing, and no half pass
+is there."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_kill_under_write_load(durable_server: ServerInstance) -> None:
     with Sql(durable_server.socket) as sql:
         logged = {
             (int(event.after[1]), int(event.after[2]))
-            for event in row_events(durable_server, sql)
+            for event in row_events(durable_server, sql, torn=True)
             if event.table == "first"
         }
         written = {
