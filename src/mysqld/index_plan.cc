@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "mysqld/server_api.h"
-#include "protocol/reply.h"
 
 namespace hs::mysqld {
 namespace {
@@ -102,9 +101,6 @@ Status IndexPlan::resolve_columns(TABLE& table) {
   for (const std::uint16_t number : numbers) {
     columns_.push_back({number, choose_column_format(*table.field[number], encoding_)});
   }
-  Buffer header;
-  protocol::ReplyWriter(header).begin_rows(static_cast<std::uint32_t>(columns_.size()));
-  rows_header_ = header.view();
   return {};
 }
 

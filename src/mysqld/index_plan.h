@@ -61,8 +61,7 @@ class IndexPlan final : public store::Index {
   std::uint32_t index() const { return index_; }
   const std::vector<PlannedColumn>& columns() const { return columns_; }
   const std::vector<PlannedKeyPart>& key() const { return key_; }
-  // How a reply of rows begins.
-  std::string_view rows_header() const { return rows_header_; }
+  std::uint32_t column_count() const { return static_cast<std::uint32_t>(columns_.size()); }
   const std::vector<std::uint16_t>& filter_columns() const { return filter_columns_; }
   std::uint32_t key_parts() const override { return key_parts_; }
   bool has_prefix_parts() const { return has_prefix_parts_; }
@@ -99,7 +98,6 @@ class IndexPlan final : public store::Index {
   bool covering_ = false;
   std::vector<PlannedColumn> columns_;
   std::vector<PlannedKeyPart> key_;
-  std::string rows_header_;
   std::vector<std::uint16_t> filter_columns_;
   std::vector<std::uint16_t>
       read_columns_;  // all of them, those that virtual columns need included

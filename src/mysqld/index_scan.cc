@@ -72,40 +72,52 @@ Status IndexScan::start(const IndexPlan& plan, TABLE& table, const protocol::Fin
   table_ = &table;
   request_ = &request;
   comparison_ = plan.descends() ? mirrored(request.comparison) : request.comparison;
-  in_next_ = 0;
   offset_ = request.offset;
   limit_ = request.limit;
   examined_ = 0;
-  if (!request.in.values.empty()) seen_.clear(request.in.values.size());
-  next_search();
+  has_in_ = !request.in.values.empty();
+  if (!has_in_) {
+    search_for(nullptr);
+    return {};
+  }
+  in_next_ = 0;
+  in_offset_ = 0;
+  for (std::uint32_t i = 0; i < request.in.key_part; ++i) {
+    in_offset_ += plan.key()[i].store_length;
+  }
+  seen_.clear(request.in.values.size());
+  search_next_in();
   return {};
 }
 
-// Makes the search of the next value of IN, or the only one. False after the last.
-bool IndexScan::next_search() {
-  const protocol::In& in = request_->in;
-  const protocol::Value* value = nullptr;
-  const KEY_PART_INFO& in_part = table_->key_info[plan_->index()].key_part[in.key_part];
-  std::uint32_t in_offset = 0;
-  if (!in.values.empty()) {
-    for (std::uint32_t i = 0; i < in.key_part; ++i) {
-      in_offset += table_->key_info[plan_->index()].key_part[i].store_length;
-    }
-  }
-  for (;;) {
-    if (!in.values.empty()) {
-      if (in_next_ == in.values.size()) return false;
-      value = &in.values[in_next_++];
-    }
-    make_key_search(*plan_, *table_, request_->key, comparison_, value, in.key_part, search_);
-    prefix_.prepare(*plan_, *table_, request_->key, value, in.key_part, search_);
-    if (value == nullptr || search_.nothing || search_.parts <= in.key_part) break;
-    std::array<unsigned char, 4 * max_key_bytes> weights;
-    if (seen_.insert(identity(in_part, search_.image.data() + in_offset, weights))) break;
-  }
+void IndexScan::search_for(const protocol::Value* in_value) {
+  const std::uint32_t in_part = request_->in.key_part;
+  make_key_search(*plan_, *table_, request_->key, comparison_, in_value, in_part, search_);
+  prefix_.prepare(*plan_, *table_, request_->key, in_value, in_part, search_);
   at_start_ = true;
   one_row_ = search_.comparison == Comparison::equal && plan_->is_unique(search_.parts);
-  return true;
+}
+
+// Makes the search of the next value of IN that has not had its turn. False after the last.
+bool IndexScan::search_next_in() {
+  const std::span<const protocol::Value> values = request_->in.values;
+  while (in_next_ < values.size()) {
+    search_for(&values[in_next_++]);
+    if (is_new_in_value()) return true;
+  }
+  return false;
+}
+
+bool IndexScan::is_new_in_value() {
+  const std::uint32_t in_part = request_->in.key_part;
+  if (search_.nothing || search_.parts <= in_part) return true;
+  const PlannedKeyPart& part = plan_->key()[in_part];
+  const unsigned char* const image = search_.image.data() + in_offset_;
+  if (part.integer_bytes != 0) [[likely]]
+    return seen_.insert({reinterpret_cast<const char*>(image), part.store_length});
+  std::array<unsigned char, 4 * max_key_bytes> weights;
+  return seen_.insert(
+      identity(table_->key_info[plan_->index()].key_part[in_part], image, weights));
 }
 
 int IndexScan::read_first() {
@@ -140,7 +152,7 @@ int IndexScan::next() {
       error = read_following();
     }
     if (error == HA_ERR_KEY_NOT_FOUND || error == HA_ERR_END_OF_FILE) {
-      if (request_->in.values.empty() || !next_search()) return HA_ERR_END_OF_FILE;
+      if (!has_in_ || !search_next_in()) return HA_ERR_END_OF_FILE;
       continue;
     }
     if (error == HA_ERR_RECORD_DELETED) continue;

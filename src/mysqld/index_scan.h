@@ -26,11 +26,16 @@ class IndexScan {
   // 0 with a row; HA_ERR_END_OF_FILE when there are no more; the engine's error.
   int next();
 
+  // Whether the rows delivered are all that there can be, so that next() need not be asked.
+  bool is_done() const { return limit_ == 0 || (one_row_ && !has_in_); }
+
   // Rows that the engine has delivered since start(), whether they were asked for or not.
   std::uint64_t examined() const { return examined_; }
 
  private:
-  bool next_search();
+  void search_for(const protocol::Value* in_value);
+  bool search_next_in();
+  bool is_new_in_value();
   int read_first();
   int read_following();
 
@@ -42,7 +47,9 @@ class IndexScan {
   PrefixCheck prefix_;
   RowFilters filters_;
   SeenKeys seen_;
-  std::size_t in_next_ = 0;  // the next value of IN
+  bool has_in_ = false;
+  std::size_t in_next_ = 0;      // the next value of IN
+  std::uint32_t in_offset_ = 0;  // of its key part in the key image
   std::uint64_t offset_ = 0;
   std::uint64_t limit_ = 0;
   std::uint64_t examined_ = 0;

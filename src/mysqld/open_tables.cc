@@ -43,7 +43,7 @@ store::Outcome OpenTables::open_reader_slow(TableSlot& slot, OpenTable*& opened)
   }
   if (alone_) close_tables();
   const store::Outcome outcome = open_one(slot, slot.reader, Purpose::read);
-  if (outcome.answered() && outcome.status.ok()) opened = &slot.reader;
+  if (outcome.ok()) opened = &slot.reader;
   return outcome;
 }
 
@@ -55,7 +55,7 @@ store::Outcome OpenTables::open_writer(TableSlot& slot, Purpose purpose) {
   if (alone_ || (slot.reader.table != nullptr && server::has_table_lock(*slot.reader.table)))
     close_tables();
   const store::Outcome outcome = open_one(slot, slot.writer, purpose);
-  if (!outcome.answered() || !outcome.status.ok()) return outcome;
+  if (!outcome.ok()) return outcome;
   if (server::needs_other_tables(*slot.writer.table)) return open_alone(slot, purpose);
   slot.writer.any_write = true;
   return {};

@@ -113,7 +113,7 @@ Outcome TableStore::open_index(const protocol::OpenIndex& request,
                                         config_.encoding);
   OpenTable* opened = nullptr;
   const Outcome outcome = tables_.open_reader(plan->slot(), opened);
-  if (!outcome.answered() || !outcome.status.ok()) return outcome;
+  if (!outcome.ok()) return outcome;
   if (Status status = plan->resolve(*opened->table); !status.ok()) return status;
   if (known == plans_.end()) {
     plans_.emplace(plan_key_, plan);
@@ -126,7 +126,7 @@ Outcome TableStore::open_index(const protocol::OpenIndex& request,
 Outcome TableStore::open_for_reading(IndexPlan& plan, OpenTable*& opened) {
   begin_work();
   const Outcome outcome = tables_.open_reader(plan.slot(), opened);
-  if (!outcome.answered() || !outcome.status.ok()) [[unlikely]]
+  if (!outcome.ok()) [[unlikely]]
     return outcome;
   const Status status = plan.set_up_reader(*opened);
   if (is_from_before(status)) [[unlikely]]
@@ -150,10 +150,9 @@ Outcome TableStore::find(store::Index& index, const protocol::Find& request, Buf
                          store::Sink* sink) {
   auto& plan = static_cast<IndexPlan&>(index);
   OpenTable* opened = nullptr;
-  if (const Outcome outcome = open_for_reading(plan, opened);
-      !outcome.answered() || !outcome.status.ok()) [[unlikely]] {
+  const Outcome outcome = open_for_reading(plan, opened);
+  if (!outcome.ok()) [[unlikely]]
     return outcome;
-  }
   if (Status status = scan_.start(plan, *opened->table, request); !status.ok()) return status;
   return answer_rows(plan, *opened, out, sink);
 }
@@ -162,12 +161,16 @@ Outcome TableStore::answer_rows(IndexPlan& plan, OpenTable& opened, Buffer& out,
                                 store::Sink* sink) {
   const std::size_t reply_begin = out.size();
   ReplyWriter reply(out);
-  reply.begin_rows(plan.rows_header());
+  reply.begin_rows(plan.column_count());
   std::uint64_t rows = 0;
   int error = 0;
   while ((error = scan_.next()) == 0) {
     append_row(plan, *opened.table, out);
     ++rows;
+    if (scan_.is_done()) {
+      error = HA_ERR_END_OF_FILE;
+      break;
+    }
     if (sink == nullptr) {
       if (scan_.examined() > max_rows_examined || out.size() - reply_begin > max_reply_bytes) break;
     } else if (out.size() >= flush_bytes && !sink->flush(out)) {
@@ -201,7 +204,7 @@ Outcome TableStore::run_write(TableSlot& slot, Purpose purpose, Buffer& out, Exe
   const std::size_t reply_begin = out.size();
   transaction_.begin_statement();
   const Outcome opened = tables_.open_writer(slot, purpose);
-  if (!opened.answered() || !opened.status.ok()) return opened;
+  if (!opened.ok()) return opened;
   Status status = transaction_.join_statement(slot.writer);
   if (status.ok()) {
     TABLE& table = *slot.writer.table;
@@ -267,7 +270,7 @@ Status TableStore::modify_rows(IndexPlan& plan, OpenTable& opened, const protoco
   }
   if (Status status = scan_.start(plan, *opened.table, request); !status.ok()) return status;
   ReplyWriter reply(out);
-  if (request.rows_before) reply.begin_rows(plan.rows_header());
+  if (request.rows_before) reply.begin_rows(plan.column_count());
   std::uint64_t count = 0;
   const Status status = RowWriter::must_find_first(opened, plan, request.modification)
                             ? modify_after_scanning(plan, opened, request, out, count)

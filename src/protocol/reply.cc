@@ -25,7 +25,7 @@ void ReplyWriter::error(Status status) {
   out_.push_back('\n');
 }
 
-void ReplyWriter::begin_rows(std::uint32_t columns) {
+void ReplyWriter::begin_wide_rows(std::uint32_t columns) {
   out_.append("0\t");
   append_number(out_, columns);
 }

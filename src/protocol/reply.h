@@ -27,9 +27,15 @@ class ReplyWriter {
 
   // A reply of rows: begin_rows, then for each value of each row one of the
   // three, then end_rows.
-  void begin_rows(std::uint32_t columns);
-  // The same with what begin_rows() has written for so many columns before.
-  void begin_rows(std::string_view header) { out_.append(header); }
+  void begin_rows(std::uint32_t columns) {
+    if (columns > 9) [[unlikely]]
+      return begin_wide_rows(columns);
+    char* to = out_.reserve(3);
+    to[0] = '0';
+    to[1] = '\t';
+    to[2] = static_cast<char>('0' + columns);
+    out_.advance(3);
+  }
   void null() {
     char* to = out_.reserve(2);
     to[0] = '\t';
@@ -59,6 +65,8 @@ class ReplyWriter {
   void end_rows() { out_.push_back('\n'); }
 
  private:
+  void begin_wide_rows(std::uint32_t columns);
+
   Buffer& out_;
 };
 

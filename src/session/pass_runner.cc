@@ -226,10 +226,10 @@ void PassRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
   Outcome outcome = open_for_stream(open->names, index);
   if (index != nullptr) outcome = store_->find(*index, request.find, out, &sink);
   const Status ended = store_->end_pass();
-  if (outcome.answered() && outcome.status.ok() && !ended.ok()) outcome = ended;
+  if (outcome.ok() && !ended.ok()) outcome = ended;
 
-  if (!outcome.answered() || !outcome.status.ok()) out.clear();
-  if (outcome.verdict == Verdict::blocked && !sink.has_sent()) {
+  if (!outcome.ok()) out.clear();
+  if (outcome.verdict() == Verdict::blocked && !sink.has_sent()) {
     if (turn.blocked_since == 0) tally(Counter::requests_blocked);
     if (!has_waited_enough(turn)) {
       requests_ = 0;
@@ -241,12 +241,12 @@ void PassRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
   }
   if (!outcome.answered()) outcome = deadlock;  // nothing else can stop a find that has a sink
 
-  if (!outcome.status.ok()) {
+  if (!outcome.status().ok()) {
     tally(Counter::errors);
-    if (!sink.has_sent()) ReplyWriter(out).error(outcome.status);
+    if (!sink.has_sent()) ReplyWriter(out).error(outcome.status());
   }
   // A reply that has begun cannot be turned into an error: its connection is closed.
-  const bool whole = outcome.status.ok() || !sink.has_sent();
+  const bool whole = outcome.status().ok() || !sink.has_sent();
   const bool sent = whole && sink.alive() && stream.send(out);
   out.clear();
   tally(Counter::requests_find);

@@ -117,7 +117,7 @@ TEST_F(ScriptedTest, WhatFailsAfterItsReplyHasBegunClosesTheConnection) {
       if (flushes) {
         EXPECT_EQ(stream.bytes, "0\t1\tbegun");
         EXPECT_EQ(turn.next, Next::close);
-      } else if (outcome.verdict == store::Verdict::blocked) {
+      } else if (outcome.verdict() == store::Verdict::blocked) {
         EXPECT_EQ(stream.bytes, "");
         EXPECT_EQ(turn.next, Next::retry);
       } else {

@@ -69,14 +69,14 @@ Answer Session::execute(std::string_view line, Workspace& workspace, Buffer& out
   const Request& request = workspace.request;
   Answer answer;
   Outcome outcome = admit(line, workspace, index);
-  const bool admitted = outcome.status.ok();
+  const bool admitted = outcome.status().ok();
   if (workspace.parsed.ok()) answer.counter = counter_of(request);
   if (admitted) {
     answer.write = is_write(request);
     if (index != nullptr && index->index == nullptr) [[unlikely]]
       outcome = open_again(workspace, *index);
   }
-  if (admitted && outcome.answered() && outcome.status.ok()) {
+  if (admitted && outcome.ok()) {
     switch (request.kind) {
       case Kind::find:
         outcome = answer.write ? workspace.store.modify(*index->index, request.find, out)
@@ -87,17 +87,17 @@ Answer Session::execute(std::string_view line, Workspace& workspace, Buffer& out
         break;
       case Kind::open_index:
         outcome = open_index(workspace);
-        if (outcome.answered() && outcome.status.ok()) protocol::ReplyWriter(out).ok();
+        if (outcome.ok()) protocol::ReplyWriter(out).ok();
         break;
       case Kind::auth:
         outcome = authorise(workspace);
-        if (outcome.status.ok()) protocol::ReplyWriter(out).ok();
+        if (outcome.status().ok()) protocol::ReplyWriter(out).ok();
         break;
     }
   }
-  answer.verdict = outcome.verdict;
-  answer.ok = outcome.status.ok();
-  if (outcome.answered() && !answer.ok) protocol::ReplyWriter(out).error(outcome.status);
+  answer.verdict = outcome.verdict();
+  answer.ok = outcome.status().ok();
+  if (outcome.answered() && !answer.ok) protocol::ReplyWriter(out).error(outcome.status());
   return answer;
 }
 
@@ -107,7 +107,7 @@ Outcome Session::open_index(Workspace& workspace) {
   if (!indexes_.has_room(request.index_id, names.size())) return Error::stmtnum;
   std::shared_ptr<store::Index> opened;
   const Outcome outcome = workspace.store.open_index(request.open_index, opened);
-  if (!outcome.answered() || !outcome.status.ok()) return outcome;
+  if (!outcome.ok()) return outcome;
   workspace.changes.push_back(
       {.session = this,
        .of_index = true,

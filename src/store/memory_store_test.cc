@@ -33,24 +33,24 @@ class MemoryStoreTest : public ::testing::Test {
     std::shared_ptr<Index> opened;
     const Outcome outcome =
         store_.open_index({"hst", table, index, columns, filter_columns}, opened);
-    EXPECT_TRUE(outcome.answered() && outcome.status.ok());
+    EXPECT_TRUE(outcome.ok());
     return opened;
   }
   Status open_status(std::string_view table, std::string_view index, std::string_view columns) {
     std::shared_ptr<Index> opened;
-    return store_.open_index({"hst", table, index, columns, {}}, opened).status;
+    return store_.open_index({"hst", table, index, columns, {}}, opened).status();
   }
 
   // A reply with `|` for TAB and `~` for NULL; or the error.
   std::string shown(const Outcome& outcome, const Buffer& out) {
     if (!outcome.answered())
-      return outcome.verdict == Verdict::blocked  ? "blocked"
-             : outcome.verdict == Verdict::broken ? "broken"
+      return outcome.verdict() == Verdict::blocked  ? "blocked"
+             : outcome.verdict() == Verdict::broken ? "broken"
                                                   : "oversized";
-    if (!outcome.status.ok()) {
+    if (!outcome.status().ok()) {
       EXPECT_TRUE(out.empty());
-      return outcome.status.error() == Error::server ? std::to_string(outcome.status.number())
-                                                     : std::string(outcome.status.info().text);
+      return outcome.status().error() == Error::server ? std::to_string(outcome.status().number())
+                                                     : std::string(outcome.status().info().text);
     }
     std::string text(out.view());
     EXPECT_TRUE(text.ends_with('\n'));
@@ -352,7 +352,7 @@ TEST_F(MemoryStoreTest, ALargeFindIsOversizedWithoutASinkAndFlushedWithOne) {
   MemoryStore store(database_, Access::read, counters_,
                     {.rows = 10'000, .bytes = 1 << 20, .flush_bytes = 1000});
   std::shared_ptr<Index> index;
-  ASSERT_TRUE(store.open_index({"test", "user", "", "user_id", "user_name"}, index).status.ok());
+  ASSERT_TRUE(store.open_index({"test", "user", "", "user_id", "user_name"}, index).status().ok());
   const std::vector<Value> zero{{"0"}};
   const std::vector<Value> many{{"99999"}};
   const std::vector<Filter> none{{FilterKind::skip, Comparison::equal, 0, {"nobody"}}};
@@ -365,7 +365,7 @@ TEST_F(MemoryStoreTest, ALargeFindIsOversizedWithoutASinkAndFlushedWithOne) {
     EXPECT_EQ(shown(store.find(*index, all, out, nullptr), out), "oversized");
     EXPECT_TRUE(out.empty());
     RecordingSink sink;
-    EXPECT_TRUE(store.find(*index, all, out, &sink).status.ok());
+    EXPECT_TRUE(store.find(*index, all, out, &sink).status().ok());
     EXPECT_TRUE(store.end_pass().ok());
     sink.bytes += out.view();
     std::string expected = "0\t1";
@@ -385,9 +385,9 @@ TEST_F(MemoryStoreTest, AStreamedFindLetsWritersInAndStopsWhenTheClientIsGone) {
   add_user_table(database_, 2'000);
   MemoryStore reader(database_, Access::read, counters_, {.flush_bytes = 1000});
   std::shared_ptr<Index> index;
-  ASSERT_TRUE(reader.open_index({"test", "user", "", "user_id", {}}, index).status.ok());
+  ASSERT_TRUE(reader.open_index({"test", "user", "", "user_id", {}}, index).status().ok());
   std::shared_ptr<Index> written;
-  ASSERT_TRUE(store_.open_index({"test", "user", "", "user_id", {}}, written).status.ok());
+  ASSERT_TRUE(store_.open_index({"test", "user", "", "user_id", {}}, written).status().ok());
   const std::vector<Value> zero{{"0"}};
   const Find all{.comparison = Comparison::greater, .key = zero, .limit = 1'000'000};
   RecordingSink sink;
@@ -402,7 +402,7 @@ TEST_F(MemoryStoreTest, AStreamedFindLetsWritersInAndStopsWhenTheClientIsGone) {
   };
   Buffer out;
   reader.begin_pass(PassMode::together);
-  EXPECT_TRUE(reader.find(*index, all, out, &sink).status.ok());
+  EXPECT_TRUE(reader.find(*index, all, out, &sink).status().ok());
   EXPECT_TRUE(reader.end_pass().ok());
   sink.bytes += out.view();
   const auto rows = std::count(sink.bytes.begin(), sink.bytes.end(), '\t') - 1;
@@ -414,7 +414,7 @@ TEST_F(MemoryStoreTest, AStreamedFindLetsWritersInAndStopsWhenTheClientIsGone) {
   RecordingSink gone;
   gone.stop_after = 1;
   reader.begin_pass(PassMode::together);
-  EXPECT_FALSE(reader.find(*index, all, out, &gone).status.ok());
+  EXPECT_FALSE(reader.find(*index, all, out, &gone).status().ok());
   EXPECT_TRUE(reader.end_pass().ok());
   EXPECT_EQ(gone.flushes, 1);
 }
@@ -423,9 +423,9 @@ TEST_F(MemoryStoreTest, AStreamedInGoesOnWhereItWas) {
   add_user_table(database_, 100);
   MemoryStore reader(database_, Access::read, counters_, {.flush_bytes = 1});
   std::shared_ptr<Index> index;
-  ASSERT_TRUE(reader.open_index({"test", "user", "", "user_id", {}}, index).status.ok());
+  ASSERT_TRUE(reader.open_index({"test", "user", "", "user_id", {}}, index).status().ok());
   std::shared_ptr<Index> written;
-  ASSERT_TRUE(store_.open_index({"test", "user", "", "user_id", {}}, written).status.ok());
+  ASSERT_TRUE(store_.open_index({"test", "user", "", "user_id", {}}, written).status().ok());
   const std::vector<Value> key{{""}};
   const std::vector<Value> values{{"9"}, {"7"}, {"8"}, {"101"}, {"6"}};
   RecordingSink sink;
@@ -436,7 +436,7 @@ TEST_F(MemoryStoreTest, AStreamedInGoesOnWhereItWas) {
   Buffer out;
   reader.begin_pass(PassMode::together);
   EXPECT_TRUE(
-      reader.find(*index, {.key = key, .limit = 9, .in = {0, values}}, out, &sink).status.ok());
+      reader.find(*index, {.key = key, .limit = 9, .in = {0, values}}, out, &sink).status().ok());
   EXPECT_TRUE(reader.end_pass().ok());
   EXPECT_EQ(sink.bytes + std::string(out.view()), "0\t1\t9\t7\t6\n");
 }
@@ -467,7 +467,7 @@ TEST_F(MemoryStoreTest, WritersOfSeveralThreadsLoseNothing) {
       CounterBlock counters;
       MemoryStore store(database_, t == 0 ? Access::read : Access::write, counters);
       std::shared_ptr<Index> index;
-      ASSERT_TRUE(store.open_index({"hst", "t", "", "b", {}}, index).status.ok());
+      ASSERT_TRUE(store.open_index({"hst", "t", "", "b", {}}, index).status().ok());
       const std::vector<Value> key{{"1"}};
       const std::vector<Value> one{{"1"}};
       for (int i = 0; i < rounds; ++i) {
@@ -476,7 +476,7 @@ TEST_F(MemoryStoreTest, WritersOfSeveralThreadsLoseNothing) {
         const Find find{.key = key, .modification = Modification::increment, .values = one};
         const Outcome outcome =
             t == 0 ? store.find(*index, find, out, nullptr) : store.modify(*index, find, out);
-        EXPECT_TRUE(outcome.status.ok());
+        EXPECT_TRUE(outcome.status().ok());
         EXPECT_TRUE(store.end_pass().ok());
       }
     });

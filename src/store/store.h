@@ -9,6 +9,7 @@
 // A store begins its transaction lazily: a pass without requests costs nothing.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -37,15 +38,26 @@ enum class Verdict : std::uint8_t {
   oversized,  // a find without a sink met its bounds: nothing was written, have it streamed
 };
 
-struct [[nodiscard]] Outcome {
-  Verdict verdict = Verdict::answered;
-  Status status;
-
+// A verdict, and a status that says more if the request was answered. One word, as Status is.
+class [[nodiscard]] Outcome {
+ public:
   constexpr Outcome() = default;
-  constexpr Outcome(Status status) : status(status) {}      // NOLINT(google-explicit-constructor)
-  constexpr Outcome(Error error) : status(error) {}         // NOLINT(google-explicit-constructor)
-  constexpr Outcome(Verdict verdict) : verdict(verdict) {}  // NOLINT(google-explicit-constructor)
-  constexpr bool answered() const { return verdict == Verdict::answered; }
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr Outcome(Status status) : word_(std::bit_cast<std::uint32_t>(status)) {}
+  constexpr Outcome(Error error) : Outcome(Status(error)) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr Outcome(Verdict verdict) : word_(static_cast<std::uint64_t>(verdict) << status_bits) {}
+
+  constexpr Verdict verdict() const { return static_cast<Verdict>(word_ >> status_bits); }
+  constexpr Status status() const {
+    return std::bit_cast<Status>(static_cast<std::uint32_t>(word_));
+  }
+  constexpr bool answered() const { return verdict() == Verdict::answered; }
+  constexpr bool ok() const { return word_ == 0; }  // answered, without an error
+
+ private:
+  static constexpr unsigned status_bits = 32;
+  std::uint64_t word_ = 0;  // the status, and the verdict above it
 };
 
 enum class PassMode : std::uint8_t {
