@@ -47,7 +47,9 @@ Status RowWriter::failure(int engine_error) const {
 }
 
 // Most errors of an engine have a number of SQL's, which the engine itself knows best.
-Status RowWriter::engine_failure(TABLE& table, int error) const {
+Status RowWriter::engine_failure(TABLE& table, int error) {
+  // The engine undoes its own part of a row with these.
+  row_in_doubt_ = !is_told_by_engine_number(error);
   if (!is_told_by_engine_number(error) && !thd_->is_error()) table.file->print_error(error, MYF(0));
   return failure(error);
 }
@@ -112,6 +114,7 @@ bool RowWriter::must_find_first(const OpenTable& opened, const IndexPlan& plan,
 Status RowWriter::modify(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request,
                          bool& counted) {
   const server::StrictChecks checks(thd_, server::Strictness::null_is_warning);
+  row_in_doubt_ = false;
   if (request.modification != Modification::erase) return update(opened, plan, request, counted);
   return erase(*opened.table, counted);
 }

@@ -41,17 +41,22 @@ class RowWriter {
   static bool must_find_first(const OpenTable& opened, const IndexPlan& plan,
                               protocol::Modification modification);
 
+  // After a failed insert or modify: whether the engine or the binary log may have kept a part of
+  // the row's change, so that the whole statement has to be undone.
+  bool row_in_doubt() const { return row_in_doubt_; }
+
   // The number of the error that the server has raised, or `engine_error`.
   Status failure(int engine_error) const;
 
  private:
-  Status engine_failure(TABLE& table, int error) const;
+  Status engine_failure(TABLE& table, int error);
   Status begin_set_up(OpenTable& opened, IndexPlan& plan);
   Status update(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request,
                 bool& counted);
   Status erase(TABLE& table, bool& counted);
 
   THD* thd_;
+  bool row_in_doubt_ = false;
 };
 
 }  // namespace hs::mysqld

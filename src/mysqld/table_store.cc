@@ -79,8 +79,9 @@ void TableStore::begin_work() {
   if (config_.writes) transaction_.begin();
 }
 
-Status TableStore::end_pass() {
+Outcome TableStore::end_pass() {
   if (!working_) return {};
+  if (!end_shared_statement().ok()) return Verdict::broken;
   working_ = false;
   if (transaction_.active()) return transaction_.commit();
   transaction_.end_reading();
@@ -90,6 +91,7 @@ Status TableStore::end_pass() {
 void TableStore::abandon_pass() {
   if (!working_) return;
   working_ = false;
+  shared_ = nullptr;
   if (transaction_.active()) return transaction_.roll_back();
   transaction_.end_reading();
 }
@@ -100,6 +102,7 @@ Outcome TableStore::open_index(const protocol::OpenIndex& request,
   if (request.database.size() > NAME_LEN || request.table.size() > NAME_LEN)
     return Error::open_table;
   begin_work();
+  if (!end_shared_statement().ok()) return Verdict::broken;
   plan_key_.clear();
   for (const std::string_view part :
        {request.database, request.table, request.index, request.columns, request.filter_columns}) {
@@ -125,6 +128,8 @@ Outcome TableStore::open_index(const protocol::OpenIndex& request,
 
 Outcome TableStore::open_for_reading(IndexPlan& plan, OpenTable*& opened) {
   begin_work();
+  if (shared_ != nullptr && !end_shared_statement().ok()) [[unlikely]]
+    return Verdict::broken;
   const Outcome outcome = tables_.open_reader(plan.slot(), opened);
   if (!outcome.ok()) [[unlikely]]
     return outcome;
@@ -195,27 +200,64 @@ Outcome TableStore::answer_rows(IndexPlan& plan, OpenTable& opened, Buffer& out,
 }
 
 // Runs one write as a statement: begun, executed, made part of the transaction
-// or undone.
+// or undone. Writes of one row that follow one another on one table share a
+// statement for the server, which saves its beginning, its end and a table map in
+// the binary log for each: the engine undoes a row that failed by itself.
 template <class Execute>
-Outcome TableStore::run_write(TableSlot& slot, Purpose purpose, Buffer& out, Execute execute) {
+Outcome TableStore::run_write(TableSlot& slot, Purpose purpose, bool one_row, Buffer& out,
+                              Execute execute) {
   begin_work();
   if (!transaction_.active()) transaction_.begin();
   if (opt_readonly) return Status::server(ER_OPTION_PREVENTS_STATEMENT);
   const std::size_t reply_begin = out.size();
-  transaction_.begin_statement();
-  const Outcome opened = tables_.open_writer(slot, purpose);
-  if (!opened.ok()) return opened;
-  Status status = transaction_.join_statement(slot.writer);
-  if (status.ok()) {
-    TABLE& table = *slot.writer.table;
-    status = execute(slot.writer);
-    if (!server::has_transactions(table)) server::note_unsafe_change(host_.thd());
-    if (status.ok()) server::forget_cached_results(host_.thd(), table);
+  const bool joins = one_row && shared_ == &slot.writer && slot.writer.purpose == purpose;
+  if (!joins) {
+    const Outcome begun = begin_write(slot, purpose);
+    if (!begun.ok()) return begun;
+  }
+  OpenTable& opened = slot.writer;
+  const Status status = execute(opened);
+  if (!server::has_transactions(*opened.table)) server::note_unsafe_change(host_.thd());
+  if (status.ok()) server::forget_cached_results(host_.thd(), *opened.table);
+  if (joins && !status.ok() && !transaction_.was_rolled_back()) {
+    out.truncate(reply_begin);
+    host_.thd()->clear_error();
+    // What is left of the row, if anything, cannot be undone without those before it.
+    if (writer_.row_in_doubt()) return Verdict::broken;
+    return status;
+  }
+  if (one_row && status.ok() && can_share(opened)) {
+    shared_ = &opened;
+    return {};
   }
   return end_write(status, out, reply_begin);
 }
 
+Outcome TableStore::begin_write(TableSlot& slot, Purpose purpose) {
+  if (!end_shared_statement().ok()) return Verdict::broken;
+  transaction_.begin_statement();
+  const Outcome opened = tables_.open_writer(slot, purpose);
+  if (!opened.ok()) return opened;
+  slot.writer.purpose = purpose;
+  const Status joined = transaction_.join_statement(slot.writer);
+  return joined.ok() ? Outcome{} : transaction_.end_statement(joined);
+}
+
+// Triggers and foreign keys' parents are opened for one statement, and a history of versions
+// tells one statement's rows from another's.
+bool TableStore::can_share(const OpenTable& opened) const {
+  return mode_ == store::PassMode::together && opened.any_write &&
+         server::has_transactions(*opened.table) && !server::is_versioned(*opened.table);
+}
+
+Status TableStore::end_shared_statement() {
+  if (shared_ == nullptr) return {};
+  shared_ = nullptr;
+  return transaction_.end_statement({});
+}
+
 Outcome TableStore::end_write(Status status, Buffer& out, std::size_t reply_begin) {
+  shared_ = nullptr;
   const bool rolled_back = transaction_.was_rolled_back();
   status = transaction_.end_statement(status);
   if (!status.ok()) out.truncate(reply_begin);
@@ -237,7 +279,7 @@ Outcome TableStore::end_write(Status status, Buffer& out, std::size_t reply_begi
 
 Outcome TableStore::insert(store::Index& index, const protocol::Insert& request, Buffer& out) {
   auto& plan = static_cast<IndexPlan&>(index);
-  return run_write(plan.slot(), Purpose::insert, out, [&](OpenTable& opened) -> Status {
+  return run_write(plan.slot(), Purpose::insert, true, out, [&](OpenTable& opened) -> Status {
     if (Status status = writer_.set_up_insert(opened, plan, request.values.size()); !status.ok())
       return status;
     std::optional<std::uint64_t> id;
@@ -256,7 +298,10 @@ Outcome TableStore::insert(store::Index& index, const protocol::Insert& request,
 
 Outcome TableStore::modify(store::Index& index, const protocol::Find& request, Buffer& out) {
   auto& plan = static_cast<IndexPlan&>(index);
-  return run_write(plan.slot(), purpose_of(request.modification), out,
+  const bool one_row = request.comparison == protocol::Comparison::equal &&
+                       request.in.values.empty() &&
+                       plan.is_unique(static_cast<std::uint32_t>(request.key.size()));
+  return run_write(plan.slot(), purpose_of(request.modification), one_row, out,
                    [&](OpenTable& opened) { return modify_rows(plan, opened, request, out); });
 }
 

@@ -34,7 +34,7 @@ class TableStore final : public store::Store {
   ~TableStore() override;
 
   void begin_pass(store::PassMode mode) override;
-  Status end_pass() override;
+  store::Outcome end_pass() override;
   void abandon_pass() override;
   store::Outcome open_index(const protocol::OpenIndex& request,
                             std::shared_ptr<store::Index>& index) override;
@@ -51,8 +51,12 @@ class TableStore final : public store::Store {
   void append_row(const IndexPlan& plan, TABLE& table, Buffer& out) const;
 
   template <class Execute>
-  store::Outcome run_write(TableSlot& slot, Purpose purpose, Buffer& out, Execute execute);
+  store::Outcome run_write(TableSlot& slot, Purpose purpose, bool one_row, Buffer& out,
+                           Execute execute);
+  store::Outcome begin_write(TableSlot& slot, Purpose purpose);
   store::Outcome end_write(Status status, Buffer& out, std::size_t reply_begin);
+  bool can_share(const OpenTable& opened) const;
+  Status end_shared_statement();
   Status modify_rows(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
                      Buffer& out);
   Status modify_while_scanning(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
@@ -77,6 +81,8 @@ class TableStore final : public store::Store {
   std::vector<unsigned char> positions_;  // of rows found and not yet modified
   store::PassMode mode_ = store::PassMode::together;
   bool working_ = false;  // a request of this pass has reached the server
+  // The table whose statement has been left open for the pass's next write; null: none is.
+  const OpenTable* shared_ = nullptr;
 };
 
 }  // namespace hs::mysqld

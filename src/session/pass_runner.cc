@@ -70,7 +70,9 @@ std::unique_ptr<net::Dialogue> PassRunner::open_dialogue() {
 void PassRunner::run_pass(std::span<Turn> turns, Buffer& out) {
   pass_begin_ = out.size();
   bool replayed = false;
-  if (!execute_pass(turns, out, PassMode::together)) {
+  Outcome ended =
+      execute_pass(turns, out, PassMode::together) ? store_->end_pass() : Verdict::broken;
+  if (ended.verdict() == Verdict::broken) {
     store_->abandon_pass();
     // A request before a P or an A has to find the session as it was.
     std::ranges::for_each(workspace_.changes.rbegin(), workspace_.changes.rend(),
@@ -78,9 +80,9 @@ void PassRunner::run_pass(std::span<Turn> turns, Buffer& out) {
     out.truncate(pass_begin_);
     replayed = true;
     execute_pass(turns, out, PassMode::writes_alone);
+    ended = store_->end_pass();
   }
-  const Status status = store_->end_pass();
-  if (!status.ok() && !writes_.empty()) answer_writes(status, turns, pass_begin_, out);
+  if (!ended.ok() && !writes_.empty()) answer_writes(ended.status(), turns, pass_begin_, out);
   workspace_.changes.clear();
   if (replayed) tally(Counter::passes_replayed);
   count();
@@ -225,7 +227,7 @@ void PassRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
   std::shared_ptr<store::Index> index;
   Outcome outcome = open_for_stream(open->names, index);
   if (index != nullptr) outcome = store_->find(*index, request.find, out, &sink);
-  const Status ended = store_->end_pass();
+  const Outcome ended = store_->end_pass();
   if (outcome.ok() && !ended.ok()) outcome = ended;
 
   if (!outcome.ok()) out.clear();

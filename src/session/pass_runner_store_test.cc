@@ -28,7 +28,7 @@ class ScriptedStore final : public store::Store {
   void begin_pass(store::PassMode mode) override {
     calls += mode == store::PassMode::together ? "begin " : "begin-alone ";
   }
-  Status end_pass() override {
+  store::Outcome end_pass() override {
     calls += "end ";
     return {};
   }

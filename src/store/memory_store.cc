@@ -99,7 +99,7 @@ void MemoryStore::begin_pass(PassMode mode) {
   mode_ = mode;
 }
 
-Status MemoryStore::end_pass() {
+Outcome MemoryStore::end_pass() {
   const Status status = commit();
   unlock();
   return status;

@@ -39,7 +39,7 @@ class MemoryStore final : public Store {
   ~MemoryStore() override;
 
   void begin_pass(PassMode mode) override;
-  Status end_pass() override;
+  Outcome end_pass() override;
   void abandon_pass() override;
   Outcome open_index(const protocol::OpenIndex& request, std::shared_ptr<Index>& index) override;
   Outcome find(Index& index, const protocol::Find& request, Buffer& out, Sink* sink) override;

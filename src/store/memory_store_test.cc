@@ -286,7 +286,7 @@ TEST_F(MemoryStoreTest, AFailedCommitOrAnAbandonedPassUndoesEverything) {
     EXPECT_EQ(find_now(*ib, {.key = six, .limit = 9}), "0|1|6|6|6|6");  // sees the writes before it
     if (fail) {
       store_.faults().next_commit = Status::server(1197);
-      EXPECT_EQ(store_.end_pass(), Status::server(1197));
+      EXPECT_EQ(store_.end_pass().status(), Status::server(1197));
     } else {
       store_.abandon_pass();
     }

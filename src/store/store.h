@@ -82,8 +82,8 @@ class Store {
 
   virtual void begin_pass(PassMode mode) = 0;
   // Commits. On an error nothing of the pass is in the tables, and each of its
-  // writes is to be answered with that error.
-  virtual Status end_pass() = 0;
+  // writes is to be answered with that error; `broken` is as for a request.
+  virtual Outcome end_pass() = 0;
   // Rolls the pass back and ends it.
   virtual void abandon_pass() = 0;
 

@@ -196,6 +196,7 @@ Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
                          std::optional<std::uint64_t>& id) {
   TABLE& table = *opened.table;
   const server::StrictChecks checks(thd_, server::Strictness::null_is_error);
+  row_in_doubt_ = false;
   const AutoIncrement auto_increment(table);
   // With BEFORE triggers the check for missing values comes after them, per row.
   if (table.field == table.field_to_fill() &&

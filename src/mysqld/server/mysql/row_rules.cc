@@ -272,6 +272,7 @@ Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
                          std::optional<std::uint64_t>& id) {
   TABLE& table = *opened.table;
   const server::StrictChecks checks(thd_, server::Strictness::null_is_error);
+  row_in_doubt_ = false;
   const AutoIncrement auto_increment(table);
   restore_record(&table, s->default_values);
   if (validate_default_values_of_unset_fields(thd_, &table)) return failure(0);
