@@ -19,6 +19,7 @@ CHOSEN = (
     "e2e/test_write_obedience.py::test_read_only",
     "e2e/test_write_rules.py::test_random_work[STRICT_TRANS_TABLES-FULL]",
     "e2e/test_replication.py::test_a_replica_ends_equal[FULL]",
+    "e2e/test_mariadb_11_8.py",
     "e2e/test_crash_recovery.py",
     "e2e/test_ddl_under_load.py::test_a_statement_goes_through_and_no_request_fails",
     "e2e/test_life_cycle.py",
