@@ -19,6 +19,28 @@ die() {
   exit 1
 }
 
+# The same where a server cannot be had at the moment: whoever has others to go on with does so.
+unavailable_code=75
+unavailable() {
+  printf 'error: %s\n' "$*" >&2
+  exit "$unavailable_code"
+}
+
+# The servers that are known, each with the Debian release that carries it.
+servers=(mariadb-10.11:bookworm mariadb-11.8:trixie mysql-9.7:sid)
+
+server_names() { printf '%s\n' "${servers[@]%:*}"; }
+
+# server_release NAME
+server_release() {
+  local server known=
+  for server in "${servers[@]}"; do
+    [[ ${server%:*} != "$1" ]] || { echo "${server#*:}" && return; }
+    known+=" ${server%:*}"
+  done
+  die "SERVER=$1 is unknown; known are$known"
+}
+
 # quietly LOG COMMAND...: runs it with its output in LOG, and shows the end of LOG if it fails.
 quietly() {
   local log=$1
@@ -45,6 +67,7 @@ summary=()
 failures=0
 
 # check TITLE COMMAND...: runs one part of a job in a shell of its own and goes on whatever comes of it.
+# A part for which a server cannot be had is skipped, which is no failure.
 check() {
   local title=$1 started=$SECONDS verdict=passed code
   shift
@@ -54,11 +77,13 @@ check() {
   (set -e && "$@")
   code=$?
   set -e
-  if ((code != 0)); then
+  if ((code == unavailable_code)); then
+    verdict=skipped
+  elif ((code != 0)); then
     verdict=FAILED
     failures=$((failures + 1))
   fi
-  summary+=("$(printf '%-6s  %4d s  %s' "$verdict" $((SECONDS - started)) "$title")")
+  summary+=("$(printf '%-7s  %4d s  %s' "$verdict" $((SECONDS - started)) "$title")")
 }
 
 # The end of a job made of checks.

@@ -1,9 +1,14 @@
-"""The demo server of `make run` and `make stop`, in var/demo."""
+"""The demo server of `make run` and `make stop`, in var/demo.
+
+One runs at a time, always with the same ports and socket. Each server keeps data of
+its own, in data-NAME: none ever opens another's.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import select
 import signal
 import socket
@@ -15,6 +20,7 @@ from server_instance import REPOSITORY, STOP_TIMEOUT, ServerError, ServerInstanc
 from server_kind import kind_of
 
 BASE_DIR = REPOSITORY / "var" / "demo"
+DATA_PREFIX = "data-"
 ADDRESS = "127.0.0.1"
 LOG_PATH = BASE_DIR / "server.log"
 READ_PORT = 9998
@@ -72,6 +78,14 @@ def running_pid() -> int | None:
         return None
     ours = os.fsencode(f"--defaults-file={BASE_DIR / 'server.cnf'}")
     return pid if ours in arguments else None
+
+
+def running_name() -> str:
+    """Which server the demo was started with, as its settings tell."""
+    for line in (BASE_DIR / "server.cnf").read_text().splitlines():
+        if match := re.match(rf'datadir = ".*/{DATA_PREFIX}([^"/]+)"', line):
+            return match[1]
+    return "unknown"
 
 
 def stop() -> bool:
@@ -150,7 +164,8 @@ def show(server: ServerInstance) -> None:
 
 def explain(server: ServerInstance) -> None:
     client = (server.tree / "bin" / server.kind.client).relative_to(REPOSITORY)
-    say(f"the demo server is up (process {server.pid}). Try it, with a TAB between the words:")
+    say(f"the demo server is up: {server.tree.name}, process {server.pid}")
+    print("   Try it, with a TAB between the words:")
     print(f"   telnet {ADDRESS} {READ_PORT}")
     print("   P\t1\ttest\tuser\tPRIMARY\tuser_name,user_email")
     print("   1\t=\t1\t42")
@@ -159,8 +174,9 @@ def explain(server: ServerInstance) -> None:
 
 
 def run(tree: Path, settings_file: Path | None) -> None:
-    if stop():
-        say("a demo server was running: it was stopped, to start the new build")
+    if running_pid() is not None:
+        say(f"stopping the demo server that runs ({running_name()})")
+        stop()
     for port in (READ_PORT, WRITE_PORT):
         require_free(port)
     server = ServerInstance(
@@ -169,6 +185,7 @@ def run(tree: Path, settings_file: Path | None) -> None:
         settings={**SETTINGS, **kind_of(tree).log_file_size(LOG_FILE_SIZE)},
         hs_port=READ_PORT,
         hs_port_wr=WRITE_PORT,
+        data_dir=BASE_DIR / f"{DATA_PREFIX}{tree.name}",
         extra_settings_file=settings_file,
         detached=True,
     )

@@ -5,6 +5,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 name=$1
+server_release "$name" >/dev/null
 settings=${2:-}
 if [[ -n $settings ]]; then
   [[ -f $settings && -r $settings ]] || die "MYCNF=$settings: there is no such file, or it cannot be read"

@@ -2,7 +2,7 @@
 # Gets a database server and its matching private headers into var/servers/NAME,
 # installing nothing and changing nothing on the machine.
 #
-#   setup/server.sh [NAME]          NAME: mariadb-10.11 (the default), mariadb-11.8 or mysql-9.7
+#   setup/server.sh NAME            NAME: one of `servers` in common.sh
 #
 # Leaves there
 #   root/        the unpacked server, its clients, its plugins and every library they need
@@ -15,14 +15,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 # Raise it when what this script leaves changes: trees of an older recipe are made anew.
 recipe=1
 
-name=${1:-mariadb-10.11}
-# A Debian release keeps to its server's series, but sid moves: there the version that comes is checked.
-case $name in
-  mariadb-10.11) release=bookworm ;;
-  mariadb-11.8) release=trixie ;;
-  mysql-9.7) release=sid ;;
-  *) die "SERVER=$name is unknown; known are mariadb-10.11, mariadb-11.8 and mysql-9.7" ;;
-esac
+name=$1
+release=$(server_release "$name")
 kind=${name%%-*}
 series=${name#*-}
 # What differs by kind: which packages, which headers, which programs.
@@ -79,7 +73,7 @@ prepare_apt() {
   [[ -r $keyring ]] || die "$keyring is missing: install debian-archive-keyring"
   mirrors=$(find_mirrors)
   grep -q " $release\$" <<<"$mirrors" ||
-    die "this machine's apt sources name no mirror for Debian $release main; add one to /etc/apt/sources.list"
+    unavailable "this machine's apt sources name no mirror for Debian $release main; add one to /etc/apt/sources.list"
   mkdir -p "$apt"/{state/lists/partial,cache/archives/partial,etc/apt.conf.d}
   : >"$apt/status"
   while read -r site suite; do
@@ -108,7 +102,8 @@ CONF
   } >"$apt/apt.conf"
   : >"$apt/preferences"
   export APT_CONFIG=$apt/apt.conf
-  quietly "$var/log/server-$name-update.log" apt-get -q update
+  apt-get -q update >>"$log" 2>&1 </dev/null ||
+    unavailable "no $name can be had at the moment: the package lists of Debian $release cannot be read; see ${log#"$repo"/}"
 }
 
 # Newest first by the rules of Debian's versions, which sort(1) does not know.
@@ -166,7 +161,7 @@ while read -r candidate; do
   say "$candidate is listed but cannot be downloaded whole: trying the next older version"
 done < <(list_versions | sort_versions)
 [[ -n $version ]] ||
-  die "no $name can be had at the moment: $release has no $series with both server and headers; see ${log#"$repo"/}"
+  unavailable "no $name can be had at the moment: Debian $release has no $series with both server and headers; see ${log#"$repo"/}"
 
 say "unpacking $version"
 unpack_packages

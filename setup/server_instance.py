@@ -77,18 +77,20 @@ class ServerInstance:
         load_plugin: bool = True,
         hs_port: int | None = None,
         hs_port_wr: int | None = None,
+        data_dir: Path | None = None,
         extra_settings_file: Path | None = None,
         detached: bool = False,
     ) -> None:
         """`settings` overrides the defaults; None as a value makes a setting without a value.
 
+        data_dir is where the data are, if not in base_dir.
         extra_settings_file is an option file that is read last. A detached
         server outlives this Python process; any other is killed at its exit.
         """
         self.tree = tree.resolve()
         self.kind = kind_of(self.tree)
         self.base_dir = base_dir.resolve()
-        self.data_dir = self.base_dir / "data"
+        self.data_dir = (data_dir or self.base_dir / "data").resolve()
         self.log_path = self.base_dir / "server.log"
         self.pid_path = self.base_dir / "server.pid"
         self.config_path = self.base_dir / "server.cnf"

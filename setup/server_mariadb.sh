@@ -1,10 +1,12 @@
-# What setup/server.sh does for MariaDB alone. Sourced by it, never run.
+# What setup/server.sh does for MariaDB alone. Sourced by it and by setup/install.sh, never run.
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154  # variables shared with the script that sources this one
 
 programs=(mariadbd mariadb mariadb-dump mariadb-binlog mariadb-admin mariadb-check my_print_defaults)
 # The server's function whose code holds sizeof(THD).
 create_thd=_Z10create_thdv
+# Where its own package reads settings from.
+sample=/etc/mysql/mariadb.conf.d/60-handlersocket.cnf
 
 # The versions of this series of which the lists know both the server and its source.
 list_versions() {

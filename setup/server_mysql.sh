@@ -1,10 +1,12 @@
-# What setup/server.sh does for MySQL alone. Sourced by it, never run.
+# What setup/server.sh does for MySQL alone. Sourced by it and by setup/install.sh, never run.
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154  # variables shared with the script that sources this one
 
 programs=(mysqld mysql mysqldump mysqlbinlog mysqladmin mysqlcheck my_print_defaults)
 # The server's function whose code holds sizeof(THD).
 create_thd=_Z10create_thdbbbjj
+# Where its own package reads settings from.
+sample=/etc/mysql/mysql.conf.d/60-handlersocket.cnf
 
 # The versions of this series of which the lists know both the server and its configured source tree.
 list_versions() {

@@ -1,12 +1,13 @@
 #!/bin/bash
 # make test: every test there is, from nothing; a summary at the end.
 #
-#   setup/test.sh NAME
+#   setup/test.sh           unit tests, sanitizers, fuzzers; all end-to-end tests on the first of `servers`
+#                           in common.sh and a short choice of them on each of the others
+#   setup/test.sh NAME      all end-to-end tests on that server
 #
 # HS_FUZZ_SECONDS is how long each fuzzer runs.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-name=$1
 fuzz_seconds=${HS_FUZZ_SECONDS:-15}
 jobs=$(nproc)
 
@@ -15,8 +16,8 @@ run_ctest() {
 }
 
 unit_tests() {
-  setup/build.sh "$name" all
-  run_ctest "build/$name"
+  setup/build.sh "$1" all
+  run_ctest "build/$1"
 }
 
 sanitized_tests() {
@@ -48,19 +49,33 @@ fuzzers() {
   ((found > 0)) || die "no fuzzer was built"
 }
 
+# end_to_end_tests NAME PYTEST-ARGUMENTS...
 end_to_end_tests() {
+  local name=$1
+  shift
+  setup/server.sh "$name"
   setup/build.sh "$name"
   cd tests
-  SERVER=$name ../var/venv/bin/python -m pytest -q --tb=short -o cache_dir="$var/pytest" </dev/null
+  SERVER=$name ../var/venv/bin/python -m pytest -q --tb=short -o cache_dir="$var/pytest" "$@" </dev/null
 }
 
+mapfile -t names < <(server_names)
+name=${1:-${names[0]}}
+server_release "$name" >/dev/null
 setup/packages.sh build test
 setup/server.sh "$name"
 setup/venv.sh tests/requirements.txt
 
-check "unit tests" unit_tests
-check "unit tests with the address and undefined-behaviour sanitizers" sanitized_tests
-check "fuzzers, $fuzz_seconds s each" fuzzers
-check "end-to-end tests" end_to_end_tests
+if (($# == 0)); then
+  check "unit tests" unit_tests "$name"
+  check "unit tests with the address and undefined-behaviour sanitizers" sanitized_tests
+  check "fuzzers, $fuzz_seconds s each" fuzzers
+fi
+check "end-to-end tests on $name" end_to_end_tests "$name"
+if (($# == 0)); then
+  for other in "${names[@]:1}"; do
+    check "a short choice of them on $other" end_to_end_tests "$other" --short
+  done
+fi
 
 summarise

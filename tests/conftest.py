@@ -17,6 +17,7 @@ from server_instance import REPOSITORY, ServerError, ServerInstance, Setting
 from server_kind import kind_of
 from support.database import Database, Sql
 from support.servers import SERVER_TREE, skip_reason
+from support.short_choice import choose
 
 LOG_TAIL_LINES = 120
 # The plugin that MariaDB itself ships. Its maturity is beta, and by default it listens everywhere.
@@ -52,7 +53,18 @@ def _died(server: ServerInstance) -> bool:
     return not server.alive
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--short", action="store_true", help="only what support/short_choice.py names")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--short"):
+        try:
+            chosen = choose([item.nodeid for item in items])
+        except ValueError as error:
+            raise pytest.UsageError(f"tests/support/short_choice.py: {error}") from None
+        config.hook.pytest_deselected(items=[i for i in items if i.nodeid not in chosen])
+        items[:] = [item for item in items if item.nodeid in chosen]
     for item in items:
         if reason := skip_reason(item.nodeid):
             item.add_marker(pytest.mark.skip(reason=reason))

@@ -50,7 +50,6 @@ class HostThread {
 
  private:
   HostThread() = default;
-  bool set_session_variable(const char* name, long long value);
 
   THD* thd_ = nullptr;
   HostThreadConfig config_;

@@ -117,6 +117,7 @@ store::Outcome OpenTables::failed_open() {
   switch (failure) {
     case server::OpenFailure::blocked: return store::Verdict::blocked;
     case server::OpenFailure::killed: return Status::server(ER_QUERY_INTERRUPTED);
+    case server::OpenFailure::unlockable: return Error::lock_tables;
     case server::OpenFailure::refused: break;
   }
   return Error::open_table;

@@ -14,6 +14,7 @@ from data_directory import copy_template
 from handlersocket2 import Client, Filter, ReplyError
 from server_instance import ServerInstance
 from support.database import Database
+from support.servers import needs_valgrind
 from support.wire import Wire
 from test_hostile_input import Attacker, resident
 
@@ -117,6 +118,7 @@ def every_kind_of_request(server: ServerInstance, name: str) -> None:
             by_b.find("b17")
 
 
+@needs_valgrind
 @pytest.mark.timeout(300)
 def test_valgrind_finds_nothing_in_the_plugin(tmp_path: Path) -> None:
     assert shutil.which("valgrind"), "setup/packages.sh installs valgrind for the tests"

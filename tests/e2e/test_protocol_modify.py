@@ -15,6 +15,7 @@ from handlersocket2 import (
     FindModify,
     In,
     Insert,
+    LockError,
     ModifyOp,
     OpenIndex,
     ReadOnlyError,
@@ -368,3 +369,29 @@ def test_the_raw_connection_takes_every_modification(
     writer.request(OpenIndex(6, database.name, "numbered", "", ["v"]))
     assert writer.request(Insert(6, ["x"])) == 1
     assert items(sql) == ROWS
+
+
+def test_a_table_that_its_engine_does_not_let_lock(make_server) -> None:
+    """With or without other tables that a write needs; a find needs no lock that is refused."""
+    server = make_server()
+    with Sql(server.socket, "test") as sql:
+        sql.run(
+            "CREATE TABLE plain (id INT PRIMARY KEY, v INT)",
+            "CREATE TABLE fired (id INT PRIMARY KEY, v INT)",
+            "CREATE TRIGGER to_plain AFTER UPDATE ON fired FOR EACH ROW DELETE FROM plain",
+            "INSERT INTO plain VALUES (1, 1)",
+            "INSERT INTO fired VALUES (1, 1)",
+        )
+    server.settings["innodb_read_only"] = 1
+    server.restart()
+    with Database(server, "test").writer() as client:
+        for table in ("plain", "fired"):
+            index = client.index("test", table, ["id", "v"])
+            for write in (
+                lambda index=index: index.insert([2, 2]),
+                lambda index=index: index.update(1, [1, 2]),
+                lambda index=index: index.delete(1),
+            ):
+                with pytest.raises(LockError, match="lock_tables"):
+                    write()
+            assert index.find(1) == [(b"1", b"1")]

@@ -22,6 +22,17 @@ needs_original = pytest.mark.skipif(
     SERVER_TREE.name != "mariadb-10.11", reason="the original is compared where it was recorded"
 )
 
+# Valgrind needs the symbols of the loader, which newer Debian releases keep in another package.
+needs_valgrind = pytest.mark.skipif(
+    SERVER_TREE.name != "mariadb-10.11",
+    reason="valgrind cannot start with the loader of another Debian release",
+)
+
+# What MariaDB has since 11.8: its own file of tests.
+needs_mariadb_11_8 = pytest.mark.skipif(
+    SERVER_TREE.name != "mariadb-11.8", reason="only MariaDB 11.8 has these features"
+)
+
 # MariaDB's tables of numbers, which its engine SEQUENCE makes up.
 _SEQUENCE = re.compile(r"\bFROM seq_(\d+)_to_(\d+)\b")
 _DIGITS = "(SELECT 0 d" + "".join(f" UNION SELECT {digit}" for digit in range(1, 10)) + ")"

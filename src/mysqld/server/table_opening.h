@@ -1,5 +1,6 @@
 // Opening, locking and closing tables in the server's own terms, for OpenTables.
 //
+// table_opening.cc beside this header has what every family shares; the family's has the rest.
 // Called on the worker's thread. None of it waits for another session's metadata
 // or table lock: the THD's lock_wait_timeout is 0.
 #pragma once
@@ -32,12 +33,21 @@ bool has_table_lock(const TABLE& table);
 // Views, information_schema, performance_schema and log tables are not served.
 bool is_servable(const TABLE& table);
 
-enum class OpenFailure : std::uint8_t { blocked, killed, refused };
+// Unlockable: the table is there, but its engine does not let it be locked for this purpose.
+enum class OpenFailure : std::uint8_t { blocked, killed, unlockable, refused };
 // What an error (0: none) says that opening a table has raised.
 OpenFailure open_failure(std::uint32_t error);
 
 // Gives every table back; the transaction and its metadata locks stay.
 void close_tables(THD* thd, bool opened_with_needs);
 void release_metadata_locks(THD* thd);
+
+// The family's part in the functions above.
+// Of open_with_needs(): false with an error raised.
+bool open_and_lock(THD* thd, TableRequest& request, Purpose purpose);
+// Of open_failure(): an error that only this family knows.
+OpenFailure own_open_failure(std::uint32_t error);
+// Of close_tables(): what is left of a statement with needs, but for its memory.
+void end_statement_with_needs(THD* thd);
 
 }  // namespace hs::mysqld::server

@@ -5,29 +5,6 @@
 #include "mysqld/server_api.h"
 
 namespace hs::mysqld::server {
-namespace {
-
-enum_sql_command sql_command(Purpose purpose) {
-  switch (purpose) {
-    case Purpose::insert: return SQLCOM_INSERT;
-    case Purpose::update: return SQLCOM_UPDATE;
-    case Purpose::erase: return SQLCOM_DELETE;
-    case Purpose::read: break;
-  }
-  return SQLCOM_SELECT;
-}
-
-enum_trigger_event_type trigger_event(Purpose purpose) {
-  switch (purpose) {
-    case Purpose::insert: return TRG_EVENT_INSERT;
-    case Purpose::erase: return TRG_EVENT_DELETE;
-    case Purpose::update:
-    case Purpose::read: break;
-  }
-  return TRG_EVENT_UPDATE;
-}
-
-}  // namespace
 
 void init_request(TableRequest& request, const std::string& database, const std::string& name,
                   Purpose purpose) {
@@ -37,14 +14,6 @@ void init_request(TableRequest& request, const std::string& database, const std:
                     is_write(purpose) ? MDL_SHARED_WRITE : MDL_SHARED_READ);
   // A view is refused before it is parsed.
   request.required_type = dd::enum_table_type::BASE_TABLE;
-}
-
-TABLE* open_single(THD* thd, TableRequest& request, Purpose purpose, bool& repairable) {
-  thd->lex->sql_command = sql_command(purpose);
-  Open_table_context context(thd, 0);
-  const bool failed = open_table(thd, &request, &context);
-  repairable = context.can_recover_from_failed_open();
-  return failed ? nullptr : request.table;
 }
 
 bool lock_single(THD* thd, TABLE& table, TableRequest& /*request*/, Purpose purpose) {
@@ -61,15 +30,8 @@ bool lock_single(THD* thd, TABLE& table, TableRequest& /*request*/, Purpose purp
   return true;
 }
 
-TABLE* open_with_needs(THD* thd, TableRequest& request, Purpose purpose) {
-  lex_start(thd);
-  thd->lex->sql_command = sql_command(purpose);
-  thd->lex->add_to_query_tables(&request);
-  if (is_write(purpose)) {
-    request.trg_event_map = static_cast<uint8>(1U << static_cast<unsigned>(trigger_event(purpose)));
-  }
-  if (open_and_lock_tables(thd, &request, 0)) return nullptr;
-  return request.table;
+bool open_and_lock(THD* thd, TableRequest& request, Purpose /*purpose*/) {
+  return !open_and_lock_tables(thd, &request, 0);
 }
 
 // On MySQL a table with a foreign key needs its parent, too: the server itself checks that it is there.
@@ -78,36 +40,15 @@ bool needs_other_tables(const TABLE& table) {
          table.s->foreign_key_parents != 0;
 }
 
-bool has_table_lock(const TABLE& table) { return table.file->lock_count() != 0; }
-
 bool is_servable(const TABLE& table) {
   return table.s->table_category == TABLE_CATEGORY_USER ||
          table.s->table_category == TABLE_CATEGORY_SYSTEM ||
          table.s->table_category == TABLE_CATEGORY_ACL_TABLE;
 }
 
-OpenFailure open_failure(std::uint32_t error) {
-  switch (error) {
-    case ER_LOCK_WAIT_TIMEOUT:
-    case ER_LOCK_DEADLOCK:
-    case ER_LOCK_OR_ACTIVE_TRANSACTION:
-    case ER_TABLE_DEF_CHANGED:
-    case 0: return OpenFailure::blocked;
-    case ER_QUERY_INTERRUPTED:
-    case ER_SERVER_SHUTDOWN: return OpenFailure::killed;
-    default: return OpenFailure::refused;
-  }
-}
+OpenFailure own_open_failure(std::uint32_t /*error*/) { return OpenFailure::refused; }
 
-void close_tables(THD* thd, bool opened_with_needs) {
-  close_thread_tables(thd);
-  if (!opened_with_needs) return;
-  thd->free_items();
-  lex_end(thd->lex);
-  lex_start(thd);
-  // A pass may hold thousands of such statements.
-  free_memory(thd);
-}
+void end_statement_with_needs(THD* thd) { thd->free_items(); }
 
 void release_metadata_locks(THD* thd) {
   thd->mdl_context.release_statement_locks();

@@ -1,0 +1,83 @@
+#include "mysqld/server/worker_thd.h"
+
+#include <cstring>
+
+#include "mysqld/server_api.h"
+
+namespace hs::mysqld::server {
+namespace {
+
+// Marks the THD as the server's own, so that no rule for clients applies to it
+// (an idle time-out, for one). The server has no name for plugins' threads.
+constexpr auto plugin_thread = static_cast<enum_thread_type>(1U << 30);
+
+}  // namespace
+
+bool is_shutting_down() { return abort_loop; }
+
+bool await_start() {
+  mysql_mutex_lock(&LOCK_server_started);
+  if (!mysqld_server_started) {
+    timespec deadline;
+    set_timespec_nsec(deadline, 100'000'000ULL);
+    mysql_cond_timedwait(&COND_server_started, &LOCK_server_started, &deadline);
+  }
+  const bool started = mysqld_server_started;
+  mysql_mutex_unlock(&LOCK_server_started);
+  return started;
+}
+
+THD* make_worker_thd() {
+  auto* thd = new THD(next_thread_id());
+  thd->thread_stack = reinterpret_cast<char*>(&thd);
+  thd->store_globals();
+  thd->system_thread = plugin_thread;
+  thd->security_ctx->skip_grants();
+  thd->security_ctx->user = my_strdup(PSI_NOT_INSTRUMENTED, "handlersocket", MYF(0));
+  thd->security_ctx->host_or_ip = "";
+  lex_start(thd);
+  thd->init_for_queries();
+  server_threads.insert(thd);
+  return thd;
+}
+
+void destroy_worker_thd(THD* thd) {
+  server_threads.erase(thd);
+  lex_end(thd->lex);
+  delete thd;
+}
+
+void read_repeatably(THD* thd) {
+  thd->variables.tx_isolation = ISO_REPEATABLE_READ;
+  thd->tx_isolation = ISO_REPEATABLE_READ;
+}
+
+void set_session_variable(THD* thd, const char* name, long long value) {
+  if (sys_var* variable = find_sys_var(thd, name, std::strlen(name), false)) {
+    auto* item = new (thd->mem_root) Item_int(thd, value);
+    set_var assignment(thd, OPT_SESSION, variable, &null_clex_str, item);
+    if (assignment.check(thd) == 0) assignment.update(thd);
+  }
+  thd->clear_error();
+  thd->free_items();
+  free_memory(thd);
+}
+
+void show(THD* thd, bool works, const char* state) {
+  // Never COM_DAEMON: KILL does not know such threads.
+  thd->set_command(works ? COM_QUERY : COM_SLEEP);
+  thd_proc_info(thd, state);
+}
+
+bool must_leave(const THD* thd) {
+  return abort_loop || killed_mask_hard(thd->killed) == KILL_SERVER;
+}
+
+void kill(THD* thd) { thd->awake(KILL_CONNECTION); }
+
+void forget_kill(THD* thd) {
+  thd->reset_killed();
+  thd->mysys_var->abort = 0;
+}
+
+}  // namespace hs::mysqld::server

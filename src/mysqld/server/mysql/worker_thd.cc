@@ -1,0 +1,79 @@
+#include "mysqld/server/worker_thd.h"
+
+#include <string_view>
+
+#include "mysqld/server_api.h"
+
+namespace hs::mysqld::server {
+namespace {
+
+// Marks the THD as the server's own, so that SHOW PROCESSLIST shows it though it has no connection.
+// The server has no name for plugins' threads.
+constexpr auto plugin_thread = static_cast<enum_thread_type>(1U << 30);
+
+}  // namespace
+
+bool is_shutting_down() { return connection_events_loop_aborted(); }
+
+bool await_start() {
+  mysql_mutex_lock(&LOCK_server_started);
+  if (!mysqld_server_started) {
+    timespec deadline;
+    set_timespec_nsec(&deadline, 100'000'000ULL);
+    mysql_cond_timedwait(&COND_server_started, &LOCK_server_started, &deadline);
+  }
+  const bool started = mysqld_server_started;
+  mysql_mutex_unlock(&LOCK_server_started);
+  return started;
+}
+
+THD* make_worker_thd() {
+  // Not a background thread: one of those that is destroyed in deinit trips over an assertion of InnoDB's.
+  THD* thd = create_thd(false, false, true, PSI_NOT_INSTRUMENTED, 0);
+  thd_set_thread_stack(thd, reinterpret_cast<char*>(&thd));
+  thd->system_thread = plugin_thread;
+  // Never set without a connection, but shown for one.
+  thd->get_protocol_classic()->get_net()->reading_or_writing = 0;
+  thd->store_cached_properties(THD::cached_properties::RW_STATUS);
+  constexpr std::string_view user = "handlersocket";
+  thd->security_context()->skip_grants();
+  thd->security_context()->assign_user(user.data(), user.size());
+  lex_start(thd);
+  return thd;
+}
+
+void destroy_worker_thd(THD* thd) {
+  lex_end(thd->lex);
+  destroy_thd(thd, false);
+}
+
+void read_repeatably(THD* thd) {
+  thd->variables.transaction_isolation = ISO_REPEATABLE_READ;
+  thd->tx_isolation = ISO_REPEATABLE_READ;
+}
+
+void set_session_variable(THD* thd, const char* name, long long value) {
+  Item* const item = new (thd->mem_root) Item_int(value);
+  set_var assignment(OPT_SESSION, System_variable_tracker::make_tracker(name), item);
+  if (assignment.resolve(thd) == 0 && assignment.check(thd) == 0) assignment.update(thd);
+  thd->clear_error();
+  thd->free_items();
+  free_memory(thd);
+}
+
+void show(THD* thd, bool works, const char* state) {
+  thd->set_command(works ? COM_QUERY : COM_SLEEP);
+  thd->set_proc_info(state);
+}
+
+bool must_leave(const THD* /*thd*/) { return connection_events_loop_aborted(); }
+
+void kill(THD* thd) {
+  mysql_mutex_lock(&thd->LOCK_thd_data);
+  thd->awake(THD::KILL_CONNECTION);
+  mysql_mutex_unlock(&thd->LOCK_thd_data);
+}
+
+void forget_kill(THD* thd) { thd->killed = THD::NOT_KILLED; }
+
+}  // namespace hs::mysqld::server
