@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
-from matplotlib.figure import Figure
+import matplotlib as mpl  # type: ignore[import-not-found,unused-ignore]
+from matplotlib.figure import Figure  # type: ignore[import-not-found,unused-ignore]
 
 from .load import Result
 from .report import precise

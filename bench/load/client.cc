@@ -76,7 +76,8 @@ void Client::run(const Timeline& timeline) {
 void Client::record_unanswered() {
   const auto now = std::min(Clock::now(), timeline_.to);
   const auto record = [&](Clock::time_point intended) {
-    if (intended < now) outcome_.latency.record(static_cast<std::uint64_t>((now - intended).count()));
+    if (intended < now)
+      outcome_.latency.record(static_cast<std::uint64_t>((now - intended).count()));
   };
   for (const Connection& connection : connections_) {
     for (std::uint32_t i = 0; i < connection.in_flight; ++i) {

@@ -129,11 +129,12 @@ class MysqlxWire final : public Wire {
   explicit MysqlxWire(const Options& options) : options_(options) {
     const std::string place =
         " WHERE " + options.key_column + (options.keys_per_find > 1 ? " IN (" : " = ") + "?";
-    select_ = "SELECT " + options.columns + " FROM " + options.database + "." + options.table + place;
+    select_ =
+        "SELECT " + options.columns + " FROM " + options.database + "." + options.table + place;
     for (std::uint32_t i = 1; i < options.keys_per_find; ++i) select_ += ",?";
     if (options.keys_per_find > 1) select_ += ")";
-    update_ = "UPDATE " + options.database + "." + options.table + " SET " + options.update_columns +
-              " = ? WHERE " + options.key_column + " = ?";
+    update_ = "UPDATE " + options.database + "." + options.table + " SET " +
+              options.update_columns + " = ? WHERE " + options.key_column + " = ?";
   }
 
   // The answer to the server's challenge does not depend on it, since there is no password.

@@ -29,8 +29,7 @@ constexpr int timeout_ms = 30'000;
 constexpr std::chrono::seconds longest_run{60};
 constexpr std::chrono::milliseconds between_looks{5};
 constexpr std::size_t piece_size = std::size_t{256} << 10;
-constexpr std::string_view open_index =
-    "P\t1\ttest\tuser\tPRIMARY\tuser_name,user_email,created\n";
+constexpr std::string_view open_index = "P\t1\ttest\tuser\tPRIMARY\tuser_name,user_email,created\n";
 // In the middle of the demo's table.
 constexpr std::string_view lookup = "1\t=\t1\t500000\n";
 
