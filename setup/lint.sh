@@ -61,6 +61,7 @@ python_types() {
   local path=(setup/*.py)
   [[ ! -d clients/python/src ]] || path+=(clients/python/src)
   var/venv/bin/mypy --strict --cache-dir=var/mypy "${path[@]}"
+  MYPYPATH=setup:bench var/venv/bin/mypy --strict --cache-dir=var/mypy -p comparison
 }
 
 setup/packages.sh build lint

@@ -1,93 +1,144 @@
-"""python3 -m comparison run|curves|report|plot: see --help."""
+"""Servers side by side on one machine: `run` measures the table, `curves` how cost grows."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 from .compare import PARTS, compare
+from .curves import NAMES as CURVE_NAMES
 from .curves import measure_curves
 from .load import Pace
-from .places import REPOSITORY, RESULTS, BenchError, put_first
-from .report import Report, fill_document
-from .servers import Database
+from .markdown import fill_document
+from .places import POLITE, REPOSITORY, RESULTS, BenchError, put_first
+from .profile import CASES, profile
+from .report import Report, against_sql
 
-from server_instance import ServerError, Setting, default_plugin_dir  # isort: skip  (setup/)
+from server_instance import ServerError  # isort: skip  (setup/)
 
 DOCUMENT = REPOSITORY / "docs" / "performance.md"
-QUICK = Pace(warm_up=0.5, duration=1.5, rounds=3)
+APPENDIX = REPOSITORY / "docs" / "performance-figures.md"
+# Whose table the document itself shows; the others have theirs in the appendix.
+MAIN_SERVER = "mariadb-10.11"
+SERVERS = (MAIN_SERVER, "mariadb-11.8", "mysql-9.7")
+# What does not take the place of a whole run.
+QUICK_MARK = "-quick"
+
+QUICK = Pace(warm_up=0.2, duration=0.5, rounds=2)
 FULL = Pace(warm_up=1.0, duration=4.0, rounds=5)
+QUICK_CURVES = Pace(warm_up=0.1, duration=0.3, rounds=1)
+FULL_CURVES = Pace(warm_up=0.3, duration=1.5, rounds=3)
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench/run", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
+
     run = commands.add_parser("run", help="measure everything, print the table")
-    run.add_argument("server", help="a server that setup/server.sh got, such as mariadb-10.11")
-    run.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
-    run.add_argument("--rounds", type=int, help="how many")
+    run.add_argument("--rounds", type=int, help="how many (5)")
     run.add_argument("--only", choices=PARTS, help="one part of it")
+    run.set_defaults(work=do_run)
+
     curves = commands.add_parser("curves", help="measure how cost grows")
-    curves.add_argument("server")
-    curves.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
-    curves.add_argument("--only", action="append", default=[], help="one curve, by name")
-    report = commands.add_parser("report", help="print the table of the last run again")
-    report.add_argument("--write", action="store_true", help="and put it into docs/performance.md")
-    commands.add_parser("plot", help="draw the last run's curves into docs/performance/")
+    curves.add_argument("--only", action="append", default=[], choices=CURVE_NAMES)
+    curves.set_defaults(work=do_curves)
+    for measuring in (run, curves):
+        measuring.add_argument(
+            "--quick", action="store_true", help="to try it out: the figures are worth nothing"
+        )
+
+    profiling = commands.add_parser("profile", help="where the server's time goes, by symbol")
+    profiling.add_argument("--only", action="append", default=[], choices=[c.name for c in CASES])
+    profiling.add_argument("--original", action="store_true", help="of the original, not of ours")
+    profiling.add_argument("--seconds", type=float, default=5.0, help="of sampling (5)")
+    profiling.set_defaults(work=do_profile)
+    for command in (run, curves, profiling):
+        command.add_argument("server", help="one that setup/server.sh got, such as mariadb-10.11")
+        command.add_argument(
+            "--polite", action="store_true", help="ask for no precedence over other programs"
+        )
+
+    report = commands.add_parser("report", help="the tables of the last whole runs again")
+    report.add_argument("server", nargs="?", default=MAIN_SERVER)
+    report.add_argument("--quick", action="store_true", help="of the last quick run")
+    report.add_argument("--write", action="store_true", help="put those of all servers into docs/")
+    report.set_defaults(work=do_report)
+
+    plot = commands.add_parser("plot", help="draw the last curves into docs/performance/")
+    plot.add_argument("server", nargs="?", default=MAIN_SERVER)
+    plot.set_defaults(work=do_plot)
     return parser.parse_args()
 
 
-def places_of(arguments: argparse.Namespace) -> tuple[Path, Path]:
-    """The server's tree, and the folder of the plugin that was built for it."""
-    tree = REPOSITORY / "var" / "servers" / arguments.server
-    build = os.environ.get("HS_BENCH_BUILD")
-    return tree, Path(build) / "src" / "mysqld" if build else default_plugin_dir(tree)
+def tree_of(arguments: argparse.Namespace) -> Path:
+    name: str = arguments.server
+    return REPOSITORY / "var" / "servers" / name
 
 
-def run(arguments: argparse.Namespace) -> None:
+def relative(path: Path) -> Path:
+    return path.relative_to(REPOSITORY)
+
+
+def do_run(arguments: argparse.Namespace) -> None:
     pace = QUICK if arguments.quick else FULL
     if arguments.rounds:
         pace = Pace(pace.warm_up, pace.duration, arguments.rounds)
-    tree, plugin_dir = places_of(arguments)
+    mark = QUICK_MARK if arguments.quick else ""
+    if arguments.only:
+        mark += f"-{arguments.only}"
     parts = frozenset([arguments.only] if arguments.only else PARTS)
-    path = compare(tree, plugin_dir, pace, parts)
-    print(f"\n{Report.read(path).text()}\n== all rounds are in {path.relative_to(REPOSITORY)}")
+    path = compare(tree_of(arguments), pace, parts, mark)
+    print(f"\n{Report.read(path).text()}\n== all rounds are in {relative(path)}")
 
 
-def curves(arguments: argparse.Namespace) -> None:
-    tree, plugin_dir = places_of(arguments)
-
-    def make(name: str, settings: Mapping[str, Setting]) -> Database:
-        return Database(name, tree, plugin_dir, original=name == "original", settings=settings)
-
+def do_curves(arguments: argparse.Namespace) -> None:
     put_first(os.getpid())
-    pace = Pace(0.3, 1.0, 1) if arguments.quick else Pace(0.5, 2.0, 3)
-    path = measure_curves(make, pace, frozenset(arguments.only))
-    print(f"== the curves are in {path.relative_to(REPOSITORY)}")
+    pace, mark = (QUICK_CURVES, QUICK_MARK) if arguments.quick else (FULL_CURVES, "")
+    path = measure_curves(tree_of(arguments), pace, frozenset(arguments.only), mark)
+    print(f"== the curves are in {relative(path)}")
 
 
-def plot(_: argparse.Namespace) -> None:
+def do_profile(arguments: argparse.Namespace) -> None:
+    put_first(os.getpid())
+    path = profile(
+        tree_of(arguments), arguments.only, original=arguments.original, seconds=arguments.seconds
+    )
+    print(f"== this is also in {relative(path)}")
+
+
+def do_report(arguments: argparse.Namespace) -> None:
+    mark = QUICK_MARK if arguments.quick else ""
+    print(Report.read(RESULTS / f"comparison-{arguments.server}{mark}.json").appendix())
+    if not arguments.write:
+        return
+    if arguments.quick:
+        raise BenchError("a quick run's figures are not for the documents")
+    paths = {name: RESULTS / f"comparison-{name}.json" for name in SERVERS}
+    reports = {name: Report.read(path) for name, path in paths.items() if path.exists()}
+    for name, report in reports.items():
+        fill_document(APPENDIX, name, report.appendix())
+    if MAIN_SERVER in reports:
+        fill_document(DOCUMENT, "comparison", reports[MAIN_SERVER].text())
+    fill_document(DOCUMENT, "servers", against_sql(list(reports.values())))
+    print(f"== written: {relative(DOCUMENT)}, {relative(APPENDIX)}")
+
+
+def do_plot(arguments: argparse.Namespace) -> None:
     from .plots import draw_all  # noqa: PLC0415  (only this command needs matplotlib)
 
-    images = draw_all(RESULTS / "curves.json", DOCUMENT.parent / "performance")
-    links = [f"![{image.stem}](performance/{image.name})" for image in images]
-    fill_document(DOCUMENT, "curves", "\n\n".join(links))
-
-
-def report(arguments: argparse.Namespace) -> None:
-    result = Report.read(RESULTS / "comparison.json")
-    print(result.text())
-    if arguments.write:
-        fill_document(DOCUMENT, "comparison", result.text())
+    text = draw_all(RESULTS / f"curves-{arguments.server}.json", DOCUMENT.parent / "performance")
+    fill_document(DOCUMENT, "curves", text)
+    print(f"== written: {relative(DOCUMENT)}, {relative(DOCUMENT.parent / 'performance')}")
 
 
 def main() -> int:
     arguments = parse_arguments()
+    if getattr(arguments, "polite", False):
+        os.environ[POLITE] = "1"
     try:
-        {"run": run, "curves": curves, "report": report, "plot": plot}[arguments.command](arguments)
+        arguments.work(arguments)
     except (BenchError, ServerError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

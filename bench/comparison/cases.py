@@ -13,6 +13,7 @@ class Reach(Enum):
     WRITE = "write"
     UNIX = "unix"
     SQL = "sql"
+    X = "x"
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Case:
     reach: Reach = Reach.READ
 
     @property
-    def program(self) -> str:
+    def generator(self) -> str:
         return "hs-bench-sql" if self.reach is Reach.SQL else "hs-bench"
 
 
@@ -33,6 +34,9 @@ ALONE = ("--connections=1", "--depth=1")
 # The first thousand rows: what a cache's worth of hot rows looks like to the engine.
 HOT = ("--keys=1000",)
 UPDATE = ("--work=update",)
+CONNECT = ("--work=connect", "--connections=16", "--depth=1")
+# Open loop, well below what any of them can do: what a client sees that is not in a hurry.
+PACED = ("--connections=100", "--depth=100", "--rate=20000")
 
 # Reads, adaptive hash index ON.
 READS = (
@@ -45,6 +49,7 @@ READS = (
     Case("memcached random", "memcached", PIPELINED),
     Case("echo pipelined", "echo", PIPELINED),
     Case("sql prepared 16", "ours", ("--mode=prepared", "--connections=16"), Reach.SQL),
+    Case("x pipelined", "ours", PIPELINED, Reach.X),
     Case("ours in", "ours", ("--connections=16", "--depth=1", "--multi-get=100")),
     Case("ours single", "ours", SINGLE),
     Case("original single", "original", SINGLE),
@@ -55,13 +60,18 @@ READS = (
     Case("sql prepared 100", "ours", ("--mode=prepared", "--connections=100"), Reach.SQL),
     Case("sql text 100", "ours", ("--mode=text", "--connections=100"), Reach.SQL),
     Case("sql handler 100", "ours", ("--mode=handler", "--connections=100"), Reach.SQL),
+    Case("x single", "ours", SINGLE, Reach.X),
     Case("ours alone", "ours", ALONE),
     Case("original alone", "original", ALONE),
     Case("memcached alone", "memcached", ALONE),
     Case("redis alone", "redis", ALONE),
     Case("echo alone", "echo", ALONE),
-    Case("ours connect", "ours", ("--work=connect", "--connections=16", "--depth=1")),
-    Case("original connect", "original", ("--work=connect", "--connections=16", "--depth=1")),
+    Case("ours paced", "ours", PACED),
+    Case("original paced", "original", PACED),
+    Case("memcached paced", "memcached", PACED),
+    Case("redis paced", "redis", PACED),
+    Case("ours connect", "ours", CONNECT),
+    Case("original connect", "original", CONNECT),
     Case("sql connect", "ours", ("--mode=connect", "--connections=16"), Reach.SQL),
 )
 

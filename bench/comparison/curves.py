@@ -4,60 +4,88 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from .compare import HASH_INDEX, running, say, settle
+from .cases import PIPELINED, SINGLE
+from .compare import add, say, settle
+from .database import HASH_INDEX, Database, has_original
 from .load import Pace, Result, run_load
-from .places import RESULTS, need_two_cores
-from .rounds import Measured
-from .servers import Database
+from .machine import describe_machine, describe_versions
+from .peer import Peer
+from .places import CLIENT_CORES, RESULTS, SERVER_CORES, need_two_cores
 
-Make = Callable[[str, dict[str, str | int | None]], Database]
+from demo import ROWS  # isort: skip  (setup/, put on the path by places)
+from server_instance import Setting  # isort: skip
+
+# By server and point: the rounds.
+Series = dict[str, dict[str, list[Result]]]
+# Room for 10,000,000 rows, and for the others beside them.
+SETTINGS: dict[str, Setting] = {HASH_INDEX: "ON", "innodb_buffer_pool_size": "3G"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a point's own: made once, kept for later runs, in memory before it is measured."""
+
+    name: str
+    columns: str
+    # Its rows, from test.user of the demo: any server has that, and in the order of its key.
+    select: str
+    read: str
 
 
 @dataclass(frozen=True)
 class Curve:
-    """`prepare` makes the point's table, if it needs one of its own."""
-
     name: str
     title: str
     unit: str
     points: tuple[int, ...]
     options: Callable[[int], list[str]]
-    prepare: Callable[[int], str] = lambda _: ""
+    table: Callable[[int], Table] | None = None
+    # Until the adaptive hash index knows a table of this size.
+    settling: Callable[[int], float] = lambda _: 0.0
 
 
-def size_table(rows: int) -> str:
-    return (
-        f"CREATE TABLE IF NOT EXISTS test.size_{rows} LIKE test.user;"
-        f"INSERT IGNORE INTO test.size_{rows} SELECT seq, CONCAT('user_', LPAD(seq, 7, '0')),"
-        " CONCAT('user_', LPAD(seq, 7, '0'), '@example.com'), '2020-01-01'"
-        f" FROM test.seq_1_to_{rows} WHERE NOT EXISTS (SELECT 1 FROM test.size_{rows});"
-        f"SELECT COUNT(*), SUM(LENGTH(user_email)) FROM test.size_{rows};"
+def size_table(rows: int) -> Table:
+    thousands = " UNION ALL ".join(f"SELECT {i} AS d" for i in range(-(-rows // ROWS)))
+    key = f"d * {ROWS} + user_id"
+    name = f"CONCAT('user_', LPAD({key}, 8, '0'))"
+    return Table(
+        f"size_{rows}",
+        "user_id INT UNSIGNED NOT NULL PRIMARY KEY, user_name VARCHAR(50),"
+        " user_email VARCHAR(255), created DATETIME",
+        f"SELECT {key}, {name}, CONCAT({name}, '@example.com'), created"
+        f" FROM ({thousands}) AS part STRAIGHT_JOIN user WHERE user_id <= {rows}",
+        "user_email",
     )
 
 
 WIDTH_ROWS = 1_000
 
 
-def width_table(columns: int) -> str:
+def width_table(columns: int) -> Table:
     names = ", ".join(f"c{i} VARCHAR(20)" for i in range(columns))
-    values = ", ".join("'0123456789'" for _ in range(columns))
-    return (
-        f"CREATE TABLE IF NOT EXISTS test.width_{columns}"
-        f" (id INT UNSIGNED NOT NULL PRIMARY KEY, {names});"
-        f"INSERT IGNORE INTO test.width_{columns}"
-        f" SELECT seq, {values} FROM test.seq_1_to_{WIDTH_ROWS};"
+    values = ", ".join(["'0123456789'"] * columns)
+    return Table(
+        f"width_{columns}",
+        f"id INT UNSIGNED NOT NULL PRIMARY KEY, {names}",
+        f"SELECT user_id, {values} FROM user WHERE user_id <= {WIDTH_ROWS}",
+        "c0",
     )
 
 
-def value_table(size: int) -> str:
-    return (
-        f"CREATE TABLE IF NOT EXISTS test.value_{size}"
-        " (id INT UNSIGNED NOT NULL PRIMARY KEY, value LONGTEXT);"
-        f"INSERT IGNORE INTO test.value_{size}"
-        f" SELECT seq, REPEAT('x', {size}) FROM test.seq_1_to_100;"
+VALUE_ROWS = 100
+
+
+def value_table(size: int) -> Table:
+    return Table(
+        f"value_{size}",
+        "id INT UNSIGNED NOT NULL PRIMARY KEY, value LONGTEXT",
+        f"SELECT user_id, REPEAT('x', {size}) FROM user WHERE user_id <= {VALUE_ROWS}",
+        "value",
     )
 
 
@@ -67,31 +95,31 @@ CURVES: tuple[Curve, ...] = (
         "16 × 100 lookups at random",
         "rows of the table",
         (1_000, 10_000, 100_000, 1_000_000, 10_000_000),
-        lambda rows: ["--connections=16", "--depth=100", f"--keys={rows}", f"--table=size_{rows}"],
+        lambda rows: [*PIPELINED, f"--keys={rows}", f"--table=size_{rows}"],
         size_table,
+        lambda rows: 12.0 if rows > 1_000_000 else 5.0 if rows > 10_000 else 0.0,
     ),
     Curve(
         "connections",
         "one lookup at a time on each connection",
         "connections",
-        (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000, 2000, 4000, 8000),
+        (1, 4, 16, 64, 256, 1000, 2000, 4000, 8000),
         lambda count: [f"--connections={count}", "--depth=1"],
     ),
     Curve(
         "depth",
         "16 connections",
         "requests in each pipeline",
-        (1, 2, 4, 8, 16, 32, 64, 100, 200, 500, 1000),
+        (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000),
         lambda depth: ["--connections=16", f"--depth={depth}"],
     ),
     Curve(
         "columns",
-        f"16 × 100 lookups, {WIDTH_ROWS} rows of 10-byte columns, all asked for",
+        f"16 × 100 lookups, {WIDTH_ROWS:,} rows of 10-byte columns, all asked for",
         "columns",
         (1, 2, 5, 10, 20, 50, 100, 200),
         lambda columns: [
-            "--connections=16",
-            "--depth=100",
+            *PIPELINED,
             f"--keys={WIDTH_ROWS}",
             f"--table=width_{columns}",
             "--columns=" + ",".join(f"c{i}" for i in range(columns)),
@@ -106,82 +134,129 @@ CURVES: tuple[Curve, ...] = (
         lambda size: [
             "--connections=16",
             "--depth=1",
-            "--keys=100",
+            f"--keys={VALUE_ROWS}",
             f"--table=value_{size}",
             "--columns=value",
         ],
         value_table,
     ),
 )
+WORKERS = (
+    Curve(
+        "workers",
+        "16 × 100 lookups at random, server and client on both cores",
+        "workers",
+        (1, 2),
+        lambda _: [*PIPELINED],
+    ),
+    Curve(
+        "workers-single",
+        "100 connections × 1 lookup, server and client on both cores",
+        "workers",
+        (1, 2),
+        lambda _: [*SINGLE],
+    ),
+)
+NAMES = tuple(curve.name for curve in (*CURVES, *WORKERS))
 
 
-def measure(
-    curve: Curve, databases: Sequence[Database], pace: Pace
-) -> dict[str, dict[str, Result]]:
-    """By server and point: the medians."""
-    rounds: dict[tuple[str, int], list[Result]] = {}
+def prepare(database: Database, table: Table) -> None:
+    if not database.has_table(table.name):
+        # Under another name first, so that a table of this name is always a whole one; without
+        # checks an empty table is loaded in bulk where the server can do that.
+        database.instance.client(
+            f"DROP TABLE IF EXISTS loading; CREATE TABLE loading ({table.columns})"
+            " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;"
+            "SET unique_checks = 0, foreign_key_checks = 0;"
+            f"INSERT INTO loading {table.select};"
+            f"RENAME TABLE loading TO {table.name};",
+            "test",
+        )
+    database.read_whole(table.name, table.read)
+
+
+def measure(curve: Curve, databases: Sequence[Database], pace: Pace) -> Series:
     for point in curve.points:
-        statements = curve.prepare(point)
-        for database in databases if statements else ():
-            database.instance.client(statements, "test")
-    for _ in range(pace.rounds):
+        table = curve.table(point) if curve.table else None
+        for database in databases if table else ():
+            assert table is not None
+            prepare(database, table)
+            if seconds := curve.settling(point):
+                options = [*database.read_options(), *curve.options(point)]
+                settling = Pace(warm_up=0, duration=min(seconds, seconds * pace.duration), rounds=1)
+                run_load(options, server_pid=database.pid, pace=settling)
+    series: Series = {database.name: {} for database in databases}
+    for number in range(pace.rounds):
         for point in curve.points:
-            for database in databases:
+            for database in databases if number % 2 == 0 else reversed(databases):
                 options = [*database.read_options(), *curve.options(point)]
                 result = run_load(options, server_pid=database.pid, pace=pace)
-                rounds.setdefault((database.name, point), []).append(result)
-    medians: dict[str, dict[str, Result]] = {}
-    for (name, point), results in rounds.items():
-        medians.setdefault(name, {})[str(point)] = Measured(tuple(results)).median
-    return medians
+                series[database.name].setdefault(str(point), []).append(result)
+    return series
 
 
-def measure_curves(make: Make, pace: Pace, only: frozenset[str]) -> Path:
-    """All curves and the workers, as one JSON file; curves of earlier runs stay in it."""
+def start(tree: Path, stack: ExitStack, settings: dict[str, Setting]) -> list[Database]:
+    """In the folders of the comparison's servers, whose rows are there already."""
+    peers: dict[str, Peer] = {}
+    databases = [Database("ours", tree, settings=settings)]
+    add(stack, peers, databases[0])
+    if has_original(tree):
+        databases.append(Database("original", tree, original=True, settings=settings))
+        add(stack, peers, databases[1])
+    return databases
+
+
+def workers(tree: Path, pace: Pace, curves: Sequence[Curve]) -> dict[str, Series]:
+    """Two workers need two cores: here server and client share them."""
+    both = SERVER_CORES | CLIENT_CORES
+    all_series: dict[str, Series] = {curve.name: {} for curve in curves}
+    for count in (1, 2):
+        with ExitStack() as stack:
+            databases = start(tree, stack, {**SETTINGS, "handlersocket_threads": count})
+            for database in databases:
+                database.move_to(both)
+                settle(database, seconds=min(6.0, 3 * pace.duration))
+            for _ in range(pace.rounds):
+                for curve in curves:
+                    for database in databases:
+                        options = [*database.read_options(), *curve.options(count)]
+                        result = run_load(options, server_pid=database.pid, pace=pace, cores=both)
+                        of_server = all_series[curve.name].setdefault(database.name, {})
+                        of_server.setdefault(str(count), []).append(result)
+    return all_series
+
+
+def measure_curves(tree: Path, pace: Pace, only: frozenset[str], mark: str) -> Path:
+    """All curves as one JSON file; those of earlier runs stay in it."""
     need_two_cores()
-    path = RESULTS / "curves.json"
-    data = json.loads(path.read_text()) if path.exists() else {}
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    path = RESULTS / f"curves-{tree.name}{mark}.json"
+    data: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"curves": {}}
 
-    def keep(name: str, title: str, unit: str, medians: dict[str, dict[str, Result]]) -> None:
-        series = {who: {x: vars(y) for x, y in each.items()} for who, each in medians.items()}
-        data[name] = {"title": title, "unit": unit, "series": series}
+    def keep(curve: Curve, series: Series) -> None:
+        data["curves"][curve.name] = {
+            "title": curve.title,
+            "unit": curve.unit,
+            "series": {
+                who: {x: [vars(each) for each in rounds] for x, rounds in points.items()}
+                for who, points in series.items()
+            },
+        }
+        data["machine"] = describe_machine()
+        data["versions"] = describe_versions(tree)
         path.write_text(json.dumps(data, indent=1) + "\n")
 
-    with running(make("ours", {HASH_INDEX: "ON"})) as ours:
-        with running(make("original", {HASH_INDEX: "ON"})) as original:
-            databases = [
-                peer for peer in (*ours.values(), *original.values()) if isinstance(peer, Database)
-            ]
-            settle(*databases)
-            for curve in CURVES:
-                if not only or curve.name in only:
-                    say(f"curve: {curve.name}")
-                    keep(curve.name, curve.title, curve.unit, measure(curve, databases, pace))
-    if not only or "workers" in only:
-        say("curve: workers")
-        keep(
-            "workers",
-            "100 × 1 lookups, server and client on both cores",
-            "workers",
-            workers(make, pace),
-        )
+    wanted = [curve for curve in CURVES if not only or curve.name in only]
+    if wanted:
+        with ExitStack() as stack:
+            databases = start(tree, stack, SETTINGS)
+            settle(*databases, seconds=min(12.0, 6 * pace.duration))
+            for curve in wanted:
+                say(f"curve: {curve.name}")
+                keep(curve, measure(curve, databases, pace))
+    of_workers = [curve for curve in WORKERS if not only or curve.name in only]
+    if of_workers:
+        say("curves: workers")
+        for name, series in workers(tree, pace, of_workers).items():
+            keep(next(curve for curve in of_workers if curve.name == name), series)
     return path
-
-
-def workers(make: Make, pace: Pace) -> dict[str, dict[str, Result]]:
-    """Two workers need two cores: here server and client share them."""
-    both = frozenset({0, 1})
-    medians: dict[str, dict[str, Result]] = {}
-    for name in ("ours", "original"):
-        for count in (1, 2):
-            with running(make(name, {HASH_INDEX: "ON", "handlersocket_threads": count})) as peers:
-                for peer in peers.values():
-                    assert isinstance(peer, Database)
-                    peer.move_to(both)
-                    options = [*peer.read_options(), "--connections=100", "--depth=1"]
-                    rounds = [
-                        run_load(options, server_pid=peer.pid, pace=pace, cores=both)
-                        for _ in range(pace.rounds)
-                    ]
-                    medians.setdefault(name, {})[str(count)] = Measured(tuple(rounds)).median
-    return medians

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import socket
-import threading
-import time
+import subprocess
 from pathlib import Path
 
-from .places import ADDRESS, CLIENT_CORES, BenchError, on_cores
-from .servers import Database
+from .database import Database
+from .places import ADDRESS, CLIENT_CORES, BenchError, on_cores, program
 
 IDLE_CONNECTIONS = 2_000
 LONG_FIND_ROWS = 1_000_000
 TIMEOUT = 60.0
 OPEN = b"P\t1\ttest\tuser\tPRIMARY\tuser_name,user_email,created\n"
+FLOOR_LOOKUPS = 1_000_000
 
 
 def resident_kib(pid: int) -> int:
@@ -65,59 +66,40 @@ def idle_connection_kib(server: Database) -> float:
             connection.close()
 
 
-def long_find(server: Database) -> dict[str, float]:
+def long_finds(server: Database, rounds: int) -> dict[str, list[float]]:
     """Reads the whole table in one find while another connection goes on looking rows up."""
-    port = server.instance.hs_port
-    with on_cores(CLIENT_CORES), connect(port) as long, connect(port) as other:
-        ask(long, OPEN)
-        ask(other, OPEN)
-        ask(other, b"1\t=\t1\t1\n")
-        waits: list[float] = []
-        done = threading.Event()
-
-        def look_up() -> None:
-            while not done.is_set():
-                started = time.monotonic()
-                ask(other, b"1\t=\t1\t500000\n")
-                waits.append(time.monotonic() - started)
-
-        before = peak = resident_kib(server.pid)
-        lookups = threading.Thread(target=look_up)
-        lookups.start()
-        started = time.monotonic()
-        first_byte = 0.0
-        size = pieces = 0
-        last = b""
-        try:
-            long.sendall(b"1\t>=\t1\t1\t%d\n" % LONG_FIND_ROWS)
-            while not last.endswith(b"\n"):
-                last = long.recv(1 << 20)
-                if not last:
-                    raise BenchError("the server closed the connection of the long find")
-                first_byte = first_byte or time.monotonic() - started
-                size += len(last)
-                pieces += 1
-                if pieces % 64 == 0:
-                    peak = max(peak, resident_kib(server.pid))
-        finally:
-            done.set()
-            lookups.join(TIMEOUT)
-        peak = max(peak, resident_kib(server.pid))
-    if size < LONG_FIND_ROWS * 10:
-        raise BenchError(f"the long find answered only {size} bytes")
+    command = [program("hs-long-find"), str(server.instance.hs_port), str(LONG_FIND_ROWS)]
+    command.append(str(server.pid))
+    seen = []
+    for _ in range(rounds):
+        with on_cores(CLIENT_CORES):
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=2 * TIMEOUT, check=False
+            )
+        if done.returncode != 0:
+            raise BenchError(f"the long find failed: {done.stderr.strip()}")
+        seen.append(json.loads(done.stdout))
+        if seen[-1]["bytes"] < LONG_FIND_ROWS * 10:
+            raise BenchError(f"the long find answered only {seen[-1]['bytes']} bytes")
+    # Later rounds use again what the first has grown by, so all of them are held against its start.
+    peak = max(each["memory_peak_kib"] for each in seen)
     return {
-        "find growth": (peak - before) / 1024,
-        "find first byte": first_byte * 1e3,
-        "find longest wait": max(waits) * 1e3,
-        "find seconds": time.monotonic() - started,
+        "find growth": [(peak - seen[0]["memory_before_kib"]) / 1024],
+        "find first byte": [each["first_byte_ms"] for each in seen],
+        "find longest wait": [each["longest_wait_ms"] for each in seen],
+        "find seconds": [each["seconds"] for each in seen],
     }
 
 
-def engine_floor(server: Database, keys: int) -> float:
+def engine_floor(server: Database, keys: int, rounds: int) -> list[float]:
     """CPU microseconds of a lookup in the engine alone."""
-    call = f"SELECT hs_engine_floor('test', 'user', {keys}, %d)"
-    server.instance.sql(call % 2_000_000)  # the adaptive hash index fills while it is used
-    value = server.instance.sql(call % 3_000_000)[0][0]
-    if value == "NULL":
-        raise BenchError("the engine floor could not be measured")
-    return float(value) / 1e3
+
+    def call(lookups: int) -> float:
+        statement = f"SELECT hs_engine_floor('test', 'user', {keys}, {lookups})"
+        value = server.instance.sql(statement)[0][0]
+        if value == "NULL":
+            raise BenchError("the engine floor could not be measured")
+        return float(value) / 1e3
+
+    call(FLOOR_LOOKUPS)  # the adaptive hash index fills while it is used
+    return [call(FLOOR_LOOKUPS) for _ in range(rounds)]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from .places import CLIENT_CORES, BenchError, on_cores
+from .places import CLIENT_CORES, BenchError, on_cores, program
 
 # On top of warm-up and duration: connecting, and a server that hangs.
 PATIENCE = 60.0
@@ -47,16 +45,13 @@ class Result:
         return self.user_cpu + self.system_cpu
 
     @property
+    def busy(self) -> float:
+        """The share of a core that the server took: below 1 it waited for its clients."""
+        return self.rate * self.cpu / 1e6
+
+    @property
     def rows_per_cpu_second(self) -> float:
         return self.rows / self.server_seconds if self.server_seconds else 0.0
-
-
-def build_dir() -> Path:
-    """Where the build left hs-bench and the peers; HS_BENCH_BUILD says so."""
-    try:
-        return Path(os.environ["HS_BENCH_BUILD"]) / "bench"
-    except KeyError:
-        raise BenchError("HS_BENCH_BUILD is not set: start this with make bench") from None
 
 
 def run_load(
@@ -64,12 +59,12 @@ def run_load(
     *,
     server_pid: int,
     pace: Pace,
-    program: str = "hs-bench",
+    generator: str = "hs-bench",
     cores: frozenset[int] = CLIENT_CORES,
 ) -> Result:
     """Puts a server under load; an error if any request failed."""
     command = [
-        str(build_dir() / program),
+        program(generator),
         "--quiet",
         "--json=-",
         f"--server-pid={server_pid}",
@@ -91,6 +86,8 @@ def run_load(
 
 
 def parse_result(data: dict[str, Any]) -> Result:
+    if "server_cpu" not in data:
+        raise BenchError("the server under test ended while it was measured")
     server = data["server_cpu"]
     latency = data["latency_us"]
     return Result(

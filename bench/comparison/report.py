@@ -3,112 +3,209 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .load import Result
+from .markdown import table
 from .rounds import Measured
-from .table import ROWS
+from .table import ROWS, Figures, Row
+
+
+def precise(value: float) -> str:
+    """Three digits that count, and never fewer before the point than there are."""
+    size = abs(value)
+    if size >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if size >= 10 else f"{value:.2f}"
+
+
+def span(values: Sequence[float]) -> str:
+    return f"{precise(min(values))}–{precise(max(values))}" if len(values) > 1 else ""
+
+
+@dataclass(frozen=True)
+class Value:
+    """What a row of the table came to: from the medians, and from each round by itself."""
+
+    row: Row
+    value: float
+    rounds: tuple[float, ...]
+
+    @property
+    def text(self) -> str:
+        return f"{precise(self.value)}{self._unit}"
+
+    def goal(self, goal: float | None) -> str:
+        if goal is None:
+            return ""
+        return f"{'≤ ' if self.row.unit else ''}{goal:g}{self._unit}"
+
+    @property
+    def _unit(self) -> str:
+        return f" {self.row.unit}" if self.row.unit else ""
 
 
 @dataclass(frozen=True)
 class Report:
-    machine: dict[str, Any]
+    server: str
+    machine: Mapping[str, Any]
+    versions: Mapping[str, str]
     when: str
-    pace: dict[str, Any]
-    measured: dict[str, Measured]
-    extras: dict[str, float]
+    minutes: float
+    pace: Mapping[str, Any]
+    absent: Mapping[str, str]
+    measured: Mapping[str, Measured]
+    extras: Mapping[str, Sequence[float]]
 
     @staticmethod
     def read(path: Path) -> Report:
         data = json.loads(path.read_text())
+        cases = data.pop("cases")
         measured = {
             name: Measured(tuple(Result(**each) for each in rounds))
-            for name, rounds in data["cases"].items()
+            for name, rounds in cases.items()
         }
-        return Report(data["machine"], data["when"], data["pace"], measured, data["extras"])
+        return Report(**data, measured=measured)
 
-    def goals(self) -> str:
-        """Each row with what was measured, its bar and its aim; without those that were not run."""
-        medians = {name: each.median for name, each in self.measured.items()}
-        lines = []
+    def medians(self) -> Figures:
+        return Figures(
+            {name: each.median for name, each in self.measured.items()},
+            {name: statistics.median(each) for name, each in self.extras.items()},
+        )
+
+    def round(self, number: int) -> Figures:
+        """One round of everything; what was measured only once is the same in each."""
+        return Figures(
+            {name: each.rounds[number] for name, each in self.measured.items()},
+            {
+                name: each[number] if number < len(each) else statistics.median(each)
+                for name, each in self.extras.items()
+            },
+        )
+
+    def values(self) -> dict[Row, Value]:
+        """Of the rows whose cases were run."""
+        medians = self.medians()
+        rounds = [self.round(i) for i in range(self._rounds())]
+        values = {}
         for row in ROWS:
             try:
-                value = row.measure(medians, self.extras)
-                note = row.note(medians, self.extras) if row.note else ""
+                value = row.measure(medians)
             except KeyError:
                 continue
-            unit = f" {row.unit}" if row.unit else ""
-            lines.append(
-                [
-                    row.title,
-                    f"{value:.2f}{unit}",
-                    "" if row.bar is None else f"{row.bar:g}{unit}",
-                    "" if row.aim is None else f"{row.aim:g}{unit}",
-                    row.verdict(value),
-                    note,
-                ]
-            )
-        return table(["work", "measured", "bar", "aim", "reaches", ""], lines)
+            each = [row.measure(figures) for figures in rounds]
+            # What was measured once has no spread.
+            values[row] = Value(row, value, tuple(each if len(set(each)) > 1 else each[:1]))
+        return values
+
+    def _rounds(self) -> int:
+        return min((len(each.rounds) for each in self.measured.values()), default=1)
+
+    def goals(self) -> str:
+        """Each row with what was measured, its bar and its aim."""
+        values = self.values()
+        lines = [
+            [
+                row.title,
+                value.goal(row.bar),
+                value.goal(row.aim),
+                value.text,
+                span(value.rounds),
+                row.verdict(value.value),
+            ]
+            for row, value in values.items()
+        ]
+        text = table(["work", "at least", "aim", "measured", "rounds", "met"], lines)
+        return "\n\n".join([text, self._count(values.values()), *self._left_out(values)])
+
+    def _count(self, values: Iterable[Value]) -> str:
+        with_bar = [each for each in values if each.row.bar is not None]
+        verdicts = [each.row.verdict(each.value) for each in with_bar]
+        aims = sum(verdict.endswith("aim") for verdict in verdicts)
+        met = sum(verdict.startswith("yes") for verdict in verdicts)
+        return f"Met: {met} of {len(with_bar)} bars, {aims} of them with the aim."
+
+    def _left_out(self, values: Mapping[Row, Value]) -> list[str]:
+        """Why rows are missing, and how many."""
+        medians = self.medians()
+        lines = []
+        for row in ROWS:
+            if row in values:
+                continue
+            try:
+                row.measure(medians)
+            except KeyError as error:
+                name = str(error.args[0])
+                why = next(
+                    (why for start, why in self.absent.items() if name.startswith(start)),
+                    "not run",
+                )
+                lines.append(f"- {row.title}: {why}")
+        return ["Left out:", "\n".join(lines)] if lines else []
 
     def figures(self) -> str:
         """The medians that the goals are made of."""
+        head = ["case", "requests/s", "rounds", "server CPU, µs", "rounds", "user", "system"]
+        head += ["p50, µs", "p99", "p99.9", "server busy"]
         lines = []
         for name, each in self.measured.items():
             median = each.median
+
+            def rounds_of(figure: Callable[[Result], float], of: Measured = each) -> str:
+                return span([figure(result) for result in of.rounds])
+
             lines.append(
                 [
                     name,
-                    f"{median.rate:,.0f}",
-                    f"{median.cpu:.3f}",
-                    f"{median.user_cpu:.3f}",
-                    f"{median.system_cpu:.3f}",
-                    f"{median.p50:,.0f}",
-                    f"{median.p99:,.0f}",
-                    f"{median.p999:,.0f}",
-                    f"{each.spread:.0%}",
+                    precise(median.rate),
+                    rounds_of(lambda result: result.rate),
+                    precise(median.cpu),
+                    rounds_of(lambda result: result.cpu),
+                    precise(median.user_cpu),
+                    precise(median.system_cpu),
+                    precise(median.p50),
+                    precise(median.p99),
+                    precise(median.p999),
+                    f"{median.busy:.0%}",
                 ]
             )
-        head = ["case", "requests/s", "server CPU, µs", "user", "system"]
-        head += ["p50, µs", "p99", "p99.9", "spread of CPU"]
         return table(head, lines)
 
-    def floors(self) -> str:
-        lines = [[name, f"{value:.3f}"] for name, value in self.extras.items()]
-        return table(["beside the rounds (engine: µs a lookup)", "value"], lines)
+    def beside(self) -> str:
+        lines = [
+            [name, precise(statistics.median(each)), span(each)]
+            for name, each in self.extras.items()
+        ]
+        return table(["beside the rounds", "median", "rounds"], lines)
 
     def setting(self) -> str:
-        machine = self.machine
+        machine, versions = self.machine, self.versions
         return (
-            f"Measured {self.when} on {machine['cores']} cores of {machine['cpu']}, "
+            f"{self.when}, {machine['cores']} cores of {machine['cpu']}, "
             f"{machine['memory_gib']} GiB, Linux {machine['kernel']}, load average at the end "
-            f"{machine['load_average']:.1f}; {self.pace['rounds']} interleaved rounds of "
-            f"{self.pace['duration']:g} s each, medians."
+            f"{machine['load_average']}. {versions['server']} ({versions['package']}), plugin "
+            f"{versions['plugin']} ({versions['build']}, {versions['compiler']}), memcached "
+            f"{versions['memcached']}, Redis {versions['redis']}, libmariadb "
+            f"{versions['libmariadb']}. {self._rounds()} rounds of {self.pace['duration']:g} s for "
+            f"each case, {self.minutes:.0f} minutes in all."
         )
 
     def text(self) -> str:
-        return "\n\n".join([self.setting(), self.goals(), self.figures(), self.floors()]) + "\n"
+        return "\n\n".join([self.setting(), self.goals()]) + "\n"
+
+    def appendix(self) -> str:
+        return "\n\n".join([self.setting(), self.goals(), self.figures(), self.beside()]) + "\n"
 
 
-def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    rows = [list(head), *(list(line) for line in lines)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-    text = [
-        "| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |"
-        for row in rows
-    ]
-    text.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    return "\n".join(text)
-
-
-def fill_document(document: Path, name: str, text: str) -> None:
-    """Puts text between the lines `<!-- NAME -->` and `<!-- /NAME -->` of a document."""
-    begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
-    content = document.read_text()
-    head, found, rest = content.partition(begin)
-    _, closed, tail = rest.partition(end)
-    if not found or not closed:
-        raise ValueError(f"{document} has no place for {name}")
-    document.write_text(f"{head}{begin}{text.rstrip()}\n{end}{tail}")
+def against_sql(reports: Sequence[Report]) -> str:
+    """The rows that every server has, side by side."""
+    values = {report.server: report.values() for report in reports}
+    lines = []
+    for row in (row for row in ROWS if row.sql):
+        cells = [of[row].text if row in of else "" for of in values.values()]
+        lines.append([row.title, "" if row.bar is None else f"{row.bar:g}", *cells])
+    return table(["work", "at least", *values], lines)

@@ -11,9 +11,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from .cases import Case, Reach
+from .database import Database
 from .load import Pace, Result, run_load
+from .peer import Peer
 from .places import BenchError
-from .servers import Database, Peer
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,6 @@ class Measured:
         }
         return Result(**values)
 
-    @property
-    def spread(self) -> float:
-        """How far apart the rounds' server CPU a request is: (greatest - least) / median."""
-        costs = [each.cpu for each in self.rounds]
-        middle = statistics.median(costs)
-        return (max(costs) - min(costs)) / middle if middle else 0.0
-
     def as_json(self) -> list[dict[str, Any]]:
         return [vars(each) for each in self.rounds]
 
@@ -49,15 +43,27 @@ def options_of(case: Case, peer: Peer) -> list[str]:
         return peer.write_options()
     if not isinstance(peer, Database):
         raise BenchError(f"{peer.name} has neither a Unix socket nor SQL here")
-    return peer.unix_options() if case.reach is Reach.UNIX else peer.sql_options()
+    ways = {Reach.UNIX: peer.unix_options, Reach.SQL: peer.sql_options, Reach.X: peer.x_options}
+    return ways[case.reach]()
+
+
+def possible(cases: Sequence[Case], peers: Mapping[str, Peer]) -> list[Case]:
+    """Those whose server there is, and which that server can be reached as they want."""
+
+    def has_way(case: Case) -> bool:
+        peer = peers[case.peer]
+        return case.reach is not Reach.X or (isinstance(peer, Database) and peer.has_x)
+
+    return [case for case in cases if case.peer in peers and has_way(case)]
 
 
 def run_case(case: Case, peer: Peer, pace: Pace) -> Result:
     options = [*options_of(case, peer), *case.options]
-    return run_load(options, server_pid=peer.pid, pace=pace, program=case.program)
+    return run_load(options, server_pid=peer.pid, pace=pace, generator=case.generator)
 
 
 def run_rounds(cases: Sequence[Case], peers: Mapping[str, Peer], pace: Pace) -> dict[str, Measured]:
+    cases = possible(cases, peers)
     results: dict[str, list[Result]] = {case.name: [] for case in cases}
     started = time.monotonic()
     for number in range(pace.rounds):

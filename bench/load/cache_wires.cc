@@ -196,6 +196,7 @@ std::unique_ptr<Wire> make_wire(const Options& options) {
   switch (options.protocol) {
     case Protocol::memcached: return make_memcached_wire(options);
     case Protocol::redis: return make_redis_wire(options);
+    case Protocol::mysqlx: return make_mysqlx_wire(options);
     case Protocol::handlersocket: break;
   }
   return make_handlersocket_wire(options);

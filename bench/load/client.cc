@@ -67,7 +67,30 @@ void Client::run(const Timeline& timeline) {
     if (options_.rate > 0) start_due_requests();
     if (!handle_events(time_to_wait())) break;
   }
+  if (options_.rate > 0) record_unanswered();
   connections_.clear();
+}
+
+// A server that stands still at the end has answered nothing, and yet it was slow: what is still
+// waited for, sent or not, counts with the time it has waited so far.
+void Client::record_unanswered() {
+  const auto now = std::min(Clock::now(), timeline_.to);
+  const auto record = [&](Clock::time_point intended) {
+    if (intended < now)
+      outcome_.latency.record(static_cast<std::uint64_t>((now - intended).count()));
+  };
+  for (const Connection& connection : connections_) {
+    for (std::uint32_t i = 0; i < connection.in_flight; ++i) {
+      record(connection.starts[(connection.oldest + i) % options_.depth]);
+    }
+  }
+  if (operations_left_ == 0) return;
+  while (intended_start(started_requests_ + 1) < now) record(intended_start(++started_requests_));
+}
+
+Clock::time_point Client::intended_start(std::uint64_t number) const {
+  const std::chrono::duration<double> since(static_cast<double>(number) / rate_);
+  return loop_began_ + std::chrono::duration_cast<Clock::duration>(since);
 }
 
 bool Client::finished() const {
@@ -92,9 +115,7 @@ bool Client::handle_events(const timespec& timeout) {
 
 timespec Client::time_to_wait() const {
   if (options_.rate <= 0) return to_timespec(longest_wait);
-  const std::chrono::duration<double> due(static_cast<double>(started_requests_ + 1) / rate_);
-  const auto until =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(loop_began_ + due - Clock::now());
+  const std::chrono::nanoseconds until = intended_start(started_requests_ + 1) - Clock::now();
   // A request that is already due waits for a connection to have room: a reply will wake us.
   return to_timespec(until.count() > 0 ? until : longest_wait);
 }
@@ -242,8 +263,7 @@ void Client::start_due_requests() {
     }
     full = 0;
     const std::size_t slot = (connection.oldest + connection.in_flight) % options_.depth;
-    const std::chrono::duration<double> intended(static_cast<double>(++started_requests_) / rate_);
-    connection.starts[slot] = loop_began_ + std::chrono::duration_cast<Clock::duration>(intended);
+    connection.starts[slot] = intended_start(++started_requests_);
     write_request(connection);
   }
   for (Connection& connection : connections_) {

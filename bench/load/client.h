@@ -64,6 +64,9 @@ class Client {
   void write_request(Connection& connection);
   void start_batch(Connection& connection);
   void start_due_requests();
+  void record_unanswered();
+  // Open loop: when the request of this number, counted from 1, should go out.
+  Clock::time_point intended_start(std::uint64_t number) const;
   timespec time_to_wait() const;
   bool finished() const;
   bool handle_events(const timespec& timeout);

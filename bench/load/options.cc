@@ -40,6 +40,7 @@ const std::map<std::string, Protocol> protocols{
     {"echo", Protocol::handlersocket},  // whatever answers each line with a line
     {"memcached", Protocol::memcached},
     {"redis", Protocol::redis},
+    {"mysqlx", Protocol::mysqlx},
 };
 
 std::string names_of(const auto& table) {
@@ -87,6 +88,10 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--database", options.database)->capture_default_str();
   app.add_option("--table", options.table)->capture_default_str();
   app.add_option("--index", options.index)->capture_default_str();
+  app.add_option("--user", options.user, "mysqlx: an account without a password")
+      ->capture_default_str();
+  app.add_option("--key-column", options.key_column, "mysqlx: what a key is compared with")
+      ->capture_default_str();
   app.add_option("--columns", options.columns, "columns that a find asks for")
       ->capture_default_str();
   app.add_option("--update-columns", options.update_columns)->capture_default_str();
@@ -167,6 +172,10 @@ std::string contradiction(const Options& options) {
     if (options.limit > 1) return "only handlersocket has a --limit";
     if (!options.check.empty()) return "only handlersocket has a --check";
     if (options.reconnect) return "only handlersocket has --work connect";
+  }
+  if (options.protocol == Protocol::mysqlx) {
+    if (mix.insert != 0) return "mysqlx has no inserts here";
+    if (options.update_values.size() > 1) return "mysqlx updates one column here";
   }
   if (options.reconnect && options.rate > 0) return "--work connect has no --rate";
   return {};

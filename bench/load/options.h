@@ -13,7 +13,7 @@
 
 namespace hs::bench {
 
-enum class Protocol : std::uint8_t { handlersocket, memcached, redis };
+enum class Protocol : std::uint8_t { handlersocket, memcached, redis, mysqlx };
 
 // Shares of the operations, in percent.
 struct Mix {
@@ -33,6 +33,9 @@ struct Options {
   std::string database = "test";
   std::string table = "user";
   std::string index = "PRIMARY";
+  // MySQL's X protocol: who logs in, without a password, and the column that the key is compared with.
+  std::string user = "root";
+  std::string key_column = "user_id";
   std::string columns = "user_name,user_email,created";
   std::string update_columns = "user_email";
   std::vector<ValueTemplate> update_values;

@@ -140,6 +140,55 @@ TEST(RedisWire, Counts) {
   EXPECT_EQ(tally.first_error, "-ERR no");
 }
 
+std::string frame(char kind, std::string_view message) {
+  return std::string{static_cast<char>(message.size() + 1), '\0', '\0', '\0', kind} +
+         std::string(message);
+}
+
+TEST(MysqlxWire, Writes) {
+  Options options = options_for(Protocol::mysqlx);
+  // Statement 1; an argument that holds a scalar of type 2, the number in field 3; no names of columns.
+  EXPECT_EQ(write(options, Action::find, one),
+            frame(41, "\x08\x01\x12\x08\x08\x01\x12\x04\x08\x02\x18\x2a\x18\x01"));
+  // Statement 2; a scalar of type 8, a string in field 9, whose bytes are in field 1.
+  EXPECT_EQ(write(options, Action::update, one),
+            frame(41,
+                  "\x08\x02\x12\x0c\x08\x01\x12\x08\x08\x08\x4a\x04\x0a\x02u1"
+                  "\x12\x08\x08\x01\x12\x04\x08\x02\x18\x2a\x18\x01"));
+  // Seven bits a byte, the lowest first.
+  constexpr std::array<std::uint64_t, 1> large{300};
+  EXPECT_EQ(write(options, Action::find, large),
+            frame(41, "\x08\x01\x12\x09\x08\x01\x12\x05\x08\x02\x18\xac\x02\x18\x01"));
+}
+
+TEST(MysqlxWire, LogsInAndPrepares) {
+  Options options = options_for(Protocol::mysqlx);
+  options.columns = "a,b";
+  Buffer out;
+  EXPECT_EQ(make_wire(options)->greet(out), 3U);
+  const std::string_view bytes = out.view();
+  EXPECT_TRUE(bytes.starts_with(frame(4, "\x0a\x0dSHA256_MEMORY")));
+  EXPECT_NE(bytes.find(frame(5, std::string_view("\x0a\x06\0root\0", 8))), std::string::npos);
+  EXPECT_TRUE(bytes.ends_with("SELECT a,b FROM test.user WHERE user_id = ?"));
+  options.keys_per_find = 3;
+  out.clear();
+  make_wire(options)->greet(out);
+  EXPECT_TRUE(out.view().ends_with(" WHERE user_id IN (?,?,?)"));
+}
+
+TEST(MysqlxWire, Counts) {
+  const std::string found = frame(12, "column") + frame(13, "row") + frame(14, "") + frame(17, "");
+  const std::string missed =
+      frame(11, "notice") + frame(12, "column") + frame(14, "") + frame(17, "");
+  const Tally tally = count(options_for(Protocol::mysqlx),
+                            frame(0, "") + found + missed + found + frame(1, "no such table"));
+  EXPECT_EQ(tally.replies, 5U);
+  EXPECT_EQ(tally.rows, 2U);
+  EXPECT_EQ(tally.misses, 1U);
+  EXPECT_EQ(tally.errors, 1U);
+  EXPECT_EQ(tally.first_error, "no such table");
+}
+
 TEST(ValueTemplate, RefusesWhatItDoesNotKnow) {
   EXPECT_FALSE(ValueTemplate::parse("{other}").has_value());
   EXPECT_FALSE(ValueTemplate::parse("{key").has_value());

@@ -1,0 +1,119 @@
+"""The peers that are one program each: memcached, Redis, and the echo, the network's floor."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import socket
+import subprocess
+import time
+
+from .load import Pace, run_load
+from .places import ADDRESS, SERVER_CORES, SERVERS, BenchError, on_cores, program, put_first
+
+from demo import ROWS  # isort: skip  (setup/, put on the path by places)
+from server_instance import free_port  # isort: skip
+
+START_TIMEOUT = 20.0
+
+
+class Program:
+    """A server that is one program with a TCP port."""
+
+    def __init__(self, name: str, command: list[str], port: int) -> None:
+        self.name = name
+        self.port = port
+        folder = SERVERS / name
+        # Nothing of an earlier run: an append-only file would be read again.
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        with (folder / "log").open("wb") as log, on_cores(SERVER_CORES):
+            self._process = subprocess.Popen(
+                command,
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        put_first(self.pid)
+        # Whatever goes wrong from here on, in this server or in another.
+        atexit.register(self.stop)
+        deadline = time.monotonic() + START_TIMEOUT
+        while not _listens(port):
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                raise BenchError(f"{name} did not start; see {folder / 'log'}")
+            time.sleep(0.02)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def read_options(self) -> list[str]:
+        return [f"--port={self.port}"]
+
+    def write_options(self) -> list[str]:
+        return self.read_options()
+
+    def stop(self) -> None:
+        """Any number of times."""
+        self._process.terminate()
+        try:
+            self._process.wait(START_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+class Cache(Program):
+    """memcached or Redis, holding the values of the same 1,000,000 rows."""
+
+    def __init__(self, name: str, protocol: str, command: list[str], port: int) -> None:
+        self.protocol = protocol
+        super().__init__(name, command, port)
+        options = [*self.write_options(), "--work=update", "--distribution=sequential"]
+        options += ["--connections=1", "--depth=1000"]
+        options += [f"--keys={ROWS}", f"--operations={ROWS}"]
+        print(f"== loading {ROWS:,} values into {name}", flush=True)
+        result = run_load(options, server_pid=self.pid, pace=Pace(warm_up=0, duration=600))
+        if result.requests < ROWS:
+            raise BenchError(f"{name} was not loaded whole")
+
+    def read_options(self) -> list[str]:
+        return [*super().read_options(), f"--protocol={self.protocol}"]
+
+
+def start_memcached() -> Cache:
+    port = free_port()
+    command = [_installed("memcached"), "-l", ADDRESS, "-p", str(port), "-U", "0", "-t", "1"]
+    # Above the most connections that a curve asks for.
+    command += ["-m", "1024", "-c", "10000", "-u", "root"]
+    return Cache("memcached", "memcached", command, port)
+
+
+def start_redis(*, name: str = "redis", always_sync: bool = False) -> Cache:
+    port = free_port()
+    command = [_installed("redis-server"), "--bind", ADDRESS, "--port", str(port), "--save", ""]
+    if always_sync:
+        command += ["--appendonly", "yes", "--appendfsync", "always"]
+        command += ["--auto-aof-rewrite-percentage", "0"]
+    return Cache(name, "redis", command, port)
+
+
+def start_echo() -> Program:
+    port = free_port()
+    return Program("echo", [program("hs-echo"), ADDRESS, str(port)], port)
+
+
+def _installed(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise BenchError(f"{name} is not installed: setup/packages.sh bench does that")
+    return path
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1.0)
+        return probe.connect_ex((ADDRESS, port)) == 0

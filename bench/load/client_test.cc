@@ -1,0 +1,68 @@
+#include "load/client.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <cstdint>
+
+namespace hs::bench {
+namespace {
+
+// A server that takes connections and never says a word.
+class SilentServer {
+ public:
+  SilentServer() : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    ::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&address), size);
+    ::listen(fd_.get(), 16);
+    ::getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+  }
+  std::uint16_t port() const { return port_; }
+
+ private:
+  Descriptor fd_;
+  std::uint16_t port_ = 0;
+};
+
+Histogram latency_of_silence(double rate) {
+  const SilentServer server;
+  Options options;
+  options.protocol = Protocol::memcached;  // the one without a greeting
+  options.port = server.port();
+  options.stored_key = {ValueTemplate::parse("{key}").value()};
+  options.stored_value = {ValueTemplate::parse("v").value()};
+  options.connections = 2;
+  options.depth = 1;
+  options.rate = rate;
+  options.warm_up = std::chrono::seconds(0);
+  options.duration = std::chrono::milliseconds(300);
+  const auto address = Address::of(options);
+  std::atomic<std::uint64_t> newest = 0;
+  Client client(options, address.value(), options.connections, newest, 1);
+  EXPECT_EQ(client.connect(), "");
+  client.run(Timeline::starting_now(options));
+  EXPECT_EQ(client.outcome().tally.replies, 0U);
+  return client.outcome().latency;
+}
+
+// Two requests are on their way when nothing more can be sent; the other 28 were due as well.
+TEST(OpenLoop, CountsWhatWasNeverAnswered) {
+  const Histogram latency = latency_of_silence(100);
+  EXPECT_GE(latency.total(), 28U);
+  EXPECT_LE(latency.total(), 31U);
+  EXPECT_GE(latency.max(), 280'000'000U);
+  EXPECT_LE(latency.max(), 300'000'000U);
+  // Evenly spread over the time, since each was due at a time of its own.
+  EXPECT_NEAR(static_cast<double>(latency.at(0.5)), 150e6, 20e6);
+}
+
+TEST(ClosedLoop, CountsOnlyAnswers) { EXPECT_EQ(latency_of_silence(0).total(), 0U); }
+
+}  // namespace
+}  // namespace hs::bench
