@@ -87,7 +87,7 @@ class RedisCounter final : public ReplyCounter {
 class StoredText {
  public:
   explicit StoredText(const Options& options)
-      : key_template_(options.stored_key.front()), value_template_(options.stored_value.front()) {}
+      : key_template_(options.stored_key.front()), value_template_(options.stored_value.front()), n_(options.first_number) {}
 
   std::string_view key(std::uint64_t key) {
     key_.clear();
@@ -105,7 +105,7 @@ class StoredText {
   const ValueTemplate& value_template_;
   Buffer key_;
   Buffer value_;
-  std::uint64_t n_ = 0;
+  std::uint64_t n_;
 };
 
 class MemcachedWire final : public Wire {

@@ -140,7 +140,8 @@ class CheckingCounter final : public ReplyCounter {
 
 class HandlerSocketWire final : public Wire {
  public:
-  explicit HandlerSocketWire(const Options& options) : options_(options) {}
+  explicit HandlerSocketWire(const Options& options)
+      : options_(options), n_(options.first_number) {}
 
   std::size_t greet(Buffer& out) override {
     protocol::RequestWriter writer(out);
@@ -238,7 +239,7 @@ class HandlerSocketWire final : public Wire {
   Buffer text_;
   std::vector<std::size_t> ends_;
   std::vector<protocol::Value> values_;
-  std::uint64_t n_ = 0;
+  std::uint64_t n_;
 };
 
 }  // namespace

@@ -126,7 +126,7 @@ class MysqlxCounter final : public ReplyCounter {
 
 class MysqlxWire final : public Wire {
  public:
-  explicit MysqlxWire(const Options& options) : options_(options) {
+  explicit MysqlxWire(const Options& options) : options_(options), n_(options.first_number) {
     const std::string place =
         " WHERE " + options.key_column + (options.keys_per_find > 1 ? " IN (" : " = ") + "?";
     select_ =
@@ -178,7 +178,7 @@ class MysqlxWire final : public Wire {
   std::string update_;
   std::string message_;
   Buffer value_;
-  std::uint64_t n_ = 0;
+  std::uint64_t n_;
 };
 
 }  // namespace

@@ -154,6 +154,8 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
       ->check(CLI::Range(0.05, 86400.0))
       ->capture_default_str();
   app.add_option("--seed", options.seed, "of the random numbers")->capture_default_str();
+  options.first_number = number_of_this_run();
+  app.add_option("--first-number", options.first_number, "where {n} begins; by default the time");
   app.add_option("--server-pid", options.server_pid, "process whose CPU time is measured");
   app.add_option("--json", options.json_path, "where the result goes as JSON; - is stdout");
   app.add_flag("--quiet", options.quiet, "no progress on stderr");

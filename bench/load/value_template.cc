@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <chrono>
 
 namespace hs::bench {
 namespace {
@@ -17,6 +18,12 @@ void append_number(Buffer& out, std::uint64_t number, std::size_t width) {
 }
 
 }  // namespace
+
+std::uint64_t number_of_this_run() {
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count());
+}
 
 std::optional<ValueTemplate> ValueTemplate::parse(std::string_view text) {
   ValueTemplate result;

@@ -32,4 +32,8 @@ class ValueTemplate {
   std::vector<Piece> pieces_;
 };
 
+// Where `{n}` may begin so that no run writes what an earlier one has left: an update that changes
+// nothing is hardly one.
+std::uint64_t number_of_this_run();
+
 }  // namespace hs::bench

@@ -50,7 +50,7 @@ class SqlClient {
  public:
   SqlClient(const Options& options, Mode mode, std::atomic<std::uint64_t>& newest,
             std::uint64_t seed)
-      : options_(options), mode_(mode), keys_(options.keys, newest, seed), seed_(seed) {}
+      : options_(options), mode_(mode), keys_(options.keys, newest, seed), seed_(seed), n_(options.first_number) {}
 
   bool prepare() {
     if (mode_ == Mode::connect) return true;
@@ -187,7 +187,7 @@ class SqlClient {
   std::array<char, 64> value_{};
   unsigned long value_length_ = 0;
   std::array<std::array<char, 256>, 3> columns_{};
-  std::uint64_t n_ = 0;
+  std::uint64_t n_;
   std::uint64_t rows_ = 0;
   Tally tally_;
   Histogram latency_;
@@ -253,6 +253,7 @@ int run_command_line(int argc, char** argv) {
   app.add_option("--warm-up", warm_up)->check(CLI::Range(0.0, 3600.0));
   app.add_option("--duration", duration)->check(CLI::Range(0.05, 86400.0));
   app.add_option("--seed", options.seed);
+  options.first_number = hs::bench::number_of_this_run();
   app.add_option("--server-pid", options.server_pid);
   app.add_option("--json", options.json_path, "where the result goes as JSON; - is stdout");
   app.add_flag("--quiet", options.quiet);
