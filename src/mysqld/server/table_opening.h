@@ -32,7 +32,8 @@ bool has_table_lock(const TABLE& table);
 // Views, information_schema, performance_schema and log tables are not served.
 bool is_servable(const TABLE& table);
 
-enum class OpenFailure : std::uint8_t { blocked, killed, refused };
+// Told: the table is there, and the client learns why a write of it is not allowed.
+enum class OpenFailure : std::uint8_t { blocked, killed, told, refused };
 // What an error (0: none) says that opening a table has raised.
 OpenFailure open_failure(std::uint32_t error);
 

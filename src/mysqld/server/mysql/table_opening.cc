@@ -95,6 +95,7 @@ OpenFailure open_failure(std::uint32_t error) {
     case 0: return OpenFailure::blocked;
     case ER_QUERY_INTERRUPTED:
     case ER_SERVER_SHUTDOWN: return OpenFailure::killed;
+    case ER_GTID_UNSAFE_NON_TRANSACTIONAL_TABLE: return OpenFailure::told;
     default: return OpenFailure::refused;
   }
 }
@@ -102,7 +103,8 @@ OpenFailure open_failure(std::uint32_t error) {
 void close_tables(THD* thd, bool opened_with_needs) {
   close_thread_tables(thd);
   if (!opened_with_needs) return;
-  thd->free_items();
+  // Also forgets the databases that the binary log was told of, whose names lie in the memory given back.
+  thd->cleanup_after_query();
   lex_end(thd->lex);
   lex_start(thd);
   // A pass may hold thousands of such statements.
