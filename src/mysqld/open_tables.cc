@@ -112,12 +112,14 @@ store::Outcome OpenTables::open_alone(TableSlot& slot, Purpose purpose) {
 
 // Says why a table could not be opened, and forgets the server's error.
 store::Outcome OpenTables::failed_open() {
-  const server::OpenFailure failure = server::open_failure(server::raised_error(thd_));
+  const std::uint32_t error = server::raised_error(thd_);
+  const server::OpenFailure failure = server::open_failure(error);
   thd_->clear_error();
   switch (failure) {
     case server::OpenFailure::blocked: return store::Verdict::blocked;
     case server::OpenFailure::killed: return Status::server(ER_QUERY_INTERRUPTED);
     case server::OpenFailure::unlockable: return Error::lock_tables;
+    case server::OpenFailure::told: return Status::server(error);
     case server::OpenFailure::refused: break;
   }
   return Error::open_table;

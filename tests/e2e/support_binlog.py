@@ -11,6 +11,7 @@ from server_instance import ServerInstance
 from support.database import Sql
 
 _HEAD = re.compile(r"### (INSERT INTO|UPDATE|DELETE FROM) `([^`]+)`\.`([^`]+)`$")
+_PARTITION = "### Extra row info for partitioning:"
 _VALUE = re.compile(r"###   @(\d+)=(.*)$")
 
 #: Column number, from 1, to the value as mariadb-binlog writes it.
@@ -82,9 +83,11 @@ def _parse(lines: list[str]) -> Iterator[RowEvent]:
             image = event.before
         elif event is not None and line == "### SET":
             image = event.after
+        elif line.startswith(_PARTITION):
+            continue  # MySQL's; what a row event says of its partition is not compared
         elif value := _VALUE.match(line):
             image[int(value[1])] = value[2]
         else:
-            raise ValueError(f"mariadb-binlog wrote {line!r}")
+            raise ValueError(f"no line of a row event: {line!r}")
     if event is not None:
         yield event

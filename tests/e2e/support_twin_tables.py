@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import support_twin_mariadb
+import support_twin_mysql
+from support.servers import ON_MYSQL
 from support_twin_types import ENGINES, TYPES, UNIQUE
 from support_twin_values import BAD_NUMBERS, IDS, NUMBERS, OLD, TEXTS
 from support_twins import Table
@@ -50,24 +53,13 @@ DEFAULTS = [
         },
         numbers=["v"],
     ),
-    Table(
-        "sequenced",
-        [
-            "CREATE SEQUENCE numbers START 10 INCREMENT 3 CACHE 5",
-            "CREATE TABLE sequenced (id BIGINT PRIMARY KEY DEFAULT NEXTVAL(numbers), v INT,"
-            " at_made DATETIME DEFAULT NOW())",
-        ],
-        {"id": [*IDS, "13", "16"], "v": BAD_NUMBERS},
-        given=[],
-        numbers=["v"],
-    ),
 ]
 
 GENERATED = [
     Table(
-        "generated",
+        "computed",
         [
-            "CREATE TABLE generated (id INT PRIMARY KEY, a INT, b VARCHAR(20),"
+            "CREATE TABLE computed (id INT PRIMARY KEY, a INT, b VARCHAR(20),"
             " doubled INT AS (a * 2) VIRTUAL, label VARCHAR(30) AS (CONCAT(b, '-', a)) STORED,"
             " shown VARCHAR(10) AS (LEFT(UPPER(b), 3)) VIRTUAL, lone INT AS (a % 50) VIRTUAL,"
             " KEY by_doubled (doubled), KEY by_label (label), UNIQUE KEY by_lone (lone))"
@@ -81,6 +73,7 @@ GENERATED = [
         },
         keys={"PRIMARY": "id", "by_doubled": "doubled", "by_label": "label"},
         numbers=["a"],
+        generated=["doubled", "label"],
     )
 ]
 
@@ -178,20 +171,6 @@ AUTO_INCREMENT = [
     )
 ]
 
-VERSIONED = [
-    Table(
-        "versioned",
-        [
-            "CREATE TABLE versioned (id INT PRIMARY KEY, v INT, note VARCHAR(20),"
-            " free INT WITHOUT SYSTEM VERSIONING, KEY by_v (v)) WITH SYSTEM VERSIONING"
-        ],
-        {"id": IDS, "v": ["1", "2", "3"], "note": TEXTS, "free": NUMBERS},
-        keys={"PRIMARY": "id", "by_v": "v"},
-        numbers=["v", "free"],
-        versioned=True,
-    )
-]
-
 PARTITIONED = [
     Table(
         "parted",
@@ -227,51 +206,9 @@ MIXED = [
         {"id": IDS, "up": [None, *IDS[:4]], "v": NUMBERS},
         numbers=["v"],
     ),
-    # Everything at once: each rule is followed, and in SQL's order.
-    Table(
-        "all_in_one",
-        [
-            "CREATE SEQUENCE tickets START 100 INCREMENT 10 NOCACHE",
-            "CREATE TABLE plain_log (what VARCHAR(20), v INT) ENGINE=MyISAM",
-            "CREATE FUNCTION twice(x INT) RETURNS INT DETERMINISTIC RETURN x * 2",
-            "CREATE TABLE all_in_one (id INT AUTO_INCREMENT PRIMARY KEY, tree_id INT,"
-            " ticket INT DEFAULT NEXTVAL(tickets), v INT DEFAULT 5 CHECK (v < 500),"
-            " total INT AS (v + ticket) STORED, half INT AS (v / 2) VIRTUAL, w VARCHAR(10)"
-            " DEFAULT 'w',"
-            " at_changed TIMESTAMP(3) DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3),"
-            " KEY by_total (total), KEY by_half (half), UNIQUE KEY by_w (w, v),"
-            " FOREIGN KEY (tree_id) REFERENCES tree (id) ON DELETE SET NULL) WITH SYSTEM"
-            " VERSIONING",
-            "CREATE TRIGGER all_before BEFORE INSERT ON all_in_one FOR EACH ROW BEGIN"
-            " DECLARE known INT; SELECT COUNT(*) INTO known FROM tree;"
-            " IF NEW.v IS NULL THEN SET NEW.v = twice(known) + NEXTVAL(tickets); END IF; END",
-            "CREATE TRIGGER all_after AFTER INSERT ON all_in_one FOR EACH ROW"
-            " INSERT INTO plain_log VALUES ('insert', NEW.v)",
-            "CREATE TRIGGER all_changed AFTER UPDATE ON all_in_one FOR EACH ROW"
-            " UPDATE tree SET v = COALESCE(v, 0) + 1 WHERE id = NEW.tree_id",
-        ],
-        {
-            "id": [None, "0", *IDS],
-            "tree_id": [None, *IDS],
-            "v": NUMBERS,
-            "w": TEXTS,
-            "half": [None, "3", "21", "50"],
-        },
-        keys={"PRIMARY": "id", "by_half": "half"},
-        given=[],
-        numbers=["v"],
-        auto_increment=True,
-        versioned=True,
-    ),
-    Table(
-        "searched",
-        [
-            "CREATE TABLE searched (id INT PRIMARY KEY, body VARCHAR(50), packed TEXT COMPRESSED,"
-            " place POINT NOT NULL DEFAULT (POINT(1, 2)), FULLTEXT KEY (body), SPATIAL KEY (place))"
-        ],
-        {"id": IDS, "body": [*TEXTS, "some more words"], "packed": [None, "x" * 300, "short"]},
-    ),
 ]
+
+_FAMILY = support_twin_mysql if ON_MYSQL else support_twin_mariadb
 
 TABLES = [
     *DEFAULTS,
@@ -280,14 +217,14 @@ TABLES = [
     *FOREIGN_KEYS,
     *TRIGGERED,
     *AUTO_INCREMENT,
-    *VERSIONED,
     *PARTITIONED,
     *TYPES,
     *UNIQUE,
     *ENGINES,
     *MIXED,
+    *_FAMILY.TABLES,
 ]
 #: Tables that only triggers write.
-BESIDE = ["audit", "plain_log"]
+BESIDE = _FAMILY.BESIDE
 #: What is written outside of any transaction.
-OUTSIDE = ["numbers", "tickets", "plain_log"]
+OUTSIDE = _FAMILY.OUTSIDE

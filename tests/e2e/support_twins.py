@@ -12,6 +12,7 @@ from pymysql.constants import CLIENT
 from pymysql.err import Error as SqlError
 from server_instance import ServerInstance
 from support.database import Sql
+from support.servers import NULL_IS_NO_DEFAULT, REFUSED_BEFORE_LOOKING
 from support_binlog import RowEvent
 
 Value = str | None
@@ -40,6 +41,8 @@ class Table:
     auto_increment: bool = False
     transactional: bool = True
     versioned: bool = False
+    #: Generated columns: a NULL leaves them alone.
+    generated: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,9 @@ class Twins:
         """Does the batch in both ways, through the plugin in one pipeline, and compares."""
         expected = [self._run_sql(operation) for operation in batch]
         actual = self._run_plugin(batch)
+        for number, (wanted, got) in enumerate(zip(expected, actual, strict=True)):
+            if wanted in REFUSED_BEFORE_LOOKING and got == ("rows", 0):
+                expected[number] = got
         story = "\n".join(
             f"  {describe(operation)}\n    SQL {wanted}, plugin {got}"
             for operation, wanted, got in zip(batch, expected, actual, strict=True)
@@ -210,9 +216,11 @@ class Twins:
 def _statement(operation: Operation) -> tuple[str, tuple[Value, ...]]:
     table = operation.table
     if isinstance(operation, Insert):
-        places = ", ".join(["%s"] * len(operation.values))
-        return f"INSERT INTO {table.name} ({', '.join(operation.columns)}) VALUES ({places})", (
-            operation.values
+        places, given = _places(operation)
+        return (
+            f"INSERT INTO {table.name} ({', '.join(operation.columns)})"
+            f" VALUES ({', '.join(places)})",
+            given,
         )
     order = f" ORDER BY {table.order}" if table.order else ""
     condition = f"{table.keys[operation.index]} {operation.comparison} %s"
@@ -220,8 +228,10 @@ def _statement(operation: Operation) -> tuple[str, tuple[Value, ...]]:
     if operation.kind == "D":
         head = f"DELETE FROM {table.name}"
     elif operation.kind == "U":
-        head = f"UPDATE {table.name} SET " + ", ".join(f"{name} = %s" for name in operation.columns)
-        values = (*operation.values, operation.key)
+        places, given = _places(operation)
+        settings = (f"{name} = {place}" for name, place in zip(operation.columns, places))  # noqa: B905
+        head = f"UPDATE {table.name} SET " + ", ".join(settings)
+        values = (*given, operation.key)
     else:
         (name,), (amount,) = operation.columns, operation.values
         head = f"UPDATE {table.name} SET {name} = {name} {operation.kind} {amount}"
@@ -235,6 +245,18 @@ def _statement(operation: Operation) -> tuple[str, tuple[Value, ...]]:
             values,
         )
     return f"{head} WHERE {condition}{order} LIMIT {operation.limit}", values
+
+
+def _places(operation: Operation) -> tuple[list[str], tuple[Value, ...]]:
+    """What stands for each column's value in the statement, and the values for its %s."""
+    left = [
+        NULL_IS_NO_DEFAULT and value is None and name in operation.table.generated
+        for name, value in zip(operation.columns, operation.values, strict=True)
+    ]
+    places = ["DEFAULT" if default else "%s" for default in left]
+    return places, tuple(
+        value for default, value in zip(left, operation.values, strict=True) if not default
+    )
 
 
 def _request(index: object, operation: Operation) -> Pending[object]:

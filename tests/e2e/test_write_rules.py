@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 from server_instance import ServerInstance
 from support.database import Sql
+from support.servers import CHECK_ERROR
 from support_binlog import begin_log, row_events
 from support_servers import LOGGING, running_server
 from support_twin_tables import BESIDE, OUTSIDE, TABLES
 from support_twins import Twins, compare_events, random_operation
 
-STRICT = "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION"
+STRICT = "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
 ODD = (
     "STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,PAD_CHAR_TO_FULL_LENGTH,NO_ZERO_IN_DATE,"
     "ALLOW_INVALID_DATES"
@@ -33,7 +34,7 @@ ROUNDS = [
 SEED = os.environ.get("HS_SEED")
 BATCHES = 90
 # What the work must have met to have shown something.
-ERRORS = {121, 151, 4025}
+ERRORS = {121, 151, CHECK_ERROR}
 STRICT_ERRORS = {*ERRORS, 1264, 1364, 1366, 1406}
 
 

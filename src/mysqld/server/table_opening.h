@@ -34,7 +34,8 @@ bool has_table_lock(const TABLE& table);
 bool is_servable(const TABLE& table);
 
 // Unlockable: the table is there, but its engine does not let it be locked for this purpose.
-enum class OpenFailure : std::uint8_t { blocked, killed, unlockable, refused };
+// Told: the table is there, and the client learns the server's own reason why it cannot be written.
+enum class OpenFailure : std::uint8_t { blocked, killed, unlockable, told, refused };
 // What an error (0: none) says that opening a table has raised.
 OpenFailure open_failure(std::uint32_t error);
 

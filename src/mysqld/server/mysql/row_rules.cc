@@ -37,11 +37,14 @@ void prepare_insert(THD* thd, TABLE& table) {
 
 void prepare_update(THD* thd, TABLE& table) {
   thd->lex->sql_command = SQLCOM_UPDATE;
+  bool any_default = false;
   for (Field** at = table.field; *at != nullptr; ++at) {
-    if ((*at)->has_update_default_datetime_value_expression()) {
-      bitmap_set_bit(table.write_set, number_of(**at));
-    }
+    if (!(*at)->has_update_default_datetime_value_expression()) continue;
+    bitmap_set_bit(table.write_set, number_of(**at));
+    any_default = true;
   }
+  // They are set where another column changes: without the old values every row would seem to.
+  if (any_default) bitmap_union(table.read_set, table.write_set);
   if (table.triggers != nullptr) table.triggers->mark_fields(TRG_EVENT_UPDATE);
   table.mark_columns_needed_for_update(thd, true);
 }
@@ -55,12 +58,19 @@ void prepare_delete(THD* thd, TABLE& table) {
 
 namespace {
 
-// A generated column takes no value but NULL, which stands for DEFAULT.
-bool refuse_value(const TABLE& table, const Field& field, const protocol::Value& value) {
-  if (value.null) return true;
-  my_error(ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, MYF(0), field.field_name,
-           table.s->table_name.str);
-  return false;
+// A generated column takes no value but NULL, which stands for DEFAULT. As in SQL that is
+// looked at before any value is.
+bool generated_columns_are_left(const TABLE& table, const IndexPlan& plan,
+                                std::span<const protocol::Value> values) {
+  if (!table.has_gcol()) return true;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Field& field = *table.field[plan.columns()[i].field];
+    if (values[i].null || !field.is_gcol()) continue;
+    my_error(ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, MYF(0), field.field_name,
+             table.s->table_name.str);
+    return false;
+  }
+  return true;
 }
 
 bool update_generated_columns(TABLE& table) {
@@ -175,10 +185,7 @@ bool insert_values(THD* thd, TABLE& table, const IndexPlan& plan,
   for (std::size_t i = 0; i < values.size(); ++i) {
     Field& field = *table.field[plan.columns()[i].field];
     bitmap_set_bit(table.fields_set_during_insert, server::number_of(field));
-    if (field.is_gcol()) {
-      if (!refuse_value(table, field, values[i])) return false;
-      continue;
-    }
+    if (field.is_gcol()) continue;
     if (&field == table.next_number_field) table.autoinc_field_has_explicit_non_null_value = true;
     assign(field, values[i], plan.encoding());
     if (thd->is_error()) return false;
@@ -216,10 +223,7 @@ bool update_values(THD* thd, TABLE& table, const IndexPlan& plan, const protocol
   for (std::size_t i = 0; i < request.values.size(); ++i) {
     Field& field = *table.field[plan.columns()[i].field];
     bitmap_set_bit(table.fields_set_during_insert, server::number_of(field));
-    if (field.is_gcol()) {
-      if (!refuse_value(table, field, request.values[i])) return false;
-      continue;
-    }
+    if (field.is_gcol()) continue;
     if (request.modification == Modification::update) {
       assign(field, request.values[i], plan.encoding());
     } else if (add_unless_crossing_zero(field, request.values[i],
@@ -275,7 +279,12 @@ Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
   row_in_doubt_ = false;
   const AutoIncrement auto_increment(table);
   restore_record(&table, s->default_values);
-  if (validate_default_values_of_unset_fields(thd_, &table)) return failure(0);
+  // A column warns of a missing value once a statement, and so becomes an error once.
+  for (Field** at = table.field; *at != nullptr; ++at) (*at)->reset_warnings();
+  if (!generated_columns_are_left(table, plan, values) ||
+      validate_default_values_of_unset_fields(thd_, &table)) {
+    return failure(0);
+  }
   bitmap_clear_all(table.fields_set_during_insert);
   {
     RowTriggers triggers(thd_, table, TRG_EVENT_INSERT);
@@ -299,6 +308,7 @@ Status RowWriter::update(OpenTable& opened, const IndexPlan& plan, const protoco
                          bool& counted) {
   TABLE& table = *opened.table;
   counted = true;
+  if (!generated_columns_are_left(table, plan, request.values)) return failure(0);
   table.clear_partial_update_diffs();
   store_record(&table, record[1]);
   bitmap_clear_all(table.fields_set_during_insert);

@@ -46,9 +46,12 @@ bool is_servable(const TABLE& table) {
          table.s->table_category == TABLE_CATEGORY_ACL_TABLE;
 }
 
-OpenFailure own_open_failure(std::uint32_t /*error*/) { return OpenFailure::refused; }
+OpenFailure own_open_failure(std::uint32_t error) {
+  return error == ER_GTID_UNSAFE_NON_TRANSACTIONAL_TABLE ? OpenFailure::told : OpenFailure::refused;
+}
 
-void end_statement_with_needs(THD* thd) { thd->free_items(); }
+// Also forgets the databases that the binary log was told of, whose names lie in the memory given back.
+void end_statement_with_needs(THD* thd) { thd->cleanup_after_query(); }
 
 void release_metadata_locks(THD* thd) {
   thd->mdl_context.release_statement_locks();
