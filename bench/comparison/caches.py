@@ -92,13 +92,16 @@ def start_memcached() -> Cache:
     return Cache("memcached", "memcached", command, port)
 
 
-def start_redis(*, name: str = "redis", always_sync: bool = False) -> Cache:
+def start_redis(
+    *, name: str = "redis", protocol: str = "redis", always_sync: bool = False
+) -> Cache:
+    """`protocol` redis-hash: a row is a hash with a field for each column, not one string."""
     port = free_port()
     command = [_installed("redis-server"), "--bind", ADDRESS, "--port", str(port), "--save", ""]
     if always_sync:
         command += ["--appendonly", "yes", "--appendfsync", "always"]
         command += ["--auto-aof-rewrite-percentage", "0"]
-    return Cache(name, "redis", command, port)
+    return Cache(name, protocol, command, port)
 
 
 def start_echo() -> Program:

@@ -80,6 +80,7 @@ class Comparison:
             ours = databases[0]
             for start in (start_memcached, start_redis, start_echo):
                 add(stack, peers, start())
+            add(stack, peers, start_redis(name="redis-rows", protocol="redis-hash"))
             say("warming up")
             settle(*databases)
             self.rounds("reads", READS, peers)

@@ -63,8 +63,8 @@ def _over_floors(ours: str, engine: str) -> Measure:
     return lambda f: f.cases[ours].cpu / (f.extras[engine] + f.cases["echo pipelined"].cpu)
 
 
-def _rows_in_against_pipelined(f: Figures) -> float:
-    return f.cases["ours in"].rows_per_cpu_second / f.cases["ours random"].rows_per_cpu_second
+def _rows(ours: str, theirs: str) -> Measure:
+    return lambda f: f.cases[ours].rows_per_cpu_second / f.cases[theirs].rows_per_cpu_second
 
 
 def _over_echo(f: Figures) -> float:
@@ -152,11 +152,20 @@ ROWS: tuple[Row, ...] = (
     ),
     Row("Redis, 16 × 100, 1,000 hot rows: the same", _cpu("ours hot", "redis hot"), 1.5, 2.5),
     Row(
+        "Redis with a hash a row (HMGET), 16 × 100, 1,000,000 rows: the same",
+        _cpu("ours random", "redis rows random"),
+    ),
+    Row(
+        "Redis with a hash a row (HMGET), 16 × 100, 1,000 hot rows: the same",
+        _cpu("ours hot", "redis rows hot"),
+    ),
+    Row(
         "`IN` of 100 keys: rows for a second of server CPU, against 100 pipelined lookups",
-        _rows_in_against_pipelined,
+        _rows("ours in", "ours random"),
         1.2,
         2,
     ),
+    Row("… 1,000 hot rows: the same", _rows("ours in hot", "ours hot")),
     Row(
         "updates, 100 × 1, against SQL autocommit with 100 threads: requests a second",
         _rate("ours update single", "sql update"),

@@ -1,5 +1,8 @@
-// memcached's text protocol and Redis's: get and set of one string a key.
+// memcached's text protocol and Redis's: get and set of one string a key, or of a row's columns as
+// the fields of a hash.
+#include <algorithm>
 #include <charconv>
+#include <string>
 #include <vector>
 
 #include "load/line_cutter.h"
@@ -142,6 +145,20 @@ class MemcachedWire final : public Wire {
   const Mix& mix_;
 };
 
+void begin(Buffer& out, std::size_t elements) {
+  out.push_back('*');
+  append_number(out, elements);
+  out.append(line_end);
+}
+
+void bulk(Buffer& out, std::string_view bytes) {
+  out.push_back('$');
+  append_number(out, bytes.size());
+  out.append(line_end);
+  out.append(bytes);
+  out.append(line_end);
+}
+
 class RedisWire final : public Wire {
  public:
   explicit RedisWire(const Options& options) : text_(options) {}
@@ -166,26 +183,56 @@ class RedisWire final : public Wire {
   }
 
  private:
-  static void begin(Buffer& out, std::size_t elements) {
-    out.push_back('*');
-    append_number(out, elements);
-    out.append(line_end);
+  StoredText text_;
+};
+
+// The columns of a row under their names, as a find asks for them; the stored value has one for
+// each between TABs.
+class RedisHashWire final : public Wire {
+ public:
+  explicit RedisHashWire(const Options& options) : text_(options) {
+    std::string_view names = options.columns;
+    while (!names.empty()) fields_.emplace_back(cut(names, ','));
   }
-  static void bulk(Buffer& out, std::string_view bytes) {
-    out.push_back('$');
-    append_number(out, bytes.size());
-    out.append(line_end);
-    out.append(bytes);
-    out.append(line_end);
+
+  std::size_t greet(Buffer& /*out*/) override { return 0; }
+
+  void write(Buffer& out, Action action, std::span<const std::uint64_t> keys) override {
+    const bool reads = action == Action::find;
+    begin(out, 2 + fields_.size() * (reads ? 1 : 2));
+    bulk(out, reads ? "HMGET" : "HSET");
+    bulk(out, text_.key(keys.front()));
+    std::string_view values = reads ? std::string_view{} : text_.value(keys.front());
+    for (const std::string& field : fields_) {
+      bulk(out, field);
+      if (!reads) bulk(out, cut(values, '\t'));
+    }
+  }
+
+  std::unique_ptr<ReplyCounter> counter() const override {
+    return std::make_unique<RedisCounter>();
+  }
+
+ private:
+  static std::string_view cut(std::string_view& text, char separator) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    const std::string_view piece = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return piece;
   }
 
   StoredText text_;
+  std::vector<std::string> fields_;
 };
 
 }  // namespace
 
 std::unique_ptr<Wire> make_memcached_wire(const Options& options) {
   return std::make_unique<MemcachedWire>(options);
+}
+
+std::unique_ptr<Wire> make_redis_hash_wire(const Options& options) {
+  return std::make_unique<RedisHashWire>(options);
 }
 
 std::unique_ptr<Wire> make_redis_wire(const Options& options) {
@@ -196,6 +243,7 @@ std::unique_ptr<Wire> make_wire(const Options& options) {
   switch (options.protocol) {
     case Protocol::memcached: return make_memcached_wire(options);
     case Protocol::redis: return make_redis_wire(options);
+    case Protocol::redis_hash: return make_redis_hash_wire(options);
     case Protocol::mysqlx: return make_mysqlx_wire(options);
     case Protocol::handlersocket: break;
   }

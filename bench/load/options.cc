@@ -40,6 +40,7 @@ const std::map<std::string, Protocol> protocols{
     {"echo", Protocol::handlersocket},  // whatever answers each line with a line
     {"memcached", Protocol::memcached},
     {"redis", Protocol::redis},
+    {"redis-hash", Protocol::redis_hash},
     {"mysqlx", Protocol::mysqlx},
 };
 

@@ -13,7 +13,7 @@
 
 namespace hs::bench {
 
-enum class Protocol : std::uint8_t { handlersocket, memcached, redis, mysqlx };
+enum class Protocol : std::uint8_t { handlersocket, memcached, redis, redis_hash, mysqlx };
 
 // Shares of the operations, in percent.
 struct Mix {

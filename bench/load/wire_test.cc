@@ -130,6 +130,16 @@ TEST(RedisWire, Writes) {
             "*3\r\n$3\r\nSET\r\n$7\r\nuser:42\r\n$3\r\nv42\r\n");
 }
 
+TEST(RedisHashWire, Writes) {
+  Options options = options_for(Protocol::redis_hash);
+  options.columns = "a,bc";
+  options.stored_value = {*ValueTemplate::parse("v{key}\tw")};
+  EXPECT_EQ(write(options, Action::find, one),
+            "*4\r\n$5\r\nHMGET\r\n$7\r\nuser:42\r\n$1\r\na\r\n$2\r\nbc\r\n");
+  EXPECT_EQ(write(options, Action::update, one),
+            "*6\r\n$4\r\nHSET\r\n$7\r\nuser:42\r\n$1\r\na\r\n$3\r\nv42\r\n$2\r\nbc\r\n$1\r\nw\r\n");
+}
+
 TEST(RedisWire, Counts) {
   const Tally tally = count(options_for(Protocol::redis),
                             "$3\r\n$1\r\r\n$-1\r\n+OK\r\n-ERR no\r\n*2\r\n$1\r\na\r\n$-1\r\n");
