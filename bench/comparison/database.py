@@ -108,7 +108,7 @@ class Database:
         self.instance.client(f"SELECT COUNT(*), SUM(LENGTH({column})) FROM test.{table}")
 
     def write_back(self) -> None:
-        """Waits until what was loaded is on disk, so that nobody has to write it while one measures."""
+        """Waits until what was loaded is on disk: later, its writing would be measured."""
         variable = "innodb_max_dirty_pages_pct"
         usual = self.instance.sql(f"SELECT @@GLOBAL.{variable}")[0][0]
         self.set_global(variable, "0")
