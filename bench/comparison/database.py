@@ -56,7 +56,6 @@ class Database:
     ) -> None:
         self.name = name
         self.sql_port = free_port()
-        self.x_port = free_port()
         kind = kind_of(tree)
         all_settings = {**SETTINGS, **kind.log_file_size(LOG_SIZE), "port": self.sql_port}
         if original:
@@ -68,7 +67,7 @@ class Database:
         if self.has_x:
             all_settings |= {
                 "mysqlx": "ON",
-                "mysqlx_port": self.x_port,
+                "mysqlx_port": free_port(),
                 "mysqlx_bind_address": ADDRESS,
                 "mysqlx_max_connections": 1000,
             }
@@ -158,7 +157,8 @@ class Database:
         return [f"--host={ADDRESS}", f"--port={self.sql_port}"]
 
     def x_options(self) -> list[str]:
-        return [f"--port={self.x_port}", "--protocol=mysqlx"]
+        """Over a Unix socket: only there can one log in without TLS and without a password."""
+        return [f"--socket={self.instance.settings['mysqlx_socket']}", "--protocol=mysqlx"]
 
     def stop(self) -> None:
         self.instance.stop()

@@ -216,13 +216,13 @@ def test_the_count_of_bars() -> None:
 def test_servers_side_by_side() -> None:
     first = report_of(all_cases(result(rate=4.0), result()))
     cases = all_cases(result(rate=6.0), result())
-    del cases["x single"]
+    del cases["x unix"]
     second = report_of(cases, server="mysql-9.7")
     lines = against_sql([first, second]).splitlines()
     assert "mariadb-10.11" in lines[0] and "mysql-9.7" in lines[0]
     prepared = next(line for line in lines if "SQL prepared, 100 × 1" in line)
     assert [cell.strip() for cell in prepared.split("|")[2:5]] == ["3.5", "4.00", "6.00"]
-    x = next(line for line in lines if "X plugin, prepared, 100" in line)
+    x = next(line for line in lines if "X plugin" in line)
     assert [cell.strip() for cell in x.split("|")[2:5]] == ["", "4.00", ""]
 
 
