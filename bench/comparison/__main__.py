@@ -128,8 +128,9 @@ def do_report(arguments: argparse.Namespace) -> None:
 def do_plot(arguments: argparse.Namespace) -> None:
     from .plots import draw_all  # noqa: PLC0415  (only this command needs matplotlib)
 
-    text = draw_all(RESULTS / f"curves-{arguments.server}.json", DOCUMENT.parent / "performance")
-    fill_document(DOCUMENT, "curves", text)
+    path = RESULTS / f"curves-{arguments.server}.json"
+    for name, text in draw_all(path, DOCUMENT.parent / "performance").items():
+        fill_document(DOCUMENT, name, text)
     print(f"== written: {relative(DOCUMENT)}, {relative(DOCUMENT.parent / 'performance')}")
 
 

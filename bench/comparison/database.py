@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -25,6 +26,8 @@ SETTINGS: Mapping[str, Setting] = {
     "handlersocket_threads": 1,
     "handlersocket_threads_wr": 1,
 }
+WRITE_BACK_TIMEOUT = 60.0
+FEW_PAGES = 100
 # Never full while something is measured.
 LOG_SIZE = "1G"
 DURABLE: Mapping[str, Setting] = {
@@ -53,7 +56,6 @@ class Database:
     ) -> None:
         self.name = name
         self.sql_port = free_port()
-        self.x_port = free_port()
         kind = kind_of(tree)
         all_settings = {**SETTINGS, **kind.log_file_size(LOG_SIZE), "port": self.sql_port}
         if original:
@@ -65,7 +67,7 @@ class Database:
         if self.has_x:
             all_settings |= {
                 "mysqlx": "ON",
-                "mysqlx_port": self.x_port,
+                "mysqlx_port": free_port(),
                 "mysqlx_bind_address": ADDRESS,
                 "mysqlx_max_connections": 1000,
             }
@@ -97,11 +99,23 @@ class Database:
         if not self.instance.sql("SHOW TABLES FROM test LIKE 'user'"):
             print(f"== loading {ROWS:,} rows into the server '{self.name}' (once)", flush=True)
             self.instance.client(LOAD)
+            self.write_back()
         self.read_whole("user", "user_email")
 
     def read_whole(self, table: str, column: str) -> None:
         """Every page of a table is in memory before anything is measured."""
         self.instance.client(f"SELECT COUNT(*), SUM(LENGTH({column})) FROM test.{table}")
+
+    def write_back(self) -> None:
+        """Waits until what was loaded is on disk: later, its writing would be measured."""
+        variable = "innodb_max_dirty_pages_pct"
+        usual = self.instance.sql(f"SELECT @@GLOBAL.{variable}")[0][0]
+        self.set_global(variable, "0")
+        deadline = time.monotonic() + WRITE_BACK_TIMEOUT
+        status = "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'"
+        while int(self.instance.sql(status)[0][1]) > FEW_PAGES and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.set_global(variable, usual)
 
     def has_table(self, table: str) -> bool:
         return bool(self.instance.sql(f"SHOW TABLES FROM test LIKE '{table}'"))
@@ -143,7 +157,8 @@ class Database:
         return [f"--host={ADDRESS}", f"--port={self.sql_port}"]
 
     def x_options(self) -> list[str]:
-        return [f"--port={self.x_port}", "--protocol=mysqlx"]
+        """Over a Unix socket: only there can one log in without TLS and without a password."""
+        return [f"--socket={self.instance.settings['mysqlx_socket']}", "--protocol=mysqlx"]
 
     def stop(self) -> None:
         self.instance.stop()

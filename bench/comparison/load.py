@@ -77,6 +77,7 @@ def run_load(
             command,
             capture_output=True,
             text=True,
+            errors="backslashreplace",  # a refusal may hold any bytes
             timeout=pace.warm_up + pace.duration + PATIENCE,
             check=False,
         )

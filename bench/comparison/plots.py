@@ -1,4 +1,4 @@
-"""The curves from their JSON: SVG with matplotlib, and a line that says what each shows."""
+"""The curves from their JSON: SVG with matplotlib, and a table of their numbers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import matplotlib as mpl  # type: ignore[import-not-found,unused-ignore]
 from matplotlib.figure import Figure  # type: ignore[import-not-found,unused-ignore]
 
 from .load import Result
+from .markdown import table
 from .report import precise
 from .rounds import Measured
 
@@ -39,14 +40,11 @@ def draw(name: str, curve: Mapping[str, Any], folder: Path) -> Path:
     figure.suptitle(curve["title"])
     left, right = figure.subplots(1, 2)
     for who, points in curve["series"].items():
-        rounds = {
-            int(x): Measured(tuple(Result(**each) for each in results))
-            for x, results in points.items()
-        }
+        rounds = {int(x): [Result(**each) for each in results] for x, results in points.items()}
         for axes, figure_of in ((left, "rate"), (right, "cpu")):
             x, middles, below, above = [], [], [], []
-            for point, measured in rounds.items():
-                values = [getattr(each, figure_of) for each in measured.rounds]
+            for point, results in rounds.items():
+                values = [getattr(each, figure_of) for each in results]
                 middle = statistics.median(values)
                 x.append(point)
                 middles.append(middle)
@@ -69,34 +67,31 @@ def draw(name: str, curve: Mapping[str, Any], folder: Path) -> Path:
     return path
 
 
-def describe(curve: Mapping[str, Any]) -> str:
-    """How cost and rate change from the first point to the last."""
-    sentences = []
-    for who, points in curve["series"].items():
-        of_point = medians(points)
-        first, last = min(of_point), max(of_point)
-        begin, end = of_point[first], of_point[last]
-        dearest = max(of_point, key=lambda x: of_point[x].cpu)
-        text = (
-            f"{LABELS.get(who, who)}: from {first:,} to {last:,} {curve['unit']}, "
-            f"{precise(begin.cpu)} µs become {precise(end.cpu)} µs of server CPU a request "
-            f"(× {precise(end.cpu / begin.cpu)}), {precise(begin.rate)} requests a second become "
-            f"{precise(end.rate)}"
-        )
-        if dearest not in (first, last):
-            text += f"; dearest at {dearest:,} ({precise(of_point[dearest].cpu)} µs)"
-        sentences.append(f"- {text}.")
-    return "\n".join(sentences)
+def numbers(name: str, curve: Mapping[str, Any]) -> str:
+    """Server CPU a request at each point, and how much it grows from the first to the last."""
+    lines, points = [], []
+
+    def add(title: str, values: list[float]) -> None:
+        growth = f"× {precise(values[-1] / values[0])}"
+        lines.append([title, *(precise(value) for value in values), growth])
+
+    for who, rounds in curve["series"].items():
+        of_point = medians(rounds)
+        points = sorted(of_point)
+        label = LABELS.get(who, who)
+        add(label, [of_point[x].cpu for x in points])
+        if name.startswith("workers"):
+            # What more of them are for.
+            add(f"{label}, requests a second", [of_point[x].rate for x in points])
+    head = [f"µs a request, by {curve['unit']}", *(f"{x:,}" for x in points), "first to last"]
+    return table(head, lines)
 
 
-def draw_all(path: Path, folder: Path) -> str:
-    """The document's part on the curves: pictures and words."""
+def draw_all(path: Path, folder: Path) -> dict[str, str]:
+    """A curve's name, and its place in the document: a picture and the numbers."""
     folder.mkdir(parents=True, exist_ok=True)
-    parts = []
+    places = {}
     for name, curve in json.loads(path.read_text())["curves"].items():
         image = draw(name, curve, folder)
-        parts.append(
-            f"### {curve['unit'].capitalize()}: {curve['title']}\n\n"
-            f"![{curve['unit']}]({folder.name}/{image.name})\n\n{describe(curve)}"
-        )
-    return "\n\n".join(parts)
+        places[name] = f"![{curve['title']}]({folder.name}/{image.name})\n\n{numbers(name, curve)}"
+    return places

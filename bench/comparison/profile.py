@@ -17,11 +17,14 @@ from pathlib import Path
 from .cases import HOT, PIPELINED, SINGLE, UPDATE, Case, Reach
 from .compare import say, settle
 from .database import DURABLE, HASH_INDEX, Database
+from .elf_functions import Functions
 from .load import Pace, Result
 from .markdown import table
 from .places import RESULTS, BenchError, need_two_cores
 from .report import precise
 from .rounds import run_case
+
+from server_kind import kind_of  # isort: skip  (setup/, put on the path by places)
 
 WARM_UP = 2.0
 # Samples a second; no divisor of the timer's ticks.
@@ -73,6 +76,19 @@ def parse_samples(text: str) -> list[Sample]:
         symbol = fields[2].partition("] ")[2] or fields[2]
         samples.append(Sample(float(fields[0][:-1]), group_of(Path(fields[1]).name), symbol))
     return samples
+
+
+def by_function(samples: Iterable[Sample], server: Functions) -> list[Sample]:
+    """The server's program has few symbols: places without one are joined by their function."""
+    shares: dict[tuple[str, str], float] = {}
+    for sample in samples:
+        symbol = sample.symbol
+        if sample.group == "server" and symbol.startswith("0x"):
+            start = server.start_of(int(symbol, 16))
+            symbol = symbol if start is None else f"function at {start:#x}"
+        key = sample.group, symbol
+        shares[key] = shares.get(key, 0.0) + sample.share
+    return [Sample(share, group, symbol) for (group, symbol), share in shares.items()]
 
 
 def describe(title: str, result: Result, samples: Sequence[Sample]) -> str:
@@ -135,6 +151,7 @@ def profile(tree: Path, names: Sequence[str], *, original: bool, seconds: float)
     perf = shutil.which("perf")
     if perf is None:
         raise BenchError("perf is not installed: it is in Debian's package linux-perf")
+    server = Functions(tree / "root/usr/sbin" / kind_of(tree).server)
     texts = []
     for case in (case for case in CASES if not names or case.name in names):
         settings = {HASH_INDEX: "ON"} if case.reach is Reach.READ else DURABLE
@@ -147,7 +164,7 @@ def profile(tree: Path, names: Sequence[str], *, original: bool, seconds: float)
             result, text = record(perf, database, case, seconds)
         finally:
             database.stop()
-        texts.append(describe(TITLES[case.name], result, parse_samples(text)))
+        texts.append(describe(TITLES[case.name], result, by_function(parse_samples(text), server)))
         print(f"\n{texts[-1]}\n", flush=True)
     path = RESULTS / f"profile-{tree.name}-{'original' if original else 'ours'}.md"
     path.write_text("\n\n".join(texts) + "\n")

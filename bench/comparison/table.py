@@ -138,8 +138,16 @@ ROWS: tuple[Row, ...] = (
     ),
     Row("SQL as text, 100 × 1: the same", _rate("ours single", "sql text 100"), sql=True),
     Row("`HANDLER … READ`, 100 × 1: the same", _rate("ours single", "sql handler 100"), sql=True),
-    Row("X plugin, prepared, 100 × 1: the same", _rate("ours single", "x single"), sql=True),
-    Row("X plugin, prepared, 16 × 100: the same", _rate("ours random", "x pipelined"), sql=True),
+    Row(
+        "X plugin, prepared, both over Unix sockets, 100 × 1: the same",
+        _rate("ours unix", "x unix"),
+        sql=True,
+    ),
+    Row(
+        "X plugin, prepared, both over Unix sockets, 16 × 100: the same",
+        _rate("ours unix pipelined", "x unix pipelined"),
+        sql=True,
+    ),
     Row(
         "memcached, 100 × 1: requests a second", _rate("ours single", "memcached single"), 1.0, 1.1
     ),

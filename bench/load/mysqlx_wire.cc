@@ -17,14 +17,12 @@ namespace {
 // Kinds of frames, as MySQL numbers them.
 enum class Sent : std::uint8_t {
   authenticate_start = 4,
-  authenticate_continue = 5,
   prepare = 40,
   execute = 41,
 };
 enum class Received : std::uint8_t {
   ok = 0,
   error = 1,
-  authenticate_continue = 3,
   authenticate_ok = 4,
   row = 13,
   statement_ok = 17,
@@ -99,7 +97,6 @@ class MysqlxCounter final : public ReplyCounter {
     switch (kind()) {
       case Received::row: ++rows_; return;
       case Received::ok:
-      case Received::authenticate_continue:
       case Received::authenticate_ok: ++tally.replies; return;
       case Received::error:
         ++tally.replies;
@@ -137,12 +134,12 @@ class MysqlxWire final : public Wire {
               options.update_columns + " = ? WHERE " + options.key_column + " = ?";
   }
 
-  // The answer to the server's challenge does not depend on it, since there is no password.
+  // In plain words, which the server takes over a Unix socket.
   std::size_t greet(Buffer& out) override {
-    const std::string login = std::string(1, '\0') + options_.user + std::string(1, '\0');
-    append_frame(out, Sent::authenticate_start, bytes_field(1, "SHA256_MEMORY"));
-    append_frame(out, Sent::authenticate_continue, bytes_field(1, login));
-    std::size_t replies = 2;
+    // Database (none), user and password, with a NUL between them.
+    const std::string login = '\0' + options_.user + '\0' + options_.secret;
+    append_frame(out, Sent::authenticate_start, bytes_field(1, "PLAIN") + bytes_field(2, login));
+    std::size_t replies = 1;
     if (options_.mix.find != 0) replies += prepare(out, select_id, select_);
     if (options_.mix.update != 0) replies += prepare(out, update_id, update_);
     return replies;

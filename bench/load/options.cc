@@ -89,7 +89,7 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--database", options.database)->capture_default_str();
   app.add_option("--table", options.table)->capture_default_str();
   app.add_option("--index", options.index)->capture_default_str();
-  app.add_option("--user", options.user, "mysqlx: an account without a password")
+  app.add_option("--user", options.user, "mysqlx: who logs in, with --secret as the password")
       ->capture_default_str();
   app.add_option("--key-column", options.key_column, "mysqlx: what a key is compared with")
       ->capture_default_str();
@@ -177,6 +177,7 @@ std::string contradiction(const Options& options) {
     if (options.reconnect) return "only handlersocket has --work connect";
   }
   if (options.protocol == Protocol::mysqlx) {
+    if (options.unix_socket.empty()) return "mysqlx logs in over a --socket only";
     if (mix.insert != 0) return "mysqlx has no inserts here";
     if (options.update_values.size() > 1) return "mysqlx updates one column here";
   }

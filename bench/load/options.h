@@ -33,7 +33,7 @@ struct Options {
   std::string database = "test";
   std::string table = "user";
   std::string index = "PRIMARY";
-  // MySQL's X protocol: who logs in, without a password, and the column that the key is compared with.
+  // MySQL's X protocol: who logs in, and the column that the key is compared with.
   std::string user = "root";
   std::string key_column = "user_id";
   std::string columns = "user_name,user_email,created";

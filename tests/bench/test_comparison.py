@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 from comparison.cases import READS, READS_WITHOUT_HASH, WRITES
+from comparison.elf_functions import Functions
 from comparison.load import Result, parse_result
 from comparison.markdown import fill_document, table
 from comparison.places import BenchError
-from comparison.profile import parse_samples
+from comparison.profile import Sample, by_function, parse_samples
 from comparison.report import Report, against_sql, precise, span
 from comparison.rounds import Measured
 from comparison.table import ROWS, Figures, Row
+from support.servers import SERVER_TREE
 
 CASES = (*READS, *READS_WITHOUT_HASH, *WRITES)
 EXTRAS = {
@@ -214,13 +216,13 @@ def test_the_count_of_bars() -> None:
 def test_servers_side_by_side() -> None:
     first = report_of(all_cases(result(rate=4.0), result()))
     cases = all_cases(result(rate=6.0), result())
-    del cases["x single"]
+    del cases["x unix"]
     second = report_of(cases, server="mysql-9.7")
     lines = against_sql([first, second]).splitlines()
     assert "mariadb-10.11" in lines[0] and "mysql-9.7" in lines[0]
     prepared = next(line for line in lines if "SQL prepared, 100 × 1" in line)
     assert [cell.strip() for cell in prepared.split("|")[2:5]] == ["3.5", "4.00", "6.00"]
-    x = next(line for line in lines if "X plugin, prepared, 100" in line)
+    x = next(line for line in lines if "X plugin" in line)
     assert [cell.strip() for cell in x.split("|")[2:5]] == ["", "4.00", ""]
 
 
@@ -293,3 +295,45 @@ def test_samples_of_perf() -> None:
         (20.0, "kernel", "tcp_sendmsg"),
         (5.0, "server", "0x00000000007e0a2c"),
     ]
+
+
+class Tens(Functions):
+    """One function at each ten."""
+
+    def __init__(self) -> None:
+        pass
+
+    def start_of(self, place: int) -> int | None:
+        return place // 10 * 10 or None
+
+
+def test_places_of_the_server_are_joined_by_function() -> None:
+    samples = [
+        Sample(3.0, "server", hex(21)),
+        Sample(4.0, "server", hex(29)),
+        Sample(2.0, "server", hex(30)),
+        Sample(1.0, "server", hex(5)),
+        Sample(0.5, "kernel", hex(22)),
+        Sample(6.0, "server", "handler::read"),
+    ]
+    joined = {(each.group, each.symbol): each.share for each in by_function(samples, Tens())}
+    assert joined == {
+        ("server", "function at 0x14"): 7.0,
+        ("server", "function at 0x1e"): 2.0,
+        ("server", "0x5"): 1.0,
+        ("kernel", "0x16"): 0.5,
+        ("server", "handler::read"): 6.0,
+    }
+
+
+def test_functions_of_a_program() -> None:
+    functions = Functions(SERVER_TREE / "root/usr/lib64/ld-linux-x86-64.so.2")
+    starts = [functions.start_of(place) for place in range(0, 200_000, 500)]
+    assert len({start for start in starts if start is not None}) > 50
+    assert all(start is None or start <= 500 * i for i, start in enumerate(starts))
+
+
+def test_a_file_that_is_no_program_has_no_functions(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_text("no program")
+    assert Functions(path).start_of(1000) is None
