@@ -112,7 +112,7 @@ class RowTriggers {
                                             event_ != TRG_EVENT_DELETE))
         return false;
       if (event_ == TRG_EVENT_DELETE) return true;
-      if (before_->has_updated_trigger_fields(table_.write_set)) {
+      if (table_.has_gcol() && before_->has_updated_trigger_fields(table_.write_set)) {
         table_.blobs_need_not_keep_old_value();
         if (!update_generated_columns(table_)) return false;
       }
