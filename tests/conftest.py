@@ -16,7 +16,7 @@ from handlersocket2 import Client
 from server_instance import REPOSITORY, ServerError, ServerInstance, Setting
 from server_kind import kind_of
 from support.database import Database, Sql
-from support.servers import SERVER_TREE, skip_reason
+from support.servers import SERVER_TREE, own_settings, skip_reason
 from support.short_choice import choose
 
 LOG_TAIL_LINES = 120
@@ -113,7 +113,8 @@ def make_server(watch: _Watch, data_root: Path) -> Iterator[MakeServer]:
 
     def make(*, load_plugin: bool = True, **settings: Setting) -> ServerInstance:
         base_dir = Path(tempfile.mkdtemp(dir=data_root)) / "server"
-        instance = ServerInstance(SERVER_TREE, base_dir, settings=settings, load_plugin=load_plugin)
+        own = own_settings(settings)
+        instance = ServerInstance(SERVER_TREE, base_dir, settings=own, load_plugin=load_plugin)
         made.append(instance)
         instance.start()
         watch.servers.append(instance)

@@ -1,10 +1,12 @@
-"""Every column type of MariaDB 10.11 with values at its edges, for test_types.py."""
+"""Every column type of the servers with values at its edges, for test_types.py."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from support.servers import MISSING_TYPES, TYPES_WITHOUT_KEY
 
 Text = str | bytes
 
@@ -144,7 +146,17 @@ def temporal() -> list[ColumnType]:
     return found
 
 
+def vector(*numbers: float) -> bytes:
+    return struct.pack(f"<{len(numbers)}f", *numbers)
+
+
 def every_type() -> list[ColumnType]:
+    """The types that the server under test has."""
+    own = [kind for kind in _known_types() if kind.name not in MISSING_TYPES]
+    return [replace(kind, index="") if kind.name in TYPES_WITHOUT_KEY else kind for kind in own]
+
+
+def _known_types() -> list[ColumnType]:
     return [
         *integer("TINYINT", 8),
         *integer("SMALLINT", 16),
@@ -298,6 +310,7 @@ def every_type() -> list[ColumnType]:
             ["::", "::1", "2001:db8::ff00:42:8329", "::ffff:192.0.2.1", "ffff::"],
             ["::2", "2001:0db8:0000:0000:0000:ff00:0042:8329"],
         ),
+        ColumnType("vector", "VECTOR(3)", [vector(0, 0, 0), vector(-1.5, 3e38, 1e-30)], index=""),
         ColumnType("point", "POINT", [point("0", "0"), point("-1.5", "1e300")], index=""),
         ColumnType("geometry", "GEOMETRY", [point("3", "4")], index=""),
     ]

@@ -11,6 +11,7 @@ from typing import Any, Callable
 
 from conftest import SERVER_TREE
 from server_instance import ServerInstance, Setting
+from support.servers import own_settings
 
 # A binary log, and no disk to wait for: what these tests compare does not depend on it.
 LOGGING: Mapping[str, Setting] = {
@@ -26,7 +27,7 @@ LOGGING: Mapping[str, Setting] = {
 def running_server(data_root: Path, watch: Any, **settings: Setting) -> Iterator[ServerInstance]:
     """A server for as long as the block lasts; conftest's watch sees whether it dies."""
     base_dir = Path(tempfile.mkdtemp(dir=data_root)) / "server"
-    with ServerInstance(SERVER_TREE, base_dir, settings=settings) as instance:
+    with ServerInstance(SERVER_TREE, base_dir, settings=own_settings(settings)) as instance:
         watch.servers.append(instance)
         try:
             yield instance

@@ -148,7 +148,20 @@ TRIGGERED = [
         ],
         {"id": IDS, "a": BAD_NUMBERS, "b": TEXTS, "n": NUMBERS},
         numbers=["a", "n"],
-    )
+    ),
+    Table(
+        "corrected",
+        [
+            "CREATE TABLE corrected (id INT PRIMARY KEY, v TEXT, n INT, KEY by_n (n))",
+            "CREATE TRIGGER correct_insert BEFORE INSERT ON corrected FOR EACH ROW"
+            " SET NEW.v = CONCAT(NEW.v, '!')",
+            "CREATE TRIGGER correct_update BEFORE UPDATE ON corrected FOR EACH ROW"
+            " SET NEW.n = OLD.n + 1",
+        ],
+        {"id": IDS, "v": TEXTS, "n": NUMBERS},
+        keys={"PRIMARY": "id", "by_n": "n"},
+        numbers=["n"],
+    ),
 ]
 
 AUTO_INCREMENT = [

@@ -12,6 +12,7 @@ import pytest
 from handlersocket2 import Client, Filter, ReplyError
 from server_instance import REPOSITORY
 from support.database import Database, Sql
+from support.servers import HAS_ROWS_READ, SHOW_STATUS
 
 Counts = dict[str, int]
 
@@ -20,7 +21,7 @@ def counts(sql: Sql) -> Counts:
     """Every counter of the plugin, without `handlersocket_`, and what they have to move."""
     found = {}
     for name, value in sql.rows(
-        "SHOW GLOBAL STATUS WHERE Variable_name LIKE 'handlersocket%' OR Variable_name IN"
+        f"{SHOW_STATUS} WHERE Variable_name LIKE 'handlersocket%' OR Variable_name IN"
         " ('Handler_read_key', 'Handler_write', 'Handler_update', 'Handler_delete',"
         " 'Rows_read')"
     ):
@@ -108,7 +109,8 @@ def test_reads(moved: Callable[..., Counts], reader: Client, database: Database)
     assert moves["passes"] == 1
     assert moves["table_opens"] == 1
     assert moves["handler_read_key"] == 1
-    assert moves["server_rows_read"] == 9
+    assert moves.get("server_rows_read", 9) == 9
+    assert ("server_rows_read" in moves) == HAS_ROWS_READ
     assert "errors" not in moves
     assert "commits" not in moves
     assert "requests_open_index" not in moves

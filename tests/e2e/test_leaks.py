@@ -14,7 +14,11 @@ from data_directory import copy_template
 from handlersocket2 import Client, Filter, ReplyError
 from server_instance import ServerInstance
 from support.database import Database
+<<<<<<< HEAD
 from support.servers import needs_valgrind
+=======
+from support.servers import KIND, own_settings
+>>>>>>> wip-mysql
 from support.wire import Wire
 from test_hostile_input import Attacker, resident
 
@@ -23,7 +27,7 @@ VALGRIND = """#!/bin/sh
 export LD_LIBRARY_PATH="{root}/usr/lib/x86_64-linux-gnu"
 exec valgrind --log-file="{log}" --leak-check=full \\
   --show-leak-kinds=definite --errors-for-leak-kinds=definite \\
-  --keep-debuginfo=yes --num-callers=40 --error-limit=no "{root}/usr/sbin/mariadbd" "$@"
+  --keep-debuginfo=yes --num-callers=40 --error-limit=no "{root}/usr/sbin/{server}" "$@"
 """
 SETTINGS = {
     "innodb_buffer_pool_size": "16M",
@@ -126,7 +130,7 @@ def test_valgrind_finds_nothing_in_the_plugin(tmp_path: Path) -> None:
     (tmp_path / "server").mkdir()
     copy_template(SERVER_TREE, tmp_path / "server" / "data")
     with ServerInstance(
-        tree_under_valgrind(tmp_path, log), tmp_path / "server", settings=SETTINGS,
+        tree_under_valgrind(tmp_path, log), tmp_path / "server", settings=own_settings(SETTINGS),
         plugin_dir=ServerInstance(SERVER_TREE, tmp_path).plugin_dir,
     ) as server:  # fmt: skip
         database = Database(server, "test")
@@ -161,7 +165,7 @@ def test_valgrind_finds_nothing_in_the_plugin(tmp_path: Path) -> None:
 
 
 def tree_under_valgrind(folder: Path, log: Path) -> Path:
-    """The server's tree, but that its mariadbd runs under valgrind and the machine's own loader."""
+    """The server's tree, but that its server runs under valgrind and the machine's own loader."""
     tree = folder / SERVER_TREE.name
     (tree / "bin").mkdir(parents=True)
     for entry in SERVER_TREE.iterdir():
@@ -169,10 +173,10 @@ def tree_under_valgrind(folder: Path, log: Path) -> Path:
         if entry.name not in ("bin", "template-data", "template.lock"):
             (tree / entry.name).symlink_to(entry)
     for entry in (SERVER_TREE / "bin").iterdir():
-        if entry.name != "mariadbd":
+        if entry.name != KIND.server:
             (tree / "bin" / entry.name).symlink_to(entry)
-    program = tree / "bin" / "mariadbd"
-    program.write_text(VALGRIND.format(root=SERVER_TREE / "root", log=log))
+    program = tree / "bin" / KIND.server
+    program.write_text(VALGRIND.format(root=SERVER_TREE / "root", server=KIND.server, log=log))
     program.chmod(0o755)
     return tree
 

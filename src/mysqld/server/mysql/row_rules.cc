@@ -112,7 +112,7 @@ class RowTriggers {
                                             event_ != TRG_EVENT_DELETE))
         return false;
       if (event_ == TRG_EVENT_DELETE) return true;
-      if (before_->has_updated_trigger_fields(table_.write_set)) {
+      if (table_.has_gcol() && before_->has_updated_trigger_fields(table_.write_set)) {
         table_.blobs_need_not_keep_old_value();
         if (!update_generated_columns(table_)) return false;
       }
@@ -226,6 +226,9 @@ bool update_values(THD* thd, TABLE& table, const IndexPlan& plan, const protocol
     if (field.is_gcol()) continue;
     if (request.modification == Modification::update) {
       assign(field, request.values[i], plan.encoding());
+    } else if (field.is_null()) {
+      // SQL stores the NULL anew, which counts as a change where the column has a default.
+      field.reset();
     } else if (add_unless_crossing_zero(field, request.values[i],
                                         request.modification == Modification::decrement)) {
       crosses_zero = true;
