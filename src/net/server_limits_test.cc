@@ -25,7 +25,7 @@ class UnixSocket : public testing::Test {
   UnixSocket() {
     std::string name = (fs::temp_directory_path() / "hs_net_XXXXXX").string();
     if (::mkdtemp(name.data()) != nullptr) folder_ = name;
-    config.socket_path = path();
+    config_.socket_path = path();
   }
   ~UnixSocket() override { fs::remove_all(folder_); }
   std::string path() const { return (folder_ / "socket").string(); }
@@ -40,12 +40,12 @@ class UnixSocket : public testing::Test {
     return socket;
   }
 
-  ServerConfig config;
+  ServerConfig config_;
   fs::path folder_;
 };
 
 TEST_F(UnixSocket, ServesAndIsGoneAfterwards) {
-  Fixture fixture(config);
+  Fixture fixture(config_);
   ASSERT_TRUE(fixture.start());
   EXPECT_EQ(fixture.server.bound_port(), 0U);
   Client client = Client::unix_socket(path());
@@ -60,7 +60,7 @@ TEST_F(UnixSocket, ServesAndIsGoneAfterwards) {
 TEST_F(UnixSocket, TakesTheNameOfADeadOne) {
   bind_at_path().close();
   ASSERT_TRUE(fs::is_socket(path()));
-  Fixture fixture(config);
+  Fixture fixture(config_);
   ASSERT_TRUE(fixture.start());
   Client client = Client::unix_socket(path());
   ASSERT_TRUE(client.send("hello\n"));
@@ -70,7 +70,7 @@ TEST_F(UnixSocket, TakesTheNameOfADeadOne) {
 TEST_F(UnixSocket, LeavesTheNameOfALiveOne) {
   const Descriptor other = bind_at_path();
   ASSERT_EQ(::listen(other.get(), 1), 0);
-  Fixture fixture(config);
+  Fixture fixture(config_);
   EXPECT_FALSE(fixture.start());
   EXPECT_TRUE(fixture.log.contains("handlersocket: cannot listen on " + path() +
                                    ": Address already in use"));
@@ -79,14 +79,14 @@ TEST_F(UnixSocket, LeavesTheNameOfALiveOne) {
 
 TEST_F(UnixSocket, LeavesAFileThatIsNoSocket) {
   std::ofstream(path()) << "precious";
-  Fixture fixture(config);
+  Fixture fixture(config_);
   EXPECT_FALSE(fixture.start());
   EXPECT_TRUE(fs::is_regular_file(path()));
   EXPECT_EQ(fs::file_size(path()), 8U);
 }
 
 TEST_F(UnixSocket, LeavesAFileThatTookItsPlace) {
-  Fixture fixture(config);
+  Fixture fixture(config_);
   ASSERT_TRUE(fixture.start());
   fs::remove(path());
   std::ofstream(path()) << "precious";
@@ -95,20 +95,20 @@ TEST_F(UnixSocket, LeavesAFileThatTookItsPlace) {
 }
 
 TEST_F(UnixSocket, SaysWhatIsWrongWithAPath) {
-  config.socket_path = (folder_ / "nowhere" / "socket").string();
-  Fixture missing(config);
+  config_.socket_path = (folder_ / "nowhere" / "socket").string();
+  Fixture missing(config_);
   EXPECT_FALSE(missing.start());
   EXPECT_TRUE(missing.log.contains("No such file or directory"));
 
-  config.socket_path = path() + std::string(200, 'x');
-  Fixture too_long(config);
+  config_.socket_path = path() + std::string(200, 'x');
+  Fixture too_long(config_);
   EXPECT_FALSE(too_long.start());
   EXPECT_TRUE(too_long.log.contains("a socket's path has at most 107 bytes"));
 }
 
 TEST_F(UnixSocket, StandsBesideTcp) {
-  config.port = std::string("0");
-  Fixture fixture(config);
+  config_.port = std::string("0");
+  Fixture fixture(config_);
   ASSERT_TRUE(fixture.start());
   Client one = Client::unix_socket(path());
   Client two = Client::tcp(fixture.server.bound_port());
@@ -236,6 +236,7 @@ TEST(Stopping, IsQuickUnderLoad) {
   ASSERT_TRUE(fixture.start());
   constexpr int count = 500;
   std::vector<Client> clients;
+  clients.reserve(count);
   for (int i = 0; i < count; ++i) clients.push_back(Client::tcp(fixture.server.bound_port()));
   ASSERT_TRUE(clients[0].send("stream 1000000 100000\n"));
   ASSERT_TRUE(clients[1].send("gate\n"));

@@ -63,6 +63,7 @@ TEST(Server, GivesEveryConnectionATurnWithinItsArena) {
   Fixture fixture(config);
   ASSERT_TRUE(fixture.start());
   std::vector<Client> clients;
+  clients.reserve(20);
   for (int i = 0; i < 20; ++i) clients.push_back(Client::tcp(fixture.server.bound_port()));
   const std::string request(300'000, 'r');
   for (int round = 0; round < 3; ++round) {
@@ -285,8 +286,10 @@ TEST(Server, SurvivesManyShortConnections) {
   ASSERT_TRUE(fixture.start());
   constexpr int rounds = 300;
   constexpr int threads = 4;
-  std::atomic<int> answered{0};
+  constexpr std::uint64_t total = std::uint64_t{rounds} * threads;
+  std::atomic<std::uint64_t> answered{0};
   std::vector<std::thread> clients;
+  clients.reserve(threads);
   for (int t = 0; t < threads; ++t) {
     clients.emplace_back([&, t] {
       for (int i = 0; i < rounds; ++i) {
@@ -298,11 +301,9 @@ TEST(Server, SurvivesManyShortConnections) {
     });
   }
   for (std::thread& client : clients) client.join();
-  EXPECT_EQ(answered, rounds * threads);
-  EXPECT_TRUE(eventually([&] {
-    return fixture.count(Counter::connections_closed) == std::uint64_t{rounds * threads};
-  }));
-  EXPECT_EQ(fixture.count(Counter::connections_opened), std::uint64_t{rounds * threads});
+  EXPECT_EQ(answered, total);
+  EXPECT_TRUE(eventually([&] { return fixture.count(Counter::connections_closed) == total; }));
+  EXPECT_EQ(fixture.count(Counter::connections_opened), total);
   EXPECT_EQ(fixture.server.connections(), 0U);
   EXPECT_EQ(fixture.board.strange_dialogues, 0U);
 }
