@@ -89,6 +89,7 @@ def long_finds(server: Database, rounds: int) -> dict[str, list[float]]:
         "find growth": growth,
         "find first byte": [each["first_byte_ms"] for each in seen],
         "find longest wait": [each["longest_wait_ms"] for each in seen],
+        "longest wait without a find": [each["longest_wait_alone_ms"] for each in seen],
         "find seconds": [each["seconds"] for each in seen],
     }
 

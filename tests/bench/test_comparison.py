@@ -27,6 +27,7 @@ EXTRAS = {
     "find growth": [4.0],
     "find first byte": [2.0, 6.0],
     "find longest wait": [0.5, 0.5],
+    "longest wait without a find": [0.2, 0.2],
     "find seconds": [0.3, 0.3],
 }
 
