@@ -186,7 +186,8 @@ class Report:
         machine, versions = self.machine, self.versions
         lines = [
             f"{machine['cores']} cores of {machine['cpu']}, {machine['memory_gib']} GiB, "
-            f"Linux {machine['kernel']}, load average at the end {machine['load_average']}",
+            f"Linux {machine['kernel']}, TCP congestion control {machine['congestion_control']}, "
+            f"load average at the end {machine['load_average']}",
             f"{versions['server']} (Debian's package {versions['package']}); plugin "
             f"{versions['plugin']}, {versions['build']} by {versions['compiler']}",
             f"memcached {versions['memcached']}, Redis {versions['redis']}, libmariadb "
