@@ -72,21 +72,27 @@ class Comparison:
         for name, keys in (("engine random", 1_000_000), ("engine hot", 1_000)):
             self.extras[name + suffix] = engine_floor(ours, keys, self.pace.rounds)
 
+    def memory(self, ours: Database) -> None:
+        """Of a server that has done nothing yet: later it has free memory, and grows by less."""
+        self.extras["find growth"] = long_finds(ours, 1)["find growth"]
+        self.extras["idle connection"] = [idle_connection_kib(ours)]
+
     def reads(self) -> None:
         say("starting the servers for the reads")
         peers: dict[str, Peer] = {}
         with ExitStack() as stack:
             databases = self.databases(stack, peers, "", {HASH_INDEX: "ON"})
             ours = databases[0]
+            say("memory")
+            self.memory(ours)
             for start in (start_memcached, start_redis, start_echo):
                 add(stack, peers, start())
             add(stack, peers, start_redis(name="redis-rows", protocol="redis-hash"))
             say("warming up")
             settle(*databases)
             self.rounds("reads", READS, peers)
-            say("memory, long finds, the floor of the engine")
-            self.extras["idle connection"] = [idle_connection_kib(ours)]
-            self.extras |= long_finds(ours, self.pace.rounds)
+            say("long finds, the floor of the engine")
+            self.extras = {**long_finds(ours, self.pace.rounds), **self.extras}
             has_floor = ours.add_engine_floor()
             if has_floor:
                 self.floors(ours, "")

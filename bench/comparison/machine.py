@@ -12,6 +12,8 @@ from pathlib import Path
 from .database import has_original
 from .places import REPOSITORY, build_dir
 
+CONGESTION_CONTROL = Path("/proc/sys/net/ipv4/tcp_congestion_control")
+
 
 def describe_machine() -> dict[str, str | int | float | None]:
     model = "unknown"
@@ -24,6 +26,8 @@ def describe_machine() -> dict[str, str | int | float | None]:
         "cores": os.cpu_count(),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
         "kernel": platform.release(),
+        # Over loopback, too, it is a part of what a request costs.
+        "congestion_control": CONGESTION_CONTROL.read_text().strip(),
         "load_average": round(os.getloadavg()[0], 2),
     }
 

@@ -184,15 +184,18 @@ class Report:
 
     def setting(self) -> str:
         machine, versions = self.machine, self.versions
-        return (
-            f"{self.when}, {machine['cores']} cores of {machine['cpu']}, "
-            f"{machine['memory_gib']} GiB, Linux {machine['kernel']}, load average at the end "
-            f"{machine['load_average']}. {versions['server']} ({versions['package']}), plugin "
-            f"{versions['plugin']} ({versions['build']}, {versions['compiler']}), memcached "
-            f"{versions['memcached']}, Redis {versions['redis']}, libmariadb "
-            f"{versions['libmariadb']}. {self._rounds()} rounds of {self.pace['duration']:g} s for "
-            f"each case, {self.minutes:.0f} minutes in all."
-        )
+        lines = [
+            f"{machine['cores']} cores of {machine['cpu']}, {machine['memory_gib']} GiB, "
+            f"Linux {machine['kernel']}, TCP congestion control {machine['congestion_control']}, "
+            f"load average at the end {machine['load_average']}",
+            f"{versions['server']} (Debian's package {versions['package']}); plugin "
+            f"{versions['plugin']}, {versions['build']} by {versions['compiler']}",
+            f"memcached {versions['memcached']}, Redis {versions['redis']}, libmariadb "
+            f"{versions['libmariadb']}",
+            f"{self.when}: {self._rounds()} rounds of {self.pace['duration']:g} s for each case, "
+            f"{self.minutes:.0f} minutes in all",
+        ]
+        return "\n".join(f"- {line}" for line in lines)
 
     def text(self) -> str:
         return "\n\n".join([self.setting(), self.goals()]) + "\n"

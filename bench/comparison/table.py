@@ -233,4 +233,5 @@ ROWS: tuple[Row, ...] = (
         1,
         "ms",
     ),
+    Row("… the same while there is no find", _extra("longest wait without a find"), unit="ms"),
 )

@@ -18,9 +18,10 @@ class SilentServer {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
-    ::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&address), size);
-    ::listen(fd_.get(), 16);
-    ::getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&address), &size);
+    auto* place = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(::bind(fd_.get(), place, size), 0);
+    EXPECT_EQ(::listen(fd_.get(), 16), 0);
+    EXPECT_EQ(::getsockname(fd_.get(), place, &size), 0);
     port_ = ntohs(address.sin_port);
   }
   std::uint16_t port() const { return port_; }

@@ -28,6 +28,8 @@ using hs::bench::Descriptor;
 constexpr int timeout_ms = 30'000;
 constexpr std::chrono::seconds longest_run{60};
 constexpr std::chrono::milliseconds between_looks{5};
+// About as long as the find takes.
+constexpr std::chrono::milliseconds alone{300};
 constexpr std::size_t piece_size = std::size_t{256} << 10;
 constexpr std::string_view open_index = "P\t1\ttest\tuser\tPRIMARY\tuser_name,user_email,created\n";
 // In the middle of the demo's table.
@@ -89,6 +91,7 @@ class LongFind {
         !ask(other_, lookup, buffer_)) {
       return "the server refused to open the table";
     }
+    if (std::string wrong = look_up_alone(); !wrong.empty()) return wrong;
     memory_before_ = memory_peak_ = own_memory_kib(status_path_);
     if (!send_lookup()) return "cannot send";
     started_ = next_look_ = Clock::now();
@@ -105,6 +108,7 @@ class LongFind {
   void print() const {
     std::cout << "{\"first_byte_ms\": " << milliseconds(first_byte_ - started_)
               << ", \"longest_wait_ms\": " << milliseconds(longest_wait_)
+              << ", \"longest_wait_alone_ms\": " << milliseconds(longest_wait_alone_)
               << ", \"lookups\": " << lookups_
               << ", \"seconds\": " << milliseconds(finished_ - started_) / 1e3
               << ", \"bytes\": " << bytes_ << ", \"memory_before_kib\": " << memory_before_
@@ -118,6 +122,17 @@ class LongFind {
   }
 
   void look_at_memory() { memory_peak_ = std::max(memory_peak_, own_memory_kib(status_path_)); }
+
+  // What the machine itself makes lookups wait, while there is no find.
+  std::string look_up_alone() {
+    const auto end = Clock::now() + alone;
+    while (Clock::now() < end) {
+      const auto sent = Clock::now();
+      if (!ask(other_, lookup, buffer_)) return "a lookup was refused";
+      longest_wait_alone_ = std::max(longest_wait_alone_, Clock::now() - sent);
+    }
+    return {};
+  }
 
   std::string turn() {
     pollfd sockets[] = {{.fd = other_.get(), .events = POLLIN, .revents = 0},
@@ -163,6 +178,7 @@ class LongFind {
   Clock::time_point lookup_sent_;
   Clock::time_point next_look_;
   Clock::duration longest_wait_{};
+  Clock::duration longest_wait_alone_{};
   std::uint64_t lookups_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t memory_before_ = 0;

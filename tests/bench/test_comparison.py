@@ -27,6 +27,7 @@ EXTRAS = {
     "find growth": [4.0],
     "find first byte": [2.0, 6.0],
     "find longest wait": [0.5, 0.5],
+    "longest wait without a find": [0.2, 0.2],
     "find seconds": [0.3, 0.3],
 }
 
@@ -51,7 +52,14 @@ def result(*, rate: float = 1.0, cpu: float = 1.0, latency: float = 1.0) -> Resu
 def report_of(cases: Mapping[str, list[Result]], **others: Any) -> Report:
     values: dict[str, Any] = {
         "server": "mariadb-10.11",
-        "machine": {"cores": 2, "cpu": "C", "memory_gib": 1, "kernel": "K", "load_average": 0.1},
+        "machine": {
+            "cores": 2,
+            "cpu": "C",
+            "memory_gib": 1,
+            "kernel": "K",
+            "load_average": 0.1,
+            "congestion_control": "cubic",
+        },
         "versions": dict.fromkeys(
             [
                 "server",
