@@ -43,7 +43,8 @@ def small_pool(make_server) -> Database:
     database.sql.run(
         DIARY,
         f"INSERT INTO diary SELECT seq, (seq * 7919) MOD {USERS}, '2024-01-01' + INTERVAL seq"
-        " MINUTE, seq % 3, seq % 7, CONCAT('title ', seq), RPAD(SHA2(seq, 256), 1024, SHA2(seq + 1, 256))"
+        " MINUTE, seq % 3, seq % 7, CONCAT('title ', seq),"
+        " RPAD(SHA2(seq, 256), 1024, SHA2(seq + 1, 256))"
         f" FROM seq_1_to_{ENTRIES}",
     )
     database.close()

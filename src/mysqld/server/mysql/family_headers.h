@@ -22,6 +22,7 @@
 #include <sql/mysqld.h>
 #include <sql/mysqld_thd_manager.h>
 #include <sql/protocol_classic.h>
+#include <sql/replication.h>
 #include <sql/set_var.h>
 #include <sql/sql_base.h>
 #include <sql/sql_foreign_key_constraint.h>

@@ -16,12 +16,35 @@ void log(plugin_log_level level, const std::string& line) {
   my_plugin_log_message(&plugin_handle, level, "%s", line.c_str());
 }
 
-int init(MYSQL_PLUGIN plugin) {
-  plugin_handle = plugin;
-  return start_plugin() ? 0 : 1;
+// A shutdown gives sessions two seconds where there are any, workers too: they go before it looks.
+int before_shutdown(Server_state_param* /*param*/) {
+  stop_plugin();
+  return 0;
 }
 
-int deinit(MYSQL_PLUGIN /*plugin*/) {
+int ignore_state(Server_state_param* /*param*/) { return 0; }
+
+Server_state_observer shutdown_observer{
+    sizeof(Server_state_observer),
+    ignore_state,     // before the first connection
+    ignore_state,     // before the engines recover
+    ignore_state,     // after they have
+    ignore_state,     // after everything has
+    before_shutdown,  //
+    ignore_state,     // after a shutdown
+    ignore_state,     // after an upgrade
+};
+
+int init(MYSQL_PLUGIN plugin) {
+  plugin_handle = plugin;
+  if (!start_plugin()) return 1;
+  if (register_server_state_observer(&shutdown_observer, plugin) == 0) return 0;
+  stop_plugin();
+  return 1;
+}
+
+int deinit(MYSQL_PLUGIN plugin) {
+  unregister_server_state_observer(&shutdown_observer, plugin);
   stop_plugin();
   return 0;
 }
