@@ -12,7 +12,6 @@ using protocol::Kind;
 using protocol::Modification;
 using protocol::Request;
 using store::Outcome;
-using store::Verdict;
 
 bool is_write(const Request& request) {
   return request.kind == Kind::insert ||

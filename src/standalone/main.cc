@@ -3,11 +3,11 @@
 // For tests, fuzzing and measuring what the front end itself can do. Serves
 // test.user with as many rows as asked for, and the small tables of the golden
 // dialogues, until it is interrupted.
-#include <signal.h>
-
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -55,9 +55,7 @@ void block_end_signals() {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int serve(int argc, char** argv) {
   Port read;
   Port write;
   write.runner.session.writable = true;
@@ -116,4 +114,15 @@ int main(int argc, char** argv) {
                  static_cast<unsigned long long>(counters.sum(info.counter)));
   }
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return serve(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hs-memory-server: %s\n", error.what());
+    return 1;
+  }
 }

@@ -46,11 +46,11 @@ class MemoryStoreTest : public ::testing::Test {
     if (!outcome.answered())
       return outcome.verdict() == Verdict::blocked  ? "blocked"
              : outcome.verdict() == Verdict::broken ? "broken"
-                                                  : "oversized";
+                                                    : "oversized";
     if (!outcome.status().ok()) {
       EXPECT_TRUE(out.empty());
       return outcome.status().error() == Error::server ? std::to_string(outcome.status().number())
-                                                     : std::string(outcome.status().info().text);
+                                                       : std::string(outcome.status().info().text);
     }
     std::string text(out.view());
     EXPECT_TRUE(text.ends_with('\n'));
@@ -65,7 +65,7 @@ class MemoryStoreTest : public ::testing::Test {
   }
   std::string find(Index& index, const Find& find, Sink* sink = nullptr) {
     store_.begin_pass(PassMode::together);
-    const std::string reply = find_now(index, find, sink);
+    std::string reply = find_now(index, find, sink);
     EXPECT_TRUE(store_.end_pass().ok());
     return reply;
   }
@@ -76,7 +76,7 @@ class MemoryStoreTest : public ::testing::Test {
   }
   std::string modify(Index& index, const Find& find) {
     store_.begin_pass(PassMode::together);
-    const std::string reply = modify_now(index, find);
+    std::string reply = modify_now(index, find);
     EXPECT_TRUE(store_.end_pass().ok());
     return reply;
   }
@@ -87,7 +87,7 @@ class MemoryStoreTest : public ::testing::Test {
   }
   std::string insert(Index& index, std::initializer_list<Value> values) {
     store_.begin_pass(PassMode::together);
-    const std::string reply = insert_now(index, values);
+    std::string reply = insert_now(index, values);
     EXPECT_TRUE(store_.end_pass().ok());
     return reply;
   }
@@ -462,6 +462,7 @@ TEST_F(MemoryStoreTest, WritersOfSeveralThreadsLoseNothing) {
   constexpr int threads = 4;
   constexpr int rounds = 500;
   std::vector<std::thread> writers;
+  writers.reserve(threads);
   for (int t = 0; t < threads; ++t) {
     writers.emplace_back([this, t] {
       CounterBlock counters;
