@@ -26,6 +26,10 @@ Series = dict[str, dict[str, list[Result]]]
 SETTINGS: dict[str, Setting] = {HASH_INDEX: "ON", "innodb_buffer_pool_size": "3G"}
 
 
+# At most so many times as long as a round.
+SETTLING_ROUNDS = 25
+
+
 @dataclass(frozen=True)
 class Table:
     """A table of a point's own: made once, kept for later runs, in memory before it is measured."""
@@ -45,8 +49,9 @@ class Curve:
     points: tuple[int, ...]
     options: Callable[[int], list[str]]
     table: Callable[[int], Table] | None = None
-    # Until the adaptive hash index knows a table of this size.
-    settling: Callable[[int], float] = lambda _: 0.0
+    # How many lookups it takes until the adaptive hash index knows a table of this size: it builds
+    # its part of a page, at many times the cost of a lookup, when the page was asked for often.
+    settling: Callable[[int], int] = lambda _: 0
 
 
 def size_table(rows: int) -> Table:
@@ -98,7 +103,7 @@ CURVES: tuple[Curve, ...] = (
         (1_000, 10_000, 100_000, 1_000_000, 10_000_000),
         lambda rows: [*PIPELINED, f"--keys={rows}", f"--table=size_{rows}"],
         size_table,
-        lambda rows: 12.0 if rows > 1_000_000 else 5.0 if rows > 10_000 else 0.0,
+        lambda rows: 500_000 + rows * 3 // 10,
     ),
     Curve(
         "connections",
@@ -183,9 +188,10 @@ def measure(curve: Curve, databases: Sequence[Database], pace: Pace) -> Series:
         for database in databases if table else ():
             assert table is not None
             prepare(database, table)
-            if seconds := curve.settling(point):
+            if lookups := curve.settling(point):
                 options = [*database.read_options(), *curve.options(point)]
-                settling = Pace(warm_up=0, duration=min(seconds, seconds * pace.duration), rounds=1)
+                options.append(f"--operations={lookups}")
+                settling = Pace(warm_up=0, duration=SETTLING_ROUNDS * pace.duration, rounds=1)
                 run_load(options, server_pid=database.pid, pace=settling)
     series: Series = {database.name: {} for database in databases}
     for number in range(pace.rounds):
