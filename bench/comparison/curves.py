@@ -26,10 +26,6 @@ Series = dict[str, dict[str, list[Result]]]
 SETTINGS: dict[str, Setting] = {HASH_INDEX: "ON", "innodb_buffer_pool_size": "3G"}
 
 
-# At most so many times as long as a round.
-SETTLING_ROUNDS = 25
-
-
 @dataclass(frozen=True)
 class Table:
     """A table of a point's own: made once, kept for later runs, in memory before it is measured."""
@@ -49,9 +45,8 @@ class Curve:
     points: tuple[int, ...]
     options: Callable[[int], list[str]]
     table: Callable[[int], Table] | None = None
-    # How many lookups it takes until the adaptive hash index knows a table of this size: it builds
-    # its part of a page, at many times the cost of a lookup, when the page was asked for often.
-    settling: Callable[[int], int] = lambda _: 0
+    # The rows of the point's table, if there are so many that it has to settle.
+    settling: Callable[[int], int] | None = None
 
 
 def size_table(rows: int) -> Table:
@@ -103,7 +98,7 @@ CURVES: tuple[Curve, ...] = (
         (1_000, 10_000, 100_000, 1_000_000, 10_000_000),
         lambda rows: [*PIPELINED, f"--keys={rows}", f"--table=size_{rows}"],
         size_table,
-        lambda rows: 500_000 + rows * 3 // 10,
+        lambda rows: rows,
     ),
     Curve(
         "connections",
@@ -188,11 +183,8 @@ def measure(curve: Curve, databases: Sequence[Database], pace: Pace) -> Series:
         for database in databases if table else ():
             assert table is not None
             prepare(database, table)
-            if lookups := curve.settling(point):
-                options = [*database.read_options(), *curve.options(point)]
-                options.append(f"--operations={lookups}")
-                settling = Pace(warm_up=0, duration=SETTLING_ROUNDS * pace.duration, rounds=1)
-                run_load(options, server_pid=database.pid, pace=settling)
+            if curve.settling:
+                settle(database, rows=curve.settling(point), options=[f"--table={table.name}"])
     series: Series = {database.name: {} for database in databases}
     for number in range(pace.rounds):
         for point in curve.points:
@@ -223,7 +215,7 @@ def workers(tree: Path, pace: Pace, curves: Sequence[Curve]) -> dict[str, Series
             databases = start(tree, stack, {**SETTINGS, "handlersocket_threads": count})
             for database in databases:
                 database.move_to(both)
-                settle(database, seconds=min(6.0, 3 * pace.duration))
+                settle(database)
             for _ in range(pace.rounds):
                 for curve in curves:
                     for database in databases:
@@ -258,7 +250,7 @@ def measure_curves(tree: Path, pace: Pace, only: frozenset[str], mark: str) -> P
     if wanted:
         with ExitStack() as stack:
             databases = start(tree, stack, SETTINGS)
-            settle(*databases, seconds=min(12.0, 6 * pace.duration))
+            settle(*databases)
             for curve in wanted:
                 say(f"curve: {curve.name}")
                 keep(curve, measure(curve, databases, pace))
