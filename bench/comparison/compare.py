@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -20,21 +20,28 @@ from .peer import Peer
 from .places import RESULTS, SERVERS, need_two_cores, put_first
 from .rounds import Measured, run_rounds
 
-from server_instance import Setting  # isort: skip  (setup/, put on the path by places)
+from demo import ROWS  # isort: skip  (setup/, put on the path by places)
+from server_instance import Setting  # isort: skip
 
 PARTS = ("reads", "writes")
-# Until every page that is asked for has its place in the adaptive hash index.
-SETTLING_SECONDS = 12.0
+# Of settling; it ends when it has looked every row up once.
+LONGEST_SETTLING = 60.0
 
 
 def say(line: str) -> None:
     print(f"== {line}", flush=True)
 
 
-def settle(*databases: Database, seconds: float = SETTLING_SECONDS) -> None:
-    pace = Pace(warm_up=0, duration=seconds, rounds=1)
+def settle(*databases: Database, rows: int = ROWS, options: Sequence[str] = ()) -> None:
+    """Looks every row up once, in the order of the key.
+
+    The adaptive hash index builds its part of a page, at many times the cost of a lookup, when the
+    page was asked for often: at random that goes on for long, in order it is soon over.
+    """
+    pace = Pace(warm_up=0, duration=LONGEST_SETTLING, rounds=1)
+    settling = [*options, "--distribution=sequential", f"--keys={rows}", f"--operations={rows}"]
     for database in databases:
-        run_load(database.read_options(), server_pid=database.pid, pace=pace)
+        run_load([*database.read_options(), *settling], server_pid=database.pid, pace=pace)
 
 
 def add(stack: ExitStack, peers: dict[str, Peer], peer: Peer) -> None:

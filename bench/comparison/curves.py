@@ -45,8 +45,8 @@ class Curve:
     points: tuple[int, ...]
     options: Callable[[int], list[str]]
     table: Callable[[int], Table] | None = None
-    # Until the adaptive hash index knows a table of this size.
-    settling: Callable[[int], float] = lambda _: 0.0
+    # The rows of the point's table, if there are so many that it has to settle.
+    settling: Callable[[int], int] | None = None
 
 
 def size_table(rows: int) -> Table:
@@ -98,7 +98,7 @@ CURVES: tuple[Curve, ...] = (
         (1_000, 10_000, 100_000, 1_000_000, 10_000_000),
         lambda rows: [*PIPELINED, f"--keys={rows}", f"--table=size_{rows}"],
         size_table,
-        lambda rows: 12.0 if rows > 1_000_000 else 5.0 if rows > 10_000 else 0.0,
+        lambda rows: rows,
     ),
     Curve(
         "connections",
@@ -183,10 +183,8 @@ def measure(curve: Curve, databases: Sequence[Database], pace: Pace) -> Series:
         for database in databases if table else ():
             assert table is not None
             prepare(database, table)
-            if seconds := curve.settling(point):
-                options = [*database.read_options(), *curve.options(point)]
-                settling = Pace(warm_up=0, duration=min(seconds, seconds * pace.duration), rounds=1)
-                run_load(options, server_pid=database.pid, pace=settling)
+            if curve.settling:
+                settle(database, rows=curve.settling(point), options=[f"--table={table.name}"])
     series: Series = {database.name: {} for database in databases}
     for number in range(pace.rounds):
         for point in curve.points:
@@ -217,7 +215,7 @@ def workers(tree: Path, pace: Pace, curves: Sequence[Curve]) -> dict[str, Series
             databases = start(tree, stack, {**SETTINGS, "handlersocket_threads": count})
             for database in databases:
                 database.move_to(both)
-                settle(database, seconds=min(6.0, 3 * pace.duration))
+                settle(database)
             for _ in range(pace.rounds):
                 for curve in curves:
                     for database in databases:
@@ -252,7 +250,7 @@ def measure_curves(tree: Path, pace: Pace, only: frozenset[str], mark: str) -> P
     if wanted:
         with ExitStack() as stack:
             databases = start(tree, stack, SETTINGS)
-            settle(*databases, seconds=min(12.0, 6 * pace.duration))
+            settle(*databases)
             for curve in wanted:
                 say(f"curve: {curve.name}")
                 keep(curve, measure(curve, databases, pace))

@@ -160,7 +160,7 @@ def profile(tree: Path, names: Sequence[str], *, original: bool, seconds: float)
         try:
             say(f"{TITLES[case.name]}, {database.name}")
             if case.reach is Reach.READ:
-                settle(database, seconds=min(12.0, 3 * seconds))
+                settle(database)
             result, text = record(perf, database, case, seconds)
         finally:
             database.stop()
