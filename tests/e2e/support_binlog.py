@@ -31,7 +31,9 @@ class RowEvent:
     @property
     def is_cut_short(self) -> bool:
         """Whether the tool does not know how to show one of the values (MySQL's of GEOMETRY)."""
-        return any("know how to handle" in value for value in (*self.before.values(), *self.after.values()))
+        return any(
+            "know how to handle" in value for value in (*self.before.values(), *self.after.values())
+        )
 
 
 def begin_log(sql: Sql) -> None:
