@@ -14,11 +14,7 @@ from data_directory import copy_template
 from handlersocket2 import Client, Filter, ReplyError
 from server_instance import ServerInstance
 from support.database import Database
-<<<<<<< HEAD
-from support.servers import needs_valgrind
-=======
-from support.servers import KIND, own_settings
->>>>>>> wip-mysql
+from support.servers import KIND, needs_valgrind, own_settings
 from support.wire import Wire
 from test_hostile_input import Attacker, resident
 
