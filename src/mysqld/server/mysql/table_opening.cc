@@ -1,6 +1,7 @@
 #include "mysqld/server/table_opening.h"
 
 #include <memory>
+#include <string_view>
 
 #include "mysqld/server_api.h"
 
@@ -27,6 +28,15 @@ enum_trigger_event_type trigger_event(Purpose purpose) {
   return TRG_EVENT_UPDATE;
 }
 
+// A name as SQL's parser lets it through. The data dictionary trusts in that: what it finds under
+// another spelling (cut at a malformed byte or at a blank) it would wait for, without end, the next time.
+bool is_name(std::string_view name) {
+  return !name.empty() && !my_isspace(system_charset_info, name.back()) &&
+         name.find('\0') == std::string_view::npos &&
+         well_formed_length(system_charset_info, name) == name.size() &&
+         count_characters(system_charset_info, name) <= NAME_CHAR_LEN;
+}
+
 }  // namespace
 
 void init_request(TableRequest& request, const std::string& database, const std::string& name,
@@ -40,6 +50,12 @@ void init_request(TableRequest& request, const std::string& database, const std:
 }
 
 TABLE* open_single(THD* thd, TableRequest& request, Purpose purpose, bool& repairable) {
+  if (!is_name({request.db, request.db_length}) ||
+      !is_name({request.table_name, request.table_name_length})) {
+    my_error(ER_WRONG_TABLE_NAME, MYF(0), request.table_name);
+    repairable = false;
+    return nullptr;
+  }
   thd->lex->sql_command = sql_command(purpose);
   Open_table_context context(thd, 0);
   const bool failed = open_table(thd, &request, &context);
