@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "mysqld/server/table_opening.h"
 #include "mysqld/server_api.h"
 #include "protocol/reply.h"
 
@@ -98,8 +99,7 @@ void TableStore::abandon_pass() {
 
 Outcome TableStore::open_index(const protocol::OpenIndex& request,
                                std::shared_ptr<store::Index>& index) {
-  if (request.database.empty() || request.table.empty()) return Error::open_table;
-  if (request.database.size() > NAME_LEN || request.table.size() > NAME_LEN)
+  if (!server::is_name(request.database) || !server::is_name(request.table))
     return Error::open_table;
   begin_work();
   if (!end_shared_statement().ok()) return Verdict::broken;

@@ -14,6 +14,7 @@ import pytest
 from handlersocket2 import Client, ReplyError
 from load import Load, definition_of, under_load
 from support.database import Database, Sql
+from support.servers import needs_mysql
 
 # A statement may take so much longer than without the load.
 SLACK = 2.0
@@ -230,6 +231,22 @@ def test_backup_stages(make_load: MakeLoad, database: Database) -> None:
                     assert database.sql.rows("SELECT SUM(v) FROM t") == before
                 else:
                     load.wait_for_answers(200)
+    load.check()
+
+
+@needs_mysql
+def test_a_lock_for_a_backup(make_load: MakeLoad, database: Database) -> None:
+    """What MySQL's backups do: DDL waits, requests go on, and the log's position is read."""
+    load = make_load()
+    with under_load(load), database.connect() as other:
+        for _ in range(3):
+            assert seconds(database.sql, ["LOCK INSTANCE FOR BACKUP"]) < SLACK
+            other.run("SET SESSION lock_wait_timeout = 1")
+            assert other.error("ALTER TABLE t ADD COLUMN c INT") == 1205
+            load.wait_for_answers()
+            assert seconds(database.sql, ["SELECT * FROM performance_schema.log_status"]) < SLACK
+            assert seconds(database.sql, ["UNLOCK INSTANCE"]) < SLACK
+            load.wait_for_answers()
     load.check()
 
 

@@ -52,7 +52,8 @@ SPECIAL_TABLES = [
     "CREATE VIEW v AS SELECT * FROM parent",
     "CREATE SEQUENCE s",
     "CREATE TABLE documents (id INT PRIMARY KEY, doc JSON DEFAULT (JSON_ARRAY(id, 'x')),"
-    " KEY by_element ((CAST(doc AS CHAR(10) ARRAY))), KEY by_first ((CAST(doc->'$[0]' AS SIGNED))))",
+    " KEY by_element ((CAST(doc AS CHAR(10) ARRAY))),"
+    " KEY by_first ((CAST(doc->'$[0]' AS SIGNED))))",
     "CREATE TABLE vectors (id INT PRIMARY KEY, v VECTOR(2) DEFAULT (STRING_TO_VECTOR('[1,2]')),"
     " place POINT NOT NULL SRID 4326 DEFAULT (ST_SRID(POINT(1, 2), 4326)), SPATIAL KEY (place))",
     "INSERT INTO parent SELECT seq, seq % 7 FROM seq_1_to_50",

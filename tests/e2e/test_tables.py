@@ -282,6 +282,9 @@ NOT_TABLES = [
     ("x" * 200, "t", "0"),
     ("{}", "t\\", "0"),
     ("{}", "é" * 64, "0"),
+    ("{}", "é" * 65, "0"),
+    ("{}", "t ", "0"),
+    ("{} ", "t", "0"),
 ]
 
 
@@ -371,6 +374,20 @@ def test_odd_tables_do_no_harm(engine: str, sql: Sql, database: Database) -> Non
                     outcomes.append(error.text)
             assert len(outcomes) == 3
     assert sql.number("SELECT 1") == 1
+
+
+@pytest.mark.parametrize("more", [b"\xff", b"\xc3", b"\xf0\x9f\x98\x90", b" ", b"\r", b"\xff "])
+def test_a_name_that_begins_as_another_is_none(more: bytes, sql: Sql, database: Database) -> None:
+    """Malformed text ends where it is malformed, for a data dictionary that does not look."""
+    sql.run("CREATE TABLE t (id INT PRIMARY KEY)")
+    name = database.name.encode()
+    for write in (False, True):
+        with database.wire(write=write) as wire:
+            for _ in range(2):
+                for schema, table in ((name + more, b"t"), (name, b"t" + more)):
+                    asked = b"P\t1\t%s\t%s\t\tid\n" % (schema, table)
+                    assert wire.ask(asked) == b"1\t1\topen_table"
+            assert wire.ask(b"P\t1\t%s\tt\t\tid\n" % name) == b"0\t1"
 
 
 def test_names_with_every_sort_of_character(database: Database, sql: Sql) -> None:

@@ -108,7 +108,7 @@ EXPLAIN = "EXPLAIN FORMAT=TRADITIONAL" if ON_MYSQL else "EXPLAIN"
 # MySQL has no counter of this name.
 HAS_ROWS_READ = not ON_MYSQL
 
-# Where the binary log stands: MariaDB's last GTID, MySQL's set, which is one server's from its first.
+# Where the binary log stands: MariaDB's last GTID, MySQL's set, one server's from its first on.
 GTID_POSITION = "@@gtid_executed" if ON_MYSQL else "@@gtid_binlog_pos"
 # A replica that follows from its beginning, and how it is asked whether it has come to a position.
 START_REPLICA = (

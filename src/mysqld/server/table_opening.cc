@@ -29,6 +29,13 @@ std::uint8_t trigger_event(Purpose purpose) {
 
 }  // namespace
 
+bool is_name(std::string_view name) {
+  return !name.empty() && !my_isspace(system_charset_info, name.back()) &&
+         name.find('\0') == std::string_view::npos &&
+         well_formed_length(system_charset_info, name) == name.size() &&
+         count_characters(system_charset_info, name) <= NAME_CHAR_LEN;
+}
+
 TABLE* open_single(THD* thd, TableRequest& request, Purpose purpose, bool& repairable) {
   thd->lex->sql_command = sql_command(purpose);
   Open_table_context context(thd, 0);

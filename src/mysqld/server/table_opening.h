@@ -7,10 +7,16 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "mysqld/server/types.h"
 
 namespace hs::mysqld::server {
+
+// Whether this can name a database or a table: what SQL's parser would let through. MySQL's data
+// dictionary trusts in that: what it finds under another spelling (cut at a malformed byte or at a
+// blank) it would wait for, without end, the next time.
+bool is_name(std::string_view name);
 
 // The request keeps pointers to both names.
 void init_request(TableRequest& request, const std::string& database, const std::string& name,
