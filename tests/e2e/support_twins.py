@@ -240,7 +240,7 @@ def _statement(operation: Operation) -> tuple[str, tuple[Value, ...]]:
         return (
             f"{head} WHERE {table.order} IN (SELECT {table.order} FROM (SELECT * FROM {table.name}"
             f" WHERE {condition}{order} LIMIT {operation.limit}) found WHERE"
-            f" COALESCE(SIGN({name}) * SIGN(CAST({name} AS DECIMAL(40, 8)) - {amount}), 0) >= 0)"
+            f" COALESCE(SIGN({name}) * (({name} > {amount}) - ({name} < {amount})), 0) >= 0)"
             f"{order}",
             values,
         )
