@@ -90,7 +90,9 @@ class RedisCounter final : public ReplyCounter {
 class StoredText {
  public:
   explicit StoredText(const Options& options)
-      : key_template_(options.stored_key.front()), value_template_(options.stored_value.front()), n_(options.first_number) {}
+      : key_template_(options.stored_key.front()),
+        value_template_(options.stored_value.front()),
+        n_(options.first_number) {}
 
   std::string_view key(std::uint64_t key) {
     key_.clear();

@@ -62,7 +62,7 @@ struct Options {
   std::chrono::duration<double> duration{5};
   std::uint64_t seed = 1;
   std::uint64_t first_number = 0;  // where {n} begins in values
-  int server_pid = 0;  // whose CPU time is measured
+  int server_pid = 0;              // whose CPU time is measured
   bool quiet = false;
   std::string json_path;  // "-" is standard output
 };

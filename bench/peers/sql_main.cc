@@ -50,7 +50,11 @@ class SqlClient {
  public:
   SqlClient(const Options& options, Mode mode, std::atomic<std::uint64_t>& newest,
             std::uint64_t seed)
-      : options_(options), mode_(mode), keys_(options.keys, newest, seed), seed_(seed), n_(options.first_number) {}
+      : options_(options),
+        mode_(mode),
+        keys_(options.keys, newest, seed),
+        seed_(seed),
+        n_(options.first_number) {}
 
   bool prepare() {
     if (mode_ == Mode::connect) return true;

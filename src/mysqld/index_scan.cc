@@ -116,8 +116,7 @@ bool IndexScan::is_new_in_value() {
   if (part.integer_bytes != 0) [[likely]]
     return seen_.insert({reinterpret_cast<const char*>(image), part.store_length});
   std::array<unsigned char, 4 * max_key_bytes> weights;
-  return seen_.insert(
-      identity(table_->key_info[plan_->index()].key_part[in_part], image, weights));
+  return seen_.insert(identity(table_->key_info[plan_->index()].key_part[in_part], image, weights));
 }
 
 int IndexScan::read_first() {
