@@ -38,6 +38,7 @@ def parse_arguments() -> argparse.Namespace:
 
     run = commands.add_parser("run", help="measure everything, print the table")
     run.add_argument("--rounds", type=int, help="how many (5)")
+    run.add_argument("--seconds", type=float, help="that count of each case in a round (4)")
     run.add_argument("--only", choices=PARTS, help="one part of it")
     run.set_defaults(work=do_run)
 
@@ -83,8 +84,7 @@ def relative(path: Path) -> Path:
 
 def do_run(arguments: argparse.Namespace) -> None:
     pace = QUICK if arguments.quick else FULL
-    if arguments.rounds:
-        pace = Pace(pace.warm_up, pace.duration, arguments.rounds)
+    pace = Pace(pace.warm_up, arguments.seconds or pace.duration, arguments.rounds or pace.rounds)
     mark = QUICK_MARK if arguments.quick else ""
     if arguments.only:
         mark += f"-{arguments.only}"
