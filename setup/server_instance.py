@@ -223,15 +223,19 @@ class ServerInstance:
             (plugins / PLUGIN_LIBRARY).symlink_to(ours)
         elif self.load_plugin:
             raise ServerError(f"{ours} does not exist: the plugin is not built")
-        self.config_path.write_text(self._configuration(plugins))
+        # A server clears the folder of its temporary tables when it starts: not another one's.
+        temporary = self.base_dir / "tmp"
+        temporary.mkdir(exist_ok=True)
+        self.config_path.write_text(self._configuration(plugins, temporary))
 
-    def _configuration(self, plugins: Path) -> str:
+    def _configuration(self, plugins: Path, temporary: Path) -> str:
         settings: dict[str, Setting] = {
             **self.kind.paths(),
             "datadir": str(self.data_dir),
             "socket": str(self.socket),
             "pid_file": str(self.pid_path),
             "plugin_dir": str(plugins),
+            "tmpdir": str(temporary),
         }
         # Without the plugin its settings are unknown to the server, until an INSTALL SONAME.
         prefix = "" if self.load_plugin else "loose_"
