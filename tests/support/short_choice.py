@@ -21,7 +21,10 @@ CHOSEN = (
     "e2e/test_replication.py::test_a_replica_ends_equal[FULL]",
     "e2e/test_mariadb_11_8.py",
     "e2e/test_crash_recovery.py",
-    "e2e/test_ddl_under_load.py::test_a_statement_goes_through_and_no_request_fails",
+    *(
+        f"e2e/test_ddl_under_load.py::test_a_statement_goes_through_and_no_request_fails[{statement}]"
+        for statement in ("add_column_copying", "rebuild", "flush_tables", "lock_tables_write")
+    ),
     "e2e/test_life_cycle.py",
 )
 
