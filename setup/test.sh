@@ -74,7 +74,8 @@ fi
 check "end-to-end tests on $name" end_to_end_tests "$name"
 if (($# == 0)); then
   for other in "${names[@]:1}"; do
-    check "a short choice of them on $other" end_to_end_tests "$other" --short
+    # The whole suite meets new random work each time; the short choice says the same of the same code.
+    HS_SEED=${HS_SEED:-1} check "a short choice of them on $other" end_to_end_tests "$other" --short
   done
 fi
 
