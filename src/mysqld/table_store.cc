@@ -53,9 +53,13 @@ TableStore::TableStore(std::unique_ptr<HostThread> host, const TableStoreConfig&
       sweep_plans_at_(plan_bytes_before_sweep) {}
 
 // A worker that leaves in the middle of a pass must not leave tables open.
-TableStore::~TableStore() { TableStore::abandon_pass(); }
+TableStore::~TableStore() {
+  TableStore::abandon_pass();
+  TableStore::release();
+}
 
 void TableStore::begin_pass(store::PassMode mode) {
+  assert(!working_ && !reading_);
   mode_ = mode;
   // Plans are swept between passes only: an open table may point to one.
   if (plan_bytes_ > sweep_plans_at_) sweep_plans();
@@ -85,8 +89,14 @@ Outcome TableStore::end_pass() {
   if (!end_shared_statement().ok()) return Verdict::broken;
   working_ = false;
   if (transaction_.active()) return transaction_.commit();
-  transaction_.end_reading();
+  reading_ = true;
   return {};
+}
+
+void TableStore::release() {
+  if (!reading_) return;
+  reading_ = false;
+  transaction_.end_reading();
 }
 
 void TableStore::abandon_pass() {

@@ -36,6 +36,7 @@ class TableStore final : public store::Store {
   void begin_pass(store::PassMode mode) override;
   store::Outcome end_pass() override;
   void abandon_pass() override;
+  void release() override;
   store::Outcome open_index(const protocol::OpenIndex& request,
                             std::shared_ptr<store::Index>& index) override;
   store::Outcome find(store::Index& index, const protocol::Find& request, Buffer& out,
@@ -81,6 +82,7 @@ class TableStore final : public store::Store {
   std::vector<unsigned char> positions_;  // of rows found and not yet modified
   store::PassMode mode_ = store::PassMode::together;
   bool working_ = false;  // a request of this pass has reached the server
+  bool reading_ = false;  // a pass of reads has ended and still holds its snapshot and its tables
   // The table whose statement has been left open for the pass's next write; null: none is.
   const OpenTable* shared_ = nullptr;
 };

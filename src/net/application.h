@@ -73,9 +73,19 @@ class Application {
 
   virtual std::unique_ptr<Dialogue> open_dialogue() = 0;
 
-  // Executes the complete requests of `turns` in order as one pass, their
-  // replies appended to `out`. Nothing is sent before it returns.
-  virtual void run_pass(std::span<Turn> turns, Buffer& out) = 0;
+  // A pass:  execute (takes_more execute)* end_pass release
+  //
+  // Executes the complete requests of `turns` in order, their replies appended to
+  // `out`. `turns` is the whole pass so far; those before `first` have been
+  // executed, and 0 begins a pass. Nothing is sent before end_pass().
+  virtual void execute(std::span<Turn> turns, std::size_t first, Buffer& out) = 0;
+  // Whether turns that are ready by now had better join this pass than wait for
+  // the next: its end is dear (a commit), and there is room.
+  virtual bool takes_more() = 0;
+  // `turns` are all of the pass: may change replies, and says what becomes of each.
+  virtual void end_pass(std::span<Turn> turns, Buffer& out) = 0;
+  // The replies are on their way: gives back what the pass still holds.
+  virtual void release() = 0;
 
   // Executes the first request of `turn.input` as a long find, its reply sent
   // as it grows. Called on a streamer thread's own application object. Sets

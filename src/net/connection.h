@@ -77,6 +77,7 @@ struct Connection : Source {
   Inbox& home;  // its worker's
   State state = State::open;
   bool queued = false;     // in the worker's list of those that want a turn
+  bool in_pass = false;    // has a turn in the pass at work
   bool readable = false;   // an event came since a read last found nothing more
   bool peer_done = false;  // the client has shut its side down
   bool eof = false;        // and everything it sent was read

@@ -135,6 +135,38 @@ TEST(Server, GivesAnotherTurnWithoutNewBytes) {
   EXPECT_EQ(client.line(), "half");
 }
 
+TEST(Server, LetsThoseWhoAreReadyJoinAPassThatTakesMore) {
+  for (const bool takes_more : {true, false}) {
+    Fixture fixture;
+    fixture.board.takes_more = takes_more;
+    ASSERT_TRUE(fixture.start());
+    Client first = Client::tcp(fixture.server.bound_port());
+    Client second = Client::tcp(fixture.server.bound_port());
+    ASSERT_TRUE(second.send("here\n"));
+    EXPECT_EQ(second.line(), "here");
+    ASSERT_TRUE(first.send("hold\n"));
+    ASSERT_TRUE(eventually([&] { return fixture.board.holding == 1; }));
+    const std::size_t passes = fixture.board.passes;
+    // The second and one who has yet to be accepted; the first has had its turn.
+    Client third = Client::tcp(fixture.server.bound_port());
+    ASSERT_TRUE(second.send("and here\n"));
+    ASSERT_TRUE(third.send("me too\n"));
+    ASSERT_TRUE(first.send("again\n"));
+    fixture.board.hold_over = true;
+    EXPECT_EQ(second.line(), "and here");
+    EXPECT_EQ(third.line(), "me too");
+    EXPECT_EQ(first.line(), "held");
+    EXPECT_EQ(first.line(), "again");
+    if (takes_more) {
+      EXPECT_EQ(fixture.board.passes, passes + 1);
+    } else {
+      EXPECT_GT(fixture.board.passes, passes + 1);
+    }
+    EXPECT_TRUE(eventually([&] { return fixture.board.releases == fixture.board.passes; }));
+    EXPECT_EQ(fixture.board.wrongly_scanned, 0U);
+  }
+}
+
 TEST(Server, RetriesABlockedRequestAndServesTheOthers) {
   Fixture fixture;
   ASSERT_TRUE(fixture.start());

@@ -28,6 +28,8 @@ bool eventually(const std::function<bool()>& condition);
 struct Board {
   std::atomic<std::size_t> lines_a_pass{1'000'000};  // of one connection; then `again`
   std::atomic<bool> gate_open{false};                // "gate" is answered once it is
+  std::atomic<bool> hold_over{false};                // "hold" ends once it is
+  std::atomic<bool> takes_more{false};               // a pass takes turns until there are no more
   std::atomic<bool> run_worker{true};
   std::atomic<bool> run_streamer{true};
   std::atomic<bool> can_start{true};
@@ -35,6 +37,8 @@ struct Board {
 
   std::atomic<std::size_t> requests{0};
   std::atomic<std::size_t> passes{0};
+  std::atomic<std::size_t> releases{0};
+  std::atomic<std::size_t> holding{0};  // times that a pass has met "hold"
   std::atomic<std::size_t> gate_turns{0};
   std::atomic<std::uint64_t> gate_since{0};
   std::atomic<std::size_t> gate_since_changes{0};
@@ -52,6 +56,7 @@ struct Board {
 //   big N        N bytes and LF
 //   who          the number of its worker
 //   gate         "passed" once the board's gate is open
+//   hold         nothing else is done by its worker until the board says so
 //   stream N M   N pieces of M bytes and "end", by a streamer; with " gate"
 //                behind it, once the gate is open
 //   close        "bye", and the connection is closed

@@ -60,10 +60,13 @@ class LineApplication final : public Application {
     return std::make_unique<LineDialogue>(board_, stopped_);
   }
 
-  void run_pass(std::span<Turn> turns, Buffer& out) override {
-    ++board_.passes;
-    for (Turn& turn : turns) run_turn(turn, out);
+  void execute(std::span<Turn> turns, std::size_t first, Buffer& out) override {
+    if (first == 0) ++board_.passes;
+    for (Turn& turn : turns.subspan(first)) run_turn(turn, out);
   }
+  bool takes_more() override { return board_.takes_more; }
+  void end_pass(std::span<Turn>, Buffer&) override {}
+  void release() override { ++board_.releases; }
 
   void run_stream(Turn& turn, Buffer& out, Stream& stream) override {
     const std::size_t lf = turn.input.find('\n');
@@ -123,6 +126,10 @@ class LineApplication final : public Application {
       out.advance(size);
     } else if (line == "who") {
       out.append(std::to_string(number_));
+    } else if (line == "hold") {
+      ++board_.holding;
+      eventually([this] { return board_.hold_over.load(); });
+      out.append("held");
     } else if (line == "close") {
       out.append("bye");
       turn.next = Next::close;

@@ -45,37 +45,39 @@ void Worker::run() {
 }
 
 void Worker::loop() {
-  std::array<epoll_event, events_at_once> events;
   while (!shared_.stopping.load(std::memory_order_relaxed) && app_->keep_running()) {
-    const int count = wait(events);
-    now_ = monotonic_now();
-    for (int i = 0; i < count; ++i) take_event(events[static_cast<std::size_t>(i)]);
-    if (inbox_filled_) take_inbox();
+    const int timeout = time_to_wait();
+    const std::size_t count = take_events(timeout);
+    if (count == 0 && timeout != 0 && !rested_) {
+      rested_ = true;
+      app_->idle();
+    }
     acceptor_.resume(now_);
     retry_blocked();
     run_pass();
-    close_expired(count < static_cast<int>(events_at_once));
+    close_expired(count < events_at_once);
   }
 }
 
-int Worker::wait(std::span<epoll_event> events) {
-  int timeout = 0;
-  if (ready_.empty()) {
-    // No shorter, to find out sooner that there is nothing to do: a timer that is due soon is
-    // dear to set at each request.
-    timeout = tick_ms;
-    if (const std::uint64_t due = connections_.next_unblock(); due < now_ + tick_ms * ms) {
-      const std::uint64_t delay = due > now_ ? due - now_ : 0;
-      timeout = std::min(timeout, static_cast<int>((delay + ms - 1) / ms));
-    }
-  }
-  const int count =
-      ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout);
-  if (count == 0 && timeout != 0 && !rested_) {
-    rested_ = true;
-    app_->idle();
-  }
-  return count;
+int Worker::time_to_wait() const {
+  if (!ready_.empty()) return 0;
+  // No shorter, to find out sooner that there is nothing to do: a timer that is due soon is dear
+  // to set at each request.
+  const std::uint64_t due = connections_.next_unblock();
+  if (due >= now_ + tick_ms * ms) return tick_ms;
+  const std::uint64_t delay = due > now_ ? due - now_ : 0;
+  return std::min(tick_ms, static_cast<int>((delay + ms - 1) / ms));
+}
+
+// How many there were.
+std::size_t Worker::take_events(int timeout_ms) {
+  std::array<epoll_event, events_at_once> events;
+  const int count = std::max(
+      ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms), 0);
+  now_ = monotonic_now();
+  for (int i = 0; i < count; ++i) take_event(events[static_cast<std::size_t>(i)]);
+  if (inbox_filled_) take_inbox();
+  return static_cast<std::size_t>(count);
 }
 
 void Worker::take_event(const epoll_event& event) {

@@ -37,7 +37,8 @@ class Worker {
  private:
   // worker.cc
   void loop();
-  int wait(std::span<epoll_event> events);
+  std::size_t take_events(int timeout_ms);
+  int time_to_wait() const;
   void take_event(const epoll_event& event);
   void take_inbox();
   void add(Descriptor socket);
@@ -50,6 +51,7 @@ class Worker {
 
   // worker_pass.cc
   void run_pass();
+  void gather();
   bool prepare(Connection& connection);
   bool receive(Connection& connection);
   void add_turn(Connection& connection, std::string_view input);

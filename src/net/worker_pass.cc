@@ -42,24 +42,44 @@ void Worker::run_pass() {
   turns_.clear();
   takers_.clear();
   arena_used_ = 0;
-  const std::size_t waiting = ready_.size();
-  std::size_t taken = 0;
-  for (; taken < waiting && turns_.size() < turns_at_once; ++taken) {
-    Connection& connection = *ready_[taken];
-    connection.queued = false;
-    if (!prepare(connection)) {
-      connection.queued = true;
-      break;
-    }
-  }
-  ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(taken));
+  gather();
   if (turns_.empty()) return;
 
   rested_ = false;
   out_.clear();
-  app_->run_pass(turns_, out_);
+  app_->execute(turns_, 0, out_);
+  // Each connection has one turn, so this ends.
+  while (app_->takes_more() && turns_.size() < turns_at_once) {
+    const std::size_t executed = turns_.size();
+    take_events(0);
+    gather();
+    if (turns_.size() == executed) break;
+    app_->execute(turns_, executed, out_);
+  }
+  app_->end_pass(turns_, out_);
   for (std::size_t i = 0; i < turns_.size(); ++i) settle(*takers_[i], turns_[i]);
+  app_->release();
   if (out_.capacity() > largest_kept_out) out_.release();
+}
+
+// Gives a turn to whoever wants one and has none in this pass, as long as there is room.
+void Worker::gather() {
+  const std::size_t waiting = ready_.size();
+  std::size_t kept = 0;
+  bool room = true;
+  for (std::size_t i = 0; i < waiting; ++i) {
+    Connection& connection = *ready_[i];
+    room = room && turns_.size() < turns_at_once;
+    if (room && !connection.in_pass) {
+      connection.queued = false;
+      room = prepare(connection);
+      if (room) continue;  // it may be gone by now
+      connection.queued = true;
+    }
+    ready_[kept++] = &connection;
+  }
+  ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(kept),
+               ready_.begin() + static_cast<std::ptrdiff_t>(waiting));
 }
 
 // Gives the connection a turn if it has something to say. False: there is no
@@ -122,6 +142,7 @@ bool Worker::receive(Connection& connection) {
 }
 
 void Worker::add_turn(Connection& connection, std::string_view input) {
+  connection.in_pass = true;
   takers_.push_back(&connection);
   Turn& turn = turns_.emplace_back();
   turn.dialogue = connection.dialogue.get();
@@ -133,6 +154,7 @@ void Worker::add_turn(Connection& connection, std::string_view input) {
 
 void Worker::settle(Connection& connection, const Turn& turn) {
   assert(turn.consumed <= turn.input.size());
+  connection.in_pass = false;
   connection.next = turn.next;
   connection.note_blocked(turn, now_);
   if (turn.consumed != 0) connection.oversized = false;

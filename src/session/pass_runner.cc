@@ -67,39 +67,59 @@ std::unique_ptr<net::Dialogue> PassRunner::open_dialogue() {
   return std::make_unique<Session>(config_.session);
 }
 
-void PassRunner::run_pass(std::span<Turn> turns, Buffer& out) {
-  pass_begin_ = out.size();
-  bool replayed = false;
-  Outcome ended =
-      execute_pass(turns, out, PassMode::together) ? store_->end_pass() : Verdict::broken;
+void PassRunner::execute(std::span<Turn> turns, std::size_t first, Buffer& out) {
+  if (first == 0) {
+    pass_begin_ = out.size();
+    begin_pass(PassMode::together);
+  }
+  if (!execute_turns(turns, first, out)) replay(turns, out);
+  pass_end_ = out.size();
+}
+
+// Writes that stand alone are committed already.
+bool PassRunner::takes_more() {
+  return !writes_.empty() && requests_ < config_.max_pass_requests &&
+         pass_end_ - pass_begin_ < config_.max_pass_bytes;
+}
+
+void PassRunner::end_pass(std::span<Turn> turns, Buffer& out) {
+  Outcome ended = store_->end_pass();
   if (ended.verdict() == Verdict::broken) {
-    store_->abandon_pass();
-    // A request before a P or an A has to find the session as it was.
-    std::ranges::for_each(workspace_.changes.rbegin(), workspace_.changes.rend(),
-                          [](SessionChange& change) { change.session->undo(change); });
-    out.truncate(pass_begin_);
-    replayed = true;
-    execute_pass(turns, out, PassMode::writes_alone);
+    replay(turns, out);
     ended = store_->end_pass();
   }
   if (!ended.ok() && !writes_.empty()) answer_writes(ended.status(), turns, pass_begin_, out);
   workspace_.changes.clear();
-  if (replayed) tally(Counter::passes_replayed);
   count();
 }
 
-// False if the pass was broken.
-bool PassRunner::execute_pass(std::span<Turn> turns, Buffer& out, PassMode mode) {
+void PassRunner::begin_pass(PassMode mode) {
   mode_ = mode;
   requests_ = 0;
   writes_.clear();
   tally_.fill(0);
   workspace_.changes.clear();
   store_->begin_pass(mode);
-  for (std::size_t number = 0; number < turns.size(); ++number) {
+}
+
+// False if the pass was broken.
+bool PassRunner::execute_turns(std::span<Turn> turns, std::size_t first, Buffer& out) {
+  for (std::size_t number = first; number < turns.size(); ++number) {
     if (!execute_turn(number, turns[number], out)) return false;
   }
   return true;
+}
+
+// Executes a broken pass again from its beginning, each write alone.
+void PassRunner::replay(std::span<Turn> turns, Buffer& out) {
+  store_->abandon_pass();
+  // A request before a P or an A has to find the session as it was.
+  std::ranges::for_each(workspace_.changes.rbegin(), workspace_.changes.rend(),
+                        [](SessionChange& change) { change.session->undo(change); });
+  out.truncate(pass_begin_);
+  begin_pass(PassMode::writes_alone);
+  execute_turns(turns, 0, out);
+  tally(Counter::passes_replayed);
 }
 
 // False if the pass was broken.
@@ -228,6 +248,7 @@ void PassRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
   Outcome outcome = open_for_stream(open->names, index);
   if (index != nullptr) outcome = store_->find(*index, request.find, out, &sink);
   const Outcome ended = store_->end_pass();
+  store_->release();
   if (outcome.ok() && !ended.ok()) outcome = ended;
 
   if (!outcome.ok()) out.clear();

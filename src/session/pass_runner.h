@@ -3,7 +3,8 @@
 // The application that net/ asks for; one object a worker or streamer thread,
 // every call from that thread. Cuts the input of each turn into lines, has the
 // sessions execute them as one transaction of the store, and sees to it that no
-// reply says more than the commit has made true. Knows no socket and no clock
+// reply says more than the commit has made true. As long as a pass has writes to
+// commit it takes what arrives meanwhile: one commit then serves them all. Knows no socket and no clock
 // but the one for lock waits. Hosts derive from it to prepare their thread.
 #pragma once
 
@@ -46,7 +47,10 @@ class PassRunner : public net::Application {
   void idle() override {}
 
   std::unique_ptr<net::Dialogue> open_dialogue() final;
-  void run_pass(std::span<net::Turn> turns, Buffer& out) final;
+  void execute(std::span<net::Turn> turns, std::size_t first, Buffer& out) final;
+  bool takes_more() final;
+  void end_pass(std::span<net::Turn> turns, Buffer& out) final;
+  void release() final { store_->release(); }
   void run_stream(net::Turn& turn, Buffer& out, net::Stream& stream) final;
 
  protected:
@@ -61,7 +65,9 @@ class PassRunner : public net::Application {
   };
   enum class Step : std::uint8_t { done, stop, broken };
 
-  bool execute_pass(std::span<net::Turn> turns, Buffer& out, store::PassMode mode);
+  void begin_pass(store::PassMode mode);
+  bool execute_turns(std::span<net::Turn> turns, std::size_t first, Buffer& out);
+  void replay(std::span<net::Turn> turns, Buffer& out);
   bool execute_turn(std::size_t number, net::Turn& turn, Buffer& out);
   Step execute_line(std::size_t number, net::Turn& turn, std::string_view line, Buffer& out);
   void answer_writes(Status status, std::span<net::Turn> turns, std::size_t begin, Buffer& out);
@@ -78,7 +84,8 @@ class PassRunner : public net::Application {
   Workspace workspace_;
 
   store::PassMode mode_ = store::PassMode::together;
-  std::size_t pass_begin_ = 0;
+  std::size_t pass_begin_ = 0;  // in `out`
+  std::size_t pass_end_ = 0;    // so far
   std::size_t requests_ = 0;
   std::vector<WriteReply> writes_;
   std::array<std::uint32_t, counter_count> tally_{};

@@ -33,6 +33,7 @@ class ScriptedStore final : public store::Store {
     return {};
   }
   void abandon_pass() override { calls += "abandon "; }
+  void release() override { calls += "release "; }
   store::Outcome open_index(const protocol::OpenIndex&,
                             std::shared_ptr<store::Index>& index) override {
     index = std::make_shared<ScriptedIndex>();
@@ -68,7 +69,7 @@ class ScriptedTest : public ::testing::Test {
  protected:
   ScriptedTest() {
     Turn turn{.dialogue = dialogue_.get(), .input = open_t};
-    runner_.run_pass({&turn, 1}, out_);
+    run_pass(runner_, {&turn, 1}, out_);
     out_.clear();
     store_.calls.clear();
   }
@@ -86,8 +87,8 @@ TEST_F(ScriptedTest, ABrokenPassIsAbandonedBeforeItIsBegunAgain) {
   Turn turn{.dialogue = dialogue_.get(), .input = input};
   store_.outcome = store::Verdict::broken;
   store_.times = 1;
-  runner_.run_pass({&turn, 1}, out_);
-  EXPECT_EQ(store_.calls, "begin find abandon begin-alone find find end ");
+  run_pass(runner_, {&turn, 1}, out_);
+  EXPECT_EQ(store_.calls, "begin find abandon begin-alone find find end release ");
 }
 
 TEST_F(ScriptedTest, APassThatBreaksAgainIsAnsweredWithErrors) {
@@ -95,7 +96,7 @@ TEST_F(ScriptedTest, APassThatBreaksAgainIsAnsweredWithErrors) {
   Turn turn{.dialogue = dialogue_.get(), .input = input};
   store_.outcome = store::Verdict::broken;
   store_.times = 3;
-  runner_.run_pass({&turn, 1}, out_);
+  run_pass(runner_, {&turn, 1}, out_);
   EXPECT_EQ(out_.view(), "1\t1\t149\n1\t1\t149\n2\t1\tcmd\n");
   EXPECT_EQ(turn.next, Next::wait);
   EXPECT_EQ(turn.consumed, input.size());

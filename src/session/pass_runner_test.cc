@@ -60,7 +60,9 @@ struct World {
     }
     out_.clear();
     out_.append(earlier_);
-    worker_.runner.run_pass(turns_, out_);
+    execute(turns_);
+    worker_.runner.end_pass(turns_, out_);
+    worker_.runner.release();
     EXPECT_TRUE(out_.view().starts_with(earlier_));
     // The ranges lie side by side and leave nothing out.
     std::size_t end = earlier_.size();
@@ -70,6 +72,14 @@ struct World {
       end = turn.reply_end;
     }
     EXPECT_EQ(end, out_.size());
+  }
+  // All turns at once, or each when those before it have been executed.
+  void execute(std::span<Turn> turns) {
+    for (std::size_t first = 0; first < turns.size();) {
+      const std::size_t end = joining_ ? first + 1 : turns.size();
+      worker_.runner.execute(turns.first(end), first, out_);
+      first = end;
+    }
   }
   std::string reply(std::size_t turn) {
     return std::string(out_.view(turns_[turn].reply_begin, turns_[turn].reply_end));
@@ -84,6 +94,7 @@ struct World {
   Runner streamer_{config_, database_, {.rows = 500, .flush_bytes = 1000}};
   std::string earlier_ = "earlier";
   std::uint64_t blocked_since_ = 0;
+  bool joining_ = false;
   std::vector<std::string> inputs_;
   std::deque<std::unique_ptr<net::Dialogue>> dialogues_;
   std::vector<Turn> turns_;
@@ -181,7 +192,7 @@ TEST_F(PassRunnerTest, AnOversizedInputWithoutALineClosesTheConnection) {
   for (const std::string& input : {"no line"s, "line\nrest"s}) {
     Turn turn{.dialogue = dialogue.get(), .input = input, .oversized = true};
     out_.clear();
-    worker_.runner.run_pass({&turn, 1}, out_);
+    run_pass(worker_.runner, {&turn, 1}, out_);
     const bool closed = input == "no line";
     EXPECT_EQ(out_.view(), closed ? "2\t1\trequest_size\n" : "2\t1\tcmd\n");
     EXPECT_EQ(turn.next, closed ? Next::close : Next::wait);
@@ -198,7 +209,31 @@ TEST_F(PassRunnerTest, AFailedRequestIsUndoneAlone) {
   EXPECT_EQ(counted(Counter::errors), 1u);
 }
 
+TEST_F(PassRunnerTest, OnlyWritesToBeCommittedMakeAPassTakeMore) {
+  config_.max_pass_requests = 4;
+  config_.max_pass_bytes = 50;
+  run({open_t});
+  std::unique_ptr<net::Dialogue> dialogue = worker_.runner.open_dialogue();
+  const auto takes_more_after = [&](const std::string& requests) {
+    const std::string input = open_t + requests;
+    Turn turn{.dialogue = dialogue.get(), .input = input};
+    worker_.runner.execute({&turn, 1}, 0, out_);
+    const bool result = worker_.runner.takes_more();
+    worker_.runner.end_pass({&turn, 1}, out_);
+    return result;
+  };
+  EXPECT_FALSE(takes_more_after(""));
+  EXPECT_FALSE(takes_more_after("1\t=\t1\t1\n"));
+  EXPECT_FALSE(takes_more_after("1\t+\t1\t1\n"));  // refused
+  EXPECT_TRUE(takes_more_after("1\t+\t1\t8\n"));
+  EXPECT_FALSE(takes_more_after("1\t+\t1\t9\nX\nX\n"));             // four requests
+  EXPECT_FALSE(takes_more_after("1\t+\t1\t10\n1\t>\t1\t0\t99\n"));  // a long reply
+  worker_.faults.broken_in = 1;
+  EXPECT_FALSE(takes_more_after("1\t+\t1\t11\n"));  // broken: committed alone
+}
+
 TEST_F(PassRunnerTest, AFailedCommitIsAnsweredToWritesAlone) {
+  joining_ = true;
   worker_.faults.next_commit = Status::server(1197);
   run({open_t + "1\t=\t1\t1\n1\t+\t1\t8\n1\t=\t1\t8\n1\t+\t1\t1\n1\t=\t1\t1\t1\t0\tU?\t99\nX\n" +
            "1\t=\t1\t2",
@@ -231,9 +266,11 @@ TEST_F(PassRunnerTest, ABrokenPassIsExecutedAgainAndEndsTheSame) {
   };
   constexpr std::uint64_t requests_on_rows = 8;
   std::vector<std::string> expected;
-  for (std::uint64_t broken_in = 0; broken_in <= requests_on_rows; ++broken_in) {
-    SCOPED_TRACE(broken_in);
+  for (std::uint64_t round = 0; round < 2 * (requests_on_rows + 1); ++round) {
+    SCOPED_TRACE(round);
+    const std::uint64_t broken_in = round / 2;
     World world;
+    world.joining_ = round % 2 != 0;
     world.config_.session.secret = "s";
     world.run(before);
     world.worker_.faults.broken_in = broken_in;
@@ -252,7 +289,7 @@ TEST_F(PassRunnerTest, ABrokenPassIsExecutedAgainAndEndsTheSame) {
     EXPECT_EQ(world.counted(Counter::commits), broke ? 3u : 1u);
     world.run({"P\t1\thst\tt\t\tid,a,b,c\n1\t>\t1\t0\t99\n"});
     seen.push_back(world.reply(0));
-    if (broken_in == 0) {
+    if (round == 0) {
       expected = seen;
       EXPECT_EQ(seen[0], "0\t3\t1\tone\t1\n0\t1\n0\t1\t1\n0\t1\t11\nleft: ");
       EXPECT_EQ(seen[1], "3\t1\tunauth\n0\t1\n0\t1\n0\t1\n1\t1\t121\nleft: ");

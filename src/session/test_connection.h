@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,13 @@ class TestStream final : public net::Stream {
   int sends_left = 1'000'000;
 };
 
+// One pass of these turns and no others.
+inline void run_pass(PassRunner& runner, std::span<net::Turn> turns, Buffer& out) {
+  runner.execute(turns, 0, out);
+  runner.end_pass(turns, out);
+  runner.release();
+}
+
 class TestConnection {
  public:
   TestConnection(PassRunner& worker, PassRunner& streamer)
@@ -52,7 +60,7 @@ class TestConnection {
         streamer_.run_stream(turn_, out_, stream);
         replies += stream.bytes;
       } else {
-        worker_.run_pass({&turn_, 1}, out_);
+        run_pass(worker_, {&turn_, 1}, out_);
         replies += out_.view(turn_.reply_begin, turn_.reply_end);
       }
       out_.clear();

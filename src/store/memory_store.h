@@ -41,6 +41,7 @@ class MemoryStore final : public Store {
   void begin_pass(PassMode mode) override;
   Outcome end_pass() override;
   void abandon_pass() override;
+  void release() override {}
   Outcome open_index(const protocol::OpenIndex& request, std::shared_ptr<Index>& index) override;
   Outcome find(Index& index, const protocol::Find& request, Buffer& out, Sink* sink) override;
   Outcome modify(Index& index, const protocol::Find& request, Buffer& out) override;

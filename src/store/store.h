@@ -5,7 +5,7 @@
 // each request is a statement of its own. Two stores exist: the server's tables
 // (mysqld/) and a small one in memory (store/memory_store.h).
 //
-// Life of a pass:   begin_pass  (open_index | find | modify | insert)*  end_pass
+// Life of a pass:   begin_pass  (open_index | find | modify | insert)*  end_pass  release
 // A store begins its transaction lazily: a pass without requests costs nothing.
 #pragma once
 
@@ -86,6 +86,9 @@ class Store {
   virtual Outcome end_pass() = 0;
   // Rolls the pass back and ends it.
   virtual void abandon_pass() = 0;
+  // Gives back what a pass that has ended well still holds. A call of its own, so that replies
+  // need not wait for it.
+  virtual void release() = 0;
 
   // Not part of a transaction. A status other than ok leaves `index` alone.
   virtual Outcome open_index(const protocol::OpenIndex& request, std::shared_ptr<Index>& index) = 0;
