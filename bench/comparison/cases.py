@@ -13,6 +13,7 @@ class Reach(Enum):
     WRITE = "write"
     UNIX = "unix"
     SQL = "sql"
+    SQL_UNIX = "sql over a Unix socket"
     X = "x"
 
 
@@ -25,7 +26,8 @@ class Case:
 
     @property
     def generator(self) -> str:
-        return "hs-bench-sql" if self.reach is Reach.SQL else "hs-bench"
+        is_sql = self.reach in (Reach.SQL, Reach.SQL_UNIX)
+        return "hs-bench-sql" if is_sql else "hs-bench"
 
 
 PIPELINED = ("--connections=16", "--depth=100")
@@ -35,6 +37,8 @@ ALONE = ("--connections=1", "--depth=1")
 HOT = ("--keys=1000",)
 UPDATE = ("--work=update",)
 CONNECT = ("--work=connect", "--connections=16", "--depth=1")
+# Its ports would run out at 14,000 connections a second, whatever the server can do.
+SOURCES = ("--sources=16",)
 # Open loop, well below what any of them can do: what a client sees that is not in a hurry.
 PACED = ("--connections=100", "--depth=100", "--rate=20000")
 
@@ -74,9 +78,11 @@ READS = (
     Case("original paced", "original", PACED),
     Case("memcached paced", "memcached", PACED),
     Case("redis paced", "redis", PACED),
-    Case("ours connect", "ours", CONNECT),
-    Case("original connect", "original", CONNECT),
+    Case("ours connect", "ours", CONNECT + SOURCES),
+    Case("original connect", "original", CONNECT + SOURCES),
     Case("sql connect", "ours", ("--mode=connect", "--connections=16"), Reach.SQL),
+    Case("ours unix connect", "ours", CONNECT, Reach.UNIX),
+    Case("sql unix connect", "ours", ("--mode=connect", "--connections=16"), Reach.SQL_UNIX),
 )
 
 # The same servers with the adaptive hash index OFF, as is the server's default.

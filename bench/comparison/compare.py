@@ -117,6 +117,8 @@ class Comparison:
             add(stack, peers, start_redis(name="redis-durable", always_sync=True))
             for database in databases:
                 database.forget_binlogs()
+            say("warming up")
+            settle(*databases)
             self.rounds("writes", WRITES, peers)
 
     def absent(self) -> dict[str, str]:

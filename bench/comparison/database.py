@@ -31,6 +31,7 @@ FEW_PAGES = 100
 # Never full while something is measured.
 LOG_SIZE = "1G"
 DURABLE: Mapping[str, Setting] = {
+    HASH_INDEX: "ON",
     "log_bin": "binlog",
     "server_id": 1,
     "sync_binlog": 1,
@@ -155,6 +156,9 @@ class Database:
 
     def sql_options(self) -> list[str]:
         return [f"--host={ADDRESS}", f"--port={self.sql_port}"]
+
+    def sql_unix_options(self) -> list[str]:
+        return [f"--socket={self.instance.socket}"]
 
     def x_options(self) -> list[str]:
         """Over a Unix socket: only there can one log in without TLS and without a password."""

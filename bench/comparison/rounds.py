@@ -43,7 +43,12 @@ def options_of(case: Case, peer: Peer) -> list[str]:
         return peer.write_options()
     if not isinstance(peer, Database):
         raise BenchError(f"{peer.name} has neither a Unix socket nor SQL here")
-    ways = {Reach.UNIX: peer.unix_options, Reach.SQL: peer.sql_options, Reach.X: peer.x_options}
+    ways = {
+        Reach.UNIX: peer.unix_options,
+        Reach.SQL: peer.sql_options,
+        Reach.SQL_UNIX: peer.sql_unix_options,
+        Reach.X: peer.x_options,
+    }
     return ways[case.reach]()
 
 

@@ -219,6 +219,11 @@ ROWS: tuple[Row, ...] = (
         sql=True,
     ),
     Row(
+        "… both over Unix sockets",
+        _rate("ours unix connect", "sql unix connect"),
+        sql=True,
+    ),
+    Row(
         "a find of 1,000,000 rows: growth of the server's memory",
         _extra("find growth"),
         8,

@@ -26,7 +26,7 @@ timespec to_timespec(std::chrono::nanoseconds time) {
 
 }  // namespace
 
-Client::Client(const Options& options, const Address& address, std::uint32_t connections,
+Client::Client(const Options& options, Address address, std::uint32_t connections,
                std::atomic<std::uint64_t>& newest_key, std::uint64_t seed)
     : options_(options),
       address_(address),
@@ -133,7 +133,12 @@ bool Client::open(Connection& connection) {
   if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, connection.fd.get(), &event) != 0) return false;
   ++alive_;
   connection.greetings = wire_->greet(connection.out);
-  flush(connection);
+  // One that lives for one request says it in one breath with its greeting.
+  if (running_ && options_.reconnect) {
+    start_batch(connection);
+  } else {
+    flush(connection);
+  }
   return true;
 }
 
@@ -174,21 +179,33 @@ void Client::receive(Connection& connection) {
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (count < 0) return lose(connection, system_error());
     if (count == 0) return lose(connection, "the server closed the connection");
-    const bool counts = counting_ && connection.greetings == 0;
-    Tally& tally = counts ? outcome_.tally : uncounted_;
-    const std::uint64_t before = tally.replies;
-    connection.counter->feed({input_.data(), static_cast<std::size_t>(count)}, tally);
-    answered(connection, tally.replies - before);
+    std::string_view bytes(input_.data(), static_cast<std::size_t>(count));
+    // Line by line, so that no reply to a greeting is counted, nor one behind it lost.
+    while (connection.greetings != 0 && !bytes.empty()) {
+      const std::size_t end = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
+      greeted(connection, feed(connection, bytes.substr(0, end), uncounted_));
+      bytes.remove_prefix(end);
+    }
+    if (bytes.empty()) continue;
+    answered(connection, feed(connection, bytes, counting_ ? outcome_.tally : uncounted_));
   } while (static_cast<std::size_t>(count) == input_.size() && connection.fd.valid());
+}
+
+// How many replies were in `bytes`.
+std::uint64_t Client::feed(Connection& connection, std::string_view bytes, Tally& tally) {
+  const std::uint64_t before = tally.replies;
+  connection.counter->feed(bytes, tally);
+  return tally.replies - before;
+}
+
+void Client::greeted(Connection& connection, std::uint64_t replies) {
+  if (replies == 0) return;
+  connection.greetings -= std::min<std::size_t>(replies, connection.greetings);
+  if (connection.greetings == 0 && running_ && connection.in_flight == 0) start_batch(connection);
 }
 
 void Client::answered(Connection& connection, std::uint64_t replies) {
   if (replies == 0) return;
-  if (connection.greetings != 0) {
-    connection.greetings -= std::min<std::size_t>(replies, connection.greetings);
-    if (connection.greetings == 0 && running_) start_batch(connection);
-    return;
-  }
   if (replies > connection.in_flight) return lose(connection, "more replies than requests");
   done_.store(done_.load(std::memory_order_relaxed) + replies, std::memory_order_relaxed);
   connection.in_flight -= static_cast<std::uint32_t>(replies);

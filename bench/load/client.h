@@ -31,7 +31,7 @@ struct Outcome {
 
 class Client {
  public:
-  Client(const Options& options, const Address& address, std::uint32_t connections,
+  Client(const Options& options, Address address, std::uint32_t connections,
          std::atomic<std::uint64_t>& newest_key, std::uint64_t seed);
 
   // Connects, logs in and opens; what went wrong, or nothing.
@@ -60,6 +60,8 @@ class Client {
   void lose(Connection& connection, std::string_view why);
   void flush(Connection& connection);
   void receive(Connection& connection);
+  std::uint64_t feed(Connection& connection, std::string_view bytes, Tally& tally);
+  void greeted(Connection& connection, std::uint64_t replies);
   void answered(Connection& connection, std::uint64_t replies);
   void write_request(Connection& connection);
   void start_batch(Connection& connection);
@@ -72,7 +74,7 @@ class Client {
   bool handle_events(const timespec& timeout);
 
   const Options& options_;
-  const Address& address_;
+  Address address_;
   std::unique_ptr<Wire> wire_;
   KeyChooser keys_;
   std::vector<std::uint64_t> request_keys_;

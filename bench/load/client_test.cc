@@ -43,7 +43,7 @@ Histogram latency_of_silence(double rate) {
   options.rate = rate;
   options.warm_up = std::chrono::seconds(0);
   options.duration = std::chrono::milliseconds(300);
-  const auto address = Address::of(options);
+  auto address = Address::of(options);
   std::atomic<std::uint64_t> newest = 0;
   Client client(options, address.value(), options.connections, newest, 1);
   EXPECT_EQ(client.connect(), "");

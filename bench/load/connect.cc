@@ -16,6 +16,7 @@ namespace hs::bench {
 
 std::optional<Address> Address::of(const Options& options) {
   Address address;
+  address.sources_ = options.sources;
   if (!options.unix_socket.empty()) {
     auto& to = reinterpret_cast<sockaddr_un&>(address.storage_);
     if (options.unix_socket.size() >= sizeof to.sun_path) {
@@ -44,7 +45,19 @@ std::optional<Address> Address::of(const Options& options) {
   return address;
 }
 
-Descriptor Address::connect(int timeout_ms) const {
+// An address has some 28,000 ports for one server, and each of them rests when its connection is
+// closed: who connects more often than that has to come from several.
+bool Address::bind_to_next_source(int fd) {
+  sockaddr_in source{};
+  source.sin_family = AF_INET;
+  source.sin_addr.s_addr = htonl(INADDR_LOOPBACK + next_source_);
+  next_source_ = next_source_ + 1 == sources_ ? 0 : next_source_ + 1;
+  const int on = 1;  // the port is chosen when it is known for which server
+  setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
+  return ::bind(fd, reinterpret_cast<const sockaddr*>(&source), sizeof source) == 0;
+}
+
+Descriptor Address::connect(int timeout_ms) {
   Descriptor fd(::socket(storage_.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return fd;
   const auto* address = reinterpret_cast<const sockaddr*>(&storage_);
@@ -60,6 +73,7 @@ Descriptor Address::connect(int timeout_ms) const {
   }
   const int on = 1;
   setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  if (sources_ > 1 && !bind_to_next_source(fd.get())) return {};
   if (::connect(fd.get(), address, size_) == 0) return fd;
   if (errno != EINPROGRESS) return {};
   if (!wait_for(fd.get(), POLLOUT, timeout_ms)) {

@@ -1,11 +1,12 @@
 // Sockets to the server under load, non-blocking, and their addresses.
 //
-// Any thread. A failed system call is a message, never an exception.
+// Each thread has an Address of its own. A failed system call is a message, never an exception.
 #pragma once
 
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -44,11 +45,15 @@ class Address {
 
   // A connected socket, or an invalid one with errno set. Does not wait for a server's backlog for
   // longer than `timeout_ms`.
-  Descriptor connect(int timeout_ms) const;
+  Descriptor connect(int timeout_ms);
 
  private:
+  bool bind_to_next_source(int fd);
+
   sockaddr_storage storage_{};
   socklen_t size_ = 0;
+  std::uint32_t sources_ = 1;
+  std::uint32_t next_source_ = 0;
 };
 
 // Waits until `events` (POLLIN …) of a socket; false when the time is over.

@@ -66,7 +66,7 @@ bool parse_templates(const std::vector<std::string>& texts, std::vector<ValueTem
 struct Texts {
   std::string protocol = "handlersocket";
   std::string distribution;
-  std::vector<std::string> update_values{"user_{n}@example.com"};
+  std::vector<std::string> update_values{std::string(same_size_update)};
   std::vector<std::string> insert_values{"{key}", "user_{key:07}", "user_{key:07}@example.com",
                                          "2020-01-01 00:00:00"};
   std::vector<std::string> stored_key{"user:{key}"};
@@ -140,6 +140,10 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--threads", options.threads, "client threads")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
+  app.add_option("--sources", options.sources,
+                 "loopback addresses to connect from, in turn: each has 28,000 ports a minute")
+      ->check(CLI::Range(1, 250))
+      ->capture_default_str();
   app.add_option("--depth", options.depth, "requests in flight on each connection")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
@@ -181,6 +185,8 @@ std::string contradiction(const Options& options) {
     if (mix.insert != 0) return "mysqlx has no inserts here";
     if (options.update_values.size() > 1) return "mysqlx updates one column here";
   }
+  if (options.sources > 1 && (!options.unix_socket.empty() || options.host != "127.0.0.1"))
+    return "--sources are addresses beside 127.0.0.1: for that host only";
   if (options.reconnect && options.rate > 0) return "--work connect has no --rate";
   return {};
 }

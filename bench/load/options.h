@@ -54,6 +54,7 @@ struct Options {
   std::vector<ValueTemplate> check;  // what the first column of a found row has to be
 
   std::uint32_t connections = 16;
+  std::uint32_t sources = 1;  // loopback addresses that they come from, in turn
   std::uint32_t threads = 1;
   std::uint32_t depth = 100;
   double rate = 0;               // requests a second; 0 is a closed loop

@@ -20,9 +20,12 @@ void append_number(Buffer& out, std::uint64_t number, std::size_t width) {
 }  // namespace
 
 std::uint64_t number_of_this_run() {
+  // Eleven digits, which come round after three years.
+  constexpr std::uint64_t bound = 100'000'000'000;
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
   return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count());
+             std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count()) %
+         bound;
 }
 
 std::optional<ValueTemplate> ValueTemplate::parse(std::string_view text) {

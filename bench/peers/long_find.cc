@@ -200,7 +200,7 @@ int run(int argc, char** argv) {
     std::cerr << "usage: hs-long-find PORT ROWS SERVER_PID\n";
     return 2;
   }
-  const auto address = hs::bench::Address::of(options);
+  auto address = hs::bench::Address::of(options);
   if (!address) return 2;
   Descriptor find = address->connect(timeout_ms);
   Descriptor other = address->connect(timeout_ms);

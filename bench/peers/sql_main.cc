@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/buffer.h"
 #include "load/histogram.h"
 #include "load/key_chooser.h"
 #include "load/meter.h"
@@ -39,6 +40,9 @@ constexpr std::string_view prepared_select =
 constexpr std::string_view prepared_update =
     "UPDATE test.user SET user_email = ? WHERE user_id = ?";
 
+// So that no two threads write the same.
+constexpr std::uint64_t updates_of_a_thread = 1'000'000;
+
 struct CloseConnection {
   void operator()(MYSQL* mysql) const { mysql_close(mysql); }
 };
@@ -53,8 +57,8 @@ class SqlClient {
       : options_(options),
         mode_(mode),
         keys_(options.keys, newest, seed),
-        seed_(seed),
-        n_(options.first_number) {}
+        new_email_(*ValueTemplate::parse(same_size_update)),
+        n_(options.first_number + seed * updates_of_a_thread) {}
 
   bool prepare() {
     if (mode_ == Mode::connect) return true;
@@ -154,10 +158,10 @@ class SqlClient {
   bool execute(std::uint64_t key) {
     key_ = static_cast<std::uint32_t>(key);
     if (mode_ == Mode::update) {
-      const std::string value =
-          "user_" + std::to_string(seed_) + '_' + std::to_string(++n_) + "@example.com";
-      value_length_ = std::min(value.size(), value_.size());
-      std::memcpy(value_.data(), value.data(), value_length_);
+      email_.clear();
+      new_email_.append(email_, key, ++n_);
+      value_length_ = std::min(email_.size(), value_.size());
+      std::memcpy(value_.data(), email_.data(), value_length_);
     }
     if (mysql_stmt_execute(statement_.get()) != 0) return fail(mysql_stmt_error(statement_.get()));
     if (mode_ == Mode::update) {
@@ -184,7 +188,8 @@ class SqlClient {
   const Options& options_;
   Mode mode_;
   KeyChooser keys_;
-  std::uint64_t seed_;
+  ValueTemplate new_email_;
+  Buffer email_;
   std::unique_ptr<MYSQL, CloseConnection> mysql_;
   std::unique_ptr<MYSQL_STMT, CloseStatement> statement_;
   std::uint32_t key_ = 0;
