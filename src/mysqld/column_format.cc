@@ -48,13 +48,15 @@ constexpr auto two_digits = [] {
   return digits;
 }();
 
+// `value` is below 100.
 char* write_two_digits(char* to, unsigned value) {
-  std::memcpy(to, two_digits.data() + std::size_t{2} * (value < 100 ? value : 0), 2);
+  std::memcpy(to, two_digits.data() + std::size_t{2} * value, 2);
   return to + 2;
 }
 
+// The bits of a date that no server has written may say that the year has five digits.
 char* write_date(char* to, unsigned year, unsigned month, unsigned day) {
-  to = write_two_digits(to, year / 100);
+  to = write_two_digits(to, year < 10'000 ? year / 100 : 0);
   to = write_two_digits(to, year % 100);
   *to++ = '-';
   to = write_two_digits(to, month);
@@ -74,9 +76,8 @@ void format_date(Field& field, ReplyWriter& reply) {
 // month in 17 bits, day in 5, hour in 5, minute in 6, second in 6.
 void format_datetime(Field& field, ReplyWriter& reply) {
   const unsigned char* const stored = server::record_of(field);
-  std::uint64_t packed = 0;
-  for (int i = 0; i < 5; ++i) packed = packed << 8 | stored[i];
-  packed -= 0x8000000000ULL;
+  const std::uint64_t packed =
+      (std::uint64_t{mi_uint4korr(stored)} << 8 | stored[4]) - 0x8000000000ULL;
   const auto year_month = static_cast<unsigned>(packed >> 22);
   const auto time = static_cast<unsigned>(packed & 0x1ffff);
   constexpr std::size_t size = 19;

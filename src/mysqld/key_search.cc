@@ -114,20 +114,19 @@ void end_with_inexact_part(KeySearch& search, Fit fit, bool is_null) {
 void make_key_search(const IndexPlan& plan, TABLE& table, std::span<const Value> key,
                      Comparison comparison, const Value* in_value, std::uint32_t in_part,
                      KeySearch& search) {
-  const KEY& info = table.key_info[plan.index()];
-  assert(key.size() <= info.user_defined_key_parts);
+  assert(key.size() <= plan.key_parts());
   search.nothing = false;
   search.comparison = comparison;
   search.parts = 0;
   search.length = 0;
   for (std::uint32_t i = 0; i < key.size(); ++i) {
-    const KEY_PART_INFO& part = info.key_part[i];
     const Value& value = in_value != nullptr && i == in_part ? *in_value : key[i];
     if (put_integer(plan.key()[i], value, search.image.data() + search.length)) [[likely]] {
       search.length += plan.key()[i].store_length;
       ++search.parts;
       continue;
     }
+    const KEY_PART_INFO& part = table.key_info[plan.index()].key_part[i];
     Fit fit = put_value(plan, part, value, search.image.data() + search.length);
     const bool null_in_not_null = value.null && fit != Fit::exact;
     if (fit == Fit::exact || !null_in_not_null) {

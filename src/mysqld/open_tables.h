@@ -32,7 +32,8 @@ struct OpenTable {
   const IndexPlan* plan = nullptr;  // whose columns and index are set up; null: nobody's
   std::uint32_t setup = 0;          // which of the plan's set-ups (a writer has several)
   Purpose purpose = Purpose::read;  // of a writer
-  bool any_write = false;  // a writer without triggers and foreign keys serves every kind of write
+  bool find_first = false;  // a writer: the rows are found before the first of them is modified
+  bool any_write = false;   // a writer without triggers and foreign keys serves every kind of write
   bool statement_begun = false;  // a writer: external_lock has begun the statement
   std::unique_ptr<server::TableRequest> request;
 };

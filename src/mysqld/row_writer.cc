@@ -16,6 +16,16 @@ std::uint32_t setup_number(std::uint32_t kind, std::size_t values) {
 }
 constexpr std::uint32_t insert_kind = 0;
 
+// Whether the rows have to be found before the first is modified: the scan could
+// meet again what it has moved, or lose its place.
+bool must_find_first(TABLE& table, std::uint32_t index, Modification modification) {
+  // Their cursors lose their place when rows go or move (MEMORY's do).
+  if (!server::has_transactions(table)) return true;
+  if (modification == Modification::erase) return false;
+  return table.triggers != nullptr || is_key_used(&table, index, table.write_set) ||
+         (table.part_info != nullptr && partition_key_modified(&table, table.write_set));
+}
+
 // Errors of the engine that clients know by the engine's number.
 bool is_told_by_engine_number(int error) {
   switch (error) {
@@ -96,19 +106,10 @@ Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, Modification
   if (const int error = table.file->ha_index_init(plan.index(), plan.is_ordered()); error != 0) {
     return Status::server(static_cast<std::uint32_t>(error));
   }
+  opened.find_first = must_find_first(table, plan.index(), modification);
   opened.plan = &plan;
   opened.setup = setup;
   return {};
-}
-
-bool RowWriter::must_find_first(const OpenTable& opened, const IndexPlan& plan,
-                                Modification modification) {
-  TABLE* table = opened.table;
-  // Their cursors lose their place when rows go or move (MEMORY's do).
-  if (!server::has_transactions(*table)) return true;
-  if (modification == Modification::erase) return false;
-  return table->triggers != nullptr || is_key_used(table, plan.index(), table->write_set) ||
-         (table->part_info != nullptr && partition_key_modified(table, table->write_set));
 }
 
 Status RowWriter::modify(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request,

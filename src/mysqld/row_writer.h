@@ -22,7 +22,8 @@ class RowWriter {
   explicit RowWriter(THD* thd) : thd_(thd) {}
 
   // Sets the table up for inserts of `values` columns, or for a modification
-  // through the plan's index; nothing to do if that is how it stands.
+  // through the plan's index; nothing to do if that is how it stands. A modification's
+  // set-up also says whether its rows have to be found first.
   Status set_up_insert(OpenTable& opened, IndexPlan& plan, std::size_t values);
   Status set_up_modify(OpenTable& opened, IndexPlan& plan, protocol::Modification modification,
                        std::size_t values);
@@ -35,11 +36,6 @@ class RowWriter {
   // the row counts as modified.
   Status modify(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request,
                 bool& counted);
-
-  // Whether the rows have to be found before the first is modified: the scan could
-  // meet again what it has moved, or lose its place.
-  static bool must_find_first(const OpenTable& opened, const IndexPlan& plan,
-                              protocol::Modification modification);
 
   // After a failed insert or modify: whether the engine or the binary log may have kept a part of
   // the row's change, so that the whole statement has to be undone.

@@ -327,7 +327,7 @@ Status TableStore::modify_rows(IndexPlan& plan, OpenTable& opened, const protoco
   ReplyWriter reply(out);
   if (request.rows_before) reply.begin_rows(plan.column_count());
   std::uint64_t count = 0;
-  const Status status = RowWriter::must_find_first(opened, plan, request.modification)
+  const Status status = opened.find_first
                             ? modify_after_scanning(plan, opened, request, out, count)
                             : modify_while_scanning(plan, opened, request, out, count);
   if (!status.ok()) return status;

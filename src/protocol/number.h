@@ -20,14 +20,18 @@ constexpr bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 template <typename Number>
 [[nodiscard]] constexpr bool read_number(std::string_view token, Number& number) {
   constexpr std::uint64_t greatest = std::numeric_limits<Number>::max();
+  // So many digits cannot overflow, so that only longer tokens are looked at digit by digit.
+  constexpr std::size_t safe_digits = std::numeric_limits<std::uint64_t>::digits10;
   if (token.empty()) return false;
   std::uint64_t value = 0;
   for (const char byte : token) {
     if (!is_digit(byte)) return false;
     const auto digit = static_cast<std::uint64_t>(byte - '0');
-    if (value > (greatest - digit) / 10) return false;
+    if (token.size() > safe_digits && value > (greatest - digit) / 10) [[unlikely]]
+      return false;
     value = value * 10 + digit;
   }
+  if (value > greatest) return false;
   number = static_cast<Number>(value);
   return true;
 }

@@ -117,6 +117,10 @@ Error Parser::parse_find_or_insert(std::string_view id, TokenScanner& tokens, Re
   if (!is_find) return Error::notimpl;
   request.find = {};
   request.find.comparison = comparison;
+  if (tokens.done()) {
+    request.find.key = values_.span(0, count);
+    return Error::none;
+  }
   return read_clauses(count, tokens, request.find);
 }
 

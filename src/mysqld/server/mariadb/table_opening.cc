@@ -19,10 +19,9 @@ void init_request(TableRequest& request, const std::string& database, const std:
                   Purpose purpose) {
   const LEX_CSTRING database_name{database.c_str(), database.size()};
   const LEX_CSTRING table_name{name.c_str(), name.size()};
+  // The metadata lock that is asked for follows from the table lock.
   request.init_one_table(&database_name, &table_name, nullptr,
                          is_write(purpose) ? TL_WRITE : TL_READ);
-  MDL_REQUEST_INIT(&request.mdl_request, MDL_key::TABLE, database.c_str(), name.c_str(),
-                   is_write(purpose) ? MDL_SHARED_WRITE : MDL_SHARED_READ, MDL_TRANSACTION);
   request.i_s_requested_object = OPEN_TABLE_ONLY;
 }
 
