@@ -7,6 +7,7 @@ import select
 import socket
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +209,31 @@ def test_replies_leave_after_the_commit(
             received += wire.recv(100)
         assert received == b"0\t1\t1\n0\t1\t1\n"
         assert values(sql)[1] == 11
+
+
+def test_what_arrives_meanwhile_shares_the_commit(
+    sql: Sql, blocker: Sql, passes_server: ServerInstance
+) -> None:
+    """While a pass waits for a row, two other connections write: they join it."""
+    with ExitStack() as stack:
+        address = ("127.0.0.1", passes_server.hs_port_wr)
+        wires = [stack.enter_context(socket.create_connection(address, 10)) for _ in range(3)]
+        for wire in wires:
+            wire.sendall(b"P\t0\tpasses\tt\tPRIMARY\tv\n")
+            assert wire.recv(100) == b"0\t1\n"
+        blocker.run("BEGIN", "UPDATE t SET v = 0 WHERE id = 1")
+        before, gtid = counters(sql, "commits", "passes"), gtid_number(sql)
+        wires[0].sendall(b"0\t=\t1\t1\t1\t0\t+\t1\n")
+        wait_until(lambda: waits_for_a_row(sql), "the pass waits for the row")
+        for key, wire in enumerate(wires[1:], 2):
+            wire.sendall(b"0\t=\t1\t%d\t1\t0\t+\t1\n" % key)
+        readable, _, _ = select.select(wires, [], [], 0.2)
+        assert not readable
+        blocker.run("ROLLBACK")
+        assert [wire.recv(100) for wire in wires] == 3 * [b"0\t1\t1\n"]
+    assert counters(sql, "commits", "passes") == [count + 1 for count in before]
+    assert gtid_number(sql) == gtid + 1
+    assert [values(sql)[key] for key in (1, 2, 3)] == [11, 21, 31]
 
 
 def test_lock_wait_timeout_in_the_middle(client: Client, sql: Sql, blocker: Sql) -> None:
