@@ -70,7 +70,7 @@ inline constexpr std::array counter_table{
     CounterInfo{Counter::commits, "commits", "transactions committed"},
     CounterInfo{Counter::rollbacks, "rollbacks", "transactions rolled back whole"},
     CounterInfo{Counter::passes_replayed, "passes_replayed",
-                "passes executed again after a deadlock"},
+                "passes executed again, each write alone: a deadlock, a full binlog cache"},
     CounterInfo{Counter::table_opens, "table_opens", "tables taken from the server's table cache"},
     CounterInfo{Counter::requests_blocked, "requests_blocked",
                 "requests that waited for another session's lock on their table"},

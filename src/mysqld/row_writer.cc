@@ -58,9 +58,9 @@ Status RowWriter::failure(int engine_error) const {
 
 // Most errors of an engine have a number of SQL's, which the engine itself knows best.
 Status RowWriter::engine_failure(TABLE& table, int error) {
-  // The engine undoes its own part of a row with these.
+  // The engine undoes its own part of a row with those that it names itself.
   row_in_doubt_ = !is_told_by_engine_number(error);
-  if (!is_told_by_engine_number(error) && !thd_->is_error()) table.file->print_error(error, MYF(0));
+  if (row_in_doubt_ && !thd_->is_error()) table.file->print_error(error, MYF(0));
   return failure(error);
 }
 
