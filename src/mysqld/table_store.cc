@@ -109,16 +109,18 @@ void TableStore::abandon_pass() {
 
 Outcome TableStore::open_index(const protocol::OpenIndex& request,
                                std::shared_ptr<store::Index>& index) {
-  if (!server::is_name(request.database) || !server::is_name(request.table))
-    return Error::open_table;
-  begin_work();
-  if (!end_shared_statement().ok()) return Verdict::broken;
   plan_key_.clear();
   for (const std::string_view part :
        {request.database, request.table, request.index, request.columns, request.filter_columns}) {
     plan_key_.append(part).push_back('\t');
   }
   auto known = plans_.find(plan_key_);
+  if (known == plans_.end() &&
+      (!server::is_name(request.database) || !server::is_name(request.table))) {
+    return Error::open_table;
+  }
+  begin_work();
+  if (!end_shared_statement().ok()) return Verdict::broken;
   std::shared_ptr<IndexPlan> plan =
       known != plans_.end()
           ? known->second

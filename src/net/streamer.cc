@@ -7,6 +7,7 @@
 #include <chrono>
 #include <exception>
 #include <string>
+#include <thread>
 
 namespace hs::net {
 namespace {
@@ -36,6 +37,8 @@ class ClientStream final : public Stream {
     }
     out.clear();
     failed_ = !alive;
+    // Whoever shares this core has less to do than we: a worker must not wait for our time slice.
+    std::this_thread::yield();
     return alive;
   }
   bool failed() const { return failed_; }
