@@ -37,7 +37,7 @@ ALONE = ("--connections=1", "--depth=1")
 HOT = ("--keys=1000",)
 UPDATE = ("--work=update",)
 CONNECT = ("--work=connect", "--connections=16", "--depth=1")
-# Its ports would run out at 14,000 connections a second, whatever the server can do.
+# One address's ports would run out at 14,000 connections a second, whatever the server can do.
 SOURCES = ("--sources=16",)
 # Open loop, well below what any of them can do: what a client sees that is not in a hurry.
 PACED = ("--connections=100", "--depth=100", "--rate=20000")

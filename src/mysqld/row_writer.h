@@ -2,7 +2,7 @@
 //
 // Defaults, NOT NULL, generated columns, CHECK, triggers, auto-increment, system
 // versioning and sql_mode, in the order in which INSERT, UPDATE and DELETE apply
-// them. Called on the worker's thread, inside a statement (statement.h), with a
+// them. Called on the worker's thread, inside a statement (transaction.h), with a
 // table that is open for writing. It reads no index and ends no statement. The rules
 // differ by server family: insert(), update() and erase() are in server/<family>/row_rules.cc.
 #pragma once

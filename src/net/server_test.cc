@@ -167,6 +167,18 @@ TEST(Server, LetsThoseWhoAreReadyJoinAPassThatTakesMore) {
   }
 }
 
+TEST(Server, RepliesBeforeThePassIsReleased) {
+  Fixture fixture;
+  fixture.board.release_over = false;
+  ASSERT_TRUE(fixture.start());
+  Client client = Client::tcp(fixture.server.bound_port());
+  ASSERT_TRUE(client.send("hello\n"));
+  EXPECT_EQ(client.line(), "hello");
+  EXPECT_EQ(fixture.board.releases, 0U);
+  fixture.board.release_over = true;
+  EXPECT_TRUE(eventually([&] { return fixture.board.releases == 1; }));
+}
+
 TEST(Server, RetriesABlockedRequestAndServesTheOthers) {
   Fixture fixture;
   ASSERT_TRUE(fixture.start());

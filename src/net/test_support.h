@@ -30,6 +30,7 @@ struct Board {
   std::atomic<bool> gate_open{false};                // "gate" is answered once it is
   std::atomic<bool> hold_over{false};                // "hold" ends once it is
   std::atomic<bool> takes_more{false};               // a pass takes turns until there are no more
+  std::atomic<bool> release_over{true};  // what follows a pass's replies ends once it is
   std::atomic<bool> run_worker{true};
   std::atomic<bool> run_streamer{true};
   std::atomic<bool> can_start{true};

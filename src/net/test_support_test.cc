@@ -66,7 +66,10 @@ class LineApplication final : public Application {
   }
   bool takes_more() override { return board_.takes_more; }
   void end_pass(std::span<Turn>, Buffer&) override {}
-  void release() override { ++board_.releases; }
+  void release() override {
+    eventually([this] { return board_.release_over.load(); });
+    ++board_.releases;
+  }
 
   void run_stream(Turn& turn, Buffer& out, Stream& stream) override {
     const std::size_t lf = turn.input.find('\n');

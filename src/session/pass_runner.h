@@ -4,8 +4,9 @@
 // every call from that thread. Cuts the input of each turn into lines, has the
 // sessions execute them as one transaction of the store, and sees to it that no
 // reply says more than the commit has made true. As long as a pass has writes to
-// commit it takes what arrives meanwhile: one commit then serves them all. Knows no socket and no clock
-// but the one for lock waits. Hosts derive from it to prepare their thread.
+// commit it takes what arrives meanwhile: one commit then serves them all. Knows no
+// socket and no clock but the one for lock waits. Hosts derive from it to prepare
+// their thread.
 #pragma once
 
 #include <array>
