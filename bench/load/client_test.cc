@@ -5,7 +5,11 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <cstdint>
+#include <set>
+#include <string_view>
+#include <thread>
 
 namespace hs::bench {
 namespace {
@@ -25,11 +29,73 @@ class SilentServer {
     port_ = ntohs(address.sin_port);
   }
   std::uint16_t port() const { return port_; }
+  int fd() const { return fd_.get(); }
 
  private:
   Descriptor fd_;
   std::uint16_t port_ = 0;
 };
+
+// Answers each line of one connection after the other, in two pieces that end where no line does.
+class RepeatingServer {
+ public:
+  ~RepeatingServer() { end(); }
+  std::uint16_t port() const { return listener_.port(); }
+  // Where its clients came from. Once they are gone.
+  const std::set<std::uint32_t>& end() {
+    ::shutdown(listener_.fd(), SHUT_RDWR);
+    if (thread_.joinable()) thread_.join();
+    return sources_;
+  }
+
+ private:
+  void serve() {
+    sockaddr_in from{};
+    socklen_t size = sizeof from;
+    for (int fd = 0;
+         (fd = ::accept(listener_.fd(), reinterpret_cast<sockaddr*>(&from), &size)) >= 0;) {
+      const Descriptor client(fd);
+      sources_.insert(ntohl(from.sin_addr.s_addr));
+      std::array<char, 1024> bytes;
+      for (ssize_t count = 0; (count = ::recv(fd, bytes.data(), bytes.size(), 0)) > 0;) {
+        std::string replies;
+        for (ssize_t i = 0; i < count; ++i) replies += bytes[i] == '\n' ? "0\t1\tv\n" : "";
+        const std::size_t half = replies.size() / 2;
+        ::send(fd, replies.data(), half, MSG_NOSIGNAL);
+        ::send(fd, replies.data() + half, replies.size() - half, MSG_NOSIGNAL);
+      }
+    }
+  }
+
+  SilentServer listener_;
+  std::set<std::uint32_t> sources_;
+  std::thread thread_{&RepeatingServer::serve, this};
+};
+
+TEST(Reconnect, CountsFindsAndNoGreetingsAndComesFromEachSource) {
+  RepeatingServer server;
+  Options options;
+  options.port = server.port();
+  options.reconnect = true;
+  options.sources = 3;
+  options.connections = 1;
+  options.operations = 30;
+  options.warm_up = std::chrono::seconds(0);
+  options.duration = std::chrono::seconds(20);
+  auto address = Address::of(options);
+  std::atomic<std::uint64_t> newest = 0;
+  {
+    Client client(options, address.value(), options.connections, newest, 1);
+    ASSERT_EQ(client.connect(), "");
+    client.run(Timeline::starting_now(options));
+    EXPECT_EQ(client.outcome().tally.replies, 30U);
+    EXPECT_EQ(client.outcome().tally.rows, 30U);
+    EXPECT_EQ(client.outcome().tally.errors, 0U);
+    EXPECT_EQ(client.outcome().lost_connections, 0U);
+    EXPECT_EQ(client.outcome().latency.total(), 30U);
+  }
+  EXPECT_EQ(server.end(), (std::set<std::uint32_t>{0x7f000001, 0x7f000002, 0x7f000003}));
+}
 
 Histogram latency_of_silence(double rate) {
   const SilentServer server;
