@@ -62,6 +62,7 @@ net::ServerConfig network_settings(bool writes) {
       static_cast<unsigned>(number_option(writes ? Option::threads_wr : Option::threads));
   config.streamers = streamers;
   config.idle_timeout = std::chrono::seconds(number_option(Option::timeout));
+  config.busy_poll = std::chrono::microseconds(number_option(Option::busy_poll));
   config.max_connections = number_option(Option::max_connections);
   config.max_request_size = number_option(Option::max_request_size);
   if (const std::uint64_t size = number_option(Option::readsize); size != 0)

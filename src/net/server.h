@@ -27,11 +27,12 @@ struct ServerConfig {
   int receive_buffer = 0;  // SO_RCVBUF, the same
   unsigned workers = 1;
   unsigned streamers = 1;
-  std::chrono::seconds idle_timeout{300};  // 0: none
-  std::size_t max_connections = 10'000;    // of this server
+  std::chrono::seconds idle_timeout{300};   // 0: none
+  std::chrono::microseconds busy_poll{50};  // 0: none; see net/busy_poll.h
+  std::size_t max_connections = 10'000;     // of this server
   std::size_t max_request_size = std::size_t{64} << 20;
-  std::size_t read_size = std::size_t{64}
-                          << 10;  // most bytes taken from one connection in one pass
+  // Most bytes taken from one connection in one pass.
+  std::size_t read_size = std::size_t{64} << 10;
 };
 
 enum class Role : std::uint8_t { worker, streamer };

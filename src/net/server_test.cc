@@ -72,6 +72,44 @@ TEST(Server, GivesEveryConnectionATurnWithinItsArena) {
   }
 }
 
+// One request after the other; between them the client thinks.
+void converse(Fixture& fixture, int requests, std::chrono::microseconds thinks) {
+  Client client = Client::tcp(fixture.server.bound_port());
+  for (int i = 0; i < requests; ++i) {
+    ASSERT_TRUE(client.send("request\n"));
+    ASSERT_EQ(client.line(), "request");
+    std::this_thread::sleep_for(thinks);
+  }
+}
+
+TEST(Server, StaysAwakeForAClientThatIsAlone) {
+  ServerConfig config = Fixture::loopback();
+  config.busy_poll = std::chrono::milliseconds(10);
+  Fixture fixture(config);
+  ASSERT_TRUE(fixture.start());
+  converse(fixture, 500, std::chrono::microseconds(0));
+  EXPECT_GE(fixture.count(Counter::busy_poll_hits), 100U);
+}
+
+TEST(Server, SoonSleepsIfTheClientThinksLonger) {
+  ServerConfig config = Fixture::loopback();
+  config.busy_poll = std::chrono::microseconds(50);
+  Fixture fixture(config);
+  ASSERT_TRUE(fixture.start());
+  converse(fixture, 200, std::chrono::milliseconds(1));
+  EXPECT_GE(fixture.count(Counter::busy_polls), 1U);
+  EXPECT_LE(fixture.count(Counter::busy_polls), 20U);
+}
+
+TEST(Server, SleepsAtOnceIfToldTo) {
+  ServerConfig config = Fixture::loopback();
+  config.busy_poll = std::chrono::microseconds(0);
+  Fixture fixture(config);
+  ASSERT_TRUE(fixture.start());
+  converse(fixture, 200, std::chrono::microseconds(0));
+  EXPECT_EQ(fixture.count(Counter::busy_polls), 0U);
+}
+
 TEST(Server, EndsThoseThatWaitToBeAcceptedWithoutAReset) {
   Fixture fixture;
   ASSERT_TRUE(fixture.start());

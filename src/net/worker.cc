@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/epoll.h>
 
 #include <algorithm>
@@ -47,7 +48,7 @@ void Worker::run() {
 void Worker::loop() {
   while (!shared_.stopping.load(std::memory_order_relaxed) && app_->keep_running()) {
     const int timeout = time_to_wait();
-    const std::size_t count = take_events(timeout);
+    const std::size_t count = await_events(timeout);
     if (count == 0 && timeout != 0 && !rested_) {
       rested_ = true;
       app_->idle();
@@ -67,6 +68,32 @@ int Worker::time_to_wait() const {
   if (due >= now_ + tick_ms * ms) return tick_ms;
   const std::uint64_t delay = due > now_ ? due - now_ : 0;
   return std::min(tick_ms, static_cast<int>((delay + ms - 1) / ms));
+}
+
+// How many there were. Only a client that is alone is worth staying awake for: among several the
+// next request is there sooner than anyone could fall asleep, or nobody knows when it comes.
+std::size_t Worker::await_events(int timeout_ms) {
+  const bool may_stay = shared_.config.busy_poll.count() != 0 && timeout_ms != 0;
+  if (may_stay && turns_.size() == 1 && busy_poll_.worth_it()) {
+    if (const std::size_t count = stay_awake(); count != 0) return count;
+  }
+  return take_events(timeout_ms);
+}
+
+std::size_t Worker::stay_awake() {
+  counters_.add(Counter::busy_polls);
+  const std::chrono::nanoseconds limit = shared_.config.busy_poll;
+  const std::uint64_t deadline = monotonic_now() + static_cast<std::uint64_t>(limit.count());
+  std::size_t count = take_events(0);
+  while (count == 0 && now_ < deadline) {
+    ::sched_yield();  // to the client, if it has to share the core with us
+    count = take_events(0);
+  }
+  // What came late has waited for whoever the core was given to: asleep, we would have been woken.
+  const bool in_time = count != 0 && now_ < deadline;
+  busy_poll_.note(in_time);
+  if (in_time) counters_.add(Counter::busy_poll_hits);
+  return count;
 }
 
 // How many there were.

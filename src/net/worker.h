@@ -16,6 +16,7 @@
 #include "base/counters.h"
 #include "net/acceptor.h"
 #include "net/application.h"
+#include "net/busy_poll.h"
 #include "net/connection.h"
 #include "net/connection_lists.h"
 #include "net/shared.h"
@@ -36,6 +37,8 @@ class Worker {
  private:
   // worker.cc
   void loop();
+  std::size_t await_events(int timeout_ms);
+  std::size_t stay_awake();
   std::size_t take_events(int timeout_ms);
   int time_to_wait() const;
   void take_event(const epoll_event& event);
@@ -73,6 +76,7 @@ class Worker {
   ConnectionLists connections_;
   std::uint64_t now_ = 0;  // read once a loop
   bool inbox_filled_ = false;
+  BusyPoll busy_poll_;
   bool rested_ = false;              // the application knows that there is nothing to do
   std::vector<Descriptor> sockets_;  // accepted and not yet connections
 

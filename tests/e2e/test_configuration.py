@@ -128,6 +128,19 @@ def test_options_of_the_original_that_mean_nothing_here(make_server) -> None:
     assert answers(("127.0.0.1", server.hs_port))
 
 
+@pytest.mark.parametrize("busy_poll", [0, 1000])
+def test_whether_a_worker_stays_awake(busy_poll: int, make_server) -> None:
+    server = prepared(make_server(handlersocket_busy_poll=busy_poll))
+    with Client(("127.0.0.1", server.hs_port)) as client:
+        index = client.index("test", "t", ["v"])
+        for _ in range(500):
+            assert index.find(1) == [(b"10",)]
+    with Sql(server.socket) as sql:
+        polls = sql.status("handlersocket_busy_polls")
+        hits = sql.status("handlersocket_busy_poll_hits")
+    assert (polls == hits == 0) if busy_poll == 0 else (polls >= hits >= 50)
+
+
 def test_a_wrong_character_set_is_refused(make_server) -> None:
     server = prepared(make_server(load_plugin=False, loose_handlersocket_character_set="latin1"))
     with pytest.raises(ServerError):
