@@ -57,34 +57,20 @@ bool Address::bind_to_next_source(int fd) {
   return ::bind(fd, reinterpret_cast<const sockaddr*>(&source), sizeof source) == 0;
 }
 
+// Blocking, with a time limit: on one machine nothing is waited for, and a full backlog of a Unix
+// socket is. Whoever sends and receives says each time that he does not wait.
 Descriptor Address::connect(int timeout_ms) {
-  Descriptor fd(::socket(storage_.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  Descriptor fd(::socket(storage_.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return fd;
-  const auto* address = reinterpret_cast<const sockaddr*>(&storage_);
-  if (storage_.ss_family == AF_UNIX) {
-    // A full backlog is no EINPROGRESS here: only a blocking connect waits for room.
-    fd = Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const timeval timeout{.tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000L};
-    if (setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) != 0 ||
-        ::connect(fd.get(), address, size_) != 0) {
-      return {};
-    }
-    return fd;
+  const timeval timeout{.tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000L};
+  if (setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) != 0) return {};
+  if (storage_.ss_family != AF_UNIX) {
+    const int on = 1;
+    setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (sources_ > 1 && !bind_to_next_source(fd.get())) return {};
   }
-  const int on = 1;
-  setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  if (sources_ > 1 && !bind_to_next_source(fd.get())) return {};
-  if (::connect(fd.get(), address, size_) == 0) return fd;
-  if (errno != EINPROGRESS) return {};
-  if (!wait_for(fd.get(), POLLOUT, timeout_ms)) {
-    errno = ETIMEDOUT;
-    return {};
-  }
-  int error = 0;
-  socklen_t size = sizeof error;
-  getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-  if (error != 0) {
-    errno = error;
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&storage_), size_) != 0) {
+    if (errno == EINPROGRESS) errno = ETIMEDOUT;
     return {};
   }
   return fd;

@@ -1,4 +1,4 @@
-// Sockets to the server under load, non-blocking, and their addresses.
+// Sockets to the server under load, and their addresses.
 //
 // Each thread has an Address of its own. A failed system call is a message, never an exception.
 #pragma once
