@@ -117,6 +117,10 @@ ROWS: tuple[Row, ...] = (
     ),
     Row("… above the echo floor", _over_echo, aim=2, unit="µs"),
     Row(
+        "… server CPU a request, memcached's over ours",
+        _cpu("ours alone", "memcached alone"),
+    ),
+    Row(
         "Unix socket against TCP, 100 × 1: requests a second",
         _rate("ours unix", "ours single"),
         1.5,
