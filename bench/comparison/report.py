@@ -29,11 +29,18 @@ def span(values: Sequence[float]) -> str:
 
 @dataclass(frozen=True)
 class Value:
-    """What a row of the table came to: from the medians, and from each round by itself."""
+    """What a row of the table came to in each round by itself.
+
+    The middle one counts: sides of a ratio that were measured within a minute of each other share
+    what the machine was like then, which medians over all rounds do not.
+    """
 
     row: Row
-    value: float
     rounds: tuple[float, ...]
+
+    @property
+    def value(self) -> float:
+        return statistics.median(self.rounds)
 
     @property
     def text(self) -> str:
@@ -71,12 +78,6 @@ class Report:
         }
         return Report(**data, measured=measured)
 
-    def medians(self) -> Figures:
-        return Figures(
-            {name: each.median for name, each in self.measured.items()},
-            {name: statistics.median(each) for name, each in self.extras.items()},
-        )
-
     def round(self, number: int) -> Figures:
         """One round of everything; what was measured only once is the same in each."""
         return Figures(
@@ -89,17 +90,15 @@ class Report:
 
     def values(self) -> dict[Row, Value]:
         """Of the rows whose cases were run."""
-        medians = self.medians()
         rounds = [self.round(i) for i in range(self._rounds())]
         values = {}
         for row in ROWS:
             try:
-                value = row.measure(medians)
+                each = [row.measure(figures) for figures in rounds]
             except KeyError:
                 continue
-            each = [row.measure(figures) for figures in rounds]
             # What was measured once has no spread.
-            values[row] = Value(row, value, tuple(each if len(set(each)) > 1 else each[:1]))
+            values[row] = Value(row, tuple(each if len(set(each)) > 1 else each[:1]))
         return values
 
     def _rounds(self) -> int:
@@ -131,13 +130,13 @@ class Report:
 
     def _left_out(self, values: Mapping[Row, Value]) -> list[str]:
         """Why rows are missing, and how many."""
-        medians = self.medians()
+        first = self.round(0)
         lines = []
         for row in ROWS:
             if row in values:
                 continue
             try:
-                row.measure(medians)
+                row.measure(first)
             except KeyError as error:
                 name = str(error.args[0])
                 why = next(
@@ -148,7 +147,7 @@ class Report:
         return ["Left out:", "\n".join(lines)] if lines else []
 
     def figures(self) -> str:
-        """The medians that the goals are made of."""
+        """What each case came to, the goals' other half: medians of all rounds."""
         head = ["case", "requests/s", "rounds", "server CPU, µs", "rounds", "user", "system"]
         head += ["p50, µs", "p99", "p99.9", "server busy"]
         lines = []

@@ -10,7 +10,7 @@ from .load import Result
 
 @dataclass(frozen=True)
 class Figures:
-    """One value of everything: that of one round, or the medians of all. Names are the cases'."""
+    """One value of everything, of one round. Names are the cases'."""
 
     cases: Mapping[str, Result]
     extras: Mapping[str, float]
