@@ -1,6 +1,7 @@
 #include "load/client.h"
 
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <array>
@@ -62,10 +63,13 @@ void Client::run(const Timeline& timeline) {
   now_ = loop_began_ = Clock::now();
   if (options_.rate <= 0) {
     for (Connection& connection : connections_) start_batch(connection);
+  } else {
+    // The kernel may wake a thread 50 us late, and would count that as the server's.
+    ::prctl(PR_SET_TIMERSLACK, 1UL);
   }
   while (!finished()) {
-    if (options_.rate > 0) start_due_requests();
-    if (!handle_events(time_to_wait())) break;
+    const bool all_started = options_.rate <= 0 || start_due_requests();
+    if (!handle_events(time_to_wait(all_started))) break;
   }
   if (options_.rate > 0) record_unanswered();
   connections_.clear();
@@ -113,11 +117,11 @@ bool Client::handle_events(const timespec& timeout) {
   return true;
 }
 
-timespec Client::time_to_wait() const {
-  if (options_.rate <= 0) return to_timespec(longest_wait);
-  const std::chrono::nanoseconds until = intended_start(started_requests_ + 1) - Clock::now();
-  // A request that is already due waits for a connection to have room: a reply will wake us.
-  return to_timespec(until.count() > 0 ? until : longest_wait);
+timespec Client::time_to_wait(bool all_started) const {
+  // A request that is due and was not started waits for a connection to have room: a reply will
+  // wake us. One that has become due since then is not to wait for anything.
+  if (options_.rate <= 0 || !all_started) return to_timespec(longest_wait);
+  return to_timespec(intended_start(started_requests_ + 1) - Clock::now());
 }
 
 bool Client::open(Connection& connection) {
@@ -266,7 +270,8 @@ void Client::start_batch(Connection& connection) {
 
 // Each request has its time, whatever became of those before it; one that finds no room goes out
 // late and is measured from when it should have gone.
-void Client::start_due_requests() {
+// False if some have to wait, for room in a connection or for the end.
+bool Client::start_due_requests() {
   const auto now = Clock::now();
   const std::chrono::duration<double> passed = now - loop_began_;
   const auto due = static_cast<std::uint64_t>(passed.count() * rate_);
@@ -286,6 +291,7 @@ void Client::start_due_requests() {
   for (Connection& connection : connections_) {
     if (connection.fd.valid() && connection.sent < connection.out.size()) flush(connection);
   }
+  return started_requests_ >= due && operations_left_ != 0;
 }
 
 }  // namespace hs::bench

@@ -65,11 +65,11 @@ class Client {
   void answered(Connection& connection, std::uint64_t replies);
   void write_request(Connection& connection);
   void start_batch(Connection& connection);
-  void start_due_requests();
+  bool start_due_requests();
   void record_unanswered();
   // Open loop: when the request of this number, counted from 1, should go out.
   Clock::time_point intended_start(std::uint64_t number) const;
-  timespec time_to_wait() const;
+  timespec time_to_wait(bool all_started) const;
   bool finished() const;
   bool handle_events(const timespec& timeout);
 

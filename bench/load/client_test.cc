@@ -129,6 +129,25 @@ TEST(OpenLoop, CountsWhatWasNeverAnswered) {
   EXPECT_NEAR(static_cast<double>(latency.at(0.5)), 150e6, 20e6);
 }
 
+// A request may become due while the last one is sent: then there is nothing to wait for.
+TEST(OpenLoop, KeepsToItsTimetableIfRepliesComeAtOnce) {
+  RepeatingServer server;
+  Options options;
+  options.port = server.port();
+  options.connections = 1;
+  options.depth = 100;
+  options.rate = 20'000;
+  options.warm_up = std::chrono::seconds(0);
+  options.duration = std::chrono::seconds(3);
+  auto address = Address::of(options);
+  std::atomic<std::uint64_t> newest = 0;
+  Client client(options, address.value(), options.connections, newest, 1);
+  ASSERT_EQ(client.connect(), "");
+  client.run(Timeline::starting_now(options));
+  EXPECT_GE(client.outcome().latency.total(), 55'000U);
+  EXPECT_LE(client.outcome().latency.at(0.99), 25'000'000U);
+}
+
 TEST(ClosedLoop, CountsOnlyAnswers) { EXPECT_EQ(latency_of_silence(0).total(), 0U); }
 
 }  // namespace
