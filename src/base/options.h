@@ -104,7 +104,7 @@ inline constexpr std::array option_table{
                    "SO_RCVBUF of a connection, bytes; 0: the system's default"),
     detail::number(Option::readsize, "readsize", 0, 0, 16777216,
                    "Most bytes taken from one connection in one pass; 0: 64 KiB"),
-    detail::number(Option::busy_poll, "busy_poll", 50, 0, 1000,
+    detail::number(Option::busy_poll, "busy_poll", 30, 0, 1000,
                    "Microseconds that a worker stays awake for the next request of a client that "
                    "is alone, as long as that pays; 0: it sleeps at once"),
     detail::ignored(Option::accept_balance, "accept_balance", 0, 10000),

@@ -28,7 +28,7 @@ struct ServerConfig {
   unsigned workers = 1;
   unsigned streamers = 1;
   std::chrono::seconds idle_timeout{300};   // 0: none
-  std::chrono::microseconds busy_poll{50};  // 0: none; see net/busy_poll.h
+  std::chrono::microseconds busy_poll{30};  // 0: none; see net/busy_poll.h
   std::size_t max_connections = 10'000;     // of this server
   std::size_t max_request_size = std::size_t{64} << 20;
   // Most bytes taken from one connection in one pass.
