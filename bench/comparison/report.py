@@ -147,7 +147,7 @@ class Report:
         return ["Left out:", "\n".join(lines)] if lines else []
 
     def figures(self) -> str:
-        """What each case came to, the goals' other half: medians of all rounds."""
+        """What each case came to: medians of all rounds."""
         head = ["case", "requests/s", "rounds", "server CPU, µs", "rounds", "user", "system"]
         head += ["p50, µs", "p99", "p99.9", "server busy"]
         lines = []

@@ -72,6 +72,14 @@ class RepeatingServer {
   std::thread thread_{&RepeatingServer::serve, this};
 };
 
+Outcome outcome_of(const Options& options) {
+  std::atomic<std::uint64_t> newest = 0;
+  Client client(options, Address::of(options).value(), options.connections, newest, 1);
+  EXPECT_EQ(client.connect(), "");
+  client.run(Timeline::starting_now(options));
+  return client.outcome();
+}
+
 TEST(Reconnect, CountsFindsAndNoGreetingsAndComesFromEachSource) {
   RepeatingServer server;
   Options options;
@@ -82,18 +90,12 @@ TEST(Reconnect, CountsFindsAndNoGreetingsAndComesFromEachSource) {
   options.operations = 30;
   options.warm_up = std::chrono::seconds(0);
   options.duration = std::chrono::seconds(20);
-  auto address = Address::of(options);
-  std::atomic<std::uint64_t> newest = 0;
-  {
-    Client client(options, address.value(), options.connections, newest, 1);
-    ASSERT_EQ(client.connect(), "");
-    client.run(Timeline::starting_now(options));
-    EXPECT_EQ(client.outcome().tally.replies, 30U);
-    EXPECT_EQ(client.outcome().tally.rows, 30U);
-    EXPECT_EQ(client.outcome().tally.errors, 0U);
-    EXPECT_EQ(client.outcome().lost_connections, 0U);
-    EXPECT_EQ(client.outcome().latency.total(), 30U);
-  }
+  const Outcome outcome = outcome_of(options);
+  EXPECT_EQ(outcome.tally.replies, 30U);
+  EXPECT_EQ(outcome.tally.rows, 30U);
+  EXPECT_EQ(outcome.tally.errors, 0U);
+  EXPECT_EQ(outcome.lost_connections, 0U);
+  EXPECT_EQ(outcome.latency.total(), 30U);
   EXPECT_EQ(server.end(), (std::set<std::uint32_t>{0x7f000001, 0x7f000002, 0x7f000003}));
 }
 
@@ -109,13 +111,9 @@ Histogram latency_of_silence(double rate) {
   options.rate = rate;
   options.warm_up = std::chrono::seconds(0);
   options.duration = std::chrono::milliseconds(300);
-  auto address = Address::of(options);
-  std::atomic<std::uint64_t> newest = 0;
-  Client client(options, address.value(), options.connections, newest, 1);
-  EXPECT_EQ(client.connect(), "");
-  client.run(Timeline::starting_now(options));
-  EXPECT_EQ(client.outcome().tally.replies, 0U);
-  return client.outcome().latency;
+  const Outcome outcome = outcome_of(options);
+  EXPECT_EQ(outcome.tally.replies, 0U);
+  return outcome.latency;
 }
 
 // Two requests are on their way when nothing more can be sent; the other 28 were due as well.
@@ -139,13 +137,9 @@ TEST(OpenLoop, KeepsToItsTimetableIfRepliesComeAtOnce) {
   options.rate = 20'000;
   options.warm_up = std::chrono::seconds(0);
   options.duration = std::chrono::seconds(3);
-  auto address = Address::of(options);
-  std::atomic<std::uint64_t> newest = 0;
-  Client client(options, address.value(), options.connections, newest, 1);
-  ASSERT_EQ(client.connect(), "");
-  client.run(Timeline::starting_now(options));
-  EXPECT_GE(client.outcome().latency.total(), 55'000U);
-  EXPECT_LE(client.outcome().latency.at(0.99), 25'000'000U);
+  const Outcome outcome = outcome_of(options);
+  EXPECT_GE(outcome.latency.total(), 55'000U);
+  EXPECT_LE(outcome.latency.at(0.99), 25'000'000U);
 }
 
 TEST(ClosedLoop, CountsOnlyAnswers) { EXPECT_EQ(latency_of_silence(0).total(), 0U); }

@@ -3,9 +3,10 @@
 // A client with one request at a time sends the next one a few microseconds
 // after its reply. To sleep meanwhile and be woken takes longer than that, and
 // about as much CPU time as asking again and again for so short a while. Where
-// staying awake does not pay it is tried more and more rarely: after each miss twice as many waits
-// go by as after the one before, and each hit takes one miss back. So what is
-// wasted on clients that think longer is a hundredth of the time limit a wait.
+// staying awake does not pay it is tried more and more rarely: after each miss
+// twice as many waits go by as after the one before, and each hit takes one miss
+// back. So what is wasted on clients that think longer is a thousandth of the
+// time limit a wait.
 //
 // Plain state of one worker's thread; never waits itself.
 #pragma once

@@ -27,7 +27,7 @@ TEST(BusyPoll, IsRarelyTriedWhereItDoesNotPay) {
   EXPECT_GE(tries(poll, 1024, false), 1U);
 }
 
-TEST(BusyPoll, IsRarelyTriedWhereItPaysEveryOtherTime) {
+TEST(BusyPoll, IsSkippedNowAndThenWhereItPaysEveryOtherTime) {
   BusyPoll poll;
   unsigned tried = 0;
   for (unsigned i = 0; i < 10'000; ++i) {

@@ -72,42 +72,39 @@ TEST(Server, GivesEveryConnectionATurnWithinItsArena) {
   }
 }
 
-// One request after the other; between them the client thinks.
-void converse(Fixture& fixture, int requests, std::chrono::microseconds thinks) {
+struct Polls {
+  std::uint64_t tried = 0;
+  std::uint64_t hits = 0;
+};
+
+// Of one client's requests, one after the other; between them it thinks.
+Polls polls_of(std::chrono::microseconds busy_poll, int requests,
+               std::chrono::microseconds thinks) {
+  ServerConfig config = Fixture::loopback();
+  config.busy_poll = busy_poll;
+  Fixture fixture(config);
+  EXPECT_TRUE(fixture.start());
   Client client = Client::tcp(fixture.server.bound_port());
   for (int i = 0; i < requests; ++i) {
-    ASSERT_TRUE(client.send("request\n"));
-    ASSERT_EQ(client.line(), "request");
+    EXPECT_TRUE(client.send("request\n"));
+    EXPECT_EQ(client.line(), "request");
     std::this_thread::sleep_for(thinks);
   }
+  return {fixture.count(Counter::busy_polls), fixture.count(Counter::busy_poll_hits)};
 }
 
 TEST(Server, StaysAwakeForAClientThatIsAlone) {
-  ServerConfig config = Fixture::loopback();
-  config.busy_poll = std::chrono::milliseconds(10);
-  Fixture fixture(config);
-  ASSERT_TRUE(fixture.start());
-  converse(fixture, 500, std::chrono::microseconds(0));
-  EXPECT_GE(fixture.count(Counter::busy_poll_hits), 100U);
+  EXPECT_GE(polls_of(std::chrono::milliseconds(10), 500, {}).hits, 100U);
 }
 
 TEST(Server, SoonSleepsIfTheClientThinksLonger) {
-  ServerConfig config = Fixture::loopback();
-  config.busy_poll = std::chrono::microseconds(50);
-  Fixture fixture(config);
-  ASSERT_TRUE(fixture.start());
-  converse(fixture, 200, std::chrono::milliseconds(1));
-  EXPECT_GE(fixture.count(Counter::busy_polls), 1U);
-  EXPECT_LE(fixture.count(Counter::busy_polls), 20U);
+  const Polls polls = polls_of(std::chrono::microseconds(50), 200, std::chrono::milliseconds(1));
+  EXPECT_GE(polls.tried, 1U);
+  EXPECT_LE(polls.tried, 20U);
 }
 
 TEST(Server, SleepsAtOnceIfToldTo) {
-  ServerConfig config = Fixture::loopback();
-  config.busy_poll = std::chrono::microseconds(0);
-  Fixture fixture(config);
-  ASSERT_TRUE(fixture.start());
-  converse(fixture, 200, std::chrono::microseconds(0));
-  EXPECT_EQ(fixture.count(Counter::busy_polls), 0U);
+  EXPECT_EQ(polls_of(std::chrono::microseconds(0), 200, {}).tried, 0U);
 }
 
 TEST(Server, EndsThoseThatWaitToBeAcceptedWithoutAReset) {

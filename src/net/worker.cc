@@ -2,13 +2,13 @@
 
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/epoll.h>
 
 #include <algorithm>
 #include <array>
 #include <exception>
 #include <new>
+#include <thread>
 #include <utility>
 
 namespace hs::net {
@@ -86,7 +86,7 @@ std::size_t Worker::stay_awake() {
   const std::uint64_t deadline = monotonic_now() + static_cast<std::uint64_t>(limit.count());
   std::size_t count = take_events(0);
   while (count == 0 && now_ < deadline) {
-    ::sched_yield();  // to the client, if it has to share the core with us
+    std::this_thread::yield();  // to the client, if it has to share the core with us
     count = take_events(0);
   }
   // What came late has waited for whoever the core was given to: asleep, we would have been woken.
