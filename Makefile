@@ -1,28 +1,42 @@
 # A table of contents: each command is a script in setup/.
 SERVER ?=
 MYCNF ?=
-# Where a command is for one server and none is named.
+PORT ?=
+PORT_WR ?=
+QUICK ?=
+SECONDS ?=
+SEED ?=
+# The server of a command that is for one server, if none is named.
 NAME = $(or $(SERVER),mariadb-10.11)
 
-.PHONY: help run stop test bench lint install
+.PHONY: help run stop test soak simulate bench lint install uninstall
 help:
-	@echo "make run       build the plugin and start a demo server with it (ports 9998 and 9999); MYCNF=FILE adds settings"
+	@echo "make run       build the plugin and start a demo server with it (PORT=9998, PORT_WR=9999); MYCNF=FILE adds settings"
 	@echo "make stop      stop the demo server"
 	@echo "make test      run every test, on MariaDB 10.11, and a short choice on the others; with SERVER= all on that one"
-	@echo "make bench     run the benchmarks"
+	@echo "make soak      random work with faults, each reply checked, for SECONDS=600; SEED=N replays a run"
+	@echo "make simulate  run the front end in a simulator for a minute; SECONDS=N, or SEED=N to replay one"
+	@echo "make bench     run the benchmarks; QUICK=1 only shows in 4 minutes that all of it works"
 	@echo "make lint      check format and style"
 	@echo "make install   put the plugin into this machine's own server"
+	@echo "make uninstall takes it away again"
 	@echo "SERVER=NAME    mariadb-10.11 (the default), mariadb-11.8 or mysql-9.7"
 
 run:
-	@setup/run.sh "$(NAME)" "$(MYCNF)"
+	@setup/run.sh "$(NAME)" "$(MYCNF)" "$(PORT)" "$(PORT_WR)"
 stop:
 	@setup/stop.sh
 test:
 	@setup/test.sh $(SERVER)
+soak:
+	@setup/soak.sh "$(NAME)" "$(SECONDS)" "$(SEED)"
+simulate:
+	@setup/simulate.sh "$(SECONDS)" "$(SEED)"
 bench:
-	@setup/bench.sh "$(NAME)"
+	@setup/bench.sh "$(NAME)" $(if $(QUICK),--quick)
 lint:
 	@setup/lint.sh "$(NAME)"
 install:
 	@setup/install.sh $(SERVER)
+uninstall:
+	@setup/uninstall.sh

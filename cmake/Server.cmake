@@ -1,4 +1,4 @@
-# What it takes to compile against the server in HS_SERVER, a tree made by setup/server.sh.
+# What is needed to compile against the server in HS_SERVER, a tree made by setup/server.sh.
 #
 # hs_server_headers         an interface target: include folders, defines and flags
 # hs_server_plugin(target)  makes `target` a plugin of that server; its build fails
@@ -46,13 +46,19 @@ elseif(hs_server_kind STREQUAL "mysql")
 else()
   message(FATAL_ERROR "${hs_server_env}: a server of kind '${hs_server_kind}' is not known")
 endif()
-# OpenSSL's headers, where the machine has none; after everything that it has.
+# OpenSSL's headers, if the machine has none. They come after all headers of the machine.
 target_compile_options(hs_server_headers INTERFACE
   -idirafter${HS_SERVER}/root/usr/include
   -idirafter${HS_SERVER}/root/usr/include/x86_64-linux-gnu)
-# On every command line, so that another server means building anew: unpacked headers keep their old dates.
+# It is on every command line, so that everything is built again for another server: unpacked headers keep
+# their old dates.
 target_compile_definitions(hs_server_headers INTERFACE HS_SERVER_PACKAGE="${hs_server_package_version}")
-# What a plugin's calls of the server's services go through.
+if(HS_SANITIZE)
+  # It comes with asserts, which would give the server's classes another layout. And two of its checks would find what
+  # the server's headers do on purpose: they read unaligned numbers, and use classes whose RTTI is not exported.
+  target_compile_options(hs_server_headers INTERFACE -DNDEBUG -fno-sanitize=alignment,vptr)
+endif()
+# The library through which a plugin calls the server's services.
 target_link_libraries(hs_server_headers INTERFACE
   ${HS_SERVER}/root/usr/lib/x86_64-linux-gnu/libmysqlservices.a)
 
@@ -69,5 +75,6 @@ function(hs_server_plugin target)
   # The server's headers need the GNU dialect; a plugin's file has no "lib" in front.
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS ON PREFIX "")
   target_link_libraries(${target} PRIVATE hs_server_headers)
+  target_sources(${target} PRIVATE ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/older_libstdcxx.cc)
   add_dependencies(${target} hs_server_guard)
 endfunction()

@@ -1,9 +1,31 @@
-# One target a folder, and its unit tests and fuzzers beside the code.
+# Each folder is one target. Its unit tests and fuzzers are beside the code.
 
-# hs_library(<folder> <dependencies>...): every .cc of the folder that is neither a test nor a fuzzer.
+# unit_tests: all unit tests, without programs that are only installed or used for measuring.
+add_custom_target(unit_tests)
+# fuzzers: all fuzzers.
+add_custom_target(fuzzers)
+
+# hs_vectors: tests/vectors as a header, protocol_vectors.h.
+set(vectors_folder ${PROJECT_SOURCE_DIR}/tests/vectors)
+set(vectors_header ${PROJECT_BINARY_DIR}/vectors/protocol_vectors.h)
+if(HS_TESTS)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  file(GLOB vectors CONFIGURE_DEPENDS ${vectors_folder}/*.json)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/vectors)
+  add_custom_command(OUTPUT ${vectors_header}
+    COMMAND Python3::Interpreter ${vectors_folder}/as_header.py ${vectors_header}
+    DEPENDS ${vectors} ${vectors_folder}/as_header.py)
+  add_custom_target(vectors_made DEPENDS ${vectors_header})
+  add_library(hs_vectors INTERFACE)
+  target_include_directories(hs_vectors INTERFACE ${PROJECT_BINARY_DIR}/vectors)
+  add_dependencies(hs_vectors vectors_made)
+endif()
+
+# hs_library(<folder> <dependencies>...): every .cc of the folder that is no test, no fuzzer and no helper of tests. Those
+# helpers are named test_*.
 function(hs_library folder)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
-  list(FILTER sources EXCLUDE REGEX "_(test|fuzz)\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "(_(test|fuzz)|/test_[^/]*)\\.cc$")
   if(sources)
     add_library(hs_${folder} STATIC ${sources})
     target_include_directories(hs_${folder} PUBLIC ${PROJECT_SOURCE_DIR}/src)
@@ -14,11 +36,12 @@ function(hs_library folder)
     target_link_libraries(hs_${folder} INTERFACE ${ARGN})
   endif()
 
-  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc)
+  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc ${CMAKE_CURRENT_SOURCE_DIR}/test_*.cc)
   if(HS_TESTS AND tests)
     add_executable(${folder}_test ${tests})
-    target_link_libraries(${folder}_test PRIVATE hs_${folder} GTest::gtest_main Threads::Threads)
+    target_link_libraries(${folder}_test PRIVATE hs_${folder} hs_vectors GTest::gtest_main Threads::Threads)
     add_test(NAME ${folder} COMMAND ${folder}_test)
+    add_dependencies(unit_tests ${folder}_test)
   endif()
 
   file(GLOB fuzzers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_fuzz.cc)
@@ -28,6 +51,7 @@ function(hs_library folder)
       add_executable(${name} ${fuzzer})
       target_link_libraries(${name} PRIVATE hs_${folder})
       target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+      add_dependencies(fuzzers ${name})
     endforeach()
   endif()
 endfunction()

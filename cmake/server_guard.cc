@@ -1,10 +1,10 @@
-// Fails to compile when the server's private headers are not those of the
-// server's binary: a plugin built so would write to the wrong places of its memory.
+// Fails to compile if the server's private headers do not belong to the server's binary. A plugin
+// that was built with wrong headers would write to wrong places in memory.
 #include <mysql_version.h>
 
 #include <string_view>
 
-#include "mysqld/server_api.h"
+#include "mysqld/server/api.h"
 
 static_assert(std::string_view(MYSQL_SERVER_VERSION).starts_with(HS_SERVER_VERSION),
               "the private headers are of another version than the server: remove var/servers and "

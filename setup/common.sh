@@ -1,5 +1,5 @@
-# Shared by the scripts of this folder: where things are, and how they speak.
-# Sourced, never run. Leaves the shell strict and in the repository's top folder.
+# Shared by the scripts of this folder: where things are, and how messages are written. It is
+# sourced, never run. It makes the shell strict and changes to the repository's top folder.
 # shellcheck shell=bash
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -7,26 +7,27 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 repo=$PWD
 var=$repo/var
 mkdir -p "$var/log"
-# Python's compiled files stay out of the sources.
+# Keeps Python's compiled files out of the sources.
 export PYTHONPYCACHEPREFIX=$var/pycache
 
-# One line to stdout before anything that takes its time.
+# Writes one line to stdout before anything that takes time.
 say() { printf '== %s\n' "$*"; }
 
-# One line to stderr, and the end.
+# Writes one line to stderr and ends the script.
 die() {
   printf 'error: %s\n' "$*" >&2
   exit 1
 }
 
-# The same where a server cannot be had at the moment: whoever has others to go on with does so.
+# The same if a server cannot be downloaded at the moment. A caller that has other servers goes on
+# with those.
 unavailable_code=75
 unavailable() {
   printf 'error: %s\n' "$*" >&2
   exit "$unavailable_code"
 }
 
-# The servers that are known, each with the Debian release that carries it.
+# The known servers, each with the Debian release that has its packages.
 servers=(mariadb-10.11:bookworm mariadb-11.8:trixie mysql-9.7:sid)
 
 server_names() { printf '%s\n' "${servers[@]%:*}"; }
@@ -41,6 +42,18 @@ server_release() {
   die "SERVER=$1 is unknown; known are$known"
 }
 
+# The server of this machine's own Debian release, if there is one. Every server brings its C
+# library, and the machine's sanitizers need the machine's version of it, which only this server
+# has.
+server_of_this_release() {
+  local codename server
+  # shellcheck source=/dev/null
+  codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+  for server in "${servers[@]}"; do
+    [[ ${server#*:} != "$codename" ]] || echo "${server%:*}"
+  done
+}
+
 # quietly LOG COMMAND...: runs it with its output in LOG, and shows the end of LOG if it fails.
 quietly() {
   local log=$1
@@ -52,8 +65,8 @@ quietly() {
   fi
 }
 
-# configure TREE CMAKE-ARGUMENTS...: makes the build tree unless it is there, made by the same words
-# in the same place. Later changes of the CMake files are the build's own business.
+# configure TREE CMAKE-ARGUMENTS...: makes the build tree, unless it exists and was made with the
+# same words in the same place. The build itself notices later changes of the CMake files.
 configure() {
   local tree=$1
   shift
@@ -63,16 +76,21 @@ configure() {
   echo "$wanted" >"$tree/configured"
 }
 
+# The machine's clang: the plain name, or else the newest numbered one; nothing if there is none.
+clang_compiler() {
+  command -v clang++ || compgen -c clang++- | grep -E '^clang\+\+-[0-9]+$' | sort -t- -k2 -n | tail -n 1
+}
+
 summary=()
 failures=0
 
-# check TITLE COMMAND...: runs one part of a job in a shell of its own and goes on whatever comes of it.
-# A part for which a server cannot be had is skipped, which is no failure.
+# check TITLE COMMAND...: runs one part of a job in its own shell, and goes on even if it fails. If
+# a server for a part cannot be downloaded, the part is skipped, which is no failure.
 check() {
   local title=$1 started=$SECONDS verdict=passed code
   shift
   say "$title"
-  # No `if` around it: that would switch `set -e` off inside.
+  # There is no `if` around it, because that would switch off `set -e` inside.
   set +e
   (set -e && "$@")
   code=$?
@@ -86,15 +104,16 @@ check() {
   summary+=("$(printf '%-7s  %4d s  %s' "$verdict" $((SECONDS - started)) "$title")")
 }
 
-# The end of a job made of checks.
+# The end of a job that consists of checks.
 summarise() {
   say "summary"
   printf '   %s\n' "${summary[@]}"
   ((failures == 0)) || die "$failures of ${#summary[@]} failed"
 }
 
-# server_thd_size BINARY FUNCTION: the size that the server gives its `new THD`, from the call in create_thd.
-# It is operator new's first argument on MySQL, the second of MariaDB's own.
+# server_thd_size BINARY FUNCTION: the size that the server allocates for its `new THD`, from the
+# call in create_thd. It is operator new's first argument on MySQL, and the second argument of
+# MariaDB's own function.
 server_thd_size() {
   local hex
   # shellcheck disable=SC2016  # the $ is objdump's
@@ -104,7 +123,7 @@ server_thd_size() {
   echo $((hex))
 }
 
-# server_value NAME KEY: what setup/server.sh noted about a server.
+# server_value NAME KEY: a value that setup/server.sh has noted about a server.
 server_value() {
   sed -n "s/^$2=//p" "$var/servers/$1/server.env"
 }

@@ -1,4 +1,4 @@
-"""Data directories: one is made per server as a template, and copied for each that is started."""
+"""Data directories: one is made for each server as a template, and copied for each start."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def copy_template(tree: Path, data_dir: Path) -> None:
             _make_template(tree, template)
     command = ["cp", "-a", "--reflink=auto", "--sparse=always", str(template), str(data_dir)]
     subprocess.run(command, check=True)
-    # The name by which servers know one another has to be made anew for each.
+    # Each server needs its own name, by which other servers know it.
     (data_dir / "auto.cnf").unlink(missing_ok=True)
 
 

@@ -1,7 +1,7 @@
 """The demo server of `make run` and `make stop`, in var/demo.
 
-One runs at a time, always with the same ports and socket. Each server keeps data of
-its own, in data-NAME: none ever opens another's.
+Only one runs at a time, always with the same socket. Each server has its own data, in data-NAME,
+and never opens those of another.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ import argparse
 import os
 import re
 import select
+import shutil
 import signal
 import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -28,13 +30,17 @@ WRITE_PORT = 9999
 ROWS = 1_000_000
 SHOWN_ROW = 500_000
 REPLY_TIMEOUT = 10.0
+# The groups of an option file that a server reads, besides those with its version.
+GROUPS = {"mariadb": ("server", "mysqld", "mariadb", "mariadbd"), "mysql": ("server", "mysqld")}
+INTERRUPTED = 130  # the exit code of a program that Ctrl-C has ended
 
-# Room for the whole table and its log, so that what one measures by hand is the plugin.
+# Enough for the whole table and its log, so that measurements by hand show the plugin's speed.
 LOG_FILE_SIZE = "256M"
+DATA_MB = 600  # what that, the table and the server's own tables take, rounded up
 SETTINGS = {"innodb_buffer_pool_size": "512M", "handlersocket_address": ADDRESS}
 
-# Loaded under another name, so that a table called `user` is always a whole one.
-LOAD = f"""
+# It is loaded under another name, so that a table called `user` is always complete.
+LOAD = """
 CREATE DATABASE IF NOT EXISTS test;
 USE test;
 DROP TABLE IF EXISTS user_loading;
@@ -53,13 +59,13 @@ INSERT INTO user_loading
   SELECT seq, CONCAT('user_', LPAD(seq, 7, '0')),
     CONCAT('user_', LPAD(seq, 7, '0'), '@example.com'),
     '2020-01-01' + INTERVAL seq * 97 SECOND
-  FROM numbers WHERE seq <= {ROWS};
+  FROM numbers WHERE seq <= {rows};
 RENAME TABLE user_loading TO user;
 """
 
 
 class DemoError(RuntimeError):
-    """What a person reads, in one line."""
+    """An error for a person to read, in one line."""
 
 
 def say(line: str) -> None:
@@ -69,7 +75,7 @@ def say(line: str) -> None:
 def running_pid() -> int | None:
     """The demo server's process, or None.
 
-    A pid file alone proves nothing: its number may be anyone's by now.
+    A pid file alone proves nothing: by now its number may belong to another process.
     """
     try:
         pid = int((BASE_DIR / "server.pid").read_text())
@@ -81,7 +87,7 @@ def running_pid() -> int | None:
 
 
 def running_name() -> str:
-    """Which server the demo was started with, as its settings tell."""
+    """The name of the server with which the demo was started, from its settings."""
     for line in (BASE_DIR / "server.cnf").read_text().splitlines():
         if match := re.match(rf'datadir = ".*/{DATA_PREFIX}([^"/]+)"', line):
             return match[1]
@@ -89,7 +95,7 @@ def running_name() -> str:
 
 
 def stop() -> bool:
-    """Whether there was a server to stop."""
+    """Returns whether there was a server to stop."""
     pid = running_pid()
     if pid is None:
         return False
@@ -113,15 +119,57 @@ def require_free(port: int) -> None:
             raise DemoError(f"port {port} is taken by another program: {error.strerror}") from None
 
 
-def converse(port: int, *requests: str) -> None:
-    """Sends each request, waits for its reply and prints both; only success will do."""
+def settings_in(tree: Path, file: Path) -> dict[str, str]:
+    """What an option file says about the plugin, by names without `handlersocket_`."""
+    kind = kind_of(tree).name
+    series = tree.name.partition("-")[2]
+    groups = [*GROUPS[kind], *(f"{group}-{series}" for group in GROUPS[kind])]
+    command = [str(tree / "bin/my_print_defaults"), f"--defaults-file={file.resolve()}", *groups]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        reason = (done.stderr.strip() or "it cannot be read").splitlines()[-1]
+        raise DemoError(f"MYCNF={file}: {reason}")
+    found = {}
+    for line in done.stdout.splitlines():
+        name, _, value = line.partition("=")
+        name = name.lstrip("-").replace("-", "_").removeprefix("loose_")
+        if name.startswith("handlersocket_"):
+            found[name.removeprefix("handlersocket_")] = value
+    return found
+
+
+class Door:
+    """A port of the plugin, and what it asks of its clients."""
+
+    def __init__(self, settings: dict[str, str], suffix: str, port: int) -> None:
+        text = settings.get(f"port{suffix}", str(port))
+        if not text.isdecimal():
+            raise DemoError(f"handlersocket_port{suffix} is '{text}': the demo needs a port")
+        self.port = int(text)
+        self.secret = settings.get(f"plain_secret{suffix}", "")
+
+
+def require_room(data_dir: Path) -> None:
+    """For data that are made now. A server that runs out of space says so in its own words."""
+    if data_dir.exists():
+        return
+    BASE_DIR.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(BASE_DIR).free // 1_000_000
+    if free < DATA_MB:
+        raise DemoError(f"the disk of {BASE_DIR} has {free} MB free, the data take {DATA_MB} MB")
+
+
+def converse(door: Door, *requests: str) -> None:
+    """Sends each request, waits for its reply and prints both. Fails unless each succeeds."""
+    port = door.port
+    login = [f"A\t1\t{door.secret}"] if door.secret else []
     try:
         connection = socket.create_connection((ADDRESS, port), timeout=REPLY_TIMEOUT)
     except OSError as error:
         raise DemoError(f"nothing answers on port {port} ({error}); see {LOG_PATH}") from None
     with connection, connection.makefile("rwb") as stream:
-        for request in requests:
-            print(f"   > {request}")
+        for request in [*login, *requests]:
+            print("   > A\t1\t(the secret)" if request in login else f"   > {request}")
             stream.write(request.encode() + b"\n")
             stream.flush()
             reply = stream.readline().decode()
@@ -135,21 +183,21 @@ def load(server: ServerInstance) -> None:
         return
     say(f"loading {ROWS:,} rows into test.user (once)")
     started = time.monotonic()
-    server.client(LOAD)
+    server.client(LOAD.format(rows=ROWS))
     say(f"loaded ({time.monotonic() - started:.0f} s)")
 
 
-def show(server: ServerInstance) -> None:
+def show(server: ServerInstance, reading: Door, writing: Door) -> None:
     email = f"user_{SHOWN_ROW}.{time.time():.0f}@example.com"
-    say(f"a lookup on port {READ_PORT}")
+    say(f"a lookup on port {reading.port}")
     converse(
-        READ_PORT,
+        reading,
         "P\t1\ttest\tuser\tPRIMARY\tuser_name,user_email,created",
         f"1\t=\t1\t{SHOWN_ROW}",
     )
-    say(f"an update on port {WRITE_PORT}")
+    say(f"an update on port {writing.port}")
     converse(
-        WRITE_PORT,
+        writing,
         "P\t1\ttest\tuser\tPRIMARY\tuser_email",
         f"1\t=\t1\t{SHOWN_ROW}\t1\t0\tU\t{email}",
     )
@@ -162,39 +210,51 @@ def show(server: ServerInstance) -> None:
         raise DemoError("the update is not there")
 
 
-def explain(server: ServerInstance) -> None:
-    client = (server.tree / "bin" / server.kind.client).relative_to(REPOSITORY)
+def explain(server: ServerInstance, reading: Door) -> None:
+    # By the name that the repository has for it: var/servers may be a link to another place.
+    client = Path("var/servers") / server.tree.name / "bin" / server.kind.client
+    path = os.path.relpath(server.socket, REPOSITORY)
     say(f"the demo server is up: {server.tree.name}, process {server.pid}")
     print("   Try it, with a TAB between the words:")
-    print(f"   telnet {ADDRESS} {READ_PORT}")
+    print(f"   telnet {ADDRESS} {reading.port}")
+    if reading.secret:
+        print("   A\t1\t(the secret)")
     print("   P\t1\ttest\tuser\tPRIMARY\tuser_name,user_email")
     print("   1\t=\t1\t42")
-    print(f"   {client} --no-defaults -uroot --socket={server.socket.relative_to(REPOSITORY)} test")
+    print(f"   {client} --no-defaults -uroot --socket={path} test")
     print("   make stop")
 
 
-def run(tree: Path, settings_file: Path | None) -> None:
+def run(tree: Path, settings_file: Path | None, port: int, port_wr: int) -> None:
+    settings = settings_in(tree, settings_file) if settings_file else {}
+    reading, writing = Door(settings, "", port), Door(settings, "_wr", port_wr)
     if running_pid() is not None:
         say(f"stopping the demo server that runs ({running_name()})")
         stop()
-    for port in (READ_PORT, WRITE_PORT):
-        require_free(port)
+    for door in (reading, writing):
+        require_free(door.port)
+    data_dir = BASE_DIR / f"{DATA_PREFIX}{tree.name}"
+    require_room(data_dir)
     server = ServerInstance(
         tree,
         BASE_DIR,
         settings={**SETTINGS, **kind_of(tree).log_file_size(LOG_FILE_SIZE)},
-        hs_port=READ_PORT,
-        hs_port_wr=WRITE_PORT,
-        data_dir=BASE_DIR / f"{DATA_PREFIX}{tree.name}",
+        hs_port=reading.port,
+        hs_port_wr=writing.port,
+        data_dir=data_dir,
         extra_settings_file=settings_file,
         detached=True,
     )
     if server.socket.parent != BASE_DIR:
         raise DemoError(f"{BASE_DIR} is too long for a socket's path: move the repository up")
-    server.start()
-    load(server)
-    show(server)
-    explain(server)
+    try:
+        server.start()
+        load(server)
+        show(server, reading, writing)
+    except BaseException:
+        server.kill()
+        raise
+    explain(server, reading)
 
 
 def main() -> int:
@@ -203,11 +263,13 @@ def main() -> int:
     run_parser = commands.add_parser("run")
     run_parser.add_argument("tree", type=Path)
     run_parser.add_argument("--settings", type=Path)
+    run_parser.add_argument("--port", type=int, default=READ_PORT)
+    run_parser.add_argument("--port-wr", type=int, default=WRITE_PORT)
     commands.add_parser("stop")
     arguments = parser.parse_args()
     try:
         if arguments.command == "run":
-            run(arguments.tree, arguments.settings)
+            run(arguments.tree, arguments.settings, arguments.port, arguments.port_wr)
         else:
             say("the demo server is stopped" if stop() else "the demo server is not running")
     except DemoError as error:
@@ -216,6 +278,12 @@ def main() -> int:
     except ServerError as error:
         print(f"error: {str(error).splitlines()[0]}; see {LOG_PATH}", file=sys.stderr)
         return 1
+    except (OSError, subprocess.CalledProcessError) as error:  # a full disk, for example
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("error: interrupted; the demo server is not running", file=sys.stderr)
+        return INTERRUPTED
     return 0
 
 

@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 name=$1
 fix=${2:-}
 
-# Every file of the project whose name ends in one of the given ways.
+# Every file of the project whose name ends in one of the given endings.
 list_files() {
   local pattern=() ending
   for ending in "$@"; do pattern+=(-o -name "*$ending"); done
@@ -21,28 +21,29 @@ clang_format() {
   list_files .cc .h | xargs -r clang-format-14 "${mode[@]}"
 }
 
-# clang_tidy NAME FOLDER: only what the build for that server compiles has flags to be read with. They are
-# the compiler's, and clang knows not all of them.
+# clang_tidy NAME FOLDER: reads only files that the build for that server compiles, because only
+# these have flags. The flags are the compiler's. clang does not know all of them, and cannot use
+# the headers that the compiler has precompiled.
 clang_tidy() {
-  local server=$1 folder=$2
-  configure "build/$server" -DHS_SERVER="$var/servers/$server"
+  local server=$1 folder=$2 tree=build/tidy-$1
+  configure "$tree" -DHS_SERVER="$var/servers/$server" -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
   python3 -c 'import json, sys; print(*sorted({unit["file"] for unit in json.load(open(sys.argv[1]))}), sep="\n")' \
-    "build/$server/compile_commands.json" | grep -F "$repo/$folder" |
-    xargs -r -P "$(nproc)" -n 1 clang-tidy-14 -p "build/$server" --quiet \
+    "$tree/compile_commands.json" | grep -E "^$repo/$folder" |
+    xargs -r -P "$(nproc)" -n 1 clang-tidy-14 -p "$tree" --quiet \
       --extra-arg=-Wno-ignored-optimization-argument 2>"$var/log/clang-tidy.log"
 }
 
-# The other families' halves of the layer, each for a server that is there already.
+# The parts of the layer for the other families, each if a server of the family is there already.
 clang_tidy_other_families() {
   local other seen=" ${name%%-*} "
   for other in $(server_names); do
     [[ $seen != *" ${other%%-*} "* ]] || continue
     if [[ ! -e $var/servers/$other/server.env ]]; then
-      say "left out: src/mysqld/server/${other%%-*}, which needs setup/server.sh $other first"
+      say "left out: src/mysqld/*/${other%%-*}, which needs setup/server.sh $other first"
       continue
     fi
     seen+="${other%%-*} "
-    check "clang-tidy of src/mysqld/server/${other%%-*}" clang_tidy "$other" "src/mysqld/server/${other%%-*}/"
+    check "clang-tidy of src/mysqld/*/${other%%-*}" clang_tidy "$other" "src/mysqld/[a-z]+/${other%%-*}/"
   done
 }
 
@@ -60,10 +61,12 @@ python_style() {
 }
 
 python_types() {
-  local path=(setup/*.py)
-  [[ ! -d clients/python/src ]] || path+=(clients/python/src)
+  local path=(setup/*.py tests/vectors/as_header.py)
+  [[ ! -d clients/python/src ]] || path+=(clients/python/src clients/python/tests/typed_calls.py)
   var/venv/bin/mypy --strict --cache-dir=var/mypy "${path[@]}"
   MYPYPATH=setup:bench var/venv/bin/mypy --strict --cache-dir=var/mypy -p comparison
+  MYPYPATH=tests:setup:clients/python/src var/venv/bin/mypy --strict --cache-dir=var/mypy --ignore-missing-imports \
+    --follow-imports=silent --explicit-package-bases -p soak
 }
 
 setup/packages.sh build lint

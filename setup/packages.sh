@@ -3,8 +3,11 @@
 #
 #   setup/packages.sh build|test|bench|lint...
 #
-# Looks for the thing itself, not for its package: a compiler that came another way will do.
+# Checks for the program or library itself, not for its package: a compiler from elsewhere is fine.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# The server's packages and its private headers are those of one architecture.
+[[ $(uname -m) == x86_64 ]] || die "this machine is $(uname -m): HandlerSocket 2 is built for x86-64 only"
 
 missing=()
 
@@ -13,6 +16,12 @@ need() {
   local package=$1
   shift
   "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+
+# builds_fuzzers COMPILER: whether it is a clang with its fuzzer's library.
+builds_fuzzers() {
+  [[ -n $1 ]] && "$1" -x c++ -fsanitize=fuzzer,address -o /dev/null - \
+    <<<'extern "C" int LLVMFuzzerTestOneInput(const unsigned char *, unsigned long) { return 0; }'
 }
 
 need_command() { need "$1" command -v "$2"; }
@@ -30,11 +39,13 @@ for job in "$@"; do
       need libcli11-dev test -e /usr/include/CLI/CLI.hpp
       ;;
     test)
-      need_command clang-14 clang++-14
-      need libclang-rt-14-dev compgen -G '/usr/lib/llvm-14/lib/clang/*/lib/linux/libclang_rt.fuzzer-x86_64.a'
+      # The release's own clang; if one is there already, the libraries of its version.
+      clang=$(clang_compiler || true)
+      need clang test -n "$clang"
+      need "libclang-rt-${clang:+$("$clang" -dumpversion | cut -d. -f1)-}dev" builds_fuzzers "$clang"
       need python3-venv python3 -c 'import ensurepip, venv'
       need_command valgrind valgrind
-      # The clients that others wrote, and what runs them.
+      # The clients that others wrote, and what they need to run.
       if [[ -d tests/clients/node ]]; then
         need_command nodejs node
         need_command npm npm
@@ -51,7 +62,6 @@ for job in "$@"; do
       need python3-venv python3 -c 'import ensurepip, venv'
       ;;
     bench)
-      need_command memcached memcached
       need_command redis-server redis-server
       need_command pkg-config pkg-config
       need libmariadb-dev test -e /usr/include/mariadb/mysql.h
@@ -65,8 +75,10 @@ done
 ((EUID == 0)) || die "missing: ${missing[*]}; as root, run: apt-get install ${missing[*]}"
 command -v apt-get >/dev/null || die "missing: ${missing[*]}; only Debian's apt-get is known here"
 
-say "installing ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
-# One source of packages that does not answer need not matter: the installation will tell.
+# If one source of packages does not answer, that may not matter: the installation will show it.
 apt-get -q update >"$var/log/packages-update.log" 2>&1 </dev/null || true
+size=$(LC_ALL=C apt-get -q --assume-no --no-install-recommends install "${missing[@]}" 2>/dev/null |
+  sed -n 's/^Need to get \(.*\) of archives.*/\1/p') || true
+say "installing ${missing[*]}, a download of ${size:-unknown size} (progress: ${var#"$repo"/}/log/packages.log)"
 quietly "$var/log/packages.log" apt-get -qy --no-install-recommends install "${missing[@]}"

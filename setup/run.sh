@@ -1,7 +1,7 @@
 #!/bin/bash
 # make run: everything from nothing to a running demo server.
 #
-#   setup/run.sh NAME [SETTINGS-FILE]
+#   setup/run.sh NAME [SETTINGS-FILE] [PORT] [PORT-WR]
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 name=$1
@@ -9,10 +9,18 @@ server_release "$name" >/dev/null
 settings=${2:-}
 if [[ -n $settings ]]; then
   [[ -f $settings && -r $settings ]] || die "MYCNF=$settings: there is no such file, or it cannot be read"
+  grep -qiE '^ *(\[(mysqld|server|mariadb|mariadbd)(-[0-9.]+)?\]|!include)' "$settings" ||
+    die "MYCNF=$settings: it has no [mysqld], so the server would ignore all of it"
   [[ -z $(find -L "$settings" -perm -o+w) ]] || die "MYCNF=$settings: anyone may write to it, so the server would ignore it"
 fi
+port=${3:-9998}
+port_wr=${4:-9999}
+is_port() { [[ $1 =~ ^[0-9]{1,5}$ ]] && ((10#$1 >= 1 && 10#$1 <= 65535)); }
+is_port "$port" || die "PORT=$port: a port is a number from 1 to 65535"
+is_port "$port_wr" || die "PORT_WR=$port_wr: a port is a number from 1 to 65535"
+((10#$port != 10#$port_wr)) || die "PORT and PORT_WR are both $port"
 
 setup/packages.sh build
 setup/server.sh "$name"
 setup/build.sh "$name"
-exec python3 setup/demo.py run "var/servers/$name" ${settings:+--settings "$settings"}
+exec python3 setup/demo.py run "var/servers/$name" ${settings:+--settings "$settings"} --port "$port" --port-wr "$port_wr"

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import random
 import select
 import shutil
 import signal
@@ -26,7 +27,7 @@ import subprocess
 import tempfile
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -38,30 +39,84 @@ __all__ = ["ServerError", "ServerInstance", "Setting", "free_port"]
 PLUGIN_NAME = "handlersocket"
 PLUGIN_LIBRARY = "handlersocket2.so"
 REPOSITORY = Path(__file__).resolve().parent.parent
-START_TIMEOUT = 60.0
-STOP_TIMEOUT = 60.0
-# The kernel's bound on a Unix socket's path, its final NUL excluded.
+# It is long, because a machine may be busy and a sanitizer slow.
+START_TIMEOUT = 120.0
+STOP_TIMEOUT = 120.0
+# The kernel's limit for a Unix socket's path, without its final NUL.
 MAX_SOCKET_PATH = 107
 
+# Blocks of ports for servers: the first port of each.
+PORTS = range(11_000, 32_000, 100)
+# What a server with a sanitizer's library gets, followed by the caller's own options. The first
+# error ends the server. How the server mixes malloc and new is not checked. Leaks at its end are
+# valgrind's part, and only those of the plugin.
+ASAN_OPTIONS = (
+    "abort_on_error=0:alloc_dealloc_mismatch=0:new_delete_type_mismatch=0:detect_odr_violation=0"
+    ":detect_leaks=0:quarantine_size_mb=64"
+)
+UBSAN_OPTIONS = "print_stacktrace=1"
+
 _running: weakref.WeakSet[ServerInstance] = weakref.WeakSet()
-_handed_out: set[int] = set()
+_ports: list[int] = []
+_reservations: list[socket.socket] = []
 
 
 def free_port() -> int:
-    """A TCP port of 127.0.0.1 that is free now and was not handed out before."""
+    """A free TCP port of 127.0.0.1 that no other process gets from here.
+
+    The ports are below those that the kernel gives to clients. Otherwise some client might get the
+    port between this call and the server's start.
+    """
     while True:
+        if not _ports:
+            _ports.extend(_reserve_ports())
+        port = _ports.pop()
         with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port: int = probe.getsockname()[1]
-        if port not in _handed_out:
-            _handed_out.add(port)
-            return port
+            # As servers do: connections of an earlier server that are still closing do not count.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        return port
+
+
+def _reserve_ports() -> list[int]:
+    """A block of ports that belongs to this process until it ends.
+
+    The process that has bound the abstract socket with a block's name has the block. The kernel
+    releases it however the process ends.
+    """
+    starts = list(range(PORTS.start, PORTS.stop, PORTS.step))
+    random.SystemRandom().shuffle(starts)
+    for start in starts:
+        holder = socket.socket(socket.AF_UNIX)
+        try:
+            holder.bind(f"\0handlersocket-test-ports-{start}")
+        except OSError:
+            holder.close()
+            continue
+        _reservations.append(holder)
+        return list(range(start, start + PORTS.step))
+    raise ServerError("every block of ports for tests is taken")
 
 
 def default_plugin_dir(tree: Path) -> Path:
-    """Where the build leaves the plugin for the server in `tree`; HS_PLUGIN_DIR overrides it."""
+    """Where the build puts the plugin for the server in `tree`. HS_PLUGIN_DIR overrides it."""
     override = os.environ.get("HS_PLUGIN_DIR")
     return Path(override) if override else REPOSITORY / "build" / tree.name / "src" / "mysqld"
+
+
+def server_environment() -> dict[str, str]:
+    """The environment of a server. HS_PRELOAD names libraries that it loads before all others, as
+    a plugin built with a sanitizer needs them; what that finds is written into the server's log."""
+    environment = dict(os.environ)
+    if preload := environment.get("HS_PRELOAD"):
+        environment["LD_PRELOAD"] = preload
+        for name, options in (("ASAN_OPTIONS", ASAN_OPTIONS), ("UBSAN_OPTIONS", UBSAN_OPTIONS)):
+            own = environment.get(name)
+            environment[name] = f"{options}:{own}" if own else options
+    return environment
 
 
 class ServerInstance:
@@ -80,12 +135,14 @@ class ServerInstance:
         data_dir: Path | None = None,
         extra_settings_file: Path | None = None,
         detached: bool = False,
+        launcher: Sequence[str] = (),
     ) -> None:
         """`settings` overrides the defaults; None as a value makes a setting without a value.
 
         data_dir is where the data are, if not in base_dir.
         extra_settings_file is an option file that is read last. A detached
         server outlives this Python process; any other is killed at its exit.
+        launcher is a program with its arguments that runs the server, such as prlimit.
         """
         self.tree = tree.resolve()
         self.kind = kind_of(self.tree)
@@ -101,6 +158,7 @@ class ServerInstance:
         self.settings: dict[str, Setting] = dict(settings)
         self._extra_settings_file = extra_settings_file
         self._detached = detached
+        self._launcher = launcher
         self._process: subprocess.Popen[bytes] | None = None
         self._log_start = 0
         self._socket_dir: tempfile.TemporaryDirectory[str] | None = None
@@ -120,7 +178,7 @@ class ServerInstance:
         trace: TracebackType | None,
     ) -> None:
         if kind is not None:
-            self.kill()  # the error in flight says more than how the server ends
+            self.kill()  # the present error says more than how the server ends
         else:
             self.stop()
 
@@ -143,6 +201,7 @@ class ServerInstance:
             raise ServerError("the server is already running")
         self._prepare()
         command = [
+            *self._launcher,
             str(self.tree / "bin" / self.kind.server),
             f"--defaults-file={self.config_path}",
             *(["--user=root"] if os.geteuid() == 0 else []),
@@ -152,6 +211,7 @@ class ServerInstance:
             self._process = subprocess.Popen(
                 command,
                 cwd=self.base_dir,
+                env=server_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -162,7 +222,7 @@ class ServerInstance:
         self._wait_until_ready(timeout)
 
     def stop(self, timeout: float = STOP_TIMEOUT) -> None:
-        """Shuts the server down. An error if it had died, hangs, or ends badly."""
+        """Shuts the server down. It is an error if the server has died, hangs, or ends badly."""
         if self._process is None:
             return
         process, self._process = self._process, None
@@ -178,7 +238,7 @@ class ServerInstance:
             raise self._error(f"the server ended with {_describe_exit(process.returncode)}")
 
     def kill(self) -> None:
-        """Ends the server at once, as a power cut would."""
+        """Ends the server at once, as a power failure would."""
         if self._process is not None:
             process, self._process = self._process, None
             process.kill()
@@ -223,7 +283,8 @@ class ServerInstance:
             (plugins / PLUGIN_LIBRARY).symlink_to(ours)
         elif self.load_plugin:
             raise ServerError(f"{ours} does not exist: the plugin is not built")
-        # A server clears the folder of its temporary tables when it starts: not another one's.
+        # A server deletes the files for temporary tables when it starts. Another server's must
+        # stay.
         temporary = self.base_dir / "tmp"
         temporary.mkdir(exist_ok=True)
         self.config_path.write_text(self._configuration(plugins, temporary))
@@ -237,7 +298,7 @@ class ServerInstance:
             "plugin_dir": str(plugins),
             "tmpdir": str(temporary),
         }
-        # Without the plugin its settings are unknown to the server, until an INSTALL SONAME.
+        # Without the plugin the server does not know its settings, until an INSTALL SONAME.
         prefix = "" if self.load_plugin else "loose_"
         settings[f"{prefix}handlersocket_port"] = self.hs_port
         settings[f"{prefix}handlersocket_port_wr"] = self.hs_port_wr
@@ -250,7 +311,7 @@ class ServerInstance:
             settings["skip_networking"] = None
         lines = ["[mysqld]", *(_option_line(*setting) for setting in settings.items())]
         if self.load_plugin:
-            # Beside any that the settings load: each such line adds to those before it.
+            # In addition to plugins that the settings load: each such line adds one.
             lines += [
                 _option_line(*setting)
                 for setting in self.kind.load_plugin(PLUGIN_NAME, PLUGIN_LIBRARY).items()
@@ -290,14 +351,14 @@ def _option_line(name: str, value: Setting) -> str:
 
 
 def _greets(path: Path, pid: int) -> bool:
-    """Whether process `pid` says hello to a SQL client, as a server does once it is up."""
+    """Whether process `pid` greets an SQL client, as a server does when it has started."""
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(1.0)
         try:
             client.connect(str(path))
             credentials = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
             if int.from_bytes(credentials[:4], "little") != pid:
-                return False  # a socket that an earlier server left behind, in other hands
+                return False  # an earlier server's socket, which another process has now
             readable, _, _ = select.select([client], [], [], 1.0)
             return bool(readable) and len(client.recv(1)) == 1
         except OSError:

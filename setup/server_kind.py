@@ -8,24 +8,25 @@ from pathlib import Path
 
 Setting = str | int | None
 
-# Small, because every copy of a data directory carries it.
+# Small, because every copy of a data directory contains it.
 LOG_FILE_SIZE = "32M"
 
 
 class ServerError(RuntimeError):
-    """The server did not do what was asked: one line that says what, then the end of its log."""
+    """The server did not do what was asked: one line with the reason, then the end of its log."""
 
 
 class ServerKind:
-    """How one kind of server is started and spoken to. Knows nothing of a server that runs."""
+    """How one kind of server is started and reached. It knows nothing about a running server."""
 
     name: str
     server: str  # program names in bin/
     client: str
     binlog: str
-    # Settings of a server for tests: small, so that several can run side by side.
+    # Settings of a server for tests. They are small, so that several servers can run side by side.
     defaults: dict[str, Setting]
-    # The shared server's data need not outlive the machine, and creating tables is quicker so.
+    # The shared server's data need not survive a crash of the machine. Tables are created faster
+    # so.
     volatile: dict[str, Setting]
 
     def __init__(self, tree: Path) -> None:
@@ -81,7 +82,7 @@ class MariaDb(ServerKind):
 
     @property
     def share(self) -> Path:
-        # Debian moved it when MariaDB gave its programs names of their own.
+        # Debian has moved it since MariaDB's programs have their own names.
         new = self.root / "share/mariadb"
         return new if new.exists() else self.root / "share/mysql"
 
@@ -99,11 +100,11 @@ class MariaDb(ServerKind):
         return {"plugin_load_add": f"{name}={library}"}
 
     def make_data_directory(self, path: Path) -> None:
-        # A bootstrapping server reads one statement a line.
+        # A server in bootstrap mode reads one statement in each line.
         statements = [
             "CREATE DATABASE mysql;",
             "USE mysql;",
-            # root logs in without a password, and nobody without a name.
+            # root logs in without a password, and there is no anonymous user.
             "SET @auth_root_socket = NULL, @skip_auth_anonymous = 1;",
         ]
         prefix = "mariadb" if (self.share / "mariadb_system_tables.sql").exists() else "mysql"
@@ -129,11 +130,11 @@ class MySql(ServerKind):
         "innodb_redo_log_capacity": LOG_FILE_SIZE,
         "key_buffer_size": "8M",
         "character_set_server": "utf8mb4",
-        # On by default, with a TCP port of its own.
+        # It is on by default, with its own TCP port.
         "mysqlx": "OFF",
-        # As MariaDB's default, so that the same statements mean the same.
+        # As MariaDB's default, so that the same statements have the same meaning.
         "sql_mode": "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
-        # What MariaDB does by default: the binary log is there where a test asks for it.
+        # As MariaDB's default: there is a binary log only if a test asks for it.
         "skip_log_bin": None,
     }
     volatile = {
@@ -147,7 +148,7 @@ class MySql(ServerKind):
             "basedir": str(self.root),
             "lc_messages_dir": str(self.root / "share/mysql"),
             "character_sets_dir": str(self.root / "share/mysql/charsets"),
-            # Debian's default is a folder that only its package makes.
+            # Debian's default is a folder that only its package creates.
             "secure_file_priv": "",
         }
 
@@ -155,7 +156,7 @@ class MySql(ServerKind):
         return {"innodb_redo_log_capacity": size}
 
     def load_plugin(self, name: str, library: str) -> dict[str, Setting]:
-        # An early one would come before InnoDB; this list is read after it.
+        # An early load would come before InnoDB. This list is read after InnoDB has started.
         return {"plugin_load_add": f"{name}={library}"}
 
     def make_data_directory(self, path: Path) -> None:

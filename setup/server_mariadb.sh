@@ -1,14 +1,14 @@
-# What setup/server.sh does for MariaDB alone. Sourced by it and by setup/install.sh, never run.
+# The parts of setup/server.sh for MariaDB. Sourced by it and by setup/install.sh, never run.
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154  # variables shared with the script that sources this one
 
 programs=(mariadbd mariadb mariadb-dump mariadb-binlog mariadb-admin mariadb-check my_print_defaults)
-# The server's function whose code holds sizeof(THD).
+# The server's function whose code contains sizeof(THD).
 create_thd=_Z10create_thdv
-# Where its own package reads settings from.
+# The folder from which its own package reads settings.
 sample=/etc/mysql/mariadb.conf.d/60-handlersocket.cnf
 
-# The versions of this series of which the lists know both the server and its source.
+# The versions of this series for which the package lists have both the server and its source.
 list_versions() {
   comm -12 \
     <(apt-cache madison mariadb-server-core | awk -F' *[|] *' '$3 ~ /Packages/ {print $2}' | sort -u) \
@@ -16,7 +16,8 @@ list_versions() {
     grep -E "^([0-9]+:)?${series//./\\.}\\." || true
 }
 
-# download VERSION: server, clients, plugins and the source; false if one of them is not to be had.
+# download VERSION: server, clients, plugins and the source; false if one of them cannot be
+# downloaded.
 download() {
   local version=$1
   rm -rf "$apt/cache/archives" "$work/source"
@@ -36,6 +37,7 @@ unpack_headers() {
   tar xf "$archive" -C "$headers" --strip-components=1 --no-same-owner --wildcards \
     "$top/include" "$top/sql/*.h" "$top/wsrep-lib/include" "$top/wsrep-lib/wsrep-API/v26" >>"$log" 2>&1 ||
     die "the source archive does not hold the server's headers where they are expected; see ${log#"$repo"/}"
-  # The one header that only a configured build tree has; without dtrace it is its template.
+  # The one header that only a configured build tree has; without dtrace it is the same as its
+  # template.
   cp "$headers/include/probes_mysql_nodtrace.h.in" "$headers/include/probes_mysql_nodtrace.h"
 }

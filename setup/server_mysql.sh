@@ -1,14 +1,15 @@
-# What setup/server.sh does for MySQL alone. Sourced by it and by setup/install.sh, never run.
+# The parts of setup/server.sh for MySQL. Sourced by it and by setup/install.sh, never run.
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154  # variables shared with the script that sources this one
 
 programs=(mysqld mysql mysqldump mysqlbinlog mysqladmin mysqlcheck my_print_defaults)
-# The server's function whose code holds sizeof(THD).
+# The server's function whose code contains sizeof(THD).
 create_thd=_Z10create_thdbbbjj
-# Where its own package reads settings from.
+# The folder from which its own package reads settings.
 sample=/etc/mysql/mysql.conf.d/60-handlersocket.cnf
 
-# The versions of this series of which the lists know both the server and its configured source tree.
+# The versions of this series for which the package lists have both the server and its configured
+# source tree.
 list_versions() {
   comm -12 \
     <(apt-cache madison mysql-server-core | awk -F' *[|] *' '$3 ~ /Packages/ {print $2}' | sort -u) \
@@ -16,7 +17,7 @@ list_versions() {
     grep -E "^([0-9]+:)?${series//./\\.}\\." || true
 }
 
-# download VERSION: server, clients and the source tree; false if one of them is not to be had.
+# download VERSION: server, clients and the source tree; false if one of them cannot be downloaded.
 download() {
   local version=$1
   rm -rf "$apt/cache/archives" "$work/source"
@@ -27,7 +28,7 @@ download() {
   apt-get -qy --download-only install mysql-server-core mysql-client-core libmysqlclient-dev >>"$log" 2>&1 || return 1
 }
 
-# The tree that the package holds is configured as the server was built.
+# The source tree in the package is configured as the server was built.
 unpack_headers() {
   dpkg-deb --fsys-tarfile "$work"/source/mysql-source_*.deb | tar xO ./usr/src/mysql/mysql-source.tar.gz |
     tar xzf - -C "$headers" --strip-components=1 --no-same-owner --exclude='*/extra/boost' \
@@ -35,8 +36,8 @@ unpack_headers() {
       --exclude='*/mysql-test' --exclude='*/router' --exclude='*/storage/ndb' --exclude='*/unittest' \
       --exclude='mysql-*/builddir/[!is]*' --wildcards '*.h' '*.hpp' '*.ic' 'mysql-*/builddir/include/*' >>"$log" 2>&1 ||
     die "the source package does not hold the server's headers where they are expected; see ${log#"$repo"/}"
-  # The one header that the build writes elsewhere; the client's development files have it.
+  # The one header that the build writes elsewhere. The client's development files have it.
   cp "$root/usr/include/mysql/mysqld_error.h" "$headers/builddir/include/"
-  # Its folder's name has a version in it, which no one else should have to know.
+  # The name of its folder contains a version, which nobody else should need to know.
   ln -s "$(basename "$(echo "$headers"/extra/unordered_dense/unordered_dense-*)")" "$headers/extra/unordered_dense/current"
 }

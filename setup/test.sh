@@ -1,35 +1,75 @@
 #!/bin/bash
-# make test: every test there is, from nothing; a summary at the end.
+# make test: runs all tests, from nothing, and prints a summary at the end.
 #
 #   setup/test.sh           unit tests, sanitizers, fuzzers; all end-to-end tests on the first of `servers`
-#                           in common.sh and a short choice of them on each of the others
+#                           in common.sh and a short choice of them on each of the others; a soak of each,
+#                           of one with a plugin that the address sanitizer watches
 #   setup/test.sh NAME      all end-to-end tests on that server
 #
-# HS_FUZZ_SECONDS is how long each fuzzer runs.
+# HS_FUZZ_SECONDS is how long each fuzzer runs, HS_SOAK_SECONDS how long the soak on each server,
+# HS_DIFF_SECONDS how long random requests are compared with SQL on each (30). HS_SEED is the seed
+# of the random tests. By default it is computed from the sources: the same sources make the same
+# choices everywhere, and every change gets others.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 fuzz_seconds=${HS_FUZZ_SECONDS:-15}
+soak_seconds=${HS_SOAK_SECONDS:-120}
 jobs=$(nproc)
 
+# seed_of_sources: a checksum of the plugin's sources.
+seed_of_sources() {
+  find src -name "*.cc" -o -name "*.h" | LC_ALL=C sort | xargs cat | cksum | cut -d" " -f1
+}
+export HS_SEED=${HS_SEED:-$(seed_of_sources)}
+
+# run_ctest TREE CTEST-ARGUMENTS...
 run_ctest() {
-  ctest --test-dir "$1" --output-on-failure --no-tests=error --parallel "$jobs" --timeout 120
+  local tree=$1
+  shift
+  ctest --test-dir "$tree" --output-on-failure --no-tests=error --parallel "$jobs" "$@"
 }
 
 unit_tests() {
   setup/build.sh "$1" all
-  run_ctest "build/$1"
+  run_ctest "build/$1" --timeout 300
 }
 
+# sanitized_tests NAME: the unit tests, and the plugin for that server; without a name only the unit
+# tests.
 sanitized_tests() {
-  configure build/asan -DHS_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=Debug
-  cmake --build build/asan --parallel "$jobs"
-  ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 run_ctest build/asan
+  local tree=build/asan${1:+-$1} targets=(unit_tests) server=()
+  if [[ -n $1 ]]; then
+    setup/server.sh "$1"
+    targets+=(handlersocket2)
+    server=(-DHS_SERVER="$var/servers/$1")
+  fi
+  # A little optimised, which halves the time of the tests.
+  configure "$tree" "${server[@]}" -DHS_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g"
+  cmake --build "$tree" --parallel "$jobs" --target "${targets[@]}"
+  ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 run_ctest "$tree" --timeout 600
 }
 
-# Each fuzzer for a while, over its corpus; what it finds new stays in build/.
+# Only net/ and session/ use more than one thread. The store's test also has threads.
+thread_tests() {
+  configure build/tsan -DHS_SANITIZE=thread -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g"
+  cmake --build build/tsan --parallel "$jobs" --target net_test session_test store_test
+  run_ctest build/tsan --tests-regex '^(net|session|store)$' --timeout 600
+}
+
+# with_sanitized_plugin NAME COMMAND...: servers that the command starts load the plugin of
+# sanitized_tests, and before it the sanitizers' libraries.
+with_sanitized_plugin() {
+  local library preload=
+  for library in libasan.so libubsan.so; do
+    preload+=:$(readlink -f "$(g++ -print-file-name="$library")")
+  done
+  HS_PLUGIN_DIR=$repo/build/asan-$1/src/mysqld HS_PRELOAD=${preload:1} "${@:2}"
+}
+
+# Runs each fuzzer for a while, over its corpus. New inputs that it finds stay in build/.
 fuzzers() {
-  configure build/fuzz -DCMAKE_CXX_COMPILER=clang++-14 -DHS_FUZZ=ON -DHS_TESTS=OFF -DHS_SANITIZE=address
-  cmake --build build/fuzz --parallel "$jobs"
+  configure build/fuzz -DCMAKE_CXX_COMPILER="$(clang_compiler)" -DHS_FUZZ=ON -DHS_TESTS=OFF -DHS_SANITIZE=address
+  cmake --build build/fuzz --parallel "$jobs" --target fuzzers
   local fuzzer title log found=0
   while read -r fuzzer; do
     found=$((found + 1))
@@ -38,8 +78,8 @@ fuzzers() {
     local corpora=("$repo/build/fuzz/found/$title" "$repo/tests/fuzz/$title")
     mkdir -p "${corpora[0]}"
     [[ -d ${corpora[1]} ]] || unset 'corpora[1]'
-    # The first folder takes what is new; the others are only read.
-    if ! "$fuzzer" -max_total_time="$fuzz_seconds" -timeout=10 -rss_limit_mb=2048 \
+    # New inputs go into the first folder. The others are only read.
+    if ! "$fuzzer" -max_total_time="$fuzz_seconds" -timeout=60 -rss_limit_mb=2048 \
       -artifact_prefix="$repo/build/fuzz/$title-" "${corpora[@]}" >"$log" 2>&1 </dev/null; then
       tail -n 60 "$log" >&2
       die "$title found a failure; its input is named above"
@@ -49,33 +89,55 @@ fuzzers() {
   ((found > 0)) || die "no fuzzer was built"
 }
 
-# end_to_end_tests NAME PYTEST-ARGUMENTS...
+# end_to_end_tests NAME PYTEST-ARGUMENTS... As many processes as there are cores, each with servers of its own, share
+# the test files. The memory server is for tests that --short leaves out.
 end_to_end_tests() {
   local name=$1
   shift
   setup/server.sh "$name"
   setup/build.sh "$name"
+  [[ ${1:-} == --short ]] || setup/build.sh "$name" hs-memory-server
   cd tests
-  SERVER=$name ../var/venv/bin/python -m pytest -q --tb=short -o cache_dir="$var/pytest" "$@" </dev/null
+  SERVER=$name ../var/venv/bin/python -m pytest -q --tb=short -o cache_dir="$var/pytest" \
+    --numprocesses "$jobs" --dist loadfile --no-loadscope-reorder "$@" </dev/null
+}
+
+# soak NAME: if the machine's disk does nothing for a minute, that does not count as a hang of the
+# server.
+soak() { setup/soak.sh "$1" "$soak_seconds" "" --patience 180; }
+
+# The soak of one server as a check, with the sanitized plugin if there is one.
+check_soak() {
+  if [[ $1 == "$sanitized" ]]; then
+    check "the soak on $1 with the address sanitizer, $soak_seconds s" with_sanitized_plugin "$1" soak "$1"
+  else
+    check "the soak on $1, $soak_seconds s" soak "$1"
+  fi
 }
 
 mapfile -t names < <(server_names)
 name=${1:-${names[0]}}
 server_release "$name" >/dev/null
+# This server's plugin is also built with the address sanitizer.
+sanitized=
+(($# > 0)) || sanitized=$(server_of_this_release)
 setup/packages.sh build test
 setup/server.sh "$name"
 setup/venv.sh tests/requirements.txt
 
 if (($# == 0)); then
   check "unit tests" unit_tests "$name"
-  check "unit tests with the address and undefined-behaviour sanitizers" sanitized_tests
+  check "the simulator, 60 s" "build/$name/src/simulator/hs-simulator" --seconds 60
+  check "unit tests with the address and undefined-behaviour sanitizers" sanitized_tests "$sanitized"
+  check "unit tests of what has threads with the thread sanitizer" thread_tests
   check "fuzzers, $fuzz_seconds s each" fuzzers
 fi
 check "end-to-end tests on $name" end_to_end_tests "$name"
+check_soak "$name"
 if (($# == 0)); then
   for other in "${names[@]:1}"; do
-    # The whole suite meets new random work each time; the short choice says the same of the same code.
-    HS_SEED=${HS_SEED:-1} check "a short choice of them on $other" end_to_end_tests "$other" --short
+    check "a short choice of them on $other" end_to_end_tests "$other" --short
+    check_soak "$other"
   done
 fi
 

@@ -41,7 +41,8 @@ class _Watch:
         self.servers: list[ServerInstance] = []
 
     def dead(self) -> list[ServerInstance]:
-        # A server that a test stopped or killed has no process any more and is not dead, but ended.
+        # A server that a test has stopped or killed has no process any more. It has ended, but not
+        # died.
         return [server for server in self.servers if _died(server)]
 
 
@@ -77,7 +78,7 @@ def watch() -> _Watch:
 
 @pytest.fixture(scope="session")
 def data_root() -> Iterator[Path]:
-    """Where this run's servers live. Kept if a server died in it."""
+    """The folder of this run's servers. It is kept if a server died in it."""
     parent = REPOSITORY / "var" / "e2e"
     parent.mkdir(parents=True, exist_ok=True)
     root = Path(tempfile.mkdtemp(dir=parent))
@@ -87,9 +88,10 @@ def data_root() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def server(watch: _Watch, data_root: Path) -> Iterator[ServerInstance]:
-    """The server that most tests share, with default settings but for the kind's volatile ones.
+    """The server that most tests share, with default settings except the kind's volatile ones.
 
-    HS_ORIGINAL=1 in the environment gives it the original plugin: what then fails is what differs.
+    HS_ORIGINAL=1 in the environment gives it the original plugin. The tests that then fail show
+    what differs.
     """
     original = bool(os.environ.get("HS_ORIGINAL"))
     settings = {**kind_of(SERVER_TREE).volatile, **(ORIGINAL if original else {})}
@@ -105,9 +107,9 @@ def server(watch: _Watch, data_root: Path) -> Iterator[ServerInstance]:
 
 @pytest.fixture
 def make_server(watch: _Watch, data_root: Path) -> Iterator[MakeServer]:
-    """make_server(load_plugin=True, **settings) starts a server of the test's own.
+    """make_server(load_plugin=True, **settings) starts a server for one test.
 
-    At the end of the test it is shut down, which has to go well.
+    At the end of the test it is shut down, which must succeed.
     """
     made: list[ServerInstance] = []
 
@@ -164,7 +166,7 @@ def module_name(request: pytest.FixtureRequest) -> str:
 
 @contextmanager
 def fresh_database(server: ServerInstance, name: str) -> Iterator[Database]:
-    """An empty schema, dropped in the end."""
+    """An empty schema, which is dropped at the end."""
     with Sql(server.socket) as admin:
         admin.run(f"DROP DATABASE IF EXISTS {name}", f"CREATE DATABASE {name}")
         opened = Database(server, name)

@@ -1,4 +1,7 @@
-"""The boundaries that ARCHITECTURE.md draws: which folder of src/ may include which."""
+"""The limits that ARCHITECTURE.md sets, and what the documents have to contain.
+
+The limits say which folder of src/ may include which.
+"""
 
 import re
 from pathlib import Path
@@ -6,18 +9,38 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parent.parent
 SOURCES = REPOSITORY / "src"
 
-# Each folder and those that it may include besides itself.
+# Each folder, and the folders that it may include besides itself.
 ALLOWED = {
     "base": set(),
     "protocol": {"base"},
     "store": {"base", "protocol"},
     "net": {"base"},
     "session": {"base", "protocol", "store", "net"},
+    "simulator": {"base", "protocol", "store", "session", "net"},
     "standalone": {"base", "protocol", "store", "session", "net"},
     "mysqld": {"base", "protocol", "store", "session", "net"},
 }
-# Of net/, the layers above it see its contracts only.
-CONTRACTS = {"net/application.h", "net/server.h"}
+# Each room of mysqld/, and what it may include besides itself: the rooms below it, and the folders.
+ROOMS = {
+    "server": ({"base"}, set()),
+    "thread": (set(), {"server"}),
+    "opening": ({"base", "store"}, {"server", "thread"}),
+    "reading": ({"base", "protocol", "store"}, {"server", "opening"}),
+    "writing": ({"base", "protocol"}, {"server", "opening", "reading"}),
+    "store": (
+        {"base", "protocol", "store"},
+        {"server", "thread", "opening", "reading", "writing"},
+    ),
+    "plugin": ({"base", "net", "session"}, {"server", "thread", "store"}),
+}
+# The layers above net/ see only these headers of it.
+CONTRACTS = {"net/application.h", "net/server.h", "net/waiting_bytes.h"}
+FAMILIES = ("mariadb", "mysql")
+# The simulator takes the place of the server's threads and its kernel.
+STANDS_IN_FOR_NET = "simulator"
+# Headers that a target of CMake chooses or makes. They are named without a folder.
+WITHOUT_FOLDER = {"kernel_calls.h", "protocol_vectors.h"}
+LONGEST_DOCUMENT_LINE = 160
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -26,7 +49,7 @@ def includes(file: Path) -> list[tuple[str, str]]:
 
 
 def is_of_a_family(file: Path, name: str) -> bool:
-    """A header of the server family that CMake has chosen, named without its folder."""
+    """Whether it is a header of the family that CMake has chosen, named without its folder."""
     return (
         file.is_relative_to(SOURCES / "mysqld") and re.fullmatch(r"family_\w+\.h", name) is not None
     )
@@ -51,8 +74,42 @@ def test_no_folder_includes_one_above_it() -> None:
                 target = name.split("/")[0]
                 if quote != '"' or target == folder or is_of_a_family(file, name):
                     continue
-                if target not in allowed:
+                if target not in allowed and name not in WITHOUT_FOLDER:
                     wrong.append(f"{file.relative_to(SOURCES)} includes {name}")
+    assert wrong == []
+
+
+def test_no_room_of_mysqld_includes_or_names_one_above_it() -> None:
+    """It names no class of such a room either: a declaration would be enough to point to it."""
+    mysqld = SOURCES / "mysqld"
+    assert {path.name for path in mysqld.iterdir() if path.is_dir()} == set(ROOMS)
+    assert [path.name for path in mysqld.iterdir() if path.suffix in {".h", ".cc"}] == []
+    home = {
+        name: room
+        for room in ROOMS
+        for file in files(f"mysqld/{room}")
+        if file.suffix == ".h"
+        for name in re.findall(r"^(?:class|struct) (\w+)[^;]*{", file.read_text(), re.MULTILINE)
+    }
+    assert home["IndexPlan"] == "reading" and home["TableStore"] == "store"
+    wrong = []
+    for room, (folders, rooms) in ROOMS.items():
+        for file in files(f"mysqld/{room}"):
+            place = file.relative_to(SOURCES)
+            for quote, name in includes(file):
+                if quote != '"' or is_of_a_family(file, name):
+                    continue
+                folder, _, rest = name.partition("/")
+                target = rest.split("/")[0]
+                may = target in {room, *rooms} if folder == "mysqld" else folder in folders
+                if not may:
+                    wrong.append(f"{place} includes {name}")
+            code = re.sub(r"//.*", "", file.read_text())
+            wrong += [
+                f"{place} names {name}"
+                for name, where in home.items()
+                if where not in {room, *rooms} and re.search(rf"\b{name}\b", code)
+            ]
     assert wrong == []
 
 
@@ -60,7 +117,7 @@ def test_other_layers_see_only_the_contracts_of_net() -> None:
     wrong = [
         f"{file.relative_to(SOURCES)} includes {name}"
         for folder in ALLOWED
-        if folder != "net"
+        if folder not in {"net", STANDS_IN_FOR_NET}
         for file in files(folder)
         for quote, name in includes(file)
         if quote == '"' and name.startswith("net/") and name not in CONTRACTS
@@ -69,7 +126,7 @@ def test_other_layers_see_only_the_contracts_of_net() -> None:
 
 
 def test_only_mysqld_includes_the_servers_headers() -> None:
-    """And of mysqld/ one file a family, and what its declaration of the plugin logs with."""
+    """In mysqld/ that is one file for each family, and what MySQL needs to log."""
     servers = re.compile(
         r"^(sql/|my_|mysql|sql_|handler\.h|mysqld|lock\.h|key\.h|transaction\.h|set_var)"
     )
@@ -83,30 +140,32 @@ def test_only_mysqld_includes_the_servers_headers() -> None:
     assert found == {
         "mysqld/server/mariadb/family_headers.h",
         "mysqld/server/mysql/family_headers.h",
-        "mysqld/server/mysql/plugin_declaration.cc",
+        "mysqld/server/mysql/logging.cc",
     }
 
 
 def test_the_families_have_the_same_files_and_versions_are_asked_for_nowhere_else() -> None:
-    layer = SOURCES / "mysqld/server"
+    """A family's files stand in a folder of its name, in whichever rooms it has some."""
     families = {
-        folder.name: {file.name for file in folder.iterdir()}
-        for folder in layer.iterdir()
-        if folder.is_dir()
+        family: {
+            str(file.relative_to(SOURCES)).replace(f"/{family}/", "/")
+            for file in files("mysqld")
+            if file.parent.name == family
+        }
+        for family in FAMILIES
     }
-    assert set(families) == {"mariadb", "mysql"}
-    assert families["mariadb"] == families["mysql"]
+    assert families["mariadb"] == families["mysql"] != set()
     conditions = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b", re.MULTILINE)
     asking = [
         str(file.relative_to(SOURCES))
         for file in files("mysqld")
-        if conditions.search(file.read_text()) and file.parent.parent != layer
+        if conditions.search(file.read_text()) and file.parent.name not in FAMILIES
     ]
     assert asking == []
 
 
 def test_every_header_says_what_it_is() -> None:
-    """Each header opens with a comment, and is included once."""
+    """Each header begins with a comment, and is included once."""
     wrong = []
     for folder in ALLOWED:
         for file in files(folder):
@@ -116,6 +175,31 @@ def test_every_header_says_what_it_is() -> None:
             if not text.startswith("// ") or "#pragma once" not in text:
                 wrong.append(str(file.relative_to(SOURCES)))
     assert wrong == []
+
+
+def test_what_only_tests_include_is_named_so() -> None:
+    """Programs include every header except those whose names begin with test_."""
+
+    def is_for_tests(path: Path) -> bool:
+        return path.name.startswith("test_") or path.stem.endswith(("_test", "_fuzz"))
+
+    headers = {
+        str(file.relative_to(SOURCES)): is_for_tests(file)
+        for folder in ALLOWED
+        for file in files(folder)
+        if file.suffix == ".h"
+    }
+    programs = [
+        file
+        for top in (SOURCES, REPOSITORY / "bench")
+        for suffix in ("h", "cc")
+        for file in top.rglob(f"*.{suffix}")
+        if not is_for_tests(file)
+    ]
+    included = {name for file in programs for _, name in includes(file)}
+    # Some headers are included without their folder, see WITHOUT_FOLDER.
+    used = {name: name.split("/")[-1] in included or name in included for name in headers}
+    assert [name for name, for_tests in headers.items() if for_tests == used[name]] == []
 
 
 def test_files_stay_short() -> None:
@@ -128,12 +212,53 @@ def test_files_stay_short() -> None:
     assert long == {}
 
 
+def documents() -> list[Path]:
+    return [
+        *sorted(REPOSITORY.glob("*.md")),
+        *sorted(REPOSITORY.glob("docs/*.md")),
+        *sorted(REPOSITORY.glob("clients/*/*.md")),
+        REPOSITORY / "tests/vectors/README.md",
+    ]
+
+
+def test_no_line_of_a_document_is_long() -> None:
+    """This also holds for tables: what does not fit into a cell is below its table."""
+    names = {str(document.relative_to(REPOSITORY)) for document in documents()}
+    assert {"README.md", "docs/protocol.md", "clients/python/README.md"} <= names
+    long = [
+        f"{document.relative_to(REPOSITORY)}:{number} has {len(line)} characters"
+        for document in documents()
+        for number, line in enumerate(document.read_text().splitlines(), start=1)
+        if len(line) > LONGEST_DOCUMENT_LINE
+    ]
+    assert long == []
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    wrong = []
+    for document in documents():
+        for target in re.findall(r"\]\(([^)\s]+)\)", document.read_text()):
+            if re.match(r"https?:", target):
+                continue
+            path, _, heading = target.partition("#")
+            file = document.parent / path if path else document
+            if not file.exists() or (heading and heading not in headings(file)):
+                wrong.append(f"{document.relative_to(REPOSITORY)} points to {target}")
+    assert wrong == []
+
+
+def headings(document: Path) -> set[str]:
+    """The headings as links name them: in lower case, blanks as hyphens, without other signs."""
+    titles = re.findall(r"^#+ (.*)$", document.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
 def test_the_documents_name_every_option_counter_and_error() -> None:
     options = re.findall(
         r'detail::\w+\(Option::\w+, "(\w+)"', (SOURCES / "base/options.h").read_text()
     )
     counters = re.findall(
-        r'CounterInfo\{Counter::\w+, "(\w+)"', (SOURCES / "base/counters.h").read_text()
+        r'CounterInfo\{\s*Counter::\w+, "(\w+)"', (SOURCES / "base/counters.h").read_text()
     )
     errors = re.findall(
         r'ErrorInfo\{Error::\w+, [123], "(\w+)"\}', (SOURCES / "base/status.h").read_text()
@@ -141,7 +266,7 @@ def test_the_documents_name_every_option_counter_and_error() -> None:
     assert len(options) > 20 and len(counters) > 20 and len(errors) > 20
     configuration = (REPOSITORY / "docs/configuration.md").read_text()
     protocol = (REPOSITORY / "docs/protocol.md").read_text()
-    # "`handlersocket_a_b`, `_a_c`" stands for handlersocket_a_c, too.
+    # "`handlersocket_a_b`, `_a_c`" also means handlersocket_a_c.
     shortened = {name for name in re.findall(r"`(_\w+)`", configuration)}
 
     def is_documented(name: str) -> bool:

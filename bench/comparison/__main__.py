@@ -19,11 +19,11 @@ from .report import Report, against_sql
 from server_instance import ServerError  # isort: skip  (setup/)
 
 DOCUMENT = REPOSITORY / "docs" / "performance.md"
-APPENDIX = REPOSITORY / "docs" / "performance-figures.md"
-# Whose table the document itself shows; the others have theirs in the appendix.
+# The document begins with the table of this server. The tables of the others, with all figures, are
+# at its end.
 MAIN_SERVER = "mariadb-10.11"
 SERVERS = (MAIN_SERVER, "mariadb-11.8", "mysql-9.7")
-# What does not take the place of a whole run.
+# Marks a result that does not replace that of a whole run.
 QUICK_MARK = "-quick"
 
 QUICK = Pace(warm_up=0.2, duration=0.5, rounds=2)
@@ -90,7 +90,9 @@ def do_run(arguments: argparse.Namespace) -> None:
         mark += f"-{arguments.only}"
     parts = frozenset([arguments.only] if arguments.only else PARTS)
     path = compare(tree_of(arguments), pace, parts, mark)
-    print(f"\n{Report.read(path).text()}\n== all rounds are in {relative(path)}")
+    report = Report.read(path)
+    print(f"\n{report.text()}\n{report.beside_greedy_clients()}\n{report.as_it_comes()}")
+    print(f"== all rounds are in {relative(path)}")
 
 
 def do_curves(arguments: argparse.Namespace) -> None:
@@ -118,11 +120,14 @@ def do_report(arguments: argparse.Namespace) -> None:
     paths = {name: RESULTS / f"comparison-{name}.json" for name in SERVERS}
     reports = {name: Report.read(path) for name, path in paths.items() if path.exists()}
     for name, report in reports.items():
-        fill_document(APPENDIX, name, report.appendix())
-    if MAIN_SERVER in reports:
-        fill_document(DOCUMENT, "comparison", reports[MAIN_SERVER].text())
+        is_main = name == MAIN_SERVER
+        fill_document(DOCUMENT, name, report.details() if is_main else report.appendix())
+        if is_main:
+            fill_document(DOCUMENT, "comparison", report.text())
+            fill_document(DOCUMENT, "bystanders", report.beside_greedy_clients())
+            fill_document(DOCUMENT, "defaults", report.as_it_comes())
     fill_document(DOCUMENT, "servers", against_sql(list(reports.values())))
-    print(f"== written: {relative(DOCUMENT)}, {relative(APPENDIX)}")
+    print(f"== written: {relative(DOCUMENT)}")
 
 
 def do_plot(arguments: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""The peers that are one program each: memcached, Redis, and the echo, the network's floor."""
+"""The peers of one program each: memcached, Redis, Valkey, and the echo for the network's cost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ import subprocess
 import time
 
 from .load import Pace, run_load
-from .places import ADDRESS, SERVER_CORES, SERVERS, BenchError, on_cores, program, put_first
+from .places import (
+    ADDRESS,
+    SERVER_CORES,
+    SERVERS,
+    BenchError,
+    newer_peer,
+    on_cores,
+    program,
+    put_first,
+)
 
 from demo import ROWS  # isort: skip  (setup/, put on the path by places)
 from server_instance import free_port  # isort: skip
@@ -20,14 +29,16 @@ START_TIMEOUT = 20.0
 class Program:
     """A server that is one program with a TCP port."""
 
-    def __init__(self, name: str, command: list[str], port: int) -> None:
+    def __init__(
+        self, name: str, command: list[str], port: int, cores: frozenset[int] = SERVER_CORES
+    ) -> None:
         self.name = name
         self.port = port
         folder = SERVERS / name
-        # Nothing of an earlier run: an append-only file would be read again.
+        # Deletes what an earlier run left: an append-only file would be read again.
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        with (folder / "log").open("wb") as log, on_cores(SERVER_CORES):
+        with (folder / "log").open("wb") as log, on_cores(cores):
             self._process = subprocess.Popen(
                 command,
                 cwd=folder,
@@ -37,7 +48,7 @@ class Program:
                 start_new_session=True,
             )
         put_first(self.pid)
-        # Whatever goes wrong from here on, in this server or in another.
+        # For any failure from here on, in this server or in another.
         atexit.register(self.stop)
         deadline = time.monotonic() + START_TIMEOUT
         while not _listens(port):
@@ -57,7 +68,7 @@ class Program:
         return self.read_options()
 
     def stop(self) -> None:
-        """Any number of times."""
+        """May be called several times."""
         self._process.terminate()
         try:
             self._process.wait(START_TIMEOUT)
@@ -67,11 +78,18 @@ class Program:
 
 
 class Cache(Program):
-    """memcached or Redis, holding the values of the same 1,000,000 rows."""
+    """memcached, Redis or Valkey, holding the values of the same 1,000,000 rows."""
 
-    def __init__(self, name: str, protocol: str, command: list[str], port: int) -> None:
+    def __init__(
+        self,
+        name: str,
+        protocol: str,
+        command: list[str],
+        port: int,
+        cores: frozenset[int] = SERVER_CORES,
+    ) -> None:
         self.protocol = protocol
-        super().__init__(name, command, port)
+        super().__init__(name, command, port, cores)
         options = [*self.write_options(), "--work=update", "--distribution=sequential"]
         options += ["--connections=1", "--depth=1000"]
         options += [f"--keys={ROWS}", f"--operations={ROWS}"]
@@ -86,14 +104,18 @@ class Cache(Program):
 
 def start_memcached() -> Cache:
     port = free_port()
-    command = [_installed("memcached"), "-l", ADDRESS, "-p", str(port), "-U", "0", "-t", "1"]
-    # Above the most connections that a curve asks for.
+    command = [newer_peer("memcached"), "-l", ADDRESS, "-p", str(port), "-U", "0", "-t", "1"]
+    # More connections than a curve asks for.
     command += ["-m", "1024", "-c", "10000", "-u", "root"]
     return Cache("memcached", "memcached", command, port)
 
 
 def start_redis(
-    *, name: str = "redis", protocol: str = "redis", always_sync: bool = False
+    *,
+    name: str = "redis",
+    protocol: str = "redis",
+    always_sync: bool = False,
+    cores: frozenset[int] = SERVER_CORES,
 ) -> Cache:
     """`protocol` redis-hash: a row is a hash with a field for each column, not one string."""
     port = free_port()
@@ -101,7 +123,13 @@ def start_redis(
     if always_sync:
         command += ["--appendonly", "yes", "--appendfsync", "always"]
         command += ["--auto-aof-rewrite-percentage", "0"]
-    return Cache(name, protocol, command, port)
+    return Cache(name, protocol, command, port, cores)
+
+
+def start_valkey() -> Cache:
+    port = free_port()
+    command = [newer_peer("valkey-server"), "--bind", ADDRESS, "--port", str(port), "--save", ""]
+    return Cache("valkey", "redis", command, port)
 
 
 def start_echo() -> Program:

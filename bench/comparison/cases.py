@@ -1,4 +1,4 @@
-"""What is measured: each case is one load on one server, named as the rows of the table name it."""
+"""What is measured: each case is one load on one server. The rows of the table use its name."""
 
 from __future__ import annotations
 
@@ -33,36 +33,44 @@ class Case:
 PIPELINED = ("--connections=16", "--depth=100")
 SINGLE = ("--connections=100", "--depth=1")
 ALONE = ("--connections=1", "--depth=1")
-# The first thousand rows: what a cache's worth of hot rows looks like to the engine.
+# The first thousand rows: as few hot rows as a cache would hold.
 HOT = ("--keys=1000",)
 UPDATE = ("--work=update",)
 CONNECT = ("--work=connect", "--connections=16", "--depth=1")
-# One address's ports would run out at 14,000 connections a second, whatever the server can do.
+# The ports of one address would be used up at 14,000 connections a second.
 SOURCES = ("--sources=16",)
-# Open loop, well below what any of them can do: what a client sees that is not in a hurry.
+# Open loop, far below what any of them can do: the latency for a client that is not in a hurry.
 PACED = ("--connections=100", "--depth=100", "--rate=20000")
 
-# Reads, adaptive hash index ON.
+# A find of many keys: IN, or memcached's get of several.
+MULTI = ("--connections=16", "--depth=1", "--multi-get=100")
+
+# Reads, with the adaptive hash index ON.
 READS = (
     Case("ours hot", "ours", PIPELINED + HOT),
     Case("original hot", "original", PIPELINED + HOT),
     Case("redis hot", "redis", PIPELINED + HOT),
     Case("redis rows hot", "redis-rows", PIPELINED + HOT),
+    Case("valkey hot", "valkey", PIPELINED + HOT),
     Case("ours random", "ours", PIPELINED),
     Case("original random", "original", PIPELINED),
     Case("redis random", "redis", PIPELINED),
     Case("redis rows random", "redis-rows", PIPELINED),
+    Case("valkey random", "valkey", PIPELINED),
     Case("memcached random", "memcached", PIPELINED),
     Case("echo pipelined", "echo", PIPELINED),
     Case("sql prepared 16", "ours", ("--mode=prepared", "--connections=16"), Reach.SQL),
     Case("x unix pipelined", "ours", PIPELINED, Reach.X),
     Case("ours unix pipelined", "ours", PIPELINED, Reach.UNIX),
-    Case("ours in hot", "ours", ("--connections=16", "--depth=1", "--multi-get=100", *HOT)),
-    Case("ours in", "ours", ("--connections=16", "--depth=1", "--multi-get=100")),
+    Case("ours in hot", "ours", MULTI + HOT),
+    Case("memcached multi hot", "memcached", MULTI + HOT),
+    Case("ours in", "ours", MULTI),
+    Case("memcached multi", "memcached", MULTI),
     Case("ours single", "ours", SINGLE),
     Case("original single", "original", SINGLE),
     Case("memcached single", "memcached", SINGLE),
     Case("redis single", "redis", SINGLE),
+    Case("valkey single", "valkey", SINGLE),
     Case("echo single", "echo", SINGLE),
     Case("ours unix", "ours", SINGLE, Reach.UNIX),
     Case("sql prepared 100", "ours", ("--mode=prepared", "--connections=100"), Reach.SQL),
@@ -85,7 +93,7 @@ READS = (
     Case("sql unix connect", "ours", ("--mode=connect", "--connections=16"), Reach.SQL_UNIX),
 )
 
-# The same servers with the adaptive hash index OFF, as is the server's default.
+# The same servers with the adaptive hash index OFF, which is the server's default.
 READS_WITHOUT_HASH = (
     Case("ours hot, no hash", "ours", PIPELINED + HOT),
     Case("original hot, no hash", "original", PIPELINED + HOT),
@@ -93,7 +101,7 @@ READS_WITHOUT_HASH = (
     Case("original random, no hash", "original", PIPELINED),
 )
 
-# Writes, everything durable; the original writes no binlog whatever the settings say.
+# Writes, all of them durable. The original writes no binary log, whatever the settings say.
 WRITES = (
     Case("ours update single", "ours-durable", SINGLE + UPDATE, Reach.WRITE),
     Case("original update single", "original-durable", SINGLE + UPDATE, Reach.WRITE),

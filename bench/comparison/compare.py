@@ -1,4 +1,4 @@
-"""The comparison from start to end: servers, rounds, extras; its result is one JSON file."""
+"""The comparison from start to end: servers, rounds and extras. The result is one JSON file."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from .caches import start_echo, start_memcached, start_redis
+from . import bystanders, defaults
+from .bystanders import Waits, measure_bystanders
+from .caches import start_echo, start_memcached, start_redis, start_valkey
 from .cases import READS, READS_WITHOUT_HASH, WRITES, Case
 from .database import DURABLE, HASH_INDEX, Database, has_original
+from .defaults import Defaults, measure_defaults
 from .extras import engine_floor, idle_connection_kib, long_finds
 from .load import Pace, run_load
 from .machine import describe_machine, describe_versions
@@ -23,8 +26,8 @@ from .rounds import Measured, run_rounds
 from demo import ROWS  # isort: skip  (setup/, put on the path by places)
 from server_instance import Setting  # isort: skip
 
-PARTS = ("reads", "writes")
-# Of settling; it ends when it has looked every row up once.
+PARTS = ("reads", "writes", "bystanders", "defaults")
+# The limit for settling. It ends earlier when every row was looked up once.
 LONGEST_SETTLING = 60.0
 
 
@@ -33,10 +36,10 @@ def say(line: str) -> None:
 
 
 def settle(*databases: Database, rows: int = ROWS, options: Sequence[str] = ()) -> None:
-    """Looks every row up once, in the order of the key.
+    """Looks up every row once, in the order of the key.
 
-    The adaptive hash index builds its part of a page, at many times the cost of a lookup, when the
-    page was asked for often: at random that goes on for long, in order it is soon over.
+    When a page was asked for often, the adaptive hash index builds its part for this page, at many
+    times the cost of a lookup. With random keys that goes on for long; in order it is soon over.
     """
     pace = Pace(warm_up=0, duration=LONGEST_SETTLING, rounds=1)
     settling = [*options, "--distribution=sequential", f"--keys={rows}", f"--operations={rows}"]
@@ -45,7 +48,7 @@ def settle(*databases: Database, rows: int = ROWS, options: Sequence[str] = ()) 
 
 
 def add(stack: ExitStack, peers: dict[str, Peer], peer: Peer) -> None:
-    """It is stopped when the stack ends, whatever happens."""
+    """Adds a peer. It is stopped when the stack ends, whatever happens."""
     stack.callback(peer.stop)
     peers[peer.name] = peer
 
@@ -56,12 +59,15 @@ class Comparison:
         self.pace = pace
         self.measured: dict[str, Measured] = {}
         self.extras: dict[str, list[float]] = {}
+        self.bystanders: Waits = {}
+        self.defaults: Defaults = {}
         self.began = time.monotonic()
 
     def databases(
         self, stack: ExitStack, peers: dict[str, Peer], suffix: str, settings: Mapping[str, Setting]
     ) -> list[Database]:
-        """Ours, and the original if this server has it: both have the same name in a server."""
+        """Our server, and the original if there is one: both plugins have the same name in a
+        server."""
         started = [Database(f"ours{suffix}", self.tree, settings=settings)]
         add(stack, peers, started[0])
         if has_original(self.tree):
@@ -80,7 +86,7 @@ class Comparison:
             self.extras[name + suffix] = engine_floor(ours, keys, self.pace.rounds)
 
     def memory(self, ours: Database) -> None:
-        """Of a server that has done nothing yet: later it has free memory, and grows by less."""
+        """Of a server that has done nothing yet: later it has free memory and grows by less."""
         self.extras["find growth"] = long_finds(ours, 1)["find growth"]
         self.extras["idle connection"] = [idle_connection_kib(ours)]
 
@@ -92,7 +98,7 @@ class Comparison:
             ours = databases[0]
             say("memory")
             self.memory(ours)
-            for start in (start_memcached, start_redis, start_echo):
+            for start in (start_memcached, start_redis, start_valkey, start_echo):
                 add(stack, peers, start())
             add(stack, peers, start_redis(name="redis-rows", protocol="redis-hash"))
             say("warming up")
@@ -121,11 +127,19 @@ class Comparison:
             settle(*databases)
             self.rounds("writes", WRITES, peers)
 
+    def beside_greedy_clients(self) -> None:
+        say(f"beside greedy clients ({time.monotonic() - self.began:.0f} s so far)")
+        self.bystanders = measure_bystanders(self.tree, self.pace)
+
+    def as_it_comes(self) -> None:
+        say(f"the settings as they come ({time.monotonic() - self.began:.0f} s so far)")
+        self.defaults = measure_defaults(self.tree, bystanders.pace_of(self.pace))
+
     def absent(self) -> dict[str, str]:
-        """What cannot be measured with this server, by the beginning of the cases' names."""
+        """What cannot be measured with this server: the beginnings of the cases' names, and why."""
         reasons = {}
         if not has_original(self.tree):
-            reasons["original"] = "the original is not to be had for this server"
+            reasons["original"] = "the original does not exist for this server"
             reasons["engine"] = "the floor of the engine is written for MariaDB"
         else:
             reasons["x "] = "this server has no X plugin"
@@ -142,11 +156,13 @@ class Comparison:
             "absent": self.absent(),
             "cases": {name: each.as_json() for name, each in self.measured.items()},
             "extras": self.extras,
+            "bystanders": bystanders.as_json(self.bystanders),
+            "defaults": defaults.as_json(self.defaults),
         }
 
 
 def compare(tree: Path, pace: Pace, parts: frozenset[str], mark: str) -> Path:
-    """Measures, and says where the result is. A mark keeps it from taking a whole run's place."""
+    """Measures, and returns the result's path. A mark keeps it from replacing a whole run's."""
     need_two_cores()
     SERVERS.mkdir(parents=True, exist_ok=True)
     put_first(os.getpid())
@@ -155,6 +171,10 @@ def compare(tree: Path, pace: Pace, parts: frozenset[str], mark: str) -> Path:
         comparison.reads()
     if "writes" in parts:
         comparison.writes()
+    if "bystanders" in parts:
+        comparison.beside_greedy_clients()
+    if "defaults" in parts:
+        comparison.as_it_comes()
     path = RESULTS / f"comparison-{tree.name}{mark}.json"
     path.write_text(json.dumps(comparison.as_json(), indent=1) + "\n")
     return path

@@ -1,4 +1,4 @@
-"""How cost grows: the same lookups while one thing changes and all else stays."""
+"""How cost grows: the same lookups while one thing changes and everything else stays."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from .places import CLIENT_CORES, RESULTS, SERVER_CORES, need_two_cores
 from demo import ROWS  # isort: skip  (setup/, put on the path by places)
 from server_instance import Setting  # isort: skip
 
-# By server and point: the rounds.
+# By server and point: the results of all rounds.
 Series = dict[str, dict[str, list[Result]]]
-# Room for 10,000,000 rows, and for the others beside them.
+# Enough memory for 10,000,000 rows and the other tables.
 SETTINGS: dict[str, Setting] = {HASH_INDEX: "ON", "innodb_buffer_pool_size": "3G"}
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a point's own: made once, kept for later runs, in memory before it is measured."""
+    """A table for one point: made once, kept for later runs, and read before it is measured."""
 
     name: str
     columns: str
-    # Its rows, from test.user of the demo: any server has that, and in the order of its key.
+    # Selects its rows from test.user of the demo, which any server has, in the order of its key.
     select: str
     read: str
 
@@ -67,7 +67,7 @@ WIDTH_ROWS = 1_000
 
 
 def width_table(columns: int) -> Table:
-    # At four bytes a character InnoDB would take no 200 of them.
+    # With four bytes for each character, InnoDB would not accept 200 of them.
     names = ", ".join(f"c{i} VARCHAR(20) CHARACTER SET ascii" for i in range(columns))
     values = ", ".join(["'0123456789'"] * columns)
     return Table(
@@ -163,7 +163,8 @@ NAMES = tuple(curve.name for curve in (*CURVES, *WORKERS))
 
 def prepare(database: Database, table: Table) -> None:
     if not database.has_table(table.name):
-        # Under another name first, so that a table of this name is always a whole one; without
+        # It is loaded under another name first, so that a table of this name is always complete.
+        # Without checks the server can load an empty table in bulk.
         # checks an empty table is loaded in bulk where the server can do that.
         database.instance.client(
             f"DROP TABLE IF EXISTS loading; CREATE TABLE loading ({table.columns})"
@@ -196,7 +197,7 @@ def measure(curve: Curve, databases: Sequence[Database], pace: Pace) -> Series:
 
 
 def start(tree: Path, stack: ExitStack, settings: dict[str, Setting]) -> list[Database]:
-    """In the folders of the comparison's servers, whose rows are there already."""
+    """Starts them in the folders of the comparison's servers, which contain the rows already."""
     peers: dict[str, Peer] = {}
     databases = [Database("ours", tree, settings=settings)]
     add(stack, peers, databases[0])
@@ -207,7 +208,7 @@ def start(tree: Path, stack: ExitStack, settings: dict[str, Setting]) -> list[Da
 
 
 def workers(tree: Path, pace: Pace, curves: Sequence[Curve]) -> dict[str, Series]:
-    """Two workers need two cores: here server and client share them."""
+    """Two workers need two cores, so here server and client share the cores."""
     both = SERVER_CORES | CLIENT_CORES
     all_series: dict[str, Series] = {curve.name: {} for curve in curves}
     for count in (1, 2):
@@ -227,7 +228,7 @@ def workers(tree: Path, pace: Pace, curves: Sequence[Curve]) -> dict[str, Series
 
 
 def measure_curves(tree: Path, pace: Pace, only: frozenset[str], mark: str) -> Path:
-    """All curves as one JSON file; those of earlier runs stay in it."""
+    """Writes all curves into one JSON file. Curves of earlier runs stay in it."""
     need_two_cores()
     RESULTS.mkdir(parents=True, exist_ok=True)
     path = RESULTS / f"curves-{tree.name}{mark}.json"

@@ -1,4 +1,4 @@
-"""The database servers that are compared: how each is started, filled, and spoken to."""
+"""The database servers that are compared: how each is started and filled, and how it is reached."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ from server_kind import kind_of  # isort: skip
 HASH_INDEX = "innodb_adaptive_hash_index"
 ORIGINAL_LIBRARY = "handlersocket.so"
 
-# Everything fits into memory, and nothing that a curve asks for is refused.
+# Everything fits into memory, and no request of a curve is refused.
 SETTINGS: Mapping[str, Setting] = {
     "innodb_buffer_pool_size": "1G",
     "max_connections": 1000,
     "open_files_limit": 20_000,
+    # The plugin leaves the server two files for each of these. The rest has to do for the many idle
+    # connections whose memory is measured.
+    "table_open_cache": 200,
     "handlersocket_address": ADDRESS,
-    # As many as there are cores for the server.
-    "handlersocket_threads": 1,
-    "handlersocket_threads_wr": 1,
 }
+# As many workers as there are cores for the server.
+ONE_WORKER: Mapping[str, Setting] = {"handlersocket_threads": 1, "handlersocket_threads_wr": 1}
 WRITE_BACK_TIMEOUT = 60.0
 FEW_PAGES = 100
-# Never full while something is measured.
+# So large that it is never full during a measurement.
 LOG_SIZE = "1G"
 DURABLE: Mapping[str, Setting] = {
     HASH_INDEX: "ON",
@@ -40,7 +42,7 @@ DURABLE: Mapping[str, Setting] = {
 
 
 def has_original(tree: Path) -> bool:
-    """MariaDB's packages have the original HandlerSocket, MySQL's have not."""
+    """MariaDB's packages contain the original HandlerSocket, MySQL's do not."""
     return (tree / "root/usr/lib/mysql/plugin" / ORIGINAL_LIBRARY).exists()
 
 
@@ -54,11 +56,19 @@ class Database:
         *,
         original: bool = False,
         settings: Mapping[str, Setting] = {},
+        cores: frozenset[int] = SERVER_CORES,
+        default_workers: bool = False,
     ) -> None:
         self.name = name
         self.sql_port = free_port()
         kind = kind_of(tree)
-        all_settings = {**SETTINGS, **kind.log_file_size(LOG_SIZE), "port": self.sql_port}
+        workers = {} if default_workers else ONE_WORKER
+        all_settings = {
+            **SETTINGS,
+            **workers,
+            **kind.log_file_size(LOG_SIZE),
+            "port": self.sql_port,
+        }
         if original:
             all_settings |= {
                 "plugin_maturity": "beta",
@@ -83,13 +93,13 @@ class Database:
             self.instance.settings["handlersocket_socket"] = str(self._beside_socket("hs.sock"))
         if self.has_x:
             self.instance.settings["mysqlx_socket"] = str(self._beside_socket("x.sock"))
-        with on_cores(SERVER_CORES):
+        with on_cores(cores):
             self.instance.start()
         put_first(self.pid)
         self._fill()
 
     def _beside_socket(self, name: str) -> Path:
-        """Where a socket's path is short enough."""
+        """A place beside the socket, where paths are short enough."""
         return self.instance.socket.with_name(name)
 
     @property
@@ -99,16 +109,16 @@ class Database:
     def _fill(self) -> None:
         if not self.instance.sql("SHOW TABLES FROM test LIKE 'user'"):
             print(f"== loading {ROWS:,} rows into the server '{self.name}' (once)", flush=True)
-            self.instance.client(LOAD)
+            self.instance.client(LOAD.format(rows=ROWS))
             self.write_back()
         self.read_whole("user", "user_email")
 
     def read_whole(self, table: str, column: str) -> None:
-        """Every page of a table is in memory before anything is measured."""
+        """Reads every page of a table into memory before anything is measured."""
         self.instance.client(f"SELECT COUNT(*), SUM(LENGTH({column})) FROM test.{table}")
 
     def write_back(self) -> None:
-        """Waits until what was loaded is on disk: later, its writing would be measured."""
+        """Waits until what was loaded is on disk. Otherwise its writing would be measured later."""
         variable = "innodb_max_dirty_pages_pct"
         usual = self.instance.sql(f"SELECT @@GLOBAL.{variable}")[0][0]
         self.set_global(variable, "0")
@@ -122,12 +132,12 @@ class Database:
         return bool(self.instance.sql(f"SHOW TABLES FROM test LIKE '{table}'"))
 
     def forget_binlogs(self) -> None:
-        """What earlier runs wrote."""
+        """Deletes what earlier runs wrote."""
         is_mysql = self.instance.kind.name == "mysql"
         self.instance.sql("RESET BINARY LOGS AND GTIDS" if is_mysql else "RESET MASTER")
 
     def move_to(self, cores: frozenset[int]) -> None:
-        """All threads that there are now, and those that they start."""
+        """Moves all present threads, and so the threads that they start."""
         for task in Path(f"/proc/{self.pid}/task").iterdir():
             os.sched_setaffinity(int(task.name), cores)
 
@@ -161,7 +171,7 @@ class Database:
         return [f"--socket={self.instance.socket}"]
 
     def x_options(self) -> list[str]:
-        """Over a Unix socket: only there can one log in without TLS and without a password."""
+        """Over a Unix socket: only there one can log in without TLS and without a password."""
         return [f"--socket={self.instance.settings['mysqlx_socket']}", "--protocol=mysqlx"]
 
     def stop(self) -> None:

@@ -1,7 +1,7 @@
 """Where the functions of a program without symbols begin.
 
-A stripped program still has the table by which exceptions find their way, .eh_frame_hdr: the sorted
-beginnings of all functions. Just enough of ELF (64 bits, little end first) is read to get at it.
+A stripped program still has a table for exceptions, .eh_frame_hdr, with the sorted beginnings of
+all functions. This reads just enough of ELF (64 bits, little-endian) to find it.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from pathlib import Path
 
 LOAD = 1
 EH_FRAME_HEADER = 0x6474E550
-# Version 1; then four-byte numbers, the table's relative to the header itself.
+# Version 1. The numbers have four bytes; the table's are relative to the header itself.
 EXPECTED = (1, 0x1B, 0x03, 0x3B)
 
 
 class Functions:
     def __init__(self, program: Path) -> None:
-        """Of any other kind of file nothing is known."""
+        """For any other kind of file it knows no functions."""
         self._starts: list[int] = []
         data = program.read_bytes()
         if data[:6] != b"\x7fELF\x02\x01":
@@ -26,7 +26,7 @@ class Functions:
         (table,) = struct.unpack_from("<Q", data, 32)
         size, count = struct.unpack_from("<HH", data, 54)
         headers = [struct.unpack_from("<IIQQQQ", data, table + i * size) for i in range(count)]
-        # perf speaks of places in the file, the table of addresses in memory.
+        # perf reports places in the file, the table has addresses in memory.
         segments = [
             (offset, address, length)
             for kind, _, offset, address, _, length in headers
@@ -46,6 +46,6 @@ class Functions:
         self._starts.sort()
 
     def start_of(self, place: int) -> int | None:
-        """The beginning, as a place in the file, of the function that holds this one."""
+        """The beginning of the function that contains this place. Both are places in the file."""
         index = bisect.bisect_right(self._starts, place)
         return self._starts[index - 1] if index else None

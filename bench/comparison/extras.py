@@ -1,4 +1,4 @@
-"""What no load generator measures: memory, a long find, the floor of the engine."""
+"""What no load generator measures: memory, a long find, and the engine's own cost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FLOOR_LOOKUPS = 1_000_000
 
 
 def resident_kib(pid: int) -> int:
-    """Memory that is the process's own: a file that it maps is not."""
+    """The process's own memory, without files that it maps."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("RssAnon:"):
             return int(line.split()[1])
@@ -46,7 +46,7 @@ def ask(connection: socket.socket, request: bytes) -> bytes:
 
 
 def idle_connection_kib(server: Database) -> float:
-    """Growth for each of many connections that opened an index, read a row and then do nothing."""
+    """Growth for each of many idle connections that have opened an index and read a row."""
     port = server.instance.hs_port
     connections: list[socket.socket] = []
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -59,7 +59,7 @@ def idle_connection_kib(server: Database) -> float:
             ask(connections[-1], b"1\t=\t1\t%d\n" % (number + 1))
 
     try:
-        # Those that come first pay for what all of them share, and take the memory that was free.
+        # The first connections pay for what all of them share, and use the memory that was free.
         use(IDLE_CONNECTIONS)
         before = resident_kib(server.pid)
         use(IDLE_CONNECTIONS)
@@ -70,7 +70,7 @@ def idle_connection_kib(server: Database) -> float:
 
 
 def long_finds(server: Database, rounds: int) -> dict[str, list[float]]:
-    """Reads the whole table in one find while another connection goes on looking rows up."""
+    """Reads the whole table in one find while another connection continues with lookups."""
     command = [program("hs-long-find"), str(server.instance.hs_port), str(LONG_FIND_ROWS)]
     command.append(str(server.pid))
     seen = []
@@ -104,5 +104,5 @@ def engine_floor(server: Database, keys: int, rounds: int) -> list[float]:
             raise BenchError("the engine floor could not be measured")
         return float(value) / 1e3
 
-    call(FLOOR_LOOKUPS)  # the adaptive hash index fills while it is used
+    call(FLOOR_LOOKUPS)  # the adaptive hash index is filled by use
     return [call(FLOOR_LOOKUPS) for _ in range(rounds)]

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .places import CLIENT_CORES, BenchError, on_cores, program
+from .places import CLIENT_CORES, BenchError, before_others, on_cores, program
 
-# On top of warm-up and duration: connecting, and a server that hangs.
+# In addition to warm-up and duration: for connecting, and for a server that hangs.
 PATIENCE = 60.0
 
 
@@ -25,7 +25,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class Result:
-    """What hs-bench wrote, by the names that the tables use. Times are in microseconds."""
+    """What hs-bench has written, under the names that the tables use. Times are in microseconds."""
 
     rate: float
     row_rate: float
@@ -41,12 +41,12 @@ class Result:
 
     @property
     def cpu(self) -> float:
-        """Server CPU a request."""
+        """Server CPU for each request."""
         return self.user_cpu + self.system_cpu
 
     @property
     def busy(self) -> float:
-        """The share of a core that the server took: below 1 it waited for its clients."""
+        """The share of a core that the server used. Below 1, it waited for its clients."""
         return self.rate * self.cpu / 1e6
 
     @property
@@ -61,8 +61,13 @@ def run_load(
     pace: Pace,
     generator: str = "hs-bench",
     cores: frozenset[int] = CLIENT_CORES,
+    first: bool = False,
 ) -> Result:
-    """Puts a server under load; an error if any request failed."""
+    """Puts a server under load. It is an error if any request failed.
+
+    `first`: the load generator gets its core before other programs, if the machine lets us. Without
+    that, what is measured beside busy programs is how long the load generator waits for a core.
+    """
     command = [
         program(generator),
         "--quiet",
@@ -74,10 +79,10 @@ def run_load(
     ]
     with on_cores(cores):
         done = subprocess.run(
-            command,
+            before_others(command) if first else command,
             capture_output=True,
             text=True,
-            errors="backslashreplace",  # a refusal may hold any bytes
+            errors="backslashreplace",  # a refusal may contain any bytes
             timeout=pace.warm_up + pace.duration + PATIENCE,
             check=False,
         )

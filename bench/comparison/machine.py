@@ -1,4 +1,4 @@
-"""What the figures were measured on: the machine, and the version of everything that took part."""
+"""What the figures were measured on: the machine, and the version of every program involved."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 from .database import has_original
-from .places import REPOSITORY, build_dir
+from .places import REPOSITORY, build_dir, newer_peer
 
 CONGESTION_CONTROL = Path("/proc/sys/net/ipv4/tcp_congestion_control")
 
@@ -26,7 +26,7 @@ def describe_machine() -> dict[str, str | int | float | None]:
         "cores": os.cpu_count(),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
         "kernel": platform.release(),
-        # Over loopback, too, it is a part of what a request costs.
+        # It is a part of what a request costs, even over loopback.
         "congestion_control": CONGESTION_CONTROL.read_text().strip(),
         "load_average": round(os.getloadavg()[0], 2),
     }
@@ -40,7 +40,8 @@ def describe_versions(tree: Path) -> dict[str, str]:
         "plugin": _first_line(["git", "-C", str(REPOSITORY), "describe", "--always", "--dirty"]),
         "build": _cache_value("CMAKE_BUILD_TYPE"),
         "compiler": _first_line([_cache_value("CMAKE_CXX_COMPILER"), "--version"]),
-        "memcached": _number(_first_line(["memcached", "-V"])),
+        "memcached": _number(_first_line([newer_peer("memcached"), "-V"])),
+        "valkey": _number(_first_line([newer_peer("valkey-server"), "--version"])),
         "redis": _number(_first_line(["redis-server", "--version"])),
         "libmariadb": _first_line(["pkg-config", "--modversion", "libmariadb"]),
     }

@@ -9,14 +9,12 @@ from .places import BenchError
 
 
 def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    rows = [list(head), *(list(line) for line in lines)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-    text = [
-        "| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |"
-        for row in rows
+    """Cells are not padded: one long cell would make every line of the document as long."""
+    rows = [
+        "".join(f"| {cell} " if cell else "| " for cell in line) + "|" for line in (head, *lines)
     ]
-    text.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    return "\n".join(text)
+    rows.insert(1, "|" + "---|" * len(head))
+    return "\n".join(rows)
 
 
 def fill_document(document: Path, name: str, text: str) -> None:

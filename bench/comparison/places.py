@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -12,18 +12,23 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 RESULTS = REPOSITORY / "var" / "bench"
 SERVERS = RESULTS / "servers"
 
-# The private servers of the demo and of the tests serve here too.
+# The private servers of the demo and of the tests are used here, too.
 sys.path.insert(0, str(REPOSITORY / "setup"))
 
 ADDRESS = "127.0.0.1"
 SERVER_CORES = frozenset({0})
 CLIENT_CORES = frozenset({1})
-# Set: nothing asks for precedence over what else the machine does.
+# If it is set, nothing asks to run before other programs of the machine.
 POLITE = "HS_BENCH_POLITE"
 
 
 class BenchError(RuntimeError):
-    """What a person reads, in a line or two."""
+    """An error for a person to read, in a line or two."""
+
+
+def all_cores() -> frozenset[int]:
+    """The cores that this process may use."""
+    return frozenset(os.sched_getaffinity(0))
 
 
 def build_dir() -> Path:
@@ -35,16 +40,24 @@ def build_dir() -> Path:
 
 
 def program(name: str) -> str:
-    """A program that the build left."""
+    """A program in the build tree."""
     path = build_dir() / "bench" / name
     if not path.exists():
         raise BenchError(f"{path} is not built: make bench does that")
     return str(path)
 
 
+def newer_peer(name: str) -> str:
+    """A program of the newest Debian release, which setup/peers.sh has downloaded."""
+    path = REPOSITORY / "var" / "peers" / "bin" / name
+    if not path.exists():
+        raise BenchError(f"{path} is missing: setup/peers.sh gets it")
+    return str(path)
+
+
 @contextmanager
 def on_cores(cores: frozenset[int]) -> Iterator[None]:
-    """What is started inside runs on these cores, and so do its threads."""
+    """What is started inside runs on these cores, and its threads, too."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
     try:
@@ -54,9 +67,9 @@ def on_cores(cores: frozenset[int]) -> Iterator[None]:
 
 
 def put_first(pid: int) -> None:
-    """Lets a process, and all that share its session, go before whatever else the machine does.
+    """Lets a process, and all that share its session, run before other programs of the machine.
 
-    Takes a privilege; without it the neighbours show in the figures, and no more than that.
+    This needs a privilege. Without it the other programs show in the figures, but nothing fails.
     """
     if POLITE in os.environ:
         return
@@ -64,6 +77,13 @@ def put_first(pid: int) -> None:
         Path(f"/proc/{pid}/autogroup").write_text("-15")
     with suppress(OSError):
         os.setpriority(os.PRIO_PGRP, os.getpgid(pid), -15)
+
+
+def before_others(command: Sequence[str]) -> list[str]:
+    """The command that runs a program before all others, the servers of the benchmark too."""
+    if POLITE in os.environ:
+        return list(command)
+    return ["nice", "--adjustment=-18", *command]
 
 
 def need_two_cores() -> None:

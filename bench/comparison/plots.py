@@ -16,14 +16,14 @@ from .markdown import table
 from .report import precise
 from .rounds import Measured
 
-# Text stays text, and the same figures make the same file.
+# Text stays text in the SVG, and the same figures give the same file.
 mpl.rcParams["svg.fonttype"] = "none"
 mpl.rcParams["svg.hashsalt"] = "handlersocket"
 
 SIZE = (9.0, 3.4)
 LABELS = {"ours": "this plugin", "original": "the original"}
 
-# By point: the rounds.
+# By point: the results of all rounds.
 Points = Mapping[str, list[dict[str, Any]]]
 
 
@@ -35,7 +35,7 @@ def medians(points: Points) -> dict[int, Result]:
 
 
 def draw(name: str, curve: Mapping[str, Any], folder: Path) -> Path:
-    """Requests a second and server CPU a request, side by side; bars reach over the rounds."""
+    """Requests a second beside server CPU for each request. Bars show the range of the rounds."""
     figure = Figure(figsize=SIZE, layout="constrained")
     figure.suptitle(curve["title"])
     left, right = figure.subplots(1, 2)
@@ -68,7 +68,7 @@ def draw(name: str, curve: Mapping[str, Any], folder: Path) -> Path:
 
 
 def numbers(name: str, curve: Mapping[str, Any]) -> str:
-    """Server CPU a request at each point, and how much it grows from the first to the last."""
+    """Server CPU for each request at each point, and its growth from the first to the last."""
     lines, points = [], []
 
     def add(title: str, values: list[float]) -> None:
@@ -81,14 +81,14 @@ def numbers(name: str, curve: Mapping[str, Any]) -> str:
         label = LABELS.get(who, who)
         add(label, [of_point[x].cpu for x in points])
         if name.startswith("workers"):
-            # What more of them are for.
+            # More of them are there to answer more requests.
             add(f"{label}, requests a second", [of_point[x].rate for x in points])
     head = [f"µs a request, by {curve['unit']}", *(f"{x:,}" for x in points), "first to last"]
     return table(head, lines)
 
 
 def draw_all(path: Path, folder: Path) -> dict[str, str]:
-    """A curve's name, and its place in the document: a picture and the numbers."""
+    """The name of each curve and its part of the document: a picture and the numbers."""
     folder.mkdir(parents=True, exist_ok=True)
     places = {}
     for name, curve in json.loads(path.read_text())["curves"].items():

@@ -1,7 +1,7 @@
 """Where the server's time goes: perf's samples of the server alone, as tables of symbols.
 
-For a before and an after: each symbol's share is given in nanoseconds a request, too, so that two
-profiles can be compared although one of them answers more requests.
+To compare two profiles, each symbol's share is also given in nanoseconds for each request. So they
+can be compared even if one of them answers more requests.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .rounds import run_case
 from server_kind import kind_of  # isort: skip  (setup/, put on the path by places)
 
 WARM_UP = 2.0
-# Samples a second; no divisor of the timer's ticks.
+# Samples a second. The number does not divide the timer's ticks.
 FREQUENCY = 1999
 SYMBOLS = 15
 
@@ -41,7 +41,7 @@ TITLES = {
     "single": "100 × 1 lookups of 1,000,000 rows",
     "update": "100 × 1 durable updates of 1,000,000 rows",
 }
-# By the beginning of the name of the file that holds the code.
+# By the beginning of the name of the file that contains the code.
 GROUPS = {
     "handlersocket": "plugin",
     "[kernel": "kernel",
@@ -66,20 +66,20 @@ def group_of(name: str) -> str:
 
 
 def parse_samples(text: str) -> list[Sample]:
-    """What `perf report` writes with TABs between share, file and symbol."""
+    """Reads what `perf report` writes: share, file and symbol, with TABs between them."""
     samples = []
     for line in text.splitlines():
         fields = [field.strip() for field in line.split("\t")]
         if len(fields) < 3 or not fields[0].endswith("%"):
             continue
-        # [k] or [.] in front says kernel or not; the file's name has said that already.
+        # [k] or [.] in front says whether it is the kernel. The file's name says that already.
         symbol = fields[2].partition("] ")[2] or fields[2]
         samples.append(Sample(float(fields[0][:-1]), group_of(Path(fields[1]).name), symbol))
     return samples
 
 
 def by_function(samples: Iterable[Sample], server: Functions) -> list[Sample]:
-    """The server's program has few symbols: places without one are joined by their function."""
+    """The server's program has few symbols. Places without one are grouped by function."""
     shares: dict[tuple[str, str], float] = {}
     for sample in samples:
         symbol = sample.symbol
@@ -92,10 +92,10 @@ def by_function(samples: Iterable[Sample], server: Functions) -> list[Sample]:
 
 
 def describe(title: str, result: Result, samples: Sequence[Sample]) -> str:
-    """Where the time goes by part, then the dearest symbols of each."""
+    """Where the time goes by part, and then the symbols of each part that cost most."""
 
     def cost(share: float) -> str:
-        return f"{share * result.cpu * 10:,.1f}"  # a percent of microseconds, in nanoseconds
+        return f"{share * result.cpu * 10:,.1f}"  # a percentage of microseconds, in nanoseconds
 
     shares: dict[str, float] = {}
     for sample in samples:
@@ -121,12 +121,12 @@ def _dearest(samples: Iterable[Sample], group: str) -> list[Sample]:
 
 
 def record(perf: str, database: Database, case: Case, seconds: float) -> tuple[Result, str]:
-    """One load, and perf's report on its middle."""
+    """Makes one load, and returns perf's report on its middle."""
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(max_workers=1) as background:
         data = str(Path(folder) / "perf.data")
         pace = Pace(warm_up=WARM_UP, duration=seconds + 1, rounds=1)
         load = background.submit(run_case, case, database, pace)
-        # perf starts to sample when the load is past its warm-up.
+        # perf starts to sample when the load has passed its warm-up.
         delay = WARM_UP + 0.3
         sampling = [perf, "record", "-q", "-e", "cpu-clock", "-F", str(FREQUENCY), "-o", data]
         sampling += ["-D", str(int(delay * 1000)), "-p", str(database.pid)]
@@ -146,7 +146,7 @@ def _run(command: list[str]) -> str:
 
 
 def profile(tree: Path, names: Sequence[str], *, original: bool, seconds: float) -> Path:
-    """Prints the tables, and returns where they are kept."""
+    """Prints the tables, and returns the path where they are kept."""
     need_two_cores()
     perf = shutil.which("perf")
     if perf is None:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from . import bystanders, defaults
+from .bystanders import Waits, bystander_table
+from .defaults import Defaults, defaults_table
 from .load import Result
 from .markdown import table
 from .rounds import Measured
-from .table import ROWS, Figures, Row
+from .table import MET, ROWS, TARGET_MET, Figures, Row
 
 
 def precise(value: float) -> str:
-    """Three digits that count, and never fewer before the point than there are."""
+    """Three significant digits, but never fewer than there are before the point."""
     size = abs(value)
     if size >= 100:
         return f"{value:,.0f}"
@@ -29,10 +32,10 @@ def span(values: Sequence[float]) -> str:
 
 @dataclass(frozen=True)
 class Value:
-    """What a row of the table came to in each round by itself.
+    """The value of a row of the table in each round.
 
-    The middle one counts: sides of a ratio that were measured within a minute of each other share
-    what the machine was like then, which medians over all rounds do not.
+    The median counts. The sides of a ratio were measured within a minute of each other, in the same
+    state of the machine. Medians over all rounds would lose that.
     """
 
     row: Row
@@ -67,6 +70,8 @@ class Report:
     absent: Mapping[str, str]
     measured: Mapping[str, Measured]
     extras: Mapping[str, Sequence[float]]
+    bystanders: Waits = field(default_factory=dict)
+    defaults: Defaults = field(default_factory=dict)
 
     @staticmethod
     def read(path: Path) -> Report:
@@ -76,10 +81,12 @@ class Report:
             name: Measured(tuple(Result(**each) for each in rounds))
             for name, rounds in cases.items()
         }
-        return Report(**data, measured=measured)
+        waits = bystanders.from_json(data.pop("bystanders", {}))
+        lookups = defaults.from_json(data.pop("defaults", {}))
+        return Report(**data, measured=measured, bystanders=waits, defaults=lookups)
 
     def round(self, number: int) -> Figures:
-        """One round of everything; what was measured only once is the same in each."""
+        """All figures of one round. What was measured only once is the same in each round."""
         return Figures(
             {name: each.rounds[number] for name, each in self.measured.items()},
             {
@@ -89,7 +96,7 @@ class Report:
         )
 
     def values(self) -> dict[Row, Value]:
-        """Of the rows whose cases were run."""
+        """The values of the rows whose cases were run."""
         rounds = [self.round(i) for i in range(self._rounds())]
         values = {}
         for row in ROWS:
@@ -97,7 +104,7 @@ class Report:
                 each = [row.measure(figures) for figures in rounds]
             except KeyError:
                 continue
-            # What was measured once has no spread.
+            # What was measured only once has no spread.
             values[row] = Value(row, tuple(each if len(set(each)) > 1 else each[:1]))
         return values
 
@@ -105,7 +112,7 @@ class Report:
         return min((len(each.rounds) for each in self.measured.values()), default=1)
 
     def goals(self) -> str:
-        """Each row with what was measured, its bar and its aim."""
+        """Each row with what was measured, the required value and the target."""
         values = self.values()
         lines = [
             [
@@ -118,15 +125,17 @@ class Report:
             ]
             for row, value in values.items()
         ]
-        text = table(["work", "at least", "aim", "measured", "rounds", "met"], lines)
+        text = table(["work", "required", "target", "measured", "rounds", "result"], lines)
         return "\n\n".join([text, self._count(values.values()), *self._left_out(values)])
 
     def _count(self, values: Iterable[Value]) -> str:
         with_bar = [each for each in values if each.row.bar is not None]
         verdicts = [each.row.verdict(each.value) for each in with_bar]
-        aims = sum(verdict.endswith("aim") for verdict in verdicts)
-        met = sum(verdict.startswith("yes") for verdict in verdicts)
-        return f"Met: {met} of {len(with_bar)} bars, {aims} of them with the aim."
+        targets = sum(verdict == TARGET_MET for verdict in verdicts)
+        met = sum(verdict in (MET, TARGET_MET) for verdict in verdicts)
+        return (
+            f"{met} of {len(with_bar)} required values are met, {targets} of them with the target."
+        )
 
     def _left_out(self, values: Mapping[Row, Value]) -> list[str]:
         """Why rows are missing, and how many."""
@@ -147,7 +156,7 @@ class Report:
         return ["Left out:", "\n".join(lines)] if lines else []
 
     def figures(self) -> str:
-        """What each case came to: medians of all rounds."""
+        """What was measured for each case: medians of all rounds."""
         head = ["case", "requests/s", "rounds", "server CPU, µs", "rounds", "user", "system"]
         head += ["p50, µs", "p99", "p99.9", "server busy"]
         lines = []
@@ -179,7 +188,7 @@ class Report:
             [name, precise(statistics.median(each)), span(each)]
             for name, each in self.extras.items()
         ]
-        return table(["beside the rounds", "median", "rounds"], lines)
+        return table(["other measurement", "median", "rounds"], lines)
 
     def setting(self) -> str:
         machine, versions = self.machine, self.versions
@@ -189,8 +198,8 @@ class Report:
             f"load average at the end {machine['load_average']}",
             f"{versions['server']} (Debian's package {versions['package']}); plugin "
             f"{versions['plugin']}, {versions['build']} by {versions['compiler']}",
-            f"memcached {versions['memcached']}, Redis {versions['redis']}, libmariadb "
-            f"{versions['libmariadb']}",
+            f"memcached {versions['memcached']}, Redis {versions['redis']}, Valkey "
+            f"{versions.get('valkey', 'not measured')}, libmariadb {versions['libmariadb']}",
             f"{self.when}: {self._rounds()} rounds of {self.pace['duration']:g} s for each case, "
             f"{self.minutes:.0f} minutes in all",
         ]
@@ -199,8 +208,18 @@ class Report:
     def text(self) -> str:
         return "\n\n".join([self.setting(), self.goals()]) + "\n"
 
+    def details(self) -> str:
+        return "\n\n".join([self.figures(), self.beside()]) + "\n"
+
+    def beside_greedy_clients(self) -> str:
+        return bystander_table(self.bystanders) + "\n"
+
+    def as_it_comes(self) -> str:
+        return defaults_table(self.defaults) + "\n"
+
     def appendix(self) -> str:
-        return "\n\n".join([self.setting(), self.goals(), self.figures(), self.beside()]) + "\n"
+        further = [each.rstrip("\n") for each in (self.beside_greedy_clients(), self.as_it_comes())]
+        return "\n\n".join([self.text().rstrip("\n"), *further, self.details()])
 
 
 def against_sql(reports: Sequence[Report]) -> str:
@@ -210,4 +229,4 @@ def against_sql(reports: Sequence[Report]) -> str:
     for row in (row for row in ROWS if row.sql):
         cells = [of[row].text if row in of else "" for of in values.values()]
         lines.append([row.title, "" if row.bar is None else f"{row.bar:g}", *cells])
-    return table(["work", "at least", *values], lines)
+    return table(["work", "required", *values], lines)

@@ -1,4 +1,4 @@
-"""Interleaved rounds: every case once, then every case again, in the other order."""
+"""Interleaved rounds: every case once, then every case again in the opposite order."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Measured:
 
     @property
     def median(self) -> Result:
-        """The median of each figure by itself."""
+        """The median of each figure separately."""
         values = {
             field.name: statistics.median(getattr(each, field.name) for each in self.rounds)
             for field in fields(Result)
@@ -53,7 +53,7 @@ def options_of(case: Case, peer: Peer) -> list[str]:
 
 
 def possible(cases: Sequence[Case], peers: Mapping[str, Peer]) -> list[Case]:
-    """Those whose server there is, and which that server can be reached as they want."""
+    """The cases whose server exists and can be reached in the way that they need."""
 
     def has_way(case: Case) -> bool:
         peer = peers[case.peer]

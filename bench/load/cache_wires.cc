@@ -1,5 +1,5 @@
-// memcached's text protocol and Redis's: get and set of one string a key, or of a row's columns as
-// the fields of a hash.
+// memcached's text protocol and Redis's: get and set of one string for each key, or of a row's
+// columns as the fields of a hash.
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -188,8 +188,8 @@ class RedisWire final : public Wire {
   StoredText text_;
 };
 
-// The columns of a row under their names, as a find asks for them; the stored value has one for
-// each between TABs.
+// Reads the columns of a row by their names, as a find does. The stored value has one column
+// between TABs for each name.
 class RedisHashWire final : public Wire {
  public:
   explicit RedisHashWire(const Options& options) : text_(options) {

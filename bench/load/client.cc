@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t input_size = std::size_t{256} << 10;
 constexpr int connect_timeout_ms = 10'000;
 constexpr std::chrono::seconds greeting_timeout{30};
-// A run without traffic looks at the clock this often.
+// Without traffic, a run looks at the clock this often.
 constexpr std::chrono::nanoseconds longest_wait = std::chrono::milliseconds(50);
 
 std::string system_error() { return std::strerror(errno); }
@@ -64,7 +64,7 @@ void Client::run(const Timeline& timeline) {
   if (options_.rate <= 0) {
     for (Connection& connection : connections_) start_batch(connection);
   } else {
-    // The kernel may wake a thread 50 us late, and would count that as the server's.
+    // The kernel may wake a thread 50 us late. That time would count as the server's.
     ::prctl(PR_SET_TIMERSLACK, 1UL);
   }
   while (!finished()) {
@@ -75,8 +75,8 @@ void Client::run(const Timeline& timeline) {
   connections_.clear();
 }
 
-// A server that stands still at the end has answered nothing, and yet it was slow: what is still
-// waited for, sent or not, counts with the time it has waited so far.
+// If a server stops answering before the end, there are no replies, but its slowness has to count.
+// So each request that still waits, sent or not, counts with the time that it has waited so far.
 void Client::record_unanswered() {
   const auto now = std::min(Clock::now(), timeline_.to);
   const auto record = [&](Clock::time_point intended) {
@@ -118,8 +118,8 @@ bool Client::handle_events(const timespec& timeout) {
 }
 
 timespec Client::time_to_wait(bool all_started) const {
-  // A request that is due and was not started waits for a connection to have room: a reply will
-  // wake us. One that has become due since then is not to wait for anything.
+  // If a request is due but was not started, it waits for room in a connection, and a reply will
+  // wake this thread. If one has become due since then, the wait must be zero.
   if (options_.rate <= 0 || !all_started) return to_timespec(longest_wait);
   return to_timespec(intended_start(started_requests_ + 1) - Clock::now());
 }
@@ -137,7 +137,7 @@ bool Client::open(Connection& connection) {
   if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, connection.fd.get(), &event) != 0) return false;
   ++alive_;
   connection.greetings = wire_->greet(connection.out);
-  // One that lives for one request says it in one breath with its greeting.
+  // A connection that is used for one request sends it together with its greeting.
   if (running_ && options_.reconnect) {
     start_batch(connection);
   } else {
@@ -184,7 +184,8 @@ void Client::receive(Connection& connection) {
     if (count < 0) return lose(connection, system_error());
     if (count == 0) return lose(connection, "the server closed the connection");
     std::string_view bytes(input_.data(), static_cast<std::size_t>(count));
-    // Line by line, so that no reply to a greeting is counted, nor one behind it lost.
+    // Line by line, so that replies to a greeting are not counted, and the replies behind them are
+    // not lost.
     while (connection.greetings != 0 && !bytes.empty()) {
       const std::size_t end = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
       greeted(connection, feed(connection, bytes.substr(0, end), uncounted_));
@@ -195,7 +196,7 @@ void Client::receive(Connection& connection) {
   } while (static_cast<std::size_t>(count) == input_.size() && connection.fd.valid());
 }
 
-// How many replies were in `bytes`.
+// Returns how many replies were in `bytes`.
 std::uint64_t Client::feed(Connection& connection, std::string_view bytes, Tally& tally) {
   const std::uint64_t before = tally.replies;
   connection.counter->feed(bytes, tally);
@@ -268,9 +269,9 @@ void Client::start_batch(Connection& connection) {
   if (connection.batch != 0) flush(connection);
 }
 
-// Each request has its time, whatever became of those before it; one that finds no room goes out
-// late and is measured from when it should have gone.
-// False if some have to wait, for room in a connection or for the end.
+// Each request has its own time, whatever happened to those before it. If there is no room for one,
+// it is sent late, but measured from its own time. False if some have to wait, for room in a
+// connection or for the end.
 bool Client::start_due_requests() {
   const auto now = Clock::now();
   const std::chrono::duration<double> passed = now - loop_began_;

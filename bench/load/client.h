@@ -1,8 +1,8 @@
 // Client: one thread's connections, and the loop that keeps them busy.
 //
-// Owns its sockets, its epoll and what it measured. connect() and run() belong to one thread;
-// done() may be read by any other while it runs. Nothing is locked and nothing is shared but the
-// newest key. Ends when the timeline does, whatever the server does.
+// It owns its sockets, its epoll and what it has measured. connect() and run() belong to one
+// thread; any other thread may call done() meanwhile. Nothing is locked, and only the newest key is
+// shared. It ends when the timeline does, whatever the server does.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ class Client {
   Client(const Options& options, Address address, std::uint32_t connections,
          std::atomic<std::uint64_t>& newest_key, std::uint64_t seed);
 
-  // Connects, logs in and opens; what went wrong, or nothing.
+  // Connects, logs in and opens an index. Returns what went wrong, or an empty text.
   std::string connect();
   void run(const Timeline& timeline);
 
@@ -46,14 +46,15 @@ class Client {
     Descriptor fd;
     std::unique_ptr<ReplyCounter> counter;
     Buffer out;
-    std::size_t sent = 0;        // of `out`
-    bool waits_to_send = false;  // epoll watches for room
+    std::size_t sent = 0;        // how much of `out` is sent
+    bool waits_to_send = false;  // epoll watches for room to send
     std::size_t greetings = 0;   // replies to the greeting that are still to come
     std::uint32_t in_flight = 0;
-    std::uint32_t batch = 0;    // closed loop: how many were sent together
-    Clock::time_point started;  // closed loop: when that was; with reconnect: the connect
-    std::vector<Clock::time_point> starts;  // open loop: intended, a ring of `depth`
-    std::size_t oldest = 0;                 // in `starts`
+    std::uint32_t batch = 0;  // closed loop: how many were sent together
+    // closed loop: when they were sent; with reconnect: when it connected
+    Clock::time_point started;
+    std::vector<Clock::time_point> starts;  // open loop: the intended times, a ring of `depth`
+    std::size_t oldest = 0;                 // place in `starts`
   };
 
   bool open(Connection& connection);
@@ -67,7 +68,7 @@ class Client {
   void start_batch(Connection& connection);
   bool start_due_requests();
   void record_unanswered();
-  // Open loop: when the request of this number, counted from 1, should go out.
+  // Open loop: when the request with this number, counted from 1, has to be sent.
   Clock::time_point intended_start(std::uint64_t number) const;
   timespec time_to_wait(bool all_started) const;
   bool finished() const;
@@ -82,7 +83,7 @@ class Client {
   std::vector<Connection> connections_;
   std::vector<char> input_;
   std::size_t alive_ = 0;
-  std::size_t busy_ = 0;  // connections with a reply to come
+  std::size_t busy_ = 0;  // connections that wait for a reply
 
   Timeline timeline_{};
   bool running_ = false;

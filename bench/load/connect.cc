@@ -1,6 +1,7 @@
 #include "load/connect.h"
 
 #include <arpa/inet.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -9,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 #include <iostream>
+#include <memory>
+#include <string>
 
 #include "load/options.h"
 
@@ -28,37 +31,44 @@ std::optional<Address> Address::of(const Options& options) {
     address.size_ = sizeof to;
     return address;
   }
-  auto& v4 = reinterpret_cast<sockaddr_in&>(address.storage_);
-  auto& v6 = reinterpret_cast<sockaddr_in6&>(address.storage_);
-  if (inet_pton(AF_INET, options.host.c_str(), &v4.sin_addr) == 1) {
-    v4.sin_family = AF_INET;
-    v4.sin_port = htons(options.port);
-    address.size_ = sizeof v4;
-  } else if (inet_pton(AF_INET6, options.host.c_str(), &v6.sin6_addr) == 1) {
-    v6.sin6_family = AF_INET6;
-    v6.sin6_port = htons(options.port);
-    address.size_ = sizeof v6;
-  } else {
-    std::cerr << "error: '" << options.host << "' is no IPv4 or IPv6 address\n";
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const std::string port = std::to_string(options.port);
+  if (const int error = getaddrinfo(options.host.c_str(), port.c_str(), &hints, &found);
+      error != 0) {
+    std::cerr << "error: --host " << options.host << ": " << gai_strerror(error) << '\n';
     return std::nullopt;
   }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, &freeaddrinfo);
+  // A name may have several addresses, and a server may listen on one of them only.
+  const addrinfo* chosen = found;
+  for (const addrinfo* next = found; next != nullptr && found->ai_next != nullptr;
+       next = next->ai_next) {
+    const Descriptor probe(::socket(next->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!probe.valid() || ::connect(probe.get(), next->ai_addr, next->ai_addrlen) != 0) continue;
+    chosen = next;
+    break;
+  }
+  std::memcpy(&address.storage_, chosen->ai_addr, chosen->ai_addrlen);
+  address.size_ = chosen->ai_addrlen;
   return address;
 }
 
-// An address has some 28,000 ports for one server, and each of them rests when its connection is
-// closed: who connects more often than that has to come from several.
+// An address has about 28,000 ports for one server, and a port cannot be used for a while after its
+// connection was closed. A client that connects more often needs several addresses.
 bool Address::bind_to_next_source(int fd) {
   sockaddr_in source{};
   source.sin_family = AF_INET;
   source.sin_addr.s_addr = htonl(INADDR_LOOPBACK + next_source_);
   next_source_ = next_source_ + 1 == sources_ ? 0 : next_source_ + 1;
-  const int on = 1;  // the port is chosen when it is known for which server
+  const int on = 1;  // the port is chosen later, when the server's address is known
   setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
   return ::bind(fd, reinterpret_cast<const sockaddr*>(&source), sizeof source) == 0;
 }
 
-// Blocking, with a time limit: on one machine nothing is waited for, and a full backlog of a Unix
-// socket is. Whoever sends and receives says each time that he does not wait.
+// Blocking, with a time limit. On one machine a connection is made at once, but a Unix socket waits
+// if the backlog is full. Later calls that send or receive ask each time not to wait.
 Descriptor Address::connect(int timeout_ms) {
   Descriptor fd(::socket(storage_.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return fd;

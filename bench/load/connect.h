@@ -1,6 +1,6 @@
 // Sockets to the server under load, and their addresses.
 //
-// Each thread has an Address of its own. A failed system call is a message, never an exception.
+// Each thread has its own Address. A failed system call gives a message, never an exception.
 #pragma once
 
 #include <sys/socket.h>
@@ -15,7 +15,7 @@ namespace hs::bench {
 
 struct Options;
 
-// A descriptor that is closed with its owner.
+// A descriptor that is closed when its owner is destroyed.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -40,11 +40,12 @@ class Descriptor {
 
 class Address {
  public:
-  // Of the options' host and port, or Unix socket; nothing, and a message on stderr, if it is none.
+  // The address of the options' host and port, or Unix socket. If there is none, returns nothing
+  // and writes a message to stderr.
   static std::optional<Address> of(const Options& options);
 
-  // A connected socket, or an invalid one with errno set. Does not wait for a server's backlog for
-  // longer than `timeout_ms`.
+  // A connected socket, or an invalid one with errno set. Waits for room in a server's backlog for
+  // `timeout_ms` at most.
   Descriptor connect(int timeout_ms);
 
  private:
@@ -56,7 +57,7 @@ class Address {
   std::uint32_t next_source_ = 0;
 };
 
-// Waits until `events` (POLLIN …) of a socket; false when the time is over.
+// Waits for `events` (POLLIN …) of a socket. False if the time is over.
 bool wait_for(int fd, short events, int timeout_ms);
 
 }  // namespace hs::bench

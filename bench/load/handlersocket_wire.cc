@@ -1,4 +1,4 @@
-// HandlerSocket's own protocol, through the project's writer and reader.
+// HandlerSocket's own protocol, with the project's writer and reader.
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -13,7 +13,7 @@
 namespace hs::bench {
 namespace {
 
-// What each index id is open for.
+// The purpose of each index id.
 constexpr std::uint64_t find_id = 1;
 constexpr std::uint64_t update_id = 2;
 constexpr std::uint64_t insert_id = 3;
@@ -24,7 +24,8 @@ std::size_t count_columns(std::string_view columns) {
   return static_cast<std::size_t>(std::ranges::count(columns, ',')) + 1;
 }
 
-// Looks at the first bytes of a line and, where rows are to be counted, at its TABs; never keeps it.
+// Looks at the first bytes of a line and, if rows have to be counted, at its TABs. It never keeps
+// the line.
 class LineCounter final : public ReplyCounter {
  public:
   LineCounter(std::size_t columns, bool many_rows, bool only_finds)
@@ -68,7 +69,7 @@ class LineCounter final : public ReplyCounter {
   }
 
   std::size_t columns_;
-  std::size_t empty_size_;  // of a find's reply without a row
+  std::size_t empty_size_;  // the size of a find's reply without a row
   bool many_rows_;
   bool only_finds_;
   std::size_t size_ = 0;  // of the line so far
@@ -76,7 +77,8 @@ class LineCounter final : public ReplyCounter {
   bool failed_ = false;
 };
 
-// Takes every reply apart and compares it with what was asked. Dearer, so only with --check.
+// Parses every reply and compares it with the request. This is slower, so it is only used with
+// --check.
 class CheckingCounter final : public ReplyCounter {
  public:
   explicit CheckingCounter(const Options& options)
@@ -92,7 +94,7 @@ class CheckingCounter final : public ReplyCounter {
     while (splitter_.next(line) == protocol::ReplySplitter::Result::line) {
       ++tally.replies;
       protocol::Reply reply;
-      // The replies to the greeting were expected by nobody.
+      // expect() was not called for the replies to the greeting.
       if (!reader_.read(line, reply) || !reply.ok() ||
           (!expected_.empty() && !fits(expected_.front(), reply, tally))) {
         tally.error(line);
@@ -118,16 +120,27 @@ class CheckingCounter final : public ReplyCounter {
     tally.rows += reply.rows();
     tally.misses += reply.rows() == 0;
     if (expected.action != Action::find) return true;
+    const bool is_scan = expected.keys.size() == 1;
+    std::size_t next = 0;  // of the keys
     for (std::size_t row = 0; row < reply.rows(); ++row) {
-      // IN answers its rows in the order of the keys as given, a scan from the key up.
-      const bool is_scan = expected.keys.size() == 1;
-      if (!is_scan && row >= expected.keys.size()) return false;
-      const std::uint64_t key = is_scan ? expected.keys.front() + row : expected.keys[row];
-      value_.clear();
-      options_.check.front().append(value_, key, 0);
-      if (reply.row(row).front().bytes != value_.view()) return false;
+      const std::string_view value = reply.row(row).front().bytes;
+      if (is_scan) {  // from the key up
+        if (value != value_of(expected.keys.front() + row)) return false;
+        continue;
+      }
+      // IN gives its rows in the order of the keys in the request. A key that is not there has no
+      // row, and one that was asked for twice may have only one.
+      while (next < expected.keys.size() && value != value_of(expected.keys[next])) ++next;
+      if (next++ >= expected.keys.size()) return false;
     }
     return true;
+  }
+
+  // Until the next call.
+  std::string_view value_of(std::uint64_t key) {
+    value_.clear();
+    options_.check.front().append(value_, key, 0);
+    return value_.view();
   }
 
   const Options& options_;
@@ -151,7 +164,7 @@ class HandlerSocketWire final : public Wire {
       ++replies;
     }
     const Mix& mix = options_.mix;
-    if (mix.find != 0) replies += open(writer, find_id, options_.columns);
+    if (mix.find != 0) replies += open(writer, find_id, options_.columns, options_.filter_column);
     if (mix.update + mix.read_modify_write != 0) {
       replies += open(writer, update_id, options_.update_columns);
     }
@@ -174,6 +187,10 @@ class HandlerSocketWire final : public Wire {
       find.modification = protocol::Modification::update;
       find.rows_before = action == Action::read_modify_write;
       find.values = values_;
+      if (options_.modified_rows > 1) {
+        find.comparison = protocol::Comparison::greater_equal;
+        find.limit = options_.modified_rows;
+      }
       writer.find(update_id, find);
       return;
     }
@@ -183,7 +200,13 @@ class HandlerSocketWire final : public Wire {
     } else if (options_.limit > 1) {
       find.comparison = protocol::Comparison::greater_equal;
       find.limit = options_.limit;
+      find.offset = options_.offset;
     }
+    const protocol::Filter filter{.kind = protocol::FilterKind::skip,
+                                  .comparison = protocol::Comparison::equal,
+                                  .column = 0,
+                                  .value = {.bytes = options_.filter_value}};
+    if (!options_.filter_column.empty()) find.filters = {&filter, 1};
     writer.find(find_id, find);
   }
 
@@ -195,13 +218,14 @@ class HandlerSocketWire final : public Wire {
   }
 
  private:
-  std::size_t open(protocol::RequestWriter& writer, std::uint64_t id, std::string_view columns) {
-    // A name that cannot be sent is not: the first request will then be refused by the server.
+  std::size_t open(protocol::RequestWriter& writer, std::uint64_t id, std::string_view columns,
+                   std::string_view filter_columns = {}) {
+    // A name that cannot be sent is left out. Then the server refuses the first request.
     return writer.open_index(id, {.database = options_.database,
                                   .table = options_.table,
                                   .index = options_.index,
                                   .columns = columns,
-                                  .filter_columns = {}})
+                                  .filter_columns = filter_columns})
                ? 1
                : 0;
   }

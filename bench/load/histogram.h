@@ -1,8 +1,9 @@
 // Histogram: how often each latency was seen, in nanoseconds.
 //
-// HdrHistogram's layout (exact below 2,048 ns, within 0.1 % above, up to a bound), written out here
-// because its C library is in no Debian release. Fixed memory, no allocation after the constructor.
-// Belongs to one thread; merge() joins those of several once they have ended.
+// It has HdrHistogram's layout (exact below 2,048 ns, within 0.1 % above, up to a limit). It is
+// written here because HdrHistogram's C library is in no Debian release. It has a fixed size and
+// allocates nothing after the constructor. It belongs to one thread; merge() joins the histograms
+// of several threads after they have ended.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace hs::bench {
 
 class Histogram {
  public:
-  // About 73 minutes; what takes longer counts as that long.
+  // About 73 minutes. A longer time counts as this one.
   static constexpr std::uint64_t greatest = (std::uint64_t{1} << 42) - 1;
 
   Histogram() : counts_(slot_of(greatest) + 1) {}
@@ -37,9 +38,10 @@ class Histogram {
   std::uint64_t total() const { return total_; }
   std::uint64_t max() const { return max_; }
 
-  // The smallest value that `share` (0 to 1) of all values do not exceed; 0 if there are none.
+  // The smallest value that is not exceeded by this `share` (0 to 1) of all values; 0 if there are
+  // no values.
   std::uint64_t at(double share) const {
-    // Less a trifle, or 0.07 of 100 would be more than 7.
+    // Slightly less: otherwise, by rounding, 0.07 of 100 values would be more than 7.
     const double exact = share * static_cast<double>(total_) - 1e-6;
     const auto wanted = static_cast<std::uint64_t>(std::ceil(std::max(exact, 0.0)));
     std::uint64_t seen = 0;
@@ -51,7 +53,7 @@ class Histogram {
   }
 
  private:
-  // Each power of two is cut into this many slots (but for the first, which has twice as many).
+  // Each power of two is divided into so many slots. The first has twice as many.
   static constexpr int slot_bits = 10;
 
   static std::size_t slot_of(std::uint64_t value) {

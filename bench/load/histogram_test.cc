@@ -24,7 +24,7 @@ TEST(Histogram, AnyValueIsWithinAThousandth) {
   for (std::uint64_t value = 1; value < Histogram::greatest; value += 1 + value / 3) {
     Histogram histogram;
     histogram.record(value);
-    // A greater one beside it, or the maximum would answer.
+    // There has to be a greater value, or the maximum would be returned.
     histogram.record(Histogram::greatest);
     const std::uint64_t seen = histogram.at(0.5);
     ASSERT_GE(seen, value);

@@ -6,7 +6,7 @@
 namespace hs::bench {
 namespace {
 
-// Neighbouring ranks must not be neighbouring rows.
+// Makes ranks that are neighbours into rows that are not.
 std::uint64_t scatter(std::uint64_t rank) {
   rank += 0x9e3779b97f4a7c15U;
   rank = (rank ^ (rank >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -41,7 +41,7 @@ KeyChooser::KeyChooser(const KeyRange& range, std::atomic<std::uint64_t>& newest
     : range_(range),
       newest_(newest),
       random_(seed),
-      // The sum over all ranks takes a while, so only those who need it pay.
+      // The sum over all ranks takes a while, so it is made only for a distribution that needs it.
       ranks_(is_skewed(range.distribution) ? range.count : 1, range.skew) {}
 
 std::uint64_t KeyChooser::existing() {

@@ -1,7 +1,7 @@
-// KeyChooser: which key the next request is about.
+// KeyChooser: chooses the key of the next request.
 //
-// Owns its random numbers; one for each client thread. What the threads share is the newest key that
-// was inserted, in an atomic of the caller's. Never allocates after the constructor.
+// It owns its random numbers, and each client thread has one. The threads share only the newest key
+// that was inserted, in an atomic of the caller's. It allocates nothing after the constructor.
 #pragma once
 
 #include <atomic>
@@ -12,10 +12,10 @@ namespace hs::bench {
 
 enum class Distribution : std::uint8_t {
   uniform,
-  zipfian,     // YCSB's: a few keys take most requests, scattered over the range
-  latest,      // YCSB's: the newer a key, the more often it is asked for
+  zipfian,     // YCSB's: a few keys get most requests; these keys are scattered over the range
+  latest,      // YCSB's: the newer a key is, the more often it is chosen
   hot,         // uniform over `hot_keys` keys, evenly spread over the range
-  sequential,  // one after the other, then from the start
+  sequential,  // one after the other, then from the beginning again
 };
 
 struct KeyRange {
@@ -26,7 +26,7 @@ struct KeyRange {
   double skew = 0.99;  // of the Zipf distribution
 };
 
-// Ranks 0 to count - 1, the first ones most often (Gray and others, "Quickly generating
+// Ranks from 0 to count - 1. The first ranks come most often (Gray and others, "Quickly generating
 // billion-record synthetic databases").
 class ZipfRanks {
  public:
@@ -44,12 +44,12 @@ class ZipfRanks {
 
 class KeyChooser {
  public:
-  // `newest` is the greatest key that exists; insert() moves it.
+  // `newest` is the greatest key that exists; insert() increases it.
   KeyChooser(const KeyRange& range, std::atomic<std::uint64_t>& newest, std::uint64_t seed);
 
   std::uint64_t existing();
   std::uint64_t insert() { return newest_.fetch_add(1, std::memory_order_relaxed) + 1; }
-  // 0 to `bound` - 1.
+  // From 0 to `bound` - 1.
   std::uint64_t below(std::uint64_t bound) {
     return static_cast<std::uint64_t>((static_cast<Wide>(random_()) * bound) >> 64);
   }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int draws = 100'000;
 
-// How often each key came up.
+// How often each key was chosen.
 std::map<std::uint64_t, int> draw(const KeyRange& range) {
   std::atomic<std::uint64_t> newest = range.first + range.count - 1;
   KeyChooser chooser(range, newest, 7);

@@ -1,7 +1,7 @@
-// LineCutter: bytes to lines that end in CR LF, with runs of bytes between them to pass over.
+// LineCutter: cuts bytes into lines that end in CR LF, and skips the runs of bytes between them.
 //
-// What memcached's and Redis's replies have in common. One for each connection; keeps only a line
-// that came in pieces, and no more of it than `max_line` bytes.
+// The replies of memcached and Redis have this form. Each connection has one. It keeps only a line
+// that came in pieces, and at most `max_line` bytes of it.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,8 @@ class LineCutter {
  public:
   static constexpr std::size_t max_line = 512;
 
-  // `on_line` gets each line without its CR LF and says how many bytes behind it are no line.
+  // `on_line` gets each line without its CR LF. It returns how many bytes behind the line belong to
+  // no line.
   template <typename OnLine>
   void feed(std::string_view bytes, OnLine on_line) {
     while (!bytes.empty()) {

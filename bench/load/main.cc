@@ -1,4 +1,4 @@
-// hs-bench: load for a HandlerSocket server, and for those that it is compared with.
+// hs-bench: load for a HandlerSocket server, and for the servers with which it is compared.
 #include <sys/resource.h>
 
 #include <atomic>
@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "load/beside.h"
 #include "load/client.h"
 #include "load/meter.h"
 #include "load/options.h"
@@ -14,7 +15,7 @@
 namespace hs::bench {
 namespace {
 
-// Thousands of connections are more than most systems allow unless asked.
+// Most systems allow thousands of connections only if the process asks for them.
 void allow_descriptors() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -26,6 +27,7 @@ int run(const Options& options) {
   allow_descriptors();
   const std::optional<Address> address = Address::of(options);
   if (!address) return 2;
+  if (!options.beside.empty()) return run_beside(options, *address);
 
   std::atomic<std::uint64_t> newest_key = options.keys.first + options.keys.count - 1;
   std::vector<std::unique_ptr<Client>> clients;

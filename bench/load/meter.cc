@@ -62,21 +62,27 @@ void Meter::wait_until(Clock::time_point end) {
 }
 
 int deliver(const Options& options, const Result& result) {
+  return deliver(
+      options, result.clean(), [&](std::ostream& out) { write_json(out, result); },
+      [&](std::ostream& out) { write_text(out, result); });
+}
+
+int deliver(const Options& options, bool clean, const Writer& json, const Writer& text) {
   if (!options.quiet) std::cerr << "\r                                        \r";
   if (options.json_path == "-") {
-    write_json(std::cout, result);
-    return result.clean() ? 0 : 1;
+    json(std::cout);
+    return clean ? 0 : 1;
   }
-  write_text(std::cout, result);
+  text(std::cout);
   if (!options.json_path.empty()) {
     std::ofstream file(options.json_path);
-    write_json(file, result);
+    json(file);
     if (!file.flush()) {
       std::cerr << "error: cannot write " << options.json_path << '\n';
       return 2;
     }
   }
-  return result.clean() ? 0 : 1;
+  return clean ? 0 : 1;
 }
 
 }  // namespace hs::bench

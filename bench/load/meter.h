@@ -1,12 +1,14 @@
-// Meter: waits while the client threads work, shows how it goes, and reads the clocks at both ends.
+// Meter: waits while the client threads work, shows their progress, and reads the clocks at both
+// ends.
 //
-// Belongs to the main thread. What it asks of the clients it asks through two callbacks, which any
-// thread may be in the middle of changing: they read atomics.
+// It belongs to the main thread. It asks the clients through two callbacks. These read atomics,
+// because the client threads may change the values meanwhile.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <ostream>
 
 #include "load/options.h"
 #include "load/result.h"
@@ -25,11 +27,11 @@ struct Timeline {
 
 class Meter {
  public:
-  // `done` is how many requests were answered so far; `ended` whether nobody works any more.
+  // `done` returns how many requests were answered so far, `ended` whether all clients have ended.
   Meter(const Options& options, std::function<std::uint64_t()> done, std::function<bool()> ended)
       : options_(options), done_(std::move(done)), ended_(std::move(ended)) {}
 
-  // Returns when the time is over or everyone has ended; fills in the times of `result`.
+  // Returns when the time is over or all clients have ended. Sets the times in `result`.
   void watch(const Timeline& timeline, Result& result);
 
  private:
@@ -42,7 +44,10 @@ class Meter {
   std::uint64_t shown_ = 0;
 };
 
-// Writes the result where the options want it; the program's exit code.
+using Writer = std::function<void(std::ostream&)>;
+
+// Write the result where the options want it. They return the program's exit code.
 int deliver(const Options& options, const Result& result);
+int deliver(const Options& options, bool clean, const Writer& json, const Writer& text);
 
 }  // namespace hs::bench

@@ -1,9 +1,9 @@
-// MySQL's X protocol: a statement that is prepared once and executed for each request.
+// MySQL's X protocol: a statement is prepared once and executed for each request.
 //
-// A frame is its length in four bytes, little end first, a byte that says what it is, and a Protocol
-// Buffers message. What is written here takes three kinds of fields, and of what comes back only the
-// kind of frame counts, so no message is ever taken apart: that spares the generator a library that
-// would cost it more than the server's work is.
+// A frame consists of its length in four bytes (little-endian), a byte for its kind, and a Protocol
+// Buffers message. What this file writes needs three kinds of fields. Of the replies only the kind
+// of frame counts, so no message is parsed. So the load generator does not need a library for
+// messages, which would take more time than the server's work.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -14,7 +14,7 @@
 namespace hs::bench {
 namespace {
 
-// Kinds of frames, as MySQL numbers them.
+// The kinds of frames, as MySQL numbers them.
 enum class Sent : std::uint8_t {
   authenticate_start = 4,
   prepare = 40,
@@ -32,7 +32,7 @@ constexpr std::size_t header_size = 5;
 constexpr std::uint32_t select_id = 1;
 constexpr std::uint32_t update_id = 2;
 
-// Messages from the inside out: each of these returns the bytes of one field.
+// Messages are built from the inside to the outside. Each of these returns the bytes of one field.
 std::string varint(std::uint64_t value) {
   std::string bytes;
   for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
@@ -110,13 +110,13 @@ class MysqlxCounter final : public ReplyCounter {
         rows_ = 0;
         return;
     }
-    // Columns, notices, the end of the rows: nothing to count.
+    // Columns, notices and the end of the rows are not counted.
   }
 
   bool only_finds_;
   std::array<unsigned char, header_size> header_{};
   std::size_t header_length_ = 0;
-  std::uint32_t rest_ = 0;  // of the frame's message
+  std::uint32_t rest_ = 0;  // how much of the frame's message is missing
   std::uint64_t rows_ = 0;
   std::string error_;
 };
@@ -134,7 +134,7 @@ class MysqlxWire final : public Wire {
               options.update_columns + " = ? WHERE " + options.key_column + " = ?";
   }
 
-  // In plain words, which the server takes over a Unix socket.
+  // The password is sent as plain text, which the server accepts over a Unix socket.
   std::size_t greet(Buffer& out) override {
     // Database (none), user and password, with a NUL between them.
     const std::string login = '\0' + options_.user + '\0' + options_.secret;
@@ -153,7 +153,7 @@ class MysqlxWire final : public Wire {
       message_ += string_argument(value_.view());
     }
     for (const std::uint64_t key : keys) message_ += unsigned_argument(key);
-    // Names of columns are not asked for again and again.
+    // Asks the server not to send the names of columns each time.
     message_ += number_field(3, 1);
     append_frame(out, Sent::execute, message_);
   }
@@ -164,7 +164,7 @@ class MysqlxWire final : public Wire {
 
  private:
   static std::size_t prepare(Buffer& out, std::uint32_t id, std::string_view statement) {
-    // One of several kinds: 5 is a statement of SQL, which stands in field 6.
+    // One of several kinds: 5 is an SQL statement, which is in field 6.
     const std::string one_of = number_field(1, 5) + bytes_field(6, bytes_field(1, statement));
     append_frame(out, Sent::prepare, number_field(1, id) + bytes_field(2, one_of));
     return 1;

@@ -7,12 +7,15 @@
 namespace hs::bench {
 namespace {
 
+// The rate of the light client of --beside.
+constexpr double light_rate = 200;
+
 struct Work {
   Mix mix;
   std::optional<Distribution> distribution;
 };
 
-// By the names of YCSB's core workloads; E, its scans, is --limit here.
+// The works have the names of YCSB's core workloads. Its workload E (scans) is --limit here.
 const std::map<std::string, Work>& works() {
   static const std::map<std::string, Work> table{
       {"find", {{.find = 100}, {}}},
@@ -37,7 +40,7 @@ const std::map<std::string, Distribution> distributions{
 
 const std::map<std::string, Protocol> protocols{
     {"handlersocket", Protocol::handlersocket},
-    {"echo", Protocol::handlersocket},  // whatever answers each line with a line
+    {"echo", Protocol::handlersocket},  // any server that answers each line with a line
     {"memcached", Protocol::memcached},
     {"redis", Protocol::redis},
     {"redis-hash", Protocol::redis_hash},
@@ -62,7 +65,7 @@ bool parse_templates(const std::vector<std::string>& texts, std::vector<ValueTem
   return true;
 }
 
-// What the command line gives as text and Options holds as something better.
+// Options that the command line gives as text, and that Options holds as other types.
 struct Texts {
   std::string protocol = "handlersocket";
   std::string distribution;
@@ -73,6 +76,7 @@ struct Texts {
   std::vector<std::string> stored_value{
       "user_{key:07}\tuser_{key:07}@example.com\t2020-01-01 00:00:00"};
   std::vector<std::string> check;
+  std::vector<std::string> beside;
   double warm_up = 1;
   double duration = 5;
 };
@@ -81,7 +85,8 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--protocol", texts.protocol, "what the server speaks")
       ->check(CLI::IsMember(protocols))
       ->capture_default_str();
-  app.add_option("--host", options.host, "an IPv4 or IPv6 address")->capture_default_str();
+  app.add_option("--host", options.host, "a name, or an IPv4 or IPv6 address")
+      ->capture_default_str();
   app.add_option("--port", options.port)->capture_default_str();
   app.add_option("--socket", options.unix_socket, "a Unix socket instead of host and port");
   app.add_option("--secret", options.secret, "log in with this secret first");
@@ -134,11 +139,19 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--check", texts.check, "what the first column of each found row has to be")
       ->expected(1);
 
+  CLI::Option* beside =
+      app.add_option("--beside", texts.beside,
+                     "be the bystander: one request at a time, first alone, then beside each of "
+                     "these greedy loads: " +
+                         names_of_greed())
+          ->delimiter(',');
   app.add_option("--connections", options.connections)
       ->check(CLI::Range(1, 100'000))
+      ->excludes(beside)
       ->capture_default_str();
   app.add_option("--threads", options.threads, "client threads")
       ->check(CLI::Range(1, 256))
+      ->excludes(beside)
       ->capture_default_str();
   app.add_option("--sources", options.sources,
                  "loopback addresses to connect from, in turn: each has 28,000 ports a minute")
@@ -146,12 +159,15 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
       ->capture_default_str();
   app.add_option("--depth", options.depth, "requests in flight on each connection")
       ->check(CLI::Range(1, 100'000))
+      ->excludes(beside)
       ->capture_default_str();
   app.add_option("--rate", options.rate,
-                 "requests a second, whatever the server does (open loop); 0: as many as it takes")
+                 "requests a second, whatever the server does (open loop); 0: as many as it takes; "
+                 "with --beside 200 if it is not given")
       ->check(CLI::Range(0.0, 100e6))
       ->capture_default_str();
-  app.add_option("--operations", options.operations, "stop after so many requests");
+  app.add_option("--operations", options.operations, "stop after so many requests")
+      ->excludes(beside);
   app.add_option("--warm-up", texts.warm_up, "seconds before measuring")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
@@ -166,7 +182,19 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
   app.add_flag("--quiet", options.quiet, "no progress on stderr");
 }
 
-// What no single option can say. Empty: all is well.
+bool parse_greed(const std::vector<std::string>& names, std::vector<Greed>& out) {
+  for (const std::string& name : names) {
+    const std::optional<Greed> greed = greed_of(name);
+    if (!greed) {
+      std::cerr << "error: --beside '" << name << "': one of " << names_of_greed() << '\n';
+      return false;
+    }
+    out.push_back(*greed);
+  }
+  return true;
+}
+
+// Checks options that depend on each other. Returns an empty text if all is well.
 std::string contradiction(const Options& options) {
   const Mix& mix = options.mix;
   if (mix.find + mix.update + mix.insert + mix.read_modify_write != 100) {
@@ -187,7 +215,15 @@ std::string contradiction(const Options& options) {
   }
   if (options.sources > 1 && (!options.unix_socket.empty() || options.host != "127.0.0.1"))
     return "--sources are addresses beside 127.0.0.1: for that host only";
-  if (options.reconnect && options.rate > 0) return "--work connect has no --rate";
+  if (options.beside.empty()) {
+    return options.reconnect && options.rate > 0 ? "--work connect has no --rate" : "";
+  }
+  if (options.reconnect) return "--work connect and --beside together";
+  if (options.rate <= 0) return "--beside needs a --rate";
+  for (const Greed greed : options.beside) {
+    const std::string wrong = refusal(greed, options);
+    if (!wrong.empty()) return "--beside " + std::string(name_of(greed)) + ": " + wrong;
+  }
   return {};
 }
 
@@ -210,13 +246,14 @@ Parsed parse_options(int argc, char** argv, Options& options) {
   if (!texts.distribution.empty()) {
     options.keys.distribution = distributions.at(texts.distribution);
   }
+  if (!texts.beside.empty() && app.count("--rate") == 0) options.rate = light_rate;
   options.warm_up = std::chrono::duration<double>(texts.warm_up);
   options.duration = std::chrono::duration<double>(texts.duration);
   if (!parse_templates(texts.update_values, options.update_values) ||
       !parse_templates(texts.insert_values, options.insert_values) ||
       !parse_templates(texts.stored_key, options.stored_key) ||
       !parse_templates(texts.stored_value, options.stored_value) ||
-      !parse_templates(texts.check, options.check)) {
+      !parse_templates(texts.check, options.check) || !parse_greed(texts.beside, options.beside)) {
     return Parsed::wrong;
   }
   if (const std::string wrong = contradiction(options); !wrong.empty()) {

@@ -1,6 +1,6 @@
 // Options: everything that the command line says, checked.
 //
-// Filled once at the start, read by every thread after that.
+// It is set once at the start, and then read by every thread.
 #pragma once
 
 #include <chrono>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "load/greed.h"
 #include "load/key_chooser.h"
 #include "load/value_template.h"
 
@@ -15,7 +16,7 @@ namespace hs::bench {
 
 enum class Protocol : std::uint8_t { handlersocket, memcached, redis, redis_hash, mysqlx };
 
-// Shares of the operations, in percent.
+// The shares of the operations, in percent.
 struct Mix {
   std::uint32_t find = 100;
   std::uint32_t update = 0;
@@ -27,13 +28,13 @@ struct Options {
   Protocol protocol = Protocol::handlersocket;
   std::string host = "127.0.0.1";
   std::uint16_t port = 9998;
-  std::string unix_socket;  // instead of host and port
+  std::string unix_socket;  // used instead of host and port
   std::string secret;
 
   std::string database = "test";
   std::string table = "user";
   std::string index = "PRIMARY";
-  // MySQL's X protocol: who logs in, and the column that the key is compared with.
+  // MySQL's X protocol: the user who logs in, and the column with which the key is compared.
   std::string user = "root";
   std::string key_column = "user_id";
   std::string columns = "user_name,user_email,created";
@@ -41,36 +42,44 @@ struct Options {
   std::vector<ValueTemplate> update_values;
   std::string insert_columns = "user_id,user_name,user_email,created";
   std::vector<ValueTemplate> insert_values;
-  // memcached and Redis: what a key is called and what is stored under it.
+  // memcached and Redis: the name of a key and the value that is stored for it.
   std::vector<ValueTemplate> stored_key;
   std::vector<ValueTemplate> stored_value;
 
   std::string work = "find";
   Mix mix;
-  bool reconnect = false;  // work `connect`: connect, open, find, close, again and again
+  bool reconnect = false;  // for the work `connect`: connect, open, find, close, again and again
   KeyRange keys;
-  std::uint32_t keys_per_find = 1;   // more than one: IN, or a get of several keys
+  std::uint32_t keys_per_find = 1;   // more than one: IN, or a get with several keys
   std::uint64_t limit = 1;           // more than one: a scan from the key up
-  std::vector<ValueTemplate> check;  // what the first column of a found row has to be
+  std::vector<ValueTemplate> check;  // what the first column of a found row must contain
+
+  // The bystander: these kinds of greedy clients run one after the other beside a light client.
+  std::vector<Greed> beside;
+  // Only greedy clients ask for these.
+  std::uint64_t offset = 0;
+  std::string filter_column;  // empty: no filter
+  std::string filter_value;
+  std::uint64_t modified_rows = 1;  // rows of one update, from its key up
 
   std::uint32_t connections = 16;
-  std::uint32_t sources = 1;  // loopback addresses that they come from, in turn
+  std::uint32_t sources = 1;  // the loopback addresses from which they come, in turn
   std::uint32_t threads = 1;
   std::uint32_t depth = 100;
-  double rate = 0;               // requests a second; 0 is a closed loop
+  double rate = 0;               // requests a second; 0: a closed loop
   std::uint64_t operations = 0;  // stop after so many; 0: when the time is over
   std::chrono::duration<double> warm_up{1};
   std::chrono::duration<double> duration{5};
   std::uint64_t seed = 1;
-  std::uint64_t first_number = 0;  // where {n} begins in values
-  int server_pid = 0;              // whose CPU time is measured
+  std::uint64_t first_number = 0;  // the first value of {n}
+  int server_pid = 0;              // the process whose CPU time is measured
   bool quiet = false;
   std::string json_path;  // "-" is standard output
 };
 
 enum class Parsed : std::uint8_t { run, end, wrong };
 
-// Says what is wrong, or prints the help, itself.
+// Writes what is wrong, or the help, itself.
 Parsed parse_options(int argc, char** argv, Options& options);
 
 }  // namespace hs::bench

@@ -11,7 +11,8 @@ namespace hs::bench {
 
 std::optional<CpuTime> cpu_time_of(int pid) {
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-  // The name in brackets may hold anything, blanks too; the fields behind it count from 3.
+  // The name in brackets may contain anything, also blanks. The fields behind it are counted from
+  // 3.
   stat.ignore(std::numeric_limits<std::streamsize>::max(), ')');
   std::string field;
   for (int number = 3; number < 14; ++number) stat >> field;

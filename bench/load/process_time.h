@@ -1,6 +1,6 @@
-// CPU time of processes: the server's and our own.
+// CPU time of processes: the server's and this program's.
 //
-// Plain reads of the kernel's figures; any thread.
+// Plain reads of the kernel's figures, for any thread.
 #pragma once
 
 #include <optional>

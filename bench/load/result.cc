@@ -18,7 +18,17 @@ double per_request(double seconds, const Result& result) {
   return requests == 0 ? 0 : seconds * 1e6 / requests;
 }
 
-void write_string(std::ostream& out, std::string_view text) {
+void write_cpu(std::ostream& out, std::string_view who, const CpuTime& time, const Result& result) {
+  out << "  \"" << who << "_cpu\": {\"user_seconds\": " << time.user
+      << ", \"system_seconds\": " << time.system
+      << ", \"user_us_per_request\": " << per_request(time.user, result)
+      << ", \"system_us_per_request\": " << per_request(time.system, result)
+      << ", \"us_per_request\": " << per_request(time.user + time.system, result) << "},\n";
+}
+
+}  // namespace
+
+void write_json_string(std::ostream& out, std::string_view text) {
   out << '"';
   for (const char byte : text) {
     const auto code = static_cast<unsigned char>(byte);
@@ -34,16 +44,6 @@ void write_string(std::ostream& out, std::string_view text) {
   out << '"';
 }
 
-void write_cpu(std::ostream& out, std::string_view who, const CpuTime& time, const Result& result) {
-  out << "  \"" << who << "_cpu\": {\"user_seconds\": " << time.user
-      << ", \"system_seconds\": " << time.system
-      << ", \"user_us_per_request\": " << per_request(time.user, result)
-      << ", \"system_us_per_request\": " << per_request(time.system, result)
-      << ", \"us_per_request\": " << per_request(time.user + time.system, result) << "},\n";
-}
-
-}  // namespace
-
 void write_json(std::ostream& out, const Result& result) {
   out << std::setprecision(8) << "{\n  \"seconds\": " << result.seconds
       << ",\n  \"requests\": " << result.tally.replies << ",\n  \"requests_per_second\": "
@@ -52,7 +52,7 @@ void write_json(std::ostream& out, const Result& result) {
       << ",\n  \"rows_per_second\": " << static_cast<double>(result.tally.rows) / result.seconds
       << ",\n  \"misses\": " << result.tally.misses << ",\n  \"errors\": " << result.tally.errors
       << ",\n  \"lost_connections\": " << result.lost_connections << ",\n  \"first_error\": ";
-  write_string(out, result.tally.first_error);
+  write_json_string(out, result.tally.first_error);
   out << ",\n";
   write_cpu(out, "client", result.client_cpu, result);
   if (result.server_cpu) write_cpu(out, "server", *result.server_cpu, result);

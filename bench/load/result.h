@@ -1,4 +1,4 @@
-// Result: what a run measured, for people and as JSON.
+// Result: what a run has measured, for people and as JSON.
 //
 // A plain value, written once at the end by the main thread.
 #pragma once
@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <ostream>
+#include <string_view>
 
 #include "load/histogram.h"
 #include "load/process_time.h"
@@ -21,7 +22,7 @@ struct Result {
   CpuTime client_cpu;
   std::optional<CpuTime> server_cpu;
 
-  // Joins what one more client saw.
+  // Adds the results of one more client.
   void add(const Tally& other) {
     tally.replies += other.replies;
     tally.rows += other.rows;
@@ -34,5 +35,7 @@ struct Result {
 
 void write_json(std::ostream& out, const Result& result);
 void write_text(std::ostream& out, const Result& result);
+// Writes a string of JSON. The bytes may be anything.
+void write_json_string(std::ostream& out, std::string_view text);
 
 }  // namespace hs::bench

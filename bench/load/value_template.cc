@@ -20,7 +20,7 @@ void append_number(Buffer& out, std::uint64_t number, std::size_t width) {
 }  // namespace
 
 std::uint64_t number_of_this_run() {
-  // Eleven digits, which come round after three years.
+  // Eleven digits. The numbers start again after three years.
   constexpr std::uint64_t bound = 100'000'000'000;
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
   return static_cast<std::uint64_t>(

@@ -1,7 +1,7 @@
 // ValueTemplate: text with places for numbers, such as "user_{key:07}".
 //
-// `{key}` is the request's key, `{n}` a number that grows with each request; a width after a colon
-// fills up with zeros. Immutable once made; any thread may append from it.
+// `{key}` is the request's key. `{n}` is a number that grows with each request. A width after a
+// colon adds zeros in front. It does not change after it is made, so any thread may append from it.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace hs::bench {
 
 class ValueTemplate {
  public:
-  // Nothing if a brace does not hold `key` or `n` with an optional width.
+  // Nothing if a brace contains anything except `key` or `n` with an optional width.
   static std::optional<ValueTemplate> parse(std::string_view text);
 
   void append(Buffer& out, std::uint64_t key, std::uint64_t n) const;
@@ -32,12 +32,12 @@ class ValueTemplate {
   std::vector<Piece> pieces_;
 };
 
-// An e-mail address of the demo's table, as long as those that it holds: an engine writes a row
-// that stays as long as it was in its place, and so all that write measure the same.
+// An e-mail address as long as those in the demo's table. An engine writes a row in its old place
+// if its size stays the same. So all that write measure the same work.
 inline constexpr std::string_view same_size_update = "u{n:011}@example.com";
 
-// Where `{n}` may begin so that no run writes what an earlier one has left: an update that changes
-// nothing is hardly one. Less than 100,000,000,000.
+// A first value of `{n}` with which no run writes what an earlier run has left: an update that
+// changes nothing is hardly an update. Less than 100,000,000,000.
 std::uint64_t number_of_this_run();
 
 }  // namespace hs::bench

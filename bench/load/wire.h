@@ -1,7 +1,8 @@
-// Wire: one protocol as a client speaks it, so that one loop drives every server alike.
+// Wire: one protocol, as a client speaks it, so that one loop can load every server in the same
+// way.
 //
-// A Wire belongs to one client thread and writes requests; a ReplyCounter belongs to one connection
-// and counts what comes back, in pieces of any size. Neither does I/O, neither keeps a reply.
+// A Wire belongs to one client thread and writes requests. A ReplyCounter belongs to one connection
+// and counts what comes back, in pieces of any size. Neither does I/O, and neither keeps a reply.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ struct Options;
 
 enum class Action : std::uint8_t { find, update, insert, read_modify_write };
 
-// What came back, since the program began or since the caller last looked.
+// What came back since the program began, or since the caller last looked.
 struct Tally {
   std::uint64_t replies = 0;
   std::uint64_t rows = 0;
@@ -39,7 +40,7 @@ struct Tally {
 class ReplyCounter {
  public:
   virtual ~ReplyCounter() = default;
-  // Before a request is written: only a counter that checks values wants to know.
+  // Called before a request is written. Only a counter that checks values needs it.
   virtual void expect(Action /*action*/, std::span<const std::uint64_t> /*keys*/) {}
   virtual void feed(std::string_view bytes, Tally& tally) = 0;
 };
@@ -47,14 +48,14 @@ class ReplyCounter {
 class Wire {
  public:
   virtual ~Wire() = default;
-  // What a new connection has to say first, and how many replies to that it waits for.
+  // Appends what a new connection has to send first. Returns how many replies to it will come.
   virtual std::size_t greet(Buffer& out) = 0;
   // One request. Only a find may have more than one key.
   virtual void write(Buffer& out, Action action, std::span<const std::uint64_t> keys) = 0;
   virtual std::unique_ptr<ReplyCounter> counter() const = 0;
 };
 
-// `options` outlives the wire.
+// `options` have to outlive the wire.
 std::unique_ptr<Wire> make_wire(const Options& options);
 std::unique_ptr<Wire> make_handlersocket_wire(const Options& options);
 std::unique_ptr<Wire> make_memcached_wire(const Options& options);

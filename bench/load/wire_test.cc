@@ -27,7 +27,7 @@ std::string write(const Options& options, Action action, std::span<const std::ui
   return std::string(out.view());
 }
 
-// The same tally however the bytes are cut.
+// Counts replies, and checks that the tally is the same however the bytes are cut.
 Tally count(const Options& options, std::string_view replies) {
   Tally whole;
   make_wire(options)->counter()->feed(replies, whole);
@@ -106,6 +106,23 @@ TEST(HandlerSocketWire, ChecksValues) {
   EXPECT_EQ(tally.replies, 3U);
 }
 
+TEST(HandlerSocketWire, ChecksMultiGetsWithRepeatedAndMissingKeys) {
+  Options options = options_for(Protocol::handlersocket);
+  options.check = {template_of("{key}")};
+  const auto counter = make_wire(options)->counter();
+  Tally tally;
+  constexpr std::array<std::uint64_t, 4> keys{42, 42, 1000, 7};
+  counter->expect(Action::find, keys);
+  counter->feed("0\t3\t42\tb\tc\t7\tb\tc\n", tally);
+  EXPECT_EQ(tally.errors, 0U);
+  counter->expect(Action::find, keys);
+  counter->feed("0\t3\t7\tb\tc\t42\tb\tc\n", tally);
+  EXPECT_EQ(tally.errors, 1U);
+  counter->expect(Action::find, keys);
+  counter->feed("0\t3\t42\tb\tc\t8\tb\tc\n", tally);
+  EXPECT_EQ(tally.errors, 2U);
+}
+
 TEST(MemcachedWire, Writes) {
   const Options options = options_for(Protocol::memcached);
   EXPECT_EQ(write(options, Action::find, two), "get user:42 user:7\r\n");
@@ -157,15 +174,16 @@ std::string frame(char kind, std::string_view message) {
 
 TEST(MysqlxWire, Writes) {
   Options options = options_for(Protocol::mysqlx);
-  // Statement 1; an argument that holds a scalar of type 2, the number in field 3; no names of columns.
+  // Statement 1. Its argument is a scalar of type 2, with the number in field 3. No names of
+  // columns are asked for.
   EXPECT_EQ(write(options, Action::find, one),
             frame(41, "\x08\x01\x12\x08\x08\x01\x12\x04\x08\x02\x18\x2a\x18\x01"));
-  // Statement 2; a scalar of type 8, a string in field 9, whose bytes are in field 1.
+  // Statement 2. A scalar of type 8 is a string in field 9, with the bytes in field 1.
   EXPECT_EQ(write(options, Action::update, one),
             frame(41,
                   "\x08\x02\x12\x0c\x08\x01\x12\x08\x08\x08\x4a\x04\x0a\x02u1"
                   "\x12\x08\x08\x01\x12\x04\x08\x02\x18\x2a\x18\x01"));
-  // Seven bits a byte, the lowest first.
+  // Each byte holds seven bits, the lowest first.
   constexpr std::array<std::uint64_t, 1> large{300};
   EXPECT_EQ(write(options, Action::find, large),
             frame(41, "\x08\x01\x12\x09\x08\x01\x12\x05\x08\x02\x18\xac\x02\x18\x01"));

@@ -1,9 +1,10 @@
-// hs-echo: answers each line with the same reply, and does nothing else: the floor of the network.
+// hs-echo: answers each line with the same reply, and does nothing else. It measures the least that
+// the network costs.
 //
 //   hs-echo ADDRESS PORT | hs-echo PATH      (a Unix socket)
 //
-// One thread, one epoll, one read and one send for what a connection has sent. What a server needs
-// beyond this is its own.
+// It has one thread and one epoll, and needs one read and one send for what a connection has sent.
+// What a server needs beyond this is the server's own cost.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -16,6 +17,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <iostream>
 #include <map>
@@ -25,7 +27,7 @@
 
 namespace {
 
-// What a lookup of the sample table answers.
+// The reply to a lookup in the sample table.
 constexpr std::string_view reply =
     "0\t3\tuser_0500000\tuser_0500000@example.com\t2021-07-15 17:46:40\n";
 
@@ -90,7 +92,7 @@ class Echo {
     }
   }
 
-  // False: the connection is over.
+  // Returns false if the connection is over.
   bool answer(int fd, std::uint32_t events) {
     if ((events & EPOLLOUT) == 0) {
       const ssize_t got = read(fd, input_.data(), input_.size());
@@ -100,7 +102,7 @@ class Echo {
       while (replies_.size() < lines * reply.size()) replies_ += reply;
       return send_all(fd, std::string_view(replies_).substr(0, lines * reply.size()));
     }
-    // A client that has not read yet: no more is taken from it until it has.
+    // The client has not read its replies yet. Nothing more is read from it until it has.
     const std::string rest = std::move(waiting_[fd]);
     waiting_.erase(fd);
     return send_all(fd, rest);

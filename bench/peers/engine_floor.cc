@@ -1,10 +1,12 @@
-// hs_engine_floor(database, table, keys, lookups): what the storage engine alone costs.
+// hs_engine_floor(database, table, keys, lookups): measures what the storage engine alone costs.
 //
-// A function for SQL, loaded by the comparison into its own server and never installed: random
-// lookups by an INT UNSIGNED primary key of 1 to `keys`, straight through the handler, in the
-// connection's own thread. Returns nanoseconds of CPU time a lookup; NULL if the table cannot be
-// read. Nothing is formatted and nothing is sent: no server above the engine can be faster.
-// The first of the server's headers has to be first.
+// It is an SQL function that the comparison loads into its own server; it is never installed. It
+// makes random lookups by an INT UNSIGNED primary key of 1 to `keys`, straight through the handler,
+// in the connection's own thread. It returns the nanoseconds of CPU time for a lookup, or NULL if
+// the table cannot be read. Nothing is formatted and nothing is sent, so no server on top of the
+// engine can be faster.
+//
+// The first of the server's headers has to come first.
 // clang-format off
 #include <my_global.h>
 #include <sql_class.h>
@@ -25,7 +27,7 @@ double thread_nanoseconds() {
   return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 
-// The statement's end closes the table and gives its locks back.
+// The end of the statement closes the table and releases its locks.
 TABLE* open_for_reading(THD* thd, LEX_CSTRING database, LEX_CSTRING name) {
   TABLE_LIST reference;
   reference.init_one_table(&database, &name, nullptr, TL_READ);
@@ -39,7 +41,7 @@ TABLE* open_for_reading(THD* thd, LEX_CSTRING database, LEX_CSTRING name) {
   return thd->lock == nullptr ? nullptr : table;
 }
 
-// Every column but the key, as the comparison's lookups ask for.
+// Reads every column except the key, as the comparison's lookups do.
 double measure(TABLE& table, std::uint64_t keys, std::uint64_t lookups) {
   bitmap_clear_all(table.read_set);
   for (uint i = 1; i < table.s->fields; ++i) bitmap_set_bit(table.read_set, i);

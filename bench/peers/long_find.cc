@@ -1,8 +1,8 @@
-// hs-long-find PORT ROWS SERVER_PID: one find of many rows, while another connection goes on with
-// lookups, one at a time. Prints what both saw, and the server's memory, as one line of JSON.
+// hs-long-find PORT ROWS SERVER_PID: sends one find of many rows, while another connection sends
+// lookups, one at a time. Prints what both measured, and the server's memory, as one line of JSON.
 //
-// One thread, so that no scheduling of ours stands between the server's reply and the clock; the
-// lookups' socket is looked at after every piece of the long reply. Bounded in time.
+// It has one thread, so that its own scheduling does not delay the measurement. It looks at the
+// socket of the lookups after every piece of the long reply. Its time is limited.
 #include <poll.h>
 
 #include <algorithm>
@@ -32,14 +32,14 @@ constexpr std::chrono::milliseconds between_looks{5};
 constexpr std::chrono::milliseconds alone{300};
 constexpr std::size_t piece_size = std::size_t{256} << 10;
 constexpr std::string_view open_index = "P\t1\ttest\tuser\tPRIMARY\tuser_name,user_email,created\n";
-// In the middle of the demo's table.
+// A row in the middle of the demo's table.
 constexpr std::string_view lookup = "1\t=\t1\t500000\n";
 
 double milliseconds(Clock::duration time) {
   return std::chrono::duration<double, std::milli>(time).count();
 }
 
-// Memory that is the process's own: a file that it maps is not. 0 if it cannot be read.
+// The process's own memory, without files that it maps. 0 if it cannot be read.
 std::uint64_t own_memory_kib(const std::string& status_path) {
   std::ifstream status(status_path);
   std::string name;
@@ -56,7 +56,7 @@ bool send_whole(const Descriptor& socket, std::string_view bytes) {
   return sent == static_cast<ssize_t>(bytes.size());
 }
 
-// What came, at most a piece; nothing if the connection is over.
+// The bytes that have come, at most a piece. Nothing if the connection is over.
 std::optional<std::string_view> receive(const Descriptor& socket, std::vector<char>& buffer) {
   const ssize_t got = ::recv(socket.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return std::string_view{};
@@ -64,7 +64,7 @@ std::optional<std::string_view> receive(const Descriptor& socket, std::vector<ch
   return std::string_view(buffer.data(), static_cast<std::size_t>(got));
 }
 
-// Sends a request whose reply is short, and waits for it.
+// Sends a request with a short reply, and waits for the reply.
 bool ask(const Descriptor& socket, std::string_view request, std::vector<char>& buffer) {
   if (!send_whole(socket, request)) return false;
   std::string reply;
@@ -85,7 +85,7 @@ class LongFind {
         request_("1\t>=\t1\t1\t" + std::to_string(rows) + "\n"),
         status_path_("/proc/" + std::to_string(pid) + "/status") {}
 
-  // What went wrong, or nothing.
+  // Returns what went wrong, or an empty text.
   std::string run() {
     if (!ask(find_, open_index, buffer_) || !ask(other_, open_index, buffer_) ||
         !ask(other_, lookup, buffer_)) {
@@ -123,7 +123,7 @@ class LongFind {
 
   void look_at_memory() { memory_peak_ = std::max(memory_peak_, own_memory_kib(status_path_)); }
 
-  // What the machine itself makes lookups wait, while there is no find.
+  // Measures how long lookups wait on this machine while there is no find.
   std::string look_up_alone() {
     const auto end = Clock::now() + alone;
     while (Clock::now() < end) {

@@ -1,6 +1,7 @@
-// hs-bench-sql: the same lookups and updates through SQL and libmariadb, one thread a connection.
+// hs-bench-sql: the same lookups and updates through SQL and libmariadb, one thread for each
+// connection.
 //
-// SQL has no pipelines: a client that wants more in flight opens more connections.
+// SQL has no pipelines. A client that wants to send more at once opens more connections.
 #include <mysql.h>
 
 #include <CLI/CLI.hpp>
@@ -40,7 +41,7 @@ constexpr std::string_view prepared_select =
 constexpr std::string_view prepared_update =
     "UPDATE test.user SET user_email = ? WHERE user_id = ?";
 
-// So that no two threads write the same.
+// So that no two threads write the same value.
 constexpr std::uint64_t updates_of_a_thread = 1'000'000;
 
 struct CloseConnection {
@@ -114,7 +115,8 @@ class SqlClient {
     return true;
   }
 
-  // Parameters and results live in this object: bound once, used by every execution.
+  // Parameters and results are members of this object: they are bound once, and every execution
+  // uses them.
   bool bind() {
     MYSQL_BIND key{};
     key.buffer_type = MYSQL_TYPE_LONG;

@@ -1,16 +1,18 @@
 // Buffer: a growing run of bytes for replies.
 //
-// Owns its memory; used by one thread at a time. reserve() gives room to write
-// to, advance() makes what was written part of the buffer. It never zeroes and
-// never shrinks by itself: clear() keeps the memory, release() gives it back.
+// It owns its memory and is used by one thread at a time. reserve() gives room to write to, and
+// advance() makes the written bytes part of the buffer. It never writes zeros, and it never shrinks
+// by itself: clear() keeps the memory, free_memory() gives it back.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstring>
-#include <memory>
 #include <string_view>
 #include <utility>
+
+#include "base/memory_block.h"
 
 namespace hs {
 
@@ -18,28 +20,25 @@ class Buffer {
  public:
   Buffer() = default;
   Buffer(Buffer&& other) noexcept
-      : bytes_(std::move(other.bytes_)),
-        size_(std::exchange(other.size_, 0)),
-        capacity_(std::exchange(other.capacity_, 0)) {}
+      : memory_(std::move(other.memory_)), size_(std::exchange(other.size_, 0)) {}
   Buffer& operator=(Buffer&& other) noexcept {
-    bytes_ = std::move(other.bytes_);
+    memory_ = MemoryBlock(std::move(other.memory_));
     size_ = std::exchange(other.size_, 0);
-    capacity_ = std::exchange(other.capacity_, 0);
     return *this;
   }
 
-  // At least `count` writable bytes behind the last one.
+  // At least `count` writable bytes behind the last byte.
   char* reserve(std::size_t count) {
-    if (capacity_ - size_ < count) [[unlikely]]
+    if (memory_.size() - size_ < count) [[unlikely]]
       grow(count);
-    return bytes_.get() + size_;
+    return memory_.get() + size_;
   }
   void advance(std::size_t count) {
-    assert(count <= capacity_ - size_);
+    assert(count <= memory_.size() - size_);
     size_ += count;
   }
-  // Makes what was written from reserve()'s pointer up to `end` part of the buffer.
-  void advance_to(const char* end) { size_ = static_cast<std::size_t>(end - bytes_.get()); }
+  // Makes the bytes from reserve()'s pointer up to `end` part of the buffer.
+  void advance_to(const char* end) { size_ = static_cast<std::size_t>(end - memory_.get()); }
 
   void append(std::string_view bytes) {
     if (bytes.empty()) return;
@@ -51,45 +50,49 @@ class Buffer {
     ++size_;
   }
 
-  // Forgets everything from `size` on.
+  // Removes everything from `size` on.
   void truncate(std::size_t size) {
     assert(size <= size_);
     size_ = size;
   }
-  // Forgets the first `count` bytes.
+  // Removes the first `count` bytes.
   void drop_front(std::size_t count) {
     assert(count <= size_);
-    std::memmove(bytes_.get(), bytes_.get() + count, size_ - count);
+    if (count == 0) return;  // there may be no memory yet
+    std::memmove(memory_.get(), memory_.get() + count, size_ - count);
     size_ -= count;
   }
   void clear() { size_ = 0; }
-  void release() { *this = Buffer{}; }
+  void free_memory() { *this = Buffer{}; }
 
-  char* data() { return bytes_.get(); }
-  const char* data() const { return bytes_.get(); }
+  // Gives the buffer exactly so much memory. It must be enough for the bytes in the buffer.
+  void set_capacity(std::size_t capacity) {
+    assert(capacity >= size_);
+    memory_.resize(capacity, size_);
+  }
+  // How much memory set_capacity() takes before it gives any back.
+  std::size_t cost_of(std::size_t capacity) const { return memory_.cost_of_resize(capacity); }
+
+  char* data() { return memory_.get(); }
+  const char* data() const { return memory_.get(); }
   std::size_t size() const { return size_; }
-  std::size_t capacity() const { return capacity_; }
+  std::size_t capacity() const { return memory_.size(); }
   bool empty() const { return size_ == 0; }
-  std::string_view view() const { return {bytes_.get(), size_}; }
+  std::string_view view() const { return {memory_.get(), size_}; }
   std::string_view view(std::size_t begin, std::size_t end) const {
     assert(begin <= end && end <= size_);
-    return {bytes_.get() + begin, end - begin};
+    return {memory_.get() + begin, end - begin};
   }
 
  private:
   void grow(std::size_t count) {
-    const std::size_t wanted = size_ + count;
-    std::size_t capacity = capacity_ < 256 ? 256 : capacity_ * 2;
-    while (capacity < wanted) capacity *= 2;
-    auto bytes = std::make_unique_for_overwrite<char[]>(capacity);
-    if (size_ != 0) std::memcpy(bytes.get(), bytes_.get(), size_);
-    bytes_ = std::move(bytes);
-    capacity_ = capacity;
+    set_capacity(std::max({smallest_capacity, 2 * memory_.size(), size_ + count}));
   }
 
-  std::unique_ptr<char[]> bytes_;
+  static constexpr std::size_t smallest_capacity = 256;
+
+  MemoryBlock memory_;
   std::size_t size_ = 0;
-  std::size_t capacity_ = 0;
 };
 
 }  // namespace hs

@@ -1,8 +1,7 @@
 // Counters: what the project counts, each declared once in the table below.
 //
-// Every thread that counts owns one CounterBlock and is its only writer, so
-// counting is a plain add with no lock and no shared cache line. Any thread may
-// read: CounterSet sums the blocks.
+// Every thread that counts owns one CounterBlock and is its only writer, so counting is a plain
+// addition without a lock or a shared cache line. Any thread may read: CounterSet sums the blocks.
 #pragma once
 
 #include <array>
@@ -19,6 +18,7 @@ enum class Counter : std::uint8_t {
   connections_opened,
   connections_closed,
   connections_refused,
+  connections_shed,
   bytes_received,
   bytes_sent,
   requests_open_index,
@@ -30,6 +30,7 @@ enum class Counter : std::uint8_t {
   errors,
   rows_read,
   rows_changed,
+  values_ignored,
   passes,
   busy_polls,
   busy_poll_hits,
@@ -38,7 +39,9 @@ enum class Counter : std::uint8_t {
   passes_replayed,
   table_opens,
   requests_blocked,
+  writes_aside,
   long_finds,
+  finds_parked,
   count_,
 };
 
@@ -46,7 +49,7 @@ inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::c
 
 struct CounterInfo {
   Counter counter;
-  std::string_view name;  // behind `handlersocket_` in SHOW GLOBAL STATUS
+  std::string_view name;  // the part after `handlersocket_` in SHOW GLOBAL STATUS
   std::string_view help;
 };
 
@@ -56,6 +59,8 @@ inline constexpr std::array counter_table{
                 "connections closed by either side"},
     CounterInfo{Counter::connections_refused, "connections_refused",
                 "connections turned away at the limit"},
+    CounterInfo{Counter::connections_shed, "connections_shed",
+                "connections ended because they held most of what waited to be read or sent"},
     CounterInfo{Counter::bytes_received, "bytes_received", "bytes read from clients"},
     CounterInfo{Counter::bytes_sent, "bytes_sent", "bytes sent to clients"},
     CounterInfo{Counter::requests_open_index, "requests_open_index", "P requests"},
@@ -68,6 +73,9 @@ inline constexpr std::array counter_table{
     CounterInfo{Counter::errors, "errors", "replies with a code other than 0"},
     CounterInfo{Counter::rows_read, "rows_read", "rows answered by finds"},
     CounterInfo{Counter::rows_changed, "rows_changed", "rows inserted, updated and deleted"},
+    CounterInfo{
+        Counter::values_ignored, "values_ignored",
+        "values of inserts and updates that were ignored, since no column was left for them"},
     CounterInfo{Counter::passes, "passes", "passes that executed at least one request"},
     CounterInfo{Counter::busy_polls, "busy_polls",
                 "times that a worker stayed awake for the next request"},
@@ -78,14 +86,27 @@ inline constexpr std::array counter_table{
                 "passes executed again, each write alone: a deadlock, a full binlog cache"},
     CounterInfo{Counter::table_opens, "table_opens", "tables taken from the server's table cache"},
     CounterInfo{Counter::requests_blocked, "requests_blocked",
-                "requests that waited for another session's lock on their table"},
+                "requests that waited for another session's lock on their table or row"},
+    CounterInfo{Counter::writes_aside, "writes_aside",
+                "writes that a streamer executed: they took long, or waited for a row"},
     CounterInfo{Counter::long_finds, "long_finds", "finds handed to a streamer"},
+    CounterInfo{Counter::finds_parked, "finds_parked",
+                "times that a long find gave its table back while its client did not read"},
 };
-static_assert(counter_table.size() == counter_count);
+
+namespace detail {
+constexpr bool counter_table_is_in_order() {
+  for (std::size_t i = 0; i < counter_table.size(); ++i) {
+    if (static_cast<std::size_t>(counter_table[i].counter) != i) return false;
+  }
+  return counter_table.size() == counter_count;
+}
+}  // namespace detail
+static_assert(detail::counter_table_is_in_order());
 
 class alignas(64) CounterBlock {
  public:
-  // Only by the thread that owns the block.
+  // Only called by the thread that owns the block.
   void add(Counter counter, std::uint64_t count = 1) {
     auto& value = values_[static_cast<std::size_t>(counter)];
     value.store(value.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
@@ -98,7 +119,7 @@ class alignas(64) CounterBlock {
   std::array<std::atomic<std::uint64_t>, counter_count> values_{};
 };
 
-// All blocks of a process. Blocks live as long as the set.
+// All blocks of a process. Blocks exist as long as the set.
 class CounterSet {
  public:
   CounterBlock& new_block() {

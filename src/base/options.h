@@ -1,7 +1,7 @@
 // Options: what can be configured, each declared once in the table below.
 //
-// Plain data, any thread. The plugin makes the server's system variables from
-// the table; docs/configuration.md is checked against it.
+// Plain data, for any thread. The plugin makes the server's system variables from the table; a test
+// checks docs/configuration.md against it.
 #pragma once
 
 #include <array>
@@ -20,6 +20,7 @@ enum class Option : std::uint8_t {
   threads,
   threads_wr,
   timeout,
+  stream_patience,
   backlog,
   sndbuf,
   rcvbuf,
@@ -31,6 +32,7 @@ enum class Option : std::uint8_t {
   character_set,
   max_connections,
   max_request_size,
+  max_waiting_bytes,
   lock_wait_timeout,
   verbose,
   epoll,
@@ -44,15 +46,15 @@ enum class OptionType : std::uint8_t {
   text,
   secret,  // text that SHOW VARIABLES does not show
   number,
-  ignored,  // a number of the original's that means nothing here; setting it is logged
+  ignored,  // a number of the original's that has no effect here; setting it is logged
 };
 
 struct OptionInfo {
   Option option;
-  const char* name;  // behind `handlersocket_`
+  const char* name;  // the part after `handlersocket_`
   OptionType type;
-  const char* default_text;      // of text
-  std::uint64_t default_number;  // of number, with its bounds
+  const char* default_text;      // for a text
+  std::uint64_t default_number;  // for a number, which also has bounds
   std::uint64_t least;
   std::uint64_t most;
   const char* help;
@@ -91,12 +93,15 @@ inline constexpr std::array option_table{
     detail::text(Option::socket, "socket", "", "Path of a Unix socket for reading; empty: none"),
     detail::text(Option::socket_wr, "socket_wr", "",
                  "Path of a Unix socket for reading and writing; empty: none"),
-    detail::number(Option::threads, "threads", 16, 1, 3000,
-                   "Worker threads that serve the read port"),
+    detail::number(Option::threads, "threads", 0, 0, 3000,
+                   "Worker threads that serve the read port; 0: one for each core, at most 16"),
     detail::number(Option::threads_wr, "threads_wr", 1, 1, 3000,
                    "Worker threads that serve the write port"),
     detail::number(Option::timeout, "timeout", 300, 0, 86400,
                    "Seconds after which a connection that does nothing is closed; 0: never"),
+    detail::number(Option::stream_patience, "stream_patience", 10, 1, 86400,
+                   "Seconds that a long find waits in all for its client, where it cannot give its "
+                   "table back meanwhile"),
     detail::number(Option::backlog, "backlog", 32768, 5, 1000000, "Length of the listen queue"),
     detail::number(Option::sndbuf, "sndbuf", 0, 0, 16777216,
                    "SO_SNDBUF of a connection, bytes; 0: the system's default"),
@@ -119,6 +124,10 @@ inline constexpr std::array option_table{
                    "Most connections at a time, of the read port and of the write port each"),
     detail::number(Option::max_request_size, "max_request_size", 67108864, 1024, 1073741824,
                    "Longest request, bytes"),
+    detail::number(Option::max_waiting_bytes, "max_waiting_bytes", 268435456, 1048576,
+                   1099511627776,
+                   "Most memory for requests and replies of both ports that wait to be read or "
+                   "sent, bytes; at most half of it for one request"),
     detail::number(
         Option::lock_wait_timeout, "lock_wait_timeout", 5, 1, 31536000,
         "Seconds that a request waits for a table or row that another session has locked"),

@@ -1,9 +1,9 @@
-// Status: how an operation ended, as the client is told it.
+// Status: how an operation ended, as it is reported to the client.
 //
-// Owns nothing; a plain value of one word that any thread may copy. The one
-// table of errors below declares each reply text once. Clients compare these
-// texts, so an old one is never changed. Malformed input and failed operations
-// are both ordinary Status values; a bug of our own is an assert instead.
+// It is a plain value of one word, which any thread may copy. It owns nothing. The table of errors
+// below declares each reply text once. Clients compare these texts, so an old text is never
+// changed. Malformed input and failed operations are both ordinary Status values. A bug of our own
+// is an assert instead.
 #pragma once
 
 #include <array>
@@ -37,8 +37,10 @@ enum class Error : std::uint8_t {
   escape,
   notimpl,
   request_size,
+  max_waiting_bytes,
   unauth,
   authtype,
+  count_,
 };
 
 struct ErrorInfo {
@@ -72,12 +74,13 @@ inline constexpr std::array error_table{
     ErrorInfo{Error::escape, 2, "escape"},
     ErrorInfo{Error::notimpl, 2, "notimpl"},
     ErrorInfo{Error::request_size, 2, "request_size"},
+    ErrorInfo{Error::max_waiting_bytes, 1, "max_waiting_bytes"},
     ErrorInfo{Error::unauth, 3, "unauth"},
     ErrorInfo{Error::authtype, 3, "authtype"},
 };
 
-// One word, because every request hands several of them on: a result that is written in pieces
-// and read as a whole stalls the processor.
+// It takes one word because every request passes several of them on. If a result were written in
+// parts and then read as a whole, the processor would stall.
 class [[nodiscard]] Status {
  public:
   constexpr Status() = default;
@@ -100,7 +103,7 @@ class [[nodiscard]] Status {
 
  private:
   static constexpr unsigned error_bits = 8;
-  std::uint32_t word_ = 0;  // the error, and the number above it
+  std::uint32_t word_ = 0;  // the error, and above it the number
 };
 
 namespace detail {
@@ -108,7 +111,7 @@ constexpr bool error_table_is_in_order() {
   for (std::size_t i = 0; i < error_table.size(); ++i) {
     if (static_cast<std::size_t>(error_table[i].error) != i) return false;
   }
-  return true;
+  return error_table.size() == static_cast<std::size_t>(Error::count_);
 }
 }  // namespace detail
 static_assert(detail::error_table_is_in_order());

@@ -1,9 +1,8 @@
 // Acceptor: takes new connections from the listeners and spreads them over the workers.
 //
-// One a worker, on its thread. It owns nothing but the decision: its worker
-// gets the sockets that it keeps, the others go to another worker's inbox. Out
-// of descriptors it looks away from the listeners for a moment instead of
-// spinning.
+// Each worker has one and calls it on its own thread. It only decides who gets a new socket: its
+// own worker, or the inbox of another. When the process has no file descriptors left, it stops
+// watching the listeners for a moment, so that the worker does not spin.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +21,12 @@ class Acceptor {
 
   // Adds the listeners to the worker's epoll set.
   bool watch(int epoll);
-  // Accepts a few; appends those that this worker keeps to `kept`.
-  void accept_some(const Listener& listener, std::uint64_t now, std::vector<Descriptor>& kept);
-  // At the end of service: gives those that still wait an end of file; they are not counted.
+  // Accepts a few sockets. Appends those that this worker keeps to `kept`.
+  void accept_some(const Listener& listener, std::uint64_t now, std::vector<Accepted>& kept);
+  // At the end of service: gives an end of file to the clients that still wait to be accepted. They
+  // are not counted.
   void turn_away_waiting(std::span<char> scratch) const;
-  // Looks at the listeners again if that is due.
+  // Watches the listeners again if the pause is over.
   void resume(std::uint64_t now) {
     if (paused_until_ != 0 && now >= paused_until_) [[unlikely]]
       watch(epoll_);

@@ -1,12 +1,13 @@
 // Application: what net/ asks of the layer above it.
 //
-// net/ moves bytes and knows no protocol; the application turns the bytes that
-// all ready connections hold into replies, a whole pass at a time. One object a
-// worker thread; every call comes from that thread, so nothing here locks.
+// net/ moves bytes and knows no protocol. The application turns the bytes that all ready
+// connections hold into replies, a whole pass at a time. Each worker thread has one object, and
+// every call comes from that thread, so nothing here needs a lock.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -15,43 +16,75 @@
 
 namespace hs::net {
 
-// The application's state of one connection. It may move to another worker
-// between passes (a long find does), never during one.
+// The application's state of one connection. It may be used on another thread (a streamer's, for a
+// long find) when its turn is over.
 class Dialogue {
  public:
   virtual ~Dialogue() = default;
+
+  static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max() / 2;
+  // At most so many bytes are kept for the connection, counted separately for an incomplete request
+  // and for unsent replies. The server has a limit of its own, too.
+  std::size_t most_waiting = no_limit;
 };
 
-// What is to become of a connection after its turn.
+// What net/ does with a connection after its turn.
 enum class Next : std::uint8_t {
-  wait,    // for more bytes; the rest of the input is an incomplete request
-  again,   // the pass was full: complete requests remain, give it a turn in the next pass
-  retry,   // its next request is blocked: give it a turn again after a short delay
-  stream,  // its next request is a long find: hand the connection to a streamer
-  close,   // once the replies are sent
+  wait,   // for more bytes; the rest of the input is an incomplete request
+  again,  // the pass was full: complete requests remain, give it a turn in the next pass
+  retry,  // its next request is blocked: give it a turn again after a short delay
+  // blocked for some time: as `retry`, but a streamer that has nothing to do waits for the lock
+  queue,
+  // its next request waits for a streamer that has nothing to do; its turns only check the time
+  in_line,
+  // its next request takes long, or is the rest of a long find: hand the connection to a streamer
+  stream,
+  close,  // once the replies are sent
 };
 
-// One ready connection in a pass: first five in, the rest out.
+// One ready connection in a pass. net/ fills the first members up to `in_line`, the application
+// fills the others.
 struct Turn {
   Dialogue* dialogue = nullptr;
   std::string_view input;  // bytes received and not yet consumed; stays valid for the pass
   std::uint64_t blocked_since =
-      0;                    // when it first said `retry`, ns of the monotonic clock; 0: it did not
-  std::size_t scanned = 0;  // so many first bytes are known to hold no full request
-  bool oversized = false;   // the input is over the largest request and still has no LF
+      0;  // when it first said `retry`, ns of the monotonic clock; 0: it did not
+  // so many bytes at the front hold no complete request, as an earlier turn has found
+  std::size_t scanned = 0;
+  bool oversized = false;  // the input is larger than what may be kept and still has no LF
+  bool in_line = false;    // it said `in_line` in its last turn
   std::size_t consumed = 0;
   std::size_t reply_begin = 0;  // its replies are out[reply_begin, reply_end)
   std::size_t reply_end = 0;
   Next next = Next::wait;
+  bool put_off = false;  // read_first() has left requests to execute()
+
+  // The pass was full before its first request.
+  bool was_left_out() const {
+    return next == Next::again && consumed == 0 && reply_begin == reply_end;
+  }
 };
 
-// Where a streamer's replies go. Blocks (bounded by the idle time-out) while
-// the client does not read.
+// Where a streamer's replies go.
 class Stream {
  public:
-  // Sends and clears `out`; false when the client is gone or too slow, or the
-  // thread has to leave. Sends nothing if `out` is empty, but answers all the same.
-  virtual bool send(Buffer& out) = 0;
+  enum class Sent : std::uint8_t {
+    all,      // `out` is empty
+    stalled,  // the client does not read, or others wait for this streamer: `out` holds the rest
+    // the client is gone or too slow, the thread has to leave, KILL has ended the find, or somebody
+    // has asked that the connection is closed
+    ended,
+  };
+  // Sends from the front of `out` and removes what the client takes. If `may_stall`, waits for the
+  // client only for a moment. Otherwise waits as long as ServerConfig::stream_patience says; all
+  // waits of one find count together. If `out` is empty, sends nothing, but its answer is as valid.
+  virtual Sent send(Buffer& out, bool may_stall) = 0;
+  // Whether the find has had its share of this streamer and others wait for it: a find that can be
+  // parked is to be.
+  virtual bool must_give_way() = 0;
+  // For a find that has nothing to send for long: whether nobody waits for its reply any more,
+  // because somebody has closed the connection or the server stops. If so, send() answers `ended`.
+  virtual bool must_end() = 0;
 
  protected:
   ~Stream() = default;
@@ -61,35 +94,55 @@ class Application {
  public:
   virtual ~Application() = default;
 
-  // First and last call on the worker's thread. False from start(): the worker cannot serve.
+  // The first and the last call on the worker's thread. If start() returns false, the worker cannot
+  // serve.
   virtual bool start() = 0;
   virtual void stop() = 0;
 
-  // Between passes, at least every tick: false asks the worker to leave its
-  // loop (the host is shutting down). A streamer also asks while it sends.
+  // Appends the reply to a request that is not executed because the waiting bytes take too much
+  // memory.
+  virtual void refuse(Buffer& out) = 0;
+
+  // Called between passes, at least once a tick. False asks the worker to leave its loop because
+  // the host is shutting down. A streamer also asks while it sends.
   virtual bool keep_running() = 0;
   // The worker is about to sleep.
   virtual void idle() = 0;
+  // Whether somebody has killed (KILL) what the thread is doing. A streamer asks while it sends.
+  virtual bool killed() { return false; }
 
   virtual std::unique_ptr<Dialogue> open_dialogue() = 0;
 
-  // A pass:  execute (takes_more execute)* end_pass release
+  // A pass:  read_first (execute (takes_more execute)*)? end_pass release
+  // If one of them throws, for lack of memory for example, the pass is over, and the application
+  // keeps nothing of it. Nobody can then say which of its requests were executed, so their
+  // connections are closed.
   //
-  // Executes the complete requests of `turns` in order, their replies appended to
-  // `out`. `turns` is the whole pass so far; those before `first` have been
-  // executed, and 0 begins a pass. Nothing is sent before end_pass().
+  // Begins a pass. Executes the complete requests of each turn in order, up to the first one that
+  // must not be answered before the pass ends: a write. A turn that has such a request is put off.
+  // The others are over: their replies in `out` and their `next` are final. Returns whether any
+  // turn was put off.
+  virtual bool read_first(std::span<Turn> turns, Buffer& out) = 0;
+  // Executes what is left of the turns that were put off, and appends their replies to `out`.
+  // `turns` is the whole pass so far, and those from `first` on have come since the last call. Of
+  // what is executed here nothing is sent before end_pass(). The turns that are over are not
+  // touched, and what they point to may be gone.
   virtual void execute(std::span<Turn> turns, std::size_t first, Buffer& out) = 0;
-  // Whether turns that are ready by now had better join this pass than wait for
-  // the next: its end is dear (a commit), and there is room.
+  // Whether turns that are ready by now should join this pass instead of waiting for the next. They
+  // should if ending the pass is expensive (a commit) and there is room.
   virtual bool takes_more() = 0;
-  // `turns` are all of the pass: may change replies, and says what becomes of each.
+  // `turns` are all turns of the pass. May change the replies and `next` of those that were put
+  // off; after it they are final.
   virtual void end_pass(std::span<Turn> turns, Buffer& out) = 0;
-  // The replies are on their way: gives back what the pass still holds.
+  // The replies have been sent: gives back what the pass still holds.
   virtual void release() = 0;
 
-  // Executes the first request of `turn.input` as a long find, its reply sent
-  // as it grows. Called on a streamer thread's own application object. Sets
-  // consumed and next; what it leaves in `out` is sent too.
+  // Executes the first request of `turn.input` on a streamer thread's own application object. The
+  // request is a long find, whose reply is sent as it grows, or a write that takes long or waits
+  // for a lock. Sets `consumed` and `next`. What it leaves in `out` is sent too. `Next::stream`
+  // parks the find: run_stream() is called again, on any streamer, when the client has taken all of
+  // `out`. If it throws, nothing of the find is left in the application, and the connection is
+  // closed.
   virtual void run_stream(Turn& turn, Buffer& out, Stream& stream) = 0;
 };
 

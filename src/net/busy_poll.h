@@ -1,14 +1,12 @@
 // BusyPoll: whether a worker that has nothing to do stays awake for a moment.
 //
-// A client with one request at a time sends the next one a few microseconds
-// after its reply. To sleep meanwhile and be woken takes longer than that, and
-// about as much CPU time as asking again and again for so short a while. Where
-// staying awake does not pay it is tried more and more rarely: after each miss
-// twice as many waits go by as after the one before, and each hit takes one miss
-// back. So what is wasted on clients that think longer is a thousandth of the
-// time limit a wait.
+// A client that sends one request at a time sends the next one a few microseconds after its reply.
+// To sleep meanwhile and be woken takes longer than that, and about as much CPU time as to poll for
+// so short a time. Where staying awake does not pay, it is tried more and more rarely: each miss
+// doubles the number of waits that are skipped before the next try, and each hit takes back one
+// miss. So clients that think longer waste only about a thousandth of the time limit for each wait.
 //
-// Plain state of one worker's thread; never waits itself.
+// It is plain state of one worker's thread, and never waits itself.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +16,7 @@ namespace hs::net {
 
 class BusyPoll {
  public:
-  // Asked once a wait.
+  // Called once for each wait.
   bool worth_it() {
     if (to_skip_ == 0) return true;
     --to_skip_;
@@ -34,7 +32,7 @@ class BusyPoll {
  private:
   static constexpr unsigned most_misses = 10;
 
-  unsigned misses_ = 0;  // not made up for by hits
+  unsigned misses_ = 0;  // misses that no hit has taken back
   std::uint32_t to_skip_ = 0;
 };
 

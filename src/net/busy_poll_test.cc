@@ -5,7 +5,7 @@
 namespace hs::net::test {
 namespace {
 
-// In how many of `waits` it was worth staying awake, if each such time ends as `came` says.
+// The number of `waits` in which it was worth staying awake, if each try ends as `came` says.
 unsigned tries(BusyPoll& poll, unsigned waits, bool came) {
   unsigned tried = 0;
   for (unsigned i = 0; i < waits; ++i) {

@@ -1,14 +1,17 @@
 #include "net/connection.h"
 
-#include <sys/socket.h>
-
 #include <cerrno>
+
+#include "net/inbox.h"
 
 namespace hs::net {
 namespace {
 
-// Below this a buffer is not worth moving to a smaller one.
+// A smaller buffer is not worth a move to a new one.
 constexpr std::size_t small_capacity = 4096;
+
+// Both servers of the plugin share it.
+std::atomic<std::uint64_t> last_id{0};
 
 Transfer ended(ssize_t count) {
   if (count >= 0) return {Transfer::Result::done, static_cast<std::size_t>(count)};
@@ -21,25 +24,36 @@ Transfer ended(ssize_t count) {
 }  // namespace
 
 void end_with_eof(Descriptor& socket, std::span<char> scratch) {
-  ::shutdown(socket.get(), SHUT_WR);
-  ::recv(socket.get(), scratch.data(), scratch.size(), 0);
+  kernel::shutdown(socket.get(), SHUT_WR);
+  kernel::recv(socket.get(), scratch.data(), scratch.size(), 0);
   socket.close();
 }
 
-// The socket does not block, so EINTR cannot interrupt a wait; it is taken for
-// "later" all the same.
+Connection::Connection(Accepted accepted, std::unique_ptr<Dialogue> state_of_application,
+                       Inbox& inbox, std::uint64_t now)
+    : Source(Kind::connection),
+      socket(std::move(accepted.socket)),
+      dialogue(std::move(state_of_application)),
+      home(inbox),
+      share(inbox.waiting, *this, inbox),
+      id(last_id.fetch_add(1, std::memory_order_relaxed) + 1),
+      peer(accepted.peer),
+      accepted_at(now) {}
+
+// The socket does not block, so no wait can be interrupted. EINTR is treated as "later" all the
+// same.
 Transfer Connection::receive(std::span<char> room) {
-  return ended(::recv(socket.get(), room.data(), room.size(), 0));
+  return ended(kernel::recv(socket.get(), room.data(), room.size(), 0));
 }
 
 Transfer Connection::send(std::string_view bytes) {
-  return ended(::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL));
+  return ended(kernel::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL));
 }
 
 void Connection::consume(std::size_t count) {
   const std::size_t rest = input.size() - count;
   if (rest == 0) {
-    input.release();
+    input.free_memory();
   } else if (count != 0 && input.capacity() > small_capacity && rest < input.capacity() / 4) {
     Buffer smaller;
     smaller.append(input.view().substr(count));
@@ -51,7 +65,7 @@ void Connection::consume(std::size_t count) {
 
 void Connection::keep(std::string_view rest, bool consumed) {
   if (rest.empty()) {
-    input.release();
+    input.free_memory();
   } else if (!consumed) {
     input.append(rest.substr(input.size()));
   } else {
@@ -65,7 +79,9 @@ void Connection::note_blocked(const Turn& turn, std::uint64_t now) {
     blocked_since = 0;
     retries = 0;
   }
-  if (turn.next == Next::retry && blocked_since == 0) blocked_since = now;
+  const bool is_blocked =
+      turn.next == Next::retry || turn.next == Next::queue || turn.next == Next::in_line;
+  if (is_blocked && blocked_since == 0) blocked_since = now;
 }
 
 }  // namespace hs::net

@@ -1,12 +1,13 @@
 // Connection: one client's socket and what net/ remembers of it between passes.
 //
-// Owned by its worker for life; only the worker's thread touches it, except
-// while a streamer carries a long find for it (State::streaming): then the
-// members marked [streamer] are the streamer's. An idle connection holds no
-// buffer, just this object and the application's Dialogue. All bytes go through
-// receive() and send(), the one place where a byte filter such as TLS would sit.
+// Its worker owns it as long as it exists, and only that worker's thread touches it. The exception
+// is the time while a streamer carries a long find for it: then the members marked [streamer]
+// belong to the streamer. Its state says who has it (net/connection_state.h). An idle connection
+// holds no buffer, only this object and the application's Dialogue. All bytes go through receive()
+// and send(), so a byte filter such as TLS would be added there.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -16,13 +17,16 @@
 
 #include "base/buffer.h"
 #include "net/application.h"
+#include "net/connection_state.h"
 #include "net/descriptor.h"
+#include "net/peer.h"
+#include "net/waiting_bytes.h"
 
 namespace hs::net {
 
 class Inbox;
 
-// What an event of a worker's epoll set is about; the event carries its address.
+// What an event of a worker's epoll set is about. The event carries the address of this object.
 struct Source {
   enum class Kind : std::uint8_t { listener, inbox, connection };
   explicit Source(Kind kind_of_source) : kind(kind_of_source) {}
@@ -33,65 +37,72 @@ struct Source {
 struct Transfer {
   enum class Result : std::uint8_t { done, would_block, failed };
   Result result = Result::done;
-  std::size_t bytes = 0;  // done with no bytes read: end of file
+  std::size_t bytes = 0;  // `done` with 0 bytes read means end of file
 };
 
-// Closes `socket` so that the peer reads an end of file: closing one that holds unread bytes
-// resets the connection, and with it replies on their way.
+// A socket that was accepted, and where its client is.
+struct Accepted {
+  Descriptor socket;
+  PeerAddress peer;
+};
+
+// Closes `socket` so that the peer reads an end of file. To close a socket that holds unread bytes
+// would reset the connection, and the peer would lose replies that are on their way.
 void end_with_eof(Descriptor& socket, std::span<char> scratch);
 
 struct Connection : Source {
-  enum class State : std::uint8_t {
-    open,       // waits for bytes or for its turn
-    flushing,   // the client does not take its replies: not read, no turns
-    blocked,    // said `retry`: not read, a turn when its delay is over
-    streaming,  // at a streamer
-    lingering,  // closed for sending; what still arrives is thrown away
-  };
+  using State = ConnectionState;
 
-  Connection(Descriptor accepted, std::unique_ptr<Dialogue> state_of_application, Inbox& inbox)
-      : Source(Kind::connection),
-        socket(std::move(accepted)),
-        dialogue(std::move(state_of_application)),
-        home(inbox) {}
+  Connection(Accepted accepted, std::unique_ptr<Dialogue> state_of_application, Inbox& inbox,
+             std::uint64_t now);
 
   Transfer receive(std::span<char> room);
   Transfer send(std::string_view bytes);
 
-  // Forgets the first `count` bytes of the input and memory that is no longer needed.
+  // Removes the first `count` bytes of the input, and gives back memory that is no longer needed.
   void consume(std::size_t count);
-  // Makes `rest`, which begins with what was already kept if nothing was
-  // consumed, the input kept for the next turn.
+  // Keeps `rest` as the input for the next turn. If nothing was consumed, `rest` begins with the
+  // bytes that `input` holds already.
   void keep(std::string_view rest, bool consumed);
+  // Sets the share to the memory that is held now. False: it has grown, and there is no room for
+  // that.
+  bool recount() { return share.set(input.capacity() + output.capacity()); }
   // Remembers since when the first request of the input is blocked.
   void note_blocked(const Turn& turn, std::uint64_t now);
 
-  Descriptor socket;                    // [streamer] too, which only sends
-  std::unique_ptr<Dialogue> dialogue;   // [streamer]
-  Buffer input;                         // [streamer] received, kept for a later turn
-  std::uint64_t blocked_since = 0;      // [streamer]
-  Next next = Next::wait;               // [streamer] what the application said last
+  Descriptor socket;                   // [streamer] too; a streamer only sends
+  std::unique_ptr<Dialogue> dialogue;  // [streamer]
+  Buffer input;                        // [streamer] received, kept for a later turn
+  std::uint64_t blocked_since = 0;     // [streamer]
+  Next next = Next::wait;              // [streamer] what the application said last
+  Buffer output;                       // [streamer] replies that the socket did not take
+  std::size_t output_sent = 0;         // [streamer] how much of `output` is sent
+  // [streamer] a long find that is parked has sent the beginning of its reply
+  bool reply_begun = false;
   bool broken = false;                  // [streamer] could not send: the client is gone or too slow
-  Connection* next_in_queue = nullptr;  // [streamer] of a StreamQueue or an Inbox
+  Connection* next_in_queue = nullptr;  // [streamer] the next in a StreamQueue or an Inbox
 
-  Inbox& home;  // its worker's
-  State state = State::open;
-  bool queued = false;     // in the worker's list of those that want a turn
-  bool in_pass = false;    // has a turn in the pass at work
-  bool readable = false;   // an event came since a read last found nothing more
-  bool peer_done = false;  // the client has shut its side down
-  bool eof = false;        // and everything it sent was read
-  bool due = false;        // wants a turn on the input it has, without a read
-  bool oversized = false;  // its input is a part of a request that is too large
+  Inbox& home;  // of its worker
+  State state = State::waiting;
+  bool readable = false;   // bytes may have come since a read last found no more
+  bool peer_done = false;  // the client has shut down its side
+  bool eof = false;        // `peer_done`, and everything that the client sent has been read
+  bool due = false;        // it wants a turn on the input that it has, without a read
+  bool oversized = false;  // its input is the beginning of a request that is too large
   std::uint8_t retries = 0;
   std::size_t scanned = 0;      // bytes at the front of `input` known to hold no complete request
-  std::size_t drained = 0;      // thrown away while lingering
-  Buffer output;                // replies that the socket did not take
-  std::size_t output_sent = 0;  // of `output`
-  std::uint64_t listed_at = 0;  // ns; what the list that it is in is ordered by
+  std::size_t drained = 0;      // bytes thrown away while lingering
+  WaitingBytes::Share share;    // what `input` and `output` take
+  std::uint64_t listed_at = 0;  // in ns; its list is ordered by this time
 
-  std::list<Connection>* list = nullptr;  // the one that it is in
+  std::list<Connection>* list = nullptr;  // the list that it is in
   std::list<Connection>::iterator in_list;
+
+  const std::uint64_t id;  // of no other connection as long as the process runs
+  const PeerAddress peer;
+  const std::uint64_t accepted_at;
+  // Somebody has asked that it ends. Its worker says so, and a streamer looks at it.
+  std::atomic<bool> has_to_end{false};
 };
 
 }  // namespace hs::net

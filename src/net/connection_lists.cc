@@ -9,24 +9,35 @@
 namespace hs::net {
 namespace {
 
-// Activity is noted this exactly: a busy connection's list entry moves ten times a second, not
-// at each request.
+// The precision of the time of the last activity. So a busy connection moves in its list ten times
+// a second, and not at each request.
 constexpr std::uint64_t activity_grain = 100 * ms;
-// How long a closed connection may take to read its last replies.
+// How long a client may take to read its last replies after its connection was closed for sending.
 constexpr std::uint64_t linger_time = 1000 * ms;
 
 }  // namespace
 
-Connection& ConnectionLists::add(Descriptor socket, std::unique_ptr<Dialogue> dialogue, Inbox& home,
+Connection& ConnectionLists::add(Accepted socket, std::unique_ptr<Dialogue> dialogue, Inbox& home,
                                  std::uint64_t now) {
-  Connection& connection = active_.emplace_back(std::move(socket), std::move(dialogue), home);
+  Connection& connection = active_.emplace_back(std::move(socket), std::move(dialogue), home, now);
   connection.list = &active_;
   connection.in_list = std::prev(active_.end());
   connection.listed_at = now;
   return connection;
 }
 
-void ConnectionLists::erase(Connection& connection) { connection.list->erase(connection.in_list); }
+Connection* ConnectionLists::find(std::uint64_t id) {
+  Connection* found = nullptr;
+  for_each([&](Connection& connection) {
+    if (connection.id == id) found = &connection;
+  });
+  return found;
+}
+
+void ConnectionLists::erase(Connection& connection) {
+  assert(may_end(connection.state));
+  connection.list->erase(connection.in_list);
+}
 
 void ConnectionLists::clear() {
   active_.clear();
@@ -41,11 +52,12 @@ std::size_t ConnectionLists::size() const {
   return count;
 }
 
-void ConnectionLists::set_state(Connection& connection, Connection::State state,
-                                std::uint64_t now) {
-  connection.state = state;
-  switch (state) {
-    case Connection::State::open:
+// Moves the connection into the list for its state.
+void ConnectionLists::list_by_state(Connection& connection, std::uint64_t now) {
+  switch (connection.state) {
+    case Connection::State::waiting:
+    case Connection::State::queued:
+    case Connection::State::in_pass:
     case Connection::State::flushing: return move(connection, active_, now);
     case Connection::State::blocked: {
       const std::size_t step = connection.retries;
@@ -53,7 +65,11 @@ void ConnectionLists::set_state(Connection& connection, Connection::State state,
       return move(connection, blocked_[step], now + delays_ms[step] * ms);
     }
     case Connection::State::streaming: return move(connection, streaming_, now);
-    case Connection::State::lingering: return move(connection, lingering_, now);
+    case Connection::State::lingering:
+    case Connection::State::draining:
+      // The time to linger counts from when lingering began.
+      if (connection.list != &lingering_) move(connection, lingering_, now);
+      return;
   }
 }
 

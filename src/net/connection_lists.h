@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -19,24 +20,35 @@ class ConnectionLists {
   // `idle_timeout` in ns, 0: none.
   explicit ConnectionLists(std::uint64_t idle_timeout) : idle_timeout_(idle_timeout) {}
 
-  Connection& add(Descriptor socket, std::unique_ptr<Dialogue> dialogue, Inbox& home,
+  Connection& add(Accepted socket, std::unique_ptr<Dialogue> dialogue, Inbox& home,
                   std::uint64_t now);
   void erase(Connection& connection);
   void clear();
   std::size_t size() const;
   bool any_streaming() const { return !streaming_.empty(); }
 
-  // A connection that becomes blocked waits longer each time.
-  void set_state(Connection& connection, Connection::State state, std::uint64_t now);
-  // The client sent something or took something. Costs nothing if it did so a moment ago.
+  // The only place where a state changes. A connection that becomes blocked again waits longer each
+  // time.
+  void set_state(Connection& connection, Connection::State state, std::uint64_t now) {
+    assert(may_follow(connection.state, state));
+    const bool moves = !is_active(connection.state) || !is_active(state);
+    connection.state = state;
+    if (moves) [[unlikely]]
+      list_by_state(connection, now);
+  }
+  // Notes that the client has sent or taken something. Does almost nothing if that was noted a
+  // moment ago.
   void mark_active(Connection& connection, std::uint64_t now);
 
-  // The first of those whose time is up; null if there is none.
+  // The first connection whose time is up; null if there is none.
   Connection* first_idle(std::uint64_t now) const;
   Connection* first_unblocked(std::uint64_t now) const;
   Connection* first_lingered(std::uint64_t now) const;
   // When the next blocked connection wants its turn; a time far away if there is none.
   std::uint64_t next_unblock() const;
+
+  // Looks at one after the other. Null if there is none with this id.
+  Connection* find(std::uint64_t id);
 
   template <typename Function>
   void for_each(Function function) {
@@ -44,18 +56,27 @@ class ConnectionLists {
     for (List& list : blocked_) {
       for (Connection& connection : list) function(connection);
     }
+    for (Connection& connection : streaming_) function(connection);
     for (Connection& connection : lingering_) function(connection);
   }
 
  private:
   using List = std::list<Connection>;
-  // Delays of a blocked connection: one list each, so that each is in order.
+  // The delays of a blocked connection. Each delay has a list of its own, so that each list is in
+  // order.
   static constexpr std::array<std::uint8_t, 6> delays_ms{1, 2, 4, 8, 16, 20};
 
+  // Whether connections of this state are in active_.
+  static constexpr bool is_active(Connection::State state) {
+    return state <= Connection::State::flushing;
+  }
+  static_assert(Connection::State::flushing < Connection::State::blocked);
+
+  void list_by_state(Connection& connection, std::uint64_t now);
   void move(Connection& connection, List& to, std::uint64_t at);
 
   const std::uint64_t idle_timeout_;
-  mutable List active_;  // open and flushing, ordered by the last activity
+  mutable List active_;  // waiting to flushing, ordered by the last activity
   mutable std::array<List, delays_ms.size()> blocked_;
   List streaming_;
   mutable List lingering_;

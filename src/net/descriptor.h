@@ -4,11 +4,10 @@
 // notified by any thread; one that is watched edge-triggered needs no reset.
 #pragma once
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <utility>
+
+#include "kernel_calls.h"
 
 namespace hs::net {
 
@@ -29,7 +28,7 @@ class Descriptor {
   explicit operator bool() const { return fd_ >= 0; }
   int get() const { return fd_; }
   void close() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+    if (fd_ >= 0) kernel::close(std::exchange(fd_, -1));
   }
 
  private:
@@ -38,18 +37,18 @@ class Descriptor {
 
 class Wakeup {
  public:
-  // False: no descriptor to be had, errno says why.
+  // False: there is no descriptor, and errno says why.
   bool open() {
-    descriptor_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    descriptor_ = Descriptor(kernel::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     return static_cast<bool>(descriptor_);
   }
   int fd() const { return descriptor_.get(); }
-  // Cannot fail short of 2^64 calls.
+  // Cannot fail: the counter would overflow only after 2^64 calls.
   void reset() const {
     eventfd_t count = 0;
-    ::eventfd_read(descriptor_.get(), &count);
+    kernel::eventfd_read(descriptor_.get(), &count);
   }
-  void notify() const { ::eventfd_write(descriptor_.get(), 1); }
+  void notify() const { kernel::eventfd_write(descriptor_.get(), 1); }
 
  private:
   Descriptor descriptor_;

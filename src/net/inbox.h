@@ -1,12 +1,16 @@
 // Inbox: what other threads give to a worker.
 //
-// One a worker. Any thread puts accepted sockets and connections back from a
-// streamer in; the worker alone takes them out, woken through its epoll set.
-// It owns the sockets that wait in it, never the connections.
+// Each worker has one. Any thread may put in an accepted socket, give back a connection from a
+// streamer, say which connections have to go (net/waiting_bytes.h), or ask about connections
+// (net/question.h). Only the worker takes them out, and its epoll set wakes it for that. The inbox
+// owns the sockets that wait in it, but never the connections.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -14,22 +18,27 @@
 
 #include "net/connection.h"
 #include "net/descriptor.h"
+#include "net/question.h"
+#include "net/waiting_bytes.h"
 
 namespace hs::net {
 
 class Inbox : public Source {
  public:
-  Inbox() : Source(Kind::inbox) {}
+  explicit Inbox(WaitingBytes& all_waiting) : Source(Kind::inbox), waiting(all_waiting) {}
 
   // Before the threads start. False: errno says why.
   bool open() { return wakeup_.open(); }
   int fd() const { return wakeup_.fd(); }
 
+  WaitingBytes& waiting;  // the budget of which its connections have shares
+  WaitingBytes::Leavers leavers;
+
   // How many connections the worker has or is about to get.
   std::atomic<std::size_t> load{0};
 
-  // Any thread: takes `socket` unless the worker has left or memory is short.
-  bool offer(Descriptor& socket) {
+  // Any thread: takes `socket`, unless the worker has left or there is no memory.
+  bool offer(Accepted& socket) {
     {
       const std::lock_guard lock(mutex_);
       if (closed_) return false;
@@ -43,7 +52,7 @@ class Inbox : public Source {
     return true;
   }
 
-  // A streamer: is done with the connection.
+  // A streamer: gives back a connection that it has finished with.
   void give_back(Connection& connection) {
     {
       const std::lock_guard lock(mutex_);
@@ -52,19 +61,40 @@ class Inbox : public Source {
     wakeup_.notify();
   }
 
+  // Any thread that asks. A worker that has left takes no question.
+  enum class Posted : std::uint8_t { yes, closed, full };
+  Posted post(std::shared_ptr<Question> question) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (closed_) return Posted::closed;
+
+      if (questions_ == most_questions) drop_abandoned();
+      if (questions_ == most_questions) return Posted::full;
+      question_at(questions_++) = std::move(question);
+    }
+    wakeup_.notify();
+    return Posted::yes;
+  }
   void wake() const { wakeup_.notify(); }
   // Only for a worker that waits without its epoll set.
   void reset() const { wakeup_.reset(); }
 
-  // The worker: swaps what is there for the empty `sockets`; returns the chain
-  // of connections given back.
-  Connection* take(std::vector<Descriptor>& sockets) {
+  // The worker: swaps the sockets that are there for the empty `sockets`. `question` becomes the
+  // one that came first; null if there is none. Returns the chain of connections that were given
+  // back.
+  Connection* take(std::vector<Accepted>& sockets, std::shared_ptr<Question>& question) {
     const std::lock_guard lock(mutex_);
+    question.reset();
+    if (questions_ != 0) [[unlikely]] {
+      question = std::move(question_at(0));
+      first_question_ = (first_question_ + 1) % most_questions;
+      --questions_;
+    }
     sockets.swap(sockets_);
     return std::exchange(returned_, nullptr);
   }
 
-  // The worker: takes no more sockets.
+  // The worker: takes no more sockets and no more questions.
   void close() {
     const std::lock_guard lock(mutex_);
     closed_ = true;
@@ -75,10 +105,27 @@ class Inbox : public Source {
   }
 
  private:
+  std::shared_ptr<Question>& question_at(std::size_t number) {
+    return ring_[(first_question_ + number) % most_questions];
+  }
+  // Nobody waits for these any more.
+  void drop_abandoned() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < questions_; ++i) {
+      std::shared_ptr<Question> taken = std::move(question_at(i));
+      if (!taken->is_abandoned()) question_at(kept++) = std::move(taken);
+    }
+    questions_ = kept;
+  }
+
   Wakeup wakeup_;
   mutable std::mutex mutex_;
-  std::vector<Descriptor> sockets_;
+  std::vector<Accepted> sockets_;
   Connection* returned_ = nullptr;
+  static constexpr std::size_t most_questions = 16;
+  std::array<std::shared_ptr<Question>, most_questions> ring_;
+  std::size_t first_question_ = 0;
+  std::size_t questions_ = 0;
   bool closed_ = false;
 };
 

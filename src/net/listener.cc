@@ -7,9 +7,12 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <memory>
+#include <string_view>
 #include <system_error>
 
 namespace hs::net {
@@ -22,7 +25,7 @@ std::string cannot_listen(const std::string& where, const std::string& why) {
 }
 
 void set_option(int fd, int level, int option, int value) {
-  // A hint at most: a kernel that refuses it serves all the same.
+  // Each option is only a hint: if the kernel refuses it, the socket still serves.
   ::setsockopt(fd, level, option, &value, sizeof value);
 }
 
@@ -45,6 +48,13 @@ unsigned port_of(int fd) {
   return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
+std::string numeric_host(const addrinfo& address) {
+  std::array<char, NI_MAXHOST> host{};
+  const int error = ::getnameinfo(address.ai_addr, address.ai_addrlen, host.data(), host.size(),
+                                  nullptr, 0, NI_NUMERICHOST);
+  return error == 0 ? host.data() : "?";
+}
+
 using AddressList = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
 // 0, or the errno of what failed.
@@ -53,7 +63,7 @@ int open_tcp(const addrinfo& address, const ServerConfig& config, bool only_this
   Descriptor socket(::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) return errno;
   const int fd = socket.get();
-  // Linux hands these down to the accepted sockets, which saves a call for each of them.
+  // Linux copies these options to the accepted sockets, which saves a call for each of them.
   set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
   set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -63,34 +73,42 @@ int open_tcp(const addrinfo& address, const ServerConfig& config, bool only_this
   set_buffers(fd, config);
   if (::bind(fd, address.ai_addr, address.ai_addrlen) != 0) return errno;
   if (::listen(fd, config.backlog) != 0) return errno;
-  listeners.emplace_back(std::move(socket));
+  const std::string port = std::to_string(port_of(fd));
+  listeners.emplace_back(std::move(socket), name_of(numeric_host(address), port));
   return 0;
 }
 
-// Opens every address that `host` stands for. A family that this machine lacks
-// is no failure as long as another one was opened.
-bool open_host(const std::string& host, const std::string& port, const ServerConfig& config,
-               std::list<Listener>& listeners, std::string& why) {
+// Opens every address that `host` stands for. If this machine lacks an address, that is no failure
+// as long as another one is opened, or if the address is `optional`.
+void open_host(const std::string& host, const std::string& port, bool optional,
+               const ServerConfig& config, std::list<Listener>& listeners, const LogFunction& log) {
+  const auto failed = [&log](const std::string& where, const std::string& why) {
+    log(LogLevel::error, cannot_listen(where, why));
+  };
+  // getaddrinfo also takes "99980" and "-1" for ports: it uses their last 16 bits.
+  if (!port_number(port)) return failed(name_of(host, port), "a port is a number up to 65535");
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE;
   addrinfo* found = nullptr;
   if (const int error = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found); error != 0) {
-    why = error == EAI_SYSTEM ? error_text(errno) : ::gai_strerror(error);
-    return false;
+    return failed(name_of(host, port),
+                  error == EAI_SYSTEM ? error_text(errno) : ::gai_strerror(error));
   }
   const AddressList addresses(found, &::freeaddrinfo);
-  bool opened = false;
+  const std::size_t opened_before = listeners.size();
+  std::string lacking;
   for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
     const int error = open_tcp(*address, config, found->ai_next != nullptr, listeners);
-    if (error == 0) {
-      opened = true;
-      continue;
+    if (error == EADDRNOTAVAIL || error == EAFNOSUPPORT) {
+      lacking = error_text(error);
+    } else if (error != 0) {
+      failed(name_of(numeric_host(*address), port), error_text(error));
+      optional = true;  // the reason is told
     }
-    why = error_text(error);
-    if (error != EADDRNOTAVAIL && error != EAFNOSUPPORT) return false;
   }
-  return opened;
+  if (!lacking.empty() && !optional && listeners.size() == opened_before)
+    failed(name_of(host, port), lacking);
 }
 
 // True if `path` is the file of a socket that nobody listens on.
@@ -105,9 +123,16 @@ bool is_stale_socket(const sockaddr_un& address) {
 
 }  // namespace
 
+std::optional<unsigned> port_number(std::string_view text) {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_port = error == std::errc{} && end == text.data() + text.size() && number <= 65535;
+  return is_port ? std::optional(number) : std::nullopt;
+}
+
 Listener::~Listener() {
   if (path_.empty()) return;
-  // The file may have been replaced by somebody else's meanwhile.
+  // Somebody else may have replaced the file meanwhile.
   struct stat file {};
   if (::lstat(path_.c_str(), &file) == 0 && file.st_dev == device_ && file.st_ino == inode_) {
     ::unlink(path_.c_str());
@@ -118,46 +143,35 @@ void Listener::complete(const Descriptor& accepted, const ServerConfig& config) 
   if (!path_.empty()) set_buffers(accepted.get(), config);
 }
 
-bool open_tcp_listeners(const ServerConfig& config, std::list<Listener>& listeners,
+void open_tcp_listeners(const ServerConfig& config, std::list<Listener>& listeners,
                         unsigned& bound_port, const LogFunction& log) {
   const std::string host = config.address.empty() ? "127.0.0.1" : config.address;
-  std::string why;
-  if (!open_host(host, config.port, config, listeners, why)) {
-    log(cannot_listen(name_of(host, config.port), why));
-    return false;
-  }
+  open_host(host, config.port, false, config, listeners, log);
+  if (listeners.empty()) return;
   bound_port = port_of(listeners.back().fd());
   // Loopback is one place to a user, whichever family his client tries first;
   // but many machines have no ::1.
   if (config.address.empty()) {
-    const std::string port = std::to_string(bound_port);
-    if (!open_host("::1", port, config, listeners, why) && why != error_text(EADDRNOTAVAIL) &&
-        why != error_text(EAFNOSUPPORT)) {
-      log(cannot_listen(name_of("::1", port), why) + "; only " + name_of(host, port) +
-          " is served");
-    }
+    open_host("::1", std::to_string(bound_port), true, config, listeners, log);
   }
-  return true;
 }
 
-bool open_unix_listener(const ServerConfig& config, std::list<Listener>& listeners,
+void open_unix_listener(const ServerConfig& config, std::list<Listener>& listeners,
                         const LogFunction& log) {
   const std::string& path = config.socket_path;
+  const auto failed = [&](const std::string& why) {
+    log(LogLevel::error, cannot_listen(path, why));
+  };
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) {
-    log(cannot_listen(path, "a socket's path has at most " +
-                                std::to_string(sizeof address.sun_path - 1) + " bytes"));
-    return false;
+    return failed("a socket's path has at most " + std::to_string(sizeof address.sun_path - 1) +
+                  " bytes");
   }
   std::memcpy(address.sun_path, path.data(), path.size());
 
-  const auto failed = [&](int error) {
-    log(cannot_listen(path, error_text(error)));
-    return false;
-  };
   Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!socket) return failed(errno);
+  if (!socket) return failed(error_text(errno));
   const int fd = socket.get();
   const auto bind_to_path = [&] {
     return ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
@@ -165,11 +179,11 @@ bool open_unix_listener(const ServerConfig& config, std::list<Listener>& listene
   // A server that was killed leaves its socket's file behind.
   if (!bind_to_path()) {
     const int error = errno;
-    if (error != EADDRINUSE || !is_stale_socket(address)) return failed(error);
+    if (error != EADDRINUSE || !is_stale_socket(address)) return failed(error_text(error));
     ::unlink(address.sun_path);
-    if (!bind_to_path()) return failed(errno);
+    if (!bind_to_path()) return failed(error_text(errno));
   }
-  Listener& listener = listeners.emplace_back(std::move(socket));
+  Listener& listener = listeners.emplace_back(std::move(socket), path);
   struct stat file {};
   if (::lstat(path.c_str(), &file) == 0) {
     listener.path_ = path;
@@ -179,9 +193,8 @@ bool open_unix_listener(const ServerConfig& config, std::list<Listener>& listene
   if (::listen(fd, config.backlog) != 0) {
     const int error = errno;
     listeners.pop_back();
-    return failed(error);
+    failed(error_text(error));
   }
-  return true;
 }
 
 }  // namespace hs::net

@@ -1,7 +1,7 @@
 // Listener: a socket that clients connect to, TCP or Unix.
 //
-// Opened by the thread that starts the server; then only accepted from, by all
-// workers. A Unix socket's file is taken away again when the listener goes.
+// The thread that starts the server opens it. After that all workers accept from it. The file of a
+// Unix socket is deleted when the listener is destroyed.
 #pragma once
 
 #include <sys/types.h>
@@ -17,30 +17,34 @@ namespace hs::net {
 
 class Listener : public Source {
  public:
-  explicit Listener(Descriptor socket) : Source(Kind::listener), socket_(std::move(socket)) {}
+  // `place` is the address with its port, or the path.
+  explicit Listener(Descriptor socket, std::string place = {})
+      : Source(Kind::listener), socket_(std::move(socket)), place_(std::move(place)) {}
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
   ~Listener();
 
   int fd() const { return socket_.get(); }
+  const std::string& place() const { return place_; }
 
-  // Gives an accepted socket what it does not have from the listening one.
+  // Sets the options that an accepted socket does not inherit from the listening one.
   void complete(const Descriptor& accepted, const ServerConfig& config) const;
 
  private:
-  friend bool open_unix_listener(const ServerConfig&, std::list<Listener>&, const LogFunction&);
+  friend void open_unix_listener(const ServerConfig&, std::list<Listener>&, const LogFunction&);
 
   Descriptor socket_;
-  std::string path_;  // of the Unix socket whose file is ours
+  std::string place_;
+  std::string path_;  // of the Unix socket whose file this listener made
   dev_t device_ = 0;
   ino_t inode_ = 0;
 };
 
-// Each appends what it could open; false, with the reason in the log, if that
-// is not what the configuration asks for.
-bool open_tcp_listeners(const ServerConfig& config, std::list<Listener>& listeners,
+// Each appends the listeners that it can open, and logs an error for each that the configuration
+// asks for and that cannot be opened.
+void open_tcp_listeners(const ServerConfig& config, std::list<Listener>& listeners,
                         unsigned& bound_port, const LogFunction& log);
-bool open_unix_listener(const ServerConfig& config, std::list<Listener>& listeners,
+void open_unix_listener(const ServerConfig& config, std::list<Listener>& listeners,
                         const LogFunction& log);
 
 }  // namespace hs::net

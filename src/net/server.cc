@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <exception>
+#include <mutex>
+#include <shared_mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "net/question.h"
 #include "net/shared.h"
 #include "net/streamer.h"
 #include "net/worker.h"
@@ -39,8 +42,8 @@ class Server::Impl {
     bool started = false;
     try {
       started = listen() && make_workers() && start_threads();
-    } catch (const std::exception& error) {  // no memory, or no thread to be had
-      shared_.log(std::string("handlersocket: cannot start: ") + error.what());
+    } catch (const std::exception& error) {  // no memory, or no thread
+      shared_.log(LogLevel::error, std::string("handlersocket: cannot start: ") + error.what());
     }
     if (!started) stop();
     return started;
@@ -53,6 +56,8 @@ class Server::Impl {
     for (const auto& inbox : shared_.inboxes) inbox->wake();
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
+    // Who asks waits for its patience at most: workers that have left answer at once.
+    const std::lock_guard no_questions(asking_);
     workers_.clear();
     streamers_.clear();
     shared_.listeners.clear();
@@ -60,28 +65,42 @@ class Server::Impl {
     shared_.stop_event = Wakeup{};
   }
 
+  ConnectionList describe_connections(std::chrono::milliseconds patience) const {
+    const std::shared_lock asks(asking_);
+    return ask_for_connections(shared_, patience);
+  }
+  Closing close_connection(std::uint64_t id, std::chrono::milliseconds patience) const {
+    const std::shared_lock asks(asking_);
+    return ask_to_close(shared_, id, patience);
+  }
   std::size_t connections() const { return shared_.connections.load(std::memory_order_relaxed); }
   unsigned bound_port() const { return bound_port_; }
+  std::vector<std::string> places() const {
+    std::vector<std::string> places;
+    for (const Listener& listener : shared_.listeners) places.push_back(listener.place());
+    return places;
+  }
 
  private:
   bool listen() {
     const ServerConfig& config = shared_.config;
-    if (!config.port.empty() &&
-        !open_tcp_listeners(config, shared_.listeners, bound_port_, shared_.log)) {
-      return false;
-    }
-    return config.socket_path.empty() || open_unix_listener(config, shared_.listeners, shared_.log);
+    if (!config.port.empty())
+      open_tcp_listeners(config, shared_.listeners, bound_port_, shared_.log);
+    if (!config.socket_path.empty()) open_unix_listener(config, shared_.listeners, shared_.log);
+    return !shared_.listeners.empty();
   }
 
-  // Whatever can fail for lack of descriptors or memory, before any thread runs.
+  // Does everything that may fail for lack of descriptors or memory, before any thread runs.
   bool make_workers() {
     const auto failed = [this] {
-      shared_.log("handlersocket: cannot start: " + std::generic_category().message(errno));
+      shared_.log(LogLevel::error,
+                  "handlersocket: cannot start: " + std::generic_category().message(errno));
       return false;
     };
+    const std::lock_guard no_questions(asking_);
     if (!shared_.stop_event.open()) return failed();
     for (unsigned i = 0; i < shared_.config.workers; ++i) {
-      Inbox& inbox = *shared_.inboxes.emplace_back(std::make_unique<Inbox>());
+      Inbox& inbox = *shared_.inboxes.emplace_back(std::make_unique<Inbox>(shared_.waiting));
       if (!inbox.open()) return failed();
       workers_.push_back(std::make_unique<Worker>(shared_, inbox, counters_.new_block()));
       if (!workers_.back()->open()) return failed();
@@ -95,7 +114,7 @@ class Server::Impl {
   }
 
   bool start_threads() {
-    // Streamers first, so that no find ever meets a queue without them.
+    // Streamers come first, so that no find ever meets a queue without streamers.
     for (const auto& streamer : streamers_) {
       shared_.streams.join();
       threads_.emplace_back(&Streamer::run, streamer.get());
@@ -106,6 +125,7 @@ class Server::Impl {
 
   CounterSet& counters_;
   Shared shared_;
+  mutable std::shared_mutex asking_;  // held by those who use the inboxes from outside
   unsigned bound_port_ = 0;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<Streamer>> streamers_;
@@ -123,5 +143,12 @@ bool Server::start() { return impl_->start(); }
 void Server::stop() { impl_->stop(); }
 std::size_t Server::connections() const { return impl_->connections(); }
 unsigned Server::bound_port() const { return impl_->bound_port(); }
+ConnectionList Server::describe_connections(std::chrono::milliseconds patience) const {
+  return impl_->describe_connections(patience);
+}
+Closing Server::close_connection(std::uint64_t id, std::chrono::milliseconds patience) {
+  return impl_->close_connection(id, patience);
+}
+std::vector<std::string> Server::places() const { return impl_->places(); }
 
 }  // namespace hs::net

@@ -3,20 +3,27 @@
 // Owns the listening sockets, the worker threads (an event loop and the
 // connections each) and the streamer threads that carry long finds. The plugin
 // makes two: the read port's and the write port's. start() and stop() are
-// called from one thread of the host; everything else happens on the threads
-// that this class owns. Knows no protocol and no table.
+// called from one thread of the host. Any thread may ask about connections and close
+// them. Everything else happens on the threads that this class owns. Knows no protocol and no
+// table.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/counters.h"
 #include "net/application.h"
 
 namespace hs::net {
+
+class WaitingBytes;
 
 struct ServerConfig {
   std::string address;      // numeric or name; empty: 127.0.0.1 (and ::1 where there is one)
@@ -27,23 +34,53 @@ struct ServerConfig {
   int receive_buffer = 0;  // SO_RCVBUF, the same
   unsigned workers = 1;
   unsigned streamers = 1;
-  std::chrono::seconds idle_timeout{300};   // 0: none
-  std::chrono::microseconds busy_poll{30};  // 0: none; see net/busy_poll.h
-  std::size_t max_connections = 10'000;     // of this server
+  std::chrono::seconds idle_timeout{300};    // 0: none
+  std::chrono::seconds stream_patience{10};  // how long a find that cannot be parked waits in all
+  std::chrono::microseconds busy_poll{30};   // 0: none; see net/busy_poll.h
+  std::size_t max_connections = 10'000;      // of this server
   std::size_t max_request_size = std::size_t{64} << 20;
-  // Most bytes taken from one connection in one pass.
+  // Counts the memory of the connections, and outlives the server. Null: the server has one of its
+  // own.
+  WaitingBytes* waiting = nullptr;
+  // At most so many bytes are read from one connection in one pass.
   std::size_t read_size = std::size_t{64} << 10;
 };
 
 enum class Role : std::uint8_t { worker, streamer };
 
-// Makes the application object of one thread; called on that thread. The
-// counters are that thread's own and outlive the application.
+// Makes the application object of one thread, and is called on that thread. The counters belong to
+// that thread alone and outlive the application.
 using ApplicationFactory =
     std::function<std::unique_ptr<Application>(Role role, CounterBlock& counters)>;
 
+// error: something that the configuration asks for is not served, or a thread has left.
+enum class LogLevel : std::uint8_t { warning, error };
+
+// The port that a text names; 0 is any free one. None if the text is no number up to 65535.
+std::optional<unsigned> port_number(std::string_view text);
+
 // A line for the host's log. Any thread.
-using LogFunction = std::function<void(const std::string& line)>;
+using LogFunction = std::function<void(LogLevel level, const std::string& line)>;
+
+// A connection as it was a moment ago.
+struct ConnectionInfo {
+  std::uint64_t id = 0;    // of no other connection as long as the process runs; never 0
+  std::string peer;        // "127.0.0.1:40000", "[::1]:40000" or "unix"
+  std::string_view state;  // a state of net/connection_state.h
+  std::chrono::nanoseconds age{0};
+};
+
+struct ConnectionList {
+  std::vector<ConnectionInfo> connections;
+  bool is_complete = false;  // false: a worker gave no answer, so its connections are missing
+};
+
+// The answer to the wish that a connection is closed.
+enum class Closing : std::uint8_t {
+  begun,       // it ends soon; if a streamer executes a write for it, when that is over
+  unknown,     // there is no such connection (any more)
+  unanswered,  // a worker gave no answer in time, but may still close it
+};
 
 class Server {
  public:
@@ -52,17 +89,28 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Binds and starts the threads, once. On failure says why in the log, leaves
-  // nothing open, and returns false. Does not wait for the applications' own
-  // start(), which may wait for the host; when no worker is left that serves,
-  // nothing listens any more.
+  // Opens the listeners and starts the threads; may be called once. Logs an error for each listener
+  // that cannot be opened, and serves the others. If there is none, or if something else fails, it
+  // leaves nothing open and returns false. Does not wait for the applications' start(), which may
+  // wait for the host. If no worker is left that serves, the listeners are closed.
   bool start();
 
-  // Closes the listeners and every connection (each client gets an end of file)
-  // and joins the threads. Bounded: does not wait for any client.
+  // Where the server listens: numeric addresses with their ports, and paths of Unix sockets.
+  std::vector<std::string> places() const;
+
+  // Closes the listeners and every connection (each client gets an end of file) and joins the
+  // threads. It does not wait for any client, so it takes a bounded time.
   void stop();
 
   std::size_t connections() const;
+
+  // Any thread but the server's own, also while start() or stop() runs. Each asks the workers and
+  // waits for their answers, but not longer than `patience`: a worker that waits for a commit
+  // answers late.
+  ConnectionList describe_connections(std::chrono::milliseconds patience) const;
+  // The client reads an end of file, perhaps in the middle of a reply. What it has sent may have
+  // been executed or not.
+  Closing close_connection(std::uint64_t id, std::chrono::milliseconds patience);
 
   // The TCP port bound (useful with port "0"); 0 if there is none.
   unsigned bound_port() const;

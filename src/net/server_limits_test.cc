@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of its own for each test, gone afterwards.
+// A folder of its own for each test, deleted afterwards.
 class UnixSocket : public testing::Test {
  protected:
   UnixSocket() {
@@ -118,6 +118,33 @@ TEST_F(UnixSocket, StandsBesideTcp) {
   EXPECT_EQ(two.line(), "two");
 }
 
+TEST_F(UnixSocket, IsLeftOutWhereItCannotBe) {
+  config_.port = std::string("0");
+  config_.socket_path = path() + "/nowhere/at.sock";
+  Fixture fixture(config_);
+  ASSERT_TRUE(fixture.start());
+  EXPECT_TRUE(fixture.log.contains("[error] handlersocket: cannot listen on " + path()));
+  const std::string port = std::to_string(fixture.server.bound_port());
+  const std::vector<std::string> places = fixture.server.places();
+  ASSERT_FALSE(places.empty());
+  EXPECT_EQ(places.front(), "127.0.0.1:" + port);
+  EXPECT_TRUE(places.size() == 1 || (places.size() == 2 && places.back() == "[::1]:" + port));
+  Client client = Client::tcp(fixture.server.bound_port());
+  ASSERT_TRUE(client.send("one\n"));
+  EXPECT_EQ(client.line(), "one");
+}
+
+TEST(Listening, SaysThatAPortIsNoPort) {
+  for (const char* port : {"99980", "65536", "-1", "+1", " 1", "1 ", "1x", "", "http"}) {
+    ServerConfig config = Fixture::loopback();
+    config.port = std::string(port);
+    Fixture fixture(config);
+    EXPECT_FALSE(fixture.start()) << port;
+    EXPECT_TRUE(config.port.empty() || fixture.log.contains("a port is a number")) << port;
+    EXPECT_TRUE(fixture.server.places().empty());
+  }
+}
+
 TEST(Listening, SaysThatAPortIsTaken) {
   Fixture first;
   ASSERT_TRUE(first.start());
@@ -125,8 +152,8 @@ TEST(Listening, SaysThatAPortIsTaken) {
   config.port = std::to_string(first.server.bound_port());
   Fixture second(config);
   EXPECT_FALSE(second.start());
-  EXPECT_TRUE(second.log.contains("handlersocket: cannot listen on 127.0.0.1:" + config.port +
-                                  ": Address already in use"));
+  EXPECT_TRUE(second.log.contains("[error] handlersocket: cannot listen on 127.0.0.1:" +
+                                  config.port + ": Address already in use"));
   EXPECT_EQ(second.board.started, 0U);
 }
 
@@ -207,8 +234,8 @@ TEST(Limits, WaitsForDescriptors) {
   ASSERT_TRUE(first.send("hello\n"));
   EXPECT_EQ(first.line(), "hello");
 
-  // The lowest free number is the first that a lower limit forbids: one more descriptor, for
-  // the client itself, is had beforehand.
+  // The lowest free number is the first that a lower limit forbids. The client itself needs one
+  // more descriptor, so it is opened before.
   Client second = Client::tcp(fixture.server.bound_port());
   ASSERT_TRUE(second.send("hello\n"));
   EXPECT_EQ(second.line(), "hello");
@@ -324,7 +351,7 @@ TEST(Stopping, HappensWhenTheHostSaysSo) {
   EXPECT_EQ(client.line(), "<end>");
   EXPECT_TRUE(eventually([&] { return fixture.board.stopped == 1; }));
   EXPECT_EQ(fixture.board.late_dialogues, 0U);
-  // Nobody is left to serve, so nobody listens.
+  // No worker is left, so nobody listens.
   EXPECT_TRUE(eventually([&] { return !Client::tcp(fixture.server.bound_port()).connected(); }));
   fixture.board.run_streamer = false;
   EXPECT_TRUE(eventually([&] { return fixture.board.stopped == 2; }));

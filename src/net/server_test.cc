@@ -1,4 +1,4 @@
-// The life of connections: bytes in, replies out, in order, whatever the pieces.
+// The life of connections: bytes in, replies out, in order, however the bytes are cut into pieces.
 #include "net/server.h"
 
 #include <sys/socket.h>
@@ -46,7 +46,7 @@ TEST(Server, PutsALargeRequestTogether) {
   Fixture fixture(config);
   ASSERT_TRUE(fixture.start());
   Client client = Client::tcp(fixture.server.bound_port());
-  const std::string large(5'000'000, 'l');
+  const std::string large(1'000'000, 'l');
   std::thread sender([&] { client.send("before\n" + large + "\nafter\nhal"); });
   EXPECT_EQ(client.line(), "before");
   EXPECT_TRUE(client.line() == large);
@@ -59,7 +59,7 @@ TEST(Server, PutsALargeRequestTogether) {
 
 TEST(Server, GivesEveryConnectionATurnWithinItsArena) {
   ServerConfig config = Fixture::loopback();
-  config.read_size = std::size_t{1} << 20;  // two of them fill an arena
+  config.read_size = std::size_t{1} << 20;  // two such reads fill an arena
   Fixture fixture(config);
   ASSERT_TRUE(fixture.start());
   std::vector<Client> clients;
@@ -77,7 +77,8 @@ struct Polls {
   std::uint64_t hits = 0;
 };
 
-// Of one client's requests, one after the other; between them it thinks.
+// The polls for the requests of one client, which come one after the other. The client waits for
+// `thinks` between them.
 Polls polls_of(std::chrono::microseconds busy_poll, int requests,
                std::chrono::microseconds thinks) {
   ServerConfig config = Fixture::loopback();
@@ -182,12 +183,12 @@ TEST(Server, LetsThoseWhoAreReadyJoinAPassThatTakesMore) {
     ASSERT_TRUE(first.send("hold\n"));
     ASSERT_TRUE(eventually([&] { return fixture.board.holding == 1; }));
     const std::size_t passes = fixture.board.passes;
-    // The second and one who has yet to be accepted; the first has had its turn.
+    // `second`, and a client that has not been accepted yet. The first has had its turn.
     Client third = Client::tcp(fixture.server.bound_port());
     ASSERT_TRUE(second.send("and here\n"));
     ASSERT_TRUE(third.send("me too\n"));
     ASSERT_TRUE(first.send("again\n"));
-    fixture.board.hold_over = true;
+    fixture.board.holds_over = 1;
     EXPECT_EQ(second.line(), "and here");
     EXPECT_EQ(third.line(), "me too");
     EXPECT_EQ(first.line(), "held");
@@ -224,7 +225,7 @@ TEST(Server, RetriesABlockedRequestAndServesTheOthers) {
   ASSERT_TRUE(eventually([&] { return fixture.board.gate_turns >= 10; }));
   ASSERT_TRUE(other.send("hello\n"));
   EXPECT_EQ(other.line(), "hello");
-  // 0 at first, then one and the same time.
+  // 0 at first, then always the same time.
   EXPECT_NE(fixture.board.gate_since, 0U);
   EXPECT_EQ(fixture.board.gate_since_changes, 1U);
   fixture.board.gate_open = true;
@@ -239,7 +240,7 @@ TEST(Server, RetriesLessAndLessOften) {
   const auto begin = std::chrono::steady_clock::now();
   ASSERT_TRUE(client.send("gate\n"));
   ASSERT_TRUE(eventually([&] { return fixture.board.gate_turns >= 12; }));
-  // 1 + 2 + 4 + 8 + 16 + 5 × 20 ms is the least that eleven delays take.
+  // Eleven delays take at least 1 + 2 + 4 + 8 + 16 + 5 × 20 ms.
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(120));
 }
 
@@ -288,7 +289,7 @@ TEST(Server, StopsReadingFromAClientThatDoesNotRead) {
   const std::size_t taken = (fixture.count(Counter::bytes_sent) - greetings * 6) / 100'001;
   EXPECT_LE(executed - taken, fixture.board.lines_a_pass) << "replies that wait in memory";
 
-  // It goes on where it was, once the client reads.
+  // It goes on where it was when the client reads.
   for (int i = 0; i < 100; ++i) ASSERT_EQ(client.line(), std::string(100'000, 'b'));
   EXPECT_GE(fixture.board.requests - greetings, 100U);
 }

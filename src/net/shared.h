@@ -1,15 +1,17 @@
 // Shared: what all threads of one server have in common.
 //
-// Owned by the Server; the configuration and the listeners are set before any
-// thread starts, the rest is made for concurrent use.
+// The Server owns it. The configuration and the listeners are set before any thread starts. All
+// threads may use the other members at the same time.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,36 +20,44 @@
 #include "net/listener.h"
 #include "net/server.h"
 #include "net/stream_queue.h"
+#include "net/waiting_bytes.h"
 
 namespace hs::net {
 
-// How often each thread asks its application whether to go on, at the latest.
+// Each thread asks its application whether to go on at least this often.
 inline constexpr int tick_ms = 100;
 inline constexpr std::uint64_t ms = 1'000'000;  // in the monotonic clock's nanoseconds
-
-inline std::uint64_t monotonic_now() {
-  return static_cast<std::uint64_t>(
-      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
-}
 
 struct Shared {
   Shared(ServerConfig server_config, ApplicationFactory application_factory, LogFunction log_line)
       : config(std::move(server_config)),
         factory(std::move(application_factory)),
-        log(std::move(log_line)) {}
+        log(std::move(log_line)),
+        waiting(config.waiting != nullptr ? *config.waiting : own_waiting) {}
+
+  // Any thread. If there is no memory for the line, it is not logged.
+  void log_line(LogLevel level, std::string_view text,
+                std::string_view detail = {}) const noexcept {
+    try {
+      log(level, std::string(text).append(detail));
+    } catch (const std::exception&) {
+    }
+  }
 
   const ServerConfig config;
   const ApplicationFactory factory;
   const LogFunction log;
 
+  WaitingBytes own_waiting;  // used if the configuration names none
+  WaitingBytes& waiting;
   std::list<Listener> listeners;
-  std::vector<std::unique_ptr<Inbox>> inboxes;  // one a worker
+  std::vector<std::unique_ptr<Inbox>> inboxes;  // one for each worker
   StreamQueue streams;
-  Wakeup stop_event;  // readable for good once the server stops
+  Wakeup stop_event;  // becomes readable when the server stops, and stays so
   std::atomic<bool> stopping{false};
   std::atomic<std::size_t> connections{0};
-  std::atomic<std::size_t> workers_left{0};           // that still serve
-  std::atomic<std::uint64_t> accept_error_logged{0};  // when
+  std::atomic<std::size_t> workers_left{0};           // those that still serve
+  std::atomic<std::uint64_t> accept_error_logged{0};  // when it was logged last
 };
 
 }  // namespace hs::net

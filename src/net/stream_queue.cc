@@ -13,7 +13,8 @@ void StreamQueue::join() {
 
 void StreamQueue::leave() {
   const std::lock_guard lock(mutex_);
-  if (--streamers_ == 0) give_back_where(nullptr);
+  if (--streamers_ != 0) return;
+  give_back_where([](const Connection&) { return true; });
 }
 
 bool StreamQueue::push(Connection& connection) {
@@ -30,24 +31,45 @@ bool StreamQueue::push(Connection& connection) {
 
 Connection* StreamQueue::pop(std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
-  if (first_ == nullptr) filled_.wait_for(lock, patience);
+  if (first_ == nullptr) {
+    ++idle_;
+    filled_.wait_for(lock, patience);
+    --idle_;
+  }
   if (first_ == nullptr) return nullptr;
   return std::exchange(first_, first_->next_in_queue);
+}
+
+bool StreamQueue::has_spare() {
+  const std::lock_guard lock(mutex_);
+  const std::size_t left_for_finds = streamers_ > 1 ? 1 : 0;
+  return first_ == nullptr && idle_ > left_for_finds;
+}
+
+bool StreamQueue::anyone_waits() {
+  const std::lock_guard lock(mutex_);
+  return first_ != nullptr;
 }
 
 void StreamQueue::wake_all() { filled_.notify_all(); }
 
 void StreamQueue::give_back_all_of(const Inbox& inbox) {
   const std::lock_guard lock(mutex_);
-  give_back_where(&inbox);
+  give_back_where([&](const Connection& connection) { return &connection.home == &inbox; });
 }
 
-// Of one worker, or of all if `inbox` is null.
-void StreamQueue::give_back_where(const Inbox* inbox) {
+void StreamQueue::give_back(const Connection& connection) {
+  const std::lock_guard lock(mutex_);
+  give_back_where([&](const Connection& waiting) { return &waiting == &connection; });
+}
+
+// Gives back the connections for which the condition holds, marked as broken.
+template <class Condition>
+void StreamQueue::give_back_where(Condition condition) {
   Connection* rest = std::exchange(first_, nullptr);
   while (rest != nullptr) {
     Connection& connection = *std::exchange(rest, rest->next_in_queue);
-    if (inbox == nullptr || &connection.home == inbox) {
+    if (condition(connection)) {
       connection.broken = true;
       connection.home.give_back(connection);
     } else {

@@ -1,8 +1,11 @@
 // Long finds: what a streamer carries, for which clients, and who is served meanwhile.
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "net/server.h"
+#include "net/stream_queue.h"
 #include "net/test_support.h"
 
 namespace hs::net::test {
@@ -16,7 +19,7 @@ TEST(Streams, KeepTheOrderOfReplies) {
   Fixture fixture;
   ASSERT_TRUE(fixture.start());
   Client client = Client::tcp(fixture.server.bound_port());
-  // The large reply in front is still being sent when the long find has its turn.
+  // The large reply before it is still being sent when the long find has its turn.
   ASSERT_TRUE(client.send("big 10000000\nstream 100 65536\nbetween\nstream 3 10\nafter\nhal"));
   EXPECT_EQ(client.line().size(), 10'000'000U);
   EXPECT_EQ(client.line().size(), size_of_reply(100, 65536));
@@ -36,7 +39,7 @@ TEST(Streams, LeaveTheWorkerToTheOthers) {
   Client other = Client::tcp(fixture.server.bound_port());
   ASSERT_TRUE(slow.send("stream 400 100000\nafter\n"));
   ASSERT_TRUE(eventually([&] { return fixture.board.streaming.load(); }));
-  ASSERT_TRUE(waiting.send("stream 1 5\n"));  // for the only streamer
+  ASSERT_TRUE(waiting.send("stream 1 5\n"));  // waits for the only streamer
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(other.send("hello\n"));
     ASSERT_EQ(other.line(), "hello");
@@ -74,13 +77,121 @@ TEST(Streams, EndWhenTheClientVanishes) {
 
 TEST(Streams, EndWhenTheClientDoesNotRead) {
   ServerConfig config = Fixture::loopback();
-  config.idle_timeout = std::chrono::seconds(1);
+  config.stream_patience = std::chrono::seconds(1);
   Fixture fixture(config);
   ASSERT_TRUE(fixture.start());
   Client stuck = Client::tcp(fixture.server.bound_port());
   Client next = Client::tcp(fixture.server.bound_port());
   ASSERT_TRUE(stuck.send("stream 1000000 100000\n"));
   ASSERT_TRUE(eventually([&] { return fixture.board.streaming.load(); }));
+  ASSERT_TRUE(next.send("stream 2 2\n"));
+  EXPECT_EQ(next.line(), "ssssend");
+}
+
+TEST(Streams, ThatAreParkedGoOnWhenTheClientReads) {
+  Fixture fixture;
+  ASSERT_TRUE(fixture.start());
+  Client client = Client::tcp(fixture.server.bound_port());
+  ASSERT_TRUE(client.send("between\nstream 3000 10000 parks\nafter\nstream 2 2 parks\nlast\n"));
+  EXPECT_EQ(client.line(), "between");
+  ASSERT_TRUE(eventually([&] { return fixture.board.parked != 0; }));
+  EXPECT_EQ(client.line(), std::string(3000 * 10'000, 's') + "end");
+  EXPECT_EQ(client.line(), "after");
+  EXPECT_EQ(client.line(), "ssssend");
+  EXPECT_EQ(client.line(), "last");
+  EXPECT_EQ(fixture.board.shared_dialogues, 0U);
+  EXPECT_TRUE(eventually([&] { return fixture.count(Counter::long_finds) == 2; }));
+}
+
+TEST(Streams, OfClientsThatDoNotReadHoldNoStreamer) {
+  Fixture fixture;
+  ASSERT_TRUE(fixture.start());
+  std::vector<Client> stuck;
+  for (std::size_t i = 0; i < 5; ++i) {
+    stuck.push_back(Client::tcp(fixture.server.bound_port()));
+    ASSERT_TRUE(stuck.back().send("stream 300 100000 parks\n"));
+  }
+  ASSERT_TRUE(eventually([&] { return fixture.board.parked >= 5; }));
+  for (int i = 0; i < 20; ++i) {
+    Client other = Client::tcp(fixture.server.bound_port());
+    ASSERT_TRUE(other.send("stream 3 10\n"));
+    ASSERT_EQ(other.line(), std::string(30, 's') + "end");
+  }
+  EXPECT_FALSE(fixture.board.streaming);
+  for (Client& client : stuck) EXPECT_EQ(client.line().size(), size_of_reply(300, 100'000));
+}
+
+TEST(Streams, LetWhoeverWaitsHaveTheStreamerNowAndThen) {
+  Fixture fixture;
+  ASSERT_TRUE(fixture.start());
+  Client greedy = Client::tcp(fixture.server.bound_port());
+  std::thread reading;
+  ASSERT_TRUE(greedy.send("stream 1000000 100000 parks\n"));
+  reading = std::thread([&] {
+    while (greedy.read_some(1 << 20) != 0) {
+    }
+  });
+  for (int i = 0; i < 5; ++i) {
+    Client other = Client::tcp(fixture.server.bound_port());
+    EXPECT_TRUE(other.send("stream 3 10\n"));
+    EXPECT_EQ(other.line(), std::string(30, 's') + "end");
+  }
+  fixture.server.stop();
+  reading.join();
+}
+
+TEST(Streams, ThatAreParkedEndWithTheirClient) {
+  Fixture fixture;
+  ASSERT_TRUE(fixture.start());
+  Client resets = Client::tcp(fixture.server.bound_port());
+  Client closes = Client::tcp(fixture.server.bound_port());
+  for (Client* const client : {&resets, &closes})
+    ASSERT_TRUE(client->send("stream 300 100000 parks\n"));
+  ASSERT_TRUE(eventually([&] { return fixture.board.parked >= 2; }));
+  resets.abort();
+  closes.close();
+  ASSERT_TRUE(eventually([&] { return fixture.server.connections() == 0; }));
+  EXPECT_EQ(fixture.board.dialogues, 0U);
+  EXPECT_EQ(fixture.board.strange_dialogues, 0U);
+}
+
+TEST(Streams, ThatAreParkedEndWithTheIdleTimeOut) {
+  ServerConfig config = Fixture::loopback();
+  config.idle_timeout = std::chrono::seconds(1);
+  Fixture fixture(config);
+  ASSERT_TRUE(fixture.start());
+  Client stuck = Client::tcp(fixture.server.bound_port());
+  ASSERT_TRUE(stuck.send("stream 1000000 100000 parks\n"));
+  ASSERT_TRUE(eventually([&] { return fixture.board.parked != 0; }));
+  ASSERT_TRUE(eventually([&] { return fixture.server.connections() == 0; }));
+}
+
+// A client that takes a little now and then is no better than one that takes nothing.
+TEST(Streams, ThatCannotBeParkedWaitForABoundedTimeInAll) {
+  ServerConfig config = Fixture::loopback();
+  config.send_buffer = 4096;
+  config.stream_patience = std::chrono::seconds(1);
+  Fixture fixture(config);
+  ASSERT_TRUE(fixture.start());
+  Client slow = Client::tcp(fixture.server.bound_port(), 4096);
+  ASSERT_TRUE(slow.send("stream 1000000 100000\n"));
+  ASSERT_TRUE(eventually([&] { return fixture.board.streaming.load(); }));
+  ASSERT_TRUE(eventually([&] {
+    if (fixture.server.connections() != 0) slow.read_some(512);
+    return fixture.server.connections() == 0;
+  }));
+}
+
+TEST(Streams, ThatWaitForTheirClientEndByAKill) {
+  Fixture fixture;
+  ASSERT_TRUE(fixture.start());
+  Client stuck = Client::tcp(fixture.server.bound_port());
+  ASSERT_TRUE(stuck.send("stream 1000000 100000\n"));
+  ASSERT_TRUE(eventually([&] { return fixture.board.streaming.load(); }));
+  fixture.board.killed = true;
+  ASSERT_TRUE(eventually([&] { return fixture.server.connections() == 0; }));
+  fixture.board.killed = false;
+  Client next = Client::tcp(fixture.server.bound_port());
   ASSERT_TRUE(next.send("stream 2 2\n"));
   EXPECT_EQ(next.line(), "ssssend");
 }
@@ -94,7 +205,7 @@ TEST(Streams, AreRetriedWithoutHoldingAStreamer) {
   ASSERT_TRUE(eventually([&] { return fixture.board.gate_turns >= 5; }));
   ASSERT_TRUE(other.send("stream 1 1\n"));
   EXPECT_EQ(other.line(), "send");
-  // 0 at first, then one and the same time.
+  // 0 at first, then always the same time.
   EXPECT_NE(fixture.board.gate_since, 0U);
   EXPECT_EQ(fixture.board.gate_since_changes, 1U);
   fixture.board.gate_open = true;
@@ -160,6 +271,28 @@ TEST(Streams, EndWithTheirStreamer) {
   ASSERT_TRUE(client.send("hello\nstream 1 1\n"));
   EXPECT_EQ(client.line(), "hello");
   EXPECT_EQ(client.line(), "<end>");
+}
+
+// If there are several streamers, one that waits for a lock must not be the last.
+TEST(StreamQueue, HasASpareStreamerIfAnotherIsLeft) {
+  StreamQueue queue;
+  std::vector<std::thread> streamers;
+  const auto add_streamer = [&] {
+    queue.join();
+    streamers.emplace_back([&] {
+      while (queue.pop(std::chrono::seconds(20)) != nullptr) continue;
+    });
+  };
+  EXPECT_FALSE(queue.has_spare());
+  add_streamer();
+  EXPECT_TRUE(eventually([&] { return queue.has_spare(); })) << "there is no other";
+  queue.join();  // a streamer that is busy
+  EXPECT_FALSE(queue.has_spare());
+  add_streamer();
+  EXPECT_TRUE(eventually([&] { return queue.has_spare(); }));
+  queue.wake_all();
+  for (std::thread& streamer : streamers) streamer.join();
+  EXPECT_FALSE(queue.has_spare());
 }
 
 }  // namespace

@@ -1,73 +1,117 @@
 #include "net/streamer.h"
 
-#include <poll.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <exception>
-#include <string>
-#include <thread>
+#include <utility>
 
 namespace hs::net {
 namespace {
 
 constexpr std::size_t largest_kept_out = std::size_t{1} << 20;
-// How long a client may take nothing if the configuration sets no limit.
-constexpr std::chrono::seconds default_patience{60};
+// How long a streamer waits for a client before it parks the client's find. A client that reads
+// needs less than this to be scheduled, and those who wait for the streamer can bear it.
+constexpr std::uint64_t park_after = 15 * ms;
+// A find is also parked if it has been carried for this time and others wait for a streamer.
+constexpr std::uint64_t share_of_streamer = 20 * ms;
 
-// The way to one client while its find is carried.
+// Sends to one client while its find is carried.
 class ClientStream final : public Stream {
  public:
   ClientStream(Shared& shared, CounterBlock& counters, Application& app, Connection& connection)
-      : shared_(shared), counters_(counters), app_(app), connection_(connection) {}
+      : shared_(shared),
+        counters_(counters),
+        app_(app),
+        connection_(connection),
+        began_(kernel::monotonic_now()) {}
 
-  bool send(Buffer& out) override {
-    std::string_view rest = out.view();
-    bool alive = !failed_ && may_go_on();
-    while (alive && !rest.empty()) {
-      const Transfer sent = connection_.send(rest);
-      if (sent.result == Transfer::Result::would_block) {
-        alive = wait_for_room();
-        continue;
+  Sent send(Buffer& out, bool may_stall) override {
+    Sent result = failed_ || !may_go_on() ? Sent::ended : Sent::all;
+    std::size_t sent = 0;
+    while (result == Sent::all && sent < out.size()) {
+      const Transfer taken = connection_.send(out.view().substr(sent));
+      if (taken.result == Transfer::Result::done) {
+        counters_.add(Counter::bytes_sent, taken.bytes);
+        sent += taken.bytes;
+      } else {
+        result = taken.result == Transfer::Result::failed ? Sent::ended : wait_for_room(may_stall);
       }
-      alive = sent.result == Transfer::Result::done;
-      counters_.add(Counter::bytes_sent, sent.bytes);
-      rest.remove_prefix(sent.bytes);
     }
-    out.clear();
-    failed_ = !alive;
-    // Whoever shares this core has less to do than we: a worker must not wait for our time slice.
-    std::this_thread::yield();
-    return alive;
+    out.drop_front(sent);
+    failed_ = result == Sent::ended;
+    if (failed_) out.clear();
+    // Threads that share this core have less to do than a streamer: a worker must not wait for its
+    // time slice.
+    kernel::yield();
+    if (result == Sent::all && may_stall && has_had_its_share()) return Sent::stalled;
+    return result;
   }
+  bool must_give_way() override {
+    kernel::yield();
+    return has_had_its_share();
+  }
+  bool must_end() override {
+    failed_ = failed_ || nobody_waits();
+    return failed_;
+  }
+  // From now on only the rest of the reply is sent, as of any other reply: KILL no longer ends it.
+  void end_find() { find_is_over_ = true; }
   bool failed() const { return failed_; }
 
  private:
   bool may_go_on() {
-    return !shared_.stopping.load(std::memory_order_relaxed) && !connection_.home.closed() &&
-           app_.keep_running();
+    return !nobody_waits() && app_.keep_running() && (find_is_over_ || !app_.killed());
   }
 
-  // True if the client makes room before its time is up and nobody wants us to leave.
-  bool wait_for_room() {
-    const std::chrono::seconds timeout = shared_.config.idle_timeout;
-    const std::chrono::nanoseconds patience = timeout.count() > 0 ? timeout : default_patience;
-    const std::uint64_t deadline = monotonic_now() + static_cast<std::uint64_t>(patience.count());
+  // Somebody has closed the connection, or its worker leaves.
+  bool nobody_waits() const {
+    return connection_.has_to_end.load(std::memory_order_relaxed) ||
+           shared_.stopping.load(std::memory_order_relaxed) || connection_.home.closed();
+  }
+
+  bool has_had_its_share() {
+    return kernel::monotonic_now() - began_ >= share_of_streamer && shared_.streams.anyone_waits();
+  }
+
+  // Returns Sent::all if the client has made room. All waits for the client are counted together: a
+  // client that takes a byte now and then is no better than one that takes none.
+  Sent wait_for_room(bool may_stall) {
+    const std::chrono::nanoseconds patience = shared_.config.stream_patience;
+    const std::uint64_t limit =
+        may_stall ? park_after : static_cast<std::uint64_t>(patience.count());
     std::array<pollfd, 2> waits{
         pollfd{.fd = connection_.socket.get(), .events = POLLOUT, .revents = 0},
         pollfd{.fd = shared_.stop_event.fd(), .events = POLLIN, .revents = 0}};
-    while (may_go_on() && monotonic_now() < deadline) {
-      // Errors come as an event too, and the next send() finds out.
-      if (::poll(waits.data(), waits.size(), tick_ms) > 0 && waits[0].revents != 0) return true;
+    while (may_go_on()) {
+      if (waited_ >= limit || (may_stall && shared_.streams.anyone_waits())) {
+        return may_stall ? Sent::stalled : Sent::ended;
+      }
+      const std::uint64_t begin = kernel::monotonic_now();
+      const std::uint64_t left_ms = (limit - waited_ + ms - 1) / ms;
+      const int ready =
+          kernel::poll(waits.data(), waits.size(),
+                       static_cast<int>(std::min<std::uint64_t>(left_ms, longest_poll_ms)));
+      waited_ += kernel::monotonic_now() - begin;
+      // An error comes as an event too, and the next send() finds it.
+      if (ready > 0 && waits[0].revents != 0) return Sent::all;
     }
-    return false;
+    return Sent::ended;
   }
+
+  // A KILL is noticed within this time.
+  static constexpr std::uint64_t longest_poll_ms = 20;
 
   Shared& shared_;
   CounterBlock& counters_;
   Application& app_;
   Connection& connection_;
+  const std::uint64_t began_;
+  std::uint64_t waited_ = 0;  // ns that it has waited for the client in all
+  bool find_is_over_ = false;
   bool failed_ = false;
 };
 
@@ -79,13 +123,14 @@ void Streamer::run() {
   try {
     app_ = shared_.factory(Role::streamer, counters_);
     if (app_ == nullptr || !app_->start()) {
-      if (!shared_.stopping) shared_.log("handlersocket: a streamer could not start");
+      if (!shared_.stopping)
+        shared_.log_line(LogLevel::error, "handlersocket: a streamer could not start");
       app_.reset();
     } else {
       loop();
     }
   } catch (const std::exception& error) {
-    shared_.log(std::string("handlersocket: a streamer leaves: ") + error.what());
+    shared_.log_line(LogLevel::error, "handlersocket: a streamer leaves: ", error.what());
   }
   shared_.streams.leave();
   if (app_ != nullptr) app_->stop();
@@ -106,6 +151,17 @@ void Streamer::loop() {
   }
 }
 
+// A long reply is moved. A short one is copied, so that the connection gets no more memory than it
+// needs.
+void Streamer::keep_output(Connection& connection) {
+  connection.output_sent = 0;
+  if (out_.size() > largest_kept_out) {
+    connection.output = std::move(out_);
+  } else {
+    connection.output.append(out_.view());
+  }
+}
+
 void Streamer::carry(Connection& connection) {
   Turn turn;
   turn.dialogue = connection.dialogue.get();
@@ -115,16 +171,23 @@ void Streamer::carry(Connection& connection) {
   out_.clear();
   try {
     app_->run_stream(turn, out_, stream);
-    stream.send(out_);
+    // Its worker sends what the client does not take now.
+    stream.end_find();
+    if (stream.send(out_, true) == Stream::Sent::stalled) keep_output(connection);
     connection.consume(turn.consumed);
     connection.next = turn.next;
-    connection.note_blocked(turn, monotonic_now());
-    if (turn.consumed != 0) counters_.add(Counter::long_finds);
+    connection.note_blocked(turn, kernel::monotonic_now());
+    // A find that was parked has run, so it no longer waits for a lock that it met before.
+    if (turn.next == Next::stream) connection.blocked_since = 0;
+    // A find that was parked may meet a lock when it goes on. Then its reply has begun all the
+    // same.
+    connection.reply_begun =
+        turn.next == Next::stream || (turn.next == Next::retry && connection.reply_begun);
     connection.broken = stream.failed();
-  } catch (const std::exception&) {  // whatever it was: the worker waits for its connection
+  } catch (const std::exception&) {  // for any exception: the worker waits for its connection
     connection.broken = true;
   }
-  if (out_.capacity() > largest_kept_out) out_.release();
+  if (out_.capacity() > largest_kept_out) out_.free_memory();
   connection.home.give_back(connection);
 }
 

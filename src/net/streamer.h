@@ -1,8 +1,10 @@
 // Streamer: a thread that carries long finds.
 //
-// Takes connections from the StreamQueue and has its own application object
-// execute their first request, sent piece by piece while the client reads; then
-// gives each back to its worker. It never reads from a socket.
+// Takes connections from the StreamQueue. Its own application object executes the first request of
+// each, and the reply is sent piece by piece while the client reads. Then the connection goes back
+// to its worker. If the client does not read, the find is parked and the connection goes back as
+// well: its worker sends what the client has not taken, and queues the connection again. A streamer
+// never reads from a socket.
 #pragma once
 
 #include "base/buffer.h"
@@ -22,6 +24,7 @@ class Streamer {
  private:
   void loop();
   void carry(Connection& connection);
+  void keep_output(Connection& connection);
 
   Shared& shared_;
   CounterBlock& counters_;

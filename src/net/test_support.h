@@ -19,18 +19,22 @@
 
 namespace hs::net::test {
 
-inline constexpr std::chrono::seconds patience{20};
+inline constexpr std::chrono::seconds patience{60};
 
 // True as soon as `condition` holds, false if it does not in time.
 bool eventually(const std::function<bool()>& condition);
 
-// What the application's threads tell the test, and the test them.
+// What the application's threads tell the test, and what the test tells them.
 struct Board {
-  std::atomic<std::size_t> lines_a_pass{1'000'000};  // of one connection; then `again`
-  std::atomic<bool> gate_open{false};                // "gate" is answered once it is
-  std::atomic<bool> hold_over{false};                // "hold" ends once it is
-  std::atomic<bool> takes_more{false};               // a pass takes turns until there are no more
-  std::atomic<bool> release_over{true};  // what follows a pass's replies ends once it is
+  std::atomic<std::size_t> lines_a_pass{1'000'000};     // of one connection; then `again`
+  std::atomic<std::size_t> lines_of_a_pass{1'000'000};  // of all connections
+  std::atomic<bool> keeps_half{
+      false};  // of a pass, for turns that are put off: those it has no room for
+  std::atomic<std::size_t> most_waiting{Dialogue::no_limit};  // of connections that come
+  std::atomic<bool> gate_open{false};      // "gate" is answered once this is true
+  std::atomic<std::size_t> holds_over{0};  // so many "hold" may end
+  std::atomic<bool> takes_more{false};     // a pass takes turns until there are no more
+  std::atomic<bool> release_over{true};    // release() of the pass returns once this is true
   std::atomic<bool> run_worker{true};
   std::atomic<bool> run_streamer{true};
   std::atomic<bool> can_start{true};
@@ -43,7 +47,8 @@ struct Board {
   std::atomic<std::size_t> gate_turns{0};
   std::atomic<std::uint64_t> gate_since{0};
   std::atomic<std::size_t> gate_since_changes{0};
-  std::atomic<std::size_t> wrongly_scanned{0};  // turns whose `scanned` is not the rest of the last
+  // turns whose `scanned` is not what the last turn left
+  std::atomic<std::size_t> wrongly_scanned{0};
   std::atomic<std::size_t> idles{0};
   std::atomic<std::size_t> started{0};
   std::atomic<std::size_t> stopped{0};
@@ -51,16 +56,29 @@ struct Board {
   std::atomic<std::size_t> late_dialogues{0};     // outlived their worker's stop()
   std::atomic<std::size_t> strange_dialogues{0};  // ended on another thread than they began on
   std::atomic<bool> streaming{false};
+  std::atomic<bool> killed{false};     // what a streamer does is killed
+  std::atomic<std::size_t> parked{0};  // how many times a find was parked
+  // Turns that began while another turn of the same dialogue was at work.
+  std::atomic<std::size_t> shared_dialogues{0};
 };
 
-// Answers each line with itself, but
+// Of the calling thread: whether allocation_test.cc may make its allocations fail. The
+// application's threads set it.
+extern thread_local bool allocations_may_fail;
+
+// Answers each line with the line itself, except
 //   big N        N bytes and LF
 //   who          the number of its worker
+//   pass         how many passes there have been, with this one
 //   gate         "passed" once the board's gate is open
-//   hold         nothing else is done by its worker until the board says so
-//   stream N M   N pieces of M bytes and "end", by a streamer; with " gate"
-//                behind it, once the gate is open
+//   hold         its worker does nothing else until the board says so
+//   stream N M   N pieces of M bytes and "end", by a streamer. With " gate" behind it, only
+//                once the gate is open. With " parks", the find is parked while its client does
+//                not read. With " parks gate" both, and the gate counts each time that it goes on
+//                With " quiet" in place of M, it has nothing to send and only looks whether it has
+//                to end
 //   close        "bye", and the connection is closed
+//   write LINE   as LINE, but its turn is put off until the pass has done the others
 ApplicationFactory line_application(Board& board);
 
 struct Log {
@@ -69,7 +87,7 @@ struct Log {
   bool contains(std::string_view text);
 };
 
-// A started server, with what it needs.
+// A started server and what it needs.
 class Fixture {
  public:
   explicit Fixture(ServerConfig config = loopback());
@@ -92,8 +110,10 @@ class Client {
 
   bool connected() const { return static_cast<bool>(socket_); }
   bool send(std::string_view bytes);
-  // Sends until the socket takes no more; how many bytes it took.
+  // Sends until the socket takes no more. Returns how many bytes it took.
   std::size_t send_what_fits(std::string_view bytes);
+  // Its own port of a TCP connection.
+  unsigned port() const;
   // A line without its LF; "<end>" at the end of file, "<error>" after an error or too long a wait.
   std::string line();
   // Everything up to the end of file.

@@ -1,29 +1,27 @@
 #include "net/worker.h"
 
-#include <poll.h>
 #include <pthread.h>
-#include <sys/epoll.h>
 
 #include <algorithm>
 #include <array>
 #include <exception>
 #include <new>
-#include <thread>
 #include <utility>
 
 namespace hs::net {
 namespace {
 
 constexpr std::size_t events_at_once = 512;
+constexpr int leavers_at_once = 32;
 
 }  // namespace
 
 bool Worker::open() {
-  epoll_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+  epoll_ = Descriptor(kernel::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll_) return false;
-  // Edge-triggered: never read, each notification is an event.
+  // Edge-triggered: the eventfd is never read, and each notification is an event.
   epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.ptr = static_cast<Source*>(&inbox_)}};
-  return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, inbox_.fd(), &event) == 0;
+  return kernel::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, inbox_.fd(), &event) == 0;
 }
 
 void Worker::run() {
@@ -32,15 +30,16 @@ void Worker::run() {
   try {
     app_ = shared_.factory(Role::worker, counters_);
     if (app_ == nullptr || !app_->start()) {
-      if (!shared_.stopping) shared_.log("handlersocket: a worker could not start");
+      if (!shared_.stopping)
+        shared_.log_line(LogLevel::error, "handlersocket: a worker could not start");
       app_.reset();
     } else if (!acceptor_.watch(epoll_.get())) {
-      shared_.log("handlersocket: a worker cannot watch the listeners");
+      shared_.log_line(LogLevel::error, "handlersocket: a worker cannot watch the listeners");
     } else {
       loop();
     }
   } catch (const std::exception& error) {
-    shared_.log(std::string("handlersocket: a worker leaves: ") + error.what());
+    shared_.log_line(LogLevel::error, "handlersocket: a worker leaves: ", error.what());
   }
   leave();
 }
@@ -55,14 +54,15 @@ void Worker::loop() {
     }
     acceptor_.resume(now_);
     retry_blocked();
+    end_leavers();
     run_pass();
     close_expired(count < events_at_once);
   }
 }
 
 int Worker::time_to_wait() const {
-  if (!ready_.empty()) return 0;
-  // No shorter, to find out sooner that there is nothing to do: a timer that is due soon is dear
+  if (!ready_.empty() || inbox_filled_ || inbox_.leavers.any()) return 0;
+  // The time-out is never shortened to call idle() sooner: a timer that is due soon costs too much
   // to set at each request.
   const std::uint64_t due = connections_.next_unblock();
   if (due >= now_ + tick_ms * ms) return tick_ms;
@@ -70,40 +70,46 @@ int Worker::time_to_wait() const {
   return std::min(tick_ms, static_cast<int>((delay + ms - 1) / ms));
 }
 
-// How many there were. Only a client that is alone is worth staying awake for: among several the
-// next request is there sooner than anyone could fall asleep, or nobody knows when it comes.
+// Returns the number of events. It is worth staying awake only for a client that is alone. With
+// several clients, either the next request is there before the worker could fall asleep, or nobody
+// knows when it comes.
 std::size_t Worker::await_events(int timeout_ms) {
   const bool may_stay = shared_.config.busy_poll.count() != 0 && timeout_ms != 0;
-  if (may_stay && turns_.size() == 1 && busy_poll_.worth_it()) {
-    if (const std::size_t count = stay_awake(); count != 0) return count;
-  }
-  return take_events(timeout_ms);
+  std::size_t count = 0;
+  if (may_stay && turns_.size() == 1 && busy_poll_.worth_it()) count = stay_awake();
+  if (count == 0) count = take_events(timeout_ms);
+  // Returned connections are taken only between passes. What a streamer has executed for a
+  // connection is newer than what the present pass sees, so the connection must not join that pass.
+  if (inbox_filled_) take_inbox();
+  return count;
 }
 
 std::size_t Worker::stay_awake() {
   counters_.add(Counter::busy_polls);
   const std::chrono::nanoseconds limit = shared_.config.busy_poll;
-  const std::uint64_t deadline = monotonic_now() + static_cast<std::uint64_t>(limit.count());
+  const std::uint64_t deadline =
+      kernel::monotonic_now() + static_cast<std::uint64_t>(limit.count());
   std::size_t count = take_events(0);
   while (count == 0 && now_ < deadline) {
-    std::this_thread::yield();  // to the client, if it has to share the core with us
+    kernel::yield();  // to the client, if it shares the core with this thread
     count = take_events(0);
   }
-  // What came late has waited for whoever the core was given to: asleep, we would have been woken.
+  // An event that came late has waited for the thread that got the core. A sleeping worker would
+  // have been woken sooner.
   const bool in_time = count != 0 && now_ < deadline;
   busy_poll_.note(in_time);
   if (in_time) counters_.add(Counter::busy_poll_hits);
   return count;
 }
 
-// How many there were.
+// Returns the number of events.
 std::size_t Worker::take_events(int timeout_ms) {
   std::array<epoll_event, events_at_once> events;
   const int count = std::max(
-      ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms), 0);
-  now_ = monotonic_now();
+      kernel::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms),
+      0);
+  now_ = kernel::monotonic_now();
   for (int i = 0; i < count; ++i) take_event(events[static_cast<std::size_t>(i)]);
-  if (inbox_filled_) take_inbox();
   return static_cast<std::size_t>(count);
 }
 
@@ -112,7 +118,7 @@ void Worker::take_event(const epoll_event& event) {
   switch (source.kind) {
     case Source::Kind::listener:
       acceptor_.accept_some(static_cast<const Listener&>(source), now_, sockets_);
-      for (Descriptor& socket : sockets_) add(std::move(socket));
+      for (Accepted& socket : sockets_) add(std::move(socket));
       sockets_.clear();
       return;
     case Source::Kind::inbox: inbox_filled_ = true; return;
@@ -122,39 +128,94 @@ void Worker::take_event(const epoll_event& event) {
   if ((event.events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) connection.readable = true;
   if ((event.events & (EPOLLRDHUP | EPOLLHUP)) != 0) connection.peer_done = true;
   switch (connection.state) {
-    case Connection::State::open:
+    case Connection::State::waiting:
     case Connection::State::lingering:
       if (connection.readable) enqueue(connection);
       return;
     case Connection::State::flushing:
       if ((event.events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0) flush(connection);
       return;
+    // These wait for no event. What was noted is looked at when they have their turn, or wait
+    // again.
+    case Connection::State::queued:
+    case Connection::State::draining:
+    case Connection::State::in_pass:
     case Connection::State::blocked:
-    case Connection::State::streaming: return;  // read when it is open again
+    case Connection::State::streaming: return;
   }
 }
 
 void Worker::take_inbox() {
   inbox_filled_ = false;
-  Connection* returned = inbox_.take(sockets_);
-  for (Descriptor& socket : sockets_) add(std::move(socket));
+  std::shared_ptr<Question> question;
+  Connection* returned = inbox_.take(sockets_, question);
+  for (Accepted& socket : sockets_) add(std::move(socket));
   sockets_.clear();
   while (returned != nullptr) {
     Connection& connection = *std::exchange(returned, returned->next_in_queue);
-    connections_.set_state(connection, Connection::State::open, now_);
-    if (connection.broken) {
+    connections_.set_state(connection, Connection::State::waiting, now_);
+    if (connection.has_to_end.load(std::memory_order_relaxed)) {
+      end(connection);
+    } else if (connection.broken) {
       close(connection);
-    } else {
+    } else if (!connection.recount()) {
+      shed(connection);
+    } else if (connection.output.empty()) {
       proceed(connection);
+    } else {
+      begin_flushing(connection);
     }
+  }
+  if (question == nullptr) [[likely]]
+    return;
+  answer(*question);
+  // There may be another question. The connections have their turn before it.
+  inbox_filled_ = true;
+}
+
+void Worker::answer(Question& question) {
+  if (question.kind == Question::Kind::close) {
+    Connection* const connection = connections_.find(question.id);
+    if (connection != nullptr) end(*connection);
+    return question.answer({}, connection != nullptr);
+  }
+  if (question.is_abandoned()) return;
+  try {
+    std::vector<SeenConnection> seen;
+    seen.reserve(connections_.size());
+    connections_.for_each([&](const Connection& connection) {
+      seen.push_back({.id = connection.id,
+                      .peer = connection.peer,
+                      .state = connection.state,
+                      .age = now_ - connection.accepted_at});
+    });
+    question.answer(std::move(seen), false);
+  } catch (const std::bad_alloc&) {
+    question.fail();
   }
 }
 
+// Ends a connection that somebody has asked to end. If a streamer has it, the streamer looks at
+// has_to_end and gives it back soon.
+void Worker::end(Connection& connection) {
+  switch (connection.state) {
+    case Connection::State::streaming:
+      connection.has_to_end.store(true, std::memory_order_relaxed);
+      return shared_.streams.give_back(connection);
+    case Connection::State::lingering:
+    case Connection::State::draining: return;  // it ends already
+    default: break;
+  }
+  end_work_of(connection);
+  linger(connection);
+}
+
 // The socket counts as a connection since it was accepted.
-void Worker::add(Descriptor socket) {
+void Worker::add(Accepted socket) {
   Connection* connection = nullptr;
   try {
-    // So that enqueue() never allocates; a pass may queue those again that it is about to remove.
+    // Reserves memory, so that enqueue() never allocates. There are twice as many places as
+    // connections, because a pass may queue a connection again whose entry it is about to remove.
     const std::size_t most_queued = 2 * (connections_.size() + 1);
     if (ready_.capacity() < most_queued) ready_.reserve(2 * most_queued);
     connection = &connections_.add(std::move(socket), app_->open_dialogue(), inbox_, now_);
@@ -166,7 +227,7 @@ void Worker::add(Descriptor socket) {
   }
   epoll_event event{.events = EPOLLIN | EPOLLRDHUP | EPOLLET,
                     .data = {.ptr = static_cast<Source*>(connection)}};
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, connection->socket.get(), &event) != 0 ||
+  if (kernel::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, connection->socket.get(), &event) != 0 ||
       connection->dialogue == nullptr) {
     close(*connection);
   }
@@ -174,17 +235,23 @@ void Worker::add(Descriptor socket) {
 
 void Worker::retry_blocked() {
   while (Connection* const connection = connections_.first_unblocked(now_)) {
-    connections_.set_state(*connection, Connection::State::open, now_);
-    connection->due = true;
+    connections_.set_state(*connection, Connection::State::waiting, now_);
+    if (connection->next == Next::in_line && shared_.streams.has_spare()) {
+      start_stream(*connection);
+      continue;
+    }
+    // A blocked connection with Next::wait had no room to read more of its request, so it has to
+    // read first.
+    connection->due = connection->next != Next::wait;
     enqueue(*connection);
   }
 }
 
-// `caught_up`: no event of a client waits to be seen, so a silent one is really silent.
+// `caught_up`: no event of a client waits to be seen, so a client that seems silent really is.
 void Worker::close_expired(bool caught_up) {
   while (Connection* const connection = connections_.first_lingered(now_)) close(*connection);
   while (Connection* const connection = caught_up ? connections_.first_idle(now_) : nullptr) {
-    if (connection->queued) {
+    if (is_listed_as_ready(connection->state)) {
       connections_.mark_active(*connection, now_);
     } else {
       close(*connection);
@@ -192,8 +259,51 @@ void Worker::close_expired(bool caught_up) {
   }
 }
 
+// Ends only a few at a time, because the other connections want their turn.
+void Worker::end_leavers() {
+  for (int i = 0; i < leavers_at_once && inbox_.leavers.any(); ++i) {
+    if (Connection* const connection = shared_.waiting.next_to_go(inbox_.leavers))
+      shed(*connection);
+  }
+}
+
+// Ends a connection that holds more than there is room for, and gives back its memory at once. The
+// client is told why, unless that would stand in the middle of a reply.
+void Worker::shed(Connection& connection) {
+  counters_.add(Counter::connections_shed);
+  if (shared_.waiting.is_to_be_logged(now_)) {
+    shared_.log_line(
+        LogLevel::warning,
+        "handlersocket: requests and replies that wait take as much memory as "
+        "handlersocket_max_waiting_bytes allows: the connections that hold most are closed");
+  }
+  // A long find may have sent the beginning of its reply.
+  const bool between_replies =
+      connection.output.empty() && connection.next != Next::stream && !connection.reply_begun;
+  end_work_of(connection);
+  if (between_replies) try {
+      Buffer reply;
+      app_->refuse(reply);
+      counters_.add(Counter::bytes_sent, connection.send(reply.view()).bytes);
+    } catch (const std::bad_alloc&) {  // the connection ends without a reply
+    }
+  linger(connection);
+}
+
+// Whatever the connection waits for: it is only waiting now, and holds nothing.
+void Worker::end_work_of(Connection& connection) {
+  connection.input.free_memory();
+  connection.output.free_memory();
+  connection.recount();
+  if (connection.state == Connection::State::queued) std::erase(ready_, &connection);
+  if (connection.state == Connection::State::flushing) watch_output(connection, false);
+  if (connection.state != Connection::State::waiting) {
+    connections_.set_state(connection, Connection::State::waiting, now_);
+  }
+}
+
 void Worker::close(Connection& connection) {
-  if (connection.queued) std::erase(ready_, &connection);
+  if (is_listed_as_ready(connection.state)) std::erase(ready_, &connection);
   connections_.erase(connection);
   shared_.connections.fetch_sub(1, std::memory_order_relaxed);
   inbox_.load.fetch_sub(1, std::memory_order_relaxed);
@@ -207,33 +317,36 @@ void Worker::leave() {
   if (app_ != nullptr) app_->stop();
   app_.reset();
   epoll_.close();
-  // Nobody would answer: clients are better off with a refused connection.
+  // Nobody would answer: a refused connection is better for the clients.
   if (shared_.workers_left.fetch_sub(1) == 1) {
     acceptor_.turn_away_waiting({arena_.get(), arena_size_});
     shared_.listeners.clear();
   }
 }
 
-// A streamer that has one of our connections sees that the inbox is closed and
-// gives it back at its next send.
+// A streamer that has a connection of this worker sees that the inbox is closed. It gives the
+// connection back at its next send.
 void Worker::await_streamers() {
   shared_.streams.give_back_all_of(inbox_);
+  std::shared_ptr<Question> question;
   while (true) {
     inbox_.reset();
-    Connection* returned = inbox_.take(sockets_);
+    Connection* returned = inbox_.take(sockets_, question);
+    if (question != nullptr) question->answer({}, false);
     const std::size_t refused = sockets_.size();
-    for (Descriptor& socket : sockets_) end_with_eof(socket, {arena_.get(), arena_size_});
+    for (Accepted& accepted : sockets_) end_with_eof(accepted.socket, {arena_.get(), arena_size_});
     sockets_.clear();
     shared_.connections.fetch_sub(refused, std::memory_order_relaxed);
     inbox_.load.fetch_sub(refused, std::memory_order_relaxed);
     counters_.add(Counter::connections_closed, refused);
     while (returned != nullptr) {
       Connection& connection = *std::exchange(returned, returned->next_in_queue);
-      connections_.set_state(connection, Connection::State::open, now_);
+      connections_.set_state(connection, Connection::State::waiting, now_);
     }
+    if (question != nullptr) continue;  // there may be another
     if (!connections_.any_streaming()) return;
     pollfd inbox{.fd = inbox_.fd(), .events = POLLIN, .revents = 0};
-    ::poll(&inbox, 1, tick_ms);
+    kernel::poll(&inbox, 1, tick_ms);
   }
 }
 

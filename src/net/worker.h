@@ -1,10 +1,9 @@
 // Worker: a thread with an event loop, its application and its connections.
 //
-// Everything here runs on that thread; other threads reach it through its Inbox
-// and the Shared state only. worker.cc has the loop and the thread's life,
-// worker_pass.cc what happens to a connection before and after its turn. The
-// sockets are watched edge-triggered, so a connection that is not to be read (it
-// is blocked, flushed or streamed) costs no system call to be left alone.
+// Everything here runs on that thread. Other threads reach it only through its Inbox and the Shared
+// state. worker.cc has the loop and the life of the thread; worker_pass.cc has what happens to a
+// connection before and after its turn. The sockets are watched edge-triggered, so it takes no
+// system call to leave a connection unread while it is blocked, flushing or streaming.
 #pragma once
 
 #include <cstddef>
@@ -43,9 +42,14 @@ class Worker {
   int time_to_wait() const;
   void take_event(const epoll_event& event);
   void take_inbox();
-  void add(Descriptor socket);
+  void add(Accepted socket);
+  void answer(Question& question);
+  void end(Connection& connection);
+  void end_work_of(Connection& connection);
   void retry_blocked();
   void close_expired(bool caught_up);
+  void end_leavers();
+  void shed(Connection& connection);
   void close(Connection& connection);
   void leave();
   void await_streamers();
@@ -56,9 +60,17 @@ class Worker {
   void gather();
   bool prepare(Connection& connection);
   bool receive(Connection& connection);
+  std::size_t most_kept(const Connection& connection) const;
+  bool make_room(Connection& connection, std::size_t room);
   void add_turn(Connection& connection, std::string_view input);
+  enum class Turns : std::uint8_t { over, all };
+  bool execute_pass();
+  void add_writes();
+  void settle_turns(Turns which);
+  void close_pass();
   void settle(Connection& connection, const Turn& turn);
   bool send_replies(Connection& connection, std::string_view replies);
+  void begin_flushing(Connection& connection);
   void flush(Connection& connection);
   void proceed(Connection& connection);
   void enqueue(Connection& connection);
@@ -74,17 +86,18 @@ class Worker {
   Descriptor epoll_;
   std::unique_ptr<Application> app_;
   ConnectionLists connections_;
-  std::uint64_t now_ = 0;  // read once a loop
+  std::uint64_t now_ = 0;  // read once in each round of the loop
   bool inbox_filled_ = false;
   BusyPoll busy_poll_;
-  bool rested_ = false;              // the application knows that there is nothing to do
-  std::vector<Descriptor> sockets_;  // accepted and not yet connections
+  bool rested_ = false;            // the application knows that there is nothing to do
+  std::vector<Accepted> sockets_;  // accepted, but not connections yet
 
-  std::vector<Connection*> ready_;   // want a turn, in order
-  std::vector<Turn> turns_;          // of this pass
-  std::vector<Connection*> takers_;  // whose they are
-  // What was read in this pass, one run of bytes for each connection; behind
-  // arena_size_ there is room for what is read to be thrown away.
+  std::vector<Connection*> ready_;  // those that want a turn, in order
+  std::vector<Turn> turns_;         // of this pass
+  // the connections of turns_, in the same order; null if the turn has been settled
+  std::vector<Connection*> takers_;
+  // What was read in this pass, a run of bytes for each connection. Behind arena_size_ there is
+  // room for bytes that are read only to be thrown away.
   const std::size_t arena_size_;
   std::unique_ptr<char[]> arena_;
   std::size_t arena_used_ = 0;

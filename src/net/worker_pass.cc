@@ -1,10 +1,10 @@
-#include <sys/epoll.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <exception>
 #include <new>
+#include <utility>
 
 #include "net/worker.h"
 
@@ -12,12 +12,12 @@ namespace hs::net {
 namespace {
 
 constexpr std::size_t turns_at_once = 1024;
-// A kept rest up to this size is copied in front of what is read next, into the
-// arena, so that a connection that sends in small pieces needs no large buffer.
+// A kept rest up to this size is copied into the arena, in front of what is read next. So a
+// connection that sends in small pieces needs no large buffer.
 constexpr std::size_t small_rest = 4096;
 constexpr std::size_t smallest_arena = std::size_t{1} << 20;
 constexpr std::size_t discard_size = std::size_t{16} << 10;
-// More than this is not kept between passes.
+// A larger buffer is not kept between passes.
 constexpr std::size_t largest_kept_out = std::size_t{4} << 20;
 
 std::uint64_t in_ns(std::chrono::seconds time) {
@@ -47,22 +47,72 @@ void Worker::run_pass() {
 
   rested_ = false;
   out_.clear();
-  app_->execute(turns_, 0, out_);
-  // Each connection has one turn, so this ends.
-  while (app_->takes_more() && turns_.size() < turns_at_once) {
-    const std::size_t executed = turns_.size();
-    take_events(0);
-    gather();
-    if (turns_.size() == executed) break;
-    app_->execute(turns_, executed, out_);
-  }
-  app_->end_pass(turns_, out_);
-  for (std::size_t i = 0; i < turns_.size(); ++i) settle(*takers_[i], turns_[i]);
+  if (!execute_pass()) return close_pass();
+  settle_turns(Turns::all);
   app_->release();
-  if (out_.capacity() > largest_kept_out) out_.release();
+  if (out_.capacity() > largest_kept_out) out_.free_memory();
 }
 
-// Gives a turn to whoever wants one and has none in this pass, as long as there is room.
+// False if something was thrown.
+bool Worker::execute_pass() {
+  try {
+    if (app_->read_first(turns_, out_)) {
+      // These need not wait for the writes of the others.
+      settle_turns(Turns::over);
+      add_writes();
+    }
+    app_->end_pass(turns_, out_);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+// Executes the turns that were put off, and those that come meanwhile. This ends, because each
+// connection comes once, or twice if its first turn is settled already.
+void Worker::add_writes() {
+  std::size_t first = 0;
+  bool more = true;
+  while (more) {
+    app_->execute(turns_, first, out_);
+    first = turns_.size();
+    if (!app_->takes_more() || first >= turns_at_once) return;
+    take_events(0);
+    gather();
+    more = turns_.size() != first;
+  }
+}
+
+// Settles the turns that have not been settled yet, or of these only those that are over. The turns
+// that the pass had no room for come first in the next pass, also before turns of this pass that
+// were settled sooner.
+void Worker::settle_turns(Turns which) {
+  const auto settle_those = [this, which](bool left_out) {
+    for (std::size_t i = 0; i < turns_.size(); ++i) {
+      const Turn& turn = turns_[i];
+      if (takers_[i] == nullptr || turn.was_left_out() != left_out) continue;
+      if (which == Turns::all || !turn.put_off) settle(*std::exchange(takers_[i], nullptr), turn);
+    }
+  };
+  const auto queued = static_cast<std::ptrdiff_t>(ready_.size());
+  settle_those(true);
+  std::rotate(ready_.begin(), ready_.begin() + queued, ready_.end());
+  settle_those(false);
+}
+
+// The pass has thrown, and nobody knows which of its requests were executed. So its connections end
+// without replies. The worker goes on with the others.
+void Worker::close_pass() {
+  for (Connection* const connection : takers_) {
+    if (connection == nullptr) continue;
+    connections_.set_state(*connection, Connection::State::waiting, now_);
+    close(*connection);
+  }
+  out_.free_memory();
+}
+
+// Gives a turn to each connection that wants one, as long as there is room. None of them has a turn
+// in this pass already: bytes that come during a turn are only noted, and looked at after it.
 void Worker::gather() {
   const std::size_t waiting = ready_.size();
   std::size_t kept = 0;
@@ -70,11 +120,13 @@ void Worker::gather() {
   for (std::size_t i = 0; i < waiting; ++i) {
     Connection& connection = *ready_[i];
     room = room && turns_.size() < turns_at_once;
-    if (room && !connection.in_pass) {
-      connection.queued = false;
+    if (room) {
+      const bool drains = connection.state == Connection::State::draining;
+      connections_.set_state(
+          connection, drains ? Connection::State::lingering : Connection::State::waiting, now_);
       room = prepare(connection);
-      if (room) continue;  // it may be gone by now
-      connection.queued = true;
+      if (room) continue;  // the connection may not exist any more
+      connections_.set_state(connection, Connection::State::queued, now_);
     }
     ready_[kept++] = &connection;
   }
@@ -82,8 +134,7 @@ void Worker::gather() {
                ready_.begin() + static_cast<std::ptrdiff_t>(waiting));
 }
 
-// Gives the connection a turn if it has something to say. False: there is no
-// room to read, in this pass.
+// Gives the connection a turn if it has input. False: this pass has no more room to read.
 bool Worker::prepare(Connection& connection) {
   if (connection.state == Connection::State::lingering) {
     drain(connection);
@@ -105,16 +156,24 @@ bool Worker::prepare(Connection& connection) {
 bool Worker::receive(Connection& connection) {
   const std::size_t kept = connection.input.size();
   const bool in_arena = kept <= small_rest;
-  std::size_t room = shared_.config.read_size;
+  // Two bytes more than may be kept (for CR and LF) are enough to see that the request is too
+  // large.
+  const std::size_t most = most_kept(connection);
+  assert(kept <= most);
+  std::size_t room = std::min(shared_.config.read_size, most - kept + 2);
   char* begin = nullptr;
   if (in_arena) {
     if (arena_size_ - arena_used_ < kept + room) return false;
     begin = arena_.get() + arena_used_;
     if (kept != 0) std::memcpy(begin, connection.input.data(), kept);
   } else {
-    // Memory in proportion to what the client really sent.
+    // The buffer grows in proportion to what the client has really sent.
     room = std::min(room, kept);
-    begin = connection.input.reserve(room) - kept;
+    if (!make_room(connection, room)) {
+      connections_.set_state(connection, Connection::State::blocked, now_);
+      return true;
+    }
+    begin = connection.input.data();
   }
 
   const Transfer read = connection.receive({begin + kept, room});
@@ -122,7 +181,8 @@ bool Worker::receive(Connection& connection) {
     connection.readable = false;
     return true;
   }
-  // End of file: nothing complete was left when the connection last waited.
+  // At an end of file the client has sent all: the connection held no complete request when it last
+  // waited.
   if (read.result == Transfer::Result::failed || read.bytes == 0) {
     close(connection);
     return true;
@@ -141,8 +201,28 @@ bool Worker::receive(Connection& connection) {
   return true;
 }
 
+// How many bytes of an incomplete request may be kept.
+std::size_t Worker::most_kept(const Connection& connection) const {
+  return std::min(shared_.config.max_request_size, connection.dialogue->most_waiting);
+}
+
+// Gets memory for `room` more bytes of the input. False: there is none at the moment.
+bool Worker::make_room(Connection& connection, std::size_t room) {
+  Buffer& input = connection.input;
+  const std::size_t wanted = input.size() + room;
+  if (wanted <= input.capacity()) return true;
+  // The last step goes to the maximum, so that the buffer is not moved again for a few bytes.
+  const std::size_t largest = most_kept(connection) + 2;
+  const std::size_t doubled = 2 * input.capacity();
+  const std::size_t capacity = std::max(wanted, doubled > largest / 2 ? largest : doubled);
+  if (!connection.share.grow(input.cost_of(capacity))) return false;
+  input.set_capacity(capacity);
+  connection.recount();
+  return true;
+}
+
 void Worker::add_turn(Connection& connection, std::string_view input) {
-  connection.in_pass = true;
+  connections_.set_state(connection, Connection::State::in_pass, now_);
   takers_.push_back(&connection);
   Turn& turn = turns_.emplace_back();
   turn.dialogue = connection.dialogue.get();
@@ -150,11 +230,12 @@ void Worker::add_turn(Connection& connection, std::string_view input) {
   turn.scanned = connection.scanned;
   turn.blocked_since = connection.blocked_since;
   turn.oversized = connection.oversized;
+  turn.in_line = connection.next == Next::in_line;
 }
 
 void Worker::settle(Connection& connection, const Turn& turn) {
   assert(turn.consumed <= turn.input.size());
-  connection.in_pass = false;
+  connections_.set_state(connection, Connection::State::waiting, now_);
   connection.next = turn.next;
   connection.note_blocked(turn, now_);
   if (turn.consumed != 0) connection.oversized = false;
@@ -164,6 +245,7 @@ void Worker::settle(Connection& connection, const Turn& turn) {
     } else {
       connection.keep(turn.input.substr(turn.consumed), turn.consumed != 0);
     }
+    if (!connection.recount()) return shed(connection);
     connection.scanned = turn.next == Next::wait ? connection.input.size() : 0;
     if (turn.reply_begin == turn.reply_end ||
         send_replies(connection, out_.view(turn.reply_begin, turn.reply_end))) {
@@ -174,7 +256,7 @@ void Worker::settle(Connection& connection, const Turn& turn) {
   }
 }
 
-// True if all is sent. Otherwise the connection is flushing, or closed.
+// True if everything is sent. Otherwise the connection is flushing or lingering, or it is closed.
 bool Worker::send_replies(Connection& connection, std::string_view replies) {
   const Transfer sent = connection.send(replies);
   if (sent.result == Transfer::Result::failed) {
@@ -183,11 +265,25 @@ bool Worker::send_replies(Connection& connection, std::string_view replies) {
   }
   counters_.add(Counter::bytes_sent, sent.bytes);
   if (sent.bytes == replies.size()) return true;
-  connection.output.append(replies.substr(sent.bytes));
+  const std::string_view unsent = replies.substr(sent.bytes);
+  if (unsent.size() > connection.dialogue->most_waiting) {
+    linger(connection);
+    return false;
+  }
+  connection.output.append(unsent);
   connection.output_sent = 0;
-  connections_.set_state(connection, Connection::State::flushing, now_);
-  watch_output(connection, true);
+  if (!connection.recount()) {
+    shed(connection);
+    return false;
+  }
+  begin_flushing(connection);
   return false;
+}
+
+void Worker::begin_flushing(Connection& connection) {
+  connections_.set_state(connection, Connection::State::flushing, now_);
+  // If there is room already, epoll reports that as an event.
+  watch_output(connection, true);
 }
 
 void Worker::flush(Connection& connection) {
@@ -198,18 +294,20 @@ void Worker::flush(Connection& connection) {
   connections_.mark_active(connection, now_);
   connection.output_sent += sent.bytes;
   if (connection.output_sent < connection.output.size()) return;
-  connection.output.release();
+  connection.output.free_memory();
+  connection.recount();
   watch_output(connection, false);
-  connections_.set_state(connection, Connection::State::open, now_);
+  connections_.set_state(connection, Connection::State::waiting, now_);
   proceed(connection);
 }
 
-// Replies are on their way: does what the application said last.
+// The connection is in state `waiting`, and its replies are sent: does what the application said
+// last.
 void Worker::proceed(Connection& connection) {
   switch (connection.next) {
     case Next::wait:
-      if (connection.input.size() > shared_.config.max_request_size) {
-        // The application has been told already and still wants more: not from us.
+      if (connection.input.size() > most_kept(connection)) {
+        // The application has been told that the input is too large, and still asks for more.
         if (connection.oversized) return linger(connection);
         connection.oversized = connection.due = true;
         return enqueue(connection);
@@ -219,14 +317,20 @@ void Worker::proceed(Connection& connection) {
       return;
     case Next::again: connection.due = true; return enqueue(connection);
     case Next::retry: return connections_.set_state(connection, Connection::State::blocked, now_);
+    case Next::queue:
+    case Next::in_line:
+      if (shared_.streams.has_spare()) return start_stream(connection);
+      return connections_.set_state(connection, Connection::State::blocked, now_);
     case Next::stream: return start_stream(connection);
     case Next::close: return linger(connection);
   }
 }
 
+// The connection must be waiting or lingering.
 void Worker::enqueue(Connection& connection) {
-  if (connection.queued) return;
-  connection.queued = true;
+  const bool lingers = connection.state == Connection::State::lingering;
+  connections_.set_state(connection,
+                         lingers ? Connection::State::draining : Connection::State::queued, now_);
   ready_.push_back(&connection);
 }
 
@@ -236,22 +340,27 @@ void Worker::watch_output(Connection& connection, bool on) {
                     .data = {.ptr = static_cast<Source*>(&connection)}};
   // Cannot fail: the socket is in the set, and changing that takes no memory.
   [[maybe_unused]] const int result =
-      ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.socket.get(), &event);
+      kernel::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.socket.get(), &event);
   assert(result == 0);
 }
 
 void Worker::start_stream(Connection& connection) {
+  if (!connection.share.lend()) return shed(connection);
   connections_.set_state(connection, Connection::State::streaming, now_);
-  if (!shared_.streams.push(connection)) linger(connection);
+  if (shared_.streams.push(connection)) return;
+  connections_.set_state(connection, Connection::State::waiting, now_);
+  linger(connection);
 }
 
-// Says that there is nothing more to come and waits, for a bounded time, until
-// the client has said so too: closing at once would reset the connection if
-// bytes are still unread, and the client might never see its last replies.
+// Shuts down the sending side and waits, for a bounded time, until the client does the same. If the
+// socket were closed while bytes are unread, the connection would be reset, and the client might
+// never see its last replies.
 void Worker::linger(Connection& connection) {
   connection.dialogue.reset();
-  connection.input.release();
-  if (connection.eof || ::shutdown(connection.socket.get(), SHUT_WR) != 0) return close(connection);
+  connection.input.free_memory();
+  connection.recount();
+  if (connection.eof || kernel::shutdown(connection.socket.get(), SHUT_WR) != 0)
+    return close(connection);
   connections_.set_state(connection, Connection::State::lingering, now_);
   if (connection.readable) enqueue(connection);
 }

@@ -1,8 +1,8 @@
-// Block: sixteen bytes looked at together.
+// Block: sixteen bytes that are examined together.
 //
-// A plain value in a register, any thread. Loads exactly the bytes it is asked
-// for and never one behind them, because a line is a view into a larger buffer.
-// The rest of protocol/ knows no machine: what depends on one is in this file.
+// A plain value in a register, for any thread. It loads exactly the bytes that it is asked for and
+// never one more, because a line is a view into a larger buffer. What depends on the machine is in
+// this file; the rest of protocol/ is the same on every machine.
 #pragma once
 
 #include <array>
@@ -15,13 +15,13 @@
 
 namespace hs::protocol {
 
-// For any machine. The masks have bit i set where byte i answers the question.
+// For any machine. In a mask, bit i is set if the answer is yes for byte i.
 class PortableBlock {
  public:
   static constexpr std::size_t size = 16;
 
   static PortableBlock load(const char* from) { return load_short(from, size); }
-  // The first `count` bytes, and zeros behind them.
+  // Loads the first `count` bytes, with zeros behind them.
   static PortableBlock load_short(const char* from, std::size_t count) {
     PortableBlock block;
     if (count != 0) std::memcpy(block.bytes_.data(), from, count);
@@ -54,11 +54,11 @@ class SseBlock {
   static SseBlock load(const char* from) {
     return SseBlock(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
   }
-  // Two loads that overlap stand for any length between one and both together:
-  // no loop, no call, and no branch that depends on the exact length.
+  // Two loads that overlap can load any length from one to both of their sizes. This needs no loop,
+  // no call, and no branch on the exact length.
   static SseBlock load_short(const char* from, std::size_t count) {
     if (count >= 8) {
-      // Two shifts, since one by all 64 bits (count == 8) would be undefined.
+      // Two shifts, because one shift by all 64 bits (count == 8) would be undefined.
       const std::uint64_t last = load_word<std::uint64_t>(from + count - 8);
       const std::uint64_t tail = (last >> 8) >> (8 * (15 - count));
       return from_words(load_word<std::uint64_t>(from), tail);
@@ -79,8 +79,8 @@ class SseBlock {
     return mask(_mm_cmpeq_epi8(bytes_, _mm_set1_epi8(byte)));
   }
   std::uint32_t below(unsigned char bound) const {
-    // There is no unsigned comparison; subtracting with saturation leaves zero
-    // exactly where the byte is at most bound - 1.
+    // SSE2 has no unsigned comparison. But a subtraction with saturation leaves zero exactly where
+    // the byte is at most bound - 1.
     const __m128i greatest = _mm_set1_epi8(static_cast<char>(bound - 1));
     return mask(_mm_cmpeq_epi8(_mm_subs_epu8(bytes_, greatest), _mm_setzero_si128()));
   }

@@ -40,7 +40,7 @@ TYPED_TEST(BlockTest, ComparesBytesAsUnsigned) {
   }
 }
 
-// The bytes lie at the very end of their allocation: ASan sees one read too many.
+// The bytes are at the very end of their allocation, so ASan notices if one more is read.
 TYPED_TEST(BlockTest, LoadsShortRunsAndZerosBehindThem) {
   std::mt19937 random(1);
   for (std::size_t count = 0; count < TypeParam::size; ++count) {

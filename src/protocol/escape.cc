@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned char escaped_end = escape_shift + first_plain_byte;
 
-// How many bytes of a block come before the first that its mask names.
+// How many bytes of a block come before the first one that is set in the mask.
 std::size_t bytes_before(std::uint32_t mask) {
   return mask == 0 ? Block::size : static_cast<std::size_t>(std::countr_zero(mask));
 }
@@ -29,9 +29,9 @@ char* put_escaped(char* to, char byte) {
 }  // namespace
 
 void append_escaped(Buffer& out, std::string_view bytes) {
-  // Each byte may become two, and a whole block is stored at the end too. Going
-  // in pieces keeps a large value, which is hardly ever escaped throughout,
-  // from reserving twice its size.
+  // Each byte may become two, and a whole block is stored at the end, too. A large value is escaped
+  // in pieces, because hardly ever all of it has to be escaped. So it does not reserve twice its
+  // size.
   constexpr std::size_t piece_size = 4096;
   const char* from = bytes.data();
   const char* const end = from + bytes.size();
@@ -46,7 +46,7 @@ void append_escaped(Buffer& out, std::string_view bytes) {
       from += plain;
       to += plain;
       if (special == 0) continue;
-      // Such bytes come in runs, for which a block each would be slow.
+      // Such bytes often follow one another. To load a block for each of them would be slow.
       do {
         to = put_escaped(to, *from++);
       } while (from != piece_end && is_special(*from));
@@ -72,7 +72,7 @@ void append_escaped(Buffer& out, std::string_view bytes) {
 }
 
 bool append_unescaped(Buffer& out, std::string_view token) {
-  // Never longer than the token, so a whole block that is left in the token has
+  // The result is never longer than the token. So if a whole block is left in the token, there is
   // room for a whole block in `out`.
   char* to = out.reserve(token.size());
   const char* from = token.data();

@@ -1,6 +1,6 @@
-// Escaping: bytes 0x00 to 0x0F travel as 0x01 followed by the byte + 0x40.
+// Escaping: a byte from 0x00 to 0x0F is sent as 0x01 followed by the byte + 0x40.
 //
-// Pure functions, any thread.
+// Pure functions, for any thread.
 #pragma once
 
 #include <string_view>
@@ -13,11 +13,11 @@ inline constexpr unsigned char escape_prefix = 0x01;
 inline constexpr unsigned char escape_shift = 0x40;
 inline constexpr unsigned char first_plain_byte = 0x10;
 
-// Appends `bytes` escaped; 16 bytes at a time where nothing needs it.
+// Appends `bytes` escaped. Where nothing has to be escaped, it takes 16 bytes at a time.
 void append_escaped(Buffer& out, std::string_view bytes);
 
-// Appends `token` unescaped. False, with `out` as it was, if a 0x01 is followed
-// by anything but 0x40 to 0x4F.
+// Appends `token` unescaped. If a 0x01 is followed by anything except 0x40 to 0x4F, returns false
+// and leaves `out` unchanged.
 [[nodiscard]] bool append_unescaped(Buffer& out, std::string_view token);
 
 }  // namespace hs::protocol

@@ -1,3 +1,4 @@
+// Single values are in the test vectors (vectors_test.cc). Here are those of every length.
 #include "protocol/escape.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@
 namespace hs::protocol {
 namespace {
 
-// The definition, byte by byte.
+// The definition of escaping, byte by byte.
 std::string plainly_escaped(std::string_view bytes) {
   std::string escaped;
   for (const char byte : bytes) {
@@ -45,18 +46,8 @@ bool is_refused(std::string_view token) {
   return !accepted;
 }
 
-TEST(Escape, EveryByte) {
-  for (int code = 0; code < 256; ++code) {
-    const char byte = static_cast<char>(code);
-    const std::string escaped = escape({&byte, 1});
-    EXPECT_EQ(escaped, plainly_escaped({&byte, 1}));
-    EXPECT_EQ(escaped.size(), code < 0x10 ? 2U : 1U);
-    EXPECT_EQ(unescape(escaped), std::string(1, byte));
-  }
-}
-
-// Every length at every alignment, with every part of the bytes special from
-// none to all, and the bytes at the very end of their allocation.
+// Every length at every alignment. The share of bytes to escape goes from none to all. The bytes
+// are at the very end of their allocation.
 TEST(Escape, RoundTripOfEveryLengthAtEveryAlignment) {
   std::mt19937 random(3);
   for (std::size_t length = 0; length <= 100; ++length) {
@@ -91,17 +82,12 @@ TEST(Escape, AppendsBehindWhatIsThere) {
   EXPECT_EQ(out.view(), "key\x01\x49\t");
 }
 
-TEST(Escape, RawControlBytesPassUnescaping) {
-  const std::string token("\x00\x02\x03\x08\x0b\x0f", 6);
-  EXPECT_EQ(unescape(token), token);
-}
-
 TEST(Escape, RefusesEveryWrongEscape) {
   for (int code = 0; code < 256; ++code) {
     const std::string token = {'\x01', static_cast<char>(code)};
     EXPECT_EQ(is_refused(token), code < 0x40 || code > 0x4f) << code;
   }
-  // What stands behind the token is not its business.
+  // The bytes behind the token do not count.
   EXPECT_TRUE(is_refused(std::string_view("\x01\x40").substr(0, 1)));
   for (std::size_t before = 0; before < 40; ++before) {
     EXPECT_TRUE(is_refused(std::string(before, 'x') + "\x01"));
@@ -109,7 +95,7 @@ TEST(Escape, RefusesEveryWrongEscape) {
   }
 }
 
-// 16 MiB that need no escape must not take the room of 16 MiB that all do.
+// 16 MiB without a byte to escape must not reserve as much as 16 MiB that are escaped everywhere.
 TEST(Escape, LargePlainValueReservesLittleMoreThanItself) {
   constexpr std::size_t size = std::size_t{16} << 20;
   const std::string bytes(size, 'x');

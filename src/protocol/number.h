@@ -1,6 +1,6 @@
 // Numbers of the protocol: decimal digits and nothing else.
 //
-// Pure functions, any thread.
+// Pure functions, for any thread.
 #pragma once
 
 #include <charconv>
@@ -15,12 +15,12 @@ namespace hs::protocol {
 
 constexpr bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
-// A token that is a number as a whole: no sign, no blank, not empty, and small
-// enough. Leading zeros are fine. `number` is only written on success.
+// Reads a token that consists of a number only: no sign, no blank, not empty, and small enough.
+// Leading zeros are allowed. `number` is only changed on success.
 template <typename Number>
 [[nodiscard]] constexpr bool read_number(std::string_view token, Number& number) {
   constexpr std::uint64_t greatest = std::numeric_limits<Number>::max();
-  // So many digits cannot overflow, so that only longer tokens are looked at digit by digit.
+  // So many digits cannot overflow. Only longer tokens are checked digit by digit.
   constexpr std::size_t safe_digits = std::numeric_limits<std::uint64_t>::digits10;
   if (token.empty()) return false;
   std::uint64_t value = 0;

@@ -4,12 +4,11 @@
 
 namespace hs::protocol {
 
-// What is here small and by value is so for speed: a result of several fields
-// that one function writes in pieces and another reads as a whole costs more
-// than the rest of a typical line.
+// Small results are returned by value for speed. If one function writes a result of several fields
+// in parts and another reads it as a whole, that costs more than the rest of a typical line.
 namespace {
 
-// What token == "X" says, without the call of memcmp that it becomes.
+// The same as token == "X", but without the call of memcmp into which that is compiled.
 bool is(std::string_view token, char byte) { return token.size() == 1 && token.front() == byte; }
 
 bool read_comparison(std::string_view token, Comparison& comparison) {
@@ -24,7 +23,7 @@ bool read_comparison(std::string_view token, Comparison& comparison) {
   }
 }
 
-// `none` if the token is no modop; one of two bytes has the `?`.
+// `none` if the token is no modop. A modop of two bytes ends with `?`.
 Modification modification_of(std::string_view token) {
   if (token.size() != 1 && !(token.size() == 2 && token[1] == '?')) return Modification::none;
   switch (token.front()) {
@@ -36,7 +35,11 @@ Modification modification_of(std::string_view token) {
   }
 }
 
-// Whether a token at the place of a limit or an offset means that it was left out.
+// Whether a limit or an offset is not given although there is a token in its place: an empty string
+// or NULL, which clients send for a number that they do not have.
+bool is_not_given(std::string_view token) { return token.empty() || is(token, '\0'); }
+
+// Whether a token in the place of a limit or an offset belongs to the part behind them.
 bool begins_clause(std::string_view token) {
   return is(token, '@') || is(token, 'F') || is(token, 'W') ||
          modification_of(token) != Modification::none;
@@ -65,7 +68,7 @@ Error Parser::parse_open_index(TokenScanner& tokens, Request& request) {
   request.kind = Kind::open_index;
   request.index_id = 0;
   request.open_index = {};
-  if (tokens.done()) return Error::none;  // the store will find no table without a name
+  if (tokens.done()) return Error::none;  // the store will not find a table without a name
   if (!read_number(tokens.next(), request.index_id)) return Error::stmtnum;
   OpenIndex& open = request.open_index;
   for (std::string_view* name :
@@ -84,7 +87,7 @@ Error Parser::parse_auth(TokenScanner& tokens, Request& request) {
   const std::string_view token = tokens.next();
   Value secret;
   if (!values_.read(token, tokens.saw_escape(), secret)) return Error::escape;
-  // NULL is no empty secret: it stays the byte that it came as.
+  // NULL is not an empty secret: it stays the byte that was sent.
   request.auth.secret = secret.null ? token : secret.bytes;
   return Error::none;
 }
@@ -112,6 +115,8 @@ Error Parser::parse_find_or_insert(std::string_view id, TokenScanner& tokens, Re
   if (error != Error::none) return error;
   if (request.kind == Kind::insert) {
     request.insert.values = values_.span(0, count);
+    request.insert.surplus = 0;
+    for (; !tokens.done(); ++request.insert.surplus) static_cast<void>(tokens.next());
     return Error::none;
   }
   if (!is_find) return Error::notimpl;
@@ -137,7 +142,7 @@ Error Parser::read_counted_values(std::uint64_t count, Error missing, TokenScann
 
 Error Parser::read_clauses(std::size_t key_parts, TokenScanner& tokens, Find& find) {
   std::string_view token;
-  bool more = false;  // whether `token` is one that has yet to be understood
+  bool more = false;  // whether `token` is one that has not been understood yet
   const auto advance = [&] {
     more = !tokens.done();
     if (more) token = tokens.next();
@@ -145,11 +150,11 @@ Error Parser::read_clauses(std::size_t key_parts, TokenScanner& tokens, Find& fi
 
   advance();
   if (more && !begins_clause(token)) {
-    if (!read_number(token, find.limit)) return Error::limit;
+    if (!read_number(token, find.limit) && !is_not_given(token)) return Error::limit;
     if (find.limit == 0) find.limit = 1;
     advance();
     if (more && !begins_clause(token)) {
-      if (!read_number(token, find.offset)) return Error::offset;
+      if (!read_number(token, find.offset) && !is_not_given(token)) return Error::offset;
       advance();
     }
   }
@@ -169,7 +174,7 @@ Error Parser::read_clauses(std::size_t key_parts, TokenScanner& tokens, Find& fi
     if (error != Error::none) return error;
   }
 
-  // Only now that nothing grows any more.
+  // Views are made only now, when the list does not grow any more.
   find.key = values_.span(0, key_parts);
   find.in.values = values_.span(key_parts, in_end - key_parts);
   find.values = values_.span(in_end, values_.size() - in_end);

@@ -1,20 +1,24 @@
-// Parser: one line of bytes to one Request.
+// Parser: turns one line of bytes into one Request.
 //
-// Owns scratch memory that it uses again for every line, so parsing allocates
-// nothing once warm. One object a worker thread. Pure: no I/O, no table. Any
-// bytes whatsoever end in a Request or in an ordinary Status.
+// It owns scratch memory, which it uses again for every line, so after the first lines parsing
+// allocates nothing. Each worker thread has one object. It does no I/O and knows no table. Any
+// bytes give a Request or an ordinary Status.
 //
 //   line     = open / find / insert / auth            ; LF (and a CR before it) already removed
-//   open     = "P" TAB id TAB db TAB table TAB index TAB columns [TAB fcolumns]
+//   open     = "P" TAB id TAB db TAB table TAB index TAB columns [TAB fcolumns [ignored]]
 //                                                     ; missing tokens are empty
-//   find     = id TAB op TAB n *(TAB value) [TAB limit [TAB offset]] [in] *filter
-//              [TAB modop *(TAB value)]
+//   find     = id TAB op TAB n *(TAB value) [TAB limit [TAB offset]] [in] *filter [modify]
+//   limit    = number / "" / NUL                      ; the last two: as if it was left out
+//   offset   = number / "" / NUL
 //   in       = TAB "@" TAB icol TAB m *(TAB value)
 //   filter   = TAB ("F" / "W") TAB fop TAB fcol TAB value
-//   modop    = ("U" / "D" / "+" / "-") ["?"]          ; an empty modop is none
-//   insert   = id TAB "+" TAB n *(TAB value)
-//   auth     = "A" TAB "1" TAB secret
+//   modify   = TAB ("U" / "+" / "-") ["?"] *(TAB value)
+//            / TAB "D" ["?"] [ignored]
+//            / TAB "" [ignored]                       ; none
+//   insert   = id TAB "+" TAB n *(TAB value) [ignored]
+//   auth     = "A" TAB "1" TAB secret [ignored]
 //   value    = NUL / *(byte / %x01 %x40-4F)
+//   ignored  = *(TAB token)                           ; of any kind, not even unescaped
 #pragma once
 
 #include <cstddef>
@@ -29,35 +33,38 @@
 
 namespace hs::protocol {
 
-// A line of a few megabytes could hold as many values, each of which takes many
-// times its own byte to keep: beyond these a request is `request_size`.
+// A line of a few megabytes could hold as many values, and to keep a value takes many times the
+// memory of its byte in the line. A request with more than these is `request_size`.
 inline constexpr std::size_t max_values = std::size_t{1} << 18;
 inline constexpr std::size_t max_filters = std::size_t{1} << 10;
 
 class Parser {
  public:
-  // Parses `line`, which has to stay as long as `request` is used. On an error
-  // `request.kind` and `request.index_id` are valid if has_index_id() says so:
-  // an unknown index id is answered before any mistake that follows it.
+  // Parses `line`, which has to stay valid as long as `request` is used. On an error `request.kind`
+  // and `request.index_id` are valid if has_index_id() is true, because an unknown index id is
+  // answered before any mistake behind it.
   Status parse(std::string_view line, Request& request);
 
-  // Whether the last parse got as far as a whole index id of a find or insert.
+  // The last request is not used any more: frees the memory that it took if it was large.
+  void give_back() { values_.give_back(); }
+
+  // Whether the last parse has read the complete index id of a find or insert.
   bool has_index_id() const { return has_index_id_; }
-  // Whether the last parse met a modification (insert, U, D, +, -, or an unknown
-  // modop): on the read port `readonly` is answered before its other mistakes.
+  // Whether the last parse has met a modification (insert, U, D, +, -, or an unknown modop). On the
+  // read port, `readonly` is answered before its other mistakes.
   bool is_modification() const { return is_modification_; }
-  // The number of key values that the last find or insert announced, whether they
-  // came or not; 0 if it did not get so far. More than the index has parts is
-  // answered before that they are missing.
+  // How many key values the last find or insert announced, even if they were missing; 0 if the
+  // parse did not get so far. If the index has fewer parts, that error is answered before the
+  // missing values.
   std::uint64_t key_count() const { return key_count_; }
 
  private:
-  // Each reads on behind the token that made parse() choose it.
+  // Each reads the tokens behind the one by which parse() has chosen it.
   Error parse_open_index(TokenScanner& tokens, Request& request);
   Error parse_auth(TokenScanner& tokens, Request& request);
   Error parse_find_or_insert(std::string_view id, TokenScanner& tokens, Request& request);
 
-  // The parts of a find, likewise.
+  // The parts of a find. Each reads behind the token that announces it.
   Error read_counted_values(std::uint64_t count, Error missing, TokenScanner& tokens);
   Error read_clauses(std::size_t key_parts, TokenScanner& tokens, Find& find);
   Error read_in(std::size_t key_parts, TokenScanner& tokens, In& in);

@@ -1,14 +1,14 @@
-// Any line ends in a request or an error; a request keeps its promises, lies in
-// memory that may be read, and survives being written and parsed again.
+// Any line gives a request or an error. A request keeps its promises, all its memory may be read,
+// and it stays the same if it is written and parsed again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
-#include "protocol/describe.h"
 #include "protocol/parser.h"
 #include "protocol/request_writer.h"
+#include "protocol/test_describe.h"
 
 namespace hs::protocol {
 namespace {
@@ -44,14 +44,15 @@ void check_promises(const Parser& parser, const Request& request) {
 }
 
 void fuzz(std::string_view line) {
-  // The parser's scratch memory lives as long as a worker's would.
+  // The parser keeps its scratch memory from line to line, as in a worker.
   static Parser parser;
   Request request;
   if (!parser.parse(line, request).ok()) return;
   check_promises(parser, request);
   const std::string first = describe(request);
 
-  // An open index may hold a raw CR or LF here, since the line need not have come from a stream.
+  // The names of an open index may contain a raw CR or LF here, because the line need not come from
+  // a stream.
   Buffer out;
   if (!write(out, request)) return;
   require(out.view().find('\n') == out.size() - 1);

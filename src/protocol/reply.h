@@ -1,8 +1,7 @@
-// ReplyWriter: replies to bytes.
+// ReplyWriter: writes replies as bytes.
 //
-// Writes straight into the caller's Buffer; owns nothing and holds no state of
-// its own, so it costs nothing to make. Called by the session for short replies
-// and by a store for rows. A reply is
+// It writes straight into the caller's Buffer. It owns nothing and has no state of its own, so it
+// costs nothing to make one. The session uses it for short replies, a store for rows. A reply is
 //
 //   reply = code TAB columns *(TAB value) LF
 #pragma once
@@ -20,13 +19,13 @@ class ReplyWriter {
  public:
   explicit ReplyWriter(Buffer& out) : out_(out) {}
 
-  // Whole replies.
+  // Complete replies.
   void ok() { out_.append("0\t1\n"); }
   void ok(std::uint64_t number);  // a count or an insert id
   void error(Status status);
 
-  // A reply of rows: begin_rows, then for each value of each row one of the
-  // three, then end_rows.
+  // For a reply of rows, call begin_rows, then one of the three next functions for each value of
+  // each row, then end_rows.
   void begin_rows(std::uint32_t columns) {
     if (columns > 9) [[unlikely]]
       return begin_wide_rows(columns);
@@ -42,15 +41,15 @@ class ReplyWriter {
     to[1] = '\0';
     out_.advance(2);
   }
-  // Bytes that hold nothing below 0x10.
+  // Bytes that contain none below 0x10.
   void plain(std::string_view bytes) {
     char* to = out_.reserve(bytes.size() + 1);
     *to = '\t';
     std::memcpy(to + 1, bytes.data(), bytes.size());
     out_.advance(bytes.size() + 1);
   }
-  // Room for a plain value of at most `most` bytes, to be written there and ended
-  // by end_plain() with the byte behind its last.
+  // Room for a plain value of at most `most` bytes. The caller writes it there and calls
+  // end_plain() with the end of what it has written.
   char* begin_plain(std::size_t most) {
     char* to = out_.reserve(most + 1);
     *to = '\t';

@@ -8,8 +8,8 @@
 namespace hs::protocol {
 
 char* ReplySplitter::reserve(std::size_t count) {
-  // Moved only when at least as much has been handed out as is left, so that the
-  // moves never cost more than the bytes did to receive.
+  // The bytes are moved only if at least as many have been handed out as are left. So moving never
+  // costs more than receiving did.
   if (begin_ != 0 && begin_ >= pending()) {
     bytes_.drop_front(begin_);
     scanned_ -= begin_;

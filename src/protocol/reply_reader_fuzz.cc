@@ -1,5 +1,5 @@
-// Any stream, delivered in any pieces, is cut into the same lines; each line is
-// a reply that keeps its promises, or is refused.
+// Any stream, in any pieces, is cut into the same lines. Each line is a reply that keeps its
+// promises, or it is refused.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/describe.h"
 #include "protocol/escape.h"
 #include "protocol/reply_reader.h"
+#include "protocol/test_describe.h"
 
 namespace hs::protocol {
 namespace {
@@ -20,7 +20,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-// The reply as it was read, written again.
+// Writes the reply again as it was read.
 void check_reply(std::string_view line, const Reply& reply) {
   require(reply.rows() * reply.columns == reply.values.size());
   Buffer out;
@@ -49,7 +49,7 @@ void fuzz(std::string_view input) {
 
   static ReplyReader reader;
   ReplySplitter splitter(max_reply_size);
-  std::size_t at = 0;  // of the next line in the stream
+  std::size_t at = 0;  // the place of the next line in the stream
   for (std::size_t begin = 0; begin < stream.size(); begin += piece) {
     splitter.append(stream.substr(begin, piece));
     for (;;) {

@@ -1,3 +1,4 @@
+// Single replies are in the test vectors (vectors_test.cc). These are streams and random replies.
 #include "protocol/reply_reader.h"
 
 #include <gtest/gtest.h>
@@ -9,13 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/describe.h"
 #include "protocol/reply.h"
+#include "protocol/test_describe.h"
 
 namespace hs::protocol {
 namespace {
 
-using namespace std::string_view_literals;
 using Result = ReplySplitter::Result;
 
 constexpr std::size_t plenty = 1 << 20;
@@ -41,7 +41,7 @@ TEST(ReplySplitter, CutsLines) {
   EXPECT_EQ(splitter.pending(), 0U);
 }
 
-// However a stream is delivered, its lines are the same.
+// The lines of a stream are the same, however it is delivered.
 TEST(ReplySplitter, CutsAnyDeliveryAlike) {
   std::mt19937 random(4);
   for (int round = 0; round < 300; ++round) {
@@ -59,7 +59,7 @@ TEST(ReplySplitter, CutsAnyDeliveryAlike) {
       std::memcpy(splitter.reserve(count), stream.data() + begin, count);
       splitter.advance(count);
       begin += count;
-      // A client need not take a reply each time that bytes come.
+      // A client need not read a reply each time that bytes come.
       if (random() % 3 == 0) continue;
       std::string_view line;
       for (std::size_t taken = random() % 30; taken > 0; --taken) {
@@ -86,42 +86,13 @@ TEST(ReplySplitter, RefusesWhatIsTooLong) {
   EXPECT_EQ(endless.next(line), Result::oversized);
 }
 
-TEST(ReplyReader, Replies) {
+// Numbers of 32 bits are enough. The protocol has no limit for them.
+TEST(ReplyReader, RefusesGreaterNumbers) {
   ReplyReader reader;
   Reply reply;
-
-  ASSERT_TRUE(reader.read("0\t1", reply));
-  EXPECT_TRUE(reply.ok());
-  EXPECT_EQ(reply.columns, 1U);
-  EXPECT_EQ(reply.rows(), 0U);
-
-  ASSERT_TRUE(reader.read("0\t2\t1\tone\t\0\t\x01\x40\x01\x49x"sv, reply));
-  ASSERT_EQ(reply.rows(), 2U);
-  EXPECT_EQ(describe(reply.row(0)), "('1' 'one')");
-  EXPECT_EQ(describe(reply.row(1)), "(NULL '\\x00\\x09x')");
-
-  ASSERT_TRUE(reader.read("0\t1\t", reply));
-  EXPECT_EQ(describe(reply.values), "('')");
-
-  ASSERT_TRUE(reader.read("0\t0", reply));
-  EXPECT_EQ(reply.rows(), 0U);
-
-  ASSERT_TRUE(reader.read("2\t1\tklen", reply));
-  EXPECT_FALSE(reply.ok());
-  EXPECT_EQ(reply.code, 2U);
-  EXPECT_EQ(reply.error(), "klen");
-  ASSERT_TRUE(reader.read("2\t1", reply));
-  EXPECT_EQ(reply.error(), "");
-}
-
-TEST(ReplyReader, RefusesWhatIsNoReply) {
-  ReplyReader reader;
-  Reply reply;
-  for (const std::string_view line :
-       {"", "\t", "0", "0\t", "x\t1", "-1\t1", "0\tx", "0\t1\tbad\x01", "0\t1\t\x01z", "0\t2\tone",
-        "0\t2\t1\t2\t3", "0\t0\tx", "4294967296\t1", "0\t4294967296", " 0\t1"}) {
-    EXPECT_FALSE(reader.read(line, reply)) << describe(line);
-  }
+  EXPECT_TRUE(reader.read("4294967295\t4294967295", reply));
+  EXPECT_FALSE(reader.read("4294967296\t1", reply));
+  EXPECT_FALSE(reader.read("0\t4294967296", reply));
 }
 
 TEST(ReplyReader, ReadsBackWhatReplyWriterWrote) {

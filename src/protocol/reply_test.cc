@@ -39,24 +39,6 @@ TEST(ReplyWriter, ServerErrorsAreNumbers) {
   EXPECT_EQ(written([](auto& reply) { reply.error(Status::server(4025)); }), "1\t1\t4025\n");
 }
 
-TEST(ReplyWriter, Rows) {
-  EXPECT_EQ(written([](auto& reply) {
-              reply.begin_rows(3);
-              reply.end_rows();
-            }),
-            "0\t3\n");
-  EXPECT_EQ(written([](auto& reply) {
-              reply.begin_rows(2);
-              reply.plain("42");
-              reply.null();
-              reply.plain("");
-              reply.text({"a\tb\0", 4});
-              reply.end_rows();
-            }),
-            "0\t2\t42\t\0\t\ta\x01\x49"
-            "b\x01\x40\n"s);
-}
-
 // Each writer of a value reserves its own room.
 TEST(ReplyWriter, GrowsAnywhere) {
   for (std::size_t filled = 240; filled < 270; ++filled) {

@@ -1,8 +1,8 @@
-// Requests: what a client asks, as plain data.
+// Requests: what a client asks for, as plain data.
 //
-// Owns nothing: every view points into the line that was parsed or into the
-// parser's scratch memory, and is valid until the next parse. Knows no I/O and
-// no table; numbers of columns and key parts are checked by the store.
+// They own nothing: every view points into the parsed line or into the parser's scratch memory, and
+// is valid until the next parse. They know no I/O and no table; the store checks the numbers of
+// columns and key parts.
 #pragma once
 
 #include <cstdint>
@@ -40,13 +40,13 @@ enum class FilterKind : std::uint8_t { skip, stop };  // F, W
 struct Filter {
   FilterKind kind;
   Comparison comparison;
-  std::uint32_t column;  // position among the filter columns of the open index
+  std::uint32_t column;  // its position among the filter columns of the open index
   Value value;
 };
 
 enum class Modification : std::uint8_t { none, update, erase, increment, decrement };
 
-// A find, or with `modification` a find_modify.
+// A find; with a `modification`, a find_modify.
 struct Find {
   Comparison comparison = Comparison::equal;  // never not_equal
   std::span<const Value> key{};               // at least one
@@ -55,12 +55,13 @@ struct Find {
   In in{};
   std::span<const Filter> filters{};
   Modification modification = Modification::none;
-  bool rows_before = false;         // the `?` forms: answer the rows as they were
+  bool rows_before = false;  // the `?` forms: the reply contains the rows as they were before
   std::span<const Value> values{};  // of U, + and -: for the first columns of the open index
 };
 
 struct Insert {
   std::span<const Value> values;  // at least one: for the first columns of the open index
+  std::uint32_t surplus = 0;      // tokens behind the values, which have no meaning
 };
 
 struct Auth {
@@ -69,7 +70,7 @@ struct Auth {
 
 enum class Kind : std::uint8_t { open_index, find, insert, auth };
 
-// One parsed request; `kind` says which of the last four members counts.
+// One parsed request. `kind` says which of the last four members is valid.
 struct Request {
   Kind kind = Kind::find;
   std::uint64_t index_id = 0;  // of open_index, find and insert

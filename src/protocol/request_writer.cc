@@ -61,7 +61,7 @@ void RequestWriter::find(std::uint64_t index_id, const Find& find) {
   const bool has_in = !find.in.values.empty();
   const bool has_modification = find.modification != Modification::none;
   const bool has_clauses = has_in || has_modification || !find.filters.empty();
-  // The original expects both numbers before whatever follows them.
+  // The original expects both numbers before any part that follows them.
   if (find.limit != 1 || find.offset != 0 || has_clauses) number(find.limit);
   if (find.offset != 0 || has_clauses) number(find.offset);
   if (has_in) {

@@ -1,9 +1,8 @@
-// RequestWriter: requests to bytes, for the client's side.
+// RequestWriter: writes requests as bytes, for clients.
 //
-// Writes lines into the caller's Buffer; owns nothing and holds no state of its
-// own. Used by the C++ client, the load generator and tests, never by the
-// server. What it writes is what Parser reads, in the shortest form that the
-// original server understands too.
+// It writes lines into the caller's Buffer. It owns nothing and has no state of its own. The C++
+// client, the load generator and tests use it, the server never does. It writes what Parser reads,
+// in the shortest form that the original server also understands.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +17,10 @@ class RequestWriter {
  public:
   explicit RequestWriter(Buffer& out) : out_(out) {}
 
-  // The names travel as they are: false, and nothing is written, if one holds a
-  // byte that would end its token or the line (TAB, LF, CR).
+  // The names are sent unescaped. If one contains a byte that would end its token or the line (TAB,
+  // LF, CR), nothing is written, and the result is false.
   [[nodiscard]] bool open_index(std::uint64_t index_id, const OpenIndex& open_index);
-  // A find, or with `find.modification` a find_modify.
+  // A find; with a `find.modification`, a find_modify.
   void find(std::uint64_t index_id, const Find& find);
   void insert(std::uint64_t index_id, const Insert& insert);
   void auth(const Auth& auth);

@@ -1,3 +1,5 @@
+// What is written of each request is in the test vectors (vectors_test.cc). These are random
+// requests.
 #include "protocol/request_writer.h"
 
 #include <gtest/gtest.h>
@@ -8,63 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "protocol/describe.h"
 #include "protocol/parser.h"
+#include "protocol/test_describe.h"
+#include "protocol/test_written.h"
 
 namespace hs::protocol {
 namespace {
 
-using namespace std::string_view_literals;
-
-const std::vector<Value> key{{"k", false}};
-
-std::string line_of(const Find& find) {
-  Buffer out;
-  RequestWriter(out).find(1, find);
-  return std::string(out.view());
-}
-
-TEST(RequestWriter, ShortestForm) {
-  EXPECT_EQ(line_of({.key = key}), "1\t=\t1\tk\n");
-  EXPECT_EQ(line_of({.key = key, .limit = 5}), "1\t=\t1\tk\t5\n");
-  EXPECT_EQ(line_of({.key = key, .offset = 5}), "1\t=\t1\tk\t1\t5\n");
-  EXPECT_EQ(line_of({.comparison = Comparison::less_equal, .key = key}), "1\t<=\t1\tk\n");
-}
-
-TEST(RequestWriter, Clauses) {
-  const std::vector<Value> values{{"a", false}, {"", true}, {"", false}};
-  const std::vector<Filter> filters{
-      {FilterKind::skip, Comparison::not_equal, 0, {"x", false}},
-      {FilterKind::stop, Comparison::less, 1, {"", true}},
-  };
-  EXPECT_EQ(line_of({.key = key, .in = {.key_part = 0, .values = values}}),
-            "1\t=\t1\tk\t1\t0\t@\t0\t3\ta\t\0\t\n"sv);
-  EXPECT_EQ(line_of({.key = key, .filters = filters}),
-            "1\t=\t1\tk\t1\t0\tF\t!=\t0\tx\tW\t<\t1\t\0\n"sv);
-  EXPECT_EQ(line_of({.key = key, .modification = Modification::erase}), "1\t=\t1\tk\t1\t0\tD\n");
-  EXPECT_EQ(line_of({.key = key,
-                     .modification = Modification::increment,
-                     .rows_before = true,
-                     .values = key}),
-            "1\t=\t1\tk\t1\t0\t+?\tk\n");
-}
-
-TEST(RequestWriter, OtherRequests) {
-  Buffer out;
-  RequestWriter writer(out);
-  EXPECT_TRUE(writer.open_index(3, {"db", "t", "", "a,b", ""}));
-  EXPECT_TRUE(writer.open_index(4, {"db", "t", "i", "a", "f"}));
-  writer.insert(3, {.values = key});
-  writer.auth({.secret = "a\tb"});
-  EXPECT_EQ(out.view(),
-            "P\t3\tdb\tt\t\ta,b\n"
-            "P\t4\tdb\tt\ti\ta\tf\n"
-            "3\t+\t1\tk\n"
-            "A\t1\ta\x01\x49"
-            "b\n");
-}
-
-// A name cannot be escaped: one with a TAB or LF would smuggle tokens or requests in.
+// A name cannot be escaped. With a TAB or LF in a name, a client could insert tokens or requests.
 TEST(RequestWriter, RefusesNamesThatEndTheirToken) {
   Buffer out;
   RequestWriter writer(out);
@@ -80,7 +33,7 @@ TEST(RequestWriter, RefusesNamesThatEndTheirToken) {
   EXPECT_TRUE(out.empty());
 }
 
-// Requests of every shape, from a seed that a failure names.
+// Requests of every form, from a seed that a failure names.
 class RandomRequest {
  public:
   explicit RandomRequest(unsigned seed) : random_(seed) {}
@@ -160,7 +113,7 @@ class RandomRequest {
   }
 
   std::mt19937 random_;
-  // What the requests' views point into: nodes that never move.
+  // The requests' views point into these: nodes that never move.
   std::deque<std::string> strings_;
   std::deque<std::vector<Value>> values_;
   std::deque<std::vector<Filter>> filters_;
@@ -171,20 +124,10 @@ TEST(RequestWriter, ParserReadsBackWhatWasWritten) {
   for (unsigned seed = 0; seed < 20'000; ++seed) {
     RandomRequest random(seed);
     const Request request = random.make();
-    Buffer out;
-    RequestWriter writer(out);
-    switch (request.kind) {
-      case Kind::open_index:
-        ASSERT_TRUE(writer.open_index(request.index_id, request.open_index));
-        break;
-      case Kind::find: writer.find(request.index_id, request.find); break;
-      case Kind::insert: writer.insert(request.index_id, request.insert); break;
-      case Kind::auth: writer.auth(request.auth); break;
-    }
-    const std::string_view line = out.view();
+    const std::string line = written(request);
     ASSERT_EQ(line.find('\n'), line.size() - 1) << "seed " << seed;
     Request read;
-    const Status status = parser.parse(line.substr(0, line.size() - 1), read);
+    const Status status = parser.parse(std::string_view(line).substr(0, line.size() - 1), read);
     if (read.kind == Kind::auth) read.index_id = 0;
     ASSERT_EQ(describe(status, read), describe(request)) << "seed " << seed;
   }

@@ -1,9 +1,8 @@
-// TokenScanner: a line cut at its TABs.
+// TokenScanner: cuts a line at its TABs.
 //
-// Owns nothing; made on the stack for each line. Every byte is looked at once,
-// sixteen together, for TABs and escapes at the same time: tokens are so short
-// that a search of its own for each would cost more than the search itself.
-// Never reads behind the line's end.
+// It owns nothing and is made on the stack for each line. It looks at every byte once, at sixteen
+// bytes together, for TABs and escapes at the same time. Tokens are so short that a separate search
+// for each would cost more to begin than to run. It never reads behind the line's end.
 #pragma once
 
 #include <bit>
@@ -21,10 +20,10 @@ class TokenScanner {
  public:
   explicit TokenScanner(std::string_view line) : line_(line) { scan_block(); }
 
-  // Whether all tokens were handed out. A line has at least one, perhaps empty.
+  // Whether all tokens were handed out. A line has at least one token, which may be empty.
   bool done() const { return done_; }
 
-  // The next token. By value, so that it travels in registers.
+  // The next token. It is returned by value, so that it is passed in registers.
   std::string_view next() {
     assert(!done_);
     const std::size_t begin = token_begin_;
@@ -42,11 +41,11 @@ class TokenScanner {
     return {line_.data() + begin, tab - begin};
   }
 
-  // Whether any token handed out so far may hold an escape; the scan is always
-  // ahead of them. Hardly any line has one.
+  // Whether any token handed out so far may contain an escape. The scan is always ahead of the
+  // tokens. Hardly any line contains an escape.
   bool saw_escape() const { return escapes_ != 0; }
 
-  // No more tokens than this can be left.
+  // At most so many tokens are left.
   std::size_t most_left() const { return done_ ? 0 : line_.size() - token_begin_ + 1; }
 
  private:
@@ -61,7 +60,7 @@ class TokenScanner {
   std::string_view line_;
   std::size_t token_begin_ = 0;
   std::size_t block_begin_ = 0;
-  std::uint32_t tabs_ = 0;  // of the block that was scanned last, those not yet passed
+  std::uint32_t tabs_ = 0;  // the TABs of the last scanned block that have not been passed yet
   std::uint32_t escapes_ = 0;
   bool done_ = false;
 };

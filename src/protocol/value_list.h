@@ -1,9 +1,8 @@
-// ValueList: tokens to Values.
+// ValueList: turns tokens into Values.
 //
-// Owns the list and the memory that unescaped bytes live in, and uses both
-// again for every line. Belongs to one Parser or ReplyReader, so to one thread.
-// A value without escapes is a view into the line and costs no copy. Memory
-// that an unusually large line took is given back when the next one begins.
+// It owns the list and the memory for unescaped bytes, and uses both again for every line. It
+// belongs to one Parser or ReplyReader, and so to one thread. A value without escapes is a view
+// into the line, without a copy. give_back() frees the memory of an unusually large line.
 #pragma once
 
 #include <cassert>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "base/buffer.h"
+#include "base/give_back.h"
 #include "protocol/escape.h"
 #include "protocol/request.h"
 
@@ -20,19 +20,23 @@ namespace hs::protocol {
 
 class ValueList {
  public:
-  // Forgets all values and whatever they pointed to.
+  // Forgets all values and their memory.
   void begin(std::string_view line) {
-    if (values_.capacity() > kept_values || unescaped_.capacity() > kept_bytes) [[unlikely]] {
-      values_ = {};
-      unescaped_.release();
-    }
+    give_back();
     values_.clear();
     unescaped_.clear();
     line_size_ = line.size();
   }
 
-  // Reads one of the line's tokens without putting it into the list. The caller
-  // may know that it holds no 0x01. False: a wrong escape.
+  // Called before and after a line: its values are not used any more.
+  void give_back() {
+    hs::give_back(values_, kept_values);
+    if (unescaped_.capacity() > kept_bytes) [[unlikely]]
+      unescaped_.free_memory();
+  }
+
+  // Reads one of the line's tokens without putting it into the list. `maybe_escaped` is false if
+  // the caller knows that the token holds no 0x01. False: a wrong escape.
   [[nodiscard]] bool read(std::string_view token, bool maybe_escaped, Value& value) {
     if (token.size() == 1 && token.front() == '\0') {
       value = {.bytes = {}, .null = true};
@@ -47,7 +51,7 @@ class ValueList {
   }
 
   std::size_t size() const { return values_.size(); }
-  // Part of the list: only for a list that is complete, because add() may move it.
+  // A part of the list. To be called only when the list is complete, because add() may move it.
   std::span<const Value> span(std::size_t begin, std::size_t count) const {
     assert(begin <= values_.size() && count <= values_.size() - begin);
     return {values_.data() + begin, count};
@@ -57,8 +61,8 @@ class ValueList {
   static constexpr std::size_t kept_values = 4096;
   static constexpr std::size_t kept_bytes = std::size_t{64} << 10;
 
-  // Replaces `token` by what it stands for. Reserves room for the whole line at
-  // the first escape, so that later ones never move what earlier ones wrote.
+  // Replaces `token` by its unescaped bytes. At the first escape it reserves room for the whole
+  // line, so that later ones never move the bytes of earlier ones.
   bool unescape(std::string_view& token) {
     if (token.find(static_cast<char>(escape_prefix)) == std::string_view::npos) return true;
     if (unescaped_.empty()) unescaped_.reserve(line_size_);

@@ -33,22 +33,22 @@ protocol::OpenIndex split_names(std::string_view names) {
   return request;
 }
 
-OpenIndex* OpenIndexes::find_large(std::uint64_t id) {
+NamedIndex* OpenIndexes::find_large(std::uint64_t id) {
   const auto found = large_.find(id);
   return found == large_.end() ? nullptr : &found->second;
 }
 
 bool OpenIndexes::has_room(std::uint64_t id, std::size_t names_bytes) {
-  const OpenIndex* const old = find(id);
+  const NamedIndex* const old = find(id);
   const std::size_t count = count_ + (old == nullptr ? 1 : 0);
   const std::size_t bytes = names_bytes_ - (old == nullptr ? 0 : old->names.size()) + names_bytes;
   return count <= max_count && bytes <= max_names_bytes;
 }
 
-OpenIndex OpenIndexes::set(std::uint64_t id, OpenIndex index) {
+NamedIndex OpenIndexes::set(std::uint64_t id, NamedIndex index) {
   if (id < small_ids && id >= small_.size()) small_.resize(id + 1);
-  OpenIndex& place = id < small_ids ? small_[id] : large_[id];
-  OpenIndex old = std::exchange(place, std::move(index));
+  NamedIndex& place = id < small_ids ? small_[id] : large_[id];
+  NamedIndex old = std::exchange(place, std::move(index));
   count_ += (place.is_open() ? 1 : 0) - (old.is_open() ? 1 : 0);
   names_bytes_ += place.names.size() - old.names.size();
   if (!place.is_open() && id >= small_ids) large_.erase(id);
@@ -56,8 +56,8 @@ OpenIndex OpenIndexes::set(std::uint64_t id, OpenIndex index) {
 }
 
 void OpenIndexes::forget_indexes() {
-  for (OpenIndex& index : small_) index.index.reset();
-  for (auto& [id, index] : large_) index.index.reset();
+  for (NamedIndex& index : small_) index.use = {};
+  for (auto& [id, index] : large_) index.use = {};
 }
 
 }  // namespace hs::session

@@ -1,13 +1,12 @@
 // OpenIndexes: the open indexes of one connection, by index id.
 //
-// Owns, for each id, the store's index and the names it was opened by, so that
-// it can be opened again on another worker's store. Bounded in number and bytes.
-// Used by the thread that has the connection's turn.
+// For each id it owns the store's index and the names by which it was opened, so that it can be
+// opened again on another worker's store. The number of indexes and the bytes of their names are
+// limited. Used by the thread that has the connection's turn.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,14 +16,14 @@
 
 namespace hs::session {
 
-// The names of a P request as one string; its tokens hold no TAB.
+// The names of a P request, joined by TAB. No name holds a TAB.
 std::string join_names(const protocol::OpenIndex& request);
 // Views into `names`.
 protocol::OpenIndex split_names(std::string_view names);
 
-struct OpenIndex {
-  std::shared_ptr<store::Index> index;  // null: to be opened again by its names
-  std::string names;                    // empty: not open
+struct NamedIndex {
+  store::IndexUse use;  // null: has to be opened again by its names
+  std::string names;    // empty: the id is not open
 
   bool is_open() const { return !names.empty(); }
 };
@@ -35,30 +34,31 @@ class OpenIndexes {
   static constexpr std::size_t max_names_bytes = std::size_t{1} << 20;
 
   // Null if the id is not open. Valid until the next set().
-  OpenIndex* find(std::uint64_t id) {
+  NamedIndex* find(std::uint64_t id) {
     if (id < small_.size()) [[likely]]
       return small_[id].is_open() ? &small_[id] : nullptr;
     return find_large(id);
   }
 
-  // Whether set() may be called with an open index of so many bytes of names.
+  // Whether set() may be called with an open index whose names take `names_bytes` bytes.
   bool has_room(std::uint64_t id, std::size_t names_bytes);
 
-  // Puts `index` in the place of what the id had, and gives that back. An index
-  // that is not open closes the id.
-  OpenIndex set(std::uint64_t id, OpenIndex index);
+  // Puts `index` in the place of the id's old index, and returns the old one. An `index` that is
+  // not open closes the id.
+  NamedIndex set(std::uint64_t id, NamedIndex index);
 
-  // The indexes belong to a store that is out of reach: only names are kept.
+  // The indexes belong to another store or another caller and cannot be used: keeps only their
+  // names.
   void forget_indexes();
 
  private:
-  // Clients count their ids up from 0 or 1: those are found without a search.
+  // Clients count their ids up from 0 or 1. Such small ids are found without a search.
   static constexpr std::uint64_t small_ids = 64;
 
-  OpenIndex* find_large(std::uint64_t id);
+  NamedIndex* find_large(std::uint64_t id);
 
-  std::vector<OpenIndex> small_;
-  std::map<std::uint64_t, OpenIndex> large_;
+  std::vector<NamedIndex> small_;
+  std::map<std::uint64_t, NamedIndex> large_;
   std::size_t count_ = 0;
   std::size_t names_bytes_ = 0;
 };

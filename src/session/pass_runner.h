@@ -1,12 +1,16 @@
 // PassRunner: executes passes and long finds over a store.
 //
-// The application that net/ asks for; one object a worker or streamer thread,
-// every call from that thread. Cuts the input of each turn into lines, has the
-// sessions execute them as one transaction of the store, and sees to it that no
-// reply says more than the commit has made true. As long as a pass has writes to
-// commit it takes what arrives meanwhile: one commit then serves them all. Knows no
-// socket and no clock but the one for lock waits. Hosts derive from it to prepare
-// their thread.
+// It is the application that net/ asks for. Each worker or streamer thread has one object, and
+// every call comes from that thread. It cuts the input of each turn into lines and has the sessions
+// execute them as one transaction of the store. It makes sure that no reply says more than what the
+// commit has made true. It knows no socket, and no clock except the one for lock waits. Hosts
+// derive from it to prepare their thread.
+//
+// A pass executes the finds at the front of all turns before its first write, so they need not wait
+// for the commit. As long as a pass has writes to commit, it takes turns that arrive meanwhile, so
+// that one commit serves them all. Of these it executes no finds: its snapshot is older than they
+// are. A pass has a budget, which its turns share: a connection that asks for much goes on in the
+// next pass.
 #pragma once
 
 #include <array>
@@ -32,9 +36,10 @@ struct RunnerConfig {
   SessionConfig session;
   std::size_t max_request_size = std::size_t{64} << 20;
   std::chrono::nanoseconds lock_wait_timeout = std::chrono::seconds{50};
-  // A pass is full when it has written so many bytes or executed so many requests.
+  // A pass is full when it has written so many bytes or spent so many steps (store/budget.h). Each
+  // request costs one step in addition.
   std::size_t max_pass_bytes = std::size_t{1} << 20;
-  std::size_t max_pass_requests = 10'000;
+  std::uint64_t max_pass_steps = 20'000;
 };
 
 class PassRunner : public net::Application {
@@ -48,35 +53,81 @@ class PassRunner : public net::Application {
   void idle() override {}
 
   std::unique_ptr<net::Dialogue> open_dialogue() final;
+  bool read_first(std::span<net::Turn> turns, Buffer& out) final;
   void execute(std::span<net::Turn> turns, std::size_t first, Buffer& out) final;
   bool takes_more() final;
   void end_pass(std::span<net::Turn> turns, Buffer& out) final;
-  void release() final { store_->release(); }
+  void release() final {
+    workspace_.parser.give_back();
+    store_->release();
+  }
+  void refuse(Buffer& out) final;
   void run_stream(net::Turn& turn, Buffer& out, net::Stream& stream) final;
 
  protected:
   store::Store& store() { return *store_; }
 
  private:
-  // The reply to a write that waits for its commit.
+  // A reply that is true only if the commit succeeds: of a write, or of a request behind a write.
   struct WriteReply {
     std::size_t turn;
     std::size_t begin;
     std::size_t end;
+    bool ok;
   };
-  enum class Step : std::uint8_t { done, stop, broken };
+  enum class Step : std::uint8_t { done, again, stop, broken };
+  // What the pass has to execute of a turn behind its reads. `consumed` and the replies are those
+  // of the requests before it.
+  struct Rest {
+    std::size_t turn;
+    std::size_t consumed;
+    std::size_t reply_begin;
+    std::size_t reply_end;
+    Runs runs;
+  };
+  // Everything up to the mark is final. A broken pass is executed again from its mark.
+  struct Mark {
+    std::size_t turn = 0;
+    bool in_turn = false;      // the mark is within that turn, not before it
+    std::size_t consumed = 0;  // of that turn's input
+    std::size_t out = 0;
+    std::size_t moved_bytes = 0;
+    std::size_t requests = 0;
+    std::uint64_t spent = 0;
+    std::array<std::uint32_t, counter_count> tally{};
+  };
+  static constexpr std::size_t no_turn = static_cast<std::size_t>(-1);
 
   void begin_pass(store::PassMode mode);
-  bool execute_turns(std::span<net::Turn> turns, std::size_t first, Buffer& out);
+  void begin_share(std::size_t turns_left);
+  bool is_full(const Buffer& out) const;
+  std::size_t bytes_of_pass(const Buffer& out) const;
+  bool execute_reads(std::span<net::Turn> turns, Buffer& out);
+  bool execute_rests(std::size_t first, std::span<net::Turn> turns, Buffer& out);
+  void rewind(Buffer& out);
   void replay(std::span<net::Turn> turns, Buffer& out);
-  bool execute_turn(std::size_t number, net::Turn& turn, Buffer& out);
-  Step execute_line(std::size_t number, net::Turn& turn, std::string_view line, Buffer& out);
-  void answer_writes(Status status, std::span<net::Turn> turns, std::size_t begin, Buffer& out);
-  bool has_waited_enough(const net::Turn& turn) const;
-  store::Outcome open_for_stream(const std::string& names, std::shared_ptr<store::Index>& index);
+  bool go_on(std::size_t number, std::span<net::Turn> turns, Buffer& out);
+  bool execute_lines(std::size_t number, std::span<net::Turn> turns, Buffer& out);
+  Step execute_line(std::size_t number, std::span<net::Turn> turns, std::string_view line,
+                    Buffer& out);
+  void give_up(net::Turn& turn, Buffer& out);
+  bool commit_so_far(std::size_t number, std::span<net::Turn> turns, Buffer& out);
+  void set_mark(const Buffer& out);
+  void set_mark_in(std::size_t number, std::size_t consumed, const Buffer& out);
+  void answer_writes(Status status, std::span<net::Turn> turns, Buffer& out);
+  void end_request(net::Turn& turn, std::size_t consumed, bool goes_on);
+  void run_write(net::Turn& turn, const Session& session, const std::string& names, Buffer& out);
+  template <class Execute>
+  store::Outcome run_alone(store::PassMode mode, const Session& session, const std::string& names,
+                           Execute execute);
+  store::Outcome open_for_stream(const Session& session, const std::string& names,
+                                 store::IndexUse& use);
 
-  // Counts of the pass at work: nothing is counted twice when it is executed again.
-  void tally(Counter counter) { ++tally_[static_cast<std::size_t>(counter)]; }
+  // The counts of the present pass. They are kept apart, so that nothing is counted twice if it is
+  // executed again.
+  void tally(Counter counter, std::uint32_t count = 1) {
+    tally_[static_cast<std::size_t>(counter)] += count;
+  }
   void count();
 
   const RunnerConfig& config_;
@@ -85,14 +136,27 @@ class PassRunner : public net::Application {
   Workspace workspace_;
 
   store::PassMode mode_ = store::PassMode::together;
-  std::size_t pass_begin_ = 0;  // in `out`
-  std::size_t pass_end_ = 0;    // so far
+  bool in_pass_ = false;
+  std::size_t pass_begin_ = 0;   // its place in `out`
+  std::size_t pass_bytes_ = 0;   // of its replies, when execute() has returned
+  std::size_t moved_bytes_ = 0;  // of its replies, which are in `out` twice
+  bool joins_help_ = false;      // what joined the pass last has brought a write
+  std::size_t request_begin_ = 0;
   std::size_t requests_ = 0;
+  Runs runs_ = Runs::all;
+  std::size_t most_bytes_ = 0;
+  store::Budget budget_;
+  // when so many steps are spent, the present turn has had its share
+  std::uint64_t share_ends_at_ = 0;
+  Mark mark_;
+  std::vector<Rest> rests_;            // in the order of their turns
+  std::size_t failed_turn_ = no_turn;  // its request has thrown, so it is not executed again
   std::vector<WriteReply> writes_;
   std::array<std::uint32_t, counter_count> tally_{};
   Buffer patched_;
 
-  // A streamer's: indexes opened on its own store, by their names.
+  // Only for a streamer: the indexes that are open on its own store, by their names. All callers
+  // share them.
   std::map<std::string, std::shared_ptr<store::Index>, std::less<>> opened_;
 };
 

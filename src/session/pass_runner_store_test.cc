@@ -1,13 +1,13 @@
-// Tests of what a PassRunner asks of its store, and of failures that the
-// in-memory store does not have.
+// Tests of what a PassRunner asks of its store, and of failures that the in-memory store does not
+// have.
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <new>
 #include <string>
+#include <tuple>
 
-#include "session/pass_runner.h"
-#include "session/test_connection.h"
-#include "store/store.h"
+#include "session/test_scripted_store.h"
 
 namespace hs::session {
 namespace {
@@ -15,72 +15,31 @@ namespace {
 using net::Next;
 using net::Turn;
 
-const std::string open_t = "P\t1\thst\tt\t\tid,a,b\n";
-
-class ScriptedIndex final : public store::Index {
- public:
-  std::uint32_t key_parts() const override { return 1; }
-};
-
-// A store that writes down what is asked of it and answers what the test says.
-class ScriptedStore final : public store::Store {
- public:
-  void begin_pass(store::PassMode mode) override {
-    calls += mode == store::PassMode::together ? "begin " : "begin-alone ";
-  }
-  store::Outcome end_pass() override {
-    calls += "end ";
-    return {};
-  }
-  void abandon_pass() override { calls += "abandon "; }
-  void release() override { calls += "release "; }
-  store::Outcome open_index(const protocol::OpenIndex&,
-                            std::shared_ptr<store::Index>& index) override {
-    index = std::make_shared<ScriptedIndex>();
-    return {};
-  }
-  store::Outcome find(store::Index&, const protocol::Find&, Buffer& out,
-                      store::Sink* sink) override {
-    calls += "find ";
-    if (sink != nullptr) {
-      out.append("0\t1\tbegun");
-      if (flushes) {
-        EXPECT_TRUE(sink->flush(out));
-      }
-      out.append("\tmore");
-    }
-    return times-- > 0 ? outcome : store::Outcome{};
-  }
-  store::Outcome modify(store::Index&, const protocol::Find&, Buffer&) override {
-    return Error::notimpl;
-  }
-  store::Outcome insert(store::Index&, const protocol::Insert&, Buffer&) override {
-    return Error::notimpl;
-  }
-
-  std::string calls;
-  bool flushes = true;
-  // Of the first finds, so many times; the others are answered.
-  store::Outcome outcome;
-  int times = 0;
-};
-
-class ScriptedTest : public ::testing::Test {
- protected:
-  ScriptedTest() {
-    Turn turn{.dialogue = dialogue_.get(), .input = open_t};
-    run_pass(runner_, {&turn, 1}, out_);
+TEST_F(ScriptedTest, BeforeTheSecretALineIsShort) {
+  config_.session.secret = "s";
+  const std::string longest(4096, 'x');
+  const std::string login = "A\t1\ts\n";
+  for (const auto& [input, reply, next] :
+       {std::tuple(longest + "\n", "2\t1\tcmd\n", Next::wait),
+        std::tuple(longest + "x\n", "2\t1\trequest_size\n", Next::close),
+        std::tuple(login + longest + "x\n", "0\t1\n2\t1\tcmd\n", Next::wait)}) {
+    const std::unique_ptr<net::Dialogue> dialogue = runner_.open_dialogue();
+    EXPECT_EQ(dialogue->most_waiting, 4096U);
+    Turn turn{.dialogue = dialogue.get(), .input = input};
     out_.clear();
-    store_.calls.clear();
+    run_pass(runner_, {&turn, 1}, out_);
+    EXPECT_EQ(out_.view(), reply);
+    EXPECT_EQ(turn.next, next);
+    const bool is_in = input.starts_with(login);
+    EXPECT_EQ(dialogue->most_waiting, is_in ? net::Dialogue::no_limit : 4096U);
   }
-  CounterBlock counters_;
-  RunnerConfig config_;
-  std::unique_ptr<ScriptedStore> made_ = std::make_unique<ScriptedStore>();
-  ScriptedStore& store_ = *made_;
-  PassRunner runner_{config_, std::move(made_), counters_};
-  std::unique_ptr<net::Dialogue> dialogue_ = runner_.open_dialogue();
-  Buffer out_;
-};
+}
+
+TEST_F(ScriptedTest, RefusesInTheProtocolsWords) {
+  runner_.refuse(out_);
+  EXPECT_EQ(out_.view(), "1\t1\tmax_waiting_bytes\n");
+  EXPECT_EQ(counters_.get(Counter::errors), 1U);
+}
 
 TEST_F(ScriptedTest, ABrokenPassIsAbandonedBeforeItIsBegunAgain) {
   const std::string input = "1\t=\t1\t1\n1\t=\t1\t1\n";
@@ -114,7 +73,7 @@ TEST_F(ScriptedTest, WhatFailsAfterItsReplyHasBegunClosesTheConnection) {
       store_.times = 1;
       store_.flushes = flushes;
       runner_.run_stream(turn, out_, stream);
-      EXPECT_TRUE(out_.empty());
+      stream.all(out_);
       if (flushes) {
         EXPECT_EQ(stream.bytes, "0\t1\tbegun");
         EXPECT_EQ(turn.next, Next::close);
@@ -127,6 +86,172 @@ TEST_F(ScriptedTest, WhatFailsAfterItsReplyHasBegunClosesTheConnection) {
       }
     }
   }
+}
+
+TEST_F(ScriptedTest, AParkedFindKeepsItsPlaceAndIsNoRequestOfAWorker) {
+  const std::string input = "1\t>\t1\t1\n1\t=\t1\t1\n";
+  const auto stream_once = [&](std::uint64_t blocked_since = 0) {
+    Turn turn{.dialogue = dialogue_.get(), .input = input, .blocked_since = blocked_since};
+    TestStream stream;
+    runner_.run_stream(turn, out_, stream);
+    stream.all(out_);
+    const bool stays = turn.next == Next::stream || turn.next == Next::retry;
+    EXPECT_EQ(turn.consumed, stays ? 0 : input.find('\n') + 1);
+    return turn.next;
+  };
+  const auto park_twice = [&] {
+    store_.parks = 2;
+    store_.positions = 0;
+    EXPECT_EQ(stream_once(), Next::stream);
+    EXPECT_EQ(stream_once(), Next::stream);
+  };
+  park_twice();
+  EXPECT_EQ(counters_.get(Counter::finds_parked), 2u);
+  EXPECT_EQ(counters_.get(Counter::requests_find), 0u);
+  // The find meets a lock. A worker gets it back and hands it to a streamer again.
+  store_.flushes = false;
+  store_.outcome = store::Verdict::blocked;
+  store_.times = 1;
+  EXPECT_EQ(stream_once(), Next::retry);
+  store_.calls.clear();
+  Turn turn{.dialogue = dialogue_.get(), .input = input};
+  run_pass(runner_, {&turn, 1}, out_);
+  EXPECT_EQ(turn.next, Next::stream);
+  EXPECT_EQ(turn.consumed, 0u);
+  EXPECT_EQ(store_.calls.find("find"), std::string::npos);
+  EXPECT_TRUE(out_.empty());
+  EXPECT_EQ(stream_once(), Next::again);
+  EXPECT_EQ(counters_.get(Counter::requests_find), 1u);
+  // Its reply has begun. So an error closes the connection.
+  for (const store::Outcome& outcome :
+       {store::Outcome(Status::server(1317)), store::Outcome(Error::open_table),
+        store::Outcome(store::Verdict::blocked)}) {
+    park_twice();
+    store_.outcome = outcome;
+    store_.times = 1;
+    EXPECT_EQ(stream_once(1), Next::close);
+  }
+  // The next find begins at its beginning.
+  park_twice();
+}
+
+const store::Outcome for_good = store::Outcome{}.for_good();
+constexpr store::Verdict not_yet = store::Verdict::not_yet;
+
+TEST_F(PassOfSeveral, AWriteThatCannotBeUndoneComesBehindACommit) {
+  open(2);
+  store_.modifications = {{}, {}, not_yet, for_good, {}};
+  run({update(1), update(2) + update(3) + update(4)});
+  EXPECT_EQ(store_.calls,
+            "begin modify1 modify2 modify3 end release begin modify3 modify4 end release ");
+  EXPECT_EQ(replies(0), "0\t1\t1\n");
+  EXPECT_EQ(replies(1), "0\t1\t2\n0\t1\t3\n0\t1\t4\n");
+}
+
+TEST_F(PassOfSeveral, WhatCannotBeUndoneIsNotExecutedAgain) {
+  open(3);
+  store_.modifications = {for_good, for_good, {}, store::Verdict::broken};
+  run({update(1), update(2) + update(3), update(4) + update(5)});
+  EXPECT_EQ(store_.calls,
+            "begin modify1 modify2 modify3 modify4 "
+            "abandon begin-alone modify3 modify4 modify5 end release ");
+  EXPECT_EQ(replies(0), "0\t1\t1\n");
+  EXPECT_EQ(replies(1), "0\t1\t2\n0\t1\t3\n");
+  EXPECT_EQ(replies(2), "0\t1\t4\n0\t1\t5\n");
+}
+
+TEST_F(PassOfSeveral, NorIfItFailed) {
+  open(1);
+  store_.modifications = {store::Outcome(Status::server(121)).for_good(), store::Verdict::broken};
+  run({update(1) + update(2)});
+  EXPECT_EQ(store_.calls, "begin modify1 modify2 abandon begin-alone modify2 end release ");
+  EXPECT_EQ(replies(0), "1\t1\t121\n0\t1\t2\n");
+}
+
+TEST_F(PassOfSeveral, ACommitThatFailsAnswersWhatCameBeforeItOnly) {
+  open(3);
+  const Status failed = Status::server(1180);
+  store_.modifications = {{}, {}, not_yet, for_good, {}, {}};
+  store_.ends = {failed, {}};
+  run({update(1), update(2) + update(3) + update(4), update(5)});
+  EXPECT_EQ(replies(0), "1\t1\t1180\n");
+  EXPECT_EQ(replies(1), "1\t1\t1180\n0\t1\t3\n0\t1\t4\n");
+  EXPECT_EQ(replies(2), "0\t1\t5\n");
+  store_.modifications = {{}, {}, not_yet, for_good, {}, {}};
+  store_.ends = {{}, failed};
+  run({update(1), update(2) + update(3) + update(4), update(5)});
+  EXPECT_EQ(replies(0), "0\t1\t1\n");
+  EXPECT_EQ(replies(1), "0\t1\t2\n0\t1\t3\n1\t1\t1180\n");
+  EXPECT_EQ(replies(2), "1\t1\t1180\n");
+}
+
+TEST_F(PassOfSeveral, ACommitThatBreaksThePassHasItExecutedAgain) {
+  open(1);
+  store_.modifications = {{}, not_yet};
+  store_.ends = {store::Verdict::broken};
+  run({update(1) + update(2)});
+  EXPECT_EQ(store_.calls,
+            "begin modify1 modify2 end abandon begin-alone modify1 modify2 end release ");
+  EXPECT_EQ(replies(0), "0\t1\t1\n0\t1\t2\n");
+}
+
+TEST_F(PassOfSeveral, WhatThrowsEndsItsOwnConnectionAlone) {
+  open(3);
+  store_.throws_at = 2;
+  run({update(1), update(2) + update(3), update(4)});
+  EXPECT_EQ(store_.calls,
+            "begin modify1 modify2 modify3 abandon begin-alone modify1 modify4 end release ");
+  EXPECT_EQ(replies(0), "0\t1\t1\n");
+  EXPECT_EQ(replies(1), "");
+  EXPECT_EQ(replies(2), "0\t1\t4\n");
+  EXPECT_EQ(turns_[0].next, Next::wait);
+  EXPECT_EQ(turns_[1].next, Next::close);
+  EXPECT_EQ(turns_[2].next, Next::wait);
+  run({update(1), "", update(4)});
+  EXPECT_EQ(replies(0) + replies(2), "0\t1\t1\n0\t1\t4\n");
+}
+
+TEST_F(PassOfSeveral, SoItDoesWhenThePassIsExecutedAgain) {
+  open(2);
+  store_.modifications = {{}, store::Verdict::broken};
+  store_.throws_at = 3;
+  run({update(1) + update(2) + update(3), update(4)});
+  EXPECT_EQ(store_.calls,
+            "begin modify1 modify2 abandon begin-alone modify1 modify2 abandon begin-alone "
+            "modify4 end release ");
+  EXPECT_EQ(replies(0), "0\t1\t1\n") << "it was committed";
+  EXPECT_EQ(turns_[0].next, Next::close);
+  EXPECT_EQ(replies(1), "0\t1\t4\n");
+}
+
+TEST_F(PassOfSeveral, ACommitThatThrowsIsAbandoned) {
+  open(1);
+  store_.throws_in_end = true;
+  EXPECT_THROW(run({update(1)}), std::bad_alloc);
+  EXPECT_EQ(store_.calls, "begin modify1 end abandon ");
+  store_.throws_in_end = false;
+  run({update(2)});
+  EXPECT_EQ(replies(0), "0\t1\t2\n");
+}
+
+TEST_F(ScriptedTest, AStreamThatThrowsLeavesNothingOpen) {
+  const std::string input = "1\t>\t1\t1\n";
+  TestStream stream;
+  for (const bool in_end : {false, true}) {
+    Turn turn{.dialogue = dialogue_.get(), .input = input};
+    store_.calls.clear();
+    store_.throws_at = in_end ? -1 : 0;
+    store_.throws_in_end = in_end;
+    EXPECT_THROW(runner_.run_stream(turn, out_, stream), std::bad_alloc);
+    EXPECT_EQ(store_.calls, in_end ? "begin find end abandon " : "begin find abandon ");
+    out_.clear();
+  }
+  out_.clear();
+  store_.throws_in_end = false;
+  store_.flushes = false;
+  Turn turn{.dialogue = dialogue_.get(), .input = input};
+  runner_.run_stream(turn, out_, stream);
+  EXPECT_EQ(turn.next, Next::wait);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "session/session.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -12,6 +13,27 @@ using protocol::Kind;
 using protocol::Modification;
 using protocol::Request;
 using store::Outcome;
+
+// Removes the values for which the open index has no column, as the original does: real clients
+// send such values. Returns their number.
+std::uint32_t ignore_surplus(std::span<const protocol::Value>& values, const store::Index& index) {
+  const std::size_t used = std::min<std::size_t>(values.size(), index.column_count());
+  const std::size_t ignored = values.size() - used;
+  values = values.first(used);
+  return static_cast<std::uint32_t>(ignored);
+}
+
+// Takes the same time wherever the first difference is.
+bool equal_in_constant_time(std::string_view given, std::string_view secret) {
+  assert(!secret.empty());
+  std::size_t difference = given.size() ^ secret.size();
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    difference |= static_cast<unsigned char>(given[i] ^ secret[i % secret.size()]);
+  }
+  return difference == 0;
+}
+
+}  // namespace
 
 bool is_write(const Request& request) {
   return request.kind == Kind::insert ||
@@ -30,19 +52,17 @@ Counter counter_of(const Request& request) {
   return Counter::requests_malformed;
 }
 
-// Takes the same time wherever the first difference is.
-bool equal_in_constant_time(std::string_view given, std::string_view secret) {
-  assert(!secret.empty());
-  std::size_t difference = given.size() ^ secret.size();
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    difference |= static_cast<unsigned char>(given[i] ^ secret[i % secret.size()]);
+Outcome execute_write(store::Store& store, store::IndexUse& use, Request& request, Buffer& out,
+                      std::uint32_t& values_ignored) {
+  if (request.kind == Kind::insert) {
+    values_ignored = ignore_surplus(request.insert.values, use.index()) + request.insert.surplus;
+    return store.insert(use, request.insert, out);
   }
-  return difference == 0;
+  values_ignored = ignore_surplus(request.find.values, use.index());
+  return store.modify(use, request.find, out);
 }
 
-}  // namespace
-
-Status Session::admit(std::string_view line, Workspace& workspace, OpenIndex*& index) {
+Status Session::admit(std::string_view line, Workspace& workspace, NamedIndex*& index) {
   const Status parsed = workspace.parsed = workspace.parser.parse(line, workspace.request);
   if (parsed.error() == Error::cmd || parsed.error() == Error::authtype) return parsed;
   const bool is_auth = parsed.ok() && workspace.request.kind == Kind::auth;
@@ -51,38 +71,44 @@ Status Session::admit(std::string_view line, Workspace& workspace, OpenIndex*& i
     index = indexes_.find(workspace.request.index_id);
     if (index == nullptr) return Error::stmtnum;
     if (!config_.writable && workspace.parser.is_modification()) return Error::readonly;
-    if (parsed.error() == Error::klen && !workspace.parser.is_modification() &&
-        index->index != nullptr && workspace.parser.key_count() > index->index->key_parts()) {
+    if (parsed.error() == Error::klen && !workspace.parser.is_modification() && index->use &&
+        workspace.parser.key_count() > index->use.index().key_parts()) {
       return Error::kpnum;
     }
   }
   return parsed;
 }
 
-Answer Session::execute(std::string_view line, Workspace& workspace, Buffer& out) {
+Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace, Buffer& out) {
   if (owner_ != &workspace.store) [[unlikely]] {
     indexes_.forget_indexes();
     owner_ = &workspace.store;
   }
-  OpenIndex* index = nullptr;
-  const Request& request = workspace.request;
+  NamedIndex* index = nullptr;
+  Request& request = workspace.request;
   Answer answer;
   Outcome outcome = admit(line, workspace, index);
   const bool admitted = outcome.status().ok();
   if (workspace.parsed.ok()) answer.counter = counter_of(request);
   if (admitted) {
     answer.write = is_write(request);
-    if (index != nullptr && index->index == nullptr) [[unlikely]]
+    answer.read = request.kind == Kind::find && !answer.write;
+    answer.put_off = (answer.write && runs == Runs::all_but_writes) ||
+                     (answer.read && runs == Runs::all_but_finds);
+    if (answer.put_off) return answer;
+    if (index != nullptr && !index->use) [[unlikely]]
       outcome = open_again(workspace, *index);
   }
   if (admitted && outcome.ok()) {
     switch (request.kind) {
       case Kind::find:
-        outcome = answer.write ? workspace.store.modify(*index->index, request.find, out)
-                               : workspace.store.find(*index->index, request.find, out, nullptr);
-        break;
+        if (!answer.write) {
+          outcome = workspace.store.find(index->use, request.find, out, nullptr);
+          break;
+        }
+        [[fallthrough]];
       case Kind::insert:
-        outcome = workspace.store.insert(*index->index, request.insert, out);
+        outcome = execute_write(workspace.store, index->use, request, out, answer.values_ignored);
         break;
       case Kind::open_index:
         outcome = open_index(workspace);
@@ -95,7 +121,9 @@ Answer Session::execute(std::string_view line, Workspace& workspace, Buffer& out
     }
   }
   answer.verdict = outcome.verdict();
+  answer.for_good = outcome.is_for_good();
   answer.ok = outcome.status().ok();
+  if (!outcome.answered()) answer.status = outcome.status();
   if (outcome.answered() && !answer.ok) protocol::ReplyWriter(out).error(outcome.status());
   return answer;
 }
@@ -104,8 +132,8 @@ Outcome Session::open_index(Workspace& workspace) {
   const Request& request = workspace.request;
   std::string names = join_names(request.open_index);
   if (!indexes_.has_room(request.index_id, names.size())) return Error::stmtnum;
-  std::shared_ptr<store::Index> opened;
-  const Outcome outcome = workspace.store.open_index(request.open_index, opened);
+  store::IndexUse opened;
+  const Outcome outcome = workspace.store.open_index(request.open_index, caller_, opened);
   if (!outcome.ok()) return outcome;
   workspace.changes.push_back(
       {.session = this,
@@ -116,8 +144,14 @@ Outcome Session::open_index(Workspace& workspace) {
   return outcome;
 }
 
-Outcome Session::open_again(Workspace& workspace, OpenIndex& index) {
-  return workspace.store.open_index(split_names(index.names), index.index);
+Outcome Session::open_again(Workspace& workspace, NamedIndex& index) {
+  return workspace.store.open_index(split_names(index.names), caller_, index.use);
+}
+
+void Session::act_as(std::shared_ptr<const store::Caller> caller) {
+  assert(position_ == nullptr);
+  caller_ = std::move(caller);
+  indexes_.forget_indexes();
 }
 
 Status Session::authorise(Workspace& workspace) {
@@ -127,12 +161,18 @@ Status Session::authorise(Workspace& workspace) {
   }
   workspace.changes.push_back(
       {.session = this, .of_index = false, .authorised = authorised_, .index_id = 0, .index = {}});
-  authorised_ = true;
+  set_authorised(true);
   return {};
 }
 
+void Session::set_authorised(bool authorised) {
+  authorised_ = authorised;
+  const bool may_talk = authorised || config_.secret.empty();
+  most_waiting = may_talk ? no_limit : most_waiting_before_login;
+}
+
 void Session::undo(SessionChange& change) {
-  authorised_ = change.authorised;
+  set_authorised(change.authorised);
   if (change.of_index) indexes_.set(change.index_id, std::move(change.index));
 }
 

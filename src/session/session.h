@@ -1,11 +1,12 @@
-// Session: what is known of one connection, and the execution of one request.
+// Session: what is known about one connection, and the execution of one request.
 //
-// Owns the login state and the open indexes. Called by the thread that has the
-// connection's turn; does no I/O. It decides which error is answered when a
-// request has several mistakes; what a request does to rows is the store's.
+// It owns the login state, the caller, the open indexes and the position of a parked long find. The
+// thread that has the connection's turn calls it. It does no I/O. If a request has several
+// mistakes, it decides which error is answered. What a request does to rows is the store's part.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,66 +22,105 @@
 
 namespace hs::session {
 
-// Of a listener; outlives its sessions.
+// Of a listener. Outlives its sessions.
 struct SessionConfig {
   bool writable = false;  // the write port
   std::string secret;     // empty: none is needed, and no A succeeds
+  // as whom a connection acts at first
+  std::shared_ptr<const store::Caller> caller = store::Caller::unlimited();
 };
 
 class Session;
 
-// What a P or an A has replaced.
+// What a P or an A request has replaced.
 struct SessionChange {
   Session* session = nullptr;
   bool of_index = false;
   bool authorised = false;
   std::uint64_t index_id = 0;
-  OpenIndex index;
+  NamedIndex index;
 };
 
-// What a worker lends to the session that has the turn.
+// What a worker lends to the session whose turn it is.
 struct Workspace {
   explicit Workspace(store::Store& store) : store(store) {}
 
   store::Store& store;
   protocol::Parser parser;
   Status parsed;              // of the line parsed last
-  protocol::Request request;  // the same line's, if it parsed
+  protocol::Request request;  // the request of that line, if it parsed
   std::vector<SessionChange>
-      changes;  // of this pass, so that it can be executed again from its start
+      changes;  // made in this pass, so that they can be undone if it is executed again
+};
+
+// Which requests a turn may execute at the moment.
+enum class Runs : std::uint8_t {
+  all,
+  all_but_writes,
+  all_but_finds,
 };
 
 struct Answer {
-  store::Verdict verdict = store::Verdict::answered;  // only then the reply stands in the buffer
+  // only if `answered`, the buffer holds the reply
+  store::Verdict verdict = store::Verdict::answered;
   bool ok = false;
-  bool write = false;  // an insert or a find_modify
+  bool write = false;     // an insert or a find_modify
+  bool read = false;      // a find
+  bool put_off = false;   // a request that may not run now: nothing was done
+  bool for_good = false;  // a write that has been executed and must never be executed again
+  Status status;  // if the request waits for a row: the answer that it gets when the time is up
   Counter counter = Counter::requests_malformed;
+  std::uint32_t values_ignored = 0;  // of an insert or a find_modify
 };
+
+// Executes a write that was admitted.
+store::Outcome execute_write(store::Store& store, store::IndexUse& use, protocol::Request& request,
+                             Buffer& out, std::uint32_t& values_ignored);
+bool is_write(const protocol::Request& request);
+Counter counter_of(const protocol::Request& request);
 
 class Session final : public net::Dialogue {
  public:
-  explicit Session(const SessionConfig& config) : config_(config) {}
+  // What is kept for a client that has not given the secret yet.
+  static constexpr std::size_t most_waiting_before_login = 4096;
 
-  // Executes one line, its LF and CR gone. On any other verdict than answered
-  // nothing is written and nothing remembered.
-  Answer execute(std::string_view line, Workspace& workspace, Buffer& out);
+  explicit Session(const SessionConfig& config) : config_(config), caller_(config.caller) {
+    set_authorised(false);
+  }
 
-  // Parses a line into workspace.request and says whether it may be executed.
-  // `index` is the open index of a find or insert. Touches no store.
-  Status admit(std::string_view line, Workspace& workspace, OpenIndex*& index);
+  // Executes one line, without its LF and CR, if `runs` allows it. If the verdict is not
+  // `answered`, nothing is written and nothing is remembered.
+  Answer execute(std::string_view line, Runs runs, Workspace& workspace, Buffer& out);
 
-  // Takes one change back; the latest first.
+  // Parses a line into workspace.request and says whether it may be executed. `index` becomes the
+  // open index of a find or an insert. Touches no store.
+  Status admit(std::string_view line, Workspace& workspace, NamedIndex*& index);
+
+  // The position of a parked long find; null if none is parked. The find is then the connection's
+  // next request.
+  std::unique_ptr<store::Position>& position() { return position_; }
+
+  // As whom the connection acts.
+  const std::shared_ptr<const store::Caller>& caller() const { return caller_; }
+  // Between two passes: the connection acts as `caller` from now on, also with the indexes that it
+  // has open.
+  void act_as(std::shared_ptr<const store::Caller> caller);
+
+  // Undoes one change. The latest change has to be undone first.
   void undo(SessionChange& change);
 
  private:
   store::Outcome open_index(Workspace& workspace);
   Status authorise(Workspace& workspace);
-  store::Outcome open_again(Workspace& workspace, OpenIndex& index);
+  store::Outcome open_again(Workspace& workspace, NamedIndex& index);
+  void set_authorised(bool authorised);
 
   const SessionConfig& config_;
+  std::shared_ptr<const store::Caller> caller_;
   const store::Store* owner_ = nullptr;  // of the open indexes; never dereferenced
   bool authorised_ = false;
   OpenIndexes indexes_;
+  std::unique_ptr<store::Position> position_;
 };
 
 }  // namespace hs::session

@@ -1,8 +1,8 @@
-// Fuzzer: any bytes in any pieces through a PassRunner over tables in memory.
+// Fuzzer: sends any bytes, in any pieces, through a PassRunner over tables in memory.
 //
-// The first byte chooses the port, the secret, the bounds and what goes wrong;
-// then each piece is a length byte and so many bytes. However the pieces are
-// cut, there is one well-formed reply to each complete line.
+// The first byte chooses the port, the secret, the bounds and the faults. Then each piece consists
+// of a length byte and that many bytes. However the pieces are cut, each complete line gets one
+// well-formed reply.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -33,7 +33,7 @@ bool take_digits(std::string_view& text) {
   return digits != 0;
 }
 
-// code TAB columns *(TAB value), the LF already gone.
+// A code, TAB, a number of columns, and values with a TAB before each. The LF is removed already.
 bool is_well_formed(std::string_view reply) {
   if (!take_digits(reply) || !reply.starts_with('\t')) return false;
   reply.remove_prefix(1);
@@ -72,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   config.session.writable = (choice & 1) != 0;
   if ((choice & 2) != 0) config.session.secret = "s";
   config.max_request_size = (choice & 4) != 0 ? 100 : 1 << 20;
-  config.max_pass_requests = (choice & 8) != 0 ? 2 : 10'000;
+  config.max_pass_steps = (choice & 8) != 0 ? 2 : 20'000;
   config.lock_wait_timeout = std::chrono::nanoseconds{0};
 
   hs::store::MemoryDatabase database;
@@ -81,16 +81,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const hs::store::MemoryBounds bounds{
       .rows = (choice & 32) != 0 ? 3u : 10'000u, .bytes = 1 << 16, .flush_bytes = 16};
   hs::CounterBlock counters;
-  auto store = std::make_unique<hs::store::MemoryStore>(
-      database, config.session.writable ? hs::store::Access::write : hs::store::Access::read,
-      counters, bounds);
+  // The streamers of a port may do what its workers may: a long modification goes to a streamer.
+  const auto access = config.session.writable ? hs::store::Access::write : hs::store::Access::read;
+  auto store = std::make_unique<hs::store::MemoryStore>(database, access, counters, bounds);
   if ((choice & 64) != 0) store->faults().next_commit = hs::Status::server(1197);
   if ((choice & 128) != 0) store->faults().broken_in = 2;
   PassRunner worker(config, std::move(store), counters);
-  PassRunner streamer(
-      config,
-      std::make_unique<hs::store::MemoryStore>(database, hs::store::Access::read, counters, bounds),
-      counters);
+  PassRunner streamer(config,
+                      std::make_unique<hs::store::MemoryStore>(database, access, counters, bounds),
+                      counters);
   hs::session::TestConnection connection(worker, streamer);
   connection.max_request_size = config.max_request_size;
 

@@ -1,8 +1,8 @@
-// TestConnection: one connection as net/ would handle it, without a socket.
+// TestConnection: handles one connection as net/ would, without a socket.
 //
-// For the tests and the fuzzer of this folder: keeps the input that is not yet
-// consumed, gives the connection its turns, alone in each pass, and hands long
-// finds to a streamer's runner.
+// It is for the tests and the fuzzer of this folder. It keeps the input that is not consumed yet,
+// gives the connection its turns, alone in each pass, and hands long finds to a streamer's runner.
+// Its client stalls at every second piece of a long find.
 #pragma once
 
 #include <memory>
@@ -16,25 +16,36 @@
 
 namespace hs::session {
 
-// Collects what a streamer sends; can be made to fail.
+// Collects what a streamer sends. A test can make it fail and stall.
 class TestStream final : public net::Stream {
  public:
-  bool send(Buffer& out) override {
-    if (sends_left == 0) return false;
+  Sent send(Buffer& out, bool may_stall) override {
+    if (sends_left == 0) return Sent::ended;
     --sends_left;
     ++sends;
+    const bool stalls = may_stall && stalls_at != 0 && sends % stalls_at == 0;
+    const std::size_t taken = stalls ? out.size() / 2 : out.size();
+    bytes += out.view(0, taken);
+    out.drop_front(taken);
+    return stalls ? Sent::stalled : Sent::all;
+  }
+  bool must_give_way() override { return false; }
+  bool must_end() override { return sends_left == 0; }
+  // All bytes, with those that run_stream() has left in `out`.
+  std::string all(Buffer& out) {
     bytes += out.view();
     out.clear();
-    return true;
+    return bytes;
   }
   std::string bytes;
   int sends = 0;
   int sends_left = 1'000'000;
+  int stalls_at = 0;  // every `stalls_at`-th send stalls; 0: none does
 };
 
 // One pass of these turns and no others.
 inline void run_pass(PassRunner& runner, std::span<net::Turn> turns, Buffer& out) {
-  runner.execute(turns, 0, out);
+  if (runner.read_first(turns, out)) runner.execute(turns, 0, out);
   runner.end_pass(turns, out);
   runner.release();
 }
@@ -42,9 +53,11 @@ inline void run_pass(PassRunner& runner, std::span<net::Turn> turns, Buffer& out
 class TestConnection {
  public:
   TestConnection(PassRunner& worker, PassRunner& streamer)
-      : worker_(worker), streamer_(streamer), dialogue_(worker.open_dialogue()) {}
+      : worker_(worker), streamer_(streamer), dialogue_(worker.open_dialogue()) {
+    stream_.stalls_at = 2;
+  }
 
-  // What `bytes` make the connection answer. Stops early if it is closed or blocked.
+  // Returns the replies to `bytes`. Stops early if the connection is closed or blocked.
   std::string send(std::string_view bytes) {
     std::string replies;
     if (closed()) return replies;
@@ -56,16 +69,18 @@ class TestConnection {
                .scanned = scanned_,
                .oversized = oversized()};
       if (next_ == net::Next::stream) {
-        TestStream stream;
-        streamer_.run_stream(turn_, out_, stream);
-        replies += stream.bytes;
+        stream_.bytes.clear();
+        streamer_.run_stream(turn_, out_, stream_);
+        replies += stream_.all(out_);
       } else {
         run_pass(worker_, {&turn_, 1}, out_);
         replies += out_.view(turn_.reply_begin, turn_.reply_end);
       }
       out_.clear();
-      // Without progress only a streamer can go on: anything else would go round for ever.
-      if (turn_.consumed == 0 && turn_.next == next_) return "no progress";
+      // If a request makes no progress, only a streamer may go on with it. Anything else would loop
+      // for ever.
+      const bool parked = next_ == net::Next::stream && !stream_.bytes.empty();
+      if (turn_.consumed == 0 && turn_.next == next_ && !parked) return "no progress";
       input_.erase(0, turn_.consumed);
       next_ = turn_.next;
       scanned_ = next_ == net::Next::wait ? input_.size() : 0;
@@ -87,6 +102,7 @@ class TestConnection {
   PassRunner& streamer_;
   std::unique_ptr<net::Dialogue> dialogue_;
   net::Turn turn_;
+  TestStream stream_;
   net::Next next_ = net::Next::wait;
   std::string input_;
   std::size_t scanned_ = 0;

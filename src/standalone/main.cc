@@ -1,8 +1,8 @@
 // hs-memory-server: the whole front end over tables in memory.
 //
-// For tests, fuzzing and measuring what the front end itself can do. Serves
-// test.user with as many rows as asked for, and the small tables of the golden
-// dialogues, until it is interrupted.
+// It is for tests, for fuzzing and for measuring how fast the front end itself is. It serves
+// test.user with as many rows as asked for, and the small tables of the golden dialogues, until it
+// is interrupted.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
@@ -19,7 +19,7 @@
 
 namespace {
 
-// One port's options, and what is made of them.
+// The options of one port, and the configurations made from them.
 struct Port {
   hs::net::ServerConfig server;
   hs::session::RunnerConfig runner;
@@ -33,7 +33,9 @@ hs::net::Server make_server(const Port& port, hs::store::MemoryDatabase& databas
     return std::make_unique<hs::session::PassRunner>(
         port.runner, std::make_unique<hs::store::MemoryStore>(database, access, block), block);
   };
-  auto log = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+  auto log = [](hs::net::LogLevel, const std::string& line) {
+    std::fprintf(stderr, "%s\n", line.c_str());
+  };
   return {port.server, std::move(make_application), counters, log};
 }
 
@@ -46,7 +48,7 @@ void wait_for_end() {
   sigwait(&signals, &received);
 }
 
-// Before any thread is started, so that all of them leave the signals to wait_for_end().
+// Called before any thread is started, so that all threads leave the signals to wait_for_end().
 void block_end_signals() {
   sigset_t signals;
   sigemptyset(&signals);

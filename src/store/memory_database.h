@@ -1,8 +1,7 @@
 // MemoryDatabase: the tables that the MemoryStores of a process share, and
 // their lock.
-//
-// Tables are added before the first store is made and live as long as the
-// database. A store holds the lock for the length of its pass: several readers,
+// Tables are added before the first store is made and live as long as the database. A store holds
+// the lock during its pass: several readers, or one writer. Any thread may call it.
 // or one writer. Any thread.
 #pragma once
 
@@ -31,7 +30,7 @@ class MemoryDatabase {
   }
 
   void lock(Access access) {
-    // A writer that waits holds the gate, so that readers cannot starve it.
+    // A writer that waits holds the gate, so new readers cannot delay it for ever.
     const std::lock_guard gate(gate_);
     if (access == Access::write) {
       lock_.lock();

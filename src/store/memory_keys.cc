@@ -4,6 +4,7 @@
 #include <cassert>
 #include <functional>
 #include <iterator>
+#include <utility>
 
 namespace hs::store {
 namespace {
@@ -88,24 +89,21 @@ void KeyTree::Cursor::next() {
   settle();
 }
 
-void KeyTree::Cursor::leave() {
+Row KeyTree::Cursor::leave() {
   assert(row_ != nullptr && set_ != nullptr);
-  left_at_ = *row_;
-  // The place is found again by the row's own values and id.
-  bound_.head = down_ ? std::prev(place_)->head : place_->head;
-  row_ = nullptr;
+  return *std::exchange(row_, nullptr);
 }
 
-void KeyTree::Cursor::resume() {
+// The row's own values and id lead back to its place.
+void KeyTree::Cursor::resume(const Row& left_at) {
   assert(set_ != nullptr);
-  const Entry left{bound_.head, &left_at_};
+  const Entry left = set_->key_comp().entry(left_at);
   place_ = down_ ? set_->upper_bound(left) : set_->lower_bound(left);
   settle();
 }
 
-KeyTree::Entry KeyTree::entry(const Row& row) const {
-  const std::uint32_t column = spec_.keys[key_].columns[0];
-  return {head_of(spec_.columns[column], row.fields[column].cell()), &row};
+KeyTree::Entry KeyTree::Order::entry(const Row& row) const {
+  return {head_of(column(0), cell(row, 0)), &row};
 }
 
 KeyTree::Cursor KeyTree::seek(protocol::Comparison comparison, std::span<const Cell> parts) const {

@@ -1,10 +1,10 @@
-// The two ways into a table in memory: KeyTree, rows in a key's order, and
-// KeyHash, the one row that has the whole of a unique key.
+// The two ways to find rows of a table in memory: KeyTree has the rows in a key's order, and
+// KeyHash finds the one row with given values for all parts of a unique key.
 //
-// They own no rows: they point at rows whose address does not change. The hash
-// is there because most lookups want one row by its primary key, and a tree of a
-// million nodes would cost more than all of the front end that is to be measured.
-// MemoryStore holds the database's lock while it calls.
+// They own no rows: they point at rows whose address does not change. The hash exists because most
+// lookups want one row by its primary key. A search in a tree of a million nodes would cost more
+// than the whole front end, which is what this store helps to measure. MemoryStore holds the
+// database's lock while it calls.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 namespace hs::store {
 
 class KeyTree {
-  // Most comparisons end at `head`, the start of the first key part as an
-  // ordered number, so that a search seldom leaves the tree's own nodes.
+  // `head` is the start of the first key part as an ordered number. It decides most comparisons, so
+  // a search seldom reads more than the nodes of the tree.
   struct Entry {
     std::uint64_t head;
     const Row* row;
@@ -38,6 +38,7 @@ class KeyTree {
     bool operator()(const Entry& entry, const Probe& probe) const;
     bool operator()(const Probe& probe, const Entry& entry) const;
     int compare_prefix(const Entry& entry, const Probe& probe) const;
+    Entry entry(const Row& row) const;
 
    private:
     const MemoryColumn& column(std::size_t part) const;
@@ -48,45 +49,44 @@ class KeyTree {
   using Set = std::set<Entry, Order>;
 
  public:
-  // Walks from a key, up or down.
+  // Goes from a key up or down.
   class Cursor {
    public:
     Cursor() = default;
-    // One row and no more.
+    // For one row only.
     explicit Cursor(const Row* row) : row_(row) {}
 
     // Null at the end.
     const Row* row() const { return row_; }
     bool is_single() const { return set_ == nullptr; }
     void next();
-    // Around a time without the lock, in which rows may come and go. Not for a single row.
-    void leave();
-    void resume();
+    // leave() and resume() enclose a time without the lock, in which rows may come and go. They are
+    // not for a single row. leave() returns where to go on: at the current row, or behind its place
+    // if it is gone.
+    Row leave();
+    void resume(const Row& left_at);
 
    private:
     friend class KeyTree;
     void settle();
 
     const Set* set_ = nullptr;   // null: there is only one row
-    Set::const_iterator place_;  // going down: behind the current row
+    Set::const_iterator place_;  // when going down: behind the current row
     Probe bound_;
     bool down_ = false;
     bool equal_ = false;
     const Row* row_ = nullptr;
-    Row left_at_;
   };
 
   KeyTree(const MemoryTableSpec& spec, std::size_t key)
       : spec_(spec), key_(key), set_(Order(spec, key)) {}
 
-  void insert(const Row& row) { set_.insert(entry(row)); }
-  void erase(const Row& row) { set_.erase(entry(row)); }
-  // `parts` has to stay valid as long as the cursor.
+  void insert(const Row& row) { set_.insert(set_.key_comp().entry(row)); }
+  void erase(const Row& row) { set_.erase(set_.key_comp().entry(row)); }
+  // `parts` has to stay valid as long as the cursor exists.
   Cursor seek(protocol::Comparison comparison, std::span<const Cell> parts) const;
 
  private:
-  Entry entry(const Row& row) const;
-
   const MemoryTableSpec& spec_;
   const std::size_t key_;
   Set set_;
@@ -97,12 +97,12 @@ class KeyHash {
   KeyHash(const MemoryTableSpec& spec, std::size_t key)
       : rows_(0, Hash{&spec, key}, Equal{&spec, key}) {}
 
-  // Rows with a NULL in the key are left out: none of them equals another.
+  // Rows with a NULL in the key are left out, because none of them equals another.
   void insert(const Row& row);
   void erase(const Row& row);
-  // `parts` is all of the key, and nothing in it is NULL.
+  // `parts` are all parts of the key, and none is NULL.
   const Row* find(std::span<const Cell> parts) const;
-  // The row that has the same key, perhaps `row` itself.
+  // The row that has the same key; it may be `row` itself.
   const Row* find_same(const Row& row) const;
 
  private:

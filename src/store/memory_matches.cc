@@ -1,6 +1,7 @@
 #include "store/memory_matches.h"
 
 #include <algorithm>
+#include <string>
 
 namespace hs::store {
 
@@ -29,21 +30,39 @@ Status MemoryMatches::check(const MemoryTable& table, std::size_t key,
   return known ? Status{} : Error::filterfld;
 }
 
-// To the first row of the key, or of the next IN value that has one.
-bool MemoryMatches::seek() {
+// Makes the cells of the key, with the next IN value in its place. False if no row can match them.
+bool MemoryMatches::aim() {
   const std::vector<std::uint32_t>& columns = table_.spec().keys[key_].columns;
+  bool holds = true;
+  for (std::size_t part = 0; part < find_.key.size(); ++part) {
+    const bool in = !find_.in.values.empty() && part == find_.in.key_part;
+    const protocol::Value& value = in ? find_.in.values[in_taken_] : find_.key[part];
+    holds = to_cell(table_.spec().columns[columns[part]], value, cells_[part]) && holds;
+  }
+  ++in_taken_;
+  return holds;
+}
+
+// Whether no earlier value of IN is the same. The column can hold this one.
+bool MemoryMatches::is_new_value(std::size_t number) {
+  if (find_.in.values.size() < 2) return true;
+  const std::uint32_t column = table_.spec().keys[key_].columns[find_.in.key_part];
+  const MemoryColumn& of = table_.spec().columns[column];
+  Cell cell;
+  if (!to_cell(of, find_.in.values[number], cell)) return false;
+  if (cell.null) return seen_.emplace("NULL").second;
+  return seen_.insert('=' + (of.integer ? std::to_string(cell.number) : std::string(cell.bytes)))
+      .second;
+}
+
+// Moves to the first row of the key, or of the next IN value that has one.
+bool MemoryMatches::seek() {
   const std::size_t rounds = find_.in.values.empty() ? 1 : find_.in.values.size();
   while (in_taken_ < rounds) {
-    bool holds = true;
-    for (std::size_t part = 0; part < find_.key.size(); ++part) {
-      const bool in = !find_.in.values.empty() && part == find_.in.key_part;
-      const protocol::Value& value = in ? find_.in.values[in_taken_] : find_.key[part];
-      holds = to_cell(table_.spec().columns[columns[part]], value, cells_[part]) && holds;
-    }
-    ++in_taken_;
+    const bool holds = aim();
     ++examined_;
     if (gave_up()) return false;
-    if (!holds) continue;
+    if (!holds || !is_new_value(in_taken_ - 1)) continue;
     cursor_ = table_.seek(key_, find_.comparison, std::span(cells_.data(), find_.key.size()));
     if (cursor_.row() != nullptr) return true;
   }
@@ -79,21 +98,41 @@ const Row* MemoryMatches::next() {
   return nullptr;
 }
 
-void MemoryMatches::leave() {
+std::unique_ptr<MemoryPosition> MemoryMatches::leave() {
   if (given_) step();
-  if (to_give_ == 0) return;
-  if (cursor_.is_single()) {
-    // Its key is looked for again: the row may be gone by then.
-    --in_taken_;
-    cursor_ = {};
-  } else {
-    cursor_.leave();
+  auto position = std::make_unique<MemoryPosition>();
+  position->to_skip = to_skip_;
+  position->to_give = to_give_;
+  if (to_give_ != 0) {
+    // The key of a single row has to be searched again, because the row may be gone by then.
+    if (cursor_.is_single()) {
+      --in_taken_;
+    } else {
+      position->next = cursor_.leave();
+    }
   }
+  position->in_taken = in_taken_;
+  cursor_ = {};
+  return position;
 }
 
-void MemoryMatches::resume() {
+void MemoryMatches::resume(const MemoryPosition& from) {
+  in_taken_ = from.in_taken;
+  to_skip_ = from.to_skip;
+  to_give_ = from.to_give;
+  given_ = false;
+  cursor_ = {};
   if (to_give_ == 0) return;
-  if (!cursor_.is_single()) cursor_.resume();
+  seen_.clear();
+  for (std::size_t number = 0; number < from.in_taken; ++number) {
+    static_cast<void>(is_new_value(number));
+  }
+  if (from.next) {
+    --in_taken_;
+    aim();
+    cursor_ = table_.seek(key_, find_.comparison, std::span(cells_.data(), find_.key.size()));
+    cursor_.resume(*from.next);
+  }
   if (cursor_.row() == nullptr && !seek()) to_give_ = 0;
 }
 

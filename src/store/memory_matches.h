@@ -1,23 +1,36 @@
-// MemoryMatches: the rows that a find or find_modify means, one after the other.
+// MemoryMatches: the rows that a find or find_modify selects, one after the other.
 //
-// Key, IN, filters, offset and limit in one place. Owns no row; lives for one
-// request, on the stack, with the database's lock held.
+// It applies the key, IN, the filters, the offset and the limit. It owns no row. It lives for one
+// request, on the stack, while the database's lock is held.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
+#include <string>
+#include <unordered_set>
 
 #include "base/status.h"
 #include "protocol/request.h"
 #include "store/memory_table.h"
+#include "store/store.h"
 
 namespace hs::store {
 
+// Where a find was left: before `next`, or, if there is no `next`, before the rows of an IN value.
+struct MemoryPosition final : Position {
+  std::size_t in_taken = 0;
+  std::uint64_t to_skip = 0;
+  std::uint64_t to_give = 0;
+  std::optional<Row> next;
+};
+
 class MemoryMatches {
  public:
-  // `filter_columns` are those that filters may name. check() has to be ok
-  // first. Gives up once it has looked at more than `most_examined` rows.
+  // `filter_columns` are the columns that filters may name. The caller calls check() first, and it
+  // has to succeed. Gives up after it has looked at more than `most_examined` rows.
   MemoryMatches(const MemoryTable& table, std::size_t key,
                 std::span<const std::uint32_t> filter_columns, const protocol::Find& find,
                 std::uint64_t most_examined);
@@ -31,14 +44,18 @@ class MemoryMatches {
   // The next row; null at the end.
   const Row* next();
   bool gave_up() const { return examined_ > most_examined_; }
+  std::uint64_t examined() const { return examined_; }
 
-  // Around a time without the lock: the row that next() gave last is done with.
-  void leave();
-  void resume();
+  // leave() and resume() enclose a time without the lock, or carry a find from one object to
+  // another for the same request. The row that next() gave last must not be used after leave().
+  std::unique_ptr<MemoryPosition> leave();
+  void resume(const MemoryPosition& from);
 
  private:
   enum class Passing : std::uint8_t { yes, no, stop };
 
+  bool aim();
+  bool is_new_value(std::size_t number);
   bool seek();
   void step();
   Passing filter(const Row& row) const;
@@ -50,6 +67,7 @@ class MemoryMatches {
   std::array<Cell, max_key_parts> cells_;
   KeyTree::Cursor cursor_;
   std::size_t in_taken_ = 0;
+  std::unordered_set<std::string> seen_;  // values of IN: one that comes twice counts once
   std::uint64_t to_skip_;
   std::uint64_t to_give_;
   const std::uint64_t most_examined_;

@@ -1,7 +1,7 @@
 // Rows of the in-memory store, and what their columns may hold.
 //
-// Plain data and pure functions, any thread. Values are bytes, or integers
-// where a column says so; NULL is below everything.
+// Plain data and pure functions, for any thread. A value consists of bytes, or is an integer if the
+// column says so. NULL is less than every other value.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct MemoryColumn {
   std::string name;
   bool integer = false;
   bool nullable = true;
-  bool auto_increment = false;  // at most one, an integer
+  bool auto_increment = false;  // at most one column has this, an integer
 };
 
 struct MemoryKey {
@@ -40,9 +40,10 @@ inline constexpr std::size_t max_key_parts = 16;
 inline constexpr Status duplicate_key = Status::server(121);
 inline constexpr Status null_not_allowed = Status::server(1048);
 inline constexpr Status out_of_range = Status::server(1264);
+inline constexpr Status no_number = Status::server(1292);
 inline constexpr Status wrong_value = Status::server(1366);
 
-// One value to compare with: of a row, or of a request (bytes not owned).
+// A value to compare with, of a row or of a request. It does not own its bytes.
 struct Cell {
   std::string_view bytes;
   std::int64_t number = 0;  // of an integer column
@@ -63,10 +64,11 @@ struct Row {
   std::vector<Field> fields;
 };
 
-// Below, at or above zero as `left` is below, equal to or above `right`.
+// Less than, equal to or greater than zero, as `left` is less than, equal to or greater than
+// `right`.
 int compare(const MemoryColumn& column, const Cell& left, const Cell& right);
 
-// False if the column cannot hold the value: nothing equals it.
+// False if the column cannot hold the value. Then nothing equals it.
 [[nodiscard]] bool to_cell(const MemoryColumn& column, const protocol::Value& value, Cell& cell);
 
 // A value to be stored.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "protocol/reply.h"
+#include "store/memory_caller.h"
 
 namespace hs::store {
 namespace {
@@ -28,6 +29,7 @@ class MemoryIndex final : public Index {
   std::uint32_t key_parts() const override {
     return static_cast<std::uint32_t>(table.spec().keys[key].columns.size());
   }
+  std::uint32_t column_count() const override { return static_cast<std::uint32_t>(columns.size()); }
 
   MemoryTable& table;
   const std::size_t key;
@@ -94,9 +96,11 @@ void MemoryStore::unlock() {
   database_.unlock(access_);
 }
 
-void MemoryStore::begin_pass(PassMode mode) {
+void MemoryStore::begin_pass(PassMode mode, Budget& budget) {
   assert(!locked_ && undo_.size() == 0);
   mode_ = mode;
+  ++pass_;
+  budget_ = &budget;
 }
 
 Outcome MemoryStore::end_pass() {
@@ -137,7 +141,20 @@ Verdict MemoryStore::enter(const MemoryTable& table) {
   return Verdict::answered;
 }
 
-Outcome MemoryStore::open_index(const protocol::OpenIndex& request, std::shared_ptr<Index>& index) {
+// A caller with limits is a MemoryCaller.
+bool MemoryStore::may(IndexUse& use, Rights needed) const {
+  return use.may(needed, pass_, [&use] {
+    const MemoryTableSpec& spec = static_cast<const MemoryIndex&>(use.index()).table.spec();
+    return static_cast<const MemoryCaller&>(use.caller()).on(spec.database, spec.name);
+  });
+}
+
+Outcome MemoryStore::open_index(const protocol::OpenIndex& request,
+                                const std::shared_ptr<const Caller>& caller, IndexUse& use) {
+  if (!caller->may_do_everything() && static_cast<const MemoryCaller&>(*caller).on(
+                                          request.database, request.table) == Rights::none) {
+    return access_denied;
+  }
   MemoryTable* const table = database_.find_table(request.database, request.table);
   if (table == nullptr) return Error::open_table;
   if (table->blocked()) return Verdict::blocked;
@@ -150,22 +167,27 @@ Outcome MemoryStore::open_index(const protocol::OpenIndex& request, std::shared_
     return Error::fld;
   }
   counters_.add(Counter::table_opens);
-  index =
-      std::make_shared<MemoryIndex>(*table, *key, std::move(columns), std::move(filter_columns));
+  use = {std::make_shared<MemoryIndex>(*table, *key, std::move(columns), std::move(filter_columns)),
+         caller};
   return {};
 }
 
-Outcome MemoryStore::find(Index& index, const protocol::Find& request, Buffer& out, Sink* sink) {
-  const MemoryIndex& on = static_cast<const MemoryIndex&>(index);
+Outcome MemoryStore::find(IndexUse& use, const protocol::Find& request, Buffer& out, Sink* sink) {
+  const MemoryIndex& on = static_cast<const MemoryIndex&>(use.index());
+  if (!may(use, Rights::read)) return access_denied;
   if (const Verdict verdict = enter(on.table); verdict != Verdict::answered) return verdict;
   const Status status = MemoryMatches::check(on.table, on.key, on.filter_columns, request);
   if (!status.ok()) return status;
 
   const std::size_t begin = out.size();
   protocol::ReplyWriter reply(out);
-  reply.begin_rows(static_cast<std::uint32_t>(on.columns.size()));
   MemoryMatches matches(on.table, on.key, on.filter_columns, request,
                         sink == nullptr ? bounds_.rows : std::numeric_limits<std::uint64_t>::max());
+  if (sink != nullptr && sink->position != nullptr) {
+    matches.resume(static_cast<const MemoryPosition&>(*sink->position));
+  } else {
+    reply.begin_rows(static_cast<std::uint32_t>(on.columns.size()));
+  }
   std::uint64_t rows = 0;
   while (const Row* const row = matches.next()) {
     write_row(reply, on, *row);
@@ -174,14 +196,21 @@ Outcome MemoryStore::find(Index& index, const protocol::Find& request, Buffer& o
       if (out.size() - begin > bounds_.bytes) break;
     } else if (out.size() >= bounds_.flush_bytes) {
       assert(undo_.size() == 0);
-      matches.leave();
+      std::unique_ptr<MemoryPosition> position = matches.leave();
       unlock();
-      const bool sent = sink->flush(out);
+      const Sink::Flushed flushed = sink->flush(out, true);
+      if (flushed == Sink::Flushed::stalled) {
+        sink->position = std::move(position);
+        budget_->spend(matches.examined());
+        counters_.add(Counter::rows_read, rows);
+        return Verdict::parked;
+      }
       lock();
-      matches.resume();
-      if (!sent) return query_interrupted;
+      if (flushed == Sink::Flushed::ended) return query_interrupted;
+      matches.resume(*position);
     }
   }
+  budget_->spend(matches.examined());
   if (sink == nullptr && (matches.gave_up() || out.size() - begin > bounds_.bytes)) {
     out.truncate(begin);
     return Verdict::oversized;
@@ -191,23 +220,30 @@ Outcome MemoryStore::find(Index& index, const protocol::Find& request, Buffer& o
   return {};
 }
 
-Outcome MemoryStore::modify(Index& index, const protocol::Find& request, Buffer& out) {
+Outcome MemoryStore::modify(IndexUse& use, const protocol::Find& request, Buffer& out) {
   assert(access_ == Access::write);
-  const MemoryIndex& on = static_cast<const MemoryIndex&>(index);
+  const MemoryIndex& on = static_cast<const MemoryIndex&>(use.index());
+  if (!may(use, rights_to_modify(request))) return access_denied;
+  assert(request.values.size() <= on.columns.size());
   if (const Verdict verdict = enter(on.table); verdict != Verdict::answered) return verdict;
   const Status status = MemoryMatches::check(on.table, on.key, on.filter_columns, request);
   if (!status.ok()) return status;
-  if (request.values.size() > on.columns.size()) return Error::fld;
 
-  // All rows are found before the first is changed, so that a modification
-  // never meets its own rows again; and IN may name a row twice.
+  // All rows are found before the first is changed, so that a modification never meets a row that
+  // it has changed. `seen` is there because IN may name a row twice.
   matched_.clear();
   std::unordered_set<const Row*> seen;
-  MemoryMatches matches(on.table, on.key, on.filter_columns, request,
-                        std::numeric_limits<std::uint64_t>::max());
+  const bool is_bounded = mode_ != PassMode::aside;
+  const std::uint64_t most = is_bounded ? bounds_.rows : std::numeric_limits<std::uint64_t>::max();
+  MemoryMatches matches(on.table, on.key, on.filter_columns, request, most);
   while (const Row* const row = matches.next()) {
     if (request.in.values.size() < 2 || seen.insert(row).second) matched_.push_back(row);
   }
+
+  budget_->spend(matches.examined());
+  const std::uint64_t to_change = matched_.size() * Budget::steps_of_a_change;
+  if (matches.gave_up() || (is_bounded && matches.examined() + to_change > most))
+    return Verdict::oversized;
 
   const std::size_t begin = out.size();
   const std::size_t undo_size = undo_.size();
@@ -244,9 +280,9 @@ MemoryStore::Changed MemoryStore::change_row(MemoryTable& table,
     protocol::Value value = request.values[i];
     std::string sum;
     if (request.modification != update) {
-      if (field.null) continue;
+      if (field.null || value.null) continue;
       Cell by;
-      if (!of.integer || value.null || !to_cell(of, value, by)) return {.status = wrong_value};
+      if (!of.integer || !to_cell(of, value, by)) return {.status = no_number};
       std::int64_t number = 0;
       const bool overflow = request.modification == increment
                                 ? __builtin_add_overflow(field.number, by.number, &number)
@@ -267,11 +303,12 @@ MemoryStore::Changed MemoryStore::change_row(MemoryTable& table,
   return {.status = table.update(row, std::move(fields), undo_)};
 }
 
-Outcome MemoryStore::insert(Index& index, const protocol::Insert& request, Buffer& out) {
+Outcome MemoryStore::insert(IndexUse& use, const protocol::Insert& request, Buffer& out) {
   assert(access_ == Access::write);
-  const MemoryIndex& on = static_cast<const MemoryIndex&>(index);
+  const MemoryIndex& on = static_cast<const MemoryIndex&>(use.index());
+  if (!may(use, Rights::insert)) return access_denied;
+  assert(request.values.size() <= on.columns.size());
   if (const Verdict verdict = enter(on.table); verdict != Verdict::answered) return verdict;
-  if (request.values.size() > on.columns.size()) return Error::fld;
 
   const std::size_t begin = out.size();
   const std::size_t undo_size = undo_.size();
@@ -288,13 +325,14 @@ Outcome MemoryStore::insert(Index& index, const protocol::Insert& request, Buffe
   return finish_write(status, undo_size, 1, out, begin);
 }
 
-// Undoes a failed write alone; commits a good one if it stands alone.
+// Undoes a failed write, and only that. Commits a successful one if it stands alone.
 Outcome MemoryStore::finish_write(Status status, std::size_t undo_size, std::uint64_t changed,
                                   Buffer& out, std::size_t out_size) {
   if (!status.ok()) undo_.rollback_to(undo_size);
-  if (status.ok() && mode_ == PassMode::writes_alone) status = commit();
+  if (status.ok() && mode_ != PassMode::together) status = commit();
   if (status.ok()) {
     counters_.add(Counter::rows_changed, changed);
+    budget_->spend(changed * Budget::steps_of_a_change);
   } else {
     out.truncate(out_size);
   }

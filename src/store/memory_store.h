@@ -1,10 +1,9 @@
 // MemoryStore: the store interface over tables in memory.
 //
-// For tests, fuzzing and measuring the front end without a server. One object a
-// worker thread, over a database that all workers share. A pass holds the
-// database's lock from its first request on; only a find with a sink lets go of
-// it while it sends. Faults can be injected, so that everything a real engine
-// may do to a pass can be tried.
+// It is for tests, for fuzzing, and for measuring the front end without a server. Each worker
+// thread has one object; all use the same database. A pass holds the database's lock from its first
+// request on. Only a find with a sink unlocks it while it sends. Tests can inject faults for
+// everything that a real engine may do to a pass.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +18,16 @@
 
 namespace hs::store {
 
-// What is to go wrong; each but the bounds happens once.
+// What has to go wrong. Each fault happens once.
 struct MemoryFaults {
-  Status next_commit;  // the next commit of writes fails with it
+  Status next_commit;  // the next commit of writes fails with this
   std::uint64_t broken_in =
       0;  // the n-th find, modify or insert from now on breaks its pass; 0: none
 };
 
 struct MemoryBounds {
-  std::uint64_t rows = 10'000;                      // examined by a find without a sink
+  // Limits the steps of a find without a sink, and of a modification that is not `aside`.
+  std::uint64_t rows = 10'000;
   std::size_t bytes = std::size_t{1} << 20;         // written by a find without a sink
   std::size_t flush_bytes = std::size_t{64} << 10;  // written by a find between two flushes
 };
@@ -38,14 +38,15 @@ class MemoryStore final : public Store {
               MemoryBounds bounds = {});
   ~MemoryStore() override;
 
-  void begin_pass(PassMode mode) override;
+  void begin_pass(PassMode mode, Budget& budget) override;
   Outcome end_pass() override;
   void abandon_pass() override;
   void release() override {}
-  Outcome open_index(const protocol::OpenIndex& request, std::shared_ptr<Index>& index) override;
-  Outcome find(Index& index, const protocol::Find& request, Buffer& out, Sink* sink) override;
-  Outcome modify(Index& index, const protocol::Find& request, Buffer& out) override;
-  Outcome insert(Index& index, const protocol::Insert& request, Buffer& out) override;
+  Outcome open_index(const protocol::OpenIndex& request,
+                     const std::shared_ptr<const Caller>& caller, IndexUse& use) override;
+  Outcome find(IndexUse& use, const protocol::Find& request, Buffer& out, Sink* sink) override;
+  Outcome modify(IndexUse& use, const protocol::Find& request, Buffer& out) override;
+  Outcome insert(IndexUse& use, const protocol::Insert& request, Buffer& out) override;
 
   MemoryFaults& faults() { return faults_; }
 
@@ -56,6 +57,7 @@ class MemoryStore final : public Store {
     Status status;
   };
 
+  bool may(IndexUse& use, Rights needed) const;
   Verdict enter(const MemoryTable& table);
   void lock();
   void unlock();
@@ -69,8 +71,10 @@ class MemoryStore final : public Store {
   const Access access_;
   CounterBlock& counters_;
   const MemoryBounds bounds_;
+  Budget* budget_ = nullptr;  // of the pass
   MemoryFaults faults_;
   PassMode mode_ = PassMode::together;
+  std::uint64_t pass_ = 0;  // how many passes have begun
   bool locked_ = false;
   UndoLog undo_;
   std::vector<const Row*> matched_;  // of the find_modify at work

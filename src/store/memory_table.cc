@@ -44,7 +44,7 @@ Status MemoryTable::insert(std::span<const std::uint32_t> columns,
   row.fields.resize(spec_.columns.size());
   for (std::size_t i = 0; i < spec_.columns.size(); ++i) {
     Field& field = row.fields[i];
-    field.null = spec_.columns[i].nullable;  // the default is NULL, or else nothing
+    field.null = spec_.columns[i].nullable;  // the default is NULL, or else an empty value
     if (!field.null && spec_.columns[i].integer) field.set_number(0);
   }
   for (std::size_t i = 0; i < values.size(); ++i) {

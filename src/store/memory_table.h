@@ -1,8 +1,8 @@
 // MemoryTable: the rows and keys of one table in memory.
 //
-// Owns its rows. Locks nothing: MemoryStore holds the database's lock while it
-// calls. Built for tests and for measuring the front end, so it has no types, no
-// character sets and no persistence.
+// It owns its rows. It takes no lock: MemoryStore holds the database's lock while it calls. It is
+// for tests and for measuring the front end, so it has no types, no character sets and no
+// persistence.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ namespace hs::store {
 
 class MemoryTable;
 
-// The changes of a transaction, so that its end can be undone.
+// The changes of a transaction. The latest ones can be undone.
 class UndoLog {
  public:
   struct Change {
@@ -50,18 +50,18 @@ class MemoryTable {
   std::size_t size() const { return rows_.size(); }
   bool has_auto_increment() const { return auto_increment_ < spec_.columns.size(); }
 
-  // `parts` has to stay valid as long as the cursor.
+  // `parts` has to stay valid as long as the cursor exists.
   KeyTree::Cursor seek(std::size_t key, protocol::Comparison comparison,
                        std::span<const Cell> parts) const;
 
-  // Each fails without a trace: for a duplicate key, or for a value that its
-  // column cannot hold.
+  // insert() and update() change nothing if they fail. They fail for a duplicate key, or for a
+  // value that its column cannot hold.
   Status insert(std::span<const std::uint32_t> columns, std::span<const protocol::Value> values,
                 UndoLog& undo, std::uint64_t& insert_id);
   Status update(const Row& row, std::vector<Field> fields, UndoLog& undo);
   void erase(const Row& row, UndoLog& undo);
 
-  // As if another session were changing the table; any thread.
+  // As if another session were changing the table. Any thread may call it.
   void set_blocked(bool blocked) { blocked_.store(blocked, std::memory_order_relaxed); }
   bool blocked() const { return blocked_.load(std::memory_order_relaxed); }
 
@@ -69,7 +69,7 @@ class MemoryTable {
   friend class UndoLog;
   struct Key {
     KeyTree tree;
-    std::optional<KeyHash> hash;  // of a unique one
+    std::optional<KeyHash> hash;  // only of a unique key
   };
 
   void undo(UndoLog::Change& change);

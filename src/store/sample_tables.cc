@@ -75,6 +75,10 @@ void add_golden_tables(MemoryDatabase& database) {
        {{.name = "id", .integer = true, .nullable = false, .auto_increment = true}, {.name = "v"}},
        {{"PRIMARY", {0}, true}}});
   database.add_table({"hst", "nokey", {{.name = "a", .integer = true}}, {}});
+  database.add_table({"hst",
+                      "k3",
+                      {{.name = "a", .integer = true}, {.name = "b"}, {.name = "c"}},
+                      {{"abc", {0, 1, 2}, true}}});
 }
 
 }  // namespace hs::store

@@ -1,12 +1,14 @@
 // Store: what a session sees of a database.
 //
-// One object a worker thread; every call comes from that thread. A pass is
-// begun, takes any number of requests, and is ended: one transaction, in which
-// each request is a statement of its own. Two stores exist: the server's tables
-// (mysqld/) and a small one in memory (store/memory_store.h).
+// Each worker thread has one object, and every call comes from that thread. A pass is begun, takes
+// any number of requests, and is ended. It is one transaction, in which each request is a statement
+// of its own. There are two stores: the server's tables (mysqld/) and a small one in memory
+// (store/memory_store.h).
 //
 // Life of a pass:   begin_pass  (open_index | find | modify | insert)*  end_pass  release
-// A store begins its transaction lazily: a pass without requests costs nothing.
+// A store begins its transaction at the first request that needs it, so a pass without requests
+// costs nothing. Any call may throw (no memory), except abandon_pass() and release(). Those two may
+// be called at any time: after them the store holds nothing, and a pass can begin.
 #pragma once
 
 #include <bit>
@@ -14,31 +16,86 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "base/buffer.h"
 #include "base/status.h"
 #include "protocol/request.h"
+#include "store/budget.h"
+#include "store/caller.h"
 
 namespace hs::store {
 
-// An index opened by `P`: names resolved, codecs chosen. Made by open_index and
-// used only with the store that made it; sessions of one worker share it.
+// An index opened by `P`: its names are resolved and its codecs chosen. open_index makes it. It is
+// used only with the store that made it, and the sessions of one worker share it, whoever their
+// callers are.
 class Index {
  public:
   virtual ~Index() = default;
   virtual std::uint32_t key_parts() const = 0;
+  virtual std::uint32_t column_count() const = 0;
+};
+
+// An index as one connection uses it: the index, which others may share, and the caller on whose
+// behalf it is used. It remembers what the caller may do with it. A store asks that at the first
+// request of each pass, so rights that are given or taken count from the next pass on.
+class IndexUse {
+ public:
+  IndexUse() = default;
+  IndexUse(std::shared_ptr<Index> index, std::shared_ptr<const Caller> caller)
+      : index_(std::move(index)), caller_(std::move(caller)) {
+    if (!caller_->may_do_everything()) return;
+    rights_ = Rights::all;
+    asked_in_ = for_ever;
+  }
+
+  explicit operator bool() const { return index_ != nullptr; }
+  Index& index() const { return *index_; }
+  const std::shared_ptr<Index>& shared() const { return index_; }
+  const Caller& caller() const { return *caller_; }
+
+  // Whether the caller may do all that is needed. `pass` is the store's number of the pass at work,
+  // from 1 on. ask() returns the caller's rights, and is called once a pass at most.
+  template <class Ask>
+  bool may(Rights needed, std::uint64_t pass, Ask ask) {
+    if (pass > asked_in_) [[unlikely]] {
+      rights_ = ask();
+      asked_in_ = pass;
+    }
+    return contains(rights_, needed);
+  }
+
+ private:
+  static constexpr std::uint64_t for_ever = ~std::uint64_t{0};
+
+  std::shared_ptr<Index> index_;
+  std::shared_ptr<const Caller> caller_;
+  std::uint64_t asked_in_ = 0;  // the pass of rights_
+  Rights rights_ = Rights::none;
 };
 
 // How a request ended.
 enum class Verdict : std::uint8_t {
-  answered,  // status ok: the reply stands in `out`; otherwise `out` is untouched and status is the answer
-  blocked,    // another session is changing the table: nothing was done, ask again later
-  broken,     // the engine rolled the whole transaction back (a deadlock): the caller abandons the
-              // pass and executes it again, each write alone
-  oversized,  // a find without a sink met its bounds: nothing was written, have it streamed
+  // status ok: `out` holds the reply; otherwise `out` is unchanged, and the status is the answer
+  answered,
+  // another session has locked the table, or a row of it (then there is a status): nothing was
+  // done, ask again later
+  blocked,
+  broken,  // the engine rolled the whole transaction back (a deadlock): the caller abandons the
+           // pass and executes it again, each write alone
+  // too much for a worker: nothing was done, a streamer has to do it. If there is a status, it is a
+  // write that may have to wait for a row, and a worker must not ask again
+  oversized,
+  // a write that cannot be undone, while other writes of the pass are not committed: nothing was
+  // done, the caller ends the pass, begins another and asks again
+  not_yet,
+  // a find with a sink gives back its table because its client does not read: it goes on in another
+  // pass, from the sink's position
+  parked,
 };
 
-// A verdict, and a status that says more if the request was answered. One word, as Status is.
+// A verdict and a status. The status is the answer, or says more about some of the other verdicts.
+// It takes one word, as Status does.
 class [[nodiscard]] Outcome {
  public:
   constexpr Outcome() = default;
@@ -48,56 +105,118 @@ class [[nodiscard]] Outcome {
   // NOLINTNEXTLINE(google-explicit-constructor)
   constexpr Outcome(Verdict verdict) : word_(static_cast<std::uint64_t>(verdict) << status_bits) {}
 
-  constexpr Verdict verdict() const { return static_cast<Verdict>(word_ >> status_bits); }
+  // Blocked or oversized because of a row's lock. `status` is the answer when the time to wait is
+  // up.
+  static constexpr Outcome by_row(Verdict verdict, Status status) {
+    Outcome outcome = verdict;
+    outcome.word_ |= std::bit_cast<std::uint32_t>(status);
+    return outcome;
+  }
+
+  // The same outcome, for a write that cannot be undone: it has been executed and must never be
+  // executed again, even if its pass is.
+  constexpr Outcome for_good() const {
+    Outcome outcome = *this;
+    outcome.word_ |= for_good_bit;
+    return outcome;
+  }
+  constexpr bool is_for_good() const { return (word_ & for_good_bit) != 0; }
+
+  constexpr Verdict verdict() const {
+    return static_cast<Verdict>((word_ & ~for_good_bit) >> status_bits);
+  }
   constexpr Status status() const {
     return std::bit_cast<Status>(static_cast<std::uint32_t>(word_));
   }
   constexpr bool answered() const { return verdict() == Verdict::answered; }
-  constexpr bool ok() const { return word_ == 0; }  // answered, without an error
+  // Answered without an error.
+  constexpr bool ok() const { return (word_ & ~for_good_bit) == 0; }
 
  private:
   static constexpr unsigned status_bits = 32;
+  static constexpr std::uint64_t for_good_bit = std::uint64_t{1} << 63;
   std::uint64_t word_ = 0;  // the status, and the verdict above it
 };
 
 enum class PassMode : std::uint8_t {
   together,      // one transaction for the whole pass
-  writes_alone,  // each write commits at once; its answer is its commit's
+  writes_alone,  // each write commits at once; its answer says how its commit ended
+  aside,  // one write on a streamer: commits at once, has no bound, and waits for locks of rows
 };
 
-// Takes a long find's bytes while it runs.
+// Where a find was left: behind one of its rows, or before it has met one. It consists of values
+// only. So any store of the same tables can go on from it, after the pass and the table in which it
+// was left are gone.
+class Position {
+ public:
+  virtual ~Position() = default;
+  // Whether a part of the reply was given to the sink, or left in `out`. If not, the find can still
+  // become an error.
+  bool reply_begun = true;
+};
+
+// Takes the bytes of a long find while the find runs.
 class Sink {
  public:
-  // Sends and clears `out`. False if the client is gone or too slow: the find stops, with a
-  // status other than ok.
-  virtual bool flush(Buffer& out) = 0;
+  enum class Flushed : std::uint8_t {
+    sent,     // `out` is empty
+    stalled,  // the client takes no more now: `out` holds the rest, and the find is parked
+    ended,    // the client is gone or too slow: the find stops, with a status other than ok
+  };
+  // Returns `stalled` only if `can_park`. If a find cannot be parked, this waits for its client.
+  virtual Flushed flush(Buffer& out, bool can_park) = 0;
+  // Asked while a find has nothing to flush: whether it is to be parked for the sake of others, if
+  // it can be.
+  virtual bool must_give_way() = 0;
+  // Asked at the same time: whether nobody waits for the reply any more. Then the find stops, as if
+  // flush() had answered `ended`.
+  virtual bool must_end() = 0;
+
+  // Null at the beginning of a find. A store that parks a find stores its position here. When it is
+  // asked for the same find again, it goes on from there, behind the part of the reply that was
+  // sent.
+  std::unique_ptr<Position> position;
 
  protected:
   ~Sink() = default;
 };
 
+// A modification reads the rows that it finds, and changes or erases them.
+constexpr Rights rights_to_modify(const protocol::Find& request) {
+  return Rights::read |
+         (request.modification == protocol::Modification::erase ? Rights::erase : Rights::update);
+}
+
 class Store {
  public:
   virtual ~Store() = default;
 
-  virtual void begin_pass(PassMode mode) = 0;
-  // Commits. On an error nothing of the pass is in the tables, and each of its
-  // writes is to be answered with that error; `broken` is as for a request.
+  // Until the pass ends, requests spend steps of `budget` for each row that they look at or change.
+  virtual void begin_pass(PassMode mode, Budget& budget) = 0;
+  // Commits. On an error nothing of the pass is in the tables, and each of its writes has to be
+  // answered with that error. `broken` means the same as for a request.
   virtual Outcome end_pass() = 0;
   // Rolls the pass back and ends it.
   virtual void abandon_pass() = 0;
-  // Gives back what a pass that has ended well still holds. A call of its own, so that replies
-  // need not wait for it.
+  // Gives back what a pass that has ended well still holds. It is a separate call, so that replies
+  // do not wait for it.
   virtual void release() = 0;
 
-  // Not part of a transaction. A status other than ok leaves `index` alone.
-  virtual Outcome open_index(const protocol::OpenIndex& request, std::shared_ptr<Index>& index) = 0;
+  // Not part of a transaction. If the status is not ok, `use` is unchanged. A caller who has no
+  // right on the table is not told whether the table exists.
+  virtual Outcome open_index(const protocol::OpenIndex& request,
+                             const std::shared_ptr<const Caller>& caller, IndexUse& use) = 0;
 
-  // Without a sink a find is bounded in rows examined and bytes written and may
-  // end as `oversized`; with one it is flushed as it goes.
-  virtual Outcome find(Index& index, const protocol::Find& request, Buffer& out, Sink* sink) = 0;
-  virtual Outcome modify(Index& index, const protocol::Find& request, Buffer& out) = 0;
-  virtual Outcome insert(Index& index, const protocol::Insert& request, Buffer& out) = 0;
+  // The answer to a request that its caller may not make is `access_denied`.
+  //
+  // Without a sink a find is limited in the steps that it spends and the bytes that it writes. It
+  // may end as `oversized`, also because of rows that it only skips. With a sink its bytes are
+  // flushed while it runs, and it may end as `parked`. A modification is limited in the steps that
+  // it spends.
+  virtual Outcome find(IndexUse& use, const protocol::Find& request, Buffer& out, Sink* sink) = 0;
+  // A write has at most as many values as its index has columns.
+  virtual Outcome modify(IndexUse& use, const protocol::Find& request, Buffer& out) = 0;
+  virtual Outcome insert(IndexUse& use, const protocol::Insert& request, Buffer& out) = 0;
 };
 
 }  // namespace hs::store

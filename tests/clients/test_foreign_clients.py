@@ -1,7 +1,7 @@
 """Clients that others wrote for the original, as published: node-handlersocket and hs4j.
 
-Each program in node/ and java/ does an application's work and prints what it got. What
-they need is installed below var/ once. A machine without node or Maven fails these tests.
+Each program in node/ and java/ does an application's work and prints the results. What they need is
+installed below var/ once. On a machine without node or Maven these tests fail.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ ROWS_AFTER_NODE = [
     (b"1", b"Ann", b"112"),
     (b"2", b"Bobby", b"250"),
     (b"3", b"Chloe", b"1"),
-    (b"4", b"Dan", b"400"),
+    (b"4", b"Dan", b"401"),
+    (b"12", b"Eve", None),
 ]
 
 
@@ -56,7 +57,7 @@ def arguments(database: Database) -> tuple[str, str, str]:
 
 
 def install_node_client() -> Path:
-    """A copy of node/ with its node_modules; made again when the lock file changes."""
+    """A copy of node/ with its node_modules. It is made again when the lock file changes."""
     folder = INSTALLED / "node"
     lock = (HERE / "node" / "package-lock.json").read_text()
     stamp = folder / "installed"
@@ -95,13 +96,16 @@ def test_node_handlersocket(sql: Sql, database: Database) -> None:
         "update and get": [["3", "Cleo", "200"]],
         "delete": 1,
         "delete and get": [["10", "Jürgen\t\n\0", "5000"]],
+        "insert too many": None,
+        "update too many": 1,
+        "find from the beginning": [["1", "Ann", "112"], ["2", "Bobby", "250"]],
         "read only": {"error": "2 readonly"},
     }
     assert sql.rows("SELECT * FROM employee ORDER BY id") == ROWS_AFTER_NODE
 
 
 def install_java_client() -> Path:
-    """Classes and libraries of java/, built again when a source of it changes."""
+    """The classes and libraries of java/. They are built again when a source changes."""
     folder = INSTALLED / "java"
     sources = [HERE / "java" / "pom.xml", *sorted((HERE / "java" / "src").rglob("*.java"))]
     state = "\n".join(source.read_text() for source in sources)
@@ -116,7 +120,7 @@ def install_java_client() -> Path:
 
 @pytest.mark.timeout(300)
 def test_hs4j(sql: Sql, database: Database) -> None:
-    """Increments are no part of hs4j."""
+    """hs4j has no increments."""
     folder = install_java_client()
     path = f"{folder / 'classes'}{os.pathsep}{folder / 'lib' / '*'}"
     output = run("java", "-cp", path, "Client", *arguments(database))
@@ -136,12 +140,16 @@ def test_hs4j(sql: Sql, database: Database) -> None:
         "update": [b"1"],
         "update range": [b"1"],
         "delete": [b"1"],
+        "insert too many": [b"true"],
+        "update too many": [b"1"],
+        "find from the beginning": [b"1", b"Ann", b"100", b"2", b"Bobby", b"250"],
         "delete nothing": [b"0"],
     }
     assert sql.rows("SELECT * FROM employee ORDER BY id") == [
         (b"1", b"Ann", b"100"),
         (b"2", b"Bobby", b"250"),
         (b"3", b"Cleo", b"300"),
-        (b"4", b"Dan", b"400"),
+        (b"4", b"Daniel", b"400"),
         (b"11", b"later", b"8"),
+        (b"12", b"Eve", None),
     ]

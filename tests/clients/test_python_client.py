@@ -6,9 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
+import time as clock
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from pathlib import Path
+from uuid import UUID
 
 import pytest
+from handlersocket2 import Client, Value
 from server_instance import REPOSITORY
 from support.database import Database, Sql
 
@@ -52,7 +57,7 @@ def test_installed_with_pip(tmp_path: Path, sql: Sql, database: Database) -> Non
     source = copy_of_client(tmp_path)
     run(*pip, "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", wheels, source)
     (wheel,) = wheels.iterdir()
-    # Without an index a dependency could not be had.
+    # Without an index, pip cannot install a dependency.
     run(*pip, "install", "-q", "--no-index", "--target", installed, wheel)
     server = database.server
     ports = (server.hs_port, server.hs_port_wr)
@@ -62,8 +67,61 @@ def test_installed_with_pip(tmp_path: Path, sql: Sql, database: Database) -> Non
     assert (installed / "handlersocket2" / "py.typed").exists()
 
 
+VALUES = (
+    ("INT", True, b"1"),
+    ("DOUBLE", 0.1, b"0.1"),
+    ("DOUBLE", -1e300, b"-1e300"),
+    ("INT", 42.0, b"42"),
+    ("DECIMAL(10,3)", Decimal("-12.340"), b"-12.340"),
+    ("BIGINT UNSIGNED", 2**64 - 1, b"18446744073709551615"),
+    ("DATE", date(2024, 2, 29), b"2024-02-29"),
+    ("DATETIME(6)", datetime(2024, 2, 29, 1, 2, 3, 40), b"2024-02-29 01:02:03.000040"),
+    ("TIME", time(1, 2, 3), b"01:02:03"),
+    ("TIME(1)", -timedelta(hours=26, milliseconds=500), b"-26:00:00.5"),
+    ("CHAR(36)", UUID(int=1), b"00000000-0000-0000-0000-000000000001"),
+    ("VARBINARY(9)", bytearray(b"\0\t\xff"), b"\0\t\xff"),
+    ("VARBINARY(9)", memoryview(b"ab"), b"ab"),
+)
+
+
+@pytest.mark.parametrize(("column", "value", "shown"), VALUES)
+def test_a_value_is_what_sql_takes_it_for(
+    column: str, value: Value, shown: bytes, writer: Client, sql: Sql, database: Database
+) -> None:
+    sql.run(f"CREATE TABLE v (k {column} PRIMARY KEY, v {column})")
+    table = writer.index(database.name, "v", ["k", "v"])
+    table.insert([value, None])
+    assert writer.index(database.name, "v", ["v"]).update(value, [value]) == 1
+    assert sql.rows("SELECT k, v FROM v") == table.find(value) == [(shown, shown)]
+    assert table.find_in([value]) == [(shown, shown)]
+
+
+def test_a_call_after_the_servers_idle_time_out(make_server) -> None:
+    server = make_server(
+        handlersocket_timeout=1,
+        handlersocket_plain_secret="r",
+        handlersocket_plain_secret_wr="w",
+    )
+    with (
+        Sql(server.socket, "test") as sql,
+        Client(("127.0.0.1", server.hs_port), secret="r") as reader,
+        Client(("127.0.0.1", server.hs_port_wr), secret="w") as writer,
+    ):
+        sql.run("CREATE TABLE t (id INT PRIMARY KEY)")
+        read, write = (client.index("test", "t", ["id"]) for client in (reader, writer))
+        for number in range(2):
+            deadline = clock.monotonic() + 30
+            while sql.status("handlersocket_connections"):
+                assert clock.monotonic() < deadline
+                clock.sleep(0.05)
+            write.insert([number])
+            with reader.pipeline() as pipeline:
+                pipeline.on(read).find(number)
+            assert pipeline.results() == [[(b"%d" % number,)]]
+
+
 def copy_of_client(folder: Path) -> Path:
-    """Building leaves files behind, which are not to lie in the repository."""
+    """Building leaves files behind, which must not stay in the repository."""
     source, copy = REPOSITORY / "clients" / "python", folder / "client"
     shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     return copy

@@ -30,7 +30,7 @@ class ColumnType:
     keys: Sequence[Text] | None = None
     #: The column in an index; empty: it can have none.
     index: str = "v"
-    #: What SQL compares, and with what, where that is not the column and the quoted value.
+    #: What SQL compares instead, if that is not the column and the quoted value.
     compared: str = "v"
     literal: Callable[[Text], str] = field(default=quoted)
 
@@ -109,7 +109,7 @@ def temporal() -> list[ColumnType]:
     for digits in range(7):
         fraction = ("." + "987654"[:digits]) if digits else ""
         none = ("." + "0" * digits) if digits else ""
-        # Of the hours around a change of daylight saving time, the one that comes twice.
+        # The hours around a change of daylight saving time, one of which comes twice.
         stamps = [
             "1970-01-02 00:00:01",
             "2024-03-31 01:59:59",
@@ -120,7 +120,7 @@ def temporal() -> list[ColumnType]:
         ]
         dates = [*stamps, "0000-00-00 00:00:00", "1000-01-01 00:00:00", "9999-12-31 23:59:59"]
         times = ["-838:59:58", "-00:00:01", "00:00:00", "12:34:56", "838:59:58"]
-        # A timestamp of the hour that comes twice is no key with one meaning.
+        # A timestamp of the hour that comes twice has two meanings, so it is no key.
         certain = [stamp + tail for stamp in stamps if "10-27" not in stamp for tail in ("", none)]
         found += [
             ColumnType(

@@ -1,10 +1,10 @@
 """Clients that read and write one table without pause, and check every single reply.
 
-A Load has one thread that serves all of its clients. Each writing client owns a
-row and counts in it: it asks for the value that each update replaces, so an
-update that was lost, done twice or answered with somebody else's reply is seen. Each
-reading client asks for rows of others and sees that it gets what it asked for, and
-that a row's count never goes back. A client has a few requests under way at a time.
+A Load has one thread that serves all of its clients. Each writing client owns a row and counts in
+it. It asks for the value that each update replaces, so it notices an update that was lost, done
+twice or answered with another client's reply. Each reading client asks for rows of others. It
+checks that it gets the row that it asked for, and that a row's count never decreases. A client has
+a few unanswered requests at a time.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-DEPTH = 3  # requests of one client under way
+DEPTH = 3  # unanswered requests of one client
 PATIENCE = 30.0
 CHUNK = 1 << 16
 DUPLICATE_KEY = "1\t1\t121"
 
 
 def definition_of(table: str) -> str:
-    """The table that a Load works on; it makes the rows that it writes by itself."""
+    """The table on which a Load works. The Load itself inserts the rows that it writes."""
     return f"CREATE TABLE {table} (id INT PRIMARY KEY, v BIGINT NOT NULL, note VARCHAR(50))"
 
 
@@ -36,9 +36,9 @@ class Tally:
 
     answered: int = 0
     errors: collections.Counter[str] = field(default_factory=collections.Counter)
-    wrong: list[str] = field(default_factory=list)  # replies that cannot be right
+    wrong: list[str] = field(default_factory=list)  # replies that are certainly wrong
     ends: int = 0  # connections that the server has ended
-    unanswered: int = 0  # requests that were under way on them
+    unanswered: int = 0  # requests that were unanswered when their connection ended
     longest: float = 0.0  # seconds from a request to its reply
 
 
@@ -49,7 +49,7 @@ class _LoadClient:
         self._writes = writes
         self._random = random.Random(row)
         self._counter = 0  # the last number sent in an update or insert
-        # What the row may hold, by the replies so far; None in it: there may be no row.
+        # What the row may contain, by the replies so far. None among them: there may be no row.
         self._known: set[int | None] = {0}
         self._opened = False
         self._waiting: collections.deque[tuple[str, int, float]] = collections.deque()
@@ -155,9 +155,9 @@ class _LoadClient:
 
     def _on_error(self, kind: str, value: int, error: str) -> None:
         if kind == "+" and error == DUPLICATE_KEY and self._load.loose:
-            self._known = {value}  # whatever it is: a loose load does not compare counts
+            self._known = {value}  # it may be any number: a loose load does not compare counts
             return
-        self._load.tally.errors[error] += 1  # and nothing has changed: what is known stays so
+        self._load.tally.errors[error] += 1  # nothing has changed, so what is known stays
 
     def _is_right(self, kind: str, value: int, columns: str, tokens: list[str]) -> bool:
         if kind == "P":
@@ -182,7 +182,7 @@ class _LoadClient:
 
 
 class Load:
-    """So many clients, half of them writing, on one table that definition_of() describes."""
+    """`clients` clients, half of which write, on one table that definition_of() describes."""
 
     def __init__(
         self,
@@ -232,7 +232,7 @@ class Load:
             time.sleep(0.005)
 
     def wait_for_silence(self, seconds: float = 10.0) -> None:
-        """Returns when the replies that were on their way have come, and no more come."""
+        """Returns when the replies that are on their way have come, and no more come."""
         deadline = time.monotonic() + seconds
         answered = -1
         while answered != self.tally.answered:
@@ -241,7 +241,7 @@ class Load:
             time.sleep(0.2)
 
     def stop(self) -> Tally:
-        """Waits for every reply that is still to come, and sees that there is not one more."""
+        """Waits for every reply that is still to come, and checks that there are no more."""
         self.running = False
         self._thread.join(PATIENCE)
         assert not self._thread.is_alive(), "replies are missing"
@@ -250,7 +250,7 @@ class Load:
         return self.tally
 
     def check(self, allowed_errors: Sequence[str] = ()) -> None:
-        """Stops; nothing may have been wrong, and no errors but those allowed."""
+        """Stops. No reply may have been wrong, and only the allowed errors may have come."""
         tally = self.stop()
         assert not tally.wrong, f"{len(tally.wrong)} wrong replies: {tally.wrong[:5]}"
         assert set(tally.errors) <= set(allowed_errors), tally.errors
@@ -267,7 +267,7 @@ class Load:
             while any(client.waiting for client in self._clients):
                 assert time.monotonic() < deadline, "replies are missing"
                 self._turn(0.05)
-            self._turn(0.1)  # a reply too many would come now
+            self._turn(0.1)  # a surplus reply would come now
         except BaseException as error:  # noqa: BLE001  # for the thread that waits
             self._failure = error
         finally:
@@ -284,12 +284,12 @@ class Load:
                     try:
                         client.connect()
                     except OSError:
-                        break  # nothing listens for the moment
+                        break  # nobody listens at the moment
 
 
 @contextmanager
 def under_load(load: Load) -> Iterator[Load]:
-    """The load runs in the block; it ends with it, whatever happens."""
+    """The load runs during the block and ends with it, whatever happens."""
     load.start()
     try:
         load.wait_for_answers()

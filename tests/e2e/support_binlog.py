@@ -14,13 +14,13 @@ _HEAD = re.compile(r"### (INSERT INTO|UPDATE|DELETE FROM) `([^`]+)`\.`([^`]+)`$"
 _PARTITION = "### Extra row info for partitioning:"
 _VALUE = re.compile(r"###   @(\d+)=(.*)$")
 
-#: Column number, from 1, to the value as mariadb-binlog writes it.
+#: From the column number, counted from 1, to the value as mariadb-binlog prints it.
 Image = dict[int, str]
 
 
 @dataclass
 class RowEvent:
-    """One changed row. What its images hold follows binlog_row_image."""
+    """One changed row. binlog_row_image decides what its images contain."""
 
     kind: str
     database: str
@@ -30,21 +30,24 @@ class RowEvent:
 
     @property
     def is_cut_short(self) -> bool:
-        """Whether the tool does not know how to show one of the values (MySQL's of GEOMETRY)."""
+        """Whether the tool cannot show one of the values (MySQL's of type GEOMETRY)."""
         return any(
             "know how to handle" in value for value in (*self.before.values(), *self.after.values())
         )
 
 
 def begin_log(sql: Sql) -> None:
-    """Forgets every event so far."""
+    """Deletes every event so far."""
     sql.run("RESET MASTER")
 
 
 def row_events(server: ServerInstance, sql: Sql, *, torn: bool = False) -> list[RowEvent]:
-    """Every committed row event since begin_log(). `torn`: the server was killed meanwhile, and
-    a file may end in the middle of a transaction that recovery rolled back, even of an event."""
-    sql.run("FLUSH BINARY LOGS")  # closes the file that was written to
+    """Every committed row event since begin_log().
+
+    `torn`: the server was killed meanwhile. A file may then end in the middle of a transaction that
+    recovery has rolled back, or even of an event.
+    """
+    sql.run("FLUSH BINARY LOGS")  # closes the present file
     names = [(name or b"").decode() for name, *_ in sql.rows("SHOW BINARY LOGS")][:-1]
     tool = str(server.tree / "bin" / server.kind.binlog)
     events: list[RowEvent] = []
@@ -65,9 +68,9 @@ def row_events(server: ServerInstance, sql: Sql, *, torn: bool = False) -> list[
 
 
 def _transactions(shown: str) -> Iterator[tuple[list[str], bool]]:
-    """The lines about rows of each transaction, and whether it was committed."""
+    """For each transaction, the lines about rows, and whether it was committed."""
     lines: list[str] = []
-    # Not splitlines(): a value may hold a character that Unicode takes for a line's end.
+    # Not splitlines(): a value may contain a character that is a line's end in Unicode.
     for line in shown.split("\n"):
         if line.startswith("### "):
             lines.append(line)
@@ -91,7 +94,7 @@ def _parse(lines: list[str]) -> Iterator[RowEvent]:
         elif event is not None and line == "### SET":
             image = event.after
         elif line.startswith(_PARTITION):
-            continue  # MySQL's; what a row event says of its partition is not compared
+            continue  # of MySQL; what a row event says about its partition is not compared
         elif value := _VALUE.match(line):
             image[int(value[1])] = value[2]
         else:

@@ -1,19 +1,22 @@
-"""Servers of a test file's own, and the waits that its tests share."""
+"""Servers for one test file, and waits that its tests share."""
 
 from __future__ import annotations
 
+import socket
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Callable
 
 from conftest import SERVER_TREE
+from handlersocket2 import Client
 from server_instance import ServerInstance, Setting
+from support.database import Sql
 from support.servers import own_settings
 
-# A binary log, and no disk to wait for: what these tests compare does not depend on it.
+# A binary log that does not wait for the disk: the compared results do not depend on that.
 LOGGING: Mapping[str, Setting] = {
     "log_bin": "binlog",
     "server_id": 1,
@@ -25,7 +28,7 @@ LOGGING: Mapping[str, Setting] = {
 
 @contextmanager
 def running_server(data_root: Path, watch: Any, **settings: Setting) -> Iterator[ServerInstance]:
-    """A server for as long as the block lasts; conftest's watch sees whether it dies."""
+    """A server that runs during the block. conftest's watch notices if it dies."""
     base_dir = Path(tempfile.mkdtemp(dir=data_root)) / "server"
     with ServerInstance(SERVER_TREE, base_dir, settings=own_settings(settings)) as instance:
         watch.servers.append(instance)
@@ -33,6 +36,34 @@ def running_server(data_root: Path, watch: Any, **settings: Setting) -> Iterator
             yield instance
         finally:
             watch.servers.remove(instance)
+
+
+@contextmanager
+def fresh_session(server: ServerInstance, database: str, *statements: str) -> Iterator[Sql]:
+    """An SQL session that uses an empty database, in which it has executed the statements."""
+    with Sql(server.socket) as session:
+        session.run(f"DROP DATABASE IF EXISTS {database}", f"CREATE DATABASE {database}")
+        session.run(f"USE {database}", *statements)
+        yield session
+
+
+def results(client: Client, requests: Sequence[Any]) -> list[Any]:
+    """Sends all in one piece. Errors are returned as their text."""
+    with client.pipeline() as pipeline:
+        pending = [pipeline.send(request) for request in requests]
+    return [
+        f"{error.code} {error.text}" if (error := reply.error()) else reply.result()
+        for reply in pending
+    ]
+
+
+def listens(port: int) -> bool:
+    """Whether somebody listens on a port of this machine."""
+    try:
+        socket.create_connection(("127.0.0.1", port), 2).close()
+    except ConnectionRefusedError:
+        return False
+    return True
 
 
 def wait_until(condition: Callable[[], bool], what: str, seconds: float = 20.0) -> None:

@@ -1,4 +1,4 @@
-"""Values that random work puts into columns, good and bad, and the keys that it finds rows by."""
+"""Values that random work puts into columns, good and bad, and the keys by which it finds rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same work on twin tables: through SQL in one database, through the plugin in another."""
+"""The same work on twin tables: by SQL in one database, by the plugin in another."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from handlersocket2 import Client, Index, Pending, ReplyError
 from pymysql.constants import CLIENT
@@ -18,31 +19,35 @@ from support_binlog import RowEvent
 Value = str | None
 BY_SQL, BY_PLUGIN = "by_sql", "by_plugin"
 
-#: Errors that the plugin tells by the storage engine's number, as the original does.
+#: Errors for which the plugin gives the storage engine's number, as the original does.
 ENGINE_NUMBERS = {1062: 121, 1205: 146, 1213: 149, 1452: 151, 1451: 152}
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table with the values that random work puts into its columns, bad ones included."""
+    """A table, and the values that random work puts into its columns, also bad ones."""
 
     name: str
     create: Sequence[str]
     columns: Mapping[str, Sequence[Value]]
-    #: Indexes to find rows by, with their one column.
+    #: Indexes by which rows are found, with their one column.
     keys: Mapping[str, str] = field(default_factory=lambda: {"PRIMARY": "id"})
-    #: What rows found by a key are ordered by, so that a limit takes the same ones. Empty for a
-    #: table without a primary key: as they lie there.
+    #: By this the rows found are ordered, so that a limit takes the same rows. Empty for a table
+    #: without a primary key: they come in the order of storage.
     order: str = "id"
-    #: Columns that + and - are used on.
+    #: Columns for + and -.
     numbers: Sequence[str] = ()
-    #: Columns of an insert that are always given.
+    #: Columns that an insert always gives.
     given: Sequence[str] = ("id",)
     auto_increment: bool = False
     transactional: bool = True
     versioned: bool = False
-    #: Generated columns: a NULL leaves them alone.
+    #: Generated columns. A NULL leaves them alone.
     generated: Sequence[str] = ()
+    #: Its rows get values from a sequence.
+    draws: bool = False
+    #: Its engine may refuse a row with an error after which the pass is executed again.
+    replays: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,9 +86,10 @@ def random_operation(rng: random.Random, table: Table) -> Operation:
     key = next(
         v for v in iter(lambda: rng.choice(table.columns[table.keys[index]]), 0) if v is not None
     )
-    # A statement that fails half way leaves its first rows in a table without transactions.
+    # In a table without transactions, a statement that fails half way leaves its first rows
+    # changed.
     several = table.transactional and rng.random() < 0.4
-    # Few rows to a deletion, or there are never many to find.
+    # A deletion takes few rows. Otherwise there would soon be few rows to find.
     limit = rng.randint(2, 3 if kind == "D" else 10) if several else 1
     comparison = rng.choice(["=", ">=", ">"]) if several and index == "PRIMARY" else "="
     names = []
@@ -100,6 +106,10 @@ def random_operation(rng: random.Random, table: Table) -> Operation:
 
 def _values(rng: random.Random, table: Table, names: Sequence[str]) -> tuple[Value, ...]:
     return tuple(rng.choice(table.columns[name]) for name in names)
+
+
+def _draws(operation: Operation) -> bool:
+    return operation.table.draws or operation.table.auto_increment
 
 
 def describe(operation: Operation) -> str:
@@ -129,7 +139,7 @@ class Twins:
         self.sql.close()
 
     def run(self, batch: Sequence[Operation]) -> None:
-        """Does the batch in both ways, through the plugin in one pipeline, and compares."""
+        """Executes the batch both ways, by the plugin in one pipeline, and compares."""
         expected = [self._run_sql(operation) for operation in batch]
         actual = self._run_plugin(batch)
         for number, (wanted, got) in enumerate(zip(expected, actual, strict=True)):
@@ -153,11 +163,11 @@ class Twins:
             )
 
     def run_plugin_alone(self, batch: Sequence[Operation]) -> None:
-        """For when something else is compared than answers."""
+        """For tests that compare something other than answers."""
         self._count(self._run_plugin(batch))
 
     def _count(self, answers: Sequence[tuple[object, ...]]) -> None:
-        """By kind: error numbers, inserted, modified nothing, modified something."""
+        """Counts by kind: error numbers, inserted, modified nothing, modified something."""
         for kind, value in answers:
             what = {"id": "inserted", "rows": "modified" if value else "found nothing"}
             self.outcomes[what.get(str(kind), value)] += 1
@@ -175,6 +185,22 @@ class Twins:
             return ("rows", found)
 
     def _run_plugin(self, batch: Sequence[Operation]) -> list[tuple[object, ...]]:
+        """In one pipeline.
+
+        But when a pass is executed again, sequences and AUTO_INCREMENT draw once more. So if that
+        may happen, each request that draws has a pipeline of its own.
+        """
+        may_replay = any(operation.table.replays for operation in batch)
+        pieces = groupby(
+            enumerate(batch), lambda one: one[0] if may_replay and _draws(one[1]) else -1
+        )
+        return [
+            answer
+            for _, piece in pieces
+            for answer in self._run_pipeline([operation for _, operation in piece])
+        ]
+
+    def _run_pipeline(self, batch: Sequence[Operation]) -> list[tuple[object, ...]]:
         indexes = [self._index(operation) for operation in batch]
         with self.client.pipeline() as pipeline:
             pending = [
@@ -198,8 +224,8 @@ class Twins:
                 [BY_SQL, name],
             )
         ]
-        # A column at_… takes the clock's time, different for each twin, but never from before the
-        # work began. What requests put there is older.
+        # A column at_… takes the present time. It differs between the twins, but is never before
+        # the work began. The times that requests give are older.
         now = f"BETWEEN '{(self._begin or b'').decode()}' AND NOW(6)"
         shown = [
             f"IF({column} {now}, 'now', {column})" if column.startswith("at_") else f"`{column}`"
@@ -236,7 +262,7 @@ def _statement(operation: Operation) -> tuple[str, tuple[Value, ...]]:
         (name,), (amount,) = operation.columns, operation.values
         head = f"UPDATE {table.name} SET {name} = {name} {operation.kind} {amount}"
     if operation.kind == "-":
-        # The protocol's own rule: what would cross zero stays, and does not count.
+        # The protocol's own rule: a value that would cross zero stays, and does not count.
         return (
             f"{head} WHERE {table.order} IN (SELECT {table.order} FROM (SELECT * FROM {table.name}"
             f" WHERE {condition}{order} LIMIT {operation.limit}) found WHERE"
@@ -248,7 +274,7 @@ def _statement(operation: Operation) -> tuple[str, tuple[Value, ...]]:
 
 
 def _places(operation: Operation) -> tuple[list[str], tuple[Value, ...]]:
-    """What stands for each column's value in the statement, and the values for its %s."""
+    """The expression for each column's value in the statement, and the values for its %s."""
     left = [
         NULL_IS_NO_DEFAULT and value is None and name in operation.table.generated
         for name, value in zip(operation.columns, operation.values, strict=True)
@@ -279,11 +305,11 @@ def _answer(reply: Pending[object], operation: Operation) -> tuple[object, ...]:
 
 
 def compare_events(events: Sequence[RowEvent], twins: Twins, outside: Sequence[str] = ()) -> int:
-    """Both databases' row events are the same, the clock's values apart. Returns how many.
+    """Compares both databases' row events, except the clock's values. Returns how many there are.
 
-    `outside` are further tables that are written outside of any transaction.
+    `outside` are further tables that are written outside any transaction.
     """
-    # The tool gives an event up at the first value that it cannot show, with all rows behind it.
+    # The tool stops at the first value that it cannot show, and leaves out all rows behind it.
     unshown = {event.table for event in events if event.is_cut_short}
     events = [event for event in events if event.table not in unshown]
     plain = {table.name for table in twins.tables if not table.transactional} | set(outside)
@@ -294,7 +320,7 @@ def compare_events(events: Sequence[RowEvent], twins: Twins, outside: Sequence[s
                 _comparable(event, clocks.get(event.table, set()))
                 for event in events
                 if event.database == database
-                # Without transactions there is no order but each table's own.
+                # Without transactions, only the order within each table is certain.
                 and (event.table == name if name else event.table not in plain)
             ]
             for database in (BY_SQL, BY_PLUGIN)
@@ -315,7 +341,7 @@ def _clock_columns(twins: Twins, name: str) -> set[int]:
     )
     clocks = {int(position or 0) for position, column in rows if (column or b"").startswith(b"at_")}
     if any(table.name == name and table.versioned for table in twins.tables):
-        clocks |= {len(rows) + 1, len(rows) + 2}  # the start and the end of a row's life
+        clocks |= {len(rows) + 1, len(rows) + 2}  # the start and the end of a row version's life
     return clocks
 
 

@@ -1,7 +1,8 @@
-"""What the settings do, and what the log says of them."""
+"""What the settings do, and what the log says about them."""
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 import time
@@ -9,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from handlersocket2 import AuthenticationError, Client, ReplyError
-from server_instance import ServerError, ServerInstance
+from server_instance import ServerInstance
 from support.database import Sql
-from support.servers import LOG_WARNING, VARIABLES_TABLE, VARIABLES_VALUE, in_dialect
+from support.servers import LOG_ERROR, LOG_WARNING, VARIABLES_TABLE, VARIABLES_VALUE
 from support.wire import Wire
 
 
@@ -62,26 +63,13 @@ def test_unset_address_is_loopback_and_the_log_says_who_may_come(make_server) ->
 def test_without_ports_nothing_listens(make_server) -> None:
     server = prepared(make_server(handlersocket_port="", handlersocket_port_wr=""))
     assert listening_addresses(server) == set()
-    assert "handlersocket" not in server.log_text().replace("handlersocket2.so", "")
+    assert re.search(LOG_WARNING + "listens nowhere", server.log_text())
 
 
 def test_one_port_alone(make_server) -> None:
     server = prepared(make_server(handlersocket_port_wr=""))
     assert {port for _, port in listening_addresses(server)} == {server.hs_port}
     assert answers(("127.0.0.1", server.hs_port))
-
-
-@pytest.mark.parametrize("taken", ["port", "port_wr"])
-def test_a_port_that_is_taken(taken: str, make_server) -> None:
-    with socket.socket() as holder:
-        holder.bind(("127.0.0.1", 0))
-        holder.listen()
-        port = holder.getsockname()[1]
-        server = prepared(make_server(**{f"handlersocket_{taken}": port}))
-        other = server.hs_port_wr if taken == "port" else server.hs_port
-        assert answers(("127.0.0.1", other))
-        lines = [line for line in server.log_text().splitlines() if str(port) in line]
-        assert any("handlersocket" in line and "in use" in line for line in lines), lines
 
 
 def test_the_secret_is_shown_nowhere(make_server) -> None:
@@ -113,49 +101,40 @@ def test_the_secret_is_shown_nowhere(make_server) -> None:
     assert "no secret" not in server.log_text()
 
 
-def test_options_of_the_original_that_mean_nothing_here(make_server) -> None:
-    server = prepared(
-        make_server(
-            handlersocket_epoll=0,
-            handlersocket_wrlock_timeout=5,
-            handlersocket_accept_balance=8,
-            log_warnings=2,  # MariaDB's default
-        )
-    )
-    log = server.log_text()
-    for name in ("epoll", "wrlock_timeout", "accept_balance"):
-        assert f"handlersocket_{name} is accepted and does nothing" in log
-    assert answers(("127.0.0.1", server.hs_port))
-
-
 @pytest.mark.parametrize("busy_poll", [0, 1000])
 def test_whether_a_worker_stays_awake(busy_poll: int, make_server) -> None:
     server = prepared(make_server(handlersocket_busy_poll=busy_poll))
-    with Client(("127.0.0.1", server.hs_port)) as client:
+    deadline = time.monotonic() + 60
+    with Client(("127.0.0.1", server.hs_port)) as client, Sql(server.socket) as sql:
         index = client.index("test", "t", ["v"])
-        for _ in range(500):
-            assert index.find(1) == [(b"10",)]
-    with Sql(server.socket) as sql:
-        polls = sql.status("handlersocket_busy_polls")
-        hits = sql.status("handlersocket_busy_poll_hits")
+        while True:
+            for _ in range(500):
+                assert index.find(1) == [(b"10",)]
+            polls = sql.status("handlersocket_busy_polls")
+            hits = sql.status("handlersocket_busy_poll_hits")
+            # On a busy machine the client is often too late.
+            if busy_poll == 0 or hits >= 50 or time.monotonic() > deadline:
+                break
     assert (polls == hits == 0) if busy_poll == 0 else (polls >= hits >= 50)
 
 
-def test_a_wrong_character_set_is_refused(make_server) -> None:
-    server = prepared(make_server(load_plugin=False, loose_handlersocket_character_set="latin1"))
-    with pytest.raises(ServerError):
-        server.client(in_dialect("INSTALL SONAME 'handlersocket2'"))
-    assert "handlersocket_character_set has to be utf8mb4 or binary" in server.log_text()
-    assert listening_addresses(server) == set()
+def test_the_cores_say_how_many_workers(make_server) -> None:
+    cores = os.sched_getaffinity(0)
+    shown = "SELECT @@handlersocket_threads"
+    assert 1 <= Sql(make_server().socket).number(shown) <= len(cores)
+    try:
+        os.sched_setaffinity(0, {min(cores)})
+        assert Sql(make_server().socket).number(shown) == 1
+        server = make_server(handlersocket_threads=5)
+        assert Sql(server.socket).number(shown) == 5
+    finally:
+        os.sched_setaffinity(0, cores)
 
 
-def test_nonsense_in_an_address_or_port(make_server) -> None:
-    server = prepared(
-        make_server(handlersocket_address="no.such.host.invalid", handlersocket_port="70000")
-    )
+def test_nonsense_in_an_address(make_server) -> None:
+    server = prepared(make_server(handlersocket_address="no.such.host.invalid"))
     assert listening_addresses(server) == set()
-    assert "handlersocket" in server.log_text()
-    assert server.client("SELECT 1").strip() == "1"
+    assert re.search(LOG_ERROR + "cannot listen on no.such.host.invalid:", server.log_text())
 
 
 def test_a_restart_keeps_everything(make_server) -> None:
@@ -208,7 +187,7 @@ class TestLimits:
                 time.sleep(0.2)
             idle_from = started
             assert idle.rest() == b""
-            assert 1.9 < time.monotonic() - idle_from < 4.0
+            assert 1.9 < time.monotonic() - idle_from < 10.0
             assert busy.ask(b"x\n").startswith(b"2\t1\t")
 
     def test_a_connection_too_many_is_closed(self, small: ServerInstance) -> None:

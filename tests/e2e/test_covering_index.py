@@ -28,7 +28,7 @@ USERS = 2_000  # 20 entries each, far apart in the table
 
 @pytest.fixture
 def small_pool(make_server) -> Database:
-    """A diary of about 60 MB in a server with a buffer pool of 16 MB; its index is about 4 MB."""
+    """A diary of about 60 MB in a server with a buffer pool of 16 MB. Its index has about 4 MB."""
     server = make_server(
         innodb_buffer_pool_size="16M",
         innodb_adaptive_hash_index="OFF",
@@ -48,7 +48,7 @@ def small_pool(make_server) -> Database:
         f" FROM seq_1_to_{ENTRIES}",
     )
     database.close()
-    server.restart()  # purges and writes everything: afterwards only finds read pages
+    server.restart()  # purges and writes everything, so that afterwards only finds read pages
     reopened = Database(server, "test")
     yield reopened
     reopened.close()
@@ -59,7 +59,7 @@ def users(count: int) -> list[int]:
 
 
 class Reading:
-    """What a block of finds made InnoDB do: pages asked for, and pages read from the disk."""
+    """What InnoDB does during a block of finds: pages asked for, and pages read from disk."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql

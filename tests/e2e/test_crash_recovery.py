@@ -37,7 +37,7 @@ TABLES = (
 
 
 class Writer:
-    """One connection that writes pass after pass, and remembers which were acknowledged."""
+    """One connection that writes pass after pass, and remembers which passes were acknowledged."""
 
     def __init__(self, connection: int) -> None:
         self.connection = connection
@@ -104,7 +104,7 @@ def crash(server: ServerInstance, writers: list[Writer], seconds: float) -> None
     while sum(writer.acknowledged for writer in writers) < before + 20 * len(writers):
         assert time.monotonic() < deadline, "the writers hardly write"
         time.sleep(0.01)
-    time.sleep(seconds)  # at a moment that nothing else chooses
+    time.sleep(seconds)  # until a random moment
     server.kill()
     for thread in threads:
         thread.join(20)
@@ -123,7 +123,7 @@ def test_kill_under_write_load(durable_server: ServerInstance) -> None:
             for writer in writers:
                 print(round_number, writer.connection, writer.sent, writer.acknowledged)
                 check(sql, writer)
-                # The next round goes on behind what the last pass left, if it left anything.
+                # The next round continues after the rows that the last pass left, if it left any.
                 writer.sent = writer.acknowledged = len(numbers(sql, "first", writer.connection))
     with Sql(durable_server.socket) as sql:
         logged = {

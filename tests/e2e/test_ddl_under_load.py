@@ -1,7 +1,7 @@
-"""DDL, locks and backups go through while 50 clients read and write their table without pause.
+"""DDL, locks and backups succeed while 50 clients read and write their table without pause.
 
-Requests wait or get a clear error, none is lost or answered twice, and requests for
-other tables do not notice.
+Requests wait or get a clear error, no request is lost or answered twice, and requests for other
+tables are not affected.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from load import Load, definition_of, under_load
 from support.database import Database, Sql
 from support.servers import needs_mysql
 
-# A statement may take so much longer than without the load.
-SLACK = 2.0
-# What a request for another table may take while this one is locked.
-UNNOTICED = 0.5
-HELD = 1.5
-MANY = 20_000  # rows, so that DDL takes its time
+# A statement may take so much longer than without the load. It is less than a request waits for the
+# statement, which is handlersocket_lock_wait_timeout.
+SLACK = 4.0
+# So long a request for another table may take while this one is locked. It is longer than a busy
+# machine needs without any wait, and shorter than the lock is held.
+UNNOTICED = 1.5
+HELD = 2.5
+MANY = 20_000  # rows, so that DDL takes some time
 OPEN_TABLE = "1\t1\topen_table"
 LOCK_WAIT_TIMEOUT = "1\t1\t1205"
 
@@ -130,7 +132,7 @@ def test_rename_away_and_back(make_load: MakeLoad, database: Database) -> None:
 
 
 def test_swap(make_load: MakeLoad, database: Database) -> None:
-    """As tools for online schema changes do it: there is a table `t` at any time."""
+    """As tools for online schema changes do: there is a table `t` at any time."""
     load = make_load(loose=True)
     database.sql.run(definition_of("other").replace("id INT", "x INT, id INT"))
     with under_load(load):
@@ -159,9 +161,9 @@ def test_other_tables_do_not_notice_a_lock(
         load.wait_for_answers()
     load.check()
     bystanders.check()
-    # Only now has each request that was held its reply.
+    # Only now each request that was held has its reply.
     waited = load.tally.longest
-    # Of all of them: one that is still waiting has no reply whose time counts.
+    # Of all of them: a request that still waits has no reply, so its time does not count yet.
     assert bystanders.tally.longest < UNNOTICED
     assert waited > HELD
     if "WRITE" in lock:
@@ -169,7 +171,7 @@ def test_other_tables_do_not_notice_a_lock(
 
 
 def test_passes_over_two_tables(make_load: MakeLoad, database: Database) -> None:
-    """A pass may have its snapshot from before the ALTER of a table that it comes to later."""
+    """A pass may have a snapshot that is older than the ALTER of a table that it opens later."""
     loads = [make_load("t"), make_load("u", clients=20)]
     with under_load(loads[0]), under_load(loads[1]):
         for _ in range(20):
@@ -180,12 +182,12 @@ def test_passes_over_two_tables(make_load: MakeLoad, database: Database) -> None
 
 
 def test_other_tables_do_not_notice_waiting_ddl(make_load: MakeLoad, database: Database) -> None:
-    """A transaction holds t, so ALTER waits, so requests for t wait behind it."""
+    """A transaction holds t, so ALTER waits, and requests for t wait behind ALTER."""
     load = make_load()
     bystanders = make_load("u", clients=4)
     with under_load(load), under_load(bystanders), database.connect() as holder:
         holder.run("BEGIN", "SELECT COUNT(*) FROM t")
-        database.sql.run("SET lock_wait_timeout = 1")
+        database.sql.run("SET lock_wait_timeout = 3")
         bystanders.reset_longest()
         assert database.sql.error("ALTER TABLE t ADD COLUMN c INT") == 1205
         holder.run("COMMIT")
@@ -218,7 +220,7 @@ def test_a_global_read_lock_stops_writes_and_no_reads(
 
 
 def test_backup_stages(make_load: MakeLoad, database: Database) -> None:
-    """What mariabackup does. Commits wait in BLOCK_COMMIT, and are done afterwards."""
+    """What mariabackup does. Commits wait in BLOCK_COMMIT, and succeed afterwards."""
     load = make_load()
     stages = ["START", "FLUSH", "BLOCK_DDL", "BLOCK_COMMIT", "END"]
     with under_load(load):
@@ -251,9 +253,10 @@ def test_a_lock_for_a_backup(make_load: MakeLoad, database: Database) -> None:
 
 
 class TestTimeOut:
-    """handlersocket_lock_wait_timeout bounds how long a request waits for a table."""
+    """handlersocket_lock_wait_timeout limits how long a request waits for a table."""
 
     SECONDS = 1
+    SLACK = 10  # without this limit a request waits for innodb_lock_wait_timeout
 
     @pytest.fixture
     def impatient(self, make_server) -> Iterator[Database]:
@@ -287,7 +290,7 @@ class TestTimeOut:
                 LOCK_WAIT_TIMEOUT,
                 "1\t1\t146",
             )
-            assert self.SECONDS * 0.9 < waited < self.SECONDS + 1.5
+            assert self.SECONDS * 0.9 < waited < self.SECONDS + self.SLACK
             assert impatient.sql.number("SELECT v FROM t") == 10, "the write was done all the same"
             assert index.update(1, [1, 12]) == 1
             assert impatient.sql.number("SELECT v FROM t") == 12
@@ -303,13 +306,13 @@ class TestTimeOut:
                 started = time.monotonic()
                 with pytest.raises(ReplyError, match="1205"):
                     ask()
-                assert self.SECONDS * 0.9 < time.monotonic() - started < self.SECONDS + 1.5
+                assert self.SECONDS * 0.9 < time.monotonic() - started < self.SECONDS + self.SLACK
             holder.run("UNLOCK TABLES")
             assert index.find(1) == [(b"1", b"10")]
 
 
 class TestOpenIndexes:
-    """What becomes of an open index when its table changes."""
+    """What happens to an open index when its table changes."""
 
     @pytest.fixture(autouse=True)
     def table(self, sql: Sql) -> None:

@@ -1,6 +1,7 @@
-"""Rows 11 to 14 of docs/protocol.md's last table: transactions, locks, secrets, life cycle.
+"""Where this differs from the original on purpose: transactions, locks, secrets, life cycle.
 
-Rows 1 to 10 are test_differences.py's. A test's name begins with the number of its row.
+The table is in docs/migration.md. A test's name begins with the number of a difference, 11 to 14.
+Numbers 1 to 10 are in test_differences.py.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ def test_11_what_the_binary_log_has_no_room_for_is_answered_with_the_error(make_
         index = writer.index("test", "big", ["id", "v"])
         connection = writer.connection()
         with writer.pipeline() as pipeline:
-            for number in range(40):  # together more than there is room for, some of them alone
+            # together they need more than there is room for; some need it alone
+            for number in range(40):
                 pipeline.on(index).insert([number, "x" * (20_000 if number % 5 == 4 else 1000)])
         results = pipeline.results()
         failed = [result for result in results if isinstance(result, ReplyError)]
@@ -83,7 +85,7 @@ def test_12_a_find_locks_nothing_and_waits_for_no_row_lock(
         index = client.index(database.name, "t", ["b"])
         started = time.monotonic()
         assert index.find(1) == [(b"5",)], "what is committed"
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 4
     sql.run("UPDATE t SET b = 98 WHERE id = 1", "COMMIT")
     for client in (reader, writer):
         assert client.index(database.name, "t", ["b"]).find(1) == [(b"98",)]
@@ -155,7 +157,7 @@ def test_14_uninstalling_closes_every_connection(make_server) -> None:
     try:
         started = time.monotonic()
         database.sql.run("UNINSTALL PLUGIN handlersocket")
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 20
         assert [wire.rest() for wire in wires] == [b""] * len(wires)
     finally:
         stop.set()
@@ -168,7 +170,7 @@ def test_14_uninstalling_closes_every_connection(make_server) -> None:
 
 
 def insist(request: Callable[[], Result]) -> Result:
-    """The request's result; a killed worker may answer what it held with an error, once."""
+    """The request's result. A killed worker may once answer its requests with an error."""
     try:
         return request()
     except ReplyError:
@@ -199,7 +201,7 @@ def test_14_a_killed_worker_goes_on(make_server) -> None:
 
 @pytest.mark.usefixtures("tables")
 def test_14_requests_of_both_kinds_after_a_failed_pass(writer: Client, database: Database) -> None:
-    """The connection lives on after any error."""
+    """The connection stays usable after any error."""
     writer.request(OpenIndex(1, database.name, "t", "", ["id"]))
     for _ in range(100):
         with pytest.raises(ReplyError, match="121"):

@@ -1,6 +1,6 @@
-"""Random and mutated requests at every kind of table: no crash, no hang, no growth.
+"""Random and mutated requests to every kind of table: no crash, no hang, no growth.
 
-The seed is fixed; HS_FUZZ_SEED chooses another, HS_FUZZ_REQUESTS how many requests.
+The seed is fixed. HS_FUZZ_SEED chooses another, and HS_FUZZ_REQUESTS the number of requests.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SEED = int(os.environ.get("HS_FUZZ_SEED", "1"))
 REQUESTS = int(os.environ.get("HS_FUZZ_REQUESTS", "40000"))
 BATCH = 25
 REPLY = re.compile(rb"0\t\d+(\t.*)?|[123]\t1\t[a-z_]+|1\t1\t[1-9]\d*", re.DOTALL)
-# What a server of this size may grow by, in KiB, while it is under attack.
+# So much a server of this size may grow during an attack, in KiB.
 GROWTH = 200 * 1024
 
 SPECIAL_TABLES = [
@@ -123,7 +123,7 @@ class Attacker:
         return (self._mutated(line) if self._random.random() < 0.15 else line) + b"\n"
 
     def opening(self) -> bytes:
-        """A right `P` for each of the first index ids."""
+        """A correct `P` for each of the first index ids."""
         return b"".join(self._open(number, wild=False) + b"\n" for number in range(8))
 
     def _open(self, number: int | None = None, *, wild: bool = True) -> bytes:
@@ -210,7 +210,7 @@ def resident(server: ServerInstance) -> int:
 
 @pytest.fixture
 def zoo(database: Database) -> dict[str, tuple[list[str], list[str]]]:
-    """Tables of every kind and type: their columns and indexes by name."""
+    """Tables of every kind and type: the names of their columns and indexes."""
     database.sql.run("SET sql_mode = ''", *known_here(SPECIAL_TABLES))
     for column in every_type():
         key = f", KEY by_v ({column.index})" if column.index else ""
@@ -247,7 +247,7 @@ def still_answers(database: Database) -> None:
 def test_random_requests(
     write: bool, database: Database, zoo: dict[str, tuple[list[str], list[str]]]
 ) -> None:
-    """Each request gets one reply, of the right shape."""
+    """Each request gets one reply, in the right form."""
     attacker = Attacker(SEED, database.name, zoo)
     before = resident(database.server)
     count = 0
@@ -278,7 +278,7 @@ def abort(client: socket.socket) -> None:
 def test_clients_that_vanish(
     database: Database, zoo: dict[str, tuple[list[str], list[str]]]
 ) -> None:
-    """Half a request, a reset in the middle of a pass, replies that nobody reads."""
+    """Half a request, a reset in the middle of a pass, and replies that nobody reads."""
     choose = random.Random(SEED)
     attacker = Attacker(SEED + 1, database.name, zoo)
     for number in range(400):
@@ -297,7 +297,7 @@ def test_clients_that_vanish(
 
 
 def test_clients_that_never_read(database: Database) -> None:
-    """Replies of 400 MB for clients that do not take them: the server keeps little of it."""
+    """Replies of 400 MB for clients that do not read them: the server keeps little of them."""
     database.sql.run(
         "CREATE TABLE fat (id INT PRIMARY KEY, v TEXT)",
         "INSERT INTO fat SELECT seq, REPEAT('x', 20000) FROM seq_1_to_200",
@@ -324,7 +324,7 @@ def test_clients_that_never_read(database: Database) -> None:
 
 
 def test_many_open_indexes_and_long_names(database: Database) -> None:
-    """One connection's open indexes are bounded in number or in memory."""
+    """The number or the memory of one connection's open indexes is limited."""
     database.sql.run("CREATE TABLE o (id INT PRIMARY KEY, v INT)")
     before = resident(database.server)
     name = database.name.encode()
@@ -343,7 +343,7 @@ def test_many_open_indexes_and_long_names(database: Database) -> None:
 
 
 def test_many_different_and_long_lists_of_columns(database: Database) -> None:
-    """Whatever is kept of open indexes that are gone is bounded by its size, not by its number."""
+    """What is kept of closed indexes is limited by its size, not by its number."""
     database.sql.run("CREATE TABLE o (id INT PRIMARY KEY, v INT)")
     name = database.name.encode()
     before = resident(database.server)

@@ -1,4 +1,4 @@
-"""What MariaDB has since 11.8: writes as SQL's, and its types as columns and keys."""
+"""What MariaDB has since 11.8: its rules for writes, and its types as columns and keys."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def contents(sql: Sql, table: str) -> list:
 
 @pytest.mark.parametrize("time", ["BEFORE", "AFTER"])
 def test_triggers_of_some_columns(time: str, writer: Client, sql: Sql, database: Database) -> None:
-    """Such a trigger fires when an update names one of its columns, changed or not."""
+    """Such a trigger fires when an update names one of its columns, even with the same value."""
     twins = ("by_plugin", "by_sql")
     for table in twins:
         sql.run(
@@ -39,7 +39,7 @@ def test_triggers_of_some_columns(time: str, writer: Client, sql: Sql, database:
     both = writer.index(database.name, "by_plugin", ["a", "b"])
     writer.index(database.name, "by_plugin", ["id", "a", "b"]).insert([1, 1, 1])
     assert a.update(1, [2]) == 1
-    assert a.update(1, [2]) == 1  # the same again
+    assert a.update(1, [2]) == 1  # the same value again
     assert b.update(1, [7]) == 1
     assert b.increment(1, [1]) == 1
     assert both.update(1, [3, 3]) == 1
@@ -97,7 +97,7 @@ class TestVector:
             reader.index(database.name, "t", ["id"], index="by_v")
 
     def test_its_index_follows_writes(self, writer: Client, sql: Sql, database: Database) -> None:
-        """Searched by SQL, it gives what its twin gives that SQL has written."""
+        """A search by SQL gives the same rows as in its twin, which SQL has written."""
         self.create(sql, "by_plugin", "by_sql")
         index = writer.index(database.name, "by_plugin", ["id", "v", "n"])
         with writer.pipeline() as pipeline:
@@ -119,7 +119,7 @@ class TestVector:
         sql.run("UPDATE by_sql SET n = n + 1 WHERE id = 0")
         assert contents(sql, "by_plugin") == contents(sql, "by_sql")
         for target in (vector(0, 1000, 0), vector(50, 20, 3), vector(100, 1000, 0)):
-            # The index alone knows where to look; it is approximate, but not this far.
+            # Only the index knows where to look. It is approximate, but the error is not so large.
             for twin in ("by_plugin", "by_sql"):
                 nearest = f"SELECT id FROM {twin} ORDER BY VEC_DISTANCE_EUCLIDEAN(v, %s) LIMIT 1"
                 exact = f"SELECT id FROM {twin} IGNORE INDEX (by_v) ORDER BY"

@@ -1,4 +1,4 @@
-"""What MySQL alone has: JSON and its indexes, vectors, keys that the server makes up, places."""
+"""What only MySQL has: JSON and its indexes, vectors, keys that the server generates, places."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class TestJson:
     def test_an_index_over_a_value(
         self, reader: Client, writer: Client, sql: Sql, database: Database
     ) -> None:
-        """The hidden column of a functional index is none that a client can name."""
+        """A client cannot name the hidden column of a functional index."""
         sql.run(
             "CREATE TABLE f (id INT PRIMARY KEY, doc JSON, KEY by_n ((CAST(doc->'$.n' AS SIGNED))),"
             " KEY by_sum ((id + 1)))",
@@ -97,7 +97,7 @@ class TestJson:
     def test_an_index_over_the_elements_of_an_array(
         self, reader: Client, writer: Client, sql: Sql, database: Database
     ) -> None:
-        """It cannot be opened, and is kept up."""
+        """The index cannot be opened, but writes update it."""
         sql.run(
             "CREATE TABLE m (id INT PRIMARY KEY, doc JSON,"
             " KEY by_element ((CAST(doc AS UNSIGNED ARRAY))))"
@@ -139,7 +139,7 @@ class TestKeys:
         assert selected == [(b"2", b"6", b"sechs")]
 
     def test_descending_parts(self, reader: Client, sql: Sql, database: Database) -> None:
-        """An operator compares values, whichever way the parts run."""
+        """An operator compares values, whether the parts ascend or descend."""
         sql.run(
             "CREATE TABLE d (id INT PRIMARY KEY, a INT, b INT, KEY down_up (a DESC, b),"
             " KEY down (b DESC))",

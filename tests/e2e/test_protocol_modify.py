@@ -221,7 +221,7 @@ def test_increment_below_zero_of_an_unsigned_column_is_out_of_range(
 def test_the_forms_that_answer_the_rows_as_they_were(
     op: ModifyOp, values: list, after: list, writer: Client, sql: Sql, database: Database
 ) -> None:
-    """Also the row that a `-` leaves alone is answered."""
+    """The reply also contains the row that a `-` leaves alone."""
     index = writer.index(database.name, "item", ["n", "id"], index="by_n")
     found = index.fetch_and(op, 0, values, op=">", limit=10)
     assert found == [(b"10", b"1"), (b"20", b"2"), (b"20", b"4")]
@@ -265,7 +265,7 @@ def test_mistakes(request_: bytes, reply: bytes, sql: Sql, database: Database) -
 def test_a_failing_request_of_a_pipeline_is_undone_alone(
     writer: Client, sql: Sql, database: Database
 ) -> None:
-    """The update meets the duplicate at its second row: its first row is undone with it."""
+    """The update meets the duplicate at its second row. The change of its first row is undone."""
     index = writer.index(database.name, "item", COLUMNS)
     unique = writer.index(database.name, "item", ["u"])
     with writer.pipeline() as pipeline:
@@ -360,6 +360,29 @@ def test_random_work_leaves_the_table_that_sql_leaves(
     assert items(sql) == sql.rows("SELECT * FROM twin ORDER BY id") != []
 
 
+@pytest.mark.parametrize("engine", ["InnoDB", "MyISAM", "MEMORY"])
+def test_a_row_in_the_ranges_of_several_values_is_modified_once(
+    engine: str, writer: Client, sql: Sql, database: Database
+) -> None:
+    """A find answers it once for each value. A modification changes each row of the find once."""
+    sql.run(
+        f"CREATE TABLE ranged (id INT, v INT, KEY by_id (id) USING BTREE) ENGINE={engine}",
+        "INSERT INTO ranged SELECT seq, 0 FROM seq_1_to_6",
+    )
+    index = writer.index(database.name, "ranged", ["v"], index="by_id")
+    with database.wire(write=True) as wire:
+        assert wire.ask(b"P\t1\t%s\tranged\tby_id\tv\n" % database.name.encode()) == b"0\t1"
+        found = wire.ask(b"1\t>=\t1\t0\t100\t0\t@\t0\t2\t5\t4\n")
+        assert found == b"0\t1" + b"\t0" * 5
+        assert wire.ask(b"1\t>=\t1\t0\t100\t0\t@\t0\t2\t5\t4\t+\t1\n") == b"0\t1\t3"
+        assert sql.rows("SELECT v FROM ranged ORDER BY id") == [(b"0",)] * 3 + [(b"1",)] * 3
+        # Limit and offset are the find's. Its rows are 3 2 1 (a value given twice counts once) 2 1.
+        assert wire.ask(b"1\t<=\t1\t0\t4\t1\t@\t0\t2\t3\t3\t+?\t1\n") == b"0\t1\t0\t0"
+        assert wire.ask(b"1\t<=\t1\t0\t100\t0\t@\t0\t2\t3\t2\tD?\n") == b"0\t1\t0\t1\t1"
+    assert sql.rows("SELECT id FROM ranged ORDER BY id") == [(b"4",), (b"5",), (b"6",)]
+    assert index.find(4) == [(b"1",)]
+
+
 def test_the_raw_connection_takes_every_modification(
     writer: Client, sql: Sql, database: Database
 ) -> None:
@@ -372,7 +395,7 @@ def test_the_raw_connection_takes_every_modification(
 
 
 def test_a_table_that_its_engine_does_not_let_lock(make_server) -> None:
-    """With or without other tables that a write needs; a find needs no lock that is refused."""
+    """With or without other tables that a write needs. A find needs no lock that is refused."""
     server = make_server()
     with Sql(server.socket, "test") as sql:
         sql.run(

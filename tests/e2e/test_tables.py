@@ -1,4 +1,4 @@
-"""Every kind of index and table, and what cannot be read gets a clear error, never a crash."""
+"""Every kind of index and table. If one cannot be read, there is a clear error, never a crash."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def fill(sql: Sql, table: str) -> None:
 
 
 def assert_finds(client: Client, sql: Sql, database: Database, table: str) -> None:
-    """Finds by each index; rows whose keys are equal may come in any order."""
+    """Finds by each index. Rows with equal keys may come in any order."""
     primary = client.index(database.name, table, ["id", "name", "n", "note"])
     by_n = client.index(database.name, table, ["id", "n"], index="by_n")
     by_name = client.index(database.name, table, ["id", "note"], index="by_name")
@@ -76,7 +76,7 @@ def assert_finds(client: Client, sql: Sql, database: Database, table: str) -> No
 
 
 def assert_writes(client: Client, sql: Sql, database: Database, table: str, twin: str) -> None:
-    """The same work through SQL on a twin leaves the same rows."""
+    """The same work by SQL on a twin table leaves the same rows."""
     row = client.index(database.name, table, ["id", "name", "n", "note"])
     by_n = client.index(database.name, table, ["n"], index="by_n")
     note = client.index(database.name, table, ["note"])
@@ -149,14 +149,14 @@ def test_memory_hash_finds_equal_keys_and_refuses_ranges(
         with pytest.raises(ReplyError):
             index.find(1, op=op, limit=9)
     with pytest.raises(ReplyError):
-        by_n.find([5], limit=9)  # a hash needs every part
+        by_n.find([5], limit=9)  # a hash index needs every part
     assert writer.index(database.name, "h", ["n"]).update(3, [8]) == 1
     assert index.find(3) == [(b"8",)]
 
 
 @pytest.mark.parametrize("engine", ["InnoDB", "Aria", "MyISAM"])
 def test_a_descending_index(engine: str, reader: Client, sql: Sql, database: Database) -> None:
-    """An operator compares values, whichever way the index runs."""
+    """An operator compares values, whether the index ascends or descends."""
     sql.run(
         f"CREATE TABLE d (id INT PRIMARY KEY, n INT NOT NULL, KEY by_n (n DESC)) ENGINE={engine}",
         "INSERT INTO d SELECT seq, seq % 10 FROM seq_1_to_50",
@@ -327,7 +327,7 @@ def test_fulltext_and_spatial_indexes_are_idxnum(
 def test_a_unique_hash_over_a_blob_is_an_error_or_right(
     reader: Client, sql: Sql, database: Database
 ) -> None:
-    """MariaDB keeps such an index as a hash that only the server itself reads."""
+    """MariaDB keeps such an index as a hash that only the server itself can read."""
     sql.run(
         "CREATE TABLE lu (id INT PRIMARY KEY, b BLOB, UNIQUE KEY by_b (b))",
         "INSERT INTO lu VALUES (1, 'one'), (2, 'two')",
@@ -378,7 +378,7 @@ def test_odd_tables_do_no_harm(engine: str, sql: Sql, database: Database) -> Non
 
 @pytest.mark.parametrize("more", [b"\xff", b"\xc3", b"\xf0\x9f\x98\x90", b" ", b"\r", b"\xff "])
 def test_a_name_that_begins_as_another_is_none(more: bytes, sql: Sql, database: Database) -> None:
-    """Malformed text ends where it is malformed, for a data dictionary that does not look."""
+    """Without a check, a data dictionary would see the name end at the malformed byte."""
     sql.run("CREATE TABLE t (id INT PRIMARY KEY)")
     name = database.name.encode()
     for write in (False, True):
@@ -391,7 +391,7 @@ def test_a_name_that_begins_as_another_is_none(more: bytes, sql: Sql, database: 
 
 
 def test_names_with_every_sort_of_character(database: Database, sql: Sql) -> None:
-    name = f"{database.name} é-😐"[: len(database.name) + 3]  # utf8mb3 at most
+    name = f"{database.name} é-😐"[: len(database.name) + 3]  # characters of utf8mb3 only
     sql.run(f"DROP DATABASE IF EXISTS `{name}`", f"CREATE DATABASE `{name}`")
     try:
         sql.run(

@@ -1,4 +1,4 @@
-"""A write obeys read_only, global and table locks, what SET GLOBAL says, and the query cache."""
+"""A write obeys read_only, global locks, table locks, SET GLOBAL, and the query cache."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from handlersocket2 import Client, Index, LockError, ReplyError
 from server_instance import ServerInstance
 from support.database import Sql
 from support_binlog import begin_log, row_events
-from support_servers import LOGGING, running_server, wait_until
+from support_servers import LOGGING, fresh_session, running_server, wait_until
 
 LOCK_WAIT_SECONDS = 3
 SETTINGS = {
@@ -45,8 +45,7 @@ def strict_server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
 
 @pytest.fixture
 def sql(strict_server: ServerInstance) -> Iterator[Sql]:
-    with Sql(strict_server.socket) as session:
-        session.run("DROP DATABASE IF EXISTS obey", "CREATE DATABASE obey", "USE obey", *TABLES)
+    with fresh_session(strict_server, "obey", *TABLES) as session:
         yield session
         if strict_server.alive:
             session.run("UNLOCK TABLES")
@@ -112,7 +111,7 @@ def test_a_write_gives_up_at_the_lock_wait_timeout(sql: Sql, rows: Index, lock: 
     begin = time.monotonic()
     with pytest.raises(LockError, match="^1 1205$"):
         rows.update(1, ["11"])
-    assert LOCK_WAIT_SECONDS * 0.9 < time.monotonic() - begin < LOCK_WAIT_SECONDS + 3
+    assert LOCK_WAIT_SECONDS * 0.9 < time.monotonic() - begin < LOCK_WAIT_SECONDS + 15
     sql.run("UNLOCK TABLES")
     assert rows.update(1, ["12"]) == 1
 
@@ -176,7 +175,7 @@ def test_row_image_takes_effect_on_the_next_pass(
 
 def test_the_query_cache_forgets_what_is_changed(sql: Sql, client: Client, rows: Index) -> None:
     def cached(query: str) -> int:
-        """The answer, after which the query is in the cache."""
+        """The answer. After this the query is in the cache."""
         answer = sql.number(query)
         hits = sql.status("Qcache_hits")
         assert sql.number(query) == answer

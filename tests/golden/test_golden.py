@@ -1,8 +1,8 @@
-"""The recorded dialogues, byte for byte: request by request, all at once, and cut everywhere.
+"""The recorded dialogues, byte for byte: request by request, all at once, and in single bytes.
 
-The recordings were made with the original HandlerSocket. Where this project answers
-differently on purpose, an entry has the original's answer as `recv_original` and
-the `reason`. This file holds the list of all such entries, so that none slips in.
+The recordings were made with the original HandlerSocket. If this project answers differently on
+purpose, an entry has the original's answer as `recv_original`, and the `reason`. This file lists
+all such entries, so that none is added unnoticed.
 """
 
 from __future__ import annotations
@@ -10,15 +10,21 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from pathlib import Path
 from typing import Any, Callable
 
 import pytest
 from server_instance import ServerInstance
+from support.dialogues import (
+    GOLDEN,
+    Dialogue,
+    differences,
+    golden_dialogue,
+    load_tables,
+    received_lines,
+    wire_to,
+)
 from support.servers import GOLDEN_REPLIES, needs_original
-from support.wire import Wire
 
-HERE = Path(__file__).parent
 Entry = dict[str, Any]
 
 # SHA-256 of the recordings as they were made.
@@ -68,60 +74,12 @@ DEVIATIONS = {
 
 
 def entries_of(name: str) -> list[Entry]:
-    return list(json.loads((HERE / f"{name}.json").read_text()))
+    return list(json.loads((GOLDEN / f"{name}.json").read_text()))
 
 
-def expected_here(name: str) -> list[Entry]:
-    """The entries with the replies that this kind of server gives."""
-    entries = entries_of(name)
-    for entry in entries:
-        entry["recv"] = GOLDEN_REPLIES.get((name, entry["send"]), entry["recv"])
-    return entries
-
-
-def load_tables(server: ServerInstance) -> None:
-    server.client((HERE / "setup.sql").read_text())
-
-
-def request_of(entry: Entry) -> bytes:
-    return str(entry["send"]).encode("latin-1")
-
-
-def replies_of(entry: Entry, key: str = "recv") -> list[bytes]:
-    lines = entry.get(key, entry["recv"])
-    return [str(line).encode("latin-1") for line in lines]
-
-
-def dialogues(entries: list[Entry]) -> list[list[Entry]]:
-    """The entries of each connection, in the order of the recording."""
-    by_connection = defaultdict(list)
-    for entry in entries:
-        by_connection[entry["conn"]].append(entry)
-    return list(by_connection.values())
-
-
-def wire_for(server: ServerInstance, entry: Entry) -> Wire:
-    return Wire({"rd": server.hs_port, "wr": server.hs_port_wr}[entry["port"]])
-
-
-def converse(server: ServerInstance, entries: list[Entry], key: str = "recv") -> None:
-    """One request after the other, each reply compared at once."""
-    wires: dict[int, Wire] = {}
-    differences = []
-    try:
-        for number, entry in enumerate(entries):
-            if entry["conn"] not in wires:
-                wires[entry["conn"]] = wire_for(server, entry)
-            wire = wires[entry["conn"]]
-            wire.send(request_of(entry))
-            expected = replies_of(entry, key)
-            received = wire.lines(len(expected))
-            if received != expected:
-                differences.append((number, request_of(entry), expected, received))
-    finally:
-        for wire in wires.values():
-            wire.close()
-    assert not differences
+def expected_here(name: str) -> Dialogue:
+    """The dialogue with the replies that this kind of server gives."""
+    return golden_dialogue(name).with_replies(GOLDEN_REPLIES)
 
 
 every_dialogue = pytest.mark.parametrize("name", ORIGINALS)
@@ -151,76 +109,44 @@ def test_the_deviations_are_exactly_the_documented_ones() -> None:
 @needs_original
 @every_dialogue
 def test_the_recording_holds_on_the_original(name: str, make_original: Callable) -> None:
-    """The original that ships with the server still answers so: the replay itself is right."""
+    """The original that ships with the server still answers so. This checks the replay itself."""
     server = make_original()
     load_tables(server)
-    converse(server, entries_of(name), "recv_original")
+    assert differences(server, golden_dialogue(name, "recv_original")) == []
 
 
 @every_dialogue
 def test_one_request_at_a_time(name: str, server: ServerInstance) -> None:
     load_tables(server)
-    converse(server, expected_here(name))
+    assert differences(server, expected_here(name)) == []
 
 
 @every_dialogue
 def test_all_requests_at_once(name: str, server: ServerInstance) -> None:
     load_tables(server)
-    for entries in dialogues(expected_here(name)):
-        expected = [line for entry in entries for line in replies_of(entry)]
-        with wire_for(server, entries[0]) as wire:
-            wire.send(b"".join(map(request_of, entries)))
-            assert wire.lines(len(expected)) == expected
+    for port, steps in expected_here(name).of_each_port():
+        expected = b"".join(step.recv for step in steps)
+        with wire_to(server, port) as wire:
+            wire.send(b"".join(step.send for step in steps))
+            assert received_lines(wire, expected.count(b"\n")) == expected
 
 
 @every_dialogue
 def test_all_requests_at_once_then_half_closed(name: str, server: ServerInstance) -> None:
     load_tables(server)
-    for entries in dialogues(expected_here(name)):
-        expected = [line + b"\n" for entry in entries for line in replies_of(entry)]
-        with wire_for(server, entries[0]) as wire:
-            wire.send(b"".join(map(request_of, entries)))
+    for port, steps in expected_here(name).of_each_port():
+        with wire_to(server, port) as wire:
+            wire.send(b"".join(step.send for step in steps))
             wire.half_close()
-            assert wire.rest() == b"".join(expected)
+            assert wire.rest() == b"".join(step.recv for step in steps)
 
 
-@every_dialogue
-def test_each_request_cut_at_every_byte(name: str, server: ServerInstance) -> None:
-    """The reply to a request sent in the same piece proves that the server has seen the cut."""
+def test_byte_by_byte(server: ServerInstance) -> None:
+    """With whole requests cut at every byte, test_cut_everywhere.py goes on."""
     load_tables(server)
-    ping, pong = b"?\n", b"2\t1\tcmd"
-    for entries in dialogues(expected_here(name)):
-        with wire_for(server, entries[0]) as wire:
-            for entry in entries:
-                request, expected = request_of(entry), replies_of(entry)
-                for cut in range(1, len(request)):
-                    wire.send(ping + request[:cut])
-                    assert wire.lines(1) == [pong]
-                    wire.send(request[cut:])
-                    assert wire.lines(len(expected)) == expected, (request, cut)
-
-
-@every_dialogue
-def test_the_whole_dialogue_cut_at_every_byte(name: str, server: ServerInstance) -> None:
-    """Two pieces; the second goes out once every request that is whole in the first is answered."""
-    load_tables(server)
-    for entries in dialogues(expected_here(name)):
-        stream = b"".join(map(request_of, entries))
-        expected = [line for entry in entries for line in replies_of(entry)]
-        for cut in range(1, len(stream)):
-            with wire_for(server, entries[0]) as wire:
-                wire.send(stream[:cut])
-                before = wire.lines(stream[:cut].count(b"\n"))
-                wire.send(stream[cut:])
-                assert before + wire.lines(len(expected) - len(before)) == expected, cut
-
-
-@every_dialogue
-def test_byte_by_byte(name: str, server: ServerInstance) -> None:
-    load_tables(server)
-    for entries in dialogues(expected_here(name)):
-        expected = [line for entry in entries for line in replies_of(entry)]
-        with wire_for(server, entries[0]) as wire:
-            for byte in b"".join(map(request_of, entries)):
-                wire.send(bytes([byte]))
-            assert wire.lines(len(expected)) == expected
+    ((port, steps),) = expected_here("open-and-syntax").of_each_port()
+    expected = b"".join(step.recv for step in steps)
+    with wire_to(server, port) as wire:
+        for byte in b"".join(step.send for step in steps):
+            wire.send(bytes([byte]))
+        assert received_lines(wire, expected.count(b"\n")) == expected

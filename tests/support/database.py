@@ -1,4 +1,4 @@
-"""A server under test with the ways to it: SQL, the two ports, bytes."""
+"""A server under test, and how to reach it: by SQL, by the two ports, by bytes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from support.wire import Wire
 SqlRow = tuple[bytes | None, ...]
 Argument = bytes | str | int | None
 
-# No decoders: a cell is the very bytes that the server sends to a client.
+# No decoders: a cell holds exactly the bytes that the server sends to a client.
 _ENCODERS = {kind: encode for kind, encode in converters.encoders.items()}
 
 
 class Sql:
-    """A SQL session whose results are the text protocol's own bytes, in utf8mb4."""
+    """An SQL session whose results are the text protocol's own bytes, in utf8mb4."""
 
     def __init__(self, socket: Path, database: str | None = None, **options: Any) -> None:
         self.connection = pymysql.connect(
@@ -49,7 +49,7 @@ class Sql:
         return row
 
     def run(self, *statements: str) -> None:
-        """Statements without results, or whose results nobody wants."""
+        """Executes statements whose results nobody needs."""
         with self.connection.cursor() as cursor:
             for statement in statements:
                 cursor.execute(in_dialect(statement))
@@ -66,7 +66,7 @@ class Sql:
         return int(value)
 
     def error(self, statement: str, arguments: Sequence[Argument] = ()) -> int | None:
-        """The error number that a statement ends with, if it fails."""
+        """The error number with which a statement ends, or None if it succeeds."""
         try:
             self.rows(statement, arguments)
         except pymysql.err.Error as error:
@@ -92,7 +92,7 @@ class Database:
         self.sql = self.connect()
 
     def connect(self, **options: Any) -> Sql:
-        """A further SQL session."""
+        """Another SQL session."""
         return Sql(self.server.socket, self.name, **options)
 
     def reader(self, **options: Any) -> Client:

@@ -1,12 +1,13 @@
-"""The server under test, and each expectation that differs from one kind or version to another.
+"""The server under test, and each expectation that differs between kinds or versions of servers.
 
-A test that is skipped or expects something else on some server says so with a name from here.
+A test that is skipped or expects something else on some server uses a name from here.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import subprocess
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -17,32 +18,58 @@ SERVER_TREE = REPOSITORY / "var" / "servers" / os.environ.get("SERVER", "mariadb
 KIND = kind_of(SERVER_TREE)
 ON_MYSQL = KIND.name == "mysql"
 
-# The plugin that a MariaDB server ships; MySQL has none. The recordings were made with it, and some
-# of them hang on details of the server's version: 10.11 is where they are checked.
+# The plugin that a MariaDB server ships; MySQL has none. The recordings were made with it. Some of
+# them depend on details of the server's version, so they are checked on 10.11.
 needs_original = pytest.mark.skipif(
     SERVER_TREE.name != "mariadb-10.11", reason="the original is compared where it was recorded"
 )
 
-# Valgrind needs the symbols of the loader, which newer Debian releases keep in another package.
+
+def _same_libc() -> bool:
+    """Whether this machine and the server have the same version of glibc."""
+    loader = SERVER_TREE / "root/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2"
+    told = subprocess.run([loader, "--version"], capture_output=True, text=True, check=True).stdout
+    version = told.splitlines()[0].rpartition(" ")[2].rstrip(".")
+    return os.confstr("CS_GNU_LIBC_VERSION") == f"glibc {version}"
+
+
+# Valgrind runs a server with the machine's own loader and needs the loader's symbols. Since Debian
+# 13 they are in another package.
 needs_valgrind = pytest.mark.skipif(
-    SERVER_TREE.name != "mariadb-10.11",
-    reason="valgrind cannot start with the loader of another Debian release",
+    SERVER_TREE.name != "mariadb-10.11" or not _same_libc(),
+    reason="valgrind runs MariaDB 10.11 on Debian 12, whose server and loader it is",
 )
 
-# What MariaDB has since 11.8: its own file of tests.
+# Features that MariaDB has since 11.8. They have their own test file.
 needs_mariadb_11_8 = pytest.mark.skipif(
     SERVER_TREE.name != "mariadb-11.8", reason="only MariaDB 11.8 has these features"
 )
 
+
+def comparing_mode(mode: str) -> str:
+    """The sql_mode under which SQL makes the comparisons that the plugin makes under `mode`.
+
+    Under NO_ZERO_DATE, MySQL's SQL refuses to compare with zero dates, although columns may hold
+    them. The plugin compares with them under every mode, as MariaDB does.
+    """
+    if not ON_MYSQL:
+        return mode
+    refusing = ("NO_ZERO_DATE", "NO_ZERO_IN_DATE")
+    return ",".join(word for word in mode.split(",") if word not in refusing)
+
+
+# Whether an IPv4 address is a valid INET6, mapped into it. MariaDB 10.11 refuses it as malformed.
+INET6_TAKES_INET4 = SERVER_TREE.name == "mariadb-11.8"
+
 needs_mysql = pytest.mark.skipif(not ON_MYSQL, reason="of MySQL alone")
 
-# MariaDB's tables of numbers, which its engine SEQUENCE makes up.
+# MariaDB's tables of numbers, which its engine SEQUENCE generates.
 _SEQUENCE = re.compile(r"\bFROM seq_(\d+)_to_(\d+)\b")
 _DIGITS = "(SELECT 0 d" + "".join(f" UNION SELECT {digit}" for digit in range(1, 10)) + ")"
 
 
 def in_dialect(statement: str) -> str:
-    """A statement as this server's SQL has it."""
+    """The statement in this server's dialect of SQL."""
     if not ON_MYSQL:
         return statement
 
@@ -65,52 +92,57 @@ def in_dialect(statement: str) -> str:
     return re.sub(r"^UNINSTALL SONAME '(handlersocket)2'$", r"UNINSTALL PLUGIN \1", statement)
 
 
-# Settings of MariaDB's that MySQL lacks, and what stands for them there.
+# Settings that MariaDB has and MySQL lacks, and MySQL's settings for the same purpose.
 _SETTINGS: dict[str, tuple[str, Setting] | None] = {
     "innodb_buffer_pool_size_max": None,
     "query_cache_size": None,
     "query_cache_type": None,
-    "log_warnings": ("log_error_verbosity", 3),  # notes are shown by MariaDB's default, too
+    "log_warnings": ("log_error_verbosity", 3),  # notes are also shown by MariaDB's default
 }
 
 
 def own_settings(settings: Mapping[str, Setting]) -> dict[str, Setting]:
-    """A server's settings as this server has them."""
+    """A server's settings, by the names that this server uses."""
     if not ON_MYSQL:
         return dict(settings)
     named = (_SETTINGS.get(name, (name, value)) for name, value in settings.items())
     return dict(setting for setting in named if setting is not None)
 
 
-# How a line of the plugin's begins in the error log.
-LOG_WARNING = (
-    r"\[Warning\] \[MY-\d+\] \[Server\] Plugin handlersocket reported: 'handlersocket: "
-    if ON_MYSQL
-    else r"\[Warning\] handlersocket: "
-)
+# How a line of the plugin begins in the error log.
+def _log_beginning(level: str) -> str:
+    if not ON_MYSQL:
+        return rf"\[{level}\] handlersocket: "
+    return rf"\[{level}\] \[MY-\d+\] \[Server\] Plugin handlersocket reported: 'handlersocket: "
 
-# The counters that a pattern and names choose. MySQL's SHOW writes its answer into a table, row
-# by row, and counts that.
+
+LOG_WARNING = _log_beginning("Warning")
+LOG_ERROR = _log_beginning("ERROR")
+# What everybody wants to know about a start. MySQL's default leaves notes out.
+LOG_NEWS = _log_beginning("System" if ON_MYSQL else "Note")
+
+# Selects the counters by a pattern and names. MySQL's SHOW writes its result into a table row by
+# row, and counts these writes.
 SHOW_STATUS = (
     "SELECT variable_name, variable_value FROM performance_schema.global_status IGNORE INDEX"
     " (PRIMARY)"
     if ON_MYSQL
     else "SHOW GLOBAL STATUS"
 )
-# Every variable as a table beside SHOW, with its value.
+# Every variable with its value, as a table, because SHOW cannot be used in a SELECT.
 VARIABLES_TABLE, VARIABLES_VALUE = (
     ("performance_schema.global_variables", "variable_value")
     if ON_MYSQL
     else ("information_schema.system_variables", "global_value")
 )
-# A plan as a table whose last column is `Extra`.
+# The plan of a statement, as a table whose last column is `Extra`.
 EXPLAIN = "EXPLAIN FORMAT=TRADITIONAL" if ON_MYSQL else "EXPLAIN"
 # MySQL has no counter of this name.
 HAS_ROWS_READ = not ON_MYSQL
 
-# Where the binary log stands: MariaDB's last GTID, MySQL's set, one server's from its first on.
+# The position of the binary log: MariaDB's last GTID, or MySQL's set of GTIDs.
 GTID_POSITION = "@@gtid_executed" if ON_MYSQL else "@@gtid_binlog_pos"
-# A replica that follows from its beginning, and how it is asked whether it has come to a position.
+# Starts a replica from the beginning of the log, and asks whether it has reached a position.
 START_REPLICA = (
     "CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_USER = '{user}',"
     " SOURCE_PASSWORD = '{password}', SOURCE_PORT = {port}, SOURCE_CONNECT_RETRY = 1,"
@@ -124,31 +156,38 @@ SHOW_REPLICA = "SHOW REPLICA STATUS" if ON_MYSQL else "SHOW SLAVE STATUS"
 WAIT_FOR_GTID = (
     "SELECT WAIT_FOR_EXECUTED_GTID_SET(%s, 60)" if ON_MYSQL else "SELECT MASTER_GTID_WAIT(%s, 60)"
 )
-# A transaction that max_binlog_cache_size has no room for. Where all but the event that ends it
-# fits, MySQL's COMMIT says nothing but that it failed, to SQL, too.
+# The errors of a transaction that is too big for max_binlog_cache_size. If everything fits except
+# the event that ends it, MySQL's COMMIT says only that it failed, also to SQL.
 BINLOG_CACHE_FULL = ["1 1197", "1 1180"] if ON_MYSQL else ["1 1197"]
 
-# How a value for a generated column is refused.
+# The error for a value in a generated column.
 GENERATED_COLUMN_ERROR = "3105" if ON_MYSQL else "1906"
 
-# In MariaDB's SQL a NULL leaves a generated column alone, as it does for the plugin on both;
-# MySQL's SQL takes the word DEFAULT alone, which the protocol does not have.
+# In MariaDB's SQL a NULL leaves a generated column alone, as the plugin does on both servers.
+# MySQL's SQL accepts only the word DEFAULT, which the protocol does not have.
 NULL_IS_NO_DEFAULT = ON_MYSQL
-# MySQL's UPDATE looks at what is given to a generated column before it looks for rows. The plugin
-# refuses the first row that it finds, and where there is none it has nothing to refuse.
+# MySQL's UPDATE checks the value for a generated column before it looks for rows. The plugin
+# refuses it at the first row that it finds. If it finds no row, there is nothing to refuse.
 REFUSED_BEFORE_LOOKING = [("error", 3105)] if ON_MYSQL else []
-# How a row that violates a CHECK is refused.
+# The error for a row that violates a CHECK.
 CHECK_ERROR = 3819 if ON_MYSQL else 4025
 
-# Types of tests/e2e/column_types.py that are not here, and those that are here and cannot be a key.
-# MariaDB 10.11 has no VECTOR; of MySQL's collations none is called nopad or uca1400.
+# Types of tests/e2e/column_types.py that this server lacks, and types that cannot be a key. MariaDB
+# 10.11 has no VECTOR. None of MySQL's collations is called nopad or uca1400.
 MISSING_TYPES = (
     ("uuid", "inet4", "inet6", "varchar_nopad", "varchar_uca1400") if ON_MYSQL else ("vector",)
 )
 # MySQL's JSON is binary.
 TYPES_WITHOUT_KEY = ("json",) if ON_MYSQL else ()
+# MariaDB's JSON is text and compares as text.
+JSON_OF_ITS_OWN = ("JSON",) if ON_MYSQL else ()
 
-# What makes a statement one of MariaDB's or MySQL's own.
+# A collation for which blanks at the end count. And the engines, besides InnoDB, whose indexes are
+# read in order.
+NOPAD_COLLATION = "utf8mb4_0900_ai_ci" if ON_MYSQL else "utf8mb4_general_nopad_ci"
+KEYED_ENGINES = ("MyISAM",) if ON_MYSQL else ("MyISAM", "Aria")
+
+# Words of statements that only the other family of servers can execute.
 _OWN_WORDS = re.compile(
     r"\b(MEMBER OF|AS CHAR\(\d+\) ARRAY|VECTOR|SRID)\b"
     if not ON_MYSQL
@@ -157,34 +196,38 @@ _OWN_WORDS = re.compile(
 
 
 def known_here(statements: Sequence[str]) -> list[str]:
-    """Those of them that this server can execute."""
+    """The statements that this server can execute."""
     return [statement for statement in statements if not _OWN_WORDS.search(statement)]
 
 
-# Tests of what only MariaDB has: a part of the test's name, and what that is.
+# Tests of what only MariaDB has: a part of the test's name, and the feature.
 _MARIADB_ONLY = {
     "[aria": "the engine Aria",
     "[Aria]": "the engine Aria",
+    "[Aria-": "the engine Aria",
     "test_myrocks": "the engine MyRocks",
     "[partitioned_myisam]": "partitions of a MyISAM table",
     "test_a_descending_index[MyISAM]": "descending indexes of a MyISAM table",
     "test_a_unique_hash_over_a_blob": "unique hashes over long columns",
     "versioned": "system versioning",
     "sequence_object": "sequences",
+    "test_values_compressed": "columns that are compressed one by one",
     "test_the_query_cache": "the query cache",
     "backup": "BACKUP STAGE",
     "test_a_commit_that_fails": "BACKUP STAGE, which holds up commits alone",
     "test_a_commit_that_waits": "BACKUP STAGE, which holds up commits alone",
     "BACKUP STAGE": "BACKUP STAGE",
-    # MySQL comes with a loader of its own, sid's, whose symbols valgrind would need.
+    # MySQL comes with its own loader, from sid, and valgrind would need its symbols.
     "test_valgrind": "the machine's own loader",
+    # MySQL comes with tcmalloc, which keeps what was freed for the next request.
+    "test_memory_of_a_large_request[a ": "an allocator that gives large blocks back to the kernel",
     "KILL HARD": "KILL HARD",
     "KILL SOFT": "KILL SOFT",
 }
 
 
 def skip_reason(test: str) -> str | None:
-    """Why a test is not for this server."""
+    """Why a test is not for this server, or None."""
     if not ON_MYSQL:
         return None
     return next(
@@ -192,13 +235,13 @@ def skip_reason(test: str) -> str | None:
     )
 
 
-# Replies of the recorded dialogues that are others here: (dialogue, request) to reply.
-GOLDEN_REPLIES: dict[tuple[str, str], list[str]] = (
+# Replies of the recorded dialogues that are different here: from (dialogue, request) to reply.
+GOLDEN_REPLIES: dict[tuple[str, bytes], bytes] = (
     {
         # MySQL keeps accounts in mysql.user and has no table of this name.
-        ("open-and-syntax", "P\t7\tmysql\tglobal_priv\tPRIMARY\tHost,User,Priv\n"): [
-            "1\t1\topen_table"
-        ],
+        ("open-and-syntax", b"P\t7\tmysql\tglobal_priv\tPRIMARY\tHost,User,Priv\n"): (
+            b"1\t1\topen_table\n"
+        ),
     }
     if ON_MYSQL
     else {}

@@ -1,4 +1,4 @@
-"""A socket that sends exactly the bytes it is told to, for tests of what is on the wire."""
+"""A socket that sends exactly the given bytes, for tests of what is on the wire."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import time
 
 
 class WireError(AssertionError):
-    """The server closed the connection, or kept silent, where lines were expected."""
+    """The server has closed the connection, or sent nothing, where lines were expected."""
 
 
 class Wire:
-    """One TCP connection without Nagle's delay: every send() is a segment of its own."""
+    """One TCP connection without Nagle's delay: every send() is a separate segment."""
 
-    def __init__(self, port: int, timeout: float = 10.0) -> None:
+    def __init__(self, port: int, timeout: float = 60.0) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._timeout = timeout
@@ -35,7 +35,7 @@ class Wire:
         return lines
 
     def ask(self, request: bytes) -> bytes:
-        """One request (with its LF) and its reply."""
+        """Sends one request (with its LF) and returns its reply."""
         self.send(request)
         return self.lines(1)[0]
 

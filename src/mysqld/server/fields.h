@@ -1,7 +1,7 @@
-// Columns: what a Field is asked on the way of a row into a reply or of a value
-// into a row. All inline: these are on the hot path.
+// Columns: what a Field is asked while a row is written into a reply or a value into a row. All
+// functions are inline, because they are on the hot path.
 //
-// Any thread that owns the field's TABLE. Included by server_api.h alone.
+// For any thread that owns the field's TABLE. Only api.h includes it.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,31 @@ inline const unsigned char* record_of(const Field& field);
 inline std::string_view name_of(const Field& field);
 inline std::uint16_t number_of(const Field& field);
 
-// Columns that the server keeps for itself: no SELECT can name them.
+// Columns that the server keeps for itself. No SELECT can name them.
 inline bool is_hidden(const Field& field);
 inline bool is_zerofill(const Field& field);
 inline bool is_blob(const Field& field);
-// A part of a versioned row that no client may set.
+// Its values are in the stored row, and are not computed when the row is read.
+inline bool is_stored(const Field& field);
+// A column of row versions, which no client may set.
 inline bool is_version_column(const Field& field);
-// Letters of some character set, which may have to be converted.
+// Characters of some character set, which may have to be converted.
 inline bool is_text(const Field& field);
-// CHAR, VARCHAR, BINARY, TEXT, BLOB and the like: takes any bytes up to a length. Not a
-// type that is stored as a string but has a form of its own.
+// CHAR, VARCHAR, BINARY, TEXT, BLOB and similar types, which take any bytes up to a length. Not a
+// type that is stored as a string but has a format of its own.
 inline bool is_plain_string(const Field& field);
-// Of a VARCHAR: one or two bytes hold its length.
+// Its bytes in the record are not the bytes of its value.
+inline bool is_compressed(const Field& field);
+// val_str() takes memory to make the value. If there is none, it raises an error but returns an
+// empty text.
+inline bool takes_memory_to_read(const Field& field);
+// Called for a column in which a store has found no memory: makes the column usable again. What is
+// in the record must not be read. A column of MariaDB would otherwise use memory that it has given
+// back, and whoever uses the table next would crash.
+inline void recover_from_no_memory(Field& field);
+// For a VARCHAR: one or two bytes hold its length.
 inline unsigned length_bytes_of(const Field& field);
-// Its values are computed with as whole numbers.
+// Computations use its values as whole numbers.
 inline bool is_integral(const Field& field);
 
 }  // namespace hs::mysqld::server

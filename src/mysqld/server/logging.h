@@ -1,14 +1,33 @@
-// Lines in the server's error log.
+// Lines in the server's error log, and what the client of INSTALL PLUGIN is told.
 //
-// Any thread, once the plugin's init has begun and until its deinit has ended.
+// The log is for any thread, from the beginning of the plugin's init to the end of its deinit. The
+// client is for the thread of the init, during the init.
 #pragma once
 
 #include <string>
 
+// They are hidden, so that the linker refuses a family that leaves one of them undefined.
+#pragma GCC visibility push(hidden)
+
 namespace hs::mysqld::server {
+
+// Called first, with what the server has given to the plugin's init.
+void begin_logging(void* plugin);
 
 void log_information(const std::string& line);
 void log_warning(const std::string& line);
 void log_error(const std::string& line);
+// As information, but also where a server by default leaves information out. For what everybody
+// wants to know about a start.
+void log_milestone(const std::string& line);
+
+// Whether a client executes INSTALL PLUGIN. False while the server starts, which then loads the
+// plugin by itself.
+bool is_install_by_client();
+// Only if there is such a client. After an error the init has to fail.
+void tell_client_warning(const std::string& line);
+void tell_client_error(const std::string& line);
 
 }  // namespace hs::mysqld::server
+
+#pragma GCC visibility pop

@@ -1,33 +1,72 @@
-// The session that a worker is for the server: its diagnostics, how strictly it
-// takes a stored value, whether it was killed. All inline.
+// The worker as a session of the server: its diagnostics, how strictly values are checked, and
+// whether it was killed. All functions are inline.
 //
-// Called on the thread that owns the THD. Included by server_api.h alone.
+// Called on the thread that owns the THD. Only api.h includes it.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 namespace hs::mysqld::server {
 
-// The number of the error that has been raised, 0 if none has.
+// The number of the error that has been raised; 0 if there is none.
 inline std::uint32_t raised_error(const THD* thd);
+
+// The engine's error when KILL has ended a read.
+constexpr int killed_error();
+// The engine's error when it reads a row for a change, another session has locked the row, and the
+// engine does not wait for it.
+constexpr int row_locked_error();
+// The shortest time for which InnoDB can be told to wait for a row. 0: it does not wait.
+constexpr std::uint32_t shortest_row_wait_s();
+
+// Whether an error says that there was no memory for something.
+constexpr bool is_lack_of_memory(std::uint32_t error) {
+  return error == EE_OUTOFMEMORY || error == ER_OUTOFMEMORY || error == ER_OUT_OF_RESOURCES;
+}
 
 inline bool is_killed(const THD* thd);
 
-// Gives back what statements have allocated.
+// Removes the warnings that statements have left. No client reads them, and each takes memory.
+inline void forget_warnings(THD* thd);
+
+// Gives back the memory of statements, and the expressions that are in it. Opening a table may have
+// made expressions. If they were freed later, their memory would be gone already.
 inline void free_memory(THD* thd);
 
 // Which assignments of a write are errors.
 enum class Strictness : std::uint8_t {
-  null_is_error,  // an INSERT of one row: NULL for a NOT NULL column fails, whatever sql_mode says
-  null_is_warning,  // an UPDATE: so it does in strict mode only
+  // an INSERT of one row: NULL in a NOT NULL column is an error, whatever sql_mode says
+  null_is_error,
+  null_is_warning,  // an UPDATE: it is an error in strict mode only
 };
 
-// class StrictChecks(thd, strictness): while it lives, a failed assignment raises what
-// INSERT or UPDATE would raise.
-//
-// class QuietChecks(thd): while it lives, stores say in their return value what they
-// had to change; neither errors nor warnings remain. warned() tells of a warning so far.
+// Each family defines two classes. An object of theirs changes how the THD checks values for as
+// long as it exists.
+class StrictChecks;
+class QuietChecks;
+
+template <class Checks>
+concept StaysInPlace = !std::is_copy_constructible_v<Checks> && !std::is_copy_assignable_v<Checks>;
+
+// A failed assignment raises what INSERT or UPDATE would raise.
+template <class Checks>
+concept ChecksAsSql = StaysInPlace<Checks> && std::constructible_from<Checks, THD*, Strictness>;
+
+// The return value of a store says what had to be changed, and no error or warning is left.
+// warned() says whether there was a warning since the object was made, even if the diagnostics area
+// keeps none. lacked_memory() says whether memory was missing.
+template <class Checks>
+concept ChecksQuietly = StaysInPlace<Checks> && std::constructible_from<Checks, THD*> &&
+    requires(const Checks checks) {
+  { checks.warned() } -> std::same_as<bool>;
+  { checks.lacked_memory() } -> std::same_as<bool>;
+};
 
 }  // namespace hs::mysqld::server
 
 #include "family_session.h"
+
+static_assert(hs::mysqld::server::ChecksAsSql<hs::mysqld::server::StrictChecks>);
+static_assert(hs::mysqld::server::ChecksQuietly<hs::mysqld::server::QuietChecks>);

@@ -1,7 +1,8 @@
-// What is the same in every family of opening tables. The servers' functions share their names here.
+// Opening tables: what is the same in every family. The families' server functions used here have
+// the same names.
 #include "mysqld/server/table_opening.h"
 
-#include "mysqld/server_api.h"
+#include "mysqld/server/api.h"
 
 namespace hs::mysqld::server {
 namespace {
@@ -16,7 +17,7 @@ enum_sql_command sql_command(Purpose purpose) {
   return SQLCOM_SELECT;
 }
 
-// As a bit of a request's trg_event_map.
+// The purpose as a bit of a request's trg_event_map.
 std::uint8_t trigger_event(Purpose purpose) {
   switch (purpose) {
     case Purpose::insert: return 1U << TRG_EVENT_INSERT;
@@ -36,8 +37,10 @@ bool is_name(std::string_view name) {
          count_characters(system_charset_info, name) <= NAME_CHAR_LEN;
 }
 
+void set_command(THD* thd, Purpose purpose) { thd->lex->sql_command = sql_command(purpose); }
+
 TABLE* open_single(THD* thd, TableRequest& request, Purpose purpose, bool& repairable) {
-  thd->lex->sql_command = sql_command(purpose);
+  set_command(thd, purpose);
   Open_table_context context(thd, 0);
   const bool failed = open_table(thd, &request, &context);
   repairable = context.can_recover_from_failed_open();
@@ -46,10 +49,36 @@ TABLE* open_single(THD* thd, TableRequest& request, Purpose purpose, bool& repai
 
 TABLE* open_with_needs(THD* thd, TableRequest& request, Purpose purpose) {
   lex_start(thd);
-  thd->lex->sql_command = sql_command(purpose);
+  set_command(thd, purpose);
   thd->lex->add_to_query_tables(&request);
   request.trg_event_map = trigger_event(purpose);
   return open_and_lock(thd, request, purpose) ? request.table : nullptr;
+}
+
+bool is_servable(const TABLE& table) {
+  if (!is_servable_kind(table)) return false;
+  switch (table.file->ht->db_type) {
+    case DB_TYPE_INNODB:
+    case DB_TYPE_MYISAM:
+    case DB_TYPE_HEAP:
+    case DB_TYPE_MRG_MYISAM:
+    case DB_TYPE_CSV_DB:
+    case DB_TYPE_ARCHIVE_DB:
+    case DB_TYPE_BLACKHOLE_DB: return true;
+    default: return is_own_servable_engine(table);
+  }
+}
+
+bool has_children(const TABLE& table) { return table.file->ht->db_type == DB_TYPE_MRG_MYISAM; }
+
+bool can_undo_all(const THD* thd) {
+  for (const TABLE* table = thd->open_tables; table != nullptr; table = table->next) {
+    if (table->reginfo.lock_type >= TL_WRITE_ALLOW_WRITE && !is_sequence(*table) &&
+        !has_transactions(*table)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool has_table_lock(const TABLE& table) { return table.file->lock_count() != 0; }
@@ -71,12 +100,13 @@ OpenFailure open_failure(std::uint32_t error) {
 }
 
 void close_tables(THD* thd, bool opened_with_needs) {
+  drop_half_opened_tables(thd);
   close_thread_tables(thd);
   if (!opened_with_needs) return;
   end_statement_with_needs(thd);
   lex_end(thd->lex);
   lex_start(thd);
-  // A pass may hold thousands of such statements.
+  // A pass may contain thousands of such statements, so their memory is given back here.
   free_memory(thd);
 }
 

@@ -1,60 +1,86 @@
-// Opening, locking and closing tables in the server's own terms, for OpenTables.
+// Opens, locks and closes tables by the server's own functions, for OpenTables.
 //
-// table_opening.cc beside this header has what every family shares; the family's has the rest.
-// Called on the worker's thread. None of it waits for another session's metadata
-// or table lock: the THD's lock_wait_timeout is 0.
+// table_opening.cc beside this header has what every family shares; the family's file of that name
+// has the rest. Called on the worker's thread. It never waits for another session's metadata or
+// table lock, because the THD's lock_wait_timeout is 0.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "base/status.h"
 #include "mysqld/server/types.h"
+
+// They are hidden, so that the linker refuses a family that leaves one of them undefined.
+#pragma GCC visibility push(hidden)
 
 namespace hs::mysqld::server {
 
-// Whether this can name a database or a table: what SQL's parser would let through. MySQL's data
-// dictionary trusts in that: what it finds under another spelling (cut at a malformed byte or at a
-// blank) it would wait for, without end, the next time.
+// Whether this can be the name of a database or a table, as SQL's parser would accept it. MySQL's
+// data dictionary relies on that check. It may find a wrong name under another spelling (cut at a
+// malformed byte or a blank), and would then wait for ever when the name comes again.
 bool is_name(std::string_view name);
 
-// The request keeps pointers to both names.
+// The request keeps pointers to both names. The THD also decides whether to wait for rows that
+// another session has locked.
 void init_request(TableRequest& request, const std::string& database, const std::string& name,
-                  Purpose purpose);
+                  Purpose purpose, bool waits_for_rows);
 
-// Opens one table without what its triggers and foreign keys need, and without a lock. Null if that
-// fails; `repairable` then says whether open_with_needs() might put right what is wrong.
+// Tells the server which command follows. Strict mode, for example, applies only to writes.
+void set_command(THD* thd, Purpose purpose);
+
+// Opens one table, without what its triggers and foreign keys need, and without a lock. Null if
+// that fails. Then `repairable` says whether open_with_needs() might repair the table.
 TABLE* open_single(THD* thd, TableRequest& request, Purpose purpose, bool& repairable);
-// False with an error raised.
+// If it returns false, an error is raised.
 bool lock_single(THD* thd, TABLE& table, TableRequest& request, Purpose purpose);
 
-// Opens and locks the table the way SQL does, with every table that its triggers and foreign
-// keys reach. Null if that fails.
+// Opens and locks the table as SQL does, with every table that its triggers and foreign keys need.
+// Null if that fails.
 TABLE* open_with_needs(THD* thd, TableRequest& request, Purpose purpose);
 
+// Whether the table consists of other tables (MERGE), which have to be opened with it even for
+// reads.
+bool has_children(const TABLE& table);
+// Whether everything that is open for writing can be rolled back.
+bool can_undo_all(const THD* thd);
 // Whether writes to the table reach other tables.
 bool needs_other_tables(const TABLE& table);
-// Whether the engine locks whole tables, reader against writer.
+// Whether the engine locks whole tables, so that a reader and a writer exclude each other.
 bool has_table_lock(const TABLE& table);
-// Views, information_schema, performance_schema and log tables are not served.
+// Whether the table is served. Views, information_schema, performance_schema, log tables, and
+// engines that docs/protocol.md does not list are not: an engine that was never tested could crash
+// or answer wrongly.
 bool is_servable(const TABLE& table);
 
-// Unlockable: the table is there, but its engine does not let it be locked for this purpose.
-// Told: the table is there, and the client learns the server's own reason why it cannot be written.
+// unlockable: the table exists, but its engine refuses the lock for this purpose. told: the table
+// exists, and the client gets the server's own reason why it cannot be written.
 enum class OpenFailure : std::uint8_t { blocked, killed, unlockable, told, refused };
-// What an error (0: none) says that opening a table has raised.
+// What an error (0: none) means that was raised when a table was opened.
 OpenFailure open_failure(std::uint32_t error);
+// Whether a write could not open its tables because its transaction has written other tables
+// before.
+bool is_refused_beside_others(Status status);
 
-// Gives every table back; the transaction and its metadata locks stay.
+// Gives back every table. The transaction and its metadata locks stay.
 void close_tables(THD* thd, bool opened_with_needs);
 void release_metadata_locks(THD* thd);
 
-// The family's part in the functions above.
-// Of open_with_needs(): false with an error raised.
+// Each family's part of the functions above.
+// A part of is_servable().
+bool is_servable_kind(const TABLE& table);
+bool is_own_servable_engine(const TABLE& table);
+// A part of open_with_needs(). If it returns false, an error is raised.
 bool open_and_lock(THD* thd, TableRequest& request, Purpose purpose);
-// Of open_failure(): an error that only this family knows.
+// A part of open_failure(): an error that only this family has.
 OpenFailure own_open_failure(std::uint32_t error);
-// Of close_tables(): what is left of a statement with needs, but for its memory.
+// A part of close_tables(): KILL may have left tables half opened. They must not go back to the
+// table cache, where others would get them.
+void drop_half_opened_tables(THD* thd);
+// A part of close_tables(): ends what remains of a statement with needs, except its memory.
 void end_statement_with_needs(THD* thd);
 
 }  // namespace hs::mysqld::server
+
+#pragma GCC visibility pop

@@ -1,6 +1,6 @@
-// Open tables and their indexes, as plans, scans and transactions see them. All inline.
+// Open tables and their indexes, for plans, scans and transactions. All functions are inline.
 //
-// Called on the thread that owns the TABLE. Included by server_api.h alone.
+// Called on the thread that owns the TABLE. Only api.h includes it.
 #pragma once
 
 #include <cstdint>
@@ -9,30 +9,48 @@
 namespace hs::mysqld::server {
 
 inline std::string_view index_name(const KEY& index);
-// Whether rows are found in the index by value.
+// Whether rows can be found in the index by value.
 inline bool is_searchable(const TABLE& table, unsigned index);
-// Whether the index is where the rows themselves are.
+// Whether the index contains the rows themselves.
 inline bool is_clustering(const TABLE& table, unsigned index);
 
-// Adds a column to the read set, with those that it is computed from.
+// So many key parts identify each entry of the index and can be searched by. They may include parts
+// of the primary key that the server adds to the index. 0: the server knows no such parts.
+inline unsigned identifying_parts(TABLE& table, unsigned index);
+
+// Adds a column to the read set, and the columns from which it is computed.
 inline void mark_to_read(TABLE& table, Field& column);
 
-// Reads of the index alone, without the row behind.
+// Reads the index alone, without the rows.
 inline void start_keyread(TABLE& table, unsigned index);
 inline void end_keyread(TABLE& table);
 
-// System versioning: tables that keep rows that are no longer current.
+// System versioning: tables that also keep old versions of rows.
 inline bool is_versioned(const TABLE& table);
 inline bool is_current_row(const TABLE& table);
 inline void mark_version_columns(TABLE& table);
 
 inline bool has_transactions(const TABLE& table);
+// Whether the engine, with the THD's settings, refuses every locked row at once, for every kind of
+// write.
+inline bool refuses_locked_rows(const TABLE& table);
+// A sequence, from which defaults take numbers. As with AUTO_INCREMENT, a number is never given
+// back.
+inline bool is_sequence(const TABLE& table);
 
-// The statement of the current transaction: whether an engine takes part in it.
+// If the engine cannot change rows, the error with which UPDATE and DELETE end; otherwise 0. It has
+// to be asked before a row is searched: such an engine may take minutes to find one.
+inline std::uint32_t modification_refused(const TABLE& table);
+
+// Whether an engine takes part in the current statement of the transaction.
 inline bool is_statement_open(const THD* thd);
-// A table without transactions was changed: not all can be rolled back.
+// Notes that a table without transactions was changed, so that not everything can be rolled back.
 inline void note_unsafe_change(THD* thd);
-// SQL's cache of results must forget what it knows of the table.
+// How many files the server may have open by its own settings: the sockets of its sessions, and two
+// files for each table in its cache.
+inline std::uint64_t most_open_files();
+
+// SQL's query cache must forget its results from this table.
 inline void forget_cached_results(THD* thd, TABLE& table);
 
 }  // namespace hs::mysqld::server

@@ -1,6 +1,6 @@
-// Text and numbers as the server reads and compares them. All inline.
+// Text and numbers as the server reads and compares them. All functions are inline.
 //
-// Pure functions, any thread. Included by server_api.h alone.
+// Pure functions, for any thread. Only api.h includes it.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,24 @@ namespace hs::mysqld::server {
 inline bool is_ascii(const CHARSET_INFO* charset);
 // Whether the collation ignores blanks at the end.
 inline bool pads(const CHARSET_INFO* charset);
-// The text's length in bytes without the blanks at its end.
+// The text's length in bytes, without the blanks at its end.
 inline std::size_t length_without_blanks(const CHARSET_INFO* charset, std::string_view text);
 inline std::size_t count_characters(const CHARSET_INFO* charset, std::string_view text);
-// The length in bytes of the part that is text of this character set.
+// The length in bytes of the beginning that is valid text of this character set.
 inline std::size_t well_formed_length(const CHARSET_INFO* charset, std::string_view text);
-// Below, at or above 0, as the collation orders them, blanks at the end as it treats them.
+// Less than, equal to or greater than 0, in the order of the collation, which also decides about
+// blanks at the end.
 inline int compare(const CHARSET_INFO* charset, std::string_view a, std::string_view b);
-// The collation's weights, so that equal text has equal bytes. Returns how many were written.
+// The collation's weights: texts that are equal have equal weights. Returns how many bytes were
+// written.
 inline std::size_t make_weights(const CHARSET_INFO* charset, std::string_view text,
                                 std::span<unsigned char> weights);
+// How many bytes the weights of a text of so many bytes may take. Each byte may be a character.
+inline std::size_t room_for_weights(const CHARSET_INFO* charset, std::size_t text_size);
 inline void fill_blanks(const CHARSET_INFO* charset, unsigned char* to, std::size_t size);
+
+// Whether SQL computes with an empty text, or one of blanks only, as with 0.
+constexpr bool blanks_count_as_zero();
 
 // A number at the beginning of the text.
 struct ParsedDecimal {

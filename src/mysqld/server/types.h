@@ -1,7 +1,8 @@
-// Server types, by names that are the same for every server family.
+// Server types, by names that are the same in every server family.
 //
-// Enough for a header of mysqld/ to point to them without including the server's.
-// The family's half stands in family_types.h, in the folder that CMake has chosen.
+// With them a header of mysqld/ can declare pointers to server types without the server's headers.
+// The family's part is in family_types.h, in the folder that CMake has chosen. api.h checks that it
+// names the types that the server's headers use.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@ struct TABLE;
 
 namespace hs::mysqld {
 
-// What a table is opened for. Each kind of write has its own triggers, and with
-// them its own set of tables that have to be opened beside it.
+// What a table is opened for. Each kind of write has its own triggers, and so its own set of tables
+// that have to be opened with the table.
 enum class Purpose : std::uint8_t { read, insert, update, erase };
 
 inline bool is_write(Purpose purpose) { return purpose != Purpose::read; }

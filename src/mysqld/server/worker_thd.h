@@ -1,31 +1,37 @@
-// A worker's THD: what HostThread asks of the server to make, show, kill and end it.
+// A worker's THD: how HostThread makes, shows, kills and ends it in the server.
 //
-// On the worker's own thread, but for kill().
+// Called on the worker's own thread, except kill().
 #pragma once
 
 #include "mysqld/server/types.h"
 
+// They are hidden, so that the linker refuses a family that leaves one of them undefined.
+#pragma GCC visibility push(hidden)
+
 namespace hs::mysqld::server {
 
 bool is_shutting_down();
-// Waits a moment for the server to have started; whether it has.
+// Waits a moment for the server to start. Returns whether it has started.
 bool await_start();
 
-// A THD for the calling thread, seen by SHOW PROCESSLIST, KILL and shutdown, with no rights to be checked.
+// A THD for the calling thread. SHOW PROCESSLIST, KILL and shutdown see it. Its rights are not
+// checked.
 THD* make_worker_thd();
 void destroy_worker_thd(THD* thd);
 
-// How finds on the write port read: SERIALIZABLE would make them lock.
+// Makes finds on the write port read without locks. With SERIALIZABLE they would lock rows.
 void read_repeatably(THD* thd);
-// What SET SESSION does, for a variable of a storage engine.
+// Does what SET SESSION does, for a variable of a storage engine.
 void set_session_variable(THD* thd, const char* name, long long value);
 
-// Shows the THD as idle, or as working, and what it does: a string literal.
+// Shows the THD as idle or as working, and what it does. `state` must be a string literal.
 void show(THD* thd, bool works, const char* state);
 
-// The server as a whole wants the thread to go.
+// Whether the whole server wants the thread to leave.
 bool must_leave(const THD* thd);
 void kill(THD* thd);
 void forget_kill(THD* thd);
 
 }  // namespace hs::mysqld::server
+
+#pragma GCC visibility pop

@@ -37,6 +37,7 @@ async function main() {
   const reader = await open(reading, 'PRIMARY', columns, ['salary', 'name']);
   const writer = await open(writing, 'PRIMARY', columns);
   const salary = await open(writing, 'PRIMARY', ['salary']);
+  const narrow = await open(writing, 'PRIMARY', ['id', 'name']);
   const byName = await open(reading, 'by_name', ['id']);
 
   await call('insert', writer, 'insert', [10, 'Jürgen\t\n\0', 5000]);
@@ -59,6 +60,9 @@ async function main() {
   await call('update and get', writer, 'updateAndGet', '=', 3, [3, 'Chloe', 1]);
   await call('delete', writer, 'delete', '=', 11);
   await call('delete and get', writer, 'deleteAndGet', '=', 10);
+  await call('insert too many', narrow, 'insert', [12, 'Eve', 'surplus', 1]);
+  await call('update too many', salary, 'update', '=', 4, [401, 'surplus', 2]);
+  await call('find from the beginning', reader, 'find', '>=', '', { limit: 2 });
   await call('read only', reader, 'delete', '=', 1);
   reading.close();
   writing.close();

@@ -1,6 +1,15 @@
 """A client for HandlerSocket: rows of MariaDB and MySQL by an indexed key, without SQL."""
 
-from .client import Client, ClientPipeline, Index, PipelinedIndex
+from .client import (
+    Client,
+    ClientPipeline,
+    FindInOptions,
+    FindOneOptions,
+    FindOptions,
+    Index,
+    Key,
+    PipelinedIndex,
+)
 from .codec import Cell, RawReply, Value
 from .connection import Address, Connection, Pending, Pipeline
 from .errors import (
@@ -18,8 +27,10 @@ from .requests import (
     FetchModify,
     Filter,
     FilterKind,
+    FilterOp,
     Find,
     FindModify,
+    FindOp,
     In,
     Insert,
     ModifyOp,
@@ -41,12 +52,18 @@ __all__ = [
     "FetchModify",
     "Filter",
     "FilterKind",
+    "FilterOp",
     "Find",
+    "FindInOptions",
     "FindModify",
+    "FindOneOptions",
+    "FindOp",
+    "FindOptions",
     "HandlerSocketError",
     "In",
     "Index",
     "Insert",
+    "Key",
     "LockError",
     "ModifyOp",
     "OpenIndex",

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, Union
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar, Unpack
 
-from .codec import Value
-from .connection import Address, Connection, Pending, Pipeline
+from .codec import VALUE_TYPES, Value
+from .connection import Address, Connection, Pending
+from .errors import ConnectionLost, ReplyError
 from .requests import (
     Auth,
     FetchModify,
+    Filter,
     Find,
     FindModify,
+    FindOp,
     In,
     Insert,
     ModifyOp,
@@ -23,20 +27,46 @@ from .requests import (
 T = TypeVar("T")
 
 #: A key: its parts in order, or the one value of the first part.
-Key = Union[Value, Sequence[Value]]
-_IndexName = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
+Key: TypeAlias = Value | Sequence[Value]
+_IndexName: TypeAlias = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
+
+
+class FindOneOptions(TypedDict, total=False):
+    """Keywords of a find that answers one row."""
+
+    op: FindOp
+    offset: int
+    in_: In | None
+    filters: Sequence[Filter]
+
+
+class FindOptions(FindOneOptions, total=False):
+    """Keywords of every other find and modification."""
+
+    limit: int
+
+
+class FindInOptions(TypedDict, total=False):
+    """Keywords of find_in()."""
+
+    op: FindOp
+    limit: int
+    offset: int
+    filters: Sequence[Filter]
 
 
 def _parts(key: Key) -> Sequence[Value]:
-    return [key] if key is None or isinstance(key, (bytes, str, int)) else key
+    return [key] if isinstance(key, VALUE_TYPES) else key
 
 
 class Client:
     """One connection that remembers what it has opened.
 
     The server listens on two ports: the one for reading, 9998, and the one for
-    reading and writing, 9999. Connects on first use; after a loss of the connection
-    the next call connects again. What was under way is never sent twice by itself.
+    reading and writing, 9999. Connects on first use. Where the server has closed the connection
+    meanwhile (it does so to those that are idle), the next call connects again, logs in and
+    opens the indexes again. What may have been executed is never sent twice: a loss under way
+    is ConnectionLost. Threads may share a client; they take turns, a call or a pipeline each.
     """
 
     def __init__(
@@ -49,6 +79,7 @@ class Client:
         self._address = address
         self._secret = secret
         self._timeout = timeout
+        self._lock = threading.RLock()
         self._connection: Connection | None = None
         self._opened: dict[_IndexName, int] = {}
 
@@ -62,30 +93,35 @@ class Client:
         filter_columns: Sequence[str] = (),
     ) -> Index:
         """An index of a table with the columns that its rows are to have. Opens it."""
+        OpenIndex(0, database, table, index, columns, filter_columns).encode()  # refuses, in words
         opened = Index(self, (database, table, index, tuple(columns), tuple(filter_columns)))
-        self._index_id(opened.name)
+        self._on_connection(lambda connection: self._index_id(connection, opened.name))
         return opened
 
     def request(self, request: Request[T]) -> T:
         """Any request, on this client's connection."""
-        return self.connection().request(request)
+        return self._on_connection(lambda connection: connection.request(request))
 
     def pipeline(self) -> ClientPipeline:
         """Requests of this client's indexes that travel together."""
         return ClientPipeline(self)
 
     def connection(self) -> Connection:
-        """The connection, made and authenticated if there is none."""
-        if self._connection is None or self._connection.closed:
-            self._opened.clear()
-            self._connection = Connection(self._address, timeout=self._timeout)
-            if self._secret is not None:
-                self._connection.request(Auth(self._secret))
-        return self._connection
+        """The connection, made and authenticated if there is none that can be used."""
+        with self._lock:
+            if self._connection is None or not self._connection.usable:
+                self.close()
+                self._opened.clear()
+                connection = Connection(self._address, timeout=self._timeout)
+                if self._secret is not None:
+                    connection.request(Auth(self._secret))
+                self._connection = connection
+            return self._connection
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
 
     def __enter__(self) -> Client:
         return self
@@ -93,8 +129,18 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _index_id(self, name: _IndexName) -> int:
-        connection = self.connection()
+    def _on_connection(self, work: Callable[[Connection], T]) -> T:
+        """Does work that sends something, alone. Again on a new connection if nothing got away."""
+        with self._lock:
+            connection = self.connection()
+            try:
+                return work(connection)
+            except ConnectionLost as error:
+                if not error.nothing_sent:
+                    raise
+            return work(self.connection())
+
+    def _index_id(self, connection: Connection, name: _IndexName) -> int:
         index_id = self._opened.get(name)
         if index_id is None:
             index_id = len(self._opened)
@@ -103,98 +149,147 @@ class Client:
         return index_id
 
 
-class _Requests:
-    """How the calls of an index become requests; what becomes of a request is the heir's."""
-
-    def __init__(self, client: Client, name: _IndexName) -> None:
-        self._client = client
-        self.name = name
-
-    def _find(self, key: Key, options: Mapping[str, Any]) -> Find:
-        return Find(self._client._index_id(self.name), _parts(key), **options)
-
-    def _find_in(self, values: Sequence[Value], key: Key, options: dict[str, Any]) -> Find:
-        position = options.pop("key_part", 0)
-        parts = list(_parts(key)) or [""]
-        options.setdefault("limit", len(values))
-        return self._find(parts, {**options, "in_": In(values, position)})
-
-    def _insert(self, values: Sequence[Value]) -> Insert:
-        return Insert(self._client._index_id(self.name), values)
+# Each call of an index is a request that lacks the index's id until there is a connection.
+_Call: TypeAlias = Callable[[int], Request[T]]
 
 
-class Index(_Requests):
+def _find(key: Key, options: FindOptions) -> _Call[list[Row]]:
+    return lambda index_id: Find(index_id, _parts(key), **options)
+
+
+def _find_in(
+    values: Sequence[Value], key: Key, key_part: int, options: FindInOptions
+) -> _Call[list[Row]]:
+    parts = _parts(key) or [""]
+    with_limit: FindInOptions = {"limit": len(values), **options}
+    return lambda index_id: Find(index_id, parts, in_=In(values, key_part), **with_limit)
+
+
+def _modify(op: ModifyOp, key: Key, values: Sequence[Value], options: FindOptions) -> _Call[int]:
+    return lambda index_id: FindModify(Find(index_id, _parts(key), **options), op, values)
+
+
+def _fetch(
+    op: ModifyOp, key: Key, values: Sequence[Value], options: FindOptions
+) -> _Call[list[Row]]:
+    return lambda index_id: FetchModify(Find(index_id, _parts(key), **options), op, values)
+
+
+def _insert(values: Sequence[Value]) -> _Call[int | None]:
+    return lambda index_id: Insert(index_id, values)
+
+
+def _is_empty(values: Sequence[Value]) -> bool:
+    """Nothing is IN an empty list. What is no list is for In to refuse."""
+    return isinstance(values, (list, tuple)) and not values
+
+
+class Index:
     """Finds and changes rows through one index. Made by Client.index().
 
     The keyword options of every find and modification are those of `Find`:
     `op` (``= > >= < <=``), `limit`, `offset`, `in_` and `filters`.
     """
 
-    def find(self, key: Key, **options: Any) -> list[Row]:
-        """The rows of a key."""
-        return self._client.request(self._find(key, options))
+    def __init__(self, client: Client, name: _IndexName) -> None:
+        self._client = client
+        self.name = name
 
-    def find_one(self, key: Key, **options: Any) -> Row | None:
+    def find(self, key: Key, **options: Unpack[FindOptions]) -> list[Row]:
+        """The rows of a key."""
+        return self._do(_find(key, options))
+
+    def find_one(self, key: Key, **options: Unpack[FindOneOptions]) -> Row | None:
         """The first row of a key, or None."""
-        rows = self.find(key, limit=1, **options)
+        rows = self._do(lambda index_id: Find(index_id, _parts(key), limit=1, **options))
         return rows[0] if rows else None
 
-    def find_in(self, values: Sequence[Value], key: Key = (), **options: Any) -> list[Row]:
+    def find_in(
+        self,
+        values: Sequence[Value],
+        key: Key = (),
+        *,
+        key_part: int = 0,
+        **options: Unpack[FindInOptions],
+    ) -> list[Row]:
         """The rows of many keys: one key part (`key_part`, 0) takes each of `values`.
 
         `key` holds the other parts, with any value at that place. The limit is by itself the
         number of values: enough for a unique index, to be given for another.
         """
-        return self._client.request(self._find_in(values, key, options))
+        return [] if _is_empty(values) else self._do(_find_in(values, key, key_part, options))
 
-    def update(self, key: Key, values: Sequence[Value], **options: Any) -> int:
+    def update(self, key: Key, values: Sequence[Value], **options: Unpack[FindOptions]) -> int:
         """Gives the first columns of each row found these values. Returns how many were found."""
-        find = self._find(key, options)
-        return self._client.request(FindModify(find, ModifyOp.UPDATE, values))
+        return self._do(_modify(ModifyOp.UPDATE, key, values, options))
 
-    def delete(self, key: Key, **options: Any) -> int:
+    def delete(self, key: Key, **options: Unpack[FindOptions]) -> int:
         """Deletes each row found. Returns how many."""
-        return self._client.request(FindModify(self._find(key, options), ModifyOp.DELETE))
+        return self._do(_modify(ModifyOp.DELETE, key, (), options))
 
-    def increment(self, key: Key, amounts: Sequence[Value], **options: Any) -> int:
+    def increment(self, key: Key, amounts: Sequence[Value], **options: Unpack[FindOptions]) -> int:
         """Adds to the first columns of each row found. NULL stays NULL."""
-        find = self._find(key, options)
-        return self._client.request(FindModify(find, ModifyOp.INCREMENT, amounts))
+        return self._do(_modify(ModifyOp.INCREMENT, key, amounts, options))
 
-    def decrement(self, key: Key, amounts: Sequence[Value], **options: Any) -> int:
+    def decrement(self, key: Key, amounts: Sequence[Value], **options: Unpack[FindOptions]) -> int:
         """Subtracts likewise; a value that would cross zero stays, and its row is not counted."""
-        find = self._find(key, options)
-        return self._client.request(FindModify(find, ModifyOp.DECREMENT, amounts))
+        return self._do(_modify(ModifyOp.DECREMENT, key, amounts, options))
 
     def fetch_and(
-        self, change: ModifyOp, key: Key, values: Sequence[Value] = (), **options: Any
+        self,
+        change: ModifyOp,
+        key: Key,
+        values: Sequence[Value] = (),
+        **options: Unpack[FindOptions],
     ) -> list[Row]:
         """Any of the four modifications, returning the rows as they were before."""
-        return self._client.request(FetchModify(self._find(key, options), change, values))
+        return self._do(_fetch(change, key, values, options))
 
     def insert(self, values: Sequence[Value]) -> int | None:
         """A new row, by the first columns' values. Returns its auto-increment value, if any."""
-        return self._client.request(self._insert(values))
+        return self._do(_insert(values))
+
+    def _do(self, call: _Call[T]) -> T:
+        def work(connection: Connection) -> T:
+            return connection.request(call(self._client._index_id(connection, self.name)))
+
+        return self._client._on_connection(work)
 
 
 class ClientPipeline:
-    """A pipeline that knows indexes: `on(index)` has the calls of Index, returning Pending."""
+    """A pipeline that knows indexes: `on(index)` has the calls of Index, returning Pending.
+
+    Everything is sent by run(), which opens the indexes where that has to be done anew.
+    """
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._pipeline: Pipeline = client.connection().pipeline()
+        self._waiting: list[_Waiting] = []
+        self._settled: list[Pending[Any]] = []
 
     def on(self, index: Index) -> PipelinedIndex:
-        return PipelinedIndex(self._client, index.name, self._pipeline)
+        if index._client is not self._client:
+            raise ValueError("the index was opened by another client than the pipeline's")
+        return PipelinedIndex(index.name, self._add)
 
     def send(self, request: Request[T]) -> Pending[T]:
-        return self._pipeline.send(request)
+        """Any request, with an index id that the caller knows."""
+        return self._add(None, request)
 
     def run(self) -> None:
-        self._pipeline.run()
+        """Sends what was added and waits for every reply. May be used again after it."""
+        waiting, self._waiting = self._waiting, []
+        self._settled += [pending for _, _, pending in waiting]
+        try:
+            self._client._on_connection(lambda connection: self._exchange(connection, waiting))
+        except ConnectionLost as error:
+            for _, _, pending in waiting:
+                pending._settle_unless_done(error)
+            raise
 
     def results(self) -> list[Any]:
-        return self._pipeline.results()
+        """Every result so far in the order of the requests; an error stands as the exception."""
+        return [pending._outcome() for pending in self._settled]
 
     def __enter__(self) -> ClientPipeline:
         return self
@@ -203,39 +298,95 @@ class ClientPipeline:
         if kind is None:
             self.run()
 
+    def _add(self, name: _IndexName | None, request: Request[T] | None) -> Pending[T]:
+        """Without a request it is settled already, and only its place counts."""
+        pending = Pending(request)
+        self._waiting.append((name, b"" if request is None else request.encode(), pending))
+        return pending
 
-class PipelinedIndex(_Requests):
-    """Index's calls, each adding a request to a pipeline."""
+    def _exchange(self, connection: Connection, waiting: list[_Waiting]) -> None:
+        lines: list[bytes] = []
+        asked: list[Pending[Any]] = []
+        refused: dict[_IndexName, ReplyError] = {}
+        for name, line, pending in waiting:
+            if not line:
+                continue
+            if name is not None and name not in refused:
+                try:
+                    index_id = self._client._index_id(connection, name)
+                    line = b"%d" % index_id + line[1:]  # it was encoded with the id 0
+                except ReplyError as error:
+                    refused[name] = error
+            if name in refused:
+                pending._settle_as(refused[name])
+            else:
+                lines.append(line)
+                asked.append(pending)
+        for pending, reply in zip(asked, connection.exchange(lines), strict=True):
+            pending._settle(reply)
 
-    def __init__(self, client: Client, name: _IndexName, pipeline: Pipeline) -> None:
-        super().__init__(client, name)
-        self._pipeline = pipeline
 
-    def find(self, key: Key, **options: Any) -> Pending[list[Row]]:
-        return self._pipeline.send(self._find(key, options))
+#: An index, unless the request has its id; the request's line; where its result goes.
+_Waiting: TypeAlias = tuple[_IndexName | None, bytes, Pending[Any]]
 
-    def find_in(self, values: Sequence[Value], key: Key = (), **options: Any) -> Pending[list[Row]]:
-        return self._pipeline.send(self._find_in(values, key, options))
 
-    def update(self, key: Key, values: Sequence[Value], **options: Any) -> Pending[int]:
-        find = self._find(key, options)
-        return self._pipeline.send(FindModify(find, ModifyOp.UPDATE, values))
+class _Add(Protocol):
+    def __call__(self, name: _IndexName | None, request: Request[T] | None) -> Pending[T]: ...
 
-    def delete(self, key: Key, **options: Any) -> Pending[int]:
-        return self._pipeline.send(FindModify(self._find(key, options), ModifyOp.DELETE))
 
-    def increment(self, key: Key, amounts: Sequence[Value], **options: Any) -> Pending[int]:
-        find = self._find(key, options)
-        return self._pipeline.send(FindModify(find, ModifyOp.INCREMENT, amounts))
+class PipelinedIndex:
+    """Index's calls, each adding a request to a pipeline; what cannot be said is refused then."""
 
-    def decrement(self, key: Key, amounts: Sequence[Value], **options: Any) -> Pending[int]:
-        find = self._find(key, options)
-        return self._pipeline.send(FindModify(find, ModifyOp.DECREMENT, amounts))
+    def __init__(self, name: _IndexName, add: _Add) -> None:
+        self.name = name
+        self._add = add
+
+    def find(self, key: Key, **options: Unpack[FindOptions]) -> Pending[list[Row]]:
+        return self._later(_find(key, options))
+
+    def find_in(
+        self,
+        values: Sequence[Value],
+        key: Key = (),
+        *,
+        key_part: int = 0,
+        **options: Unpack[FindInOptions],
+    ) -> Pending[list[Row]]:
+        if not _is_empty(values):
+            return self._later(_find_in(values, key, key_part, options))
+        nothing: Pending[list[Row]] = self._add(None, None)
+        nothing._settle_as([])
+        return nothing
+
+    def update(
+        self, key: Key, values: Sequence[Value], **options: Unpack[FindOptions]
+    ) -> Pending[int]:
+        return self._later(_modify(ModifyOp.UPDATE, key, values, options))
+
+    def delete(self, key: Key, **options: Unpack[FindOptions]) -> Pending[int]:
+        return self._later(_modify(ModifyOp.DELETE, key, (), options))
+
+    def increment(
+        self, key: Key, amounts: Sequence[Value], **options: Unpack[FindOptions]
+    ) -> Pending[int]:
+        return self._later(_modify(ModifyOp.INCREMENT, key, amounts, options))
+
+    def decrement(
+        self, key: Key, amounts: Sequence[Value], **options: Unpack[FindOptions]
+    ) -> Pending[int]:
+        return self._later(_modify(ModifyOp.DECREMENT, key, amounts, options))
 
     def fetch_and(
-        self, change: ModifyOp, key: Key, values: Sequence[Value] = (), **options: Any
+        self,
+        change: ModifyOp,
+        key: Key,
+        values: Sequence[Value] = (),
+        **options: Unpack[FindOptions],
     ) -> Pending[list[Row]]:
-        return self._pipeline.send(FetchModify(self._find(key, options), change, values))
+        return self._later(_fetch(change, key, values, options))
 
     def insert(self, values: Sequence[Value]) -> Pending[int | None]:
-        return self._pipeline.send(self._insert(values))
+        return self._later(_insert(values))
+
+    def _later(self, call: _Call[T]) -> Pending[T]:
+        return self._add(self.name, call(0))

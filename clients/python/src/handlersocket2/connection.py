@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import select
 import socket
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from os import PathLike, fspath
 from types import TracebackType
-from typing import Any, Generic, TypeVar, Union, cast
+from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from .codec import RawReply, decode_line
 from .errors import ConnectionLost, HandlerSocketError, ProtocolError, ReplyError
 from .requests import Request, result_of
 
 T = TypeVar("T")
-Address = Union[tuple[str, int], str, "PathLike[str]"]
+Address: TypeAlias = tuple[str, int] | str | PathLike[str]
 
 _CHUNK = 256 * 1024
 
@@ -24,7 +25,8 @@ class Connection:
     """A connection to one port of the server: a (host, port) or the path of a Unix socket.
 
     `timeout` bounds in seconds how long the server may keep this side waiting
-    without a byte sent or received (None: forever). Not for use by two threads at once.
+    without a byte sent or received (None: forever). Threads may share it: each request, and
+    each pipeline as a whole, waits until the one before has its replies.
     After ConnectionLost or ProtocolError it is closed.
     """
 
@@ -32,6 +34,8 @@ class Connection:
         self._timeout = timeout
         self._received = bytearray()
         self._searched = 0  # bytes of _received known to hold no LF
+        self._turn = threading.Lock()  # held by who sends and is owed replies
+        self._turn_of: int | None = None  # that thread
         self._socket = self._connect(address)
 
     def request(self, request: Request[T]) -> T:
@@ -53,13 +57,15 @@ class Connection:
         Reads while it writes, so that no number of requests can block both sides.
         An iterator left early closes the connection: the replies would be out of step.
         """
+        self._take_turn()
         unsent = memoryview(b"".join(lines))
+        untouched = len(unsent)
         answered = 0
         try:
             while answered < len(lines):
                 line = self._next_line()
                 if line is None:
-                    unsent = self._transfer(unsent)
+                    unsent = self._transfer(unsent, nothing_sent=len(unsent) == untouched)
                     continue
                 reply = decode_line(line)
                 answered += 1
@@ -67,6 +73,22 @@ class Connection:
         finally:
             if answered < len(lines):
                 self.close()
+            self._give_turn()
+
+    @property
+    def usable(self) -> bool:
+        """Whether a request can be sent: False once this side or the server has closed.
+
+        The server closes a connection that was idle for too long. What it sends without having been
+        asked cannot be a reply either.
+        """
+        if self.closed:
+            return False
+        self._take_turn()
+        try:
+            return not self._received and not self._readable()
+        finally:
+            self._give_turn()
 
     @property
     def closed(self) -> bool:
@@ -84,6 +106,25 @@ class Connection:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _take_turn(self) -> None:
+        if not self._turn.acquire(blocking=False):
+            if self._turn_of == threading.get_ident():
+                raise RuntimeError("replies of this thread's exchange() are still to be read")
+            self._turn.acquire()
+        self._turn_of = threading.get_ident()
+
+    def _give_turn(self) -> None:
+        self._turn_of = None
+        self._turn.release()
+
+    def _readable(self) -> bool:
+        try:
+            poll = select.poll()
+            poll.register(self._socket, select.POLLIN)
+            return bool(poll.poll(0))
+        except (OSError, ValueError):  # ValueError: closed by another thread
+            return True
+
     def _connect(self, address: Address) -> socket.socket:
         try:
             if isinstance(address, tuple):
@@ -98,7 +139,8 @@ class Connection:
                     connected.close()
                     raise
         except OSError as error:
-            raise ConnectionLost(f"cannot connect to {address}: {error}") from error
+            text = f"cannot connect to {address}: {error}"
+            raise ConnectionLost(text, nothing_sent=True) from error
         connected.setblocking(False)
         return connected
 
@@ -113,10 +155,10 @@ class Connection:
         self._searched = 0
         return line
 
-    def _transfer(self, unsent: memoryview) -> memoryview:
+    def _transfer(self, unsent: memoryview, *, nothing_sent: bool) -> memoryview:
         """Sends or receives something, whichever comes first; returns what is still unsent."""
         if self.closed:
-            raise ConnectionLost("the connection is closed")
+            raise ConnectionLost("the connection is closed", nothing_sent=nothing_sent)
         try:
             if unsent:
                 try:
@@ -126,10 +168,11 @@ class Connection:
             if not self._wait(for_writing=bool(unsent)):
                 return unsent  # there is room to write again
             received = self._socket.recv(_CHUNK)
-        except OSError as error:
-            raise ConnectionLost(str(error) or type(error).__name__) from error
+        except (OSError, ValueError) as error:  # ValueError: closed by another thread
+            text = str(error) or type(error).__name__
+            raise ConnectionLost(text, nothing_sent=nothing_sent) from error
         if not received:
-            raise ConnectionLost("the server closed the connection")
+            raise ConnectionLost("the server closed the connection", nothing_sent=nothing_sent)
         self._received += received
         return unsent
 
@@ -150,7 +193,7 @@ class Connection:
 class Pending(Generic[T]):
     """The result of a pipelined request, once the pipeline has run."""
 
-    def __init__(self, request: Request[T]) -> None:
+    def __init__(self, request: Request[T] | None) -> None:
         self._request = request
         self._result: T | HandlerSocketError | None = None
         self._done = False
@@ -168,11 +211,22 @@ class Pending(Generic[T]):
         return self._result if isinstance(self._result, HandlerSocketError) else None
 
     def _settle(self, reply: RawReply) -> None:
+        assert self._request is not None
         try:
-            self._result = result_of(self._request, reply)
+            self._settle_as(result_of(self._request, reply))
         except (ReplyError, ProtocolError) as error:
-            self._result = error
+            self._settle_as(error)
+
+    def _settle_as(self, result: T | HandlerSocketError) -> None:
+        self._result = result
         self._done = True
+
+    def _settle_unless_done(self, error: HandlerSocketError) -> None:
+        if not self._done:
+            self._settle_as(error)
+
+    def _outcome(self) -> T | HandlerSocketError:
+        return self.error() or self.result()
 
 
 class Pipeline:
@@ -180,29 +234,31 @@ class Pipeline:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._waiting: list[Pending[Any]] = []
-        self._lines: list[bytes] = []
+        self._waiting: list[tuple[bytes, Pending[Any]]] = []
         self._settled: list[Pending[Any]] = []
 
     def send(self, request: Request[T]) -> Pending[T]:
         """Adds a request; its result is there after the pipeline has run."""
-        line = request.encode()
         pending = Pending(request)
-        self._lines.append(line)
-        self._waiting.append(pending)
+        self._waiting.append((request.encode(), pending))
         return pending
 
     def run(self) -> None:
         """Sends what was added and waits for every reply. May be used again after it."""
         waiting, self._waiting = self._waiting, []
-        lines, self._lines = self._lines, []
-        for pending, reply in zip(waiting, self._connection.exchange(lines)):
-            pending._settle(reply)
-        self._settled += waiting
+        self._settled += [pending for _, pending in waiting]
+        replies = self._connection.exchange([line for line, _ in waiting])
+        try:
+            for (_, pending), reply in zip(waiting, replies, strict=True):
+                pending._settle(reply)
+        except ConnectionLost as error:
+            for _, pending in waiting:
+                pending._settle_unless_done(error)
+            raise
 
     def results(self) -> list[Any]:
         """Every result so far in the order of the requests; an error stands as the exception."""
-        return [pending.error() or pending.result() for pending in self._settled]
+        return [pending._outcome() for pending in self._settled]
 
     def __enter__(self) -> Pipeline:
         return self

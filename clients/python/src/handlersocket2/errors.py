@@ -2,6 +2,42 @@
 
 from __future__ import annotations
 
+#: What the server's texts mean. Its numbers from 1000 on are those of SQL.
+_IN_WORDS = {
+    "open_table": "no such table, or one that the server does not serve",
+    "lock_tables": "the table's engine does not let it be changed now",
+    "121": "a row with the same unique key exists",
+    "131": "not possible with this index",
+    "146": "a row stayed locked for too long",
+    "149": "a deadlock: try again",
+    "151": "a foreign key has no parent row",
+    "152": "a foreign key still points to the row",
+    "167": "the AUTO_INCREMENT column has no more numbers",
+    "cmd": "not a request",
+    "stmtnum": "no open index has this number, or no more can be opened",
+    "op": "unknown operator",
+    "klen": "values are missing in the request",
+    "kpnum": "more key values than the index has parts",
+    "idxnum": "no such index",
+    "fld": "no such column",
+    "limit": "the limit is not a number",
+    "offset": "the offset is not a number",
+    "icol": "IN names a key part that was not given",
+    "invalueslen": "values of IN are missing",
+    "filtertype": "unknown type of filter",
+    "filterop": "unknown operator of a filter",
+    "filterfld": "no such filter column",
+    "filterblob": "a filter cannot compare this column",
+    "modop": "unknown modification",
+    "readonly": "this port only reads",
+    "escape": "a wrong escape",
+    "request_size": "the request is too large",
+    "max_waiting_bytes": "too much waits in the server's memory, and most of it is this client's",
+    "notimpl": "not implemented",
+    "unauth": "the secret is missing or wrong",
+    "authtype": "unknown kind of login",
+}
+
 
 class HandlerSocketError(Exception):
     """The root of this package's exceptions."""
@@ -15,7 +51,8 @@ class ReplyError(HandlerSocketError):
     """
 
     def __init__(self, code: int, text: str) -> None:
-        super().__init__(f"{code} {text}")
+        words = _IN_WORDS.get(text)
+        super().__init__(f"{code} {text}: {words}" if words else f"{code} {text}")
         self.code = code
         self.text = text
 
@@ -48,8 +85,13 @@ class ProtocolError(HandlerSocketError):
 class ConnectionLost(HandlerSocketError):
     """The connection could not be made, broke, or timed out.
 
-    Whether the server has executed the requests that were under way is unknown.
+    Whether the server has executed the requests that were under way is unknown, unless
+    `nothing_sent` is true: then it has seen none of them.
     """
+
+    def __init__(self, text: str, *, nothing_sent: bool = False) -> None:
+        super().__init__(text)
+        self.nothing_sent = nothing_sent
 
 
 _LOCK_NUMBERS = frozenset({"146", "149", "1205", "1213"})

@@ -5,12 +5,15 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar, get_args
 
-from .codec import Cell, RawReply, Value, encode_line, encode_value, to_bytes
+from .codec import VALUE_TYPES, Cell, RawReply, Value, encode_line, encode_value
 from .errors import ProtocolError, reply_error
 
-Row = tuple[Cell, ...]
+Row: TypeAlias = tuple[Cell, ...]
+#: How a find compares the key, and how a filter compares its column.
+FindOp: TypeAlias = Literal["=", ">", ">=", "<", "<="]
+FilterOp: TypeAlias = Literal["=", "!=", ">", ">=", "<", "<="]
 T_co = TypeVar("T_co", covariant=True)
 
 
@@ -24,19 +27,63 @@ class Request(Protocol[T_co]):
         """What a reply with code 0 says."""
 
 
-def _numbers(*numbers: int) -> list[bytes]:
-    for number in numbers:
-        if number < 0:
-            raise ValueError(f"{number}: the protocol's numbers are not negative")
-    return [b"%d" % number for number in numbers]
+# Whatever the caller gives becomes a token by one of these: nothing of it can end the token, or the
+# line, and begin another request.
+
+_MOST = 2**64 - 1
 
 
-def _name(text: str) -> bytes:
-    """A token of `P`, which is not escaped: such a name cannot be told to the server."""
-    name = text.encode()
-    if any(byte in name for byte in b"\t\n"):
-        raise ValueError(f"{text!r}: a name holds no TAB and no LF")
-    return name
+def _number(number: int, what: str) -> bytes:
+    if not isinstance(number, int) or isinstance(number, bool):
+        raise TypeError(f"{what} is a whole number, not {type(number).__name__}")
+    if not 0 <= number <= _MOST:
+        raise ValueError(f"{what} is a number from 0 to {_MOST}, not {number}")
+    return b"%d" % number
+
+
+def _name(text: str, what: str, forbidden: str = "\t\n\r\0") -> bytes:
+    """A token of `P`, which is not escaped."""
+    if not isinstance(text, str):
+        raise TypeError(f"{what} is a str, not {type(text).__name__}")
+    if found := [character for character in forbidden if character in text]:
+        raise ValueError(f"{what} cannot hold {found[0]!r}: {text!r}")
+    return text.encode()
+
+
+def _names(names: Sequence[str], what: str) -> bytes:
+    """Columns' names, which a comma parts."""
+    _check_list(names, what)
+    return b",".join(_name(name, f"a name among the {what}", "\t\n\r\0,") for name in names)
+
+
+def _operator(op: str, allowed: tuple[str, ...], what: str) -> bytes:
+    if op not in allowed:
+        raise ValueError(f"{what} is one of {' '.join(allowed)}, not {op!r}")
+    return op.encode()
+
+
+def _member(member: enum.Enum, kind: type[enum.Enum], what: str) -> bytes:
+    if not isinstance(member, kind):
+        raise TypeError(f"{what} is a {kind.__name__}, not {member!r}")
+    value: bytes = member.value
+    return value
+
+
+def _values(values: Sequence[Value], what: str) -> list[bytes]:
+    _check_list(values, what)
+    return [encode_value(value) for value in values]
+
+
+def _some_values(values: Sequence[Value], what: str) -> list[bytes]:
+    if tokens := _values(values, what):
+        return tokens
+    raise ValueError(f"the {what} are empty: there has to be one at least")
+
+
+def _check_list(values: object, what: str) -> None:
+    """Text and bytes are sequences, too, but not of values; a dict or a set has no order."""
+    if isinstance(values, VALUE_TYPES) or not isinstance(values, Sequence):
+        raise TypeError(f"the {what} are a list or a tuple, not {type(values).__name__}")
 
 
 @dataclass(frozen=True)
@@ -51,10 +98,13 @@ class OpenIndex:
     filter_columns: Sequence[str] = ()
 
     def encode(self) -> bytes:
-        tokens = [b"P", *_numbers(self.index_id)]
-        tokens += map(_name, (self.database, self.table, self.index, ",".join(self.columns)))
-        if self.filter_columns:
-            tokens.append(_name(",".join(self.filter_columns)))
+        tokens = [b"P", _number(self.index_id, "an index id")]
+        tokens.append(_name(self.database, "a database's name"))
+        tokens.append(_name(self.table, "a table's name"))
+        tokens.append(_name(self.index, "an index's name"))
+        tokens.append(_names(self.columns, "columns"))
+        if filter_columns := _names(self.filter_columns, "filter columns"):
+            tokens.append(filter_columns)
         return encode_line(tokens)
 
     def decode(self, reply: RawReply) -> None:
@@ -82,8 +132,9 @@ class Insert:
     values: Sequence[Value]
 
     def encode(self) -> bytes:
-        tokens = [*_numbers(self.index_id), b"+", *_numbers(len(self.values))]
-        return encode_line(tokens + [encode_value(value) for value in self.values])
+        values = _some_values(self.values, "values of an insert")
+        tokens = [_number(self.index_id, "an index id"), b"+", b"%d" % len(values)]
+        return encode_line(tokens + values)
 
     def decode(self, reply: RawReply) -> int | None:
         """The row's auto-increment value, or None if the table has none."""
@@ -97,6 +148,10 @@ class In:
     values: Sequence[Value]
     key_part: int = 0
 
+    def tokens(self) -> list[bytes]:
+        values = _some_values(self.values, "values of IN")
+        return [b"@", _number(self.key_part, "a key part"), b"%d" % len(values), *values]
+
 
 class FilterKind(enum.Enum):
     SKIP = b"F"  #: a row that fails is left out
@@ -107,10 +162,18 @@ class FilterKind(enum.Enum):
 class Filter:
     """A condition on the filter column number `column`."""
 
-    op: str
+    op: FilterOp
     column: int
     value: Value
     kind: FilterKind = FilterKind.SKIP
+
+    def tokens(self) -> list[bytes]:
+        return [
+            _member(self.kind, FilterKind, "the kind of a filter"),
+            _operator(self.op, get_args(FilterOp), "the op of a filter"),
+            _number(self.column, "the column of a filter"),
+            encode_value(self.value),
+        ]
 
 
 @dataclass(frozen=True)
@@ -119,22 +182,26 @@ class Find:
 
     index_id: int
     key: Sequence[Value]
-    op: str = "="
+    op: FindOp = "="
     limit: int = 1
     offset: int = 0
     in_: In | None = None
     filters: Sequence[Filter] = ()
 
     def tokens(self) -> list[bytes]:
-        tokens = [*_numbers(self.index_id), _name(self.op), *_numbers(len(self.key))]
-        tokens += map(encode_value, self.key)
-        tokens += _numbers(self.limit, self.offset)
+        key = _some_values(self.key, "values of a key")
+        tokens = [_number(self.index_id, "an index id")]
+        tokens.append(_operator(self.op, get_args(FindOp), "the op of a find"))
+        tokens.append(b"%d" % len(key))
+        tokens += key
+        tokens += [_number(self.limit, "a limit"), _number(self.offset, "an offset")]
         if self.in_ is not None:
-            tokens += [b"@", *_numbers(self.in_.key_part, len(self.in_.values))]
-            tokens += map(encode_value, self.in_.values)
+            tokens += self.in_.tokens()
+        _check_list(self.filters, "filters")
         for condition in self.filters:
-            tokens += [condition.kind.value, to_bytes(condition.op)]
-            tokens += [*_numbers(condition.column), encode_value(condition.value)]
+            if not isinstance(condition, Filter):
+                raise TypeError(f"a filter is a Filter, not {type(condition).__name__}")
+            tokens += condition.tokens()
         return tokens
 
     def encode(self) -> bytes:
@@ -151,6 +218,13 @@ class ModifyOp(enum.Enum):
     DECREMENT = b"-"
 
 
+def _modification(find: Find, op: ModifyOp, suffix: bytes, values: Sequence[Value]) -> list[bytes]:
+    op_token = _member(op, ModifyOp, "a modification") + suffix
+    if op is ModifyOp.DELETE and values:
+        raise ValueError("a deletion takes no values")
+    return [*find.tokens(), op_token, *_values(values, "values of a modification")]
+
+
 @dataclass(frozen=True)
 class FindModify:
     """A find whose rows are changed. Its result is how many were."""
@@ -160,7 +234,7 @@ class FindModify:
     values: Sequence[Value] = ()
 
     def encode(self) -> bytes:
-        return encode_line([*self.find.tokens(), self.op.value, *map(encode_value, self.values)])
+        return encode_line(_modification(self.find, self.op, b"", self.values))
 
     def decode(self, reply: RawReply) -> int:
         if len(reply.values) != 1:
@@ -177,8 +251,7 @@ class FetchModify:
     values: Sequence[Value] = ()
 
     def encode(self) -> bytes:
-        op = self.op.value + b"?"
-        return encode_line([*self.find.tokens(), op, *map(encode_value, self.values)])
+        return encode_line(_modification(self.find, self.op, b"?", self.values))
 
     def decode(self, reply: RawReply) -> list[Row]:
         return _rows(reply)
@@ -199,10 +272,10 @@ def _whole_number(cell: Cell) -> int:
 
 
 def _rows(reply: RawReply) -> list[Row]:
-    """The values cut into rows. With no columns there is nothing to cut."""
+    """The values cut into rows. With no columns there are no values."""
+    if len(reply.values) % reply.columns if reply.columns else reply.values:
+        raise ProtocolError(f"{len(reply.values)} values in rows of {reply.columns}")
     if reply.columns == 0:
         return []
-    if len(reply.values) % reply.columns:
-        raise ProtocolError(f"{len(reply.values)} values in rows of {reply.columns}")
     starts = range(0, len(reply.values), reply.columns)
     return [reply.values[start : start + reply.columns] for start in starts]

@@ -17,6 +17,8 @@ inline bool is_zerofill(const Field& field) { return (field.flags & ZEROFILL_FLA
 
 inline bool is_blob(const Field& field) { return (field.flags & BLOB_FLAG) != 0; }
 
+inline bool is_stored(const Field& field) { return field.stored_in_db(); }
+
 inline bool is_version_column(const Field& field) { return field.vers_sys_field(); }
 
 inline bool is_text(const Field& field) {
@@ -44,11 +46,17 @@ inline bool is_plain_string(const Field& field) {
     case MYSQL_TYPE_MEDIUM_BLOB:
     case MYSQL_TYPE_LONG_BLOB:
     case MYSQL_TYPE_BLOB:
-      // UUID and INET share a string's type, but have a form that can be wrong.
+      // UUID and INET are also stored as strings, but have a format of their own.
       return dynamic_cast<const Field_longstr*>(&field) != nullptr;
     default: return false;
   }
 }
+
+inline bool is_compressed(const Field& field) { return field.compression_method() != nullptr; }
+
+inline bool takes_memory_to_read(const Field& field) { return is_compressed(field); }
+
+inline void recover_from_no_memory(Field& field) { field.free(); }
 
 inline unsigned length_bytes_of(const Field& field) {
   return static_cast<const Field_varstring&>(field).length_bytes;

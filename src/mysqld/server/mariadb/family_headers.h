@@ -1,9 +1,9 @@
-// MariaDB's private headers, included here and nowhere else.
+// MariaDB's private headers. They are included only here.
 //
-// Included by server_api.h alone.
+// Only api.h includes it.
 #pragma once
 
-// Their order is the server's.
+// The server needs this order.
 // clang-format off
 #include <my_global.h>
 
@@ -13,6 +13,7 @@
 #include <key.h>
 #include <lock.h>
 #include <log.h>
+#include <mysys_err.h>
 #include <mysqld.h>
 #include <set_var.h>
 #include <sql_acl.h>
@@ -25,10 +26,11 @@
 #include <sql_plugin.h>
 #include <sql_trigger.h>
 #include <sql_update.h>
+#include <sys_vars_shared.h>
 #include <transaction.h>
 // clang-format on
 
-// my_global.h and its friends define these as macros.
+// my_global.h and the headers that it includes define these as macros.
 #undef min
 #undef max
 #undef test

@@ -3,8 +3,9 @@
 
 namespace hs::mysqld::server {
 
-// A read that KILL has ended.
-inline constexpr int killed_error = HA_ERR_ABORTED_BY_USER;
+constexpr int killed_error() { return HA_ERR_ABORTED_BY_USER; }
+constexpr int row_locked_error() { return HA_ERR_LOCK_WAIT_TIMEOUT; }
+constexpr std::uint32_t shortest_row_wait_s() { return 0; }
 
 inline std::uint32_t raised_error(const THD* thd) {
   return thd->is_error() ? thd->get_stmt_da()->sql_errno() : 0;
@@ -12,7 +13,15 @@ inline std::uint32_t raised_error(const THD* thd) {
 
 inline bool is_killed(const THD* thd) { return thd->killed != NOT_KILLED; }
 
-inline void free_memory(THD* thd) { free_root(thd->mem_root, MYF(MY_KEEP_PREALLOC)); }
+inline void forget_warnings(THD* thd) {
+  Diagnostics_area& area = *thd->get_stmt_da();
+  if (area.warn_count() != 0) area.clear_warning_info(thd->query_id);
+}
+
+inline void free_memory(THD* thd) {
+  thd->free_items();
+  free_root(thd->mem_root, MYF(MY_KEEP_PREALLOC));
+}
 
 class StrictChecks {
  public:
@@ -33,31 +42,47 @@ class StrictChecks {
   THD* thd_;
 };
 
-class QuietChecks {
+class QuietChecks final : public Internal_error_handler {
  public:
   explicit QuietChecks(THD* thd)
       : thd_(thd),
         count_cuted_fields_(thd->count_cuted_fields),
-        abort_on_warning_(thd->abort_on_warning) {
+        abort_on_warning_(thd->abort_on_warning),
+        sql_mode_(thd->variables.sql_mode) {
+    // A comparison accepts dates that an assignment may refuse.
+    thd->variables.sql_mode &= ~(MODE_NO_ZERO_DATE | MODE_NO_ZERO_IN_DATE);
+    thd->variables.sql_mode |= MODE_INVALID_DATES;
     thd->count_cuted_fields = CHECK_FIELD_WARN;
     thd->abort_on_warning = false;
+    thd->push_internal_handler(this);
   }
-  ~QuietChecks() {
+  ~QuietChecks() override {
+    thd_->pop_internal_handler();
+    thd_->variables.sql_mode = sql_mode_;
     thd_->count_cuted_fields = count_cuted_fields_;
     thd_->abort_on_warning = abort_on_warning_;
-    Diagnostics_area& area = *thd_->get_stmt_da();
-    if (area.is_error()) thd_->clear_error();
-    if (area.current_statement_warn_count() != 0) area.clear_warning_info(thd_->query_id);
   }
   QuietChecks(const QuietChecks&) = delete;
   QuietChecks& operator=(const QuietChecks&) = delete;
 
-  bool warned() const { return thd_->get_stmt_da()->current_statement_warn_count() != 0; }
+  bool warned() const { return warned_; }
+  // The server raises this error without asking a handler.
+  bool lacked_memory() const { return is_lack_of_memory(raised_error(thd_)); }
 
  private:
+  bool handle_condition(THD* /*thd*/, uint /*number*/, const char* /*state*/,
+                        Sql_condition::enum_warning_level* /*level*/, const char* /*message*/,
+                        Sql_condition** condition) override {
+    *condition = nullptr;
+    warned_ = true;
+    return true;
+  }
+
   THD* thd_;
   enum_check_fields count_cuted_fields_;
   bool abort_on_warning_;
+  sql_mode_t sql_mode_;
+  bool warned_ = false;
 };
 
 }  // namespace hs::mysqld::server

@@ -21,6 +21,17 @@ inline bool is_clustering(const TABLE& table, unsigned index) {
   return table.file->pk_is_clustering_key(index);
 }
 
+inline unsigned identifying_parts(TABLE& table, unsigned index) {
+  KEY& key = table.key_info[index];
+  if ((key.flags & HA_NOSAME) != 0 && (key.flags & HA_NULL_PART_KEY) == 0)
+    return key.user_defined_key_parts;
+  // The variable optimizer_switch can turn off searches by the parts of the primary key.
+  const bool is_extended = (key.flags & HA_NOSAME) == 0 &&
+                           (key.ext_key_flags & HA_EXT_NOSAME) != 0 &&
+                           table.actual_n_key_parts(&key) == key.ext_key_parts;
+  return is_extended ? key.ext_key_parts : 0;
+}
+
 inline void mark_to_read(TABLE& table, Field& column) { table.mark_column_with_deps(&column); }
 
 inline void start_keyread(TABLE& table, unsigned index) { table.file->ha_start_keyread(index); }
@@ -41,11 +52,26 @@ inline bool has_transactions(const TABLE& table) {
   return table.file->has_transactions_and_rollback();
 }
 
+inline bool refuses_locked_rows(const TABLE& table) {
+  return table.file->partition_ht()->db_type == DB_TYPE_INNODB;
+}
+
+inline bool is_sequence(const TABLE& table) { return table.s->table_type == TABLE_TYPE_SEQUENCE; }
+
+inline std::uint32_t modification_refused(const TABLE& table) {
+  return table.file->partition_ht()->db_type == DB_TYPE_ARCHIVE_DB ? ER_ILLEGAL_HA : 0;
+}
+
 inline bool is_statement_open(const THD* thd) { return !thd->transaction->stmt.is_empty(); }
 
 inline void note_unsafe_change(THD* thd) {
   thd->transaction->stmt.modified_non_trans_table = true;
   thd->transaction->all.modified_non_trans_table = true;
+}
+
+inline std::uint64_t most_open_files() {
+  constexpr std::uint64_t logs_and_the_like = 100;
+  return max_connections + extra_max_connections + 2 * tc_size + logs_and_the_like;
 }
 
 inline void forget_cached_results(THD* thd, TABLE& table) {

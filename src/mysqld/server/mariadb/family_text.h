@@ -3,6 +3,8 @@
 
 namespace hs::mysqld::server {
 
+constexpr bool blanks_count_as_zero() { return false; }
+
 inline bool is_ascii(const CHARSET_INFO* charset) {
   return std::string_view(charset->cs_name.str, charset->cs_name.length) == "ascii";
 }
@@ -29,8 +31,13 @@ inline int compare(const CHARSET_INFO* charset, std::string_view a, std::string_
 
 inline std::size_t make_weights(const CHARSET_INFO* charset, std::string_view text,
                                 std::span<unsigned char> weights) {
-  return charset->strnxfrm(weights.data(), weights.size(), static_cast<uint>(text.size()),
+  // Allows as many weights as there is room for: one character may have eighteen.
+  return charset->strnxfrm(weights.data(), weights.size(), static_cast<uint>(weights.size()),
                            reinterpret_cast<const uchar*>(text.data()), text.size(), 0);
+}
+
+inline std::size_t room_for_weights(const CHARSET_INFO* charset, std::size_t text_size) {
+  return charset->strnxfrmlen(text_size * charset->mbmaxlen);
 }
 
 inline void fill_blanks(const CHARSET_INFO* charset, unsigned char* to, std::size_t size) {

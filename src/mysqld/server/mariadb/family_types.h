@@ -2,7 +2,6 @@
 #pragma once
 
 struct TABLE_LIST;
-struct st_key;
 struct st_key_part_info;
 struct st_mysql_show_var;
 struct st_mysql_sys_var;
@@ -10,7 +9,6 @@ struct st_mysql_sys_var;
 namespace hs::mysqld::server {
 
 using TableRequest = TABLE_LIST;
-using Key = st_key;
 using KeyPart = st_key_part_info;
 using StatusVariable = st_mysql_show_var;
 using SystemVariable = st_mysql_sys_var;

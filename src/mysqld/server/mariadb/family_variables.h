@@ -15,6 +15,14 @@ StatusVariable make_status_variable(const char* name) {
   return {name, reinterpret_cast<void*>(show), SHOW_FUNC};
 }
 
+inline bool was_set(const char* name) {
+  mysql_prlock_rdlock(&LOCK_system_variables_hash);
+  const sys_var* const variable = intern_find_sys_var(name, std::strlen(name));
+  const bool set = variable != nullptr && variable->value_origin != sys_var::COMPILE_TIME;
+  mysql_prlock_unlock(&LOCK_system_variables_hash);
+  return set;
+}
+
 inline StatusVariable end_of_status_variables() { return {nullptr, nullptr, SHOW_UNDEF}; }
 
 }  // namespace hs::mysqld::server

@@ -1,6 +1,6 @@
 #include "mysqld/server/table_opening.h"
 
-#include "mysqld/server_api.h"
+#include "mysqld/server/api.h"
 
 namespace hs::mysqld::server {
 namespace {
@@ -13,13 +13,34 @@ void prepare_for_write(handler& engine) {
 #endif
 }
 
+// If KILL or a lack of memory interrupts the server while it parses a table's triggers, they are
+// broken in that TABLE. Whoever gets it from the table cache next could not write to it, so it must
+// not go back there. Nobody can ask whether the triggers are broken; to read good ones again does
+// no harm.
+bool may_have_half_opened(const THD* thd) { return is_killed(thd) || thd->is_fatal_error; }
+
+void drop_if_half_opened(TABLE& table) {
+  if (table.triggers != nullptr) table.mark_table_for_reopen();
+}
+
+// Opens what triggers and foreign keys need, as SQL does. If opening fails, the server itself
+// closes the tables. So each table is checked while it is handled.
+class OpeningWithNeeds final : public DML_prelocking_strategy {
+ public:
+  bool handle_table(THD* thd, Query_tables_list* context, TABLE_LIST* request,
+                    bool* need_prelocking) override {
+    if (may_have_half_opened(thd)) drop_if_half_opened(*request->table);
+    return DML_prelocking_strategy::handle_table(thd, context, request, need_prelocking);
+  }
+};
+
 }  // namespace
 
 void init_request(TableRequest& request, const std::string& database, const std::string& name,
-                  Purpose purpose) {
+                  Purpose purpose, bool /*waits_for_rows*/) {
   const LEX_CSTRING database_name{database.c_str(), database.size()};
   const LEX_CSTRING table_name{name.c_str(), name.size()};
-  // The metadata lock that is asked for follows from the table lock.
+  // The server chooses the metadata lock by the table lock.
   request.init_one_table(&database_name, &table_name, nullptr,
                          is_write(purpose) ? TL_WRITE : TL_READ);
   request.i_s_requested_object = OPEN_TABLE_ONLY;
@@ -40,9 +61,11 @@ bool lock_single(THD* thd, TABLE& table, TableRequest& request, Purpose purpose)
 }
 
 bool open_and_lock(THD* thd, TableRequest& request, Purpose purpose) {
-  // Sequences that defaults draw from are opened for inserts only.
+  // The sequences of defaults are opened for inserts only.
   request.for_insert_data = purpose == Purpose::insert;
-  if (open_and_lock_tables(thd, &request, false, 0) || request.table == nullptr) return false;
+  OpeningWithNeeds opening;
+  if (open_and_lock_tables(thd, &request, false, 0, &opening) || request.table == nullptr)
+    return false;
   if (is_write(purpose)) prepare_for_write(*request.table->file);
   return true;
 }
@@ -52,7 +75,23 @@ bool needs_other_tables(const TABLE& table) {
          table.file->referenced_by_foreign_key();
 }
 
-bool is_servable(const TABLE& table) {
+bool is_own_servable_engine(const TABLE& table) {
+  const handlerton* const engine = table.file->partition_ht();
+  switch (engine->db_type) {
+    case DB_TYPE_INNODB:
+    case DB_TYPE_MYISAM:
+    case DB_TYPE_HEAP:
+    case DB_TYPE_ARCHIVE_DB:
+    case DB_TYPE_BLACKHOLE_DB:
+    case DB_TYPE_ARIA:
+    case DB_TYPE_SEQUENCE: return true;
+    default: break;
+  }
+  // An engine that is a plugin has no fixed number.
+  return std::string_view(hton_name(engine)->str, hton_name(engine)->length) == "ROCKSDB";
+}
+
+bool is_servable_kind(const TABLE& table) {
 #if MYSQL_VERSION_ID >= 110400
   if (table.s->table_category == TABLE_CATEGORY_MYSQL) return true;
 #endif
@@ -62,6 +101,15 @@ bool is_servable(const TABLE& table) {
 
 OpenFailure own_open_failure(std::uint32_t error) {
   return error == ER_CONNECTION_KILLED ? OpenFailure::killed : OpenFailure::refused;
+}
+
+bool is_refused_beside_others(Status /*status*/) { return false; }
+
+void drop_half_opened_tables(THD* thd) {
+  if (!may_have_half_opened(thd)) [[likely]]
+    return;
+  for (TABLE* table = thd->open_tables; table != nullptr; table = table->next)
+    drop_if_half_opened(*table);
 }
 
 void end_statement_with_needs(THD* thd) { thd->free_items(); }

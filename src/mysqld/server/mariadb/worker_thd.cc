@@ -2,13 +2,13 @@
 
 #include <cstring>
 
-#include "mysqld/server_api.h"
+#include "mysqld/server/api.h"
 
 namespace hs::mysqld::server {
 namespace {
 
-// Marks the THD as the server's own, so that no rule for clients applies to it
-// (an idle time-out, for one). The server has no name for plugins' threads.
+// Marks the THD as one of the server's own, so that no rule for clients (an idle time-out, for
+// example) applies to it. The server has no name for the threads of plugins.
 constexpr auto plugin_thread = static_cast<enum_thread_type>(1U << 30);
 
 }  // namespace
@@ -64,7 +64,7 @@ void set_session_variable(THD* thd, const char* name, long long value) {
 }
 
 void show(THD* thd, bool works, const char* state) {
-  // Never COM_DAEMON: KILL does not know such threads.
+  // Never COM_DAEMON, because KILL does not find such threads.
   thd->set_command(works ? COM_QUERY : COM_SLEEP);
   thd_proc_info(thd, state);
 }

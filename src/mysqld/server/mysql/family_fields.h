@@ -15,6 +15,8 @@ inline bool is_zerofill(const Field& field) { return field.is_flag_set(ZEROFILL_
 
 inline bool is_blob(const Field& field) { return field.is_flag_set(BLOB_FLAG); }
 
+inline bool is_stored(const Field& field) { return !field.is_virtual_gcol(); }
+
 // MySQL has no system versioning.
 inline bool is_version_column(const Field& /*field*/) { return false; }
 
@@ -44,6 +46,15 @@ inline bool is_plain_string(const Field& field) {
     default: return false;
   }
 }
+
+// MySQL does not compress single columns.
+inline bool is_compressed(const Field& /*field*/) { return false; }
+
+inline bool takes_memory_to_read(const Field& field) {
+  return field.real_type() == MYSQL_TYPE_JSON;
+}
+
+inline void recover_from_no_memory(Field& field) { field.mem_free(); }
 
 inline unsigned length_bytes_of(const Field& field) { return field.get_length_bytes(); }
 

@@ -1,12 +1,13 @@
-// MySQL's private headers, included here and nowhere else.
+// MySQL's private headers. They are included only here.
 //
-// Included by server_api.h alone.
+// Only api.h includes it.
 #pragma once
 
-// Their order is the server's.
+// The server needs this order.
 // clang-format off
 #include <mysql/plugin.h>
 #include <mysqld_error.h>
+#include <mysys_err.h>
 
 #include <sql/sql_class.h>
 
@@ -19,6 +20,7 @@
 #include <sql/item.h>
 #include <sql/key.h>
 #include <sql/lock.h>
+#include <sql/log.h>
 #include <sql/mysqld.h>
 #include <sql/mysqld_thd_manager.h>
 #include <sql/protocol_classic.h>
@@ -29,11 +31,14 @@
 #include <sql/sql_insert.h>
 #include <sql/sql_lex.h>
 #include <sql/sql_partition.h>
+#include <sql/sql_select.h>
 #include <sql/sql_thd_internal_api.h>
 #include <sql/sql_update.h>
+#include <sql/sys_vars_shared.h>
 #include <sql/table.h>
 #include <sql/table_trigger_dispatcher.h>
 #include <sql/transaction.h>
 #include <sql/transaction_info.h>
 #include <sql/trigger_chain.h>
+#include <sql/tztime.h>
 // clang-format on

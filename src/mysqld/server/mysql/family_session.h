@@ -5,18 +5,29 @@
 
 namespace hs::mysqld::server {
 
-// A read that KILL has ended.
-inline constexpr int killed_error = HA_ERR_QUERY_INTERRUPTED;
+constexpr int killed_error() { return HA_ERR_QUERY_INTERRUPTED; }
+constexpr int row_locked_error() { return HA_ERR_NO_WAIT_LOCK; }
+constexpr std::uint32_t shortest_row_wait_s() { return 1; }
 
 inline std::uint32_t raised_error(const THD* thd) {
   const std::uint32_t number = thd->is_error() ? thd->get_stmt_da()->mysql_errno() : 0;
-  // So the server tells a killed connection. A worker's goes on.
+  // The server tells a killed connection that it shuts down. A worker's connection goes on.
   return number == ER_SERVER_SHUTDOWN ? ER_QUERY_INTERRUPTED : number;
 }
 
 inline bool is_killed(const THD* thd) { return thd->killed != THD::NOT_KILLED; }
 
-inline void free_memory(THD* thd) { thd->mem_root->ClearForReuse(); }
+inline void forget_warnings(THD* thd) {
+  Diagnostics_area& area = *thd->get_stmt_da();
+  if (area.cond_count() == 0) return;
+  area.reset_condition_info(thd);
+  area.reset_statement_cond_count();
+}
+
+inline void free_memory(THD* thd) {
+  thd->free_items();
+  thd->mem_root->ClearForReuse();
+}
 
 class StrictChecks {
  public:
@@ -24,7 +35,7 @@ class StrictChecks {
     thd->check_for_truncated_fields =
         strictness == Strictness::null_is_error ? CHECK_FIELD_ERROR_FOR_NULL : CHECK_FIELD_WARN;
     thd->num_truncated_fields = 0;
-    // This is what makes errors of warnings in strict mode.
+    // This turns warnings into errors in strict mode.
     if (thd->is_strict_mode()) thd->push_internal_handler(&strict_.emplace());
   }
   ~StrictChecks() {
@@ -39,28 +50,40 @@ class StrictChecks {
   std::optional<Strict_error_handler> strict_;
 };
 
-class QuietChecks {
+class QuietChecks final : public Internal_error_handler {
  public:
-  explicit QuietChecks(THD* thd) : thd_(thd), check_(thd->check_for_truncated_fields) {
+  explicit QuietChecks(THD* thd)
+      : thd_(thd), check_(thd->check_for_truncated_fields), sql_mode_(thd->variables.sql_mode) {
+    // A comparison accepts zero dates, which an assignment may refuse.
+    thd->variables.sql_mode &= ~(MODE_NO_ZERO_DATE | MODE_NO_ZERO_IN_DATE);
     thd->check_for_truncated_fields = CHECK_FIELD_WARN;
+    thd->push_internal_handler(this);
   }
-  ~QuietChecks() {
+  ~QuietChecks() override {
+    thd_->pop_internal_handler();
+    thd_->variables.sql_mode = sql_mode_;
     thd_->check_for_truncated_fields = check_;
-    Diagnostics_area& area = *thd_->get_stmt_da();
-    if (area.is_error()) thd_->clear_error();
-    if (area.current_statement_cond_count() != 0) {
-      area.reset_condition_info(thd_);
-      area.reset_statement_cond_count();
-    }
   }
   QuietChecks(const QuietChecks&) = delete;
   QuietChecks& operator=(const QuietChecks&) = delete;
 
-  bool warned() const { return thd_->get_stmt_da()->current_statement_cond_count() != 0; }
+  bool warned() const { return warned_; }
+  bool lacked_memory() const { return lacked_memory_; }
 
  private:
+  bool handle_condition(THD* /*thd*/, uint number, const char* /*state*/,
+                        Sql_condition::enum_severity_level* /*level*/,
+                        const char* /*message*/) override {
+    warned_ = true;
+    lacked_memory_ |= is_lack_of_memory(number);
+    return true;
+  }
+
   THD* thd_;
   enum_check_fields check_;
+  sql_mode_t sql_mode_;
+  bool warned_ = false;
+  bool lacked_memory_ = false;
 };
 
 }  // namespace hs::mysqld::server

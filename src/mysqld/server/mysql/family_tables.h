@@ -5,8 +5,8 @@ namespace hs::mysqld::server {
 
 inline std::string_view index_name(const KEY& index) { return index.name; }
 
-// Full-text and spatial indexes cannot be searched by value, nor can those over the elements
-// of a JSON array.
+// Full-text and spatial indexes cannot be searched by value, nor can indexes over the elements of a
+// JSON array.
 inline bool is_searchable(const TABLE& table, unsigned index) {
   const KEY& key = table.key_info[index];
   return table.s->keys_in_use.is_set(index) &&
@@ -15,6 +15,16 @@ inline bool is_searchable(const TABLE& table, unsigned index) {
 
 inline bool is_clustering(const TABLE& table, unsigned index) {
   return index == table.s->primary_key && table.file->primary_key_is_clustered();
+}
+
+inline unsigned identifying_parts(TABLE& table, unsigned index) {
+  const KEY& key = table.key_info[index];
+  if ((key.flags & HA_NOSAME) != 0 && (key.flags & HA_NULL_PART_KEY) == 0)
+    return key.user_defined_key_parts;
+  // The variable optimizer_switch can turn off searches by the parts of the primary key.
+  const bool is_extended = (key.flags & HA_NOSAME) == 0 && (key.actual_flags & HA_NOSAME) != 0 &&
+                           ::actual_key_parts(&key) == key.actual_key_parts;
+  return is_extended ? key.actual_key_parts : 0;
 }
 
 inline void mark_to_read(TABLE& table, Field& column) {
@@ -34,6 +44,16 @@ inline void mark_version_columns(TABLE& /*table*/) {}
 
 inline bool has_transactions(const TABLE& table) { return table.file->has_transactions(); }
 
+// InnoDB refuses a locked row only when it reads the row for a change (row_locked_error).
+// Everything else waits.
+inline bool refuses_locked_rows(const TABLE& /*table*/) { return false; }
+
+inline bool is_sequence(const TABLE& /*table*/) { return false; }
+
+inline std::uint32_t modification_refused(const TABLE& table) {
+  return table.file->ht->db_type == DB_TYPE_ARCHIVE_DB ? ER_ILLEGAL_HA : 0;
+}
+
 inline bool is_statement_open(const THD* thd) {
   return !thd->get_transaction()->is_empty(Transaction_ctx::STMT);
 }
@@ -43,7 +63,12 @@ inline void note_unsafe_change(THD* thd) {
   thd->get_transaction()->mark_modified_non_trans_table(Transaction_ctx::SESSION);
 }
 
-// MySQL has no query cache any more.
+inline std::uint64_t most_open_files() {
+  constexpr std::uint64_t logs_and_the_like = 100;
+  return max_connections + 2 * table_cache_size + logs_and_the_like;
+}
+
+// MySQL has no query cache.
 inline void forget_cached_results(THD* /*thd*/, TABLE& /*table*/) {}
 
 }  // namespace hs::mysqld::server

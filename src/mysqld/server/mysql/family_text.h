@@ -3,11 +3,13 @@
 
 namespace hs::mysqld::server {
 
+constexpr bool blanks_count_as_zero() { return true; }
+
 inline bool is_ascii(const CHARSET_INFO* charset) {
   return std::string_view(charset->csname) == "ascii";
 }
 
-// The binary set is declared as padding, but compares every byte.
+// The binary character set is declared as padding, but compares every byte.
 inline bool pads(const CHARSET_INFO* charset) {
   return charset->pad_attribute == PAD_SPACE && charset != &my_charset_bin;
 }
@@ -33,9 +35,14 @@ inline int compare(const CHARSET_INFO* charset, std::string_view a, std::string_
 
 inline std::size_t make_weights(const CHARSET_INFO* charset, std::string_view text,
                                 std::span<unsigned char> weights) {
-  return charset->coll->strnxfrm(charset, weights.data(), weights.size(),
-                                 static_cast<uint>(text.size()),
+  // The number of characters up to which blanks would be added. With this number none are added.
+  const auto characters = static_cast<uint>(count_characters(charset, text));
+  return charset->coll->strnxfrm(charset, weights.data(), weights.size(), characters,
                                  reinterpret_cast<const uchar*>(text.data()), text.size(), 0);
+}
+
+inline std::size_t room_for_weights(const CHARSET_INFO* charset, std::size_t text_size) {
+  return charset->coll->strnxfrmlen(charset, text_size * charset->mbmaxlen);
 }
 
 inline void fill_blanks(const CHARSET_INFO* charset, unsigned char* to, std::size_t size) {

@@ -15,6 +15,14 @@ StatusVariable make_status_variable(const char* name) {
   return {name, reinterpret_cast<char*>(show), SHOW_FUNC, SHOW_SCOPE_GLOBAL};
 }
 
+inline bool was_set(const char* name) {
+  mysql_rwlock_rdlock(&LOCK_system_variables_hash);
+  sys_var* const variable = intern_find_sys_var(name, std::strlen(name));
+  const bool set = variable != nullptr && variable->get_source() != enum_variable_source::COMPILED;
+  mysql_rwlock_unlock(&LOCK_system_variables_hash);
+  return set;
+}
+
 inline StatusVariable end_of_status_variables() {
   return {nullptr, nullptr, SHOW_UNDEF, SHOW_SCOPE_UNDEF};
 }

@@ -2,16 +2,17 @@
 
 #include <memory>
 
-#include "mysqld/server_api.h"
+#include "mysqld/server/api.h"
 
 namespace hs::mysqld::server {
 
 void init_request(TableRequest& request, const std::string& database, const std::string& name,
-                  Purpose purpose) {
+                  Purpose purpose, bool waits_for_rows) {
   std::destroy_at(&request);
   std::construct_at(&request, database.c_str(), database.size(), name.c_str(), name.size(),
                     is_write(purpose) ? TL_WRITE : TL_READ,
                     is_write(purpose) ? MDL_SHARED_WRITE : MDL_SHARED_READ);
+  if (is_write(purpose) && !waits_for_rows) request.set_lock({TL_WRITE, THR_NOWAIT});
   // A view is refused before it is parsed.
   request.required_type = dd::enum_table_type::BASE_TABLE;
 }
@@ -20,13 +21,15 @@ bool lock_single(THD* thd, TABLE& table, TableRequest& /*request*/, Purpose purp
   TABLE* tables = &table;
   table.query_id = thd->query_id;
   table.reginfo.lock_type = is_write(purpose) ? TL_WRITE : TL_READ;
-  // Locking shows a state of its own in SHOW PROCESSLIST, and leaves it there.
+  // Locking sets a state for SHOW PROCESSLIST and does not reset it.
   const char* const state = thd->proc_info();
   MYSQL_LOCK* lock = mysql_lock_tables(thd, &tables, 1, 0);
   thd->set_proc_info(state);
   if (lock == nullptr) return false;
   thd->lock = thd->lock == nullptr ? lock : mysql_lock_merge(thd->lock, lock);
   if (is_write(purpose)) thd->set_current_stmt_binlog_format_row();
+  // ARCHIVE shows rows of other sessions only after its statistics were asked for.
+  if (table.file->ht->db_type == DB_TYPE_ARCHIVE_DB) table.file->info(HA_STATUS_VARIABLE);
   return true;
 }
 
@@ -34,13 +37,16 @@ bool open_and_lock(THD* thd, TableRequest& request, Purpose /*purpose*/) {
   return !open_and_lock_tables(thd, &request, 0);
 }
 
-// On MySQL a table with a foreign key needs its parent, too: the server itself checks that it is there.
+// MySQL checks itself that the parent of a foreign key exists, so a table with a foreign key also
+// needs its parent.
 bool needs_other_tables(const TABLE& table) {
   return table.triggers != nullptr || table.s->foreign_keys != 0 ||
          table.s->foreign_key_parents != 0;
 }
 
-bool is_servable(const TABLE& table) {
+bool is_own_servable_engine(const TABLE& /*table*/) { return false; }
+
+bool is_servable_kind(const TABLE& table) {
   return table.s->table_category == TABLE_CATEGORY_USER ||
          table.s->table_category == TABLE_CATEGORY_SYSTEM ||
          table.s->table_category == TABLE_CATEGORY_ACL_TABLE;
@@ -50,7 +56,15 @@ OpenFailure own_open_failure(std::uint32_t error) {
   return error == ER_GTID_UNSAFE_NON_TRANSACTIONAL_TABLE ? OpenFailure::told : OpenFailure::refused;
 }
 
-// Also forgets the databases that the binary log was told of, whose names lie in the memory given back.
+bool is_refused_beside_others(Status status) {
+  return status == Status::server(ER_GTID_UNSAFE_NON_TRANSACTIONAL_TABLE);
+}
+
+// On MySQL, KILL leaves no table half opened.
+void drop_half_opened_tables(THD* /*thd*/) {}
+
+// Also forgets the databases that were noted for the binary log, because their names are in the
+// memory that is given back.
 void end_statement_with_needs(THD* thd) { thd->cleanup_after_query(); }
 
 void release_metadata_locks(THD* thd) {

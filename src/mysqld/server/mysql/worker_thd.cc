@@ -2,13 +2,13 @@
 
 #include <string_view>
 
-#include "mysqld/server_api.h"
+#include "mysqld/server/api.h"
 
 namespace hs::mysqld::server {
 namespace {
 
-// Marks the THD as the server's own, so that SHOW PROCESSLIST shows it though it has no connection.
-// The server has no name for plugins' threads.
+// Marks the THD as one of the server's own, so that SHOW PROCESSLIST shows it though it has no
+// connection. The server has no name for the threads of plugins.
 constexpr auto plugin_thread = static_cast<enum_thread_type>(1U << 30);
 
 }  // namespace
@@ -28,11 +28,11 @@ bool await_start() {
 }
 
 THD* make_worker_thd() {
-  // Not a background thread: one of those that is destroyed in deinit trips over an assertion of InnoDB's.
+  // Not a background thread: if such a thread is destroyed in deinit, an assertion in InnoDB fails.
   THD* thd = create_thd(false, false, true, PSI_NOT_INSTRUMENTED, 0);
   thd_set_thread_stack(thd, reinterpret_cast<char*>(&thd));
   thd->system_thread = plugin_thread;
-  // Never set without a connection, but shown for one.
+  // Without a connection it is never set, but SHOW PROCESSLIST reads it.
   thd->get_protocol_classic()->get_net()->reading_or_writing = 0;
   thd->store_cached_properties(THD::cached_properties::RW_STATUS);
   constexpr std::string_view user = "handlersocket";

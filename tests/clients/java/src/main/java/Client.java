@@ -25,6 +25,8 @@ public final class Client {
     try {
       IndexSession reader = reading.openIndexSession(database, "employee", "PRIMARY", COLUMNS);
       IndexSession writer = writing.openIndexSession(database, "employee", "PRIMARY", COLUMNS);
+      IndexSession narrow =
+          writing.openIndexSession(database, "employee", "PRIMARY", new String[] {"id", "name"});
       IndexSession byName =
           reading.openIndexSession(database, "employee", "by_name", new String[] {"id"});
 
@@ -44,6 +46,11 @@ public final class Client {
       print("update range", writer.update(
           new String[] {"11"}, new String[] {"11", "later", "8"}, FindOperator.GE, 5, 0));
       print("delete", writer.delete(new String[] {"10"}));
+      print("insert too many", narrow.insert(new String[] {"12", "Eve", "surplus", "1"}));
+      print("update too many", narrow.update(
+          new String[] {"4"}, new String[] {"4", "Daniel", "surplus"}, FindOperator.EQ));
+      print("find from the beginning", COLUMNS.length,
+          reader.find(new String[] {""}, FindOperator.GE, 2, 0));
       print("delete nothing", writer.delete(new String[] {"10"}));
     } finally {
       reading.shutdown();

@@ -1,0 +1,50 @@
+#!/bin/bash
+# Gets the peers of the benchmarks that change from one Debian to the next into var/peers, installing nothing and
+# changing nothing on the machine: Valkey and memcached as Debian 13 has them, whatever this machine is.
+#
+# Leaves there
+#   root/       the unpacked programs and every library that they need
+#   bin/        wrappers that run them with root/'s own loader and libraries
+#   peers.env   the recipe; written last, so it also says "complete"
+# A second run finds peers.env and needs no network.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source setup/unpack.sh
+
+# Raise it when this script's results change: trees of an older recipe are made again.
+recipe=1
+programs=(valkey-server memcached)
+
+# shellcheck disable=SC2034  # variables that unpack.sh needs
+name="Valkey and memcached" release=trixie
+tree=$var/peers
+exec 9>"$tree.lock"
+flock -w 600 9 || die "another run has been getting the peers for ten minutes"
+if grep -qsx "recipe=$recipe" "$tree/peers.env"; then
+  exit 0
+fi
+
+work=$tree.partial
+# shellcheck disable=SC2034
+root=$work/root
+log=$var/log/peers.log
+apt=$work/apt
+rm -rf "$work"
+mkdir -p "$work/bin"
+: >"$log"
+
+[[ $(dpkg --print-architecture) == amd64 ]] || die "only amd64 is supported"
+say "getting the newer peers (once)"
+prepare_apt
+apt-get -qy --download-only install "${programs[@]}" >>"$log" 2>&1 ||
+  unavailable "the peers cannot be downloaded at the moment; see ${log#"$repo"/}"
+unpack_packages
+for program in "${programs[@]}"; do
+  write_wrapper "$program"
+  "$work/bin/$program" --version >>"$log" 2>&1 || die "the unpacked $program does not run; see ${log#"$repo"/}"
+done
+echo "recipe=$recipe" >"$work/peers.env.new"
+rm -rf "$apt"
+mv "$work/peers.env.new" "$work/peers.env"
+rm -rf "$tree"
+mv "$work" "$tree"
+say "the newer peers are in var/peers"

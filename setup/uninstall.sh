@@ -1,0 +1,40 @@
+#!/bin/bash
+# make uninstall: takes away what make install has put into this machine's own server.
+#
+#   setup/uninstall.sh
+#
+# Refuses as long as the server has the plugin loaded, or its settings name it: a server that is
+# started without the plugin does not know the plugin's settings, and does not start.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source setup/own_server.sh
+
+server=$(find_server)
+name=$(kind_and_series "$server")
+((EUID == 0)) || die "make uninstall writes to the server's folders: run it as root"
+# shellcheck source=setup/server_mariadb.sh
+source "setup/server_${name%%-*}.sh"
+directory=${DESTDIR:-}$(plugin_folder "$server")
+# shellcheck disable=SC2154  # set by the file of the kind
+sample=${DESTDIR:-}$sample
+library=$directory/handlersocket2.so
+
+! grep -qsF "$library" /proc/[0-9]*/maps ||
+  die "a running server has loaded $library: run UNINSTALL PLUGIN handlersocket, then make uninstall again"
+# Without its values: they may be secrets.
+settings=$("$server" --print-defaults 2>/dev/null | grep -oE -- '--(loose[-_])?[a-z_-]*=?handlersocket[a-z0-9_-]*' | sort -u | tr '\n' ' ') || true
+[[ -z $settings ]] ||
+  die "the server's settings still name the plugin, and without it the server would not start: take these away first: $settings"
+
+# The sample goes as well, as long as nobody has changed it.
+removed=()
+for file in "$library" "$bench_program" "$sample"; do
+  [[ -e $file ]] || continue
+  if [[ $file == "$sample" ]] && ! cmp -s <(sample_settings "$server") "$sample"; then
+    say "left $sample, because it was changed"
+    continue
+  fi
+  rm "$file"
+  removed+=("$file")
+done
+((${#removed[@]} > 0)) || die "nothing is installed in $directory"
+say "removed ${removed[*]}"

@@ -1,0 +1,178 @@
+#include "mysqld/opening/open_tables.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+#include <vector>
+
+#include "mysqld/server/api.h"
+#include "mysqld/server/table_opening.h"
+
+namespace hs::mysqld {
+namespace {
+
+constexpr std::size_t slots_before_sweep = 1024;
+
+}  // namespace
+
+OpenTables::OpenTables(THD* thd, bool waits_for_rows, CounterBlock& counters)
+    : thd_(thd),
+      waits_for_rows_(waits_for_rows),
+      counters_(counters),
+      sweep_at_(slots_before_sweep) {}
+
+OpenTables::~OpenTables() { assert(!any_open_); }
+
+std::shared_ptr<TableSlot> OpenTables::slot(std::string_view database, std::string_view name) {
+  if (slots_.size() >= sweep_at_) {
+    std::erase_if(slots_, [](const auto& entry) { return entry.second.expired(); });
+    // Slots in use stay. Another sweep pays only when as many have come again.
+    sweep_at_ = std::max(slots_before_sweep, 2 * slots_.size());
+  }
+  auto& known = slots_[{std::string(database), std::string(name)}];
+  std::shared_ptr<TableSlot> slot = known.lock();
+  if (slot == nullptr) {
+    slot = std::make_shared<TableSlot>();
+    slot->database = database;
+    slot->name = name;
+    known = slot;
+  }
+  return slot;
+}
+
+store::Outcome OpenTables::open_reader_slow(TableSlot& slot, OpenTable*& opened) {
+  if (slot.writer.table != nullptr && server::has_table_lock(*slot.writer.table)) {
+    opened = &slot.writer;
+    return {};
+  }
+  if (alone_) close_tables();
+  const store::Outcome outcome = open_one(slot, slot.reader, Purpose::read);
+  if (outcome.ok()) opened = &slot.reader;
+  return outcome;
+}
+
+store::Outcome OpenTables::open_writer(TableSlot& slot, Purpose purpose) {
+  if (slot.writer.table != nullptr) {
+    if (slot.writer.any_write || slot.writer.purpose == purpose) return {};
+    close_tables();
+  }
+  if (alone_ || (slot.reader.table != nullptr && server::has_table_lock(*slot.reader.table)))
+    close_tables();
+  const store::Outcome outcome = open_one(slot, slot.writer, purpose);
+  if (!outcome.ok()) return outcome;
+  if (server::needs_other_tables(*slot.writer.table)) return open_alone(slot, purpose);
+  slot.writer.any_write = true;
+  return {};
+}
+
+store::Outcome OpenTables::open_one(TableSlot& slot, OpenTable& opened, Purpose purpose) {
+  if (opened.request == nullptr) opened.request = std::make_unique<server::TableRequest>();
+  server::init_request(*opened.request, slot.database, slot.name, purpose, waits_for_rows_);
+  bool repairable = false;
+  // These are set before a table is open. If something throws, everything will still be closed.
+  const bool others_open = std::exchange(any_open_, true);
+  open_.push_back(slot.shared_from_this());
+  TABLE* const table = server::open_single(thd_, *opened.request, purpose, repairable);
+  if (table == nullptr) {
+    open_.pop_back();
+    any_open_ = others_open;
+    // open_with_needs() repairs a crashed or stale table, as SQL does.
+    return repairable && !alone_ ? open_alone(slot, purpose) : failed_open();
+  }
+  opened.table = table;
+  opened.purpose = purpose;
+  if (!server::is_servable(*table)) {
+    close_tables();
+    return Error::open_table;
+  }
+  if (server::has_children(*table)) return open_alone(slot, purpose);
+  if (!server::lock_single(thd_, *table, *opened.request, purpose)) {
+    const store::Outcome outcome = failed_open();
+    close_tables();
+    return outcome;
+  }
+  opened.statement_begun = true;
+  opened.can_undo = server::has_transactions(*table);
+  counters_.add(Counter::table_opens);
+  return {};
+}
+
+store::Outcome OpenTables::open_alone(TableSlot& slot, Purpose purpose) {
+  close_tables();
+  OpenTable& opened = is_write(purpose) ? slot.writer : slot.reader;
+  server::init_request(*opened.request, slot.database, slot.name, purpose, waits_for_rows_);
+  alone_ = true;
+  any_open_ = true;
+  open_.push_back(slot.shared_from_this());
+  opened.table = server::open_with_needs(thd_, *opened.request, purpose);
+  if (opened.table == nullptr) {
+    const store::Outcome outcome = failed_open();
+    close_tables();
+    return outcome;
+  }
+  opened.purpose = purpose;
+  opened.any_write = false;
+  opened.statement_begun = true;
+  opened.can_undo = server::can_undo_all(thd_);
+  if (!server::is_servable(*opened.table)) {
+    close_tables();
+    return Error::open_table;
+  }
+  counters_.add(Counter::table_opens);
+  return {};
+}
+
+// Says why a table could not be opened, and forgets the server's error.
+store::Outcome OpenTables::failed_open() {
+  const std::uint32_t error = server::raised_error(thd_);
+  // A killed call may have raised any error.
+  const server::OpenFailure failure =
+      server::is_killed(thd_) ? server::OpenFailure::killed : server::open_failure(error);
+  thd_->clear_error();
+  switch (failure) {
+    case server::OpenFailure::blocked: return store::Verdict::blocked;
+    case server::OpenFailure::killed: return Status::server(ER_QUERY_INTERRUPTED);
+    case server::OpenFailure::unlockable: return Error::lock_tables;
+    case server::OpenFailure::told: return Status::server(error);
+    case server::OpenFailure::refused: break;
+  }
+  return Error::open_table;
+}
+
+void OpenTables::forget_open_tables() {
+  for (const auto& slot : open_) {
+    for (OpenTable* opened : {&slot->reader, &slot->writer}) {
+      opened->table = nullptr;
+      opened->plan = nullptr;
+      opened->setup = 0;
+      opened->any_write = false;
+    }
+  }
+  open_.clear();
+}
+
+void OpenTables::close_tables() {
+  if (!any_open_) return;
+  for (const auto& slot : open_) {
+    for (OpenTable* opened : {&slot->reader, &slot->writer}) {
+      if (opened->table == nullptr) continue;
+      server::end_keyread(*opened->table);
+      opened->table->file->ha_index_or_rnd_end();
+    }
+  }
+  if (server::is_statement_open(thd_)) trans_commit_stmt(thd_);
+  server::close_tables(thd_, alone_);
+  forget_open_tables();
+  alone_ = false;
+  any_open_ = false;
+}
+
+void OpenTables::release() {
+  close_tables();
+  server::release_metadata_locks(thd_);
+  // Finds leave warnings, too: the expression of a virtual column may warn.
+  server::forget_warnings(thd_);
+  server::free_memory(thd_);
+}
+
+}  // namespace hs::mysqld

@@ -1,0 +1,96 @@
+// OpenTables: the tables that one worker holds open during a pass.
+//
+// It owns the slots (one for each table that some plan names) and the TABLE objects from the
+// server's table cache. Called on the worker's thread. A table is opened when the first request of
+// a pass needs it. All tables are given back at the end of the pass, so DDL waits for one pass at
+// most. To open a table again costs about a microsecond.
+//
+// Opening never waits for another session: the worker's lock_wait_timeout is 0, and a table that is
+// not available at once is Verdict::blocked. Whether requests on the open table wait for rows is
+// set separately.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/counters.h"
+#include "mysqld/server/types.h"
+#include "store/store.h"
+
+namespace hs::mysqld {
+
+// One TABLE of the server and what this worker has set up on it.
+struct OpenTable {
+  TABLE* table = nullptr;
+  const store::Index* plan = nullptr;  // the plan whose columns and index are set up; null: none
+  std::uint32_t setup = 0;             // which of the plan's set-ups (a writer has several)
+  Purpose purpose = Purpose::read;     // only for a writer
+  bool find_first = false;  // a writer: all rows have to be found before the first one is modified
+  // a writer without triggers and foreign keys: it serves every kind of write
+  bool any_write = false;
+  bool statement_begun = false;  // a writer: external_lock has begun the statement
+  // a writer: everything that a write changes can be rolled back, also what triggers change
+  bool can_undo = false;
+  std::unique_ptr<server::TableRequest> request;
+};
+
+struct TableSlot : std::enable_shared_from_this<TableSlot> {
+  std::string database;
+  std::string name;
+  OpenTable reader;
+  OpenTable writer;
+};
+
+class OpenTables {
+ public:
+  OpenTables(THD* thd, bool waits_for_rows, CounterBlock& counters);
+  ~OpenTables();
+  OpenTables(const OpenTables&) = delete;
+  OpenTables& operator=(const OpenTables&) = delete;
+
+  std::shared_ptr<TableSlot> slot(std::string_view database, std::string_view name);
+
+  // Opens the slot's reader unless it is open. If the engine locks whole tables and the slot's
+  // writer is open, a find uses the writer, because the writer's table lock would block a reader.
+  store::Outcome open_reader(TableSlot& slot, OpenTable*& opened) {
+    if (slot.reader.table != nullptr) [[likely]] {
+      opened = &slot.reader;
+      return {};
+    }
+    return open_reader_slow(slot, opened);
+  }
+
+  store::Outcome open_writer(TableSlot& slot, Purpose purpose);
+
+  // Gives back every table. The transaction and its metadata locks stay.
+  void close_tables();
+  // At the end of a pass: gives back the metadata locks, too.
+  void release();
+
+  // Whether a table is open together with the tables that its triggers need. Such a set serves one
+  // statement.
+  bool is_alone() const { return alone_; }
+
+ private:
+  store::Outcome open_reader_slow(TableSlot& slot, OpenTable*& opened);
+  store::Outcome open_alone(TableSlot& slot, Purpose purpose);
+  store::Outcome open_one(TableSlot& slot, OpenTable& opened, Purpose purpose);
+  store::Outcome failed_open();
+  void forget_open_tables();
+
+  THD* thd_;
+  const bool waits_for_rows_;
+  CounterBlock& counters_;
+  std::map<std::pair<std::string, std::string>, std::weak_ptr<TableSlot>> slots_;
+  std::size_t sweep_at_;
+  std::vector<std::shared_ptr<TableSlot>> open_;  // kept until they are closed
+  bool any_open_ = false;
+  bool alone_ = false;  // a table with triggers or foreign keys is open, with all that they need
+};
+
+}  // namespace hs::mysqld

@@ -1,0 +1,102 @@
+#include "mysqld/opening/transaction.h"
+
+#include "mysqld/server/api.h"
+
+namespace hs::mysqld {
+namespace {
+
+Status raised_error(const THD* thd) {
+  const std::uint32_t number = server::raised_error(thd);
+  return Status::server(number == 0 ? ER_ERROR_DURING_COMMIT : number);
+}
+
+}  // namespace
+
+void Transaction::begin() {
+  // To begin a transaction gives up metadata locks, so no table may be open.
+  tables_.release();
+  thd_->reset_for_next_command();
+  // The first engine that takes part, even for a find, names the transaction after the query id. In
+  // the binary log every name must be unique, because recovery after a crash uses the names to tell
+  // transactions apart.
+  thd_->set_query_id(next_query_id());
+  trans_begin(thd_, 0);
+  active_ = true;
+}
+
+Status Transaction::commit() {
+  host_.show_state("handlersocket: committing");
+  tables_.close_tables();
+  Status status;
+  if (host_.killed()) {
+    status = Status::server(ER_QUERY_INTERRUPTED);
+  } else {
+    status = commit_under_lock_wait_timeout();
+  }
+  if (!status.ok()) {
+    roll_back();
+    return status;
+  }
+  active_ = false;
+  counters_.add(Counter::commits);
+  tables_.release();
+  return {};
+}
+
+// A commit may have to wait for a backup that blocks commits. This metadata lock is the only one
+// that a worker waits for, because the rows are changed already.
+Status Transaction::commit_under_lock_wait_timeout() {
+  thd_->variables.lock_wait_timeout = host_.config().lock_wait_timeout_s;
+  const bool failed = trans_commit(thd_);
+  thd_->variables.lock_wait_timeout = 0;
+  const Status status = failed ? raised_error(thd_) : Status{};
+  thd_->clear_error();
+  return status;
+}
+
+void Transaction::roll_back() {
+  if (server::is_statement_open(thd_)) trans_rollback_stmt(thd_);
+  tables_.close_tables();
+  trans_rollback(thd_);
+  thd_->clear_error();
+  active_ = false;
+  counters_.add(Counter::rollbacks);
+  tables_.release();
+}
+
+void Transaction::end_reading() {
+  if (server::is_statement_open(thd_)) trans_commit_stmt(thd_);
+  tables_.release();
+}
+
+void Transaction::begin_statement() {
+  server::forget_warnings(thd_);
+  thd_->reset_for_next_command();
+  thd_->set_query_id(next_query_id());
+  thd_->set_time();
+}
+
+Status Transaction::join_statement(OpenTable& opened) {
+  opened.table->query_id = thd_->query_id;
+  if (opened.statement_begun) {
+    opened.statement_begun = false;
+    return {};
+  }
+  const int error = opened.table->file->start_stmt(thd_, TL_WRITE);
+  return error == 0 ? Status{} : Status::server(static_cast<std::uint32_t>(error));
+}
+
+Status Transaction::end_statement(Status status) {
+  if (status.ok() && thd_->binlog_flush_pending_rows_event(true) != 0) status = raised_error(thd_);
+  if (status.ok() && trans_commit_stmt(thd_)) status = raised_error(thd_);
+  if (!status.ok()) trans_rollback_stmt(thd_);
+  thd_->clear_error();
+  server::forget_warnings(thd_);
+  // Tables for triggers and foreign keys are opened and locked for one statement.
+  if (tables_.is_alone()) tables_.close_tables();
+  return status;
+}
+
+bool Transaction::was_rolled_back() const { return thd_->transaction_rollback_request; }
+
+}  // namespace hs::mysqld

@@ -1,0 +1,42 @@
+// What MariaDB looks for in the library.
+#include "mysqld/plugin/plugin.h"
+#include "mysqld/plugin/status_variables.h"
+#include "mysqld/plugin/system_variables.h"
+#include "mysqld/server/api.h"
+#include "mysqld/server/logging.h"
+
+namespace hs::mysqld {
+namespace {
+
+int init(void* plugin) {
+  server::begin_logging(plugin);
+  return start_plugin() ? 0 : 1;
+}
+
+int deinit(void* /*plugin*/) {
+  stop_plugin();
+  return 0;
+}
+
+st_mysql_daemon descriptor{MYSQL_DAEMON_INTERFACE_VERSION};
+
+}  // namespace
+}  // namespace hs::mysqld
+
+#pragma GCC visibility push(default)
+maria_declare_plugin(handlersocket){
+    MYSQL_DAEMON_PLUGIN,
+    &hs::mysqld::descriptor,
+    "handlersocket",
+    "HandlerSocket 2",
+    "Reads and writes tables over the HandlerSocket protocol",
+    PLUGIN_LICENSE_GPL,
+    hs::mysqld::init,
+    hs::mysqld::deinit,
+    0x0200,
+    hs::mysqld::status_variables(),
+    hs::mysqld::system_variables(),
+    "2.0",
+    MariaDB_PLUGIN_MATURITY_STABLE,
+} maria_declare_plugin_end;
+#pragma GCC visibility pop

@@ -1,0 +1,134 @@
+#include "mysqld/plugin/settings_check.h"
+
+#include <string>
+#include <string_view>
+
+#include "mysqld/plugin/start_report.h"
+#include "mysqld/plugin/system_variables.h"
+#include "mysqld/server/api.h"
+
+namespace hs::mysqld {
+namespace {
+
+const OptionInfo& info_of(Option option) { return option_table[static_cast<std::size_t>(option)]; }
+
+std::string name_of(Option option) { return std::string("handlersocket_") + info_of(option).name; }
+
+bool is_number(const OptionInfo& info) {
+  return info.type == OptionType::number || info.type == OptionType::ignored;
+}
+
+void refuse(const std::string& line) { log(net::LogLevel::error, "handlersocket: " + line); }
+
+// 0 if it is no port to listen on. The option is a text, because an empty one means that there is
+// no port, and because the server would turn a number that is too large into the largest.
+unsigned port_of(Option option) { return net::port_number(text_option(option)).value_or(0); }
+
+bool is_possible_port(Option option) {
+  const std::string_view text = text_option(option);
+  if (text.empty() || port_of(option) != 0) return true;
+  refuse(name_of(option) + " is '" + std::string(text) +
+         "': a port is a number from 1 to 65535, or empty for none");
+  return false;
+}
+
+// A plugin starts before the server opens its own port. If the plugin took it, the server would not
+// start.
+bool leaves_the_servers(Option port, Option socket) {
+  const unsigned number = port_of(port);
+  bool leaves = true;
+  if (number != 0 && number == server::own_port()) {
+    refuse(name_of(port) + " is " + std::to_string(number) + ", which is the server's own port");
+    leaves = false;
+  }
+  const std::string_view path = text_option(socket);
+  if (!path.empty() && path == server::own_socket()) {
+    refuse(name_of(socket) + " is " + std::string(path) + ", which is the server's own socket");
+    leaves = false;
+  }
+  return leaves;
+}
+
+bool differ(Option one, Option other, bool same) {
+  if (same)
+    refuse(name_of(one) + " and " + name_of(other) + " are both " + std::string(text_option(one)));
+  return !same;
+}
+
+// INSTALL PLUGIN in MariaDB goes on after a value that is no number, with 0 in its place.
+bool is_possible_number(const OptionInfo& info) {
+  const std::uint64_t number = number_option(info.option);
+  if (number >= info.least && number <= info.most) return true;
+  refuse(name_of(info.option) + " was given a value that is no number from " +
+         std::to_string(info.least) + " to " + std::to_string(info.most));
+  return false;
+}
+
+void name_without_effect(Option option, const std::string& why) {
+  log(net::LogLevel::warning, "handlersocket: " + name_of(option) + " does nothing: " + why);
+}
+
+bool is_given(Option option) {
+  const OptionInfo& info = info_of(option);
+  return is_number(info) ? server::was_set(name_of(option).c_str())
+                         : text_option(option) != info.default_text;
+}
+
+bool listens_on(Option port, Option socket) {
+  return !text_option(port).empty() || !text_option(socket).empty();
+}
+
+}  // namespace
+
+bool settings_can_be_meant() {
+  bool possible = true;
+  const auto require = [&possible](bool condition) { possible = possible && condition; };
+  const std::string_view encoding = text_option(Option::character_set);
+  if (encoding != "utf8mb4" && encoding != "binary") {
+    refuse("handlersocket_character_set has to be utf8mb4 or binary");
+    possible = false;
+  }
+  for (const OptionInfo& info : option_table) {
+    if (is_number(info)) require(is_possible_number(info));
+  }
+  require(is_possible_port(Option::port));
+  require(is_possible_port(Option::port_wr));
+  require(leaves_the_servers(Option::port, Option::socket));
+  require(leaves_the_servers(Option::port_wr, Option::socket_wr));
+  const unsigned port = port_of(Option::port);
+  require(differ(Option::port, Option::port_wr, port != 0 && port == port_of(Option::port_wr)));
+  const std::string_view socket = text_option(Option::socket);
+  require(differ(Option::socket, Option::socket_wr,
+                 !socket.empty() && socket == text_option(Option::socket_wr)));
+  return possible;
+}
+
+bool listens_anywhere() {
+  return listens_on(Option::port, Option::socket) || listens_on(Option::port_wr, Option::socket_wr);
+}
+
+void name_settings_without_effect() {
+  for (const OptionInfo& info : option_table) {
+    if (info.type == OptionType::ignored && is_given(info.option))
+      name_without_effect(info.option, "it is accepted for the sake of the original's settings");
+  }
+  if (!listens_on(Option::port, Option::socket)) {
+    for (const Option option : {Option::threads, Option::plain_secret}) {
+      if (is_given(option))
+        name_without_effect(option, "neither handlersocket_port nor handlersocket_socket is set");
+    }
+  }
+  if (!listens_on(Option::port_wr, Option::socket_wr)) {
+    for (const Option option : {Option::threads_wr, Option::plain_secret_wr}) {
+      if (is_given(option))
+        name_without_effect(option,
+                            "neither handlersocket_port_wr nor handlersocket_socket_wr is set");
+    }
+  }
+  if (is_given(Option::address) && text_option(Option::port).empty() &&
+      text_option(Option::port_wr).empty())
+    name_without_effect(Option::address,
+                        "neither handlersocket_port nor handlersocket_port_wr is set");
+}
+
+}  // namespace hs::mysqld

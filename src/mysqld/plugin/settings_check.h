@@ -1,0 +1,17 @@
+// Settings that cannot be meant, and settings that mean nothing beside the others.
+//
+// It owns nothing. Called when the plugin starts, on the thread that has made the StartReport.
+#pragma once
+
+namespace hs::mysqld {
+
+// False if the plugin must not start with these settings. Each reason is logged as an error.
+bool settings_can_be_meant();
+
+// Logs a warning for each setting that was given and does nothing here.
+void name_settings_without_effect();
+
+// Whether any port or socket is set.
+bool listens_anywhere();
+
+}  // namespace hs::mysqld

@@ -1,0 +1,36 @@
+#include "mysqld/plugin/start_report.h"
+
+#include "mysqld/server/logging.h"
+
+namespace hs::mysqld {
+namespace {
+
+thread_local StartReport* current = nullptr;
+
+}  // namespace
+
+StartReport::StartReport() : client_(server::is_install_by_client()) { current = this; }
+
+StartReport::~StartReport() { current = nullptr; }
+
+void StartReport::tell(net::LogLevel level, const std::string& line) {
+  const bool error = level == net::LogLevel::error;
+  errors_ = errors_ || error;
+  if (!client_) return;
+  if (error) {
+    server::tell_client_error(line);
+  } else {
+    server::tell_client_warning(line);
+  }
+}
+
+void log(net::LogLevel level, const std::string& line) {
+  if (level == net::LogLevel::error) {
+    server::log_error(line);
+  } else {
+    server::log_warning(line);
+  }
+  if (current != nullptr) current->tell(level, line);
+}
+
+}  // namespace hs::mysqld

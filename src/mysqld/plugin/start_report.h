@@ -1,0 +1,35 @@
+// What the plugin says while it starts: lines in the server's log, which the client of INSTALL
+// PLUGIN is also told.
+//
+// The thread that starts the plugin makes one for as long as that takes. While it exists, log() on
+// that thread belongs to it. On other threads log() writes into the server's log only.
+#pragma once
+
+#include <string>
+
+#include "net/server.h"
+
+namespace hs::mysqld {
+
+class StartReport {
+ public:
+  StartReport();
+  ~StartReport();
+  StartReport(const StartReport&) = delete;
+  StartReport& operator=(const StartReport&) = delete;
+
+  void tell(net::LogLevel level, const std::string& line);
+
+  // Whether there was an error and a client waits for the end of INSTALL PLUGIN. The statement then
+  // has to fail. A server that starts goes on instead, with what can be served.
+  bool fails_install() const { return errors_ && client_; }
+
+ private:
+  const bool client_;
+  bool errors_ = false;
+};
+
+// Any thread.
+void log(net::LogLevel level, const std::string& line);
+
+}  // namespace hs::mysqld

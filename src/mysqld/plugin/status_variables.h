@@ -1,0 +1,22 @@
+// Status variables: the table of counters in SHOW GLOBAL STATUS LIKE 'handlersocket%'.
+//
+// Any session's thread may read them. The sums are made when somebody asks for them.
+#pragma once
+
+#include "base/counters.h"
+#include "mysqld/server/types.h"
+#include "net/waiting_bytes.h"
+
+namespace hs::mysqld {
+
+// Everything that this plugin counts. It keeps counting when the plugin is unloaded and loaded
+// again in one server process.
+CounterSet& counters();
+
+// The bytes that wait to be read or sent, on both ports.
+net::WaitingBytes& waiting_bytes();
+
+// For the plugin's declaration. The list ends with an empty entry.
+server::StatusVariable* status_variables();
+
+}  // namespace hs::mysqld

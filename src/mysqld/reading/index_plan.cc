@@ -1,0 +1,272 @@
+#include "mysqld/reading/index_plan.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "mysqld/server/api.h"
+#include "mysqld/server/table_opening.h"
+
+namespace hs::mysqld {
+namespace {
+
+// How large the position of a parked find may be. An index with the primary key behind it has twice
+// as many bytes as a key at most.
+constexpr std::uint32_t max_position_bytes = 8192;
+
+std::vector<std::string> split_names(std::string_view names) {
+  std::vector<std::string> result;
+  if (names.empty()) return result;
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = names.find(',', begin);
+    result.emplace_back(names.substr(begin, end - begin));
+    if (end == std::string_view::npos) return result;
+    begin = end + 1;
+  }
+}
+
+// The number of the column with exactly this name.
+bool find_column(const TABLE& table, const std::string& name, std::uint16_t& number) {
+  for (Field** field = table.field; *field != nullptr; ++field) {
+    if (server::name_of(**field) != name) continue;
+    if (server::is_hidden(**field)) return false;
+    number = server::number_of(**field);
+    return true;
+  }
+  return false;
+}
+
+bool find_columns(const TABLE& table, const std::vector<std::string>& names,
+                  std::vector<std::uint16_t>& numbers) {
+  numbers.clear();
+  for (const std::string& name : names) {
+    std::uint16_t number = 0;
+    if (!find_column(table, name, number)) return false;
+    numbers.push_back(number);
+  }
+  return true;
+}
+
+// The bytes of an integer column's image; 0 for any other type.
+std::uint8_t integer_bytes(const Field& field) {
+  switch (field.real_type()) {
+    case MYSQL_TYPE_TINY: return 1;
+    case MYSQL_TYPE_SHORT: return 2;
+    case MYSQL_TYPE_INT24: return 3;
+    case MYSQL_TYPE_LONG: return 4;
+    case MYSQL_TYPE_LONGLONG: return 8;
+    default: return 0;
+  }
+}
+
+void mark_index(TABLE& table, uint index) {
+  const KEY& key = table.key_info[index];
+  for (uint i = 0; i < key.user_defined_key_parts; ++i) {
+    server::mark_to_read(table, *table.field[key.key_part[i].fieldnr - 1]);
+  }
+}
+
+// What decides how the bytes of a key part are read and ordered.
+void append_shape(const Field& column, const KEY_PART_INFO& part, std::string& shape) {
+  shape.append(server::name_of(column)).push_back('\0');
+  for (const std::uint32_t number :
+       {static_cast<std::uint32_t>(column.real_type()), static_cast<std::uint32_t>(part.length),
+        static_cast<std::uint32_t>(part.store_length),
+        static_cast<std::uint32_t>(part.key_part_flag),
+        static_cast<std::uint32_t>(column.field_length),
+        static_cast<std::uint32_t>(column.decimals()),
+        static_cast<std::uint32_t>(column.charset()->number),
+        static_cast<std::uint32_t>(column.is_unsigned())}) {
+    shape.append(std::to_string(number)).push_back(' ');
+  }
+  // ALTER TABLE may give other numbers to the names, and the names are ordered by their numbers.
+  if (column.real_type() == MYSQL_TYPE_ENUM || column.real_type() == MYSQL_TYPE_SET)
+    shape.append(std::to_string(column.table->s->get_table_ref_version())).push_back(' ');
+}
+
+}  // namespace
+
+IndexPlan::IndexPlan(const protocol::OpenIndex& request, std::shared_ptr<TableSlot> slot,
+                     TextEncoding encoding, bool keeps_positions)
+    : index_name_(request.index.empty() ? "PRIMARY" : request.index),
+      column_names_(split_names(request.columns)),
+      filter_names_(split_names(request.filter_columns)),
+      slot_(std::move(slot)),
+      encoding_(encoding),
+      keeps_positions_(keeps_positions) {}
+
+IndexPlan::~IndexPlan() = default;
+
+Status IndexPlan::resolve(TABLE& table) {
+  if (table.s->get_table_ref_version() == table_version_) [[likely]]
+    return {};
+  if (Status status = resolve_index(table); !status.ok()) return status;
+  if (Status status = resolve_columns(table); !status.ok()) return status;
+  choose_access(table);
+  table_version_ = table.s->get_table_ref_version();
+  return {};
+}
+
+Status IndexPlan::resolve_index(TABLE& table) {
+  uint index = MAX_KEY;
+  if (index_name_[0] >= '0' && index_name_[0] <= '9') {
+    const char* end = index_name_.data() + index_name_.size();
+    const auto parsed = std::from_chars(index_name_.data(), end, index);
+    if (parsed.ec != std::errc{} || parsed.ptr != end) return Error::idxnum;
+  } else {
+    for (uint i = 0; i < table.s->keys; ++i) {
+      if (server::index_name(table.key_info[i]) == index_name_) index = i;
+    }
+  }
+  if (index >= table.s->keys || !server::is_searchable(table, index)) return Error::idxnum;
+  index_ = index;
+  return {};
+}
+
+Status IndexPlan::resolve_columns(TABLE& table) {
+  if (column_names_.size() > max_columns || filter_names_.size() > max_columns) return Error::fld;
+  std::vector<std::uint16_t> numbers;
+  if (!find_columns(table, column_names_, numbers)) return Error::fld;
+  if (!find_columns(table, filter_names_, filter_columns_)) return Error::fld;
+  columns_.clear();
+  for (const std::uint16_t number : numbers) {
+    columns_.push_back({number, choose_column_format(*table.field[number], encoding_)});
+  }
+  return {};
+}
+
+// Decides how the index is read: which columns are needed, and whether the index alone holds them.
+void IndexPlan::choose_access(TABLE& table) {
+  const KEY& key = table.key_info[index_];
+  key_parts_ = key.user_defined_key_parts;
+  has_prefix_parts_ = false;
+  bool nullable = false;
+  key_.clear();
+  for (uint i = 0; i < key_parts_; ++i) {
+    const KEY_PART_INFO& part = key.key_part[i];
+    const Field& column = *table.field[part.fieldnr - 1];
+    const bool is_prefix = (server::is_plain_string(column) || server::is_blob(column)) &&
+                           (part.length < column.key_length() ||
+                            (part.key_part_flag & (HA_PART_KEY_SEG | HA_BLOB_PART)) != 0);
+    key_.push_back({.integer_bytes = integer_bytes(*part.field),
+                    .is_unsigned = part.field->is_unsigned(),
+                    .is_nullable = part.null_bit != 0,
+                    .is_prefix = is_prefix,
+                    .descends = (part.key_part_flag & HA_REVERSE_SORT) != 0,
+                    .store_length = part.store_length});
+    has_prefix_parts_ |= is_prefix;
+    nullable |= part.null_bit != 0;
+  }
+  is_unique_ = (key.flags & HA_NOSAME) != 0 && !nullable && !has_prefix_parts_ &&
+               !server::is_versioned(table);
+  is_ordered_ = (table.file->index_flags(index_, 0, true) & HA_READ_ORDER) != 0;
+
+  choose_position(table);
+
+  bitmap_clear_all(&table.tmp_set);
+  MY_BITMAP* const read_set = table.read_set;
+  table.read_set = &table.tmp_set;
+  mark_read_columns(table);
+  table.read_set = read_set;
+  read_columns_.clear();
+  for (uint i = 0; i < table.s->fields; ++i) {
+    if (bitmap_is_set(&table.tmp_set, i)) read_columns_.push_back(static_cast<std::uint16_t>(i));
+  }
+
+  const auto in_index = [&](std::uint16_t number) {
+    return table.field[number]->part_of_key.is_set(index_);
+  };
+  covering_ = !server::is_clustering(table, index_) &&
+              (table.file->index_flags(index_, 0, true) & HA_KEYREAD_ONLY) != 0 &&
+              std::all_of(columns_.begin(), columns_.end(),
+                          [&](const PlannedColumn& column) { return in_index(column.field); }) &&
+              std::all_of(filter_columns_.begin(), filter_columns_.end(), in_index) &&
+              !has_prefix_parts_ && !server::is_versioned(table);
+}
+
+// A row's position is its key image. If the index's own columns do not identify a row, the primary
+// key has to help. InnoDB's indexes have it behind their own columns, are ordered by it, and can be
+// searched by it; for other engines and for partitions this is not certain. Indexes with columns
+// that are computed when a row is read, MERGE tables and versioned tables get no position.
+void IndexPlan::choose_position(TABLE& table) {
+  position_parts_ = position_length_ = 0;
+  position_shape_.clear();
+  if (!keeps_positions_ || !is_ordered_ || server::is_versioned(table) ||
+      server::has_children(table)) {
+    return;
+  }
+  const KEY& key = table.key_info[index_];
+  const unsigned parts = server::identifying_parts(table, index_);
+  const bool is_unique = (key.flags & HA_NOSAME) != 0;
+  if (!is_unique && (table.part_info != nullptr || table.file->ht->db_type != DB_TYPE_INNODB)) {
+    return;
+  }
+  std::uint32_t length = 0;
+  std::string shape;
+  for (unsigned i = 0; i < parts; ++i) {
+    const KEY_PART_INFO& part = key.key_part[i];
+    const Field& column = *table.field[part.fieldnr - 1];
+    const bool is_whole = part.length == column.key_length() && !server::is_blob(column);
+    if (!server::is_stored(column) || (!is_unique && !is_whole)) return;
+    length += part.store_length;
+    append_shape(column, part, shape);
+  }
+  if (length > max_position_bytes) return;
+  position_parts_ = parts;
+  position_length_ = length;
+  position_shape_ = std::move(shape);
+}
+
+void IndexPlan::mark_read_columns(TABLE& table) const {
+  for (const PlannedColumn& column : columns_)
+    server::mark_to_read(table, *table.field[column.field]);
+  for (const std::uint16_t number : filter_columns_)
+    server::mark_to_read(table, *table.field[number]);
+  const KEY_PART_INFO* const parts = table.key_info[index_].key_part;
+  for (std::uint32_t i = 0; i < position_parts_; ++i)
+    server::mark_to_read(table, *table.field[parts[i].fieldnr - 1]);
+  // The server merges the rows of several partitions by the columns of the index, and then by the
+  // primary key.
+  const bool is_partitioned = table.part_info != nullptr;
+  if (has_prefix_parts_ || is_partitioned) mark_index(table, index_);
+  if (is_partitioned && table.s->primary_key != MAX_KEY) mark_index(table, table.s->primary_key);
+  server::mark_version_columns(table);
+}
+
+void IndexPlan::take_down(OpenTable& opened) {
+  server::end_keyread(*opened.table);
+  opened.table->file->ha_index_or_rnd_end();
+  opened.plan = nullptr;
+  opened.setup = 0;
+}
+
+int IndexPlan::read_key_columns(OpenTable& opened) const {
+  TABLE& table = *opened.table;
+  const KEY& key = table.key_info[index_];
+  const auto is_read = [&](const KEY_PART_INFO& part) {
+    return bitmap_is_set(table.read_set, part.fieldnr - 1U);
+  };
+  if (std::all_of(key.key_part, key.key_part + key_parts_, is_read)) return 0;
+  table.file->ha_index_end();
+  mark_index(table, index_);
+  const int error = table.file->ha_index_init(index_, is_ordered_);
+  if (error != 0) take_down(opened);
+  return error;
+}
+
+Status IndexPlan::set_up_reader_slow(OpenTable& opened) {
+  TABLE& table = *opened.table;
+  take_down(opened);
+  if (Status status = resolve(table); !status.ok()) return status;
+  table.clear_column_bitmaps();
+  for (const std::uint16_t number : read_columns_) bitmap_set_bit(table.read_set, number);
+  if (covering_) server::start_keyread(table, index_);
+  if (const int error = table.file->ha_index_init(index_, is_ordered_); error != 0) {
+    take_down(opened);
+    return Status::server(static_cast<std::uint32_t>(error));
+  }
+  opened.plan = this;
+  return {};
+}
+
+}  // namespace hs::mysqld

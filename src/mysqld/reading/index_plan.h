@@ -1,0 +1,125 @@
+// IndexPlan: an index opened by `P`, compiled.
+//
+// It owns the names as the client gave them, and what they mean for one version of the table: the
+// index, the columns, the format of each column, and the read set. It is used on one worker's
+// thread and shared by its connections. When the table's definition changes, the names are resolved
+// again, so an open index continues to work if its columns still exist.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mysqld/opening/open_tables.h"
+#include "mysqld/reading/column_format.h"
+#include "protocol/request.h"
+#include "store/store.h"
+
+struct TABLE;
+
+namespace hs::mysqld {
+
+struct PlannedColumn {
+  std::uint16_t field;  // number in the table
+  ColumnFormat format;
+};
+
+struct PlannedKeyPart {
+  std::uint8_t integer_bytes;  // of an image that is an integer, little-endian; 0: any other type
+  bool is_unsigned;
+  bool is_nullable;
+  bool is_prefix;  // the index holds only the beginning of the column's values
+  bool descends;
+  std::uint32_t store_length;  // bytes of the image, including the byte for NULL
+};
+
+class IndexPlan final : public store::Index {
+ public:
+  // Limits what one P may cost in memory, however large the table's definition is.
+  static constexpr std::size_t max_columns = 4096;
+
+  // `keeps_positions`: long finds use this plan, and they may be parked.
+  IndexPlan(const protocol::OpenIndex& request, std::shared_ptr<TableSlot> slot,
+            TextEncoding encoding, bool keeps_positions);
+  ~IndexPlan() override;
+
+  TableSlot& slot() const { return *slot_; }
+
+  // Resolves the names for this table, unless that was done for its version already.
+  Status resolve(TABLE& table);
+
+  // Sets up the columns and the index on a table that is open for reading.
+  Status set_up_reader(OpenTable& opened) {
+    if (opened.plan == this && opened.setup == 0) [[likely]]
+      return {};
+    return set_up_reader_slow(opened);
+  }
+  // Makes the engine read the columns of the index with each row, for a search that compares them.
+  // Plans of most indexes do not read them otherwise. Returns 0 or the engine's error. Must not be
+  // called during a scan.
+  int read_key_columns(OpenTable& opened) const;
+  // Called before a plan is used on a writer: undoes what a reader has set up.
+  static void take_down(OpenTable& opened);
+
+  std::uint32_t index() const { return index_; }
+  const std::vector<PlannedColumn>& columns() const { return columns_; }
+  const std::vector<PlannedKeyPart>& key() const { return key_; }
+  std::uint32_t column_count() const override {
+    return static_cast<std::uint32_t>(columns_.size());
+  }
+  const std::vector<std::uint16_t>& filter_columns() const { return filter_columns_; }
+  std::uint32_t key_parts() const override { return key_parts_; }
+  bool has_prefix_parts() const { return has_prefix_parts_; }
+  bool is_ordered() const { return is_ordered_; }
+  // Whether the first part is in descending order.
+  bool descends() const { return key_[0].descends; }
+  TextEncoding encoding() const { return encoding_; }
+
+  // Whether `parts` key values select one row at most.
+  bool is_unique(std::uint32_t parts) const { return is_unique_ && parts == key_parts_; }
+
+  // So many key parts identify a row and lead to the next one. They may include parts of the
+  // primary key that the server adds to the index. 0: a find by this index cannot be parked.
+  std::uint32_t position_parts() const { return position_parts_; }
+  std::uint32_t position_length() const { return position_length_; }
+  // What the bytes of a position mean. After ALTER TABLE their meaning may be different.
+  const std::string& position_shape() const { return position_shape_; }
+
+  // Adds every column that a request of this plan reads to the table's read set.
+  void mark_read_columns(TABLE& table) const;
+
+ private:
+  Status resolve_index(TABLE& table);
+  Status resolve_columns(TABLE& table);
+  void choose_access(TABLE& table);
+  void choose_position(TABLE& table);
+  Status set_up_reader_slow(OpenTable& opened);
+
+  std::string index_name_;
+  std::vector<std::string> column_names_;
+  std::vector<std::string> filter_names_;
+  std::shared_ptr<TableSlot> slot_;
+  TextEncoding encoding_;
+  bool keeps_positions_;
+
+  // the version of the table for which the members below are true
+  unsigned long long table_version_ = 0;
+  std::uint32_t index_ = 0;
+  std::uint32_t key_parts_ = 0;
+  bool is_unique_ = false;
+  bool is_ordered_ = true;
+  bool has_prefix_parts_ = false;
+  bool covering_ = false;
+  std::vector<PlannedColumn> columns_;
+  std::vector<PlannedKeyPart> key_;
+  std::vector<std::uint16_t> filter_columns_;
+  std::uint32_t position_parts_ = 0;
+  std::uint32_t position_length_ = 0;
+  std::string position_shape_;
+  std::vector<std::uint16_t>
+      read_columns_;  // all of them, including those from which virtual columns are computed
+};
+
+}  // namespace hs::mysqld

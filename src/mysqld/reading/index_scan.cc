@@ -1,0 +1,262 @@
+#include "mysqld/reading/index_scan.h"
+
+#include <utility>
+
+#include "mysqld/server/api.h"
+
+namespace hs::mysqld {
+namespace {
+
+using protocol::Comparison;
+
+// In the time of one step so many conditions can be checked.
+constexpr std::size_t filters_in_a_step = 16;
+
+ha_rkey_function read_function(Comparison comparison) {
+  switch (comparison) {
+    case Comparison::greater: return HA_READ_AFTER_KEY;
+    case Comparison::greater_equal: return HA_READ_KEY_OR_NEXT;
+    case Comparison::less: return HA_READ_BEFORE_KEY;
+    case Comparison::less_equal: return HA_READ_PREFIX_LAST_OR_PREV;
+    case Comparison::equal:
+    case Comparison::not_equal: break;
+  }
+  return HA_READ_KEY_EXACT;
+}
+
+bool goes_up(Comparison comparison) {
+  return comparison == Comparison::greater || comparison == Comparison::greater_equal;
+}
+
+// An operator compares values. So on an index whose first part descends, the scan goes the other
+// way.
+Comparison mirrored(Comparison comparison) {
+  switch (comparison) {
+    case Comparison::greater: return Comparison::less;
+    case Comparison::greater_equal: return Comparison::less_equal;
+    case Comparison::less: return Comparison::greater;
+    case Comparison::less_equal: return Comparison::greater_equal;
+    case Comparison::equal:
+    case Comparison::not_equal: break;
+  }
+  return comparison;
+}
+
+}  // namespace
+
+Status IndexScan::set_up(const IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
+                         std::uint64_t most_steps) {
+  TABLE& table = *opened.table;
+  if (request.key.size() > plan.key_parts()) return Error::kpnum;
+  if (!plan.is_ordered() &&
+      (request.comparison != Comparison::equal || request.key.size() != plan.key_parts())) {
+    return Status::server(HA_ERR_WRONG_COMMAND);
+  }
+  if (Status status = filters_.prepare(plan, table, request.filters); !status.ok()) return status;
+  plan_ = &plan;
+  opened_ = &opened;
+  table_ = &table;
+  request_ = &request;
+  comparison_ = plan.descends() ? mirrored(request.comparison) : request.comparison;
+  offset_ = request.offset;
+  limit_ = request.limit;
+  step_cost_ = 1 + request.filters.size() / filters_in_a_step;
+  gives_up_at_ = most_steps == no_bound ? no_bound : meter_.spent() + most_steps;
+  has_in_ = !request.in.values.empty();
+  in_next_ = 0;
+  in_is_new_ = nullptr;
+  at_ = At::end;  // of no value of IN yet; the first search follows
+  return {};
+}
+
+Status IndexScan::start(const IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
+                        std::uint64_t most_steps) {
+  if (Status status = set_up(plan, opened, request, most_steps); !status.ok()) return status;
+  if (has_in_) {
+    in_values_.begin(plan, *table_, request.in.key_part, request.in.values.size());
+    return {};
+  }
+  const int error = search_for(nullptr);
+  return error == 0 ? Status{} : Status::server(static_cast<std::uint32_t>(error));
+}
+
+// Returns 0 or the engine's error.
+int IndexScan::search_for(const protocol::Value* in_value) {
+  const std::uint32_t in_part = request_->in.key_part;
+  make_key_search(*plan_, *table_, request_->key, comparison_, in_value, in_part, search_);
+  prefix_.prepare(*plan_, *table_, request_->key, in_value, in_part, search_);
+  meter_.begin_rows(filters_.bytes() + prefix_.bytes(search_));
+  at_ = At::start;
+  resumed_ = false;
+  one_row_ = search_.comparison == Comparison::equal && plan_->is_unique(search_.parts);
+  return search_.compared ? plan_->read_key_columns(*opened_) : 0;
+}
+
+// Makes the search for the next value of IN. If that value has been searched already, the search is
+// at its end at once. Returns HA_ERR_END_OF_FILE after the last value, otherwise 0 or the engine's
+// error.
+int IndexScan::search_next_in() {
+  const std::span<const protocol::Value> values = request_->in.values;
+  if (in_next_ >= values.size()) return HA_ERR_END_OF_FILE;
+  const std::size_t number = in_next_++;
+  const protocol::Value& value = values[number];
+  if (in_is_new_ != nullptr) [[unlikely]]
+    return (*in_is_new_)[number] ? search_for(&value) : 0;
+  if (const int error = search_for(&value); error != 0) return error;
+  if (!in_values_.is_new(value, search_)) at_ = At::end;
+  return 0;
+}
+
+std::unique_ptr<ScanPosition> IndexScan::position() {
+  auto position = std::make_unique<ScanPosition>();
+  position->shape = plan_->position_shape();
+  if (at_ == At::inside) {
+    position->key.resize(plan_->position_length());
+    key_copy(position->key.data(), table_->record[0], &table_->key_info[plan_->index()],
+             plan_->position_length());
+  }
+  // A search whose first row has not been asked for is made again.
+  position->in_next = at_ == At::start ? in_next_ - 1 : in_next_;
+  if (has_in_) position->in_is_new = new_in_values();
+  position->offset = offset_;
+  position->limit = limit_;
+  return position;
+}
+
+// Which values of IN have to be searched from here on. This is found out once, when the scan is
+// left for the first time. Otherwise each store that goes on would have to look at all earlier
+// values.
+std::shared_ptr<const std::vector<bool>> IndexScan::new_in_values() {
+  if (in_is_new_ != nullptr) return in_is_new_;
+  const protocol::In& in = request_->in;
+  std::vector<bool> is_new(in.values.size(), true);
+  for (std::size_t i = in_next_; i < in.values.size(); ++i) {
+    make_key_search(*plan_, *table_, request_->key, comparison_, &in.values[i], in.key_part,
+                    search_);
+    is_new[i] = in_values_.is_new(in.values[i], search_);
+  }
+  return std::make_shared<const std::vector<bool>>(std::move(is_new));
+}
+
+Status IndexScan::resume(const IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
+                         const ScanPosition& from) {
+  if (Status status = set_up(plan, opened, request, no_bound); !status.ok()) return status;
+  if (plan.position_parts() == 0 || plan.position_shape() != from.shape)
+    return Status::server(ER_TABLE_DEF_CHANGED);
+  in_next_ = from.in_next;
+  in_is_new_ = from.in_is_new;
+  offset_ = from.offset;
+  limit_ = from.limit;
+  if (from.key.empty()) return {};
+  const int error = search_for(has_in_ ? &request.in.values[in_next_ - 1] : nullptr);
+  if (error != 0) return Status::server(static_cast<std::uint32_t>(error));
+  at_ = At::inside;
+  resumed_ = true;
+  from_ = &from;
+  return {};
+}
+
+// Whether the row still has the key that the search asked for. Values are compared, because -0
+// equals 0; the server's own key_cmp_if_same() compares the bytes of numbers.
+bool IndexScan::is_same_key() const {
+  const unsigned char* image = search_.image.data();
+  const KEY& key = table_->key_info[plan_->index()];
+  for (std::uint32_t i = 0; i < search_.parts; ++i) {
+    const KEY_PART_INFO& part = key.key_part[i];
+    const bool is_nullable = part.null_bit != 0;
+    const bool asked_null = is_nullable && *image != 0;
+    const bool is_null = is_nullable && part.field->is_null();
+    if (asked_null != is_null) return false;
+    if (!is_null && part.field->key_cmp(image + (is_nullable ? 1 : 0), part.length) != 0)
+      return false;
+    image += part.store_length;
+  }
+  return true;
+}
+
+// The next row of a search that was resumed. The key image of a position belongs to one row only,
+// so the rows behind it have not been read. The engine does not know which key was asked for, so an
+// equal search has to check each row.
+int IndexScan::read_resumed() {
+  handler& engine = *table_->file;
+  const bool equal = search_.comparison == Comparison::equal;
+  const bool up = equal || goes_up(search_.comparison);
+  int error = 0;
+  if (const ScanPosition* const from = std::exchange(from_, nullptr); from != nullptr) {
+    error = engine.ha_index_read_map(table_->record[0], from->key.data(),
+                                     (key_part_map{1} << plan_->position_parts()) - 1,
+                                     up ? HA_READ_AFTER_KEY : HA_READ_BEFORE_KEY);
+  } else {
+    error = up ? engine.ha_index_next(table_->record[0]) : engine.ha_index_prev(table_->record[0]);
+  }
+  return error == 0 && equal && !is_same_key() ? HA_ERR_END_OF_FILE : error;
+}
+
+int IndexScan::read_first() {
+  handler& engine = *table_->file;
+  if (search_.nothing) return HA_ERR_KEY_NOT_FOUND;
+  if (search_.parts == 0) {
+    return goes_up(search_.comparison) ? engine.ha_index_first(table_->record[0])
+                                       : engine.ha_index_last(table_->record[0]);
+  }
+  return engine.ha_index_read_map(table_->record[0], search_.image.data(),
+                                  (key_part_map{1} << search_.parts) - 1,
+                                  read_function(search_.comparison));
+}
+
+int IndexScan::read_following() {
+  handler& engine = *table_->file;
+  if (one_row_) return HA_ERR_END_OF_FILE;
+  if (resumed_) [[unlikely]]
+    return read_resumed();
+  if (search_.comparison == Comparison::equal) {
+    return engine.ha_index_next_same(table_->record[0], search_.image.data(), search_.length);
+  }
+  return goes_up(search_.comparison) ? engine.ha_index_next(table_->record[0])
+                                     : engine.ha_index_prev(table_->record[0]);
+}
+
+// The next row of the search, before any check. HA_ERR_END_OF_FILE if there is none.
+int IndexScan::read() {
+  const int error = at_ == At::start ? read_first() : read_following();
+  if (error == HA_ERR_KEY_NOT_FOUND || error == HA_ERR_END_OF_FILE) {
+    at_ = At::end;
+    return HA_ERR_END_OF_FILE;
+  }
+  at_ = At::inside;
+  return error;
+}
+
+bool IndexScan::is_end(int error) { return error == HA_ERR_END_OF_FILE; }
+
+int IndexScan::next() {
+  while (limit_ != 0) {
+    if (at_ == At::end) {
+      const int error = has_in_ ? search_next_in() : HA_ERR_END_OF_FILE;
+      if (error != 0) return error;
+    }
+    meter_.step(step_cost_);
+    if (is_over_bound()) [[unlikely]]
+      return gave_up;
+    if (server::is_killed(table_->in_use)) [[unlikely]]
+      return server::killed_error();
+    if (at_ == At::end) continue;  // a value of IN that has been searched already
+    const int error = read();
+    if (error == HA_ERR_END_OF_FILE || error == HA_ERR_RECORD_DELETED) continue;
+    if (error != 0) return error;
+    if (!server::is_current_row(*table_)) continue;
+    if (!prefix_.matches(search_)) continue;
+    const RowFilters::Decision decision = filters_.check();
+    if (decision == RowFilters::Decision::stop) return HA_ERR_END_OF_FILE;
+    if (decision == RowFilters::Decision::skip) continue;
+    if (offset_ != 0) {
+      --offset_;
+      continue;
+    }
+    --limit_;
+    return 0;
+  }
+  return HA_ERR_END_OF_FILE;
+}
+
+}  // namespace hs::mysqld

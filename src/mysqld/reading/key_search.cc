@@ -1,0 +1,203 @@
+#include "mysqld/reading/key_search.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <optional>
+
+#include "mysqld/reading/comparable_value.h"
+#include "mysqld/server/api.h"
+
+namespace hs::mysqld {
+namespace {
+
+using protocol::Comparison;
+using protocol::Value;
+
+static_assert(max_key_bytes >= MAX_KEY_LENGTH + MAX_REF_PARTS);
+static_assert(max_key_parts >= MAX_REF_PARTS);
+
+bool goes_up(Comparison comparison) {
+  return comparison == Comparison::greater || comparison == Comparison::greater_equal;
+}
+
+// Digits, perhaps with a minus sign. There are so few that the number surely fits in 64 bits.
+std::optional<std::int64_t> parse_small_integer(std::string_view text) {
+  constexpr std::size_t max_digits = 18;
+  const bool negative = !text.empty() && text[0] == '-';
+  if (negative) text.remove_prefix(1);
+  if (text.empty() || text.size() > max_digits) return std::nullopt;
+  std::int64_t value = 0;
+  for (const char c : text) {
+    const unsigned digit = static_cast<unsigned char>(c) - '0';
+    if (digit > 9) return std::nullopt;
+    value = value * 10 + digit;
+  }
+  return negative ? -value : value;
+}
+
+bool integer_fits(const PlannedKeyPart& part, std::int64_t value) {
+  const unsigned bytes = part.integer_bytes;
+  if (part.is_unsigned) return value >= 0 && (bytes == 8 || value >> (8 * bytes) == 0);
+  if (bytes == 8) return true;
+  const std::int64_t bound = std::int64_t{1} << (8 * bytes - 1);
+  return value >= -bound && value < bound;
+}
+
+// The frequent case: written straight into the image, without a field.
+bool put_integer(const PlannedKeyPart& part, const Value& value, unsigned char* to) {
+  if (part.integer_bytes == 0 || value.null) return false;
+  const std::optional<std::int64_t> number = parse_small_integer(value.bytes);
+  if (!number || !integer_fits(part, *number)) return false;
+  if (part.is_nullable) *to++ = 0;
+  // Writes all eight bytes. The image has room for them, and the next part overwrites what is too
+  // much.
+  std::uint64_t image = static_cast<std::uint64_t>(*number);
+  if constexpr (std::endian::native == std::endian::big) image = __builtin_bswap64(image);
+  std::memcpy(to, &image, sizeof(image));
+  return true;
+}
+
+// Writes the field's value, or NULL, into the image.
+void put_field(const KEY_PART_INFO& part, unsigned char* to) {
+  if (part.null_bit != 0) {
+    *to++ = part.field->is_null() ? 1 : 0;
+    if (part.field->is_null()) {
+      std::memset(to, 0, part.store_length - 1);
+      return;
+    }
+  }
+  const bool has_length = (part.key_part_flag & (HA_BLOB_PART | HA_VAR_LENGTH_PART)) != 0;
+  const auto written = static_cast<uint>(part.field->get_key_image(to, part.length, Field::itRAW));
+  const uint filled = has_length ? part.length + HA_KEY_BLOB_LENGTH : part.length;
+  if (!has_length && written < filled) {
+    server::fill_blanks(part.field->charset(), to + written, filled - written);
+  }
+}
+
+// Puts one value into the image and says how the two relate. Returns nothing if the column has no
+// similar value: then its field holds an old value, which must not be read.
+std::optional<PartFit> put_value(const IndexPlan& plan, TABLE& table, std::uint32_t number,
+                                 const Value& value, unsigned char* to) {
+  const KEY_PART_INFO& part = table.key_info[plan.index()].key_part[number];
+  if (value.null) {
+    if (part.null_bit == 0) return PartFit::no_image;
+    part.field->set_null();
+    put_field(part, to);
+    return PartFit::exact;
+  }
+  const Fit fit = store_comparable(*part.field, value, plan.encoding());
+  if (fit == Fit::none) return std::nullopt;
+  put_field(part, to);
+  if (plan.key()[number].is_prefix || fit == Fit::cut) return PartFit::prefix;
+  switch (fit) {
+    case Fit::below: return PartFit::below;
+    case Fit::above: return PartFit::above;
+    case Fit::exact:
+    case Fit::cut:
+    case Fit::none: break;
+  }
+  return PartFit::exact;
+}
+
+bool is_inexact(PartFit fit) { return fit != PartFit::exact && fit != PartFit::prefix; }
+
+Comparison widened(Comparison comparison) {
+  if (comparison == Comparison::greater) return Comparison::greater_equal;
+  if (comparison == Comparison::less) return Comparison::less_equal;
+  return comparison;
+}
+
+// The engine searches for all values, and then the whole rows are compared.
+void search_equal(KeySearch& search, std::uint32_t length) {
+  if (std::any_of(search.fits.data(), search.fits.data() + search.given, is_inexact)) {
+    search.nothing = true;
+    return;
+  }
+  search.compared = true;
+  search.parts = search.given;
+  search.length = length;
+}
+
+// The image ends with part `last`, at `end`. The index holds only the beginning of that part. What
+// follows in the index is ordered among equal beginnings, not among equal values. So the engine is
+// also asked for rows with an equal beginning, and the comparison of whole rows sorts them out.
+void end_with_prefix(KeySearch& search, std::uint32_t last, std::uint32_t end) {
+  search.compared = true;
+  search.parts = last + 1;
+  search.length = end;
+  search.comparison = widened(search.asked);
+}
+
+// The image ends with part `last`, from `begin` to `end`. No row has the value that was asked for:
+// it is between the image and its neighbour in the index. So it matters on which side of that value
+// the image is. If there is no image, all rows that equal the key up to here are on one side, and
+// the image ends before this part.
+void end_with_inexact(KeySearch& search, const PlannedKeyPart& part, std::uint32_t last,
+                      std::uint32_t begin, std::uint32_t end) {
+  const PartFit fit = search.fits[last];
+  const bool is_above = fit != PartFit::below;
+  const bool image_comes_after = is_above != part.descends;
+  const bool up = goes_up(search.asked);
+  if (fit == PartFit::no_image) {
+    search.parts = last;
+    search.length = begin;
+    search.nothing = last == 0 && up != image_comes_after;
+  } else {
+    search.parts = last + 1;
+    search.length = end;
+  }
+  if (up) {
+    search.comparison = image_comes_after ? Comparison::greater_equal : Comparison::greater;
+  } else {
+    search.comparison = image_comes_after ? Comparison::less : Comparison::less_equal;
+  }
+}
+
+// Decides about the search if not every part of the image is the value that was asked for.
+void settle(const IndexPlan& plan, KeySearch& search, std::uint32_t length) {
+  if (search.asked == Comparison::equal) return search_equal(search, length);
+  std::uint32_t last = 0;
+  std::uint32_t begin = 0;
+  while (search.fits[last] == PartFit::exact) begin += plan.key()[last++].store_length;
+  const PlannedKeyPart& part = plan.key()[last];
+  const std::uint32_t end = begin + part.store_length;
+  if (search.fits[last] == PartFit::prefix) return end_with_prefix(search, last, end);
+  end_with_inexact(search, part, last, begin, end);
+}
+
+}  // namespace
+
+void make_key_search(const IndexPlan& plan, TABLE& table, std::span<const Value> key,
+                     Comparison comparison, const Value* in_value, std::uint32_t in_part,
+                     KeySearch& search) {
+  assert(key.size() <= plan.key_parts() && key.size() <= max_key_parts);
+  search.nothing = false;
+  search.compared = false;
+  search.parts = 0;
+  search.given = static_cast<std::uint32_t>(key.size());
+  search.asked = comparison;
+  search.comparison = comparison;
+  std::uint32_t length = 0;
+  bool all_exact = true;
+  for (std::uint32_t i = 0; i < search.given; ++i) {
+    const Value& value = in_value != nullptr && i == in_part ? *in_value : key[i];
+    unsigned char* const to = search.image.data() + length;
+    length += plan.key()[i].store_length;
+    search.fits[i] = PartFit::exact;
+    if (put_integer(plan.key()[i], value, to)) [[likely]]
+      continue;
+    const std::optional<PartFit> fit = put_value(plan, table, i, value, to);
+    if (!fit) {
+      search.nothing = true;
+      return;
+    }
+    search.fits[i] = *fit;
+    all_exact &= *fit == PartFit::exact;
+  }
+  search.parts = search.given;
+  search.length = length;
+  if (!all_exact) settle(plan, search, length);
+}
+
+}  // namespace hs::mysqld

@@ -1,0 +1,280 @@
+#include "mysqld/store/table_store.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "base/give_back.h"
+#include "mysqld/server/api.h"
+#include "mysqld/server/table_opening.h"
+#include "protocol/reply.h"
+
+namespace hs::mysqld {
+namespace {
+
+using protocol::ReplyWriter;
+using store::Outcome;
+using store::Verdict;
+
+// How much of its worker's memory a find may take before it goes to a streamer.
+constexpr std::size_t max_reply_bytes = std::size_t{256} << 10;
+// So much of a streamed reply is gathered before it is sent.
+constexpr std::size_t flush_bytes = std::size_t{64} << 10;
+// A streamed find that answers nothing looks after so many steps, some 5 ms, whether others wait.
+constexpr std::uint64_t steps_between_looks = 20'000;
+// Larger scratch memory is given back after its pass.
+constexpr std::size_t max_kept_positions = std::size_t{64} << 10;
+// Plans that no connection uses are dropped when all plans together take about so much.
+constexpr std::size_t plan_bytes_before_sweep = std::size_t{256} << 10;
+
+std::size_t plan_bytes(const std::string& names) { return sizeof(IndexPlan) + names.size(); }
+
+// The table was changed after the pass had taken its snapshot. A later pass sees the new table.
+bool is_from_before(const Status& status) {
+  return status == Status::server(HA_ERR_TABLE_DEF_CHANGED);
+}
+
+}  // namespace
+
+TableStore::TableStore(std::unique_ptr<HostThread> host, const TableStoreConfig& config,
+                       CounterBlock& counters)
+    : owned_host_(std::move(host)),
+      host_(*owned_host_),
+      config_(config),
+      counters_(counters),
+      tables_(host_.thd(), config.streams, counters),
+      transaction_(host_, tables_, counters),
+      writer_(host_.thd()),
+      scan_(meter_),
+      sweep_plans_at_(plan_bytes_before_sweep) {}
+
+// A worker that leaves in the middle of a pass must not leave tables open.
+TableStore::~TableStore() {
+  TableStore::abandon_pass();
+  TableStore::release();
+}
+
+void TableStore::begin_pass(store::PassMode mode, store::Budget& budget) {
+  assert(!working_ && !reading_);
+  mode_ = mode;
+  ++pass_;
+  meter_.begin(budget);
+  if (std::exchange(waits_to_the_end_, false)) [[unlikely]]
+    host_.wait_for_rows(false);
+  // Plans are swept only between passes, because an open table may point to one.
+  if (plan_bytes_ > sweep_plans_at_) sweep_plans();
+}
+
+void TableStore::sweep_plans() {
+  std::erase_if(plans_, [](const auto& entry) { return entry.second.use_count() == 1; });
+  plan_bytes_ = 0;
+  for (const auto& [names, plan] : plans_) plan_bytes_ += plan_bytes(names);
+  // Plans in use stay. Another sweep pays only when as many bytes have come again.
+  sweep_plans_at_ = std::max(plan_bytes_before_sweep, 2 * plan_bytes_);
+}
+
+// Called by each request of a pass; the first one begins the pass in the server.
+void TableStore::begin_work() {
+  if (working_) [[likely]]
+    return;
+  working_ = true;
+  if (host_.killed()) host_.forgive();
+  host_.refresh_variables();
+  host_.show_state(config_.writes ? "handlersocket: writing" : "handlersocket: reading");
+  begin_transaction();
+}
+
+// On the write port every request runs in a transaction, even a find. A write that was committed
+// alone has ended the transaction of the pass, so the next request begins another.
+void TableStore::begin_transaction() {
+  if (config_.writes && !transaction_.active()) [[unlikely]]
+    transaction_.begin();
+}
+
+Outcome TableStore::end_pass() {
+  if (!working_) return {};
+  if (!end_shared_statement().ok()) return Verdict::broken;
+  if (transaction_.active()) {
+    const Status committed = transaction_.commit();
+    working_ = uncommitted_ = false;
+    return committed;
+  }
+  working_ = false;
+  reading_ = true;
+  return {};
+}
+
+void TableStore::release() {
+  scan_.give_back();
+  if (positions_.capacity() > max_kept_positions) [[unlikely]]
+    positions_.free_memory();
+  give_back(order_, max_kept_positions);
+  if (!reading_) return;
+  reading_ = false;
+  transaction_.end_reading();
+}
+
+// Also ends what is left of a pass after something has thrown.
+void TableStore::abandon_pass() {
+  working_ = reading_ = uncommitted_ = false;
+  shared_ = nullptr;
+  if (transaction_.active()) return transaction_.roll_back();
+  // If a request had no memory, it may have raised an error.
+  host_.thd()->reset_for_next_command();
+  transaction_.end_reading();
+}
+
+Outcome TableStore::open_index(const protocol::OpenIndex& request,
+                               const std::shared_ptr<const store::Caller>& caller,
+                               store::IndexUse& use) {
+  if (!caller->may_do_everything()) return store::access_denied;
+  plan_key_.clear();
+  for (const std::string_view part :
+       {request.database, request.table, request.index, request.columns, request.filter_columns}) {
+    plan_key_.append(part).push_back('\t');
+  }
+  auto known = plans_.find(plan_key_);
+  if (known == plans_.end() &&
+      (!server::is_name(request.database) || !server::is_name(request.table))) {
+    return Error::open_table;
+  }
+  begin_work();
+  if (!end_shared_statement().ok()) return Verdict::broken;
+  begin_transaction();
+  std::shared_ptr<IndexPlan> plan =
+      known != plans_.end()
+          ? known->second
+          : std::make_shared<IndexPlan>(request, tables_.slot(request.database, request.table),
+                                        config_.encoding, config_.streams);
+  OpenTable* opened = nullptr;
+  const Outcome outcome = tables_.open_reader(plan->slot(), opened);
+  meter_.look();
+  if (!outcome.ok()) return outcome;
+  if (Status status = plan->resolve(*opened->table); !status.ok()) return status;
+  if (known == plans_.end()) {
+    plans_.emplace(plan_key_, plan);
+    plan_bytes_ += plan_bytes(plan_key_);
+  }
+  use = {std::move(plan), caller};
+  return {};
+}
+
+Outcome TableStore::open_for_reading(IndexPlan& plan, OpenTable*& opened) {
+  begin_work();
+  if (shared_ != nullptr && !end_shared_statement().ok()) [[unlikely]]
+    return Verdict::broken;
+  begin_transaction();
+  const Outcome outcome = tables_.open_reader(plan.slot(), opened);
+  if (!outcome.ok()) [[unlikely]] {
+    meter_.look();
+    return outcome;
+  }
+  const Status status = plan.set_up_reader(*opened);
+  if (is_from_before(status)) [[unlikely]]
+    return Verdict::blocked;
+  return status;
+}
+
+bool TableStore::append_row(const IndexPlan& plan, TABLE& table, Buffer& out) const {
+  ReplyWriter reply(out);
+  for (const PlannedColumn& column : plan.columns()) {
+    Field& field = *table.field[column.field];
+    if (field.is_null()) {
+      reply.null();
+    } else if (!column.format(field, reply)) [[unlikely]] {
+      return false;
+    }
+  }
+  return true;
+}
+
+Outcome TableStore::find(store::IndexUse& use, const protocol::Find& request, Buffer& out,
+                         store::Sink* sink) {
+  if (!may(use, store::Rights::read)) [[unlikely]]
+    return store::access_denied;
+  auto& plan = static_cast<IndexPlan&>(use.index());
+  OpenTable* opened = nullptr;
+  const Outcome outcome = open_for_reading(plan, opened);
+  if (!outcome.ok()) [[unlikely]]
+    return outcome;
+  const Status started = sink == nullptr || sink->position == nullptr
+                             ? scan_.start(plan, *opened, request, StepMeter::most_in_a_worker)
+                             : go_on(plan, *opened, request, *sink);
+  if (!started.ok()) return started;
+  if (sink != nullptr) scan_.allow(steps_between_looks);
+  return answer_rows(plan, *opened, out, sink);
+}
+
+Status TableStore::go_on(const IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
+                         store::Sink& sink) {
+  const auto& from = static_cast<const ScanPosition&>(*sink.position);
+  const Status status = scan_.resume(plan, opened, request, from);
+  if (status != Status::server(ER_TABLE_DEF_CHANGED) || from.reply_begun) return status;
+  // The place is lost, but nothing was answered: the find begins again.
+  sink.position = nullptr;
+  return scan_.start(plan, opened, request, IndexScan::no_bound);
+}
+
+Outcome TableStore::answer_rows(IndexPlan& plan, OpenTable& opened, Buffer& out,
+                                store::Sink* sink) {
+  const std::size_t reply_begin = out.size();
+  ReplyWriter reply(out);
+  const bool begins = sink == nullptr || sink->position == nullptr || !sink->position->reply_begun;
+  if (begins) reply.begin_rows(plan.column_count());
+  const bool can_park = plan.position_parts() != 0;
+  std::uint64_t rows = 0;
+  const auto park = [&] {
+    counters_.add(Counter::rows_read, rows);
+    const bool is_untouched = begins && rows == 0;
+    if (is_untouched) out.truncate(reply_begin);
+    sink->position = scan_.position();
+    sink->position->reply_begun = !is_untouched;
+    return Verdict::parked;
+  };
+  int error = 0;
+  while (true) {
+    error = scan_.next();
+    if (error == IndexScan::gave_up && sink != nullptr) {
+      if (sink->must_end()) break;
+      if (can_park && scan_.has_position() && sink->must_give_way()) return park();
+      scan_.allow(steps_between_looks);
+      continue;
+    }
+    if (error != 0) break;
+    if (!append_row(plan, *opened.table, out)) [[unlikely]] {
+      // The server has raised an error that is fatal for its statement.
+      host_.thd()->reset_for_next_command();
+      error = HA_ERR_OUT_OF_MEM;
+      break;
+    }
+    ++rows;
+    if (scan_.is_done()) {
+      error = HA_ERR_END_OF_FILE;
+      break;
+    }
+    if (sink == nullptr) {
+      if (out.size() - reply_begin > max_reply_bytes) break;
+    } else if (out.size() >= flush_bytes) {
+      const auto flushed = sink->flush(out, can_park);
+      if (flushed == store::Sink::Flushed::ended) break;
+      if (flushed == store::Sink::Flushed::stalled) return park();
+    }
+  }
+  counters_.add(Counter::rows_read, rows);
+  if (error == 0 || error == IndexScan::gave_up) {
+    if (sink == nullptr) {
+      out.truncate(reply_begin);
+      return Verdict::oversized;
+    }
+  } else if (!IndexScan::is_end(error)) {
+    if (sink == nullptr || rows == 0) out.truncate(reply_begin);
+    const Status status = writer_.failure(error);
+    host_.thd()->clear_error();
+    if (rows == 0 && is_from_before(status)) return Verdict::blocked;
+    return status;
+  }
+  reply.end_rows();
+  return {};
+}
+
+}  // namespace hs::mysqld

@@ -1,0 +1,112 @@
+// TableStore: the server's tables as a session sees them.
+//
+// Each worker has one, on its own thread. It combines the rooms below: a request needs a plan, an
+// open table and a scan, and a write also a statement around it. It owns the plans that
+// this worker's connections have opened.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/buffer.h"
+#include "base/counters.h"
+#include "mysqld/opening/open_tables.h"
+#include "mysqld/opening/transaction.h"
+#include "mysqld/reading/index_plan.h"
+#include "mysqld/reading/index_scan.h"
+#include "mysqld/reading/step_meter.h"
+#include "mysqld/thread/host_thread.h"
+#include "mysqld/writing/row_writer.h"
+#include "store/store.h"
+
+namespace hs::mysqld {
+
+struct TableStoreConfig {
+  bool writes = false;   // serves the write port
+  bool streams = false;  // executes only what takes long
+  TextEncoding encoding = TextEncoding::utf8mb4;
+};
+
+class TableStore final : public store::Store {
+ public:
+  TableStore(std::unique_ptr<HostThread> host, const TableStoreConfig& config,
+             CounterBlock& counters);
+  ~TableStore() override;
+
+  void begin_pass(store::PassMode mode, store::Budget& budget) override;
+  store::Outcome end_pass() override;
+  void abandon_pass() override;
+  void release() override;
+  store::Outcome open_index(const protocol::OpenIndex& request,
+                            const std::shared_ptr<const store::Caller>& caller,
+                            store::IndexUse& use) override;
+  store::Outcome find(store::IndexUse& use, const protocol::Find& request, Buffer& out,
+                      store::Sink* sink) override;
+  store::Outcome modify(store::IndexUse& use, const protocol::Find& request, Buffer& out) override;
+  store::Outcome insert(store::IndexUse& use, const protocol::Insert& request,
+                        Buffer& out) override;
+
+ private:
+  // There are no accounts yet, so a caller who may not do everything may do nothing.
+  bool may(store::IndexUse& use, store::Rights needed) const {
+    return use.may(needed, pass_, [] { return store::Rights::none; });
+  }
+  void sweep_plans();
+  void begin_work();
+  void begin_transaction();
+  store::Outcome open_for_reading(IndexPlan& plan, OpenTable*& opened);
+  Status go_on(const IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
+               store::Sink& sink);
+  store::Outcome answer_rows(IndexPlan& plan, OpenTable& opened, Buffer& out, store::Sink* sink);
+  // False if there was no memory for a value.
+  bool append_row(const IndexPlan& plan, TABLE& table, Buffer& out) const;
+
+  template <class IsOneRow, class Execute>
+  store::Outcome run_write(IndexPlan& plan, Purpose purpose, Buffer& out, IsOneRow is_one_row,
+                           Execute execute);
+  store::Outcome begin_write(TableSlot& slot, Purpose purpose);
+  store::Outcome leave_undone(store::Outcome outcome);
+  store::Outcome end_write(const OpenTable& opened, Status status, Buffer& out,
+                           std::size_t reply_begin);
+  bool can_share(const OpenTable& opened) const;
+  Status end_shared_statement();
+  Status modify_rows(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
+                     Buffer& out);
+  Status modify_while_scanning(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
+                               Buffer& out, std::uint64_t& count);
+  Status modify_after_scanning(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
+                               Buffer& out, std::uint64_t& count);
+  Status scan_failure(int error);
+  void drop_repeated_positions(std::size_t length);
+  Status modify_row(IndexPlan& plan, OpenTable& opened, const protocol::Find& request, Buffer& out,
+                    std::uint64_t& count);
+
+  const std::unique_ptr<HostThread> owned_host_;  // outlives all members below
+  HostThread& host_;
+  TableStoreConfig config_;
+  CounterBlock& counters_;
+  OpenTables tables_;
+  Transaction transaction_;
+  RowWriter writer_;
+  StepMeter meter_;
+  IndexScan scan_;
+  std::unordered_map<std::string, std::shared_ptr<IndexPlan>> plans_;
+  std::size_t plan_bytes_ = 0;  // of all plans, approximately
+  std::size_t sweep_plans_at_;
+  std::string plan_key_;
+  Buffer positions_;                  // of rows that were found and are not modified yet
+  std::vector<std::uint32_t> order_;  // of positions, while repeated ones are removed
+  store::PassMode mode_ = store::PassMode::together;
+  std::uint64_t pass_ = 0;         // how many passes have begun
+  bool working_ = false;           // a request of this pass has reached the server
+  bool uncommitted_ = false;       // writes of this pass wait for its commit
+  bool waits_to_the_end_ = false;  // for a row, in this pass, because its write cannot be undone
+  bool reading_ = false;  // a pass of reads has ended and still holds its snapshot and its tables
+  // The table whose statement was left open for the next write of the pass; null: none.
+  const OpenTable* shared_ = nullptr;
+};
+
+}  // namespace hs::mysqld

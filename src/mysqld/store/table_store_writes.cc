@@ -1,0 +1,340 @@
+// The writes of TableStore: the statements around them, and what they do to rows.
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "mysqld/server/api.h"
+#include "mysqld/server/table_opening.h"
+#include "mysqld/store/table_store.h"
+#include "protocol/reply.h"
+
+namespace hs::mysqld {
+namespace {
+
+using protocol::Modification;
+using protocol::ReplyWriter;
+using store::Outcome;
+using store::PassMode;
+using store::Verdict;
+
+// The rows of a `?` form are one reply, which is sent after the commit.
+constexpr std::size_t max_modified_rows_bytes = std::size_t{64} << 20;
+constexpr std::size_t max_positions_bytes = std::size_t{256} << 20;
+
+constexpr Status row_is_locked = Status::server(server::row_locked_error());
+constexpr Status lock_wait_ended = Status::server(HA_ERR_LOCK_WAIT_TIMEOUT);
+// The engine gives no other error if another session has locked a table's AUTO_INCREMENT counter.
+constexpr Status no_number = Status::server(ER_AUTOINC_READ_FAILED);
+// A write that may have to wait for a row.
+constexpr Outcome for_streamer = Outcome::by_row(Verdict::oversized, lock_wait_ended);
+// Never an answer: a modification has spent the steps that a worker may spend. No real error has
+// this number.
+constexpr Status took_too_long = Status::server(0xFFFF'FFFF);
+
+Purpose purpose_of(Modification modification) {
+  return modification == Modification::erase ? Purpose::erase : Purpose::update;
+}
+
+// Whether the rows of several values of IN overlap.
+bool may_find_twice(const IndexPlan& plan, const protocol::Find& request) {
+  return !request.in.values.empty() &&
+         (request.comparison != protocol::Comparison::equal || plan.has_prefix_parts());
+}
+
+// Whether a worker can ask again for a row that is locked: the engine must refuse it at once, and
+// asking must cost nothing. An insert would draw another number from the table's counter each time.
+bool can_ask_again(const OpenTable& opened) {
+  const bool draws =
+      opened.purpose == Purpose::insert && opened.table->found_next_number_field != nullptr;
+  return server::refuses_locked_rows(*opened.table) && !draws;
+}
+
+// The outcome of a write that has ended with `status` and was undone.
+Outcome put_off(Status status, bool can_ask) {
+  if (status == took_too_long) return Verdict::oversized;
+  if (status == no_number) return for_streamer;
+  // MySQL's engine has a number of its own for a row that it has refused at once.
+  const bool refused = status == row_is_locked && row_is_locked != lock_wait_ended;
+  if (!refused && status != lock_wait_ended) return status;
+  return refused || can_ask ? Outcome::by_row(Verdict::blocked, lock_wait_ended) : for_streamer;
+}
+
+}  // namespace
+
+// Runs one write as a statement. The statement is begun and executed, and then it becomes part of
+// the transaction or is undone. Consecutive writes of one row each on one table share a statement
+// of the server. That saves the beginning, the end and a table map in the binary log for each
+// write. If one of these rows fails, the engine undoes that row by itself.
+//
+// Some writes cannot be undone: the engine of their table, or of a table that a trigger changes,
+// has no transactions. Such a write must not be executed in a pass that may be executed again. So
+// it comes first after a commit, and what it has done is final. If it may meet locked rows, a
+// streamer executes it, because a streamer can wait. A worker would give up at a locked row, half
+// way through the write.
+template <class IsOneRow, class Execute>
+Outcome TableStore::run_write(IndexPlan& plan, Purpose purpose, Buffer& out, IsOneRow is_one_row,
+                              Execute execute) {
+  TableSlot& slot = plan.slot();
+  begin_work();
+  begin_transaction();
+  if (opt_readonly) return Status::server(ER_OPTION_PREVENTS_STATEMENT);
+  const std::size_t reply_begin = out.size();
+  // The plan may know an older version of the table than the one that is open.
+  const bool joins = shared_ == &slot.writer && slot.writer.purpose == purpose &&
+                     (slot.writer.plan == &plan || plan.resolve(*slot.writer.table).ok()) &&
+                     is_one_row();
+  if (!joins) {
+    const Outcome begun = begin_write(slot, purpose);
+    if (!begun.ok()) {
+      meter_.look();
+      return begun;
+    }
+  }
+  // A find may have opened its table after this one was opened, which has set another command.
+  server::set_command(host_.thd(), purpose);
+  OpenTable& opened = slot.writer;
+  writer_.begin();
+  const Status status = execute(opened);
+  if (!server::has_transactions(*opened.table)) server::note_unsafe_change(host_.thd());
+  if (status.ok()) server::forget_cached_results(host_.thd(), *opened.table);
+  if (joins && !status.ok() && !transaction_.was_rolled_back()) {
+    out.truncate(reply_begin);
+    host_.thd()->clear_error();
+    meter_.look();
+    // If a part of the row is left, it cannot be undone without the rows before it.
+    if (writer_.row_in_doubt()) return Verdict::broken;
+    return put_off(status, can_ask_again(opened));
+  }
+  if (status.ok() && can_share(opened) && is_one_row()) {
+    shared_ = &opened;
+    uncommitted_ = true;
+    return {};
+  }
+  return end_write(opened, status, out, reply_begin);
+}
+
+Outcome TableStore::begin_write(TableSlot& slot, Purpose purpose) {
+  if (!end_shared_statement().ok()) return Verdict::broken;
+  transaction_.begin_statement();
+  const Outcome opened = tables_.open_writer(slot, purpose);
+  const bool can_undo = opened.ok() && slot.writer.can_undo;
+  const bool is_alone = opened.ok()
+                            ? tables_.is_alone() && !can_undo
+                            : uncommitted_ && server::is_refused_beside_others(opened.status());
+  if (is_alone && !waits_to_the_end_) {
+    const Outcome left = leave_undone(for_streamer);
+    if (mode_ != PassMode::aside) return left;
+    // The write must not stop half way because a row stays locked for longer than one wait of a
+    // streamer.
+    tables_.close_tables();
+    host_.wait_for_rows(true);
+    waits_to_the_end_ = true;
+    return begin_write(slot, purpose);
+  }
+  if (!opened.ok()) return opened;
+  if (uncommitted_ && !can_undo) return leave_undone(Verdict::not_yet);
+  slot.writer.purpose = purpose;
+  const Status joined = transaction_.join_statement(slot.writer);
+  return joined.ok() ? Outcome{} : transaction_.end_statement(joined);
+}
+
+// Ends a statement that was begun but has done nothing.
+Outcome TableStore::leave_undone(Outcome outcome) {
+  const Status ended = transaction_.end_statement({});
+  return ended.ok() ? outcome : Outcome{ended};
+}
+
+// A table with triggers, or a parent of foreign keys, is opened for one statement. A versioned
+// table needs a statement for each write, because its history distinguishes rows by their
+// statements.
+bool TableStore::can_share(const OpenTable& opened) const {
+  return mode_ == PassMode::together && opened.any_write &&
+         server::has_transactions(*opened.table) && !server::is_versioned(*opened.table);
+}
+
+Status TableStore::end_shared_statement() {
+  if (shared_ == nullptr) return {};
+  shared_ = nullptr;
+  return transaction_.end_statement({});
+}
+
+Outcome TableStore::end_write(const OpenTable& opened, Status status, Buffer& out,
+                              std::size_t reply_begin) {
+  shared_ = nullptr;
+  const bool can_undo = opened.can_undo;
+  // If only a table without transactions was written, there is nothing to commit with others.
+  const bool commits = mode_ != PassMode::together || (!can_undo && tables_.is_alone());
+  const bool rolled_back = transaction_.was_rolled_back();
+  const bool can_ask = can_ask_again(opened);
+  status = transaction_.end_statement(status);
+  if (rolled_back) {
+    transaction_.roll_back();
+    const bool others_are_lost = std::exchange(uncommitted_, false);
+    if (can_undo && mode_ == PassMode::together &&
+        (others_are_lost || put_off(status, can_ask).answered())) {
+      working_ = false;
+      return Verdict::broken;
+    }
+  } else if (commits) {
+    const Status committed = transaction_.commit();
+    if (status.ok()) status = committed;
+  } else {
+    uncommitted_ |= can_undo && status.ok();
+  }
+  // Triggers, a failure, or a commit of its own: such a write takes longer than the change of a
+  // row.
+  meter_.look();
+  if (!status.ok()) out.truncate(reply_begin);
+  if (!can_undo && status != took_too_long) return Outcome{status}.for_good();
+  return put_off(status, can_ask);
+}
+
+Outcome TableStore::insert(store::IndexUse& use, const protocol::Insert& request, Buffer& out) {
+  if (!may(use, store::Rights::insert)) [[unlikely]]
+    return store::access_denied;
+  auto& plan = static_cast<IndexPlan&>(use.index());
+  const auto is_one_row = [] { return true; };
+  return run_write(plan, Purpose::insert, out, is_one_row, [&](OpenTable& opened) -> Status {
+    if (Status status = writer_.set_up_insert(opened, plan, request.values.size()); !status.ok())
+      return status;
+    std::optional<std::uint64_t> id;
+    if (Status status = writer_.insert(opened, plan, request.values, id); !status.ok())
+      return status;
+    meter_.spend(store::Budget::steps_of_a_change);
+    counters_.add(Counter::rows_changed);
+    ReplyWriter reply(out);
+    if (id) {
+      reply.ok(*id);
+    } else {
+      reply.ok();
+    }
+    return {};
+  });
+}
+
+Outcome TableStore::modify(store::IndexUse& use, const protocol::Find& request, Buffer& out) {
+  if (!may(use, store::rights_to_modify(request))) [[unlikely]]
+    return store::access_denied;
+  auto& plan = static_cast<IndexPlan&>(use.index());
+  const auto is_one_row = [&] {
+    return request.comparison == protocol::Comparison::equal && request.in.values.empty() &&
+           plan.is_unique(static_cast<std::uint32_t>(request.key.size()));
+  };
+  return run_write(plan, purpose_of(request.modification), out, is_one_row,
+                   [&](OpenTable& opened) { return modify_rows(plan, opened, request, out); });
+}
+
+Status TableStore::modify_rows(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
+                               Buffer& out) {
+  const std::size_t values =
+      request.modification == Modification::erase ? 0 : request.values.size();
+  if (Status status = writer_.set_up_modify(opened, plan, request.modification, values);
+      !status.ok()) {
+    return status;
+  }
+  const std::uint64_t most_steps =
+      mode_ == PassMode::aside ? IndexScan::no_bound : StepMeter::most_in_a_worker;
+  if (Status status = scan_.start(plan, opened, request, most_steps); !status.ok()) return status;
+  ReplyWriter reply(out);
+  if (request.rows_before) reply.begin_rows(plan.column_count());
+  std::uint64_t count = 0;
+  const Status status = opened.find_first || may_find_twice(plan, request)
+                            ? modify_after_scanning(plan, opened, request, out, count)
+                            : modify_while_scanning(plan, opened, request, out, count);
+  if (!status.ok()) return status;
+  counters_.add(Counter::rows_changed, count);
+  if (request.rows_before) {
+    reply.end_rows();
+  } else {
+    reply.ok(count);
+  }
+  return {};
+}
+
+Status TableStore::modify_row(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
+                              Buffer& out, std::uint64_t& count) {
+  if (request.rows_before) {
+    if (!append_row(plan, *opened.table, out)) return Status::server(HA_ERR_OUT_OF_MEM);
+    if (out.size() > max_modified_rows_bytes) return Status::server(ER_NET_PACKET_TOO_LARGE);
+  }
+  bool counted = false;
+  if (Status status = writer_.modify(opened, plan, request, counted); !status.ok()) return status;
+  meter_.spend(store::Budget::steps_of_a_change);
+  if (counted) ++count;
+  return {};
+}
+
+// Why a scan ended before its last row.
+Status TableStore::scan_failure(int error) {
+  return error == IndexScan::gave_up ? took_too_long : writer_.failure(error);
+}
+
+Status TableStore::modify_while_scanning(IndexPlan& plan, OpenTable& opened,
+                                         const protocol::Find& request, Buffer& out,
+                                         std::uint64_t& count) {
+  int error = 0;
+  while ((error = scan_.next()) == 0) {
+    if (Status status = modify_row(plan, opened, request, out, count); !status.ok()) return status;
+  }
+  return IndexScan::is_end(error) ? Status{} : scan_failure(error);
+}
+
+// Keeps the first position of each row, in the order in which the rows were found.
+void TableStore::drop_repeated_positions(std::size_t length) {
+  order_.resize(positions_.size() / length);
+  std::iota(order_.begin(), order_.end(), 0U);
+  const auto at = [&](std::uint32_t number) { return positions_.data() + number * length; };
+  const auto compare = [&](std::uint32_t a, std::uint32_t b) {
+    return std::memcmp(at(a), at(b), length);
+  };
+  std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const int order = compare(a, b);
+    return order != 0 ? order < 0 : a < b;
+  });
+  const auto last =
+      std::unique(order_.begin(), order_.end(),
+                  [&](std::uint32_t a, std::uint32_t b) { return compare(a, b) == 0; });
+  order_.erase(last, order_.end());
+  std::sort(order_.begin(), order_.end());
+  std::size_t kept = 0;
+  for (const std::uint32_t number : order_) std::memmove(at(kept++), at(number), length);
+  positions_.truncate(order_.size() * length);
+}
+
+// Finds all rows, then modifies them.
+Status TableStore::modify_after_scanning(IndexPlan& plan, OpenTable& opened,
+                                         const protocol::Find& request, Buffer& out,
+                                         std::uint64_t& count) {
+  TABLE& table = *opened.table;
+  handler& engine = *table.file;
+  positions_.clear();
+  int error = 0;
+  while ((error = scan_.next()) == 0) {
+    engine.position(table.record[0]);
+    positions_.append({reinterpret_cast<const char*>(engine.ref), engine.ref_length});
+    if (positions_.size() > max_positions_bytes) {
+      drop_repeated_positions(engine.ref_length);
+      if (positions_.size() > max_positions_bytes / 2) return Status::server(HA_ERR_OUT_OF_MEM);
+    }
+  }
+  if (!IndexScan::is_end(error)) return scan_failure(error);
+  if (!request.in.values.empty()) drop_repeated_positions(engine.ref_length);
+  engine.ha_index_end();
+  opened.plan = nullptr;
+  if (positions_.empty()) return {};
+  if ((error = engine.ha_rnd_init(false)) != 0) return writer_.failure(error);
+  Status status;
+  for (std::size_t at = 0; at < positions_.size() && status.ok(); at += engine.ref_length) {
+    error = engine.ha_rnd_pos(table.record[0],
+                              reinterpret_cast<unsigned char*>(positions_.data() + at));
+    status = error != 0 ? writer_.failure(error) : modify_row(plan, opened, request, out, count);
+    // A write that cannot be undone goes on to its end.
+    if (status.ok() && opened.can_undo && scan_.is_over_bound()) status = took_too_long;
+  }
+  engine.ha_rnd_end();
+  return status;
+}
+
+}  // namespace hs::mysqld

@@ -1,0 +1,158 @@
+#include "mysqld/writing/assign.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "mysqld/server/api.h"
+
+namespace hs::mysqld {
+namespace {
+
+void raise_not_a_number(std::string_view text) {
+  const std::string shown(text.substr(0, 64));
+  my_error(ER_TRUNCATED_WRONG_VALUE, MYF(0), "DOUBLE", shown.c_str());
+}
+
+void raise_out_of_range(const char* type, const Field& field) {
+  my_error(ER_DATA_OUT_OF_RANGE, MYF(0), type, std::string(server::name_of(field)).c_str());
+}
+
+// SQL ignores blanks around a number.
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(' ') == std::string_view::npos;
+}
+
+bool crosses_zero(int sign_before, int sign_after) { return sign_before * sign_after < 0; }
+
+template <class Number>
+int sign_of(Number number) {
+  return static_cast<int>(number > 0) - static_cast<int>(number < 0);
+}
+
+bool add_decimal(Field& field, std::string_view text, bool subtract) {
+  my_decimal operand;
+  const server::ParsedDecimal parsed = server::parse_decimal(text, operand);
+  if (parsed.error != E_DEC_OK || !is_blank(parsed.rest)) {
+    raise_not_a_number(text);
+    return false;
+  }
+  my_decimal buffer;
+  const my_decimal* before = field.val_decimal(&buffer);
+  my_decimal after;
+  if (subtract) {
+    my_decimal_sub(E_DEC_FATAL_ERROR, &after, before, &operand);
+  } else {
+    my_decimal_add(E_DEC_FATAL_ERROR, &after, before, &operand);
+  }
+  const auto sign = [](const my_decimal& number) {
+    if (my_decimal_is_zero(&number)) return 0;
+    return number.sign() ? -1 : 1;
+  };
+  if (subtract && crosses_zero(sign(*before), sign(after))) return true;
+  field.store_decimal(&after);
+  return false;
+}
+
+// A whole number of at most 64 bits, with or without a sign, and nothing else.
+bool parse_whole(std::string_view text, __int128& number) {
+  const bool negative = !text.empty() && text[0] == '-';
+  if (negative || (!text.empty() && text[0] == '+')) text.remove_prefix(1);
+  std::uint64_t digits = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, digits);
+  if (parsed.ec != std::errc{} || parsed.ptr != end) return false;
+  number = negative ? -static_cast<__int128>(digits) : static_cast<__int128>(digits);
+  return number >= std::numeric_limits<std::int64_t>::min();
+}
+
+bool add_integer(Field& field, std::string_view text, bool subtract) {
+  __int128 operand = 0;
+  // Fractions such as 0.5, and longer numbers: as in SQL, the sum is computed exactly and then
+  // stored.
+  if (!parse_whole(text, operand)) return add_decimal(field, text, subtract);
+  const std::int64_t bits = field.val_int();
+  // SQL treats a BIT as unsigned, though its Field does not say so.
+  const bool is_unsigned = field.is_unsigned() || field.type() == MYSQL_TYPE_BIT;
+  const __int128 before = is_unsigned ? static_cast<__int128>(static_cast<std::uint64_t>(bits))
+                                      : static_cast<__int128>(bits);
+  const __int128 after = subtract ? before - operand : before + operand;
+  if (subtract && crosses_zero(sign_of(before), sign_of(after))) return true;
+  // As in SQL, a sum is unsigned if either operand is. It has to fit, whatever sql_mode says.
+  constexpr __int128 most_signed = std::numeric_limits<std::int64_t>::max();
+  const bool as_unsigned = is_unsigned || operand > most_signed;
+  const __int128 least = as_unsigned ? 0 : std::numeric_limits<std::int64_t>::min();
+  const __int128 most = as_unsigned ? std::numeric_limits<std::uint64_t>::max() : most_signed;
+  if (after < least || after > most) {
+    raise_out_of_range(as_unsigned ? "BIGINT UNSIGNED" : "BIGINT", field);
+    return false;
+  }
+  field.store(static_cast<longlong>(after), as_unsigned);
+  return false;
+}
+
+bool add_real(Field& field, std::string_view text, bool subtract) {
+  const server::ParsedReal parsed = server::parse_real(text);
+  const double operand = parsed.value;
+  const bool has_number = parsed.rest.size() != text.size();
+  if (parsed.out_of_range || !has_number || !is_blank(parsed.rest)) {
+    raise_not_a_number(text);
+    return false;
+  }
+  const double before = field.val_real();
+  const double after = subtract ? before - operand : before + operand;
+  if (subtract && crosses_zero(sign_of(before), sign_of(after))) return true;
+  if (!std::isfinite(after)) {
+    raise_out_of_range("DOUBLE", field);
+    return false;
+  }
+  field.store(after);
+  return false;
+}
+
+// A moment with a fraction of a second, read as a number, has too many digits for a double.
+bool has_fraction_of_second(const Field& field) {
+  switch (field.type()) {
+    case MYSQL_TYPE_TIME:
+    case MYSQL_TYPE_DATETIME:
+    case MYSQL_TYPE_TIMESTAMP: return field.decimals() != 0;
+    default: return false;
+  }
+}
+
+// SQL reads 1e2 as a double, so every sum with it is a double.
+bool has_exponent(std::string_view text) {
+  return text.find_first_of("eE") != std::string_view::npos;
+}
+
+bool is_binary(const Field& field) { return field.charset() == &my_charset_bin; }
+
+}  // namespace
+
+void assign(Field& field, const protocol::Value& value, TextEncoding encoding) {
+  if (value.null) {
+    set_field_to_null_with_conversions(&field, false);
+    return;
+  }
+  field.set_notnull();
+  const CHARSET_INFO* const charset = is_binary(field)                    ? &my_charset_bin
+                                      : encoding == TextEncoding::utf8mb4 ? &my_charset_utf8mb4_bin
+                                                                          : field.charset();
+  const bool changed = field.store(value.bytes.data(), value.bytes.size(), charset) != 0;
+  if (changed && server::is_lack_of_memory(server::raised_error(field.table->in_use))) [[unlikely]]
+    server::recover_from_no_memory(field);
+}
+
+bool add_unless_crossing_zero(Field& field, const protocol::Value& value, bool subtract) {
+  if (field.is_null() || value.null) return false;
+  if (server::blanks_count_as_zero() && is_blank(value.bytes)) return false;
+  if (has_exponent(value.bytes)) return add_real(field, value.bytes, subtract);
+  if (field.result_type() == DECIMAL_RESULT || has_fraction_of_second(field))
+    return add_decimal(field, value.bytes, subtract);
+  if (server::is_integral(field)) return add_integer(field, value.bytes, subtract);
+  return add_real(field, value.bytes, subtract);
+}
+
+}  // namespace hs::mysqld

@@ -1,0 +1,23 @@
+// Assignment: a value from a request into a column, as SQL assigns it.
+//
+// Called on the worker's thread inside a statement. Errors and warnings go to the server's
+// diagnostics area, where the caller looks for them. In strict mode the server turns the warnings
+// into errors.
+#pragma once
+
+#include "mysqld/reading/column_format.h"
+#include "protocol/request.h"
+
+class Field;
+
+namespace hs::mysqld {
+
+// SET field = value
+void assign(Field& field, const protocol::Value& value, TextEncoding encoding);
+
+// SET field = field + value, or - value. NULL stays NULL. If a subtraction would change the sign of
+// the value, nothing is assigned, and the result is true.
+[[nodiscard]] bool add_unless_crossing_zero(Field& field, const protocol::Value& value,
+                                            bool subtract);
+
+}  // namespace hs::mysqld

@@ -1,0 +1,130 @@
+#include "mysqld/writing/row_writer.h"
+
+#include <cassert>
+
+#include "mysqld/server/api.h"
+#include "mysqld/writing/row_rules.h"
+
+namespace hs::mysqld {
+namespace {
+
+using protocol::Modification;
+
+// The numbers in OpenTable::setup for the set-ups of a writer. 0 is a reader's set-up.
+std::uint32_t setup_number(std::uint32_t kind, std::size_t values) {
+  return kind * (IndexPlan::max_columns + 1) + static_cast<std::uint32_t>(values) + 1;
+}
+constexpr std::uint32_t insert_kind = 0;
+
+// Whether all rows have to be found before the first one is modified. Otherwise the scan could meet
+// a row again that it has moved, or lose its place.
+bool must_find_first(TABLE& table, std::uint32_t index, Modification modification) {
+  // In engines without transactions (MEMORY, for example) a cursor loses its place when rows are
+  // deleted or moved.
+  if (!server::has_transactions(table)) return true;
+  if (modification == Modification::erase) return false;
+  return table.triggers != nullptr || is_key_used(&table, index, table.write_set) ||
+         (table.part_info != nullptr && partition_key_modified(&table, table.write_set));
+}
+
+// Errors of the engine for which clients get the engine's number.
+bool is_told_by_engine_number(int error) {
+  switch (error) {
+    case HA_ERR_FOUND_DUPP_KEY:
+    case HA_ERR_LOCK_WAIT_TIMEOUT:
+    case HA_ERR_LOCK_DEADLOCK:
+    case HA_ERR_CANNOT_ADD_FOREIGN:
+    case HA_ERR_NO_REFERENCED_ROW:
+    case HA_ERR_ROW_IS_REFERENCED:
+    case HA_ERR_AUTOINC_ERANGE: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+Status RowWriter::failure(int engine_error) const {
+  if (engine_error == server::killed_error()) return Status::server(ER_QUERY_INTERRUPTED);
+  if (engine_error == server::row_locked_error() || is_told_by_engine_number(engine_error))
+    return Status::server(static_cast<std::uint32_t>(engine_error));
+  if (thd_->is_error()) {
+    const std::uint32_t number = server::raised_error(thd_);
+    if (server::is_lack_of_memory(number)) return Status::server(HA_ERR_OUT_OF_MEM);
+    // The error was raised in a trigger. The client gets the engine's number, as for the table
+    // itself.
+    if (number == ER_LOCK_DEADLOCK) return Status::server(HA_ERR_LOCK_DEADLOCK);
+    if (number == ER_LOCK_WAIT_TIMEOUT) return Status::server(HA_ERR_LOCK_WAIT_TIMEOUT);
+    return Status::server(number);
+  }
+  return Status::server(engine_error == 0 ? ER_UNKNOWN_ERROR
+                                          : static_cast<std::uint32_t>(engine_error));
+}
+
+// For most errors of an engine there is an SQL error with its own number. The engine itself chooses
+// it.
+Status RowWriter::engine_failure(TABLE& table, int error) {
+  // After the errors that are listed above, the engine has undone its own part of the row.
+  row_in_doubt_ = !is_told_by_engine_number(error);
+  if (row_in_doubt_ && !thd_->is_error()) table.file->print_error(error, MYF(0));
+  return failure(error);
+}
+
+Status RowWriter::begin_set_up(OpenTable& opened, IndexPlan& plan) {
+  IndexPlan::take_down(opened);
+  if (Status status = plan.resolve(*opened.table); !status.ok()) return status;
+  opened.table->clear_column_bitmaps();
+  return {};
+}
+
+Status RowWriter::set_up_insert(OpenTable& opened, IndexPlan& plan, std::size_t values) {
+  const std::uint32_t setup = setup_number(insert_kind, values);
+  if (opened.plan == &plan && opened.setup == setup) return {};
+  if (Status status = begin_set_up(opened, plan); !status.ok()) return status;
+  assert(values <= plan.columns().size());
+  TABLE& table = *opened.table;
+  for (std::size_t i = 0; i < values; ++i) bitmap_set_bit(table.write_set, plan.columns()[i].field);
+  prepare_insert(thd_, table);
+  table.file->column_bitmaps_signal();
+  opened.plan = &plan;
+  opened.setup = setup;
+  return {};
+}
+
+Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, Modification modification,
+                                std::size_t values) {
+  const std::uint32_t setup = setup_number(static_cast<std::uint32_t>(modification), values);
+  if (opened.plan == &plan && opened.setup == setup) return {};
+  if (Status status = begin_set_up(opened, plan); !status.ok()) return status;
+  assert(values <= plan.columns().size());
+  TABLE& table = *opened.table;
+  if (const std::uint32_t error = server::modification_refused(table); error != 0)
+    return Status::server(error);
+  plan.mark_read_columns(table);
+  if (modification == Modification::erase) {
+    prepare_delete(thd_, table);
+  } else {
+    for (std::size_t i = 0; i < values; ++i) {
+      bitmap_set_bit(table.write_set, plan.columns()[i].field);
+      bitmap_set_bit(table.read_set, plan.columns()[i].field);
+    }
+    prepare_update(thd_, table);
+  }
+  if ((table.file->ha_table_flags() & HA_PARTIAL_COLUMN_READ) != 0) table.prepare_for_position();
+  if (const int error = table.file->ha_index_init(plan.index(), plan.is_ordered()); error != 0) {
+    return Status::server(static_cast<std::uint32_t>(error));
+  }
+  opened.find_first = must_find_first(table, plan.index(), modification);
+  opened.plan = &plan;
+  opened.setup = setup;
+  return {};
+}
+
+Status RowWriter::modify(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request,
+                         bool& counted) {
+  const server::StrictChecks checks(thd_, server::Strictness::null_is_warning);
+  row_in_doubt_ = false;
+  if (request.modification != Modification::erase) return update(opened, plan, request, counted);
+  return erase(*opened.table, counted);
+}
+
+}  // namespace hs::mysqld

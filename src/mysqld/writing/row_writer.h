@@ -1,0 +1,64 @@
+// RowWriter: changes rows by the rules that SQL follows.
+//
+// It applies defaults, NOT NULL, generated columns, CHECK, triggers, auto-increment, system
+// versioning and sql_mode, in the order in which INSERT, UPDATE and DELETE apply them. Called on
+// the worker's thread, inside a statement (opening/transaction.h), with a table that is open for
+// writing. It reads no index and ends no statement. The rules differ between server families:
+// insert(), update() and erase() are in <family>/row_rules.cc.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/status.h"
+#include "mysqld/reading/index_plan.h"
+#include "protocol/request.h"
+
+// They are hidden, so that the linker refuses a family that leaves one of them undefined.
+#pragma GCC visibility push(hidden)
+
+namespace hs::mysqld {
+
+class RowWriter {
+ public:
+  explicit RowWriter(THD* thd) : thd_(thd) {}
+
+  // Set up the table for inserts of `values` columns, or for a modification through the plan's
+  // index. They do nothing if the table is set up so already. set_up_modify() also decides whether
+  // the rows have to be found first.
+  Status set_up_insert(OpenTable& opened, IndexPlan& plan, std::size_t values);
+  Status set_up_modify(OpenTable& opened, IndexPlan& plan, protocol::Modification modification,
+                       std::size_t values);
+
+  // Inserts one row. `id` becomes the value of the auto-increment column, if there is one.
+  Status insert(OpenTable& opened, const IndexPlan& plan, std::span<const protocol::Value> values,
+                std::optional<std::uint64_t>& id);
+
+  // Changes or deletes the row in record[0]. `counted` says whether the row counts as modified.
+  Status modify(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request,
+                bool& counted);
+
+  // Called when a write begins: no row is in doubt yet.
+  void begin() { row_in_doubt_ = false; }
+  // After a failed insert or modify: whether the engine or the binary log may have kept a part of
+  // the row's change. Then the whole statement has to be undone.
+  bool row_in_doubt() const { return row_in_doubt_; }
+
+  // The number of the error that the server has raised; if it has raised none, `engine_error`.
+  Status failure(int engine_error) const;
+
+ private:
+  Status engine_failure(TABLE& table, int error);
+  Status begin_set_up(OpenTable& opened, IndexPlan& plan);
+  Status update(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request,
+                bool& counted);
+  Status erase(TABLE& table, bool& counted);
+
+  THD* thd_;
+  bool row_in_doubt_ = false;
+};
+
+}  // namespace hs::mysqld
+
+#pragma GCC visibility pop

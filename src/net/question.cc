@@ -1,0 +1,94 @@
+#include "net/question.h"
+
+#include <utility>
+
+#include "net/inbox.h"
+#include "net/shared.h"
+
+namespace hs::net {
+namespace {
+
+// Asks all workers and waits for their answers. A worker that has left has no connections, and a
+// worker whose inbox is full gives no answer.
+std::shared_ptr<Question> ask(const Shared& shared, Question::Kind kind, std::uint64_t id,
+                              std::chrono::milliseconds patience) {
+  auto question = std::make_shared<Question>(kind, id, shared.inboxes.size());
+  for (const auto& inbox : shared.inboxes) {
+    question->expect_answer();
+    switch (inbox->post(question)) {
+      case Inbox::Posted::yes: break;
+      case Inbox::Posted::closed: question->answer({}, false); break;
+      case Inbox::Posted::full: question->fail(); break;
+    }
+  }
+  question->wait(patience);
+  return question;
+}
+
+}  // namespace
+
+void Question::expect_answer() {
+  const std::lock_guard lock(mutex_);
+  ++to_answer_;
+}
+
+void Question::answer(std::vector<SeenConnection> seen, bool found) {
+  {
+    const std::lock_guard lock(mutex_);
+    --to_answer_;
+    if (over_) return;
+    found_ |= found;
+    parts_.push_back(std::move(seen));
+  }
+  answered_.notify_one();
+}
+
+void Question::fail() {
+  {
+    const std::lock_guard lock(mutex_);
+    --to_answer_;
+    failed_ = true;
+  }
+  answered_.notify_one();
+}
+
+bool Question::is_abandoned() const {
+  const std::lock_guard lock(mutex_);
+  return over_;
+}
+
+void Question::wait(std::chrono::milliseconds patience) {
+  const std::uint64_t deadline =
+      kernel::monotonic_now() + static_cast<std::uint64_t>(patience.count()) * ms;
+  std::unique_lock lock(mutex_);
+  for (std::uint64_t now = kernel::monotonic_now(); to_answer_ != 0 && !found_ && now < deadline;
+       now = kernel::monotonic_now()) {
+    const std::uint64_t left_ms = (deadline - now + ms - 1) / ms;
+    answered_.wait_for(lock, std::chrono::milliseconds(left_ms));
+  }
+  over_ = true;
+  complete_ = to_answer_ == 0 && !failed_;
+}
+
+ConnectionList ask_for_connections(const Shared& shared, std::chrono::milliseconds patience) {
+  const auto question = ask(shared, Question::Kind::describe, 0, patience);
+  ConnectionList list;
+  list.is_complete = question->is_complete();
+  for (const std::vector<SeenConnection>& part : question->parts()) {
+    for (const SeenConnection& seen : part) {
+      list.connections.push_back({.id = seen.id,
+                                  .peer = seen.peer.text(),
+                                  .state = name_of(seen.state),
+                                  .age = std::chrono::nanoseconds(seen.age)});
+    }
+  }
+  return list;
+}
+
+Closing ask_to_close(const Shared& shared, std::uint64_t id, std::chrono::milliseconds patience) {
+  const auto question = ask(shared, Question::Kind::close, id, patience);
+  if (question->is_found()) return Closing::begun;
+  return question->is_complete() ? Closing::unknown : Closing::unanswered;
+}
+
+}  // namespace hs::net

@@ -1,0 +1,362 @@
+// The application and the client of the other tests of this folder.
+#include "net/test_support.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <thread>
+
+namespace hs::net::test {
+namespace {
+
+struct LineDialogue final : Dialogue {
+  LineDialogue(Board& shared_board, const bool& application_stopped)
+      : board(shared_board), stopped(application_stopped) {
+    ++board.dialogues;
+    most_waiting = board.most_waiting;
+  }
+  ~LineDialogue() override {
+    if (std::this_thread::get_id() != home) {
+      ++board.strange_dialogues;
+    } else if (stopped) {
+      ++board.late_dialogues;
+    }
+    --board.dialogues;
+  }
+  Board& board;
+  const bool& stopped;
+  const std::thread::id home = std::this_thread::get_id();
+  std::size_t rest = 0;    // bytes left in the last turn, if that turn ended with `wait`
+  std::size_t pieces = 0;  // so many pieces of the parked long find are sent
+  std::atomic<bool> has_turn{false};
+};
+
+// A turn of a dialogue. Notes on the board if another turn of the dialogue is at work.
+class OnlyTurn {
+ public:
+  explicit OnlyTurn(Dialogue& dialogue) : dialogue_(static_cast<LineDialogue&>(dialogue)) {
+    if (dialogue_.has_turn.exchange(true)) ++dialogue_.board.shared_dialogues;
+  }
+  ~OnlyTurn() { dialogue_.has_turn = false; }
+  OnlyTurn(const OnlyTurn&) = delete;
+  OnlyTurn& operator=(const OnlyTurn&) = delete;
+
+ private:
+  LineDialogue& dialogue_;
+};
+
+std::size_t number(std::string_view text) {
+  std::size_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+class LineApplication final : public Application {
+ public:
+  LineApplication(Board& board, Role role, CounterBlock& counters)
+      : board_(board), role_(role), counters_(counters) {}
+
+  bool start() override {
+    allocations_may_fail = true;
+    number_ = ++board_.started;
+    return board_.can_start;
+  }
+  void stop() override {
+    stopped_ = true;
+    ++board_.stopped;
+  }
+  bool keep_running() override {
+    if (board_.leaver == number_) return false;
+    return role_ == Role::worker ? board_.run_worker : board_.run_streamer;
+  }
+  void idle() override { ++board_.idles; }
+  bool killed() override { return board_.killed; }
+  std::unique_ptr<Dialogue> open_dialogue() override {
+    return std::make_unique<LineDialogue>(board_, stopped_);
+  }
+
+  bool read_first(std::span<Turn> turns, Buffer& out) override {
+    ++board_.passes;
+    lines_left_ = board_.lines_of_a_pass;
+    if (board_.keeps_half) lines_left_ /= 2;
+    for (Turn& turn : turns) {
+      turn.put_off = board_.takes_more || turn.input.find("write ") != turn.input.npos ||
+                     (board_.keeps_half && lines_left_ == 0);
+      if (!turn.put_off) run_turn(turn, out);
+    }
+    if (board_.keeps_half) lines_left_ += board_.lines_of_a_pass / 2;
+    return std::ranges::any_of(turns, &Turn::put_off);
+  }
+  void execute(std::span<Turn> turns, std::size_t first, Buffer& out) override {
+    for (Turn& turn : turns.subspan(first)) {
+      if (first != 0 || turn.put_off) run_turn(turn, out);
+    }
+  }
+  bool takes_more() override { return board_.takes_more; }
+  void end_pass(std::span<Turn>, Buffer&) override {}
+  void refuse(Buffer& out) override { out.append("no room\n"); }
+  void release() override {
+    eventually([this] { return board_.release_over.load(); });
+    ++board_.releases;
+  }
+
+  void run_stream(Turn& turn, Buffer& out, Stream& stream) override {
+    const OnlyTurn only(*turn.dialogue);
+    const std::size_t lf = turn.input.find('\n');
+    const std::string_view arguments = turn.input.substr(7, lf - 7);
+    const std::size_t blank = arguments.find(' ');
+    const std::string piece(number(arguments.substr(blank + 1)), 's');
+    if (arguments.ends_with(" gate") && !open_gate(turn)) return;
+    if (arguments.ends_with(" quiet")) return stay_quiet(turn, stream);
+    const bool parks = arguments.find(" parks") != arguments.npos;
+    std::size_t& pieces = static_cast<LineDialogue&>(*turn.dialogue).pieces;
+    turn.next = Next::again;
+    board_.streaming = true;
+    while (pieces < number(arguments) && turn.next == Next::again) {
+      out.append(piece);
+      ++pieces;
+      const Stream::Sent sent = stream.send(out, parks);
+      if (sent == Stream::Sent::ended) turn.next = Next::close;
+      if (sent == Stream::Sent::stalled) turn.next = Next::stream;
+    }
+    board_.streaming = false;
+    if (turn.next == Next::stream) {
+      ++board_.parked;
+      return;
+    }
+    pieces = 0;
+    turn.consumed = lf + 1;
+    counters_.add(Counter::long_finds);
+    if (turn.next == Next::again) out.append("end\n");
+  }
+
+ private:
+  void run_turn(Turn& turn, Buffer& out) {
+    const OnlyTurn only(*turn.dialogue);
+    auto& dialogue = static_cast<LineDialogue&>(*turn.dialogue);
+    if (turn.scanned != dialogue.rest) ++board_.wrongly_scanned;
+    turn.reply_begin = out.size();
+    turn.next = Next::wait;
+    std::size_t lines = 0;
+    while (true) {
+      const std::size_t lf = turn.input.find('\n', turn.consumed);
+      if (lf == std::string_view::npos) break;
+      if (lines++ == board_.lines_a_pass || lines_left_ == 0) {
+        turn.next = Next::again;
+        break;
+      }
+      if (!run_line(turn, turn.input.substr(turn.consumed, lf - turn.consumed), out)) break;
+      ++board_.requests;
+      --lines_left_;
+      turn.consumed = lf + 1;
+      if (turn.next == Next::close) break;
+    }
+    if (turn.oversized && turn.consumed == 0) {
+      out.append("too large\n");
+      turn.consumed = turn.input.size();
+      turn.next = Next::close;
+    }
+    turn.reply_end = out.size();
+    dialogue.rest = turn.next == Next::wait ? turn.input.size() - turn.consumed : 0;
+  }
+
+  // False: not yet.
+  bool run_line(Turn& turn, std::string_view line, Buffer& out) {
+    if (line.starts_with("write ")) line.remove_prefix(6);
+    if (line.starts_with("stream ")) {
+      turn.next = Next::stream;
+      return false;
+    }
+    if (line == "gate" && !open_gate(turn)) return false;
+    if (line.starts_with("big ")) {
+      const std::size_t size = number(line.substr(4));
+      std::memset(out.reserve(size), 'b', size);
+      out.advance(size);
+    } else if (line == "who") {
+      out.append(std::to_string(number_));
+    } else if (line == "pass") {
+      out.append(std::to_string(board_.passes.load()));
+    } else if (line == "hold") {
+      const std::size_t hold = ++board_.holding;
+      eventually([this, hold] { return board_.holds_over >= hold; });
+      out.append("held");
+    } else if (line == "close") {
+      out.append("bye");
+      turn.next = Next::close;
+    } else {
+      out.append(line == "gate" ? "passed" : line);
+    }
+    out.push_back('\n');
+    return true;
+  }
+
+  void stay_quiet(Turn& turn, Stream& stream) {
+    board_.streaming = true;
+    eventually([&] { return stream.must_end(); });
+    board_.streaming = false;
+    turn.next = Next::close;
+  }
+
+  bool open_gate(Turn& turn) {
+    ++board_.gate_turns;
+    const std::uint64_t since = turn.consumed == 0 ? turn.blocked_since : 0;
+    if (board_.gate_since.exchange(since) != since) ++board_.gate_since_changes;
+    if (!board_.gate_open) turn.next = Next::retry;
+    return board_.gate_open;
+  }
+
+  Board& board_;
+  const Role role_;
+  CounterBlock& counters_;
+  std::size_t number_ = 0;
+  std::size_t lines_left_ = 0;  // of this pass
+  bool stopped_ = false;
+};
+
+Descriptor connect_to(int family, const sockaddr* address, socklen_t length, int receive_buffer) {
+  Descriptor socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const timeval limit{.tv_sec = patience.count(), .tv_usec = 0};
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  if (receive_buffer != 0) {
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
+  }
+  if (family == AF_INET) {
+    const int on = 1;
+    ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
+  if (::connect(socket.get(), address, length) != 0) socket.close();
+  return socket;
+}
+
+}  // namespace
+
+bool eventually(const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+ApplicationFactory line_application(Board& board) {
+  return [&board](Role role, CounterBlock& counters) {
+    return std::make_unique<LineApplication>(board, role, counters);
+  };
+}
+
+bool Log::contains(std::string_view text) {
+  const std::lock_guard lock(mutex);
+  return std::ranges::any_of(
+      lines, [&](const std::string& line) { return line.find(text) != std::string::npos; });
+}
+
+Fixture::Fixture(ServerConfig config)
+    : server(std::move(config), line_application(board), counters,
+             [this](LogLevel level, const std::string& line) {
+               const std::lock_guard lock(log.mutex);
+               log.lines.push_back((level == LogLevel::error ? "[error] " : "[warning] ") + line);
+             }) {}
+
+ServerConfig Fixture::loopback() {
+  ServerConfig config;
+  config.port = std::string("0");
+  return config;
+}
+
+Client::Client(Descriptor socket) : socket_(std::move(socket)) {}
+
+Client Client::tcp(unsigned port, int receive_buffer) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return Client(connect_to(AF_INET, reinterpret_cast<const sockaddr*>(&address), sizeof address,
+                           receive_buffer));
+}
+
+Client Client::unix_socket(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return Client(
+      connect_to(AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof address, 0));
+}
+
+unsigned Client::port() const {
+  sockaddr_in address{};
+  socklen_t length = sizeof address;
+  ::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address), &length);
+  return ntohs(address.sin_port);
+}
+
+bool Client::send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (count <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+std::size_t Client::send_what_fits(std::string_view bytes) {
+  std::size_t sent = 0;
+  while (sent < bytes.size()) {
+    const ssize_t count = ::send(socket_.get(), bytes.data() + sent, bytes.size() - sent,
+                                 MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count <= 0) break;
+    sent += static_cast<std::size_t>(count);
+  }
+  return sent;
+}
+
+bool Client::fill() {
+  char bytes[65536];
+  const ssize_t count = ::recv(socket_.get(), bytes, sizeof bytes, 0);
+  failed_ = failed_ || count < 0;
+  if (count > 0) read_.append(bytes, static_cast<std::size_t>(count));
+  return count > 0;
+}
+
+std::string Client::line() {
+  std::size_t searched = 0;
+  while (true) {
+    const std::size_t lf = read_.find('\n', searched);
+    if (lf != std::string::npos) {
+      std::string line = read_.substr(0, lf);
+      read_.erase(0, lf + 1);
+      return line;
+    }
+    searched = read_.size();
+    if (!fill()) return failed_ ? "<error>" : "<end>";
+  }
+}
+
+std::string Client::rest() {
+  while (fill()) {
+  }
+  if (failed_) read_.append("<error>");
+  return std::exchange(read_, {});
+}
+
+std::size_t Client::read_some(std::size_t most) {
+  std::string bytes(most, '\0');
+  const ssize_t count = ::recv(socket_.get(), bytes.data(), bytes.size(), 0);
+  return count > 0 ? static_cast<std::size_t>(count) : 0;
+}
+
+void Client::finish_sending() { ::shutdown(socket_.get(), SHUT_WR); }
+
+void Client::abort() {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  socket_.close();
+}
+
+}  // namespace hs::net::test

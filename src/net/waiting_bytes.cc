@@ -1,0 +1,128 @@
+#include "net/waiting_bytes.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+#include "net/inbox.h"
+#include "net/shared.h"
+
+namespace hs::net {
+namespace {
+
+// If more than `too_full` is held, connections are chosen until no more than `relieved` will be
+// left.
+constexpr std::size_t too_full(std::size_t limit) { return limit - limit / 8; }
+constexpr std::size_t relieved(std::size_t limit) { return limit - limit / 4; }
+
+constexpr std::uint64_t log_interval = 60'000 * ms;
+
+}  // namespace
+
+bool WaitingBytes::is_to_be_logged(std::uint64_t now) {
+  std::uint64_t last = logged_.load(std::memory_order_relaxed);
+  const bool due = last == 0 || now >= last + log_interval;
+  return due && logged_.compare_exchange_strong(last, now, std::memory_order_relaxed);
+}
+
+bool WaitingBytes::set(Share& share, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const bool grows = bytes > share.charged_;
+  count(share, bytes);
+  if (!grows) return true;
+  const std::size_t limit = limit_;
+  if (held_ - leaving_ > too_full(limit)) choose(relieved(limit), nullptr);
+  return held_ <= limit;
+}
+
+bool WaitingBytes::grow(Share& share, std::size_t more) {
+  const std::lock_guard lock(mutex_);
+  // The last part is for what is there already, and is only counted. Who comes with that holds
+  // little, and is ended if there is no room.
+  const std::size_t most = too_full(limit_);
+  if (held_ + more > most) {
+    // Who has been chosen already gets nothing more, so nobody has to go for it.
+    if (share.place_ != Place::leaving) choose(most - std::min(most, more), &share);
+    return false;
+  }
+  count(share, share.charged_ + more);
+  return true;
+}
+
+bool WaitingBytes::lend(Share& share) {
+  const std::lock_guard lock(mutex_);
+  if (share.place_ == Place::leaving) return false;
+  take_out(share);
+  share.place_ = Place::none;
+  return true;
+}
+
+Connection* WaitingBytes::next_to_go(Leavers& leavers) {
+  const std::lock_guard lock(mutex_);
+  if (leavers.first_.next == &leavers.first_) {
+    leavers.any_ = false;
+    return nullptr;
+  }
+  // Its place stays `leaving` until it holds nothing more.
+  auto& share = static_cast<Share&>(*leavers.first_.next);
+  take_out(share);
+  return &share.connection_;
+}
+
+// Notes what a share holds. A connection that no longer holds anything need not go any more.
+void WaitingBytes::count(Share& share, std::size_t bytes) {
+  const std::size_t before = share.charged_;
+  held_ += bytes - before;
+  if (share.place_ == Place::leaving) leaving_ += bytes - before;
+  share.charged_ = bytes;
+  if (bytes == 0) {
+    take_out(share);
+    share.place_ = Place::none;
+  } else if (share.place_ == Place::none ||
+             (share.place_ == Place::by_size && std::bit_width(bytes) != std::bit_width(before))) {
+    take_out(share);
+    put_last(by_size_[static_cast<std::size_t>(std::bit_width(bytes))], share);
+    share.place_ = Place::by_size;
+  }
+}
+
+// Chooses the connections that hold most. Stops when no more than `target` will be left, when
+// `last` was chosen, or when none is left to choose.
+void WaitingBytes::choose(std::size_t target, const Share* last) {
+  for (std::size_t size = by_size_.size(); size-- != 0;) {
+    Link& list = by_size_[size];
+    while (list.next != &list) {
+      if (held_ - leaving_ <= target) return;
+      auto& share = static_cast<Share&>(*list.next);
+      // Nobody goes for the sake of a connection that holds more than twice as much.
+      assert(last == nullptr || std::bit_width(share.charged_) >= std::bit_width(last->charged_));
+      send_away(share);
+      if (&share == last) return;
+    }
+  }
+}
+
+void WaitingBytes::send_away(Share& share) {
+  Leavers& leavers = share.home_.leavers;
+  take_out(share);
+  put_last(leavers.first_, share);
+  share.place_ = Place::leaving;
+  leaving_ += share.charged_;
+  if (!leavers.any_.exchange(true)) share.home_.wake();
+}
+
+void WaitingBytes::take_out(Link& link) {
+  link.previous->next = link.next;
+  link.next->previous = link.previous;
+  link.previous = link.next = &link;
+}
+
+void WaitingBytes::put_last(Link& list, Link& link) {
+  assert(link.next == &link);
+  link.previous = list.previous;
+  link.next = &list;
+  list.previous->next = &link;
+  list.previous = &link;
+}
+
+}  // namespace hs::net

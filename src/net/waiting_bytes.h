@@ -1,0 +1,135 @@
+// WaitingBytes: the budget for all that waits in memory to be read or sent.
+//
+// Both ports share one budget. Each connection has a Share in it, which says how much memory its
+// kept input and its unsent replies take. A small amount is free of charge: most connections never
+// hold more, and their number has a limit of its own. When the rest comes near the limit, the
+// connections that hold most are chosen to go, and their workers end them. The budget owns none of
+// the bytes, ends no connection and never waits. Any worker's thread may call it for its own
+// connections.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+
+namespace hs::net {
+
+class Inbox;
+struct Connection;
+
+class WaitingBytes {
+ public:
+  static constexpr std::size_t default_limit = std::size_t{256} << 20;
+  static constexpr std::size_t default_allowance = 4096;
+
+  // `allowance`: what a connection may hold free of charge.
+  explicit WaitingBytes(std::size_t limit = default_limit,
+                        std::size_t allowance = default_allowance)
+      : allowance_(allowance), limit_(limit) {}
+  WaitingBytes(const WaitingBytes&) = delete;
+  WaitingBytes& operator=(const WaitingBytes&) = delete;
+
+  // To be called before there are connections.
+  void set_limit(std::size_t limit) { limit_ = limit; }
+  std::size_t limit() const { return limit_; }
+  // What all connections hold at the moment, without what is free of charge.
+  std::size_t held() const { return held_.load(std::memory_order_relaxed); }
+
+  // Called when a chosen connection is ended. True, once a minute at most, if the log has to say
+  // so.
+  bool is_to_be_logged(std::uint64_t now);
+
+ private:
+  // A link of a circular list. A link that is in no list points to itself.
+  struct Link {
+    Link* previous = this;
+    Link* next = this;
+  };
+
+ public:
+  class Share;
+
+  // The connections of one worker that have been chosen to go.
+  class Leavers {
+   public:
+    bool any() const { return any_.load(std::memory_order_relaxed); }
+
+   private:
+    friend WaitingBytes;
+    Link first_;
+    std::atomic<bool> any_{false};
+  };
+  // Called by the worker: the next connection that it has to end; null if there is none.
+  Connection* next_to_go(Leavers& leavers);
+
+ private:
+  enum class Place : std::uint8_t { none, by_size, leaving };
+
+  bool set(Share& share, std::size_t bytes);
+  bool grow(Share& share, std::size_t more);
+  bool lend(Share& share);
+
+  void count(Share& share, std::size_t bytes);
+  void choose(std::size_t target, const Share* last);
+  void send_away(Share& share);
+  static void take_out(Link& link);
+  static void put_last(Link& list, Link& link);
+
+  const std::size_t allowance_;
+  std::atomic<std::size_t> limit_;
+  // Every turn reads the members above. They stand in another cache line than those below, which
+  // change often.
+  alignas(64) std::atomic<std::size_t> held_{0};  // changed under the lock
+  std::atomic<std::uint64_t> logged_{0};
+
+  std::mutex mutex_;  // for everything below, and the places of all shares
+  // the part of held_ that belongs to connections that have been chosen to go
+  std::size_t leaving_ = 0;
+  // One list for each power of two of what the shares hold. In a list the share that came first
+  // stands first.
+  std::array<Link, std::numeric_limits<std::size_t>::digits + 1> by_size_;
+};
+
+// The part of one connection. Only the connection's worker calls it.
+class WaitingBytes::Share : private Link {
+ public:
+  Share(WaitingBytes& all, Connection& connection, Inbox& home)
+      : all_(all), connection_(connection), home_(home) {}
+  Share(const Share&) = delete;
+  Share& operator=(const Share&) = delete;
+  ~Share() { set(0); }
+
+  // Says how much memory the connection takes now. False: it is more than before, and there is no
+  // room for it. It is counted all the same until the worker has ended the connection.
+  bool set(std::size_t bytes) {
+    const std::size_t charged = bytes <= all_.allowance_ ? 0 : bytes;
+    if (charged == charged_ && !lent_) [[likely]]
+      return true;
+    lent_ = false;
+    return all_.set(*this, charged);
+  }
+  // The connection is about to take `more` bytes. False: there is no room, and nothing was counted.
+  // Then connections have been chosen to go, perhaps this one.
+  bool grow(std::size_t more) { return all_.grow(*this, more); }
+  // Another thread uses the connection until the next set(), so it cannot be chosen meanwhile.
+  // False: it has been chosen already.
+  bool lend() {
+    if (charged_ == 0) return true;
+    return lent_ = all_.lend(*this);
+  }
+
+ private:
+  friend WaitingBytes;
+
+  WaitingBytes& all_;
+  Connection& connection_;
+  Inbox& home_;
+  std::size_t charged_ = 0;  // written by the worker under the lock
+  bool lent_ = false;
+  Place place_ = Place::none;  // only used under the lock
+};
+
+}  // namespace hs::net

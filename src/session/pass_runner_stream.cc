@@ -1,0 +1,207 @@
+// What a streamer executes: long finds, and writes that take long or wait for a row.
+#include <cassert>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "protocol/reply.h"
+#include "session/pass_runner.h"
+#include "session/turn_input.h"
+
+namespace hs::session {
+namespace {
+
+using net::Next;
+using net::Turn;
+using protocol::ReplyWriter;
+using store::Outcome;
+using store::PassMode;
+using store::Verdict;
+
+constexpr std::size_t max_opened_for_streams = 64;
+
+// Passes a long find's bytes on to the connection.
+class StreamSink final : public store::Sink {
+ public:
+  StreamSink(net::Stream& stream, std::unique_ptr<store::Position> from)
+      : stream_(stream), sent_(from != nullptr && from->reply_begun) {
+    position = std::move(from);
+  }
+  Flushed flush(Buffer& out, bool can_park) override {
+    sent_ = true;
+    if (!alive_) return Flushed::ended;
+    switch (stream_.send(out, can_park)) {
+      case net::Stream::Sent::all: return Flushed::sent;
+      case net::Stream::Sent::stalled: return Flushed::stalled;
+      case net::Stream::Sent::ended: break;
+    }
+    alive_ = false;
+    return Flushed::ended;
+  }
+  bool must_give_way() override { return stream_.must_give_way(); }
+  bool must_end() override {
+    if (stream_.must_end()) alive_ = false;
+    return !alive_;
+  }
+  bool has_sent() const { return sent_; }
+  bool alive() const { return alive_; }
+
+ private:
+  net::Stream& stream_;
+  bool sent_;
+  bool alive_ = true;
+};
+
+// Frees the memory of a large request when it has been executed.
+struct GivesBack {
+  protocol::Parser& parser;
+  ~GivesBack() { parser.give_back(); }
+};
+
+}  // namespace
+
+// A pass of one request: opens the index for the session's caller and calls execute(use). If
+// something throws, nothing is left open.
+template <class Execute>
+Outcome PassRunner::run_alone(PassMode mode, const Session& session, const std::string& names,
+                              Execute execute) {
+  try {
+    budget_.begin(config_.max_pass_steps);
+    store_->begin_pass(mode, budget_);
+    store::IndexUse use;
+    Outcome outcome = open_for_stream(session, names, use);
+    if (use) outcome = execute(use);
+    const Outcome ended = store_->end_pass();
+    store_->release();
+    return outcome.ok() && !ended.ok() ? ended : outcome;
+  } catch (...) {
+    store_->abandon_pass();
+    throw;
+  }
+}
+
+void PassRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
+  assert(out.empty());
+  const GivesBack at_the_end{workspace_.parser};
+  turn.consumed = turn.reply_begin = turn.reply_end = 0;
+  turn.next = Next::wait;
+  const std::optional<Line> line = line_at(turn.input, 0, 0);
+  if (!line) return;
+
+  Session& session = static_cast<Session&>(*turn.dialogue);
+  const protocol::Request& request = workspace_.request;
+  NamedIndex* open = nullptr;
+  const Status admitted = session.admit(line->text, workspace_, open);
+  if (!admitted.ok() || open == nullptr) {
+    turn.next = Next::again;  // it does not take long, so a worker executes it
+    return;
+  }
+
+  tally_.fill(0);
+  requests_ = 1;
+  if (is_write(request)) {
+    run_write(turn, session, open->names, out);
+    if (requests_ != 0) end_request(turn, line->end_offset, true);
+    return count();
+  }
+  StreamSink sink(stream, std::move(session.position()));
+  Outcome outcome = run_alone(PassMode::together, session, open->names, [&](store::IndexUse& use) {
+    return store_->find(use, request.find, out, &sink);
+  });
+
+  if (outcome.verdict() == Verdict::parked) {
+    assert(sink.position != nullptr);
+    session.position() = std::move(sink.position);
+    requests_ = 0;  // it is counted when it ends
+    tally(Counter::finds_parked);
+    turn.next = Next::stream;
+    count();
+    return;
+  }
+  if (!outcome.ok()) out.clear();
+  const bool is_untouched = !sink.has_sent() || sink.position != nullptr;
+  if (outcome.verdict() == Verdict::blocked && is_untouched) {
+    if (turn.blocked_since == 0) tally(Counter::requests_blocked);
+    if (time_blocked(turn) < config_.lock_wait_timeout) {
+      requests_ = 0;
+      session.position() = std::move(sink.position);
+      turn.next = Next::retry;
+      count();
+      return;
+    }
+    outcome = lock_wait_timed_out;
+  }
+  if (!outcome.answered()) outcome = deadlock;  // nothing else can end a find with a sink
+
+  if (!outcome.status().ok()) {
+    tally(Counter::errors);
+    if (!sink.has_sent()) ReplyWriter(out).error(outcome.status());
+  }
+  // A reply that has begun cannot become an error, so its connection is closed.
+  const bool whole = outcome.status().ok() || !sink.has_sent();
+  const bool goes_on = whole && sink.alive();
+  if (!goes_on) out.clear();
+  tally(Counter::requests_find);
+  tally(Counter::long_finds);
+  end_request(turn, line->end_offset, goes_on);
+  count();
+}
+
+// The streamer's request has been answered: sets what the turn does next.
+void PassRunner::end_request(Turn& turn, std::size_t consumed, bool goes_on) {
+  turn.consumed = consumed;
+  if (!goes_on) {
+    turn.next = Next::close;
+  } else if (line_at(turn.input, consumed, consumed)) {
+    turn.next = Next::again;
+  }
+}
+
+// A write that takes long, or waits for a row that another session has locked. If nothing was done,
+// it has to be executed again, and requests_ is set to 0.
+void PassRunner::run_write(Turn& turn, const Session& session, const std::string& names,
+                           Buffer& out) {
+  std::uint32_t values_ignored = 0;
+  const Outcome outcome = run_alone(PassMode::aside, session, names, [&](store::IndexUse& use) {
+    return execute_write(*store_, use, workspace_.request, out, values_ignored);
+  });
+  Status status = outcome.status();
+  // A deadlock: two sessions waited for each other, and this one was chosen to give way.
+  const bool gave_way = outcome.verdict() == Verdict::broken || status == deadlock;
+  if (!outcome.answered() || (gave_way && !outcome.is_for_good())) {
+    if (turn.blocked_since == 0) tally(Counter::requests_blocked);
+    if (time_blocked(turn) < config_.lock_wait_timeout) {
+      turn.next = outcome.verdict() == Verdict::oversized ? Next::in_line : Next::retry;
+      requests_ = 0;
+      return;
+    }
+    if (gave_way) status = deadlock;
+    if (status.ok()) status = lock_wait_timed_out;
+  }
+  if (!status.ok()) {
+    out.clear();
+    tally(Counter::errors);
+    ReplyWriter(out).error(status);
+  }
+  tally(counter_of(workspace_.request));
+  tally(Counter::values_ignored, values_ignored);
+  tally(Counter::writes_aside);
+}
+
+// Sets `use`, or leaves it null if the index cannot be opened. An index stays open for later
+// requests, because a streamer gets no `P` requests of its own. Another connection may have opened
+// it: what this session's caller may do is asked when the index is used.
+Outcome PassRunner::open_for_stream(const Session& session, const std::string& names,
+                                    store::IndexUse& use) {
+  if (const auto found = opened_.find(names); found != opened_.end()) {
+    use = {found->second, session.caller()};
+    return {};
+  }
+  const Outcome outcome = store_->open_index(split_names(names), session.caller(), use);
+  if (!use) return outcome;
+  if (opened_.size() >= max_opened_for_streams) opened_.clear();
+  opened_.emplace(names, use.shared());
+  return outcome;
+}
+
+}  // namespace hs::session

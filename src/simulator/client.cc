@@ -1,0 +1,205 @@
+#include "simulator/client.h"
+
+#include <algorithm>
+
+namespace hs::simulator {
+namespace {
+
+constexpr std::uint64_t own_keys = 10;
+constexpr std::uint64_t longest_stall_ns = 300'000'000;
+// More rows than the kernel has room for.
+constexpr std::uint64_t most_rows = 900;
+constexpr std::size_t kept_of_replies = 600;
+
+std::string token(std::uint64_t number) { return std::to_string(number); }
+
+}  // namespace
+
+Client::Client(World& world, const Faults& faults, const Rows& committed, Kind kind,
+               std::uint64_t first_key, std::function<std::shared_ptr<Socket>()> connect)
+    : world_(world),
+      faults_(faults),
+      committed_(committed),
+      kind_(kind),
+      first_key_(first_key),
+      connect_(std::move(connect)) {
+  write_script();
+}
+
+void Client::ask(const Expected& expected, const std::string& line) {
+  expected_.push_back(expected);
+  script_ += line + '\n';
+}
+
+void Client::write_script() {
+  using Asked = Expected::Kind;
+  ask({Asked::open}, "P\t1\tdb\tt\t\tk,v");
+  // A request to an index that is not open yet is a mistake, also if its pass is executed again.
+  bool seventh_is_open = false;
+  const std::size_t count = 5 + world_.below(60);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t key = first_key_ + world_.below(own_keys);
+    // A light client does not ask for long finds.
+    const std::size_t kind = world_.below(kind_ == Kind::light ? 16 : 20);
+    if (kind < 9) {
+      ++asked_[key];
+      ask({Asked::addition, key}, "1\t=\t1\t" + token(key) + "\t1\t0\t+\t1");
+    } else if (kind < 16) {
+      ask({Asked::lookup, key}, "1\t=\t1\t" + token(key));
+    } else if (kind < 19) {
+      const std::uint64_t limit = 1 + world_.below(world_.chance(20) ? most_rows : 120);
+      ask({Asked::long_find, first_key_, limit},
+          "1\t>=\t1\t" + token(first_key_) + "\t" + token(limit));
+    } else if (seventh_is_open) {
+      ask({Asked::lookup, key}, "7\t=\t1\t" + token(key));
+    } else if (world_.chance(50)) {
+      seventh_is_open = true;
+      ask({Asked::open}, "P\t7\tdb\tt\t\tk,v");
+    } else {
+      ask({Asked::mistake}, "7\t=\t1\t1");
+    }
+  }
+}
+
+bool Client::step() {
+  if (done() || stalled_until_ > world_.now()) return false;
+  if (state_ == State::connecting) {
+    socket_ = connect_();
+    state_ = State::talking;
+    return true;
+  }
+  if (world_.chance(faults_.reset)) return vanish();
+  if (kind_ != Kind::light && world_.chance(faults_.stall)) {
+    stalled_until_ = world_.now() + world_.below(longest_stall_ns);
+    return true;
+  }
+  return world_.chance(50) ? send_some() || read_some() : read_some() || send_some();
+}
+
+bool Client::send_some() {
+  if (state_ != State::talking || socket_->server_closed) return false;
+  if (sent_ == script_.size()) {
+    // The client may finish before the last replies or long after them.
+    if (!expected_.empty() && !world_.chance(5)) return false;
+    socket_->client_finished = true;
+    state_ = State::finishing;
+    return true;
+  }
+  std::size_t rest = script_.size() - sent_;
+  if (kind_ == Kind::light) {
+    const std::size_t line_end = script_.find('\n', sent_) + 1;
+    const auto unsent_lines = std::ranges::count(std::string_view(script_).substr(sent_), '\n');
+    const bool between_lines = sent_ == 0 || script_[sent_ - 1] == '\n';
+    if (between_lines && expected_.size() != static_cast<std::size_t>(unsent_lines)) return false;
+    rest = line_end - sent_;
+  }
+  const std::size_t most = world_.chance(30) ? rest : std::min<std::size_t>(rest, 40);
+  const std::size_t size = 1 + world_.below(most);
+  socket_->in_flight.append(script_, sent_, size);
+  sent_ += size;
+  return true;
+}
+
+bool Client::read_some() {
+  if (socket_->replies.empty()) return end_if_server_has();
+  const std::size_t size = 1 + world_.below(socket_->replies.size());
+  received_.append(socket_->replies, 0, size);
+  last_replies_.append(socket_->replies, 0, size);
+  if (last_replies_.size() > kept_of_replies)
+    last_replies_.erase(0, last_replies_.size() - kept_of_replies);
+  socket_->replies.erase(0, size);
+  const bool was_full = socket_->room == 0;
+  socket_->room = Socket::most_replies - socket_->replies.size();
+  if (was_full) world_.notify(*socket_);
+  for (std::size_t lf = 0; (lf = received_.find('\n')) != std::string::npos;) {
+    check_reply(received_.substr(0, lf));
+    received_.erase(0, lf + 1);
+  }
+  return true;
+}
+
+std::string Client::rows(std::uint64_t first, std::uint64_t limit) const {
+  std::string line = "0\t2";
+  for (std::uint64_t key = first; key < first + limit; ++key) {
+    const auto found = acknowledged_.find(key);
+    line += "\t" + token(key) + "\t" + token(found == acknowledged_.end() ? 0 : found->second);
+  }
+  return line;
+}
+
+void Client::check_reply(const std::string& line) {
+  using Asked = Expected::Kind;
+  require(!expected_.empty(), "a reply that nobody asked for: " + line);
+  if (line == "1\t1\tmax_waiting_bytes") {
+    return require(may_be_ended(), "there was no room for a client that holds little");
+  }
+  const Expected expected = expected_.front();
+  expected_.pop_front();
+  const bool commit_failed = line == "1\t1\t1180";
+  require(!commit_failed || faults_.commit_fails != 0, "a commit failed by itself");
+  switch (expected.kind) {
+    case Asked::open: return require(line == "0\t1", "P was answered " + line);
+    case Asked::mistake: return require(line == "2\t1\tstmtnum", "a mistake was answered " + line);
+    case Asked::lookup:
+    case Asked::long_find: {
+      // It may have seen writes that were not committed.
+      if (commit_failed) return;
+      const std::string wanted = rows(expected.key, expected.limit);
+      return require(line == wanted,
+                     "a find was answered\n  " + line + "\nin place of\n  " + wanted);
+    }
+    case Asked::addition: break;
+  }
+  if (commit_failed) return;
+  require(line == "0\t1\t1", "an addition was answered " + line);
+  const std::uint64_t acknowledged = ++acknowledged_[expected.key];
+  const auto stored = committed_.find(expected.key);
+  require(stored != committed_.end() && stored->second >= acknowledged,
+          "an addition was acknowledged before its commit");
+}
+
+// The client goes without an end of file. What it has sent may have been executed or not.
+bool Client::vanish() {
+  socket_->reset = true;
+  socket_->in_flight.clear();
+  socket_->arrived.clear();
+  world_.notify(*socket_);
+  state_ = State::done;
+  return true;
+}
+
+bool Client::end_if_server_has() {
+  if (!socket_->server_finished && !socket_->server_closed) return false;
+  require(may_be_ended() || (state_ == State::finishing && expected_.empty()),
+          "the server closed a connection that it had " + token(expected_.size()) + " answers for");
+  socket_->client_finished = true;
+  state_ = State::done;
+  return true;
+}
+
+bool Client::may_be_ended() const {
+  return faults_.no_memory != 0 || faults_.closes != 0 ||
+         (faults_.little_room && kind_ != Kind::light);
+}
+
+void Client::check_rows() const {
+  for (const auto& [key, asked] : asked_) {
+    const auto found = committed_.find(key);
+    const std::uint64_t stored = found == committed_.end() ? 0 : found->second;
+    const auto known = acknowledged_.find(key);
+    const std::uint64_t acknowledged = known == acknowledged_.end() ? 0 : known->second;
+    require(acknowledged <= stored && stored <= asked,
+            "row " + token(key) + " was added to " + token(stored) + " times: " +
+                token(acknowledged) + " were acknowledged, " + token(asked) + " asked for");
+    require(!expected_.empty() || faults_.commit_fails != 0 || stored == acknowledged,
+            "row " + token(key) + " was added to without an answer");
+  }
+}
+
+std::string Client::story() const {
+  return "rows from " + token(first_key_) + ", " + token(sent_) + " of " + token(script_.size()) +
+         " bytes sent, " + token(expected_.size()) +
+         " answers to come, the last bytes read were\n" + last_replies_;
+}
+
+}  // namespace hs::simulator

@@ -1,0 +1,76 @@
+// Client: the client of one connection. It knows the answer to everything that it asks.
+//
+// The seed decides its script: lookups, additions, long finds, mistakes and a second open index, on
+// its own rows. step() does one thing at random: it sends some bytes of the script, cut anywhere,
+// reads some replies, stalls, finishes or vanishes. Each reply is checked against the model when it
+// is read.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "simulator/faulty_store.h"
+#include "simulator/world.h"
+
+namespace hs::simulator {
+
+class Client {
+ public:
+  enum class Kind : std::uint8_t {
+    ordinary,
+    light,  // asks for little, sends one request at a time, and reads at once
+  };
+
+  // `connect` makes the connection. The client's rows have the numbers from `first_key` on.
+  Client(World& world, const Faults& faults, const Rows& committed, Kind kind,
+         std::uint64_t first_key, std::function<std::shared_ptr<Socket>()> connect);
+
+  // Returns whether it could do anything.
+  bool step();
+  bool done() const { return state_ == State::done; }
+  // To be called after the server has stopped: the rows contain its additions as often as they were
+  // acknowledged.
+  void check_rows() const;
+  // What it has sent and what replies it got, for the report of a failure.
+  std::string story() const;
+
+ private:
+  enum class State : std::uint8_t { connecting, talking, finishing, done };
+  struct Expected {
+    enum class Kind : std::uint8_t { open, lookup, addition, long_find, mistake } kind;
+    std::uint64_t key = 0;
+    std::uint64_t limit = 1;
+  };
+
+  void write_script();
+  void ask(const Expected& expected, const std::string& line);
+  bool send_some();
+  bool read_some();
+  void check_reply(const std::string& line);
+  std::string rows(std::uint64_t first, std::uint64_t limit) const;
+  bool vanish();
+  bool end_if_server_has();
+  bool may_be_ended() const;
+
+  World& world_;
+  const Faults& faults_;
+  const Rows& committed_;
+  const Kind kind_;
+  const std::uint64_t first_key_;
+  std::function<std::shared_ptr<Socket>()> connect_;
+  std::shared_ptr<Socket> socket_;
+  State state_ = State::connecting;
+  std::string script_;
+  std::size_t sent_ = 0;
+  std::deque<Expected> expected_;
+  std::string received_;
+  std::string last_replies_;
+  Rows acknowledged_;
+  Rows asked_;
+  std::uint64_t stalled_until_ = 0;
+};
+
+}  // namespace hs::simulator

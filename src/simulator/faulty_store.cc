@@ -1,0 +1,176 @@
+#include "simulator/faulty_store.h"
+
+#include <charconv>
+#include <memory>
+#include <new>
+
+#include "kernel_calls.h"
+#include "protocol/reply.h"
+#include "simulator/world.h"
+
+namespace hs::simulator {
+namespace {
+
+using protocol::ReplyWriter;
+using store::Outcome;
+using store::Verdict;
+
+constexpr Status commit_failed = Status::server(1180);
+constexpr Status row_locked = Status::server(146);
+constexpr std::uint64_t rows_a_flush = 7;
+
+// Some rows behave as in an engine without transactions.
+bool cannot_be_undone(std::uint64_t key) { return key % 10 >= 8; }
+
+// How long a find may keep its pass open for a client, including what the other threads do
+// meanwhile.
+constexpr std::uint64_t longest_find_ns = 150'000'000;
+
+struct RowPosition final : store::Position {
+  explicit RowPosition(std::uint64_t row) : next(row) {}
+  const std::uint64_t next;  // the number of the next row of the find
+};
+
+class CounterIndex final : public store::Index {
+ public:
+  std::uint32_t key_parts() const override { return 1; }
+  std::uint32_t column_count() const override { return 2; }
+};
+
+std::uint64_t number(const protocol::Value& value) {
+  std::uint64_t result = 0;
+  std::from_chars(value.bytes.data(), value.bytes.data() + value.bytes.size(), result);
+  return result;
+}
+
+void append_row(ReplyWriter& reply, std::uint64_t key, std::uint64_t value) {
+  reply.text(std::to_string(key));
+  reply.text(std::to_string(value));
+}
+
+}  // namespace
+
+void FaultyStore::begin_pass(store::PassMode mode, store::Budget& budget) {
+  require(!in_pass_, "a pass began in a pass");
+  in_pass_ = true;
+  mode_ = mode;
+  budget_ = &budget;
+}
+
+Outcome FaultyStore::end_pass() {
+  require(in_pass_, "a pass ended that had not begun");
+  World& world = World::current();
+  net::kernel::yield();
+  if (!changed_.empty()) {
+    if (world.chance(faults_.broken)) return Verdict::broken;
+    if (world.chance(faults_.commit_fails)) {
+      changed_.clear();
+      in_pass_ = false;
+      return commit_failed;
+    }
+  }
+  commit();
+  in_pass_ = false;
+  return {};
+}
+
+void FaultyStore::abandon_pass() {
+  changed_.clear();
+  in_pass_ = false;
+}
+
+void FaultyStore::release() {}
+
+void FaultyStore::commit() {
+  for (const auto& [key, value] : changed_) committed_[key] = value;
+  changed_.clear();
+}
+
+std::uint64_t FaultyStore::value(std::uint64_t key) const {
+  if (const auto mine = changed_.find(key); mine != changed_.end()) return mine->second;
+  const auto found = committed_.find(key);
+  return found == committed_.end() ? 0 : found->second;
+}
+
+// Decides before a request does anything whether it fails. Only a pass that writes can be rolled
+// back.
+Verdict FaultyStore::go_wrong(bool writes) {
+  World& world = World::current();
+  net::kernel::yield();
+  if (world.chance(faults_.no_memory)) throw std::bad_alloc();
+  if (world.chance(faults_.blocked)) return Verdict::blocked;
+  const bool can_break = mode_ == store::PassMode::together && (writes || !changed_.empty());
+  if (can_break && world.chance(faults_.broken)) return Verdict::broken;
+  return Verdict::answered;
+}
+
+Outcome FaultyStore::open_index(const protocol::OpenIndex& /*request*/,
+                                const std::shared_ptr<const store::Caller>& caller,
+                                store::IndexUse& use) {
+  if (const Verdict verdict = go_wrong(false); verdict != Verdict::answered) return verdict;
+  use = {std::make_shared<CounterIndex>(), caller};
+  return {};
+}
+
+Outcome FaultyStore::find(store::IndexUse& /*use*/, const protocol::Find& request, Buffer& out,
+                          store::Sink* sink) {
+  if (const Verdict verdict = go_wrong(false); verdict != Verdict::answered) return verdict;
+  if (sink == nullptr && request.limit > most_rows_of_worker) return Verdict::oversized;
+  const std::uint64_t first = number(request.key[0]);
+  ReplyWriter reply(out);
+  std::uint64_t next = 0;
+  if (sink != nullptr && sink->position != nullptr) {
+    next = static_cast<const RowPosition&>(*sink->position).next;
+  } else {
+    reply.begin_rows(2);
+  }
+  const std::uint64_t began = net::kernel::monotonic_now();
+  while (next < request.limit) {
+    budget_->spend();
+    append_row(reply, first + next, value(first + next));
+    ++next;
+    if (sink != nullptr && next % rows_a_flush == 0) {
+      const store::Sink::Flushed flushed = sink->flush(out, true);
+      require(net::kernel::monotonic_now() - began < longest_find_ns,
+              "a find holds its table while its client does not read");
+      if (flushed == store::Sink::Flushed::ended) return Status::server(1317);
+      if (flushed == store::Sink::Flushed::stalled) {
+        sink->position = std::make_unique<RowPosition>(next);
+        return Verdict::parked;
+      }
+    }
+    net::kernel::yield();
+  }
+  reply.end_rows();
+  return {};
+}
+
+Outcome FaultyStore::modify(store::IndexUse& /*use*/, const protocol::Find& request, Buffer& out) {
+  if (const Verdict verdict = go_wrong(true); verdict != Verdict::answered) return verdict;
+  if (mode_ != store::PassMode::aside) {
+    if (World::current().chance(faults_.row_locked))
+      return Outcome::by_row(Verdict::blocked, row_locked);
+    if (World::current().chance(faults_.row_locked))
+      return Outcome::by_row(Verdict::oversized, row_locked);
+    if (World::current().chance(faults_.long_write)) return Verdict::oversized;
+  } else if (World::current().chance(faults_.row_locked)) {
+    // The write has waited for a while.
+    const bool may_ask = World::current().chance(50);
+    return Outcome::by_row(may_ask ? Verdict::blocked : Verdict::oversized, row_locked);
+  }
+  const std::uint64_t key = number(request.key[0]);
+  const bool for_good = cannot_be_undone(key);
+  if (for_good && !changed_.empty()) return Verdict::not_yet;
+  budget_->spend(store::Budget::steps_of_a_change);
+  changed_[key] = value(key) + number(request.values[0]);
+  if (for_good || mode_ != store::PassMode::together) commit();
+  ReplyWriter(out).ok(1);
+  return for_good ? Outcome{}.for_good() : Outcome{};
+}
+
+Outcome FaultyStore::insert(store::IndexUse& /*use*/, const protocol::Insert& /*request*/,
+                            Buffer& /*out*/) {
+  return Error::notimpl;
+}
+
+}  // namespace hs::simulator

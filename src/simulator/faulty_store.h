@@ -1,0 +1,55 @@
+// FaultyStore: a table of counters whose requests fail as often as a run's Faults say.
+//
+// Each simulated worker or streamer has one, and all use the same Rows. `+` adds to a row, `=`
+// finds a row. A range finds as many rows as its limit says; rows to which nothing was ever added
+// are 0. A long range is parked if its client does not read; if it is not parked, the run fails. A
+// pass keeps its changes to itself until it commits, as in an engine with transactions. But rows
+// whose number ends with 8 or 9 are changed at once and cannot be undone, as in an engine without
+// transactions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "simulator/faults.h"
+#include "store/store.h"
+
+namespace hs::simulator {
+
+using Rows = std::map<std::uint64_t, std::uint64_t>;
+
+class FaultyStore final : public store::Store {
+ public:
+  // A find of more rows than this is for a streamer.
+  static constexpr std::uint64_t most_rows_of_worker = 20;
+
+  FaultyStore(Rows& committed, const Faults& faults) : committed_(committed), faults_(faults) {}
+
+  void begin_pass(store::PassMode mode, store::Budget& budget) override;
+  store::Outcome end_pass() override;
+  void abandon_pass() override;
+  void release() override;
+  store::Outcome open_index(const protocol::OpenIndex& request,
+                            const std::shared_ptr<const store::Caller>& caller,
+                            store::IndexUse& use) override;
+  store::Outcome find(store::IndexUse& use, const protocol::Find& request, Buffer& out,
+                      store::Sink* sink) override;
+  store::Outcome modify(store::IndexUse& use, const protocol::Find& request, Buffer& out) override;
+  store::Outcome insert(store::IndexUse& use, const protocol::Insert& request,
+                        Buffer& out) override;
+
+ private:
+  std::uint64_t value(std::uint64_t key) const;
+  store::Verdict go_wrong(bool writes);
+  void commit();
+
+  Rows& committed_;
+  const Faults& faults_;
+  Rows changed_;  // by this pass
+  store::PassMode mode_ = store::PassMode::together;
+  store::Budget* budget_ = nullptr;  // of the pass
+  bool in_pass_ = false;
+};
+
+}  // namespace hs::simulator

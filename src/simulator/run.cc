@@ -1,0 +1,219 @@
+#include "simulator/run.h"
+
+#include <algorithm>
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "net/shared.h"
+#include "net/streamer.h"
+#include "net/worker.h"
+#include "session/pass_runner.h"
+#include "simulator/client.h"
+#include "simulator/faulty_store.h"
+#include "simulator/greedy_client.h"
+#include "simulator/operator.h"
+#include "simulator/world.h"
+
+namespace hs::simulator {
+namespace {
+
+constexpr std::uint64_t second = 1'000'000'000;
+
+class Runner final : public session::PassRunner {
+ public:
+  using PassRunner::PassRunner;
+};
+
+Faults choose_faults(World& world) {
+  const auto sometimes = [&](unsigned percent) {
+    return world.chance(50) ? static_cast<unsigned>(world.below(percent + 1)) : 0U;
+  };
+  const bool little_room = world.chance(40);
+  return {.blocked = sometimes(10),
+          .row_locked = sometimes(20),
+          .long_write = sometimes(10),
+          .broken = sometimes(5),
+          .commit_fails = sometimes(20),
+          .no_memory = sometimes(2),
+          .reset = world.chance(30) ? 1U : 0U,
+          .watched = world.chance(60),
+          .closes = world.chance(30) ? 1 + static_cast<unsigned>(world.below(20)) : 0U,
+          .stall = sometimes(5),
+          .little_room = little_room,
+          .large_requests = little_room && world.chance(60)};
+}
+
+constexpr std::size_t small_request = 4096;
+constexpr std::size_t large_request = 20'000;
+
+std::size_t max_request_size(const Faults& faults) {
+  return faults.large_requests ? large_request : small_request;
+}
+
+net::ServerConfig choose_config(World& world, const Faults& faults) {
+  net::ServerConfig config;
+  config.workers = 1 + static_cast<unsigned>(world.below(2));
+  config.streamers = 1 + static_cast<unsigned>(world.below(2));
+  config.idle_timeout = std::chrono::seconds(0);
+  config.busy_poll = std::chrono::microseconds(world.chance(50) ? 30 : 0);
+  config.read_size = 64 + world.below(2000);
+  config.max_request_size = max_request_size(faults);
+  return config;
+}
+
+// A client that sends one short line at a time holds no more than this.
+constexpr std::size_t allowance = 600;
+
+std::size_t choose_waiting_bytes(World& world, const Faults& faults) {
+  if (faults.large_requests) return 40'000 + world.below(10'000);
+  return faults.little_room ? 2000 + world.below(8000) : net::WaitingBytes::default_limit;
+}
+
+std::size_t choose_greedy_clients(World& world, const Faults& faults) {
+  if (faults.large_requests) return 6 + world.below(12);
+  return faults.little_room ? world.below(5) : 0;
+}
+
+session::RunnerConfig choose_runner(World& world, const Faults& faults) {
+  session::RunnerConfig config;
+  config.session.writable = true;
+  config.max_request_size = max_request_size(faults);
+  // It never passes, because a runner reads the machine's clock.
+  config.lock_wait_timeout = std::chrono::hours(24 * 365 * 50);
+  config.max_pass_steps = 1 + world.below(800);
+  config.max_pass_bytes = 100 + world.below(20'000);
+  return config;
+}
+
+// The same server as net::Server makes, except that its threads belong to the world.
+class SimulatedServer {
+ public:
+  SimulatedServer(World& world, const Faults& faults)
+      : world_(world),
+        faults_(faults),
+        waiting_(choose_waiting_bytes(world, faults), allowance),
+        runner_(choose_runner(world, faults)) {
+    net::ServerConfig config = choose_config(world, faults);
+    config.waiting = &waiting_;
+    shared_ = std::make_unique<net::Shared>(
+        config,
+        [this](net::Role, CounterBlock& block) -> std::unique_ptr<net::Application> {
+          return std::make_unique<Runner>(runner_, std::make_unique<FaultyStore>(rows_, faults_),
+                                          block);
+        },
+        [](net::LogLevel, const std::string&) {});
+    listener_ = world.open_listener();
+    shared_->listeners.emplace_back(net::Descriptor(listener_));
+    shared_->stop_event.open();
+    for (unsigned i = 0; i < config.workers; ++i) {
+      net::Inbox& inbox =
+          *shared_->inboxes.emplace_back(std::make_unique<net::Inbox>(shared_->waiting));
+      inbox.open();
+      workers_.push_back(std::make_unique<net::Worker>(*shared_, inbox, counters_.new_block()));
+      workers_.back()->open();
+    }
+    shared_->workers_left = config.workers;
+    for (unsigned i = 0; i < config.streamers; ++i) {
+      shared_->streams.join();
+      streamers_.push_back(std::make_unique<net::Streamer>(*shared_, counters_.new_block()));
+      world.start_thread([streamer = streamers_.back().get()] { streamer->run(); });
+    }
+    for (const auto& worker : workers_) world.start_thread([&worker] { worker->run(); });
+    operator_ = std::make_unique<Operator>(world, faults, *shared_);
+    world.start_thread([this] { operator_->run(); });
+  }
+
+  std::shared_ptr<Socket> connect() { return world_.connect(listener_); }
+  const Rows& rows() const { return rows_; }
+  std::uint64_t count(Counter counter) { return counters_.sum(counter); }
+  void check() const {
+    operator_->check();
+    require(waiting_.held() <= waiting_.limit(), "more waits than there is room for");
+  }
+
+  std::uint64_t closed() const { return operator_->closed(); }
+
+  void stop() {
+    operator_->leave();
+    shared_->stopping = true;
+    shared_->stop_event.notify();
+    shared_->streams.wake_all();
+    for (const auto& inbox : shared_->inboxes) inbox->wake();
+    require(world_.run([this] { return world_.all_threads_have_ended(); }, 10 * second),
+            "the server does not stop");
+    operator_->check();
+    require(shared_->connections == 0, "connections are counted that are gone");
+    for (const auto& inbox : shared_->inboxes)
+      require(inbox->load == 0, "a worker counts connections that are gone");
+    require(waiting_.held() == 0, "memory is counted that is given back");
+    workers_.clear();
+    streamers_.clear();
+    shared_.reset();
+    require(world_.open_descriptors() == 0, "a descriptor was left open");
+  }
+
+ private:
+  World& world_;
+  const Faults& faults_;
+  net::WaitingBytes waiting_;
+  const session::RunnerConfig runner_;
+  Rows rows_;
+  CounterSet counters_;
+  std::unique_ptr<net::Shared> shared_;
+  int listener_ = -1;
+  std::vector<std::unique_ptr<net::Worker>> workers_;
+  std::vector<std::unique_ptr<net::Streamer>> streamers_;
+  std::unique_ptr<Operator> operator_;
+};
+
+}  // namespace
+
+Summary run_seed(std::uint64_t seed) {
+  World world(seed);
+  const Faults faults = choose_faults(world);
+  SimulatedServer server(world, faults);
+  std::list<Client> clients;
+  const std::size_t count = 1 + world.below(6);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto kind = faults.little_room && i == 0 ? Client::Kind::light : Client::Kind::ordinary;
+    Client& client = clients.emplace_back(world, faults, server.rows(), kind, (i + 1) * 1000,
+                                          [&server] { return server.connect(); });
+    world.add_actor([&client] { return client.step(); });
+  }
+  bool over = false;
+  std::list<GreedyClient> greedy;
+  for (std::size_t i = choose_greedy_clients(world, faults); i != 0; --i) {
+    GreedyClient& client = greedy.emplace_back(world, max_request_size(faults) - 100,
+                                               [&server] { return server.connect(); });
+    world.add_actor([&client, &over] { return !over && client.step(); });
+  }
+  world.add_actor([&server] {
+    server.check();
+    return false;
+  });
+  const auto all_done = [&] {
+    return std::ranges::all_of(clients, [](const Client& client) { return client.done(); });
+  };
+  try {
+    require(world.run(all_done, 600 * second), "somebody is not served");
+    over = true;
+    server.stop();
+    for (const Client& client : clients) client.check_rows();
+  } catch (const Failure& failure) {
+    std::string report = failure.what();
+    for (const Client& client : clients) report += "\n- " + client.story();
+    throw Failure(report);
+  }
+  return {.requests =
+              server.count(Counter::requests_find) + server.count(Counter::requests_find_modify),
+          .connections = count,
+          .long_finds = server.count(Counter::long_finds),
+          .parked = server.count(Counter::finds_parked),
+          .writes_aside = server.count(Counter::writes_aside),
+          .replays = server.count(Counter::passes_replayed),
+          .shed = server.count(Counter::connections_shed),
+          .closed = server.closed()};
+}
+
+}  // namespace hs::simulator

@@ -1,0 +1,23 @@
+// One simulated run: a server, its clients and what goes wrong, all from one seed.
+#pragma once
+
+#include <cstdint>
+
+namespace hs::simulator {
+
+// What happened in the run, for a summary.
+struct Summary {
+  std::uint64_t requests = 0;
+  std::uint64_t connections = 0;
+  std::uint64_t long_finds = 0;
+  std::uint64_t parked = 0;
+  std::uint64_t writes_aside = 0;
+  std::uint64_t replays = 0;
+  std::uint64_t shed = 0;
+  std::uint64_t closed = 0;
+};
+
+// Throws a Failure if something that must be true is not.
+Summary run_seed(std::uint64_t seed);
+
+}  // namespace hs::simulator

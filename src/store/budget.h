@@ -1,0 +1,35 @@
+// Budget: how much a pass may do before other work has its turn.
+//
+// It is counted in steps. One step is the work on one row that is looked at: to find it, or to find
+// that there is none, and to decide about it. That takes about a quarter of a microsecond while the
+// row is in memory. The code that does the work calls spend(); the code that gave the budget asks
+// what is left. It belongs to a pass and is used only on the pass's thread. It stops nothing by
+// itself.
+#pragma once
+
+#include <cstdint>
+
+namespace hs::store {
+
+class Budget {
+ public:
+  // The cost of a row that is changed, with its part of the log and of the indexes.
+  static constexpr std::uint64_t steps_of_a_change = 16;
+
+  // Before this call nothing is left. `spent` steps of the limit count as spent already.
+  void begin(std::uint64_t limit, std::uint64_t spent = 0) {
+    limit_ = limit;
+    spent_ = spent;
+  }
+  void spend(std::uint64_t steps = 1) { spent_ += steps; }
+
+  std::uint64_t limit() const { return limit_; }
+  std::uint64_t spent() const { return spent_; }
+  std::uint64_t left() const { return spent_ < limit_ ? limit_ - spent_ : 0; }
+
+ private:
+  std::uint64_t limit_ = 0;
+  std::uint64_t spent_ = 0;
+};
+
+}  // namespace hs::store

@@ -1,0 +1,122 @@
+// What the in-memory store allows its callers, and when it asks.
+#include "store/memory_caller.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "store/memory_store.h"
+#include "store/sample_tables.h"
+
+namespace hs::store {
+namespace {
+
+using protocol::Find;
+using protocol::Modification;
+using protocol::Value;
+
+class CallerTest : public ::testing::Test {
+ protected:
+  CallerTest() { add_golden_tables(database_); }
+
+  Outcome open(const std::shared_ptr<const Caller>& caller, IndexUse& use,
+               std::string_view table = "t") {
+    return store_.open_index({"hst", table, "", "id,a", {}}, caller, use);
+  }
+  // Each is a pass of one request.
+  Status find(IndexUse& use) {
+    return in_a_pass([&] { return store_.find(use, {.key = one_}, out_, nullptr); });
+  }
+  Status modify(IndexUse& use, Modification modification) {
+    const Find find{.key = one_, .modification = modification, .values = uno_};
+    return in_a_pass([&] { return store_.modify(use, find, out_); });
+  }
+  Status insert(IndexUse& use) {
+    return in_a_pass([&] { return store_.insert(use, {eight_}, out_); });
+  }
+  template <class Request>
+  Status in_a_pass(Request request) {
+    store_.begin_pass(PassMode::together, budget_);
+    const Outcome outcome = request();
+    EXPECT_TRUE(outcome.answered());
+    store_.abandon_pass();
+    EXPECT_EQ(out_.empty(), !outcome.ok());
+    out_.clear();
+    return outcome.status();
+  }
+
+  const Value one_[1] = {{"1", false}};
+  const Value uno_[2] = {{"1", false}, {"uno", false}};
+  const Value eight_[1] = {{"8", false}};
+  MemoryDatabase database_;
+  CounterBlock counters_;
+  MemoryStore store_{database_, Access::write, counters_};
+  Budget budget_;
+  Buffer out_;
+  std::shared_ptr<MemoryCaller> caller_ = std::make_shared<MemoryCaller>();
+};
+
+TEST_F(CallerTest, EachRequestNeedsItsRights) {
+  IndexUse use;
+  caller_->grant("hst", "t", Rights::read);
+  ASSERT_TRUE(open(caller_, use).ok());
+  EXPECT_TRUE(find(use).ok());
+  EXPECT_EQ(modify(use, Modification::update), access_denied);
+  EXPECT_EQ(modify(use, Modification::erase), access_denied);
+  EXPECT_EQ(insert(use), access_denied);
+
+  caller_->grant("hst", "t", Rights::insert | Rights::update);
+  EXPECT_EQ(find(use), access_denied);
+  EXPECT_EQ(modify(use, Modification::update), access_denied) << "it reads the row, too";
+  EXPECT_TRUE(insert(use).ok());
+
+  caller_->grant("hst", "t", Rights::read | Rights::update);
+  EXPECT_TRUE(modify(use, Modification::update).ok());
+  EXPECT_EQ(modify(use, Modification::erase), access_denied);
+
+  caller_->grant("hst", "t", Rights::read | Rights::erase);
+  EXPECT_TRUE(modify(use, Modification::erase).ok());
+}
+
+TEST_F(CallerTest, WhoHasNoRightLearnsNothingAboutATable) {
+  IndexUse use;
+  EXPECT_EQ(open(caller_, use).status(), access_denied);
+  EXPECT_EQ(open(caller_, use, "missing").status(), access_denied);
+  EXPECT_FALSE(use);
+  caller_->grant("hst", "missing", Rights::read);
+  EXPECT_EQ(open(caller_, use, "missing").status(), Status(Error::open_table));
+}
+
+TEST_F(CallerTest, RightsAreAskedOnceAPassAndCountFromTheNextPass) {
+  caller_->grant("hst", "t", Rights::read);
+  IndexUse use;
+  ASSERT_TRUE(open(caller_, use).ok());
+  caller_->times_asked = 0;
+  store_.begin_pass(PassMode::together, budget_);
+  EXPECT_TRUE(store_.find(use, {.key = one_}, out_, nullptr).ok());
+  EXPECT_TRUE(store_.find(use, {.key = one_}, out_, nullptr).ok());
+  EXPECT_EQ(caller_->times_asked, 1U);
+  caller_->grant("hst", "t", Rights::none);
+  EXPECT_TRUE(store_.find(use, {.key = one_}, out_, nullptr).ok());
+  ASSERT_TRUE(store_.end_pass().ok());
+  out_.clear();
+  EXPECT_EQ(find(use), access_denied);
+  EXPECT_EQ(caller_->times_asked, 2U);
+  caller_->grant("hst", "t", Rights::read);
+  EXPECT_TRUE(find(use).ok());
+}
+
+TEST_F(CallerTest, CallersShareAnIndexButNotTheirRights) {
+  IndexUse owner;
+  ASSERT_TRUE(open(Caller::unlimited(), owner).ok());
+  IndexUse guest(owner.shared(), caller_);
+  EXPECT_TRUE(find(owner).ok());
+  EXPECT_EQ(find(guest), access_denied);
+  EXPECT_TRUE(insert(owner).ok());
+  caller_->grant("hst", "t", Rights::read);
+  EXPECT_TRUE(find(guest).ok());
+  EXPECT_EQ(insert(guest), access_denied);
+}
+
+}  // namespace
+}  // namespace hs::store

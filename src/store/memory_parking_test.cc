@@ -1,0 +1,121 @@
+// Finds that are parked after each row, as for a client that does not read. Each piece is read in a
+// pass of another store.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "store/memory_store.h"
+#include "store/sample_tables.h"
+
+namespace hs::store {
+namespace {
+
+using protocol::Comparison;
+using protocol::Filter;
+using protocol::FilterKind;
+using protocol::Find;
+using protocol::Modification;
+using protocol::Value;
+
+class StallingSink final : public Sink {
+ public:
+  Flushed flush(Buffer& out, bool can_park) override {
+    EXPECT_TRUE(can_park);
+    bytes += out.view();
+    out.clear();
+    return stalls ? Flushed::stalled : Flushed::sent;
+  }
+  bool must_give_way() override { return false; }
+  bool must_end() override { return false; }
+  std::string bytes;
+  bool stalls = true;
+};
+
+class ParkedFind : public ::testing::Test {
+ protected:
+  ParkedFind() { add_golden_tables(database_); }
+
+  // What the client gets, with `|` for TAB. `between` is called before each piece except the first.
+  std::string answer(
+      const Find& find, StallingSink& sink, const std::function<void()>& between = [] {}) {
+    Buffer out;
+    pieces_ = 0;
+    for (Verdict verdict = Verdict::parked; verdict == Verdict::parked; ++pieces_) {
+      if (pieces_ != 0) between();
+      CounterBlock counters;
+      MemoryStore reader(database_, Access::read, counters, {.flush_bytes = 1});
+      IndexUse index;
+      EXPECT_TRUE(
+          reader.open_index({"hst", "t", "ib", "b,id", "id"}, Caller::unlimited(), index).ok());
+      Budget budget;
+      reader.begin_pass(PassMode::together, budget);
+      const Outcome outcome = reader.find(index, find, out, &sink);
+      EXPECT_TRUE(outcome.status().ok());
+      EXPECT_TRUE(reader.end_pass().ok());
+      verdict = outcome.verdict();
+    }
+    std::string text = sink.bytes + std::string(out.view());
+    std::ranges::replace(text, '\t', '|');
+    return text;
+  }
+
+  MemoryDatabase database_;
+  std::ptrdiff_t pieces_ = 0;
+};
+
+TEST_F(ParkedFind, GoesOnBehindItsLastRow) {
+  const std::vector<Value> two{{"2"}};
+  const std::vector<Value> five{{"5"}};
+  const std::vector<Value> values{{"5"}, {"77"}, {"1"}, {"5"}, {"1"}, {"4"}};
+  const std::vector<Filter> no_six{{FilterKind::skip, Comparison::not_equal, 0, {"6"}}};
+  const std::vector<Find> finds{
+      {.comparison = Comparison::greater_equal, .key = two, .limit = 99},
+      {.comparison = Comparison::less_equal, .key = five, .limit = 99},
+      {.key = five, .limit = 99},
+      {.key = five, .limit = 2, .offset = 1},
+      {.comparison = Comparison::greater, .key = two, .limit = 3},
+      {.key = five, .limit = 99, .in = {0, values}},
+      {.key = five, .limit = 99, .filters = no_six},
+  };
+  for (const Find& find : finds) {
+    StallingSink reading;
+    reading.stalls = false;
+    const std::string whole = answer(find, reading);
+    EXPECT_EQ(pieces_, 1);
+    StallingSink stalling;
+    EXPECT_EQ(answer(find, stalling), whole);
+    const auto rows = std::ranges::count(whole, '|') / 2;
+    EXPECT_GT(rows, 1) << whole;
+    EXPECT_EQ(pieces_, rows + 1);
+  }
+}
+
+TEST_F(ParkedFind, MeetsRowsThatComeAndGoOnceAtTheMost) {
+  CounterBlock counters;
+  MemoryStore writer(database_, Access::write, counters);
+  IndexUse index;
+  ASSERT_TRUE(writer.open_index({"hst", "t", "", "id,b,c", {}}, Caller::unlimited(), index).ok());
+  StallingSink sink;
+  const std::vector<Value> five{{"5"}};
+  // Each row that was answered is deleted, and inserted again in front of the place where the find
+  // is.
+  const auto between = [&] {
+    const std::string last = sink.bytes.substr(sink.bytes.rfind('\t') + 1);
+    const std::vector<Value> key{{last}};
+    const std::vector<Value> row{{last}, {"4"}, {"x"}};
+    Buffer out;
+    Budget budget;
+    writer.begin_pass(PassMode::together, budget);
+    EXPECT_TRUE(writer.modify(index, {.key = key, .modification = Modification::erase}, out).ok());
+    EXPECT_TRUE(writer.insert(index, {row}, out).ok());
+    EXPECT_TRUE(writer.end_pass().ok());
+  };
+  const Find down{.comparison = Comparison::greater_equal, .key = five, .limit = 99};
+  EXPECT_EQ(answer(down, sink, between), "0|2|5|5|5|6|5|7\n");
+}
+
+}  // namespace
+}  // namespace hs::store

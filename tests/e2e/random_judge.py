@@ -1,0 +1,407 @@
+"""What SQL says about a request: the rows of a find in the index's order, or a write's result.
+
+A find's SELECT computes for each row of the table whether the key and each filter hold. It also
+computes the row's rank in the index: how many rows come before it. It searches no index for that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from pymysql.err import Error as SqlError
+from random_kinds import Beyond, Kind, NotJudgedError, Value
+from random_requests import FilterModel, FindRequest, InsertRequest, index_of
+from random_tables import Part, TableModel
+from support.database import Sql
+from support.servers import ON_MYSQL
+from support_twins import ENGINE_NUMBERS
+
+Cells = tuple[bytes | None, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that are equal in the index, in no order: for each rid, what is answered for its row.
+
+    `ends`: a filter ends the find at one of them, so any of the other rows may be answered or not.
+    """
+
+    rows: dict[bytes, Cells]
+    ends: bool
+
+
+@dataclass(frozen=True)
+class Found:
+    groups: tuple[Group, ...]
+    offset: int
+    limit: int
+
+    def explains(self, answer: Sequence[Cells], rid: int) -> bool:
+        """Whether these may be the rows of a reply. `rid` is the place of that column."""
+        rest, skip, room = list(answer), self.offset, self.limit
+        for group in self.groups:
+            usable = max(0, len(group.rows) - skip)
+            wanted = min(usable, room)
+            skip = max(0, skip - len(group.rows))
+            taken = rest[: len(rest) if group.ends else wanted]
+            if len(taken) > wanted or (len(taken) < wanted and not group.ends):
+                return False
+            if len({cells[rid] for cells in taken}) != len(taken):
+                return False
+            if any(group.rows.get(cells[rid] or b"") != cells for cells in taken):
+                return False
+            rest, room = rest[len(taken) :], room - len(taken)
+            if group.ends:
+                break
+        return not rest
+
+    def the_one_answer(self) -> list[bytes]:
+        """The rids in order, each once, if only one answer is right."""
+        skip, room, rids = self.offset, self.limit, []
+        for group in self.groups:
+            size = len(group.rows)
+            if group.ends and group.rows:
+                raise NotJudgedError("where a filter ends is open")
+            if group.ends:
+                break
+            if (0 < skip < size) or 0 < room < size - skip:
+                raise NotJudgedError("the limit or offset is within rows that are alike")
+            if skip:
+                skip -= size
+            elif room:
+                room -= size
+                rids += sorted(group.rows, key=int)
+        return list(dict.fromkeys(rids))
+
+    def each_once(self) -> Found:
+        """Without rows that came before: a modification answers each row once."""
+        met: set[bytes] = set()
+        groups = []
+        for group in self.groups:
+            rows = {rid: cells for rid, cells in group.rows.items() if rid not in met}
+            met |= rows.keys()
+            groups.append(Group(rows, group.ends))
+        return Found(tuple(groups), self.offset, self.limit)
+
+    def alike(self) -> bool:
+        """Whether rows are equal in the index, so that they may come in any order."""
+        return any(len(group.rows) > 1 for group in self.groups)
+
+
+class Judge:
+    def __init__(self, sql: Sql, database: str) -> None:
+        self._sql = sql
+        self._database = database
+
+    def find(self, table: TableModel, request: FindRequest) -> Found:
+        index = index_of(table, request)
+        first_descends = index.parts[0].descends
+        up = request.comparison not in ("<", "<=")
+        if request.comparison == "=":
+            up = not first_descends  # in the order of the index
+        before = _before(
+            [
+                (_ordered(table, part), up != (part.descends != first_descends))
+                for part in index.parts
+            ]
+        )
+        shown = ", ".join(f"`{name}`" for name in request.columns)
+        filters = [_filter_sql(table, condition) for condition in request.filters]
+        keys = self._keys(table, request)
+        hits = [_key_sql(table, index.parts, request.comparison, key) for key in keys]
+        chosen = ", ".join([*hits, *filters, "1"])
+        name = f"{self._database}.{table.name}"
+        indexes = ", ".join(index.name for index in table.indexes)
+        query = (
+            f"SELECT rid, (SELECT COUNT(*) FROM {name} other IGNORE INDEX ({indexes})"
+            f" WHERE {before}), {chosen}, {shown} FROM {name} mine"
+        )
+        try:
+            rows = self._sql.rows(query)
+        except SqlError as error:
+            raise NotJudgedError(f"{error.args[0]}") from None
+        if request.comparison != "=" and _text_in(table, request):
+            raise NotJudgedError("whether two texts of IN are the same")
+        if request.comparison != "=" and _blank_ends_a_char(table, request):
+            raise NotJudgedError("a bound of a CHAR that ends with a blank")
+        if request.comparison != "=" and _times_within_a_second(table, request):
+            raise NotJudgedError("whether two times of IN are the same, rounded as the column is")
+        groups: list[Group] = []
+        for number in range(len(keys)):
+            if _groups(rows, number, len(keys), request.filters, groups):
+                break
+            if request.comparison == "=":
+                # A value that differs only in case finds the same rows again.
+                rows = [row for row in rows if row[2 + number] != b"1"]
+        limit = request.limit or 1
+        return Found(tuple(groups), request.offset, limit)
+
+    def _keys(self, table: TableModel, request: FindRequest) -> list[tuple[Value, ...]]:
+        """The keys to search: one for each value of IN that does not equal an earlier one."""
+        if not request.in_values:
+            return [request.key]
+        part = index_of(table, request).parts[request.in_part]
+        column = table.column(part.column)
+        values: list[Value] = []
+        for value in request.in_values:
+            if not any(self._same(column.kind, part.column, value, other) for other in values):
+                values.append(value)
+        place = request.in_part
+        return [(*request.key[:place], value, *request.key[place + 1 :]) for value in values]
+
+    def _same(self, kind: Kind, name: str, value: Value, other: Value) -> bool:
+        if value is None or other is None or value == other:
+            return value == other
+        mine, its = kind.place(name, value), kind.place(name, other)
+        if mine is None or its is None or isinstance(mine, Beyond) or isinstance(its, Beyond):
+            return False
+        return _same_literal(kind, mine.literal, its.literal)
+
+
+def _same_literal(kind: Kind, one: str, other: str) -> bool:
+    """Whether two literals are the same value in different spellings."""
+
+    def plain(text: str) -> str:
+        if kind.family in ("date", "datetime", "timestamp", "time"):
+            digits = text.split("'")[1].replace("T", " ")
+            digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
+            return digits + " 00:00:00" if re.fullmatch(r"\d{4}-\d\d-\d\d", digits) else digits
+        if kind.family in ("int", "decimal", "year"):
+            return str(Decimal(text.strip("'")).normalize())
+        if kind.family in ("float", "double"):
+            return str(float(text) + 0.0)  # -0 equals 0
+        return text
+
+    return plain(one) == plain(other)
+
+
+def _searched_length(kind: Kind, value: Value) -> int:
+    """By how many characters the index is searched, if the column has to cut the text."""
+    size = re.match(r"(?:VAR)?CHAR\((\d+)\)", kind.sql)
+    if value is None or kind.family != "text" or size is None:
+        return 0
+    length = int(size[1])
+    return length if len(value.decode(errors="replace")) > length else 0
+
+
+def _text_in(table: TableModel, request: FindRequest) -> bool:
+    column = index_of(table, request).parts[request.in_part].column
+    return len(request.in_values) > 1 and table.column(column).kind.family == "text"
+
+
+def _blank_ends_a_char(table: TableModel, request: FindRequest) -> bool:
+    """MySQL's index of a CHAR knows no blank at the end. Where blanks count, its comparisons do:
+    a tab comes before a blank. With FORCE INDEX, `<= ' '` misses the row of a tab."""
+    keys = [request.key]
+    if request.in_values:
+        place = request.in_part
+        keys += [(*request.key[:place], value) for value in request.in_values]
+    parts = index_of(table, request).parts
+    return ON_MYSQL and any(
+        value is not None
+        and value.endswith(b" ")
+        and table.column(part.column).kind.sql.startswith("CHAR(")
+        for key in keys
+        for part, value in zip(parts, key, strict=False)
+    )
+
+
+def _times_within_a_second(table: TableModel, request: FindRequest) -> bool:
+    """MySQL compares a TIME with the value as its column would store it."""
+    column = index_of(table, request).parts[request.in_part].column if request.in_values else ""
+    if not column or table.column(column).kind.family != "time":
+        return False
+    values = {value for value in request.in_values if value is not None}
+    return len({value.partition(b".")[0] for value in values}) < len(values)
+
+
+def _groups(
+    rows: Sequence[Cells],
+    number: int,
+    keys: int,
+    filters: Sequence[FilterModel],
+    groups: list[Group],
+) -> bool:
+    """Adds what one key finds. True: a filter ended the find."""
+    ranks: dict[int, tuple[dict[bytes, Cells], bool]] = {}
+    cells_from = 2 + keys + len(filters) + 1
+    for row in rows:
+        if row[2 + number] != b"1":
+            continue
+        rank = int(row[1] or 0)
+        taken, ends = ranks.get(rank, ({}, False))
+        failed = next(
+            (
+                condition
+                for condition, holds in zip(filters, row[2 + keys : cells_from - 1], strict=True)
+                if holds != b"1"
+            ),
+            None,
+        )
+        if failed is None:
+            taken[row[0] or b""] = row[cells_from:]
+        ranks[rank] = (taken, ends or (failed is not None and failed.kind == "W"))
+    for rank in sorted(ranks):
+        taken, ends = ranks[rank]
+        groups.append(Group(taken, ends))
+        if ends:
+            return True
+    return False
+
+
+def _ordered(table: TableModel, part: Part) -> str:
+    """An SQL expression by which the index orders the row {0} in this part."""
+    column = "{0}.`" + part.column + "`"
+    if part.prefix:
+        return f"LEFT({column}, {part.prefix})"
+    numbered = table.column(part.column).kind.family in ("enum", "set", "bit")
+    return f"({column} + 0)" if numbered else column
+
+
+def _before(parts: Sequence[tuple[str, bool]]) -> str:
+    """Whether the row `other` comes before `mine`. It compares: what SQL sorts by may be cut."""
+    alternatives: list[str] = []
+    equal: list[str] = []
+    for expression, up in parts:
+        names = ("other", "mine") if up else ("mine", "other")
+        first, second = (expression.format(name) for name in names)
+        less = f"COALESCE({first} < {second}, {first} IS NULL AND {second} IS NOT NULL)"
+        alternatives.append(" AND ".join([*equal, less]))
+        equal.append(f"{first} <=> {second}")
+    return " OR ".join(f"({alternative})" for alternative in alternatives)
+
+
+def _compared(
+    kind: Kind, name: str, value: Value, prefix: int = 0, comparison: str = "="
+) -> tuple[str, str, str] | None:
+    """SQL for: the column is below, equals, is above the value. NULL is below everything.
+
+    In an index on a prefix, the beginning compares as the whole value does, as in SQL's searches of
+    that index. The same holds for text that is longer than its column. This is not obvious: if ß
+    equals ss, their first letters still differ.
+    """
+    column = f"`{name}`"
+    if value is None:
+        return "FALSE", f"{column} IS NULL", f"{column} IS NOT NULL"
+    place = kind.place(name, value)
+    if place is None:
+        return None
+    if isinstance(place, Beyond):
+        if place.above:
+            return "TRUE", "FALSE", "FALSE"
+        return f"{column} IS NULL", "FALSE", f"{column} IS NOT NULL"
+    mine, its = place.column, place.literal
+    starts = ["TRUE"] * 3
+    if prefix:
+        equal = comparison[0] + "=" if comparison != "=" else "="
+        starts = [
+            f"LEFT({mine}, {prefix}) {op} LEFT({its}, {prefix})" for op in ("<=", equal, ">=")
+        ]
+    return (
+        f"({column} IS NULL OR ({mine} < {its} AND {starts[0]}))",
+        f"COALESCE({mine} = {its} AND {starts[1]}, FALSE)",
+        f"COALESCE({mine} > {its} AND {starts[2]}, FALSE)",
+    )
+
+
+def _key_sql(
+    table: TableModel, parts: Sequence[Part], comparison: str, key: Sequence[Value]
+) -> str:
+    """The comparison of tuples, written out."""
+    alternatives: list[str] = []
+    equal: list[str] = []
+    for part, value in zip(parts, key):  # noqa: B905
+        kind = table.column(part.column).kind
+        searched = part.prefix or _searched_length(kind, value)
+        compared = _compared(kind, part.column, value, searched, comparison)
+        if compared is None:
+            return "FALSE"
+        below, same, above = compared
+        if part.descends != parts[0].descends:
+            below, above = above, below
+        if comparison != "=":
+            beyond = above if comparison[0] == ">" else below
+            alternatives.append(" AND ".join([*equal, beyond]))
+        equal.append(same)
+    if comparison in ("=", ">=", "<="):
+        alternatives.append(" AND ".join(equal))
+    return "(" + " OR ".join(f"({alternative})" for alternative in alternatives) + ")"
+
+
+def _filter_sql(table: TableModel, condition: FilterModel) -> str:
+    compared = _compared(table.column(condition.column).kind, condition.column, condition.value)
+    comparison = condition.comparison
+    if compared is None:
+        # The value is not of the column's kind: it differs from all values, and NULL is below it.
+        if comparison == "!=":
+            return "TRUE"
+        return f"`{condition.column}` IS NULL" if comparison[0] == "<" else "FALSE"
+    below, same, above = compared
+    return {
+        "=": same, "!=": f"NOT {same}", "<": below, "<=": f"({below} OR {same})", ">": above,
+        ">=": f"({above} OR {same})",
+    }[comparison]  # fmt: skip
+
+
+def literal(kind: Kind, value: Value) -> bytes:
+    """A value as SQL needs it for an insert or an update."""
+    if value is None:
+        return b"NULL"
+    if kind.family in ("bytes", "bit", "opaque"):
+        return b"_binary x'%s'" % value.hex().encode()
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        quoted = value.replace(b"\\", b"\\\\").replace(b"'", b"''").replace(b"\0", b"\\0")
+        return b"'%s'" % quoted
+    return b"_utf8mb4 x'%s'" % value.hex().encode()
+
+
+def insert_sql(table: TableModel, request: InsertRequest) -> bytes:
+    names = ", ".join(f"`{name}`" for name in request.columns).encode()
+    values = b", ".join(
+        literal(table.column(name).kind, value)
+        for name, value in zip(request.columns, request.values, strict=True)
+    )
+    return b"INSERT INTO %s (%s) VALUES (%s)" % (table.name.encode(), names, values)
+
+
+def modify_sql(table: TableModel, request: FindRequest, rids: Sequence[bytes]) -> bytes:
+    """The modification of the rows that were found, in the order in which they were found."""
+    name = table.name.encode()
+    chosen = b", ".join(rids)
+    order = b" ORDER BY FIELD(rid, %s)" % chosen
+    where = b" WHERE rid IN (%s)" % chosen
+    if request.modification == "D":
+        return b"DELETE FROM %s%s%s" % (name, where, order)
+    settings = []
+    for column, value in zip(request.columns, request.values):  # noqa: B905
+        quoted = b"`%s`" % column.encode()
+        if request.modification == "U":
+            new = literal(table.column(column).kind, value)
+            settings.append(b"%s = %s" % (quoted, new))
+        elif value is None:
+            settings.append(b"%s = %s" % (quoted, quoted))
+        else:
+            sign = request.modification.encode()
+            settings.append(b"%s = %s %s %s" % (quoted, quoted, sign, value))
+            if sign == b"-":
+                # The protocol's own rule: a value that would cross zero stays, and does not count.
+                where += b" AND COALESCE(SIGN(%s) * ((%s > %s) - (%s < %s)), 0) >= 0" % (
+                    quoted, quoted, value, quoted, value,
+                )  # fmt: skip
+    return b"UPDATE %s SET %s%s%s" % (name, b", ".join(settings), where, order)
+
+
+def run_sql(sql: Sql, statement: bytes) -> tuple[int | None, int, int]:
+    """The error as the plugin reports it, the number of rows found, and the generated id."""
+    with sql.connection.cursor() as cursor:
+        try:
+            found = cursor.execute(statement)  # type: ignore[arg-type]
+        except SqlError as error:
+            number = int(error.args[0])
+            return ENGINE_NUMBERS.get(number, number), 0, 0
+        return None, found, int(cursor.lastrowid or 0)

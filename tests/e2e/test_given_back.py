@@ -1,0 +1,52 @@
+"""What a thread needs to execute a very large request is given back when it is answered."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from server_instance import ServerInstance
+from support.database import Database
+
+MIB = 1 << 20
+ROWS = 15_000
+# What the server itself takes for the first requests: pages, caches, other threads.
+SLACK = 24 * MIB
+OPEN = b"P\t1\ttest\tt\tby_v\tv\tb\n"
+LARGE = b"x" * (40 * MIB)
+# A position is as long as the primary key may be, here 3,002 bytes.
+REQUESTS = {
+    "a filter": (b"1\t=\t1\t0\t1\t0\tF\t=\t0\t%s\n" % LARGE, b"0\t1"),
+    "a value with escapes": (b"1\t=\t1\t0\t1\t0\tF\t=\t0\t\x01\x41%s\n" % LARGE, b"0\t1"),
+    "rows that are found first": (b"1\t=\t1\t0\t%d\t0\tU\t1\n" % ROWS, b"0\t1\t%d" % ROWS),
+}
+
+
+def resident(server: ServerInstance) -> int:
+    pages = Path(f"/proc/{server.pid}/statm").read_text().split()[1]
+    return int(pages) * 4096
+
+
+@pytest.mark.parametrize("kind", REQUESTS)
+def test_memory_of_a_large_request(kind: str, make_server) -> None:
+    database = Database(make_server(), "test")
+    database.sql.run(
+        "CREATE TABLE t (k VARCHAR(750) PRIMARY KEY, v INT, b LONGTEXT, KEY by_v (v))"
+        " DEFAULT CHARSET utf8mb4",
+        f"INSERT INTO t SELECT seq, 0, 'b' FROM seq_1_to_{ROWS}",
+        # The engine needs memory for the changes of so many rows, and keeps it.
+        "UPDATE t SET v = 1",
+        "UPDATE t SET v = 0",
+    )
+    request, answer = REQUESTS[kind]
+    with database.wire(write=True) as wire:
+        assert wire.ask(OPEN) == b"0\t1"
+        assert wire.ask(b"1\t=\t1\t0\t99\t0\tF\t=\t0\tx\n") == b"0\t1"
+        before = resident(database.server)
+        assert wire.ask(request) == answer
+        deadline = time.monotonic() + 10
+        while (growth := resident(database.server) - before) > SLACK:
+            assert time.monotonic() < deadline, f"{growth / MIB:.0f} MiB are kept"
+            time.sleep(0.05)
+    database.close()

@@ -1,0 +1,185 @@
+"""What happens beside the clients: DDL, locks, KILL. Shared memory says so before and after."""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+import random
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pymysql
+from support.database import Sql
+
+from soak.shared import Disturbance, Phase, Shared, die_with_parent
+from soak.tables import DATABASE, Table
+
+
+class Disturber:
+    def __init__(
+        self,
+        socket: Path,
+        tables: Sequence[Table],
+        owners: Sequence[int],
+        shared: Shared,
+        features: frozenset[str],
+        seed: int,
+    ) -> None:
+        self._socket = socket
+        self._tables = tables
+        self._owners = owners
+        self._shared = shared
+        self._rng = random.Random(f"{seed}/disturber")
+        self._tally: collections.Counter[str] = collections.Counter()
+        self._actions: list[tuple[Callable[[Sql], None], float]] = []
+        if "ddl" in features:
+            self._actions += [(self._alter, 3), (self._plaything, 2), (self._flush, 1)]
+        if "locks" in features:
+            self._actions += [(self._lock_table, 2), (self._lock_rows, 3), (self._read_lock, 0.5)]
+        if "kill" in features:
+            self._actions += [(self._kill, 2)]
+
+    def run(self) -> None:
+        while self._shared.phase != Phase.STOP:
+            if self._shared.phase != Phase.RUN or not self._actions:
+                time.sleep(0.01)
+                continue
+            try:
+                with Sql(self._socket, DATABASE) as sql:
+                    self._finish_ddl(sql)
+                    while self._shared.phase == Phase.RUN:
+                        self._disturb(sql)
+                        time.sleep(self._rng.choice([0.01, 0.1, 0.5]))
+            except (pymysql.err.OperationalError, pymysql.err.InterfaceError, ConnectionError):
+                if self._shared.phase == Phase.RUN:
+                    time.sleep(0.2)  # the server may be killed at this moment
+                    if self._shared.phase == Phase.RUN:
+                        raise
+            finally:
+                for kind in Disturbance:
+                    self._shared.end(kind)
+                self.save()
+
+    def save(self) -> None:
+        (self._shared.folder / "tally-disturber.json").write_text(json.dumps(self._tally))
+
+    def _disturb(self, sql: Sql) -> None:
+        actions, weights = zip(*self._actions, strict=True)
+        action = self._rng.choices(actions, weights)[0]
+        action(sql)
+
+    def _during(self, kind: Disturbance, sql: Sql, *statements: str) -> None:
+        self._shared.begin(kind)
+        sql.run(*statements)
+        self._shared.end(kind)
+
+    def _alter(self, sql: Sql) -> None:
+        table = self._rng.choice(self._tables).name
+        for statements in self._rng.choice(
+            [
+                (
+                    f"ALTER TABLE {table} ADD COLUMN more INT",
+                    f"ALTER TABLE {table} DROP COLUMN more",
+                ),
+                (f"ALTER TABLE {table} FORCE",),
+                (f"CREATE INDEX some ON {table} (ver, n)", f"DROP INDEX some ON {table}"),
+                (f"OPTIMIZE TABLE {table}",),
+                (f"ANALYZE TABLE {table}",),
+            ]
+        ):
+            self._tally["ddl"] += 1
+            self._during(Disturbance.TABLE_LOCK, sql, statements)
+            time.sleep(self._rng.random() * 0.1)
+
+    def _finish_ddl(self, sql: Sql) -> None:
+        """Drops what _alter() had added and could not drop because of kill -9."""
+        columns = sql.rows(
+            "SELECT table_name FROM information_schema.columns"
+            f" WHERE table_schema = '{DATABASE}' AND column_name = 'more'"
+        )
+        indexes = sql.rows(
+            "SELECT DISTINCT table_name FROM information_schema.statistics"
+            f" WHERE table_schema = '{DATABASE}' AND index_name = 'some'"
+        )
+        for found, drop in ((columns, "COLUMN more"), (indexes, "INDEX some")):
+            for (name,) in found:
+                statement = f"ALTER TABLE {(name or b'').decode()} DROP {drop}"
+                self._during(Disturbance.TABLE_LOCK, sql, statement)
+
+    def _plaything(self, sql: Sql) -> None:
+        self._tally["ddl"] += 2
+        sql.run(
+            self._rng.choice(["TRUNCATE TABLE plaything", "ALTER TABLE plaything FORCE"]),
+            "REPLACE INTO plaything VALUES (1, 2, 'three')",
+            "DELETE FROM plaything",
+            "DROP TABLE IF EXISTS passing",
+            "CREATE TABLE passing LIKE plaything",
+        )
+
+    def _flush(self, sql: Sql) -> None:
+        self._tally["ddl"] += 1
+        table = self._rng.choice(self._tables).name
+        statement = self._rng.choice(["FLUSH TABLES", f"FLUSH TABLES {table}"])
+        self._during(Disturbance.TABLE_LOCK, sql, statement)
+
+    def _lock_table(self, sql: Sql) -> None:
+        self._tally["table locks"] += 1
+        table = self._rng.choice(self._tables).name
+        self._shared.begin(Disturbance.TABLE_LOCK)
+        sql.run(f"LOCK TABLES {table} {self._rng.choice(['READ', 'WRITE', 'WRITE'])}")
+        time.sleep(self._rng.choice([0.005, 0.05, 0.3]))
+        sql.run("UNLOCK TABLES")
+        self._shared.end(Disturbance.TABLE_LOCK)
+
+    def _read_lock(self, sql: Sql) -> None:
+        self._tally["table locks"] += 1
+        self._shared.begin(Disturbance.TABLE_LOCK)
+        sql.run("FLUSH TABLES WITH READ LOCK")
+        time.sleep(self._rng.choice([0.005, 0.05, 0.2]))
+        sql.run("UNLOCK TABLES")
+        self._shared.end(Disturbance.TABLE_LOCK)
+
+    def _lock_rows(self, sql: Sql) -> None:
+        self._tally["row locks"] += 1
+        table = self._rng.choice([t for t in self._tables if t.transactional]).name
+        owner = self._rng.choice(self._owners)
+        self._shared.begin(Disturbance.ROW_LOCK)
+        try:
+            sql.run(
+                "BEGIN",
+                f"SELECT COUNT(*) FROM {table} WHERE owner = {owner} FOR UPDATE",
+                f"UPDATE {table} SET n = n + 1, m = m - 1 WHERE owner = {owner} LIMIT 3",
+            )
+            time.sleep(self._rng.choice([0.005, 0.05, 0.3]))
+        except pymysql.err.OperationalError as error:
+            if error.args[0] not in (1205, 1213):  # it has met the clients' own locks
+                raise
+        sql.run("ROLLBACK")
+        self._shared.end(Disturbance.ROW_LOCK)
+
+    def _kill(self, sql: Sql) -> None:
+        found = sql.rows(
+            "SELECT id FROM information_schema.processlist WHERE user = 'handlersocket'"
+        )
+        if not found:
+            return
+        (number,) = self._rng.choice(found)
+        self._tally["kills"] += 1
+        self._shared.begin(Disturbance.KILL)
+        sql.error(f"{self._rng.choice(['KILL', 'KILL QUERY'])} {int(number or 0)}")
+        self._shared.end(Disturbance.KILL)
+
+
+def run_disturber(parent: int, disturber: Disturber, shared: Shared) -> None:
+    """The whole life of the disturber's process."""
+    die_with_parent(parent)
+    try:
+        disturber.run()
+        disturber.save()
+    except BaseException:  # noqa: BLE001  # whatever it is, the parent reports it
+        shared.fail("disturber", traceback.format_exc())
+        os._exit(1)
+    os._exit(0)

@@ -1,0 +1,33 @@
+"""Every test file is run, and every skipped test says why."""
+
+from __future__ import annotations
+
+import configparser
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent
+
+
+def test_every_test_file_is_below_a_folder_that_is_run() -> None:
+    settings = configparser.ConfigParser()
+    settings.read(TESTS / "pytest.ini")
+    run = [(TESTS / path).resolve() for path in settings["pytest"]["testpaths"].split()]
+    assert [str(path) for path in run if not path.exists()] == []
+    left_out = [
+        str(path.relative_to(TESTS))
+        for path in sorted(TESTS.rglob("test_*.py"))
+        if not any(path == folder or folder in path.parents for folder in run)
+    ]
+    assert left_out == []
+
+
+def test_every_skip_has_a_reason(request: pytest.FixtureRequest) -> None:
+    unexplained = [
+        item.nodeid
+        for item in request.session.items
+        for marker in item.iter_markers()
+        if marker.name in ("skip", "skipif", "xfail") and not marker.kwargs.get("reason")
+    ]
+    assert unexplained == []
