@@ -64,6 +64,11 @@ void Connection::consume(std::size_t count) {
 }
 
 void Connection::keep(std::string_view rest, bool consumed) {
+  // By itself the buffer would double, and take more than is free of charge for less than that.
+  if (rest.size() > input.capacity() && rest.size() <= small_capacity &&
+      2 * input.capacity() > small_capacity) {
+    input.set_capacity(small_capacity);
+  }
   if (rest.empty()) {
     input.free_memory();
   } else if (!consumed) {

@@ -19,6 +19,8 @@ constexpr std::uint64_t log_interval = 60'000 * ms;
 
 }  // namespace
 
+bool WaitingBytes::has_room(std::size_t more) const { return held() + more <= too_full(limit_); }
+
 bool WaitingBytes::is_to_be_logged(std::uint64_t now) {
   std::uint64_t last = logged_.load(std::memory_order_relaxed);
   const bool due = last == 0 || now >= last + log_interval;

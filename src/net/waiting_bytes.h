@@ -37,6 +37,12 @@ class WaitingBytes {
   std::size_t limit() const { return limit_; }
   // What all connections hold at the moment, without what is free of charge.
   std::size_t held() const { return held_.load(std::memory_order_relaxed); }
+  // What a connection may hold free of charge.
+  std::size_t allowance() const { return allowance_; }
+  // Whether there is room for `more` bytes without the last part, which is for what is there
+  // already. No: the connections that hold most are about to go, and only what is free of charge or
+  // was granted by Share::grow() should be read meanwhile.
+  bool has_room(std::size_t more) const;
 
   // Called when a chosen connection is ended. True, once a minute at most, if the log has to say
   // so.

@@ -168,6 +168,29 @@ class Waiting : public testing::Test {
     most_held_ = std::max(most_held_, waiting_.held());
   }
 
+  // Four connections of one worker, which does nothing else until the board says so, and `others`
+  // of another. Three of the four hold three quarters of the budget.
+  struct TwoWorkers {
+    std::vector<Client> of_busy;
+    std::vector<Client> of_other;
+  };
+  TwoWorkers hold_one_worker(Fixture& fixture, std::size_t others) {
+    TwoWorkers clients;
+    std::string busy;
+    while (clients.of_busy.size() < 4 || clients.of_other.size() < others) {
+      Client client = Client::tcp(fixture.server.bound_port(), 32 << 10);
+      EXPECT_TRUE(client.send("who\n"));
+      const std::string worker = client.line();
+      if (busy.empty()) busy = worker;
+      (worker == busy ? clients.of_busy : clients.of_other).push_back(std::move(client));
+    }
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(clients.of_busy[i].send("big 1150000\n"));
+    EXPECT_TRUE(eventually([&] { return waiting_.held() >= 3'000'000; }));
+    EXPECT_TRUE(clients.of_busy[3].send("hold\n"));
+    EXPECT_TRUE(eventually([&] { return fixture.board.holding == 1; }));
+    return clients;
+  }
+
   WaitingBytes waiting_{4 * mib};
   std::size_t most_held_ = 0;
 };
@@ -284,6 +307,32 @@ TEST_F(Waiting, AFindThatWasParkedEndsWithoutAWordInItsReply) {
   EXPECT_EQ(sent.find_first_not_of('s'), std::string::npos);
 }
 
+// As long as the worker of the connections that have to go is busy, nobody else goes. Who comes
+// with more than is free of charge waits.
+TEST_F(Waiting, WhoComesWhileTheGreediestHasNotEndedYetWaits) {
+  ServerConfig two_workers = config(waiting_);
+  two_workers.workers = 2;
+  Fixture fixture(two_workers);
+  ASSERT_TRUE(fixture.start());
+  auto [of_busy, of_other] = hold_one_worker(fixture, 41);
+  Client bystander = std::move(of_other.back());
+  of_other.pop_back();
+  const std::string request(40'000, 'y');
+  for (Client& client : of_other) ASSERT_TRUE(client.send(request));
+  for (int i = 0; i < 200; ++i) greet(bystander);
+  EXPECT_LE(most_held_, waiting_.limit());
+  EXPECT_EQ(fixture.count(Counter::connections_shed), 0U);
+
+  fixture.board.holds_over = 1;
+  EXPECT_EQ(of_busy[3].line(), "held");
+  for (Client& client : of_other) {
+    ASSERT_TRUE(client.send("\n"));
+    EXPECT_EQ(client.line(), request);
+  }
+  EXPECT_GE(fixture.count(Counter::connections_shed), 1U);
+  EXPECT_LT(of_busy[0].rest().size(), 1'150'000U);
+}
+
 // The connections that have to go belong to a worker that is busy. Meanwhile nobody takes more
 // memory, and no other connection has to go.
 TEST_F(Waiting, ARequestWaitsUntilThereIsRoomForMoreOfIt) {
@@ -291,21 +340,7 @@ TEST_F(Waiting, ARequestWaitsUntilThereIsRoomForMoreOfIt) {
   two_workers.workers = 2;
   Fixture fixture(two_workers);
   ASSERT_TRUE(fixture.start());
-  std::vector<Client> of_busy;
-  std::vector<Client> of_other;
-  std::string busy;
-  while (of_busy.size() < 4 || of_other.size() < 2) {
-    Client client = Client::tcp(fixture.server.bound_port(), 32 << 10);
-    ASSERT_TRUE(client.send("who\n"));
-    const std::string worker = client.line();
-    if (busy.empty()) busy = worker;
-    (worker == busy ? of_busy : of_other).push_back(std::move(client));
-  }
-  for (std::size_t i = 0; i < 3; ++i) ASSERT_TRUE(of_busy[i].send("big 1150000\n"));
-  ASSERT_TRUE(eventually([&] { return waiting_.held() >= 3'000'000; }));
-  ASSERT_TRUE(of_busy[3].send("hold\n"));
-  ASSERT_TRUE(eventually([&] { return fixture.board.holding == 1; }));
-
+  auto [of_busy, of_other] = hold_one_worker(fixture, 2);
   const std::size_t before = waiting_.held();
   const std::string request(900'000, 'y');
   ASSERT_TRUE(of_other[0].send(request + "\n"));

@@ -155,12 +155,19 @@ bool Worker::prepare(Connection& connection) {
 
 bool Worker::receive(Connection& connection) {
   const std::size_t kept = connection.input.size();
-  const bool in_arena = kept <= small_rest;
+  bool in_arena = kept <= small_rest;
   // Two bytes more than may be kept (for CR and LF) are enough to see that the request is too
   // large.
   const std::size_t most = most_kept(connection);
   assert(kept <= most);
   std::size_t room = std::min(shared_.config.read_size, most - kept + 2);
+  // What is read would have to be kept if it is no whole request, and other connections would go
+  // for it. So while the budget is nearly used up, only what is free of charge is read unasked.
+  if (in_arena && !shared_.waiting.has_room(arena_used_ + kept + room)) {
+    const std::size_t free = shared_.waiting.allowance();
+    in_arena = kept < free;
+    if (in_arena) room = std::min(room, free - kept);
+  }
   char* begin = nullptr;
   if (in_arena) {
     if (arena_size_ - arena_used_ < kept + room) return false;

@@ -12,9 +12,9 @@ namespace {
 // With more workers, they contend for the server's locks, and each pass serves fewer connections.
 constexpr std::uint64_t most_workers = 16;
 
-// A worker uses one core at a time. More workers than cores wait for one another's time slices. With
-// fewer, the requests get too little where SQL sessions keep all cores busy, because the kernel
-// gives each busy thread the same share.
+// A worker uses one core at a time. More workers than cores wait for one another's time slices.
+// With fewer, the requests get too little where SQL sessions keep all cores busy, because the
+// kernel gives each busy thread the same share.
 constexpr std::uint64_t workers_for(std::uint64_t cores) {
   return std::clamp<std::uint64_t>(cores, 1, most_workers);
 }
