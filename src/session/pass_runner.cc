@@ -295,6 +295,19 @@ void PassRunner::give_up(Turn& turn, Buffer& out) {
   budget_.spend();
 }
 
+// Whether the answer is that a secret was wrong, and it is too soon to say so. The request is then
+// executed again later. Where no secret is set there is none to guess.
+bool PassRunner::holds_back(Turn& turn, const Answer& answer) {
+  if (answer.ok || answer.counter != Counter::requests_auth || config_.session.secret.empty())
+    return false;
+  if (time_blocked(turn) < config_.wrong_secret_delay) {
+    turn.next = Next::retry;
+    return true;
+  }
+  tally(Counter::log_ins_failed);
+  return false;
+}
+
 PassRunner::Step PassRunner::execute_line(std::size_t number, std::span<Turn> turns,
                                           std::string_view line, Buffer& out) {
   Turn& turn = turns[number];
@@ -310,7 +323,12 @@ PassRunner::Step PassRunner::execute_line(std::size_t number, std::span<Turn> tu
     return Step::stop;
   }
   switch (answer.verdict) {
-    case Verdict::answered: break;
+    case Verdict::answered:
+      if (holds_back(turn, answer)) [[unlikely]] {
+        out.truncate(begin);
+        return Step::stop;
+      }
+      break;
     case Verdict::parked: assert(false); [[fallthrough]];  // a find is parked only if it has a sink
     case Verdict::oversized:
       turn.next = answer.status.ok() ? Next::stream : Next::in_line;

@@ -36,6 +36,8 @@ struct RunnerConfig {
   SessionConfig session;
   std::size_t max_request_size = std::size_t{64} << 20;
   std::chrono::nanoseconds lock_wait_timeout = std::chrono::seconds{50};
+  // A wrong secret is answered after this time, so that nobody can try many on a connection.
+  std::chrono::nanoseconds wrong_secret_delay{0};
   // A pass is full when it has written so many bytes or spent so many steps (store/budget.h). Each
   // request costs one step in addition.
   std::size_t max_pass_bytes = std::size_t{1} << 20;
@@ -111,6 +113,7 @@ class PassRunner : public net::Application {
   Step execute_line(std::size_t number, std::span<net::Turn> turns, std::string_view line,
                     Buffer& out);
   void give_up(net::Turn& turn, Buffer& out);
+  bool holds_back(net::Turn& turn, const Answer& answer);
   bool commit_so_far(std::size_t number, std::span<net::Turn> turns, Buffer& out);
   void set_mark(const Buffer& out);
   void set_mark_in(std::size_t number, std::size_t consumed, const Buffer& out);

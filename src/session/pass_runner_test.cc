@@ -277,6 +277,34 @@ TEST_F(PassRunnerTest, ABlockedTurnLeavesTheOthersAlone) {
   EXPECT_EQ(turns_[0].next, Next::wait);
 }
 
+TEST_F(PassRunnerTest, AWrongSecretIsAnsweredLater) {
+  config_.session.secret = "sesame";
+  config_.wrong_secret_delay = 50s;
+  run({"A\t1\tguess\nA\t1\tother\n" + open_t, "A\t1\tsesame\n" + open_t});
+  EXPECT_EQ(reply(0), "");
+  EXPECT_EQ(turns_[0].next, Next::retry);
+  EXPECT_EQ(reply(1), "0\t1\n0\t1\n");
+  EXPECT_EQ(counted(Counter::log_ins_failed), 0u);
+  blocked_since_ = now_ns() - std::chrono::nanoseconds(49s).count();
+  run({left(0)});
+  EXPECT_EQ(reply(0), "");
+  blocked_since_ = now_ns() - std::chrono::nanoseconds(51s).count();
+  run({left(0)});
+  EXPECT_EQ(reply(0), "3\t1\tunauth\n");
+  EXPECT_EQ(left(0), "A\t1\tother\n" + open_t);  // it has only begun to wait
+  EXPECT_EQ(turns_[0].next, Next::retry);
+  EXPECT_EQ(counted(Counter::log_ins_failed), 1u);
+  EXPECT_EQ(counted(Counter::requests_auth), 2u);
+  EXPECT_EQ(counted(Counter::requests_blocked), 0u);
+}
+
+TEST_F(PassRunnerTest, WhereNoSecretIsSetNoneIsWrong) {
+  config_.wrong_secret_delay = 50s;
+  run({"A\t1\tguess\n"});
+  EXPECT_EQ(reply(0), "3\t1\tunauth\n");
+  EXPECT_EQ(counted(Counter::log_ins_failed), 0u);
+}
+
 TEST_F(PassRunnerTest, ABlockedRequestTimesOutAndTheTurnGoesOn) {
   config_.lock_wait_timeout = 50s;
   run({open_t + open_ai});

@@ -6,6 +6,7 @@ import os
 import re
 import socket
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from server_instance import ServerInstance
 from support.database import Sql
 from support.servers import LOG_ERROR, LOG_WARNING, VARIABLES_TABLE, VARIABLES_VALUE
 from support.wire import Wire
+from support_servers import wait_until
 
 
 def prepared(server: ServerInstance) -> ServerInstance:
@@ -99,6 +101,36 @@ def test_the_secret_is_shown_nowhere(make_server) -> None:
     assert "psssst" not in server.log_text()
     assert "psssst" not in (server.data_dir / "general.log").read_text(errors="replace")
     assert "no secret" not in server.log_text()
+
+
+@pytest.mark.parametrize("writes", [False, True], ids=["read port", "write port"])
+def test_who_tries_secrets_waits_alone(writes: bool, make_server) -> None:
+    """Each wrong secret takes its connection a second, and nobody else any time."""
+    secrets = {"handlersocket_plain_secret": "sesame", "handlersocket_plain_secret_wr": "sesame"}
+    server = prepared(make_server(handlersocket_threads=1, **secrets))
+    port = server.hs_port_wr if writes else server.hs_port
+    with ExitStack() as stack:
+        sql = stack.enter_context(Sql(server.socket))
+        began = time.monotonic()
+        guessing = [stack.enter_context(Wire(port)) for _ in range(50)]
+        for wire in guessing:
+            wire.send(b"A\t1\tguess\nA\t1\tanother\nA\t1\tsesame\nP\t1\ttest\tt\t\tv\n")
+        gone = Wire(port)
+        gone.send(b"A\t1\tguess\n")
+        gone.close()
+        client = stack.enter_context(Client(("127.0.0.1", port), secret="sesame"))
+        index = client.index("test", "t", ["v"])
+        longest = 0.0
+        while time.monotonic() < began + 1.5:
+            asked = time.monotonic()
+            assert index.find(1) == [(b"10",)]
+            longest = max(longest, time.monotonic() - asked)
+        for wire in guessing:
+            assert wire.lines(4) == [b"3\t1\tunauth", b"3\t1\tunauth", b"0\t1", b"0\t1"]
+        assert time.monotonic() - began >= 2
+        assert longest < 0.9, "a second is what it would wait for one of them"
+        wait_until(lambda: sql.status("handlersocket_connections") == 51, "the one that left")
+        assert sql.status("handlersocket_log_ins_failed") in (100, 101)
 
 
 @pytest.mark.parametrize("busy_poll", [0, 1000])

@@ -57,8 +57,8 @@ class Case:
     lock: str
     request: Any
     answer: Any
-    # The engine cannot refuse the row at once. The worker waits once, for a second. The engine looks
-    # once a second whether a wait is over, so it takes up to two.
+    # The engine cannot refuse the row at once. The worker waits once, for a second. The engine
+    # looks once a second whether a wait is over, so it takes up to two.
     waits: bool = False
 
 

@@ -1,5 +1,6 @@
 #include "mysqld/plugin/plugin.h"
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ namespace hs::mysqld {
 namespace {
 
 constexpr unsigned streamers = 2;  // for each port
+constexpr std::chrono::seconds wrong_secret_delay{1};
 
 // What one port needs while it is served.
 struct Port {
@@ -91,6 +93,7 @@ std::unique_ptr<Port> make_port(bool writes) {
   port->runner.session.secret =
       text_option(writes ? Option::plain_secret_wr : Option::plain_secret);
   port->runner.max_request_size = number_option(Option::max_request_size);
+  port->runner.wrong_secret_delay = wrong_secret_delay;
   port->runner.lock_wait_timeout = std::chrono::seconds(number_option(Option::lock_wait_timeout));
   port->store.writes = writes;
   port->store.encoding =
