@@ -71,4 +71,4 @@ elif [[ -d $(dirname "$sample") ]]; then
 else
   say "$(dirname "$sample") is not there: put the settings that docs/configuration.md names into the server's own file"
 fi
-say "to switch it on: set a port and restart the server, or run INSTALL PLUGIN handlersocket SONAME 'handlersocket2.so'"
+say "to switch it on: set a port and restart the server, or run $load_statement"

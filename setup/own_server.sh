@@ -37,7 +37,7 @@ sample_settings() {
 # HandlerSocket. Take the # away from what you want, then restart the server.
 # With no port set nothing listens; docs/configuration.md of the project has every setting.
 [$(basename "$1")]
-#plugin_load_add = handlersocket=handlersocket2.so
+#plugin_load_add = handlersocket2.so
 #loose_handlersocket_address = 127.0.0.1
 #loose_handlersocket_port = 9998
 #loose_handlersocket_port_wr = 9999

@@ -97,7 +97,8 @@ class MariaDb(ServerKind):
         return {"innodb_log_file_size": size}
 
     def load_plugin(self, name: str, library: str) -> dict[str, Setting]:
-        return {"plugin_load_add": f"{name}={library}"}
+        # Without a name: both plugins of the library, handlersocket and handlersocket_connections.
+        return {"plugin_load_add": library}
 
     def make_data_directory(self, path: Path) -> None:
         # A server in bootstrap mode reads one statement in each line.

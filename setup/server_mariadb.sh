@@ -5,6 +5,9 @@
 programs=(mariadbd mariadb mariadb-dump mariadb-binlog mariadb-admin mariadb-check my_print_defaults)
 # The server's function whose code contains sizeof(THD).
 create_thd=_Z10create_thdv
+# The statements that load and unload the library with all its plugins.
+load_statement="INSTALL SONAME 'handlersocket2'"
+unload_statement="UNINSTALL SONAME 'handlersocket2'"
 # The folder from which its own package reads settings.
 sample=/etc/mysql/mariadb.conf.d/60-handlersocket.cnf
 

@@ -5,6 +5,9 @@
 programs=(mysqld mysql mysqldump mysqlbinlog mysqladmin mysqlcheck my_print_defaults)
 # The server's function whose code contains sizeof(THD).
 create_thd=_Z10create_thdbbbjj
+# The statements that load and unload the plugin.
+load_statement="INSTALL PLUGIN handlersocket SONAME 'handlersocket2.so'"
+unload_statement="UNINSTALL PLUGIN handlersocket"
 # The folder from which its own package reads settings.
 sample=/etc/mysql/mysql.conf.d/60-handlersocket.cnf
 

@@ -19,7 +19,7 @@ sample=${DESTDIR:-}$sample
 library=$directory/handlersocket2.so
 
 ! grep -qsF "$library" /proc/[0-9]*/maps ||
-  die "a running server has loaded $library: run UNINSTALL PLUGIN handlersocket, then make uninstall again"
+  die "a running server has loaded $library: run $unload_statement, then make uninstall again"
 # Without its values: they may be secrets.
 settings=$("$server" --print-defaults 2>/dev/null | grep -oE -- '--(loose[-_])?[a-z_-]*=?handlersocket[a-z0-9_-]*' | sort -u | tr '\n' ' ') || true
 [[ -z $settings ]] ||

@@ -43,11 +43,16 @@ Connection::Connection(Accepted accepted, std::unique_ptr<Dialogue> state_of_app
 // The socket does not block, so no wait can be interrupted. EINTR is treated as "later" all the
 // same.
 Transfer Connection::receive(std::span<char> room) {
-  return ended(kernel::recv(socket.get(), room.data(), room.size(), 0));
+  const Transfer read = ended(kernel::recv(socket.get(), room.data(), room.size(), 0));
+  received += read.bytes;
+  return read;
 }
 
 Transfer Connection::send(std::string_view bytes) {
-  return ended(kernel::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL));
+  const Transfer taken =
+      ended(kernel::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL));
+  sent.store(sent.load(std::memory_order_relaxed) + taken.bytes, std::memory_order_relaxed);
+  return taken;
 }
 
 void Connection::consume(std::size_t count) {

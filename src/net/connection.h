@@ -101,6 +101,8 @@ struct Connection : Source {
   const std::uint64_t id;  // of no other connection as long as the process runs
   const PeerAddress peer;
   const std::uint64_t accepted_at;
+  std::uint64_t received = 0;          // bytes in all
+  std::atomic<std::uint64_t> sent{0};  // [streamer] bytes in all; the worker may read it any time
   // Somebody has asked that it ends. Its worker says so, and a streamer looks at it.
   std::atomic<bool> has_to_end{false};
 };

@@ -79,7 +79,11 @@ ConnectionList ask_for_connections(const Shared& shared, std::chrono::millisecon
       list.connections.push_back({.id = seen.id,
                                   .peer = seen.peer.text(),
                                   .state = name_of(seen.state),
-                                  .age = std::chrono::nanoseconds(seen.age)});
+                                  .age = std::chrono::nanoseconds(seen.age),
+                                  .idle = std::chrono::nanoseconds(seen.idle),
+                                  .received = seen.received,
+                                  .sent = seen.sent,
+                                  .waiting_bytes = seen.waiting_bytes});
     }
   }
   return list;

@@ -27,7 +27,11 @@ struct SeenConnection {
   std::uint64_t id;
   PeerAddress peer;
   ConnectionState state;
-  std::uint64_t age;  // ns
+  std::uint64_t age;   // ns
+  std::uint64_t idle;  // ns
+  std::uint64_t received;
+  std::uint64_t sent;
+  std::size_t waiting_bytes;
 };
 
 class Question {

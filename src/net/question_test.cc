@@ -113,6 +113,24 @@ TEST_F(Questions, NameEachConnectionWithItsPeer) {
   EXPECT_GT(of_other.connections[0].id, *ids.rbegin());
 }
 
+TEST_F(Questions, TellWhatAConnectionHasDone) {
+  Client client = connect();
+  Client other = connect();
+  ASSERT_TRUE(client.send("hello\nstream 3 1000\n"));
+  ASSERT_EQ(client.line(), "hello");
+  ASSERT_EQ(client.line(), std::string(3000, 's') + "end");
+  EXPECT_TRUE(eventually([&] { return info(client).state == "waiting"; }));
+  EXPECT_EQ(info(client).received, 20U);
+  EXPECT_EQ(info(client).sent, 6U + 3004U);
+  EXPECT_EQ(info(client).waiting_bytes, 0U);
+  ASSERT_TRUE(client.send(std::string(100'000, 'x')));
+  EXPECT_TRUE(eventually([&] { return info(client).received == 100'020; }));
+  EXPECT_GE(info(client).waiting_bytes, 100'000U);
+  EXPECT_TRUE(eventually([&] { return info(client).idle > 200ms; }));
+  EXPECT_GE(info(other).age, info(client).idle);
+  EXPECT_EQ(info(other).received, 0U);
+}
+
 TEST_F(Questions, CloseAConnectionThatWaits) {
   Client client = connect();
   Client other = connect();

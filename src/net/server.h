@@ -68,6 +68,10 @@ struct ConnectionInfo {
   std::string peer;        // "127.0.0.1:40000", "[::1]:40000" or "unix"
   std::string_view state;  // a state of net/connection_state.h
   std::chrono::nanoseconds age{0};
+  std::chrono::nanoseconds idle{0};  // since it last did something; precise to 0.1 s
+  std::uint64_t received = 0;        // bytes in all
+  std::uint64_t sent = 0;            // bytes in all
+  std::size_t waiting_bytes = 0;     // what it holds of the budget (net/waiting_bytes.h)
 };
 
 struct ConnectionList {

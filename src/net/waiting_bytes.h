@@ -117,6 +117,8 @@ class WaitingBytes::Share : private Link {
     lent_ = false;
     return all_.set(*this, charged);
   }
+  // What counts for it at the moment.
+  std::size_t charged() const { return charged_; }
   // The connection is about to take `more` bytes. False: there is no room, and nothing was counted.
   // Then connections have been chosen to go, perhaps this one.
   bool grow(std::size_t more) { return all_.grow(*this, more); }

@@ -187,7 +187,11 @@ void Worker::answer(Question& question) {
       seen.push_back({.id = connection.id,
                       .peer = connection.peer,
                       .state = connection.state,
-                      .age = now_ - connection.accepted_at});
+                      .age = now_ - connection.accepted_at,
+                      .idle = now_ - std::min(now_, connection.listed_at),
+                      .received = connection.received,
+                      .sent = connection.sent.load(std::memory_order_relaxed),
+                      .waiting_bytes = connection.share.charged()});
     });
     question.answer(std::move(seen), false);
   } catch (const std::bad_alloc&) {

@@ -24,10 +24,12 @@ _ENCODERS = {kind: encode for kind, encode in converters.encoders.items()}
 class Sql:
     """An SQL session whose results are the text protocol's own bytes, in utf8mb4."""
 
-    def __init__(self, socket: Path, database: str | None = None, **options: Any) -> None:
+    def __init__(
+        self, socket: Path, database: str | None = None, user: str = "root", **options: Any
+    ) -> None:
         self.connection = pymysql.connect(
             unix_socket=str(socket),
-            user="root",
+            user=user,
             database=database,
             charset="utf8mb4",
             use_unicode=False,

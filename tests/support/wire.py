@@ -19,6 +19,11 @@ class Wire:
         self._timeout = timeout
         self._received = b""
 
+    @property
+    def own_port(self) -> int:
+        port: int = self._socket.getsockname()[1]
+        return port
+
     def send(self, data: bytes) -> None:
         self._socket.sendall(data)
 

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "mysqld/plugin/ports.h"
 #include "mysqld/server/api.h"
 
 namespace hs::mysqld {
@@ -24,12 +25,44 @@ struct NumberVariable {
   unsigned long long block_size;
 };
 
+// SET GLOBAL handlersocket_close_connection = ID closes a connection. The server calls this before
+// it would set the variable. The value stays 0.
+int close_one(THD* /*thd*/, server::SystemVariable* /*variable*/, void* save,
+              st_mysql_value* value) {
+  long long id = 0;
+  if (value->val_int(value, &id) != 0) return 1;
+  *static_cast<long long*>(save) = 0;
+  switch (close_connection(static_cast<std::uint64_t>(id))) {
+    case net::Closing::begun: return 0;
+    case net::Closing::unknown:
+      my_error(ER_NO_SUCH_THREAD, MYF(0), static_cast<unsigned long>(id));
+      return 1;
+    case net::Closing::unanswered: break;
+  }
+  my_error(ER_LOCK_WAIT_TIMEOUT, MYF(0));
+  return 1;
+}
+
+void stay_as_it_is(THD* /*thd*/, server::SystemVariable* /*variable*/, void* /*value*/,
+                   const void* /*save*/) {}
+
 struct Variables {
   std::array<char*, option_count> texts{};
   std::array<unsigned long long, option_count> numbers{};
   std::array<TextVariable, option_count> text_variables{};
   std::array<NumberVariable, option_count> number_variables{};
-  std::array<server::SystemVariable*, option_count + 1> list{};
+  unsigned long long no_connection = 0;
+  NumberVariable closing{PLUGIN_VAR_LONGLONG | PLUGIN_VAR_UNSIGNED | PLUGIN_VAR_NOCMDOPT,
+                         "close_connection",
+                         "SET GLOBAL to the id of a connection closes it",
+                         close_one,
+                         stay_as_it_is,
+                         &no_connection,
+                         0,
+                         0,
+                         ~0ULL,
+                         0};
+  std::array<server::SystemVariable*, option_count + 2> list{};
 
   Variables() {
     for (std::size_t i = 0; i < option_count; ++i) {
@@ -37,6 +70,7 @@ struct Variables {
       const bool is_number = info.type == OptionType::number || info.type == OptionType::ignored;
       list[i] = is_number ? make_number(i, info) : make_text(i, info);
     }
+    list[option_count] = reinterpret_cast<server::SystemVariable*>(&closing);
   }
 
   server::SystemVariable* make_text(std::size_t i, const OptionInfo& info) {

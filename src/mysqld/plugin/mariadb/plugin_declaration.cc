@@ -1,4 +1,5 @@
 // What MariaDB looks for in the library.
+#include "mysqld/plugin/mariadb/connections_schema.h"
 #include "mysqld/plugin/plugin.h"
 #include "mysqld/plugin/status_variables.h"
 #include "mysqld/plugin/system_variables.h"
@@ -19,6 +20,7 @@ int deinit(void* /*plugin*/) {
 }
 
 st_mysql_daemon descriptor{MYSQL_DAEMON_INTERFACE_VERSION};
+st_mysql_information_schema connections_descriptor{MYSQL_INFORMATION_SCHEMA_INTERFACE_VERSION};
 
 }  // namespace
 }  // namespace hs::mysqld
@@ -38,5 +40,20 @@ maria_declare_plugin(handlersocket){
     hs::mysqld::system_variables(),
     "2.0",
     MariaDB_PLUGIN_MATURITY_STABLE,
-} maria_declare_plugin_end;
+},
+    {
+        MYSQL_INFORMATION_SCHEMA_PLUGIN,
+        &hs::mysqld::connections_descriptor,
+        "handlersocket_connections",
+        "HandlerSocket 2",
+        "The connections of HandlerSocket",
+        PLUGIN_LICENSE_GPL,
+        hs::mysqld::init_connections_schema,
+        nullptr,  // nothing to do at its end
+        0x0200,
+        nullptr,
+        nullptr,
+        "2.0",
+        MariaDB_PLUGIN_MATURITY_STABLE,
+    } maria_declare_plugin_end;
 #pragma GCC visibility pop

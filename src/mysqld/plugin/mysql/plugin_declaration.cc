@@ -1,4 +1,5 @@
 // What MySQL looks for in the library.
+#include "mysqld/plugin/mysql/connections_schema.h"
 #include "mysqld/plugin/plugin.h"
 #include "mysqld/plugin/status_variables.h"
 #include "mysqld/plugin/system_variables.h"
@@ -31,12 +32,22 @@ Server_state_observer shutdown_observer{
 int init(MYSQL_PLUGIN plugin) {
   server::begin_logging(plugin);
   if (!start_plugin()) return 1;
-  if (register_server_state_observer(&shutdown_observer, plugin) == 0) return 0;
-  stop_plugin();
-  return 1;
+  if (register_server_state_observer(&shutdown_observer, plugin) != 0) {
+    stop_plugin();
+    return 1;
+  }
+  if (!add_connections_schema()) {
+    server::log_warning(
+        "handlersocket: the performance schema does not take the table handlersocket_connections");
+  }
+  return 0;
 }
 
+// Before an UNINSTALL PLUGIN, which this can refuse: somebody may be reading the table.
+int check_uninstall(MYSQL_PLUGIN /*plugin*/) { return remove_connections_schema() ? 0 : 1; }
+
 int deinit(MYSQL_PLUGIN plugin) {
+  remove_connections_schema();
   unregister_server_state_observer(&shutdown_observer, plugin);
   stop_plugin();
   return 0;
@@ -56,7 +67,7 @@ mysql_declare_plugin(handlersocket){
     "Reads and writes tables over the HandlerSocket protocol",
     PLUGIN_LICENSE_GPL,
     hs::mysqld::init,
-    nullptr,  // nothing to do before an uninstall
+    hs::mysqld::check_uninstall,
     hs::mysqld::deinit,
     0x0200,
     hs::mysqld::status_variables(),

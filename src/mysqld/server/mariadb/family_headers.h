@@ -19,6 +19,7 @@
 #include <sql_acl.h>
 #include <sql_base.h>
 #include <sql_cache.h>
+#include <sql_i_s.h>
 #include <sql_insert.h>
 #include <sql_lex.h>
 #include <sql_parse.h>

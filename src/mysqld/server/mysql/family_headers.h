@@ -5,7 +5,10 @@
 
 // The server needs this order.
 // clang-format off
+#include <mysql/components/my_service.h>
+#include <mysql/components/services/pfs_plugin_table_service.h>
 #include <mysql/plugin.h>
+#include <mysql/service_plugin_registry.h>
 #include <mysqld_error.h>
 #include <mysys_err.h>
 

@@ -1,0 +1,191 @@
+#include "mysqld/plugin/ports.h"
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mysqld/plugin/start_report.h"
+#include "mysqld/plugin/status_variables.h"
+#include "mysqld/plugin/system_variables.h"
+#include "mysqld/server/logging.h"
+#include "mysqld/store/table_store.h"
+#include "mysqld/thread/host_thread.h"
+#include "session/pass_runner.h"
+
+namespace hs::mysqld {
+namespace {
+
+constexpr unsigned streamers = 2;  // for each port
+constexpr std::chrono::seconds wrong_secret_delay{1};
+
+// What one port needs while it is served.
+struct Port {
+  session::RunnerConfig runner;
+  TableStoreConfig store;
+  HostThreadConfig host;
+  std::unique_ptr<net::Server> server;
+};
+
+// A worker or streamer: a thread of the server with a store of its own.
+class HostedRunner final : public session::PassRunner {
+ public:
+  // Null if the server shuts down before it has started.
+  static std::unique_ptr<HostedRunner> make(const Port& port, net::Role role,
+                                            CounterBlock& counters) {
+    const bool streams = role == net::Role::streamer;
+    HostThreadConfig thread = port.host;
+    thread.waits_for_rows = streams;
+    std::unique_ptr<HostThread> host = HostThread::attach(thread);
+    if (host == nullptr) return nullptr;
+    HostThread& attached = *host;
+    TableStoreConfig config = port.store;
+    config.streams = streams;
+    auto store = std::make_unique<TableStore>(std::move(host), config, counters);
+    return std::unique_ptr<HostedRunner>(
+        new HostedRunner(port, attached, std::move(store), counters));
+  }
+
+  bool keep_running() override { return !host_.must_leave(); }
+  void idle() override { host_.show_idle(); }
+  bool killed() override { return host_.killed(); }
+
+ private:
+  HostedRunner(const Port& port, HostThread& host, std::unique_ptr<TableStore> store,
+               CounterBlock& counters)
+      : PassRunner(port.runner, std::move(store), counters), host_(host) {}
+
+  HostThread& host_;  // of the store
+};
+
+// A thread that asks about connections keeps its ports until it has its answer. Only the thread
+// that opens and closes them changes these pointers.
+std::mutex mutex;
+std::shared_ptr<Port> read_port;
+std::shared_ptr<Port> write_port;
+
+std::shared_ptr<Port> port_of(bool writes) {
+  const std::lock_guard lock(mutex);
+  return writes ? write_port : read_port;
+}
+
+void set_port(bool writes, std::shared_ptr<Port> port) {
+  const std::lock_guard lock(mutex);
+  (writes ? write_port : read_port) = std::move(port);
+}
+
+net::ServerConfig network_settings(bool writes) {
+  net::ServerConfig config;
+  config.address = text_option(Option::address);
+  config.port = text_option(writes ? Option::port_wr : Option::port);
+  config.socket_path = text_option(writes ? Option::socket_wr : Option::socket);
+  config.backlog = static_cast<int>(number_option(Option::backlog));
+  config.send_buffer = static_cast<int>(number_option(Option::sndbuf));
+  config.receive_buffer = static_cast<int>(number_option(Option::rcvbuf));
+  config.workers =
+      static_cast<unsigned>(number_option(writes ? Option::threads_wr : Option::threads));
+  config.streamers = streamers;
+  config.stream_patience = std::chrono::seconds(number_option(Option::stream_patience));
+  config.idle_timeout = std::chrono::seconds(number_option(Option::timeout));
+  config.busy_poll = std::chrono::microseconds(number_option(Option::busy_poll));
+  config.max_connections = number_option(Option::max_connections);
+  config.max_request_size = number_option(Option::max_request_size);
+  config.waiting = &waiting_bytes();
+  if (const std::uint64_t size = number_option(Option::readsize); size != 0)
+    config.read_size = size;
+  return config;
+}
+
+std::unique_ptr<Port> make_port(bool writes) {
+  auto port = std::make_unique<Port>();
+  port->runner.session.writable = writes;
+  port->runner.session.secret =
+      text_option(writes ? Option::plain_secret_wr : Option::plain_secret);
+  port->runner.max_request_size = number_option(Option::max_request_size);
+  port->runner.wrong_secret_delay = wrong_secret_delay;
+  port->runner.lock_wait_timeout = std::chrono::seconds(number_option(Option::lock_wait_timeout));
+  port->store.writes = writes;
+  port->store.encoding =
+      text_option(Option::character_set) == "binary" ? TextEncoding::column : TextEncoding::utf8mb4;
+  port->host.lock_wait_timeout_s =
+      static_cast<std::uint32_t>(number_option(Option::lock_wait_timeout));
+  return port;
+}
+
+std::string list_of(const std::vector<std::string>& places) {
+  std::string list;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (i > 0) list += i + 1 == places.size() ? " and " : ", ";
+    list += places[i];
+  }
+  return list;
+}
+
+void say_where_it_listens(const net::Server& server, bool writes, unsigned workers) {
+  if (number_option(Option::verbose) == 0) return;
+  server::log_milestone("handlersocket: listens on " + list_of(server.places()) + " for reading" +
+                        (writes ? " and writing" : "") + ", with " + std::to_string(workers) +
+                        (workers == 1 ? " worker" : " workers"));
+}
+
+// Null if there is nothing to listen on, or if listening fails. The server continues without this
+// port.
+std::unique_ptr<Port> open_port(bool writes) {
+  const net::ServerConfig config = network_settings(writes);
+  if (config.port.empty() && config.socket_path.empty()) return nullptr;
+  std::unique_ptr<Port> port = make_port(writes);
+  const auto make_runner =
+      [&port = *port](net::Role role, CounterBlock& block) -> std::unique_ptr<net::Application> {
+    return HostedRunner::make(port, role, block);
+  };
+  port->server = std::make_unique<net::Server>(config, make_runner, counters(), log);
+  if (!port->server->start()) return nullptr;
+  say_where_it_listens(*port->server, writes, config.workers);
+  if (port->runner.session.secret.empty()) {
+    server::log_warning(std::string("handlersocket: whoever reaches the ") +
+                        (writes ? "write" : "read") + " port " +
+                        (writes ? "reads and writes" : "reads") +
+                        " every table of this server: no secret is set");
+  }
+  return port;
+}
+
+}  // namespace
+
+void open_ports() {
+  set_port(false, open_port(false));
+  set_port(true, open_port(true));
+}
+
+void close_ports() {
+  for (const bool writes : {false, true}) {
+    const std::shared_ptr<Port> port = port_of(writes);
+    if (port == nullptr) continue;
+    port->server->stop();
+    set_port(writes, nullptr);
+  }
+}
+
+PortConnections connections_of(bool write_port) {
+  PortConnections connections{.port = write_port ? "write" : "read",
+                              .list = {.connections = {}, .is_complete = true}};
+  const std::shared_ptr<Port> port = port_of(write_port);
+  if (port != nullptr) connections.list = port->server->describe_connections(patience_with_workers);
+  return connections;
+}
+
+net::Closing close_connection(std::uint64_t id) {
+  net::Closing closing = net::Closing::unknown;
+  for (const bool writes : {false, true}) {
+    const std::shared_ptr<Port> port = port_of(writes);
+    if (port == nullptr) continue;
+    const net::Closing of_port = port->server->close_connection(id, patience_with_workers);
+    if (of_port == net::Closing::begun) return of_port;
+    if (of_port == net::Closing::unanswered) closing = of_port;
+  }
+  return closing;
+}
+
+}  // namespace hs::mysqld

@@ -1,0 +1,32 @@
+// The read port and the write port, as the settings want them.
+//
+// Owns their network servers. The thread that starts and stops the plugin opens and closes them.
+// Meanwhile any thread of the server may ask what is connected, and end a connection.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+#include "net/server.h"
+
+namespace hs::mysqld {
+
+// Logs an error for what cannot be listened on, and serves the rest.
+void open_ports();
+// Ends every connection. Waits for no client.
+void close_ports();
+
+struct PortConnections {
+  std::string_view port;  // "read" or "write"
+  net::ConnectionList list;
+};
+
+// Both wait for the workers' answers, but not longer than this for each port.
+inline constexpr std::chrono::milliseconds patience_with_workers{2000};
+
+// The port's connections; none if it is not open.
+PortConnections connections_of(bool write_port);
+net::Closing close_connection(std::uint64_t id);
+
+}  // namespace hs::mysqld
