@@ -39,6 +39,8 @@ class Channel:
             self.socket.close()
             raise
         self.open = True
+        self.connected = time.monotonic()
+        self.port = 0 if family == socket.AF_UNIX else int(self.socket.getsockname()[1])
         self.half_closed = False
         self.began = 0.0
         self.replies: list[bytes] = []

@@ -263,8 +263,12 @@ class Client:
 
     def may_end(self, sent: Sent) -> bool:
         """Whether the server may have ended the connection."""
-        killed = self._shared.disturbed(Disturbance.KILL, sent.channel.began)
-        return killed or self._shared.phase == Phase.KILLED
+        channel = sent.channel
+        return (
+            self._shared.disturbed(Disturbance.KILL, channel.began)
+            or self._shared.was_closed(channel.port, channel.connected)
+            or self._shared.phase == Phase.KILLED
+        )
 
     def _judge_end(self, sent: Sent, reads: Sequence[Reads]) -> None:
         """If the connection has ended: finds out which unanswered writes were executed."""

@@ -13,9 +13,16 @@ from pathlib import Path
 
 import pymysql
 from support.database import Sql
+from support.servers import ON_MYSQL
 
 from soak.shared import Disturbance, Phase, Shared, die_with_parent
 from soak.tables import DATABASE, Table
+
+CONNECTIONS = ("performance_schema" if ON_MYSQL else "information_schema") + (
+    ".handlersocket_connections"
+)
+NO_SUCH_THREAD = 1094
+LOCK_WAIT_TIMEOUT = 1205
 
 
 class Disturber:
@@ -40,7 +47,7 @@ class Disturber:
         if "locks" in features:
             self._actions += [(self._lock_table, 2), (self._lock_rows, 3), (self._read_lock, 0.5)]
         if "kill" in features:
-            self._actions += [(self._kill, 2)]
+            self._actions += [(self._kill, 2), (self._close, 2)]
 
     def run(self) -> None:
         while self._shared.phase != Phase.STOP:
@@ -171,6 +178,24 @@ class Disturber:
         self._shared.begin(Disturbance.KILL)
         sql.error(f"{self._rng.choice(['KILL', 'KILL QUERY'])} {int(number or 0)}")
         self._shared.end(Disturbance.KILL)
+
+    def _close(self, sql: Sql) -> None:
+        """Looks at the table of connections, and closes one of them."""
+        rows = sql.rows(f"SELECT ID, PEER FROM {CONNECTIONS}")
+        self._tally["looks"] += 1
+        ids = [int(number or 0) for number, _ in rows]
+        if len(set(ids)) != len(ids):
+            raise AssertionError(f"a connection is shown twice: {rows}")
+        remote = [(number, peer) for number, peer in rows if peer and b":" in peer]
+        if not remote:
+            return
+        number, peer = self._rng.choice(remote)
+        self._shared.note_closed(int((peer or b"").rpartition(b":")[2]))
+        error = sql.error(f"SET GLOBAL handlersocket_close_connection = {int(number or 0)}")
+        if error is None:
+            self._tally["closed"] += 1
+        elif error not in (NO_SUCH_THREAD, LOCK_WAIT_TIMEOUT):
+            raise AssertionError(f"closing a connection failed with {error}")
 
 
 def run_disturber(parent: int, disturber: Disturber, shared: Shared) -> None:

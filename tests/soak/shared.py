@@ -51,6 +51,7 @@ class Shared:
         self._until = multiprocessing.RawArray("d", len(Disturbance))
         self._server_pid = multiprocessing.RawValue("i", 0)
         self._restarted = multiprocessing.RawValue("b", 0)
+        self._closed_at = multiprocessing.RawArray("d", 1 << 16)  # by the client's port
 
     @property
     def phase(self) -> Phase:
@@ -107,6 +108,13 @@ class Shared:
     def disturbed(self, kind: Disturbance, since: float) -> bool:
         """Whether there was such a disturbance at `since` or later."""
         return bool(self._until[kind] >= since)
+
+    def note_closed(self, port: int) -> None:
+        """The connection from this port is about to be closed by SQL."""
+        self._closed_at[port] = time.monotonic()
+
+    def was_closed(self, port: int, since: float) -> bool:
+        return bool(self._closed_at[port] >= since)
 
     def fail(self, who: str, text: str) -> None:
         """Keeps the first failure of each process. The parent looks for them."""

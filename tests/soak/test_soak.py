@@ -77,6 +77,8 @@ class Replies:
         self.open = is_open
         self.began = 1.0  # after all disturbances
         self.address = 1
+        self.port = 1
+        self.connected = 1.0
         self.surplus = b""
 
 
