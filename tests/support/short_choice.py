@@ -19,6 +19,7 @@ CHOSEN = (
     "e2e/test_keys.py",
     "e2e/test_protocol_modify.py",
     "e2e/test_passes.py",
+    "e2e/test_newer_tables.py",
     "e2e/test_engines.py",
     "e2e/test_no_memory.py",
     "e2e/test_transaction_names.py",

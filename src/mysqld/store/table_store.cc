@@ -29,12 +29,12 @@ constexpr std::size_t plan_bytes_before_sweep = std::size_t{256} << 10;
 
 std::size_t plan_bytes(const std::string& names) { return sizeof(IndexPlan) + names.size(); }
 
-// The table was changed after the pass had taken its snapshot. A later pass sees the new table.
-bool is_from_before(const Status& status) {
-  return status == Status::server(HA_ERR_TABLE_DEF_CHANGED);
-}
-
 }  // namespace
+
+bool is_newer_than_snapshot(Status status) {
+  return status == Status::server(HA_ERR_TABLE_DEF_CHANGED) ||
+         status == Status::server(ER_TABLE_DEF_CHANGED);  // in a trigger
+}
 
 TableStore::TableStore(std::unique_ptr<HostThread> host, const TableStoreConfig& config,
                        CounterBlock& counters)
@@ -170,7 +170,7 @@ Outcome TableStore::open_for_reading(IndexPlan& plan, OpenTable*& opened) {
     return outcome;
   }
   const Status status = plan.set_up_reader(*opened);
-  if (is_from_before(status)) [[unlikely]]
+  if (is_newer_than_snapshot(status)) [[unlikely]]
     return Verdict::blocked;
   return status;
 }
@@ -270,7 +270,7 @@ Outcome TableStore::answer_rows(IndexPlan& plan, OpenTable& opened, Buffer& out,
     if (sink == nullptr || rows == 0) out.truncate(reply_begin);
     const Status status = writer_.failure(error);
     host_.thd()->clear_error();
-    if (rows == 0 && is_from_before(status)) return Verdict::blocked;
+    if (rows == 0 && is_newer_than_snapshot(status)) return Verdict::blocked;
     return status;
   }
   reply.end_rows();

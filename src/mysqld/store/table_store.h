@@ -30,6 +30,10 @@ struct TableStoreConfig {
   TextEncoding encoding = TextEncoding::utf8mb4;
 };
 
+// Whether a table was changed after the pass had taken its snapshot, so that the engine does not
+// let the pass use it. A later pass has another snapshot.
+bool is_newer_than_snapshot(Status status);
+
 class TableStore final : public store::Store {
  public:
   TableStore(std::unique_ptr<HostThread> host, const TableStoreConfig& config,

@@ -54,6 +54,7 @@ bool can_ask_again(const OpenTable& opened) {
 // The outcome of a write that has ended with `status` and was undone.
 Outcome put_off(Status status, bool can_ask) {
   if (status == took_too_long) return Verdict::oversized;
+  if (is_newer_than_snapshot(status)) return Verdict::blocked;
   if (status == no_number) return for_streamer;
   // MySQL's engine has a number of its own for a row that it has refused at once.
   const bool refused = status == row_is_locked && row_is_locked != lock_wait_ended;
