@@ -25,6 +25,8 @@ class Channel:
 
     def __init__(self, address: Address, *, small_buffers: bool = False) -> None:
         self.address = address
+        # Before the server can know of the connection.
+        self.connected = time.monotonic()
         family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
         self.socket = socket.socket(family)
         self.socket.settimeout(20)
@@ -39,7 +41,6 @@ class Channel:
             self.socket.close()
             raise
         self.open = True
-        self.connected = time.monotonic()
         self.port = 0 if family == socket.AF_UNIX else int(self.socket.getsockname()[1])
         self.half_closed = False
         self.began = 0.0
