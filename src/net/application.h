@@ -42,8 +42,8 @@ enum class Next : std::uint8_t {
   close,  // once the replies are sent
 };
 
-// One ready connection in a pass. net/ fills the first members up to `in_line`, the application
-// fills the others.
+// One ready connection in a pass. net/ fills the first members up to `peer_done`, the
+// application fills the others.
 struct Turn {
   Dialogue* dialogue = nullptr;
   std::string_view input;  // bytes received and not yet consumed; stays valid for the pass
@@ -53,6 +53,7 @@ struct Turn {
   std::size_t scanned = 0;
   bool oversized = false;  // the input is larger than what may be kept and still has no LF
   bool in_line = false;    // it said `in_line` in its last turn
+  bool peer_done = false;  // the client has shut down its side, or is gone
   std::size_t consumed = 0;
   std::size_t reply_begin = 0;  // its replies are out[reply_begin, reply_end)
   std::size_t reply_end = 0;
@@ -112,6 +113,9 @@ class Application {
   virtual bool killed() { return false; }
 
   virtual std::unique_ptr<Dialogue> open_dialogue() = 0;
+
+  // How many bytes at the front of a connection's input are whole requests. Any time.
+  virtual std::size_t whole_requests(std::string_view input) const = 0;
 
   // A pass:  read_first (execute (takes_more execute)*)? end_pass release
   // If one of them throws, for lack of memory for example, the pass is over, and the application

@@ -8,7 +8,7 @@ namespace hs::net {
 namespace {
 
 // A smaller buffer is not worth a move to a new one.
-constexpr std::size_t small_capacity = 4096;
+constexpr std::size_t small_capacity = WaitingBytes::default_allowance;
 
 // Both servers of the plugin share it.
 std::atomic<std::uint64_t> last_id{0};
@@ -48,6 +48,10 @@ Transfer Connection::receive(std::span<char> room) {
   return read;
 }
 
+std::size_t Connection::peek(std::span<char> room) {
+  return ended(kernel::recv(socket.get(), room.data(), room.size(), MSG_PEEK)).bytes;
+}
+
 Transfer Connection::send(std::string_view bytes) {
   const Transfer taken =
       ended(kernel::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL));
@@ -69,19 +73,17 @@ void Connection::consume(std::size_t count) {
 }
 
 void Connection::keep(std::string_view rest, bool consumed) {
+  if (rest.empty()) return input.free_memory();
+  if (consumed) {
+    input.clear();
+    if (rest.size() <= small_capacity && input.capacity() > small_capacity) input.free_memory();
+  }
   // By itself the buffer would double, and take more than is free of charge for less than that.
   if (rest.size() > input.capacity() && rest.size() <= small_capacity &&
       2 * input.capacity() > small_capacity) {
     input.set_capacity(small_capacity);
   }
-  if (rest.empty()) {
-    input.free_memory();
-  } else if (!consumed) {
-    input.append(rest.substr(input.size()));
-  } else {
-    input.clear();
-    input.append(rest);
-  }
+  input.append(rest.substr(input.size()));
 }
 
 void Connection::note_blocked(const Turn& turn, std::uint64_t now) {

@@ -57,6 +57,8 @@ struct Connection : Source {
              std::uint64_t now);
 
   Transfer receive(std::span<char> room);
+  // Copies what receive() would read, and leaves it where it is. 0: nothing is there.
+  std::size_t peek(std::span<char> room);
   Transfer send(std::string_view bytes);
 
   // Removes the first `count` bytes of the input, and gives back memory that is no longer needed.

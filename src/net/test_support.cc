@@ -76,6 +76,9 @@ class LineApplication final : public Application {
   }
   void idle() override { ++board_.idles; }
   bool killed() override { return board_.killed; }
+  std::size_t whole_requests(std::string_view input) const override {
+    return input.rfind('\n') + 1;
+  }
   std::unique_ptr<Dialogue> open_dialogue() override {
     return std::make_unique<LineDialogue>(board_, stopped_);
   }

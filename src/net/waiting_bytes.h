@@ -23,7 +23,8 @@ struct Connection;
 class WaitingBytes {
  public:
   static constexpr std::size_t default_limit = std::size_t{256} << 20;
-  static constexpr std::size_t default_allowance = 4096;
+  // What a client may send before it has logged in, and two bytes that show that it has sent more.
+  static constexpr std::size_t default_allowance = 4096 + 2;
 
   // `allowance`: what a connection may hold free of charge.
   explicit WaitingBytes(std::size_t limit = default_limit,
@@ -40,8 +41,9 @@ class WaitingBytes {
   // What a connection may hold free of charge.
   std::size_t allowance() const { return allowance_; }
   // Whether there is room for `more` bytes without the last part, which is for what is there
-  // already. No: the connections that hold most are about to go, and only what is free of charge or
-  // was granted by Share::grow() should be read meanwhile.
+  // already. No: the connections that hold most are about to go, and nothing should be read
+  // meanwhile that would have to be kept, except what is free of charge or was granted by
+  // Share::grow().
   bool has_room(std::size_t more) const;
 
   // Called when a chosen connection is ended. True, once a minute at most, if the log has to say

@@ -314,12 +314,22 @@ TEST_F(Waiting, WhoComesWhileTheGreediestHasNotEndedYetWaits) {
   two_workers.workers = 2;
   Fixture fixture(two_workers);
   ASSERT_TRUE(fixture.start());
-  auto [of_busy, of_other] = hold_one_worker(fixture, 41);
+  auto [of_busy, of_other] = hold_one_worker(fixture, 42);
   Client bystander = std::move(of_other.back());
+  of_other.pop_back();
+  Client whole = std::move(of_other.back());
   of_other.pop_back();
   const std::string request(40'000, 'y');
   for (Client& client : of_other) ASSERT_TRUE(client.send(request));
   for (int i = 0; i < 200; ++i) greet(bystander);
+  // Of a whole request nothing is kept, so it need not wait.
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(whole.send(request + "\n" + request + "\n" + request.substr(0, 1000)));
+    EXPECT_EQ(whole.line(), request);
+    EXPECT_EQ(whole.line(), request);
+    ASSERT_TRUE(whole.send("\n"));
+    EXPECT_EQ(whole.line(), request.substr(0, 1000));
+  }
   EXPECT_LE(most_held_, waiting_.limit());
   EXPECT_EQ(fixture.count(Counter::connections_shed), 0U);
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/buffer.h"
@@ -60,6 +61,7 @@ class Worker {
   void gather();
   bool prepare(Connection& connection);
   bool receive(Connection& connection);
+  std::size_t room_without_charge(Connection& connection, std::span<char> input);
   std::size_t most_kept(const Connection& connection) const;
   bool make_room(Connection& connection, std::size_t room);
   void add_turn(Connection& connection, std::string_view input);

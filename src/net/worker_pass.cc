@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t turns_at_once = 1024;
 // A kept rest up to this size is copied into the arena, in front of what is read next. So a
 // connection that sends in small pieces needs no large buffer.
-constexpr std::size_t small_rest = 4096;
+constexpr std::size_t small_rest = WaitingBytes::default_allowance;
 constexpr std::size_t smallest_arena = std::size_t{1} << 20;
 constexpr std::size_t discard_size = std::size_t{16} << 10;
 // A larger buffer is not kept between passes.
@@ -155,27 +155,24 @@ bool Worker::prepare(Connection& connection) {
 
 bool Worker::receive(Connection& connection) {
   const std::size_t kept = connection.input.size();
-  bool in_arena = kept <= small_rest;
+  const bool in_arena = kept <= small_rest;
   // Two bytes more than may be kept (for CR and LF) are enough to see that the request is too
   // large.
   const std::size_t most = most_kept(connection);
   assert(kept <= most);
   std::size_t room = std::min(shared_.config.read_size, most - kept + 2);
-  // What is read would have to be kept if it is no whole request, and other connections would go
-  // for it. So while the budget is nearly used up, only what is free of charge is read unasked.
-  if (in_arena && !shared_.waiting.has_room(arena_used_ + kept + room)) {
-    const std::size_t free = shared_.waiting.allowance();
-    in_arena = kept < free;
-    if (in_arena) room = std::min(room, free - kept);
-  }
   char* begin = nullptr;
   if (in_arena) {
     if (arena_size_ - arena_used_ < kept + room) return false;
     begin = arena_.get() + arena_used_;
     if (kept != 0) std::memcpy(begin, connection.input.data(), kept);
-  } else {
+    if (!shared_.waiting.has_room(arena_used_ + kept + room)) [[unlikely]]
+      room = room_without_charge(connection, {begin, kept + room});
+  }
+  const bool is_free = in_arena && room != 0;
+  if (!is_free) {
     // The buffer grows in proportion to what the client has really sent.
-    room = std::min(room, kept);
+    room = std::min(shared_.config.read_size, std::min(most - kept + 2, kept));
     if (!make_room(connection, room)) {
       connections_.set_state(connection, Connection::State::blocked, now_);
       return true;
@@ -199,13 +196,26 @@ bool Worker::receive(Connection& connection) {
   // A read that does not fill its room has emptied the socket.
   connection.readable = read.bytes == room;
   connection.eof = connection.peer_done && !connection.readable;
-  if (in_arena) {
+  if (is_free) {
     arena_used_ += kept + read.bytes;
   } else {
     connection.input.advance(read.bytes);
   }
   add_turn(connection, {begin, kept + read.bytes});
   return true;
+}
+
+// How much to read while the waiting bytes are nearly used up. What would have to be kept could make
+// other connections go, so only whole requests are read, or what is free of charge. 0: nothing
+// without asking. `input` is the bytes that are kept, and room for more behind them.
+std::size_t Worker::room_without_charge(Connection& connection, std::span<char> input) {
+  const std::size_t kept = connection.input.size();
+  const std::size_t there = kept + connection.peek(input.subspan(kept));
+  if (there == kept) return 1;  // enough to see whether it is the end
+  const std::size_t whole = app_->whole_requests({input.data(), there});
+  if (whole > kept) return whole - kept;
+  const std::size_t free = shared_.waiting.allowance();
+  return kept < free ? std::min(input.size(), free) - kept : 0;
 }
 
 // How many bytes of an incomplete request may be kept.
@@ -238,6 +248,7 @@ void Worker::add_turn(Connection& connection, std::string_view input) {
   turn.blocked_since = connection.blocked_since;
   turn.oversized = connection.oversized;
   turn.in_line = connection.next == Next::in_line;
+  turn.peer_done = connection.peer_done;
 }
 
 void Worker::settle(Connection& connection, const Turn& turn) {

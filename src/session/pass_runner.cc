@@ -296,11 +296,13 @@ void PassRunner::give_up(Turn& turn, Buffer& out) {
 }
 
 // Whether the answer is that a secret was wrong, and it is too soon to say so. The request is then
-// executed again later. Where no secret is set there is none to guess.
-bool PassRunner::holds_back(Turn& turn, const Answer& answer) {
-  if (answer.ok || answer.counter != Counter::requests_auth || config_.session.secret.empty())
-    return false;
-  if (time_blocked(turn) < config_.wrong_secret_delay) {
+// executed again later. A client that has logged in knows the secret. One that has gone must not
+// keep its place among the connections.
+bool PassRunner::holds_back(Turn& turn, const Session& session, const Answer& answer) {
+  const bool is_wrong = !answer.ok && answer.counter == Counter::requests_auth;
+  if (!is_wrong || config_.session.secret.empty()) return false;
+  if (!session.is_logged_in() && !turn.peer_done &&
+      time_blocked(turn) < config_.wrong_secret_delay) {
     turn.next = Next::retry;
     return true;
   }
@@ -324,7 +326,7 @@ PassRunner::Step PassRunner::execute_line(std::size_t number, std::span<Turn> tu
   }
   switch (answer.verdict) {
     case Verdict::answered:
-      if (holds_back(turn, answer)) [[unlikely]] {
+      if (holds_back(turn, session, answer)) [[unlikely]] {
         out.truncate(begin);
         return Step::stop;
       }

@@ -36,7 +36,8 @@ struct RunnerConfig {
   SessionConfig session;
   std::size_t max_request_size = std::size_t{64} << 20;
   std::chrono::nanoseconds lock_wait_timeout = std::chrono::seconds{50};
-  // A wrong secret is answered after this time, so that nobody can try many on a connection.
+  // A wrong secret is answered after this time, so that nobody can try many on a connection that
+  // stays open.
   std::chrono::nanoseconds wrong_secret_delay{0};
   // A pass is full when it has written so many bytes or spent so many steps (store/budget.h). Each
   // request costs one step in addition.
@@ -55,6 +56,9 @@ class PassRunner : public net::Application {
   void idle() override {}
 
   std::unique_ptr<net::Dialogue> open_dialogue() final;
+  std::size_t whole_requests(std::string_view input) const final {
+    return input.rfind('\n') + 1;  // npos + 1 is 0
+  }
   bool read_first(std::span<net::Turn> turns, Buffer& out) final;
   void execute(std::span<net::Turn> turns, std::size_t first, Buffer& out) final;
   bool takes_more() final;
@@ -113,7 +117,7 @@ class PassRunner : public net::Application {
   Step execute_line(std::size_t number, std::span<net::Turn> turns, std::string_view line,
                     Buffer& out);
   void give_up(net::Turn& turn, Buffer& out);
-  bool holds_back(net::Turn& turn, const Answer& answer);
+  bool holds_back(net::Turn& turn, const Session& session, const Answer& answer);
   bool commit_so_far(std::size_t number, std::span<net::Turn> turns, Buffer& out);
   void set_mark(const Buffer& out);
   void set_mark_in(std::size_t number, std::size_t consumed, const Buffer& out);

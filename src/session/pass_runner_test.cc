@@ -298,6 +298,18 @@ TEST_F(PassRunnerTest, AWrongSecretIsAnsweredLater) {
   EXPECT_EQ(counted(Counter::requests_blocked), 0u);
 }
 
+TEST_F(PassRunnerTest, WhoHasGoneOrHasLoggedInIsAnsweredAtOnce) {
+  config_.session.secret = "sesame";
+  config_.wrong_secret_delay = 50s;
+  set_inputs({"A\t1\tguess\n", "A\t1\tsesame\nA\t1\tguess\n" + open_t});
+  turns_[0].peer_done = true;
+  execute(turns_);
+  worker_.runner.end_pass(turns_, out_);
+  EXPECT_EQ(reply(0), "3\t1\tunauth\n");
+  EXPECT_EQ(reply(1), "0\t1\n3\t1\tunauth\n0\t1\n");
+  EXPECT_EQ(counted(Counter::log_ins_failed), 2u);
+}
+
 TEST_F(PassRunnerTest, WhereNoSecretIsSetNoneIsWrong) {
   config_.wrong_secret_delay = 50s;
   run({"A\t1\tguess\n"});

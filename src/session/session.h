@@ -100,6 +100,9 @@ class Session final : public net::Dialogue {
   // next request.
   std::unique_ptr<store::Position>& position() { return position_; }
 
+  // Whether the client has given the secret.
+  bool is_logged_in() const { return authorised_; }
+
   // As whom the connection acts.
   const std::shared_ptr<const store::Caller>& caller() const { return caller_; }
   // Between two passes: the connection acts as `caller` from now on, also with the indexes that it

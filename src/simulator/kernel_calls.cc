@@ -99,7 +99,7 @@ int poll(pollfd* waits, nfds_t count, int timeout_ms) {
 }
 
 // As TCP does: reads what is there, up to `size`. A read of fewer bytes has taken everything.
-ssize_t recv(int fd, void* to, std::size_t size, int /*flags*/) {
+ssize_t recv(int fd, void* to, std::size_t size, int flags) {
   World& world = World::current();
   world.maybe_yield();
   Socket& socket = *world.socket(fd);
@@ -107,7 +107,7 @@ ssize_t recv(int fd, void* to, std::size_t size, int /*flags*/) {
   if (socket.arrived.empty()) return socket.finish_arrived ? 0 : fail(EAGAIN);
   const std::size_t taken = std::min(size, socket.arrived.size());
   std::memcpy(to, socket.arrived.data(), taken);
-  socket.arrived.erase(0, taken);
+  if ((flags & MSG_PEEK) == 0) socket.arrived.erase(0, taken);
   return static_cast<ssize_t>(taken);
 }
 
