@@ -31,6 +31,9 @@ struct OpenTable {
   std::uint32_t setup = 0;             // which of the plan's set-ups (a writer has several)
   Purpose purpose = Purpose::read;     // only for a writer
   bool find_first = false;  // a writer: all rows have to be found before the first one is modified
+  // a writer: an update may move its row to another partition. That is an insert and a delete for
+  // the engine, and if the delete fails, the engine does not undo the insert.
+  bool may_move_rows = false;
   // a writer without triggers and foreign keys: it serves every kind of write
   bool any_write = false;
   bool statement_begun = false;  // a writer: external_lock has begun the statement

@@ -68,9 +68,9 @@ class TableStore final : public store::Store {
   // False if there was no memory for a value.
   bool append_row(const IndexPlan& plan, TABLE& table, Buffer& out) const;
 
-  template <class IsOneRow, class Execute>
-  store::Outcome run_write(IndexPlan& plan, Purpose purpose, Buffer& out, IsOneRow is_one_row,
-                           Execute execute);
+  template <class SetUp, class IsOneRow, class Execute>
+  store::Outcome run_write(IndexPlan& plan, Purpose purpose, Buffer& out, SetUp set_up,
+                           IsOneRow is_one_row, Execute execute);
   store::Outcome begin_write(TableSlot& slot, Purpose purpose);
   store::Outcome leave_undone(store::Outcome outcome);
   store::Outcome end_write(const OpenTable& opened, Status status, Buffer& out,

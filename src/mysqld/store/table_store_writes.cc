@@ -29,6 +29,7 @@ constexpr Status lock_wait_ended = Status::server(HA_ERR_LOCK_WAIT_TIMEOUT);
 constexpr Status no_number = Status::server(ER_AUTOINC_READ_FAILED);
 // A write that may have to wait for a row.
 constexpr Outcome for_streamer = Outcome::by_row(Verdict::oversized, lock_wait_ended);
+constexpr Status read_only = Status::server(ER_OPTION_PREVENTS_STATEMENT);
 // Never an answer: a modification has spent the steps that a worker may spend. No real error has
 // this number.
 constexpr Status took_too_long = Status::server(0xFFFF'FFFF);
@@ -74,41 +75,43 @@ Outcome put_off(Status status, bool can_ask) {
 // it comes first after a commit, and what it has done is final. If it may meet locked rows, a
 // streamer executes it, because a streamer can wait. A worker would give up at a locked row, half
 // way through the write.
-template <class IsOneRow, class Execute>
-Outcome TableStore::run_write(IndexPlan& plan, Purpose purpose, Buffer& out, IsOneRow is_one_row,
-                              Execute execute) {
+template <class SetUp, class IsOneRow, class Execute>
+Outcome TableStore::run_write(IndexPlan& plan, Purpose purpose, Buffer& out, SetUp set_up,
+                              IsOneRow is_one_row, Execute execute) {
   TableSlot& slot = plan.slot();
+  OpenTable& opened = slot.writer;
   begin_work();
   begin_transaction();
-  if (opt_readonly) return Status::server(ER_OPTION_PREVENTS_STATEMENT);
+  if (opt_readonly) return read_only;
   const std::size_t reply_begin = out.size();
-  // The plan may know an older version of the table than the one that is open.
-  const bool joins = shared_ == &slot.writer && slot.writer.purpose == purpose &&
-                     (slot.writer.plan == &plan || plan.resolve(*slot.writer.table).ok()) &&
-                     is_one_row();
+  // The plan may know an older version of the table than the one that is open. Then the set-up
+  // fails.
+  const bool may_join = shared_ == &opened && opened.purpose == purpose;
+  if (may_join) server::set_command(host_.thd(), purpose);
+  const bool joins = may_join && set_up(opened).ok() && is_one_row(opened);
+  Status status;
   if (!joins) {
     const Outcome begun = begin_write(slot, purpose);
     if (!begun.ok()) {
       meter_.look();
       return begun;
     }
+    server::set_command(host_.thd(), purpose);
+    status = set_up(opened);
   }
-  // A find may have opened its table after this one was opened, which has set another command.
-  server::set_command(host_.thd(), purpose);
-  OpenTable& opened = slot.writer;
   writer_.begin();
-  const Status status = execute(opened);
+  if (status.ok()) status = execute(opened);
   if (!server::has_transactions(*opened.table)) server::note_unsafe_change(host_.thd());
   if (status.ok()) server::forget_cached_results(host_.thd(), *opened.table);
   if (joins && !status.ok() && !transaction_.was_rolled_back()) {
     out.truncate(reply_begin);
     host_.thd()->clear_error();
     meter_.look();
-    // If a part of the row is left, it cannot be undone without the rows before it.
-    if (writer_.row_in_doubt()) return Verdict::broken;
+    // What is left of the write cannot be undone without the rows before it.
+    if (writer_.may_have_changed()) return Verdict::broken;
     return put_off(status, can_ask_again(opened));
   }
-  if (status.ok() && can_share(opened) && is_one_row()) {
+  if (status.ok() && can_share(opened) && is_one_row(opened)) {
     shared_ = &opened;
     uncommitted_ = true;
     return {};
@@ -135,6 +138,8 @@ Outcome TableStore::begin_write(TableSlot& slot, Purpose purpose) {
     return begin_write(slot, purpose);
   }
   if (!opened.ok()) return opened;
+  // SET GLOBAL read_only may have come before the table was open, and waits for those that are.
+  if (opt_readonly) return leave_undone(read_only);
   if (uncommitted_ && !can_undo) return leave_undone(Verdict::not_yet);
   slot.writer.purpose = purpose;
   const Status joined = transaction_.join_statement(slot.writer);
@@ -172,6 +177,7 @@ Outcome TableStore::end_write(const OpenTable& opened, Status status, Buffer& ou
   status = transaction_.end_statement(status);
   if (rolled_back) {
     transaction_.roll_back();
+    if (status.ok()) status = Status::server(HA_ERR_LOCK_DEADLOCK);
     const bool others_are_lost = std::exchange(uncommitted_, false);
     if (can_undo && mode_ == PassMode::together &&
         (others_are_lost || put_off(status, can_ask).answered())) {
@@ -196,10 +202,11 @@ Outcome TableStore::insert(store::IndexUse& use, const protocol::Insert& request
   if (!may(use, store::Rights::insert)) [[unlikely]]
     return store::access_denied;
   auto& plan = static_cast<IndexPlan&>(use.index());
-  const auto is_one_row = [] { return true; };
-  return run_write(plan, Purpose::insert, out, is_one_row, [&](OpenTable& opened) -> Status {
-    if (Status status = writer_.set_up_insert(opened, plan, request.values.size()); !status.ok())
-      return status;
+  const auto set_up = [&](OpenTable& opened) {
+    return writer_.set_up_insert(opened, plan, request.values.size());
+  };
+  const auto is_one_row = [](const OpenTable& /*opened*/) { return true; };
+  const auto execute = [&](OpenTable& opened) -> Status {
     std::optional<std::uint64_t> id;
     if (Status status = writer_.insert(opened, plan, request.values, id); !status.ok())
       return status;
@@ -212,29 +219,29 @@ Outcome TableStore::insert(store::IndexUse& use, const protocol::Insert& request
       reply.ok();
     }
     return {};
-  });
+  };
+  return run_write(plan, Purpose::insert, out, set_up, is_one_row, execute);
 }
 
 Outcome TableStore::modify(store::IndexUse& use, const protocol::Find& request, Buffer& out) {
   if (!may(use, store::rights_to_modify(request))) [[unlikely]]
     return store::access_denied;
   auto& plan = static_cast<IndexPlan&>(use.index());
-  const auto is_one_row = [&] {
-    return request.comparison == protocol::Comparison::equal && request.in.values.empty() &&
-           plan.is_unique(static_cast<std::uint32_t>(request.key.size()));
+  const auto set_up = [&](OpenTable& opened) {
+    const bool erases = request.modification == Modification::erase;
+    return writer_.set_up_modify(opened, plan, request.modification,
+                                 erases ? 0 : request.values.size());
   };
-  return run_write(plan, purpose_of(request.modification), out, is_one_row,
-                   [&](OpenTable& opened) { return modify_rows(plan, opened, request, out); });
+  const auto is_one_row = [&](const OpenTable& opened) {
+    return request.comparison == protocol::Comparison::equal && request.in.values.empty() &&
+           plan.is_unique(static_cast<std::uint32_t>(request.key.size())) && !opened.may_move_rows;
+  };
+  const auto execute = [&](OpenTable& opened) { return modify_rows(plan, opened, request, out); };
+  return run_write(plan, purpose_of(request.modification), out, set_up, is_one_row, execute);
 }
 
 Status TableStore::modify_rows(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
                                Buffer& out) {
-  const std::size_t values =
-      request.modification == Modification::erase ? 0 : request.values.size();
-  if (Status status = writer_.set_up_modify(opened, plan, request.modification, values);
-      !status.ok()) {
-    return status;
-  }
   const std::uint64_t most_steps =
       mode_ == PassMode::aside ? IndexScan::no_bound : StepMeter::most_in_a_worker;
   if (Status status = scan_.start(plan, opened, request, most_steps); !status.ok()) return status;
@@ -278,6 +285,7 @@ Status TableStore::modify_while_scanning(IndexPlan& plan, OpenTable& opened,
   int error = 0;
   while ((error = scan_.next()) == 0) {
     if (Status status = modify_row(plan, opened, request, out, count); !status.ok()) return status;
+    if (scan_.is_done()) return {};
   }
   return IndexScan::is_end(error) ? Status{} : scan_failure(error);
 }
@@ -332,7 +340,8 @@ Status TableStore::modify_after_scanning(IndexPlan& plan, OpenTable& opened,
                               reinterpret_cast<unsigned char*>(positions_.data() + at));
     status = error != 0 ? writer_.failure(error) : modify_row(plan, opened, request, out, count);
     // A write that cannot be undone goes on to its end.
-    if (status.ok() && opened.can_undo && scan_.is_over_bound()) status = took_too_long;
+    const bool is_last = at + engine.ref_length == positions_.size();
+    if (status.ok() && !is_last && opened.can_undo && scan_.is_over_bound()) status = took_too_long;
   }
   engine.ha_rnd_end();
   return status;

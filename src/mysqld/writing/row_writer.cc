@@ -16,6 +16,11 @@ std::uint32_t setup_number(std::uint32_t kind, std::size_t values) {
 }
 constexpr std::uint32_t insert_kind = 0;
 
+// Whether an update may move a row to another partition.
+bool may_move_rows(TABLE& table) {
+  return table.part_info != nullptr && partition_key_modified(&table, table.write_set);
+}
+
 // Whether all rows have to be found before the first one is modified. Otherwise the scan could meet
 // a row again that it has moved, or lose its place.
 bool must_find_first(TABLE& table, std::uint32_t index, Modification modification) {
@@ -24,7 +29,7 @@ bool must_find_first(TABLE& table, std::uint32_t index, Modification modificatio
   if (!server::has_transactions(table)) return true;
   if (modification == Modification::erase) return false;
   return table.triggers != nullptr || is_key_used(&table, index, table.write_set) ||
-         (table.part_info != nullptr && partition_key_modified(&table, table.write_set));
+         may_move_rows(table);
 }
 
 // Errors of the engine for which clients get the engine's number.
@@ -64,8 +69,10 @@ Status RowWriter::failure(int engine_error) const {
 // it.
 Status RowWriter::engine_failure(TABLE& table, int error) {
   // After the errors that are listed above, the engine has undone its own part of the row.
-  row_in_doubt_ = !is_told_by_engine_number(error);
-  if (row_in_doubt_ && !thd_->is_error()) table.file->print_error(error, MYF(0));
+  if (!is_told_by_engine_number(error)) {
+    may_have_changed_ = true;
+    if (!thd_->is_error()) table.file->print_error(error, MYF(0));
+  }
   return failure(error);
 }
 
@@ -85,6 +92,7 @@ Status RowWriter::set_up_insert(OpenTable& opened, IndexPlan& plan, std::size_t 
   for (std::size_t i = 0; i < values; ++i) bitmap_set_bit(table.write_set, plan.columns()[i].field);
   prepare_insert(thd_, table);
   table.file->column_bitmaps_signal();
+  opened.may_move_rows = false;
   opened.plan = &plan;
   opened.setup = setup;
   return {};
@@ -114,6 +122,7 @@ Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, Modification
     return Status::server(static_cast<std::uint32_t>(error));
   }
   opened.find_first = must_find_first(table, plan.index(), modification);
+  opened.may_move_rows = modification != Modification::erase && may_move_rows(table);
   opened.plan = &plan;
   opened.setup = setup;
   return {};
@@ -122,9 +131,11 @@ Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, Modification
 Status RowWriter::modify(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request,
                          bool& counted) {
   const server::StrictChecks checks(thd_, server::Strictness::null_is_warning);
-  row_in_doubt_ = false;
-  if (request.modification != Modification::erase) return update(opened, plan, request, counted);
-  return erase(*opened.table, counted);
+  const Status status = request.modification == Modification::erase
+                            ? erase(*opened.table, counted)
+                            : update(opened, plan, request, counted);
+  if (status.ok()) may_have_changed_ = true;
+  return status;
 }
 
 }  // namespace hs::mysqld

@@ -39,11 +39,12 @@ class RowWriter {
   Status modify(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request,
                 bool& counted);
 
-  // Called when a write begins: no row is in doubt yet.
-  void begin() { row_in_doubt_ = false; }
-  // After a failed insert or modify: whether the engine or the binary log may have kept a part of
-  // the row's change. Then the whole statement has to be undone.
-  bool row_in_doubt() const { return row_in_doubt_; }
+  // Called when a write begins: it has changed nothing yet.
+  void begin() { may_have_changed_ = false; }
+  // After a write that failed: whether the table or the binary log may hold a change of it, because
+  // a row was changed before the failure, or because the engine may not have undone the row that
+  // failed. Then the whole statement has to be undone.
+  bool may_have_changed() const { return may_have_changed_; }
 
   // The number of the error that the server has raised; if it has raised none, `engine_error`.
   Status failure(int engine_error) const;
@@ -56,7 +57,7 @@ class RowWriter {
   Status erase(TABLE& table, bool& counted);
 
   THD* thd_;
-  bool row_in_doubt_ = false;
+  bool may_have_changed_ = false;
 };
 
 }  // namespace hs::mysqld

@@ -194,7 +194,6 @@ Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
                          std::optional<std::uint64_t>& id) {
   TABLE& table = *opened.table;
   const server::StrictChecks checks(thd_, server::Strictness::null_is_error);
-  row_in_doubt_ = false;
   const AutoIncrement auto_increment(table);
   // If there are BEFORE triggers, missing values are checked after them, for each row.
   if (table.field == table.field_to_fill() &&

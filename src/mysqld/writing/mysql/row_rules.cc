@@ -278,7 +278,6 @@ Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
                          std::optional<std::uint64_t>& id) {
   TABLE& table = *opened.table;
   const server::StrictChecks checks(thd_, server::Strictness::null_is_error);
-  row_in_doubt_ = false;
   const AutoIncrement auto_increment(table);
   restore_record(&table, s->default_values);
   // A column warns of a missing value once in a statement. After this it can warn, or fail, for
