@@ -4,6 +4,7 @@ left behind."""
 from __future__ import annotations
 
 import random
+import struct
 import subprocess
 import threading
 import time
@@ -15,7 +16,7 @@ import pytest
 from handlersocket2 import Client
 from server_instance import REPOSITORY
 from support.database import Sql
-from support.servers import in_dialect
+from support.servers import ON_MYSQL, in_dialect
 from support.wire import Wire, WireError
 from support_servers import LOGGING, running_server, wait_until
 
@@ -31,17 +32,56 @@ TABLES = (
     "INSERT INTO plain SELECT seq, 0 FROM seq_1_to_9",
     "INSERT INTO fired SELECT seq, 0 FROM seq_1_to_9",
 )
-CONNECTIONS, SECONDS = 6, 4.0
+CLIENTS, SECONDS = 6, 4.0
 INCREMENTED = ("t", "plain", "fired")
+CONNECTIONS = ("performance_schema" if ON_MYSQL else "information_schema") + (
+    ".handlersocket_connections"
+)
+OUT_OF_RESOURCES, NO_SUCH_THREAD = 1041, 1094
 
 
 @pytest.fixture
-def library(tmp_path: Path) -> Path:
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     made = tmp_path / "no_memory.so"
     source = REPOSITORY / "tests/support/no_memory.cc"
     command = ["c++", "-std=c++20", "-O1", "-shared", "-fPIC", "-o", str(made), str(source), "-ldl"]
     subprocess.run(command, check=True)
+    monkeypatch.setenv("HS_PRELOAD", str(made))
     return made
+
+
+class Scarcity:
+    """When the plugin finds no memory. The servers that start afterwards know of it."""
+
+    NEVER = 1_000_000  # so many allocations no statement makes
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        file.write_bytes(bytes(8))
+
+    def begin(self, one_of: int = 0, number: int = 0) -> None:
+        """One in `one_of` allocations of the plugin's threads fails, and the one with this number
+        of the server's threads."""
+        with self._file.open("r+b") as file:  # the servers have mapped the file
+            file.write(struct.pack("=II", one_of, number))
+
+    def end(self) -> None:
+        self.begin()
+
+    def counted(self, act: Callable[[], object]) -> int:
+        """How many allocations the server's threads make for the plugin."""
+        self.begin(number=self.NEVER)
+        act()
+        left: int = struct.unpack("=II", self._file.read_bytes())[1]
+        self.end()
+        return self.NEVER - left
+
+
+@pytest.fixture
+def scarcity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scarcity:
+    file = tmp_path / "one-of"
+    monkeypatch.setenv("HS_NO_MEMORY", str(file))
+    return Scarcity(file)
 
 
 class RestlessClient:
@@ -103,11 +143,8 @@ class RestlessClient:
 
 
 def test_only_the_connection_suffers(
-    data_root: Path, watch: Any, library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data_root: Path, watch: Any, library: Path, scarcity: Scarcity
 ) -> None:
-    switch = tmp_path / "one-of"
-    monkeypatch.setenv("HS_PRELOAD", str(library))
-    monkeypatch.setenv("HS_NO_MEMORY", str(switch))
     settings = {**LOGGING, "handlersocket_threads": 2, "handlersocket_threads_wr": 2}
     with running_server(data_root, watch, **settings) as instance, Sql(instance.socket) as sql:
         sql.run(*TABLES)
@@ -120,9 +157,9 @@ def test_only_the_connection_suffers(
             RestlessClient(
                 seed, instance.hs_port_wr if seed % 2 else instance.hs_port, seed % 2 == 1
             )
-            for seed in range(CONNECTIONS)
+            for seed in range(CLIENTS)
         ]
-        switch.write_text("40")
+        scarcity.begin(40)
         deadline = time.monotonic() + SECONDS
 
         def goes_on() -> bool:
@@ -139,7 +176,7 @@ def test_only_the_connection_suffers(
         for thread in threads:
             thread.join(90)
             assert not thread.is_alive(), "a client hangs"
-        switch.unlink()
+        scarcity.end()
         assert sum(client.lost for client in clients) > 10, "memory was not scarce"
         assert not [reply for client in clients for reply in client.wrong]
         assert "leaves" not in instance.log_text()
@@ -163,13 +200,14 @@ def test_only_the_connection_suffers(
         wait_until(lambda: time.sleep(0.2) or sql.number(open_transactions) == 0, "none is open")
 
 
-def test_coming_and_going(
-    data_root: Path, watch: Any, library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def some_of(count: int, most: int) -> list[int]:
+    """Numbers from 1 to `count`, at most so many: the last third one by one, others evenly."""
+    first = range(1, max(count - most // 3, 1), max(count * 3 // (2 * most), 1))
+    return [*first, *range(max(count - most // 3, 1), count + 1)]
+
+
+def test_coming_and_going(data_root: Path, watch: Any, library: Path, scarcity: Scarcity) -> None:
     """Threads, and the whole plugin, leave nothing behind if they find no memory at the start."""
-    switch = tmp_path / "one-of"
-    monkeypatch.setenv("HS_PRELOAD", str(library))
-    monkeypatch.setenv("HS_NO_MEMORY", str(switch))
     comes, goes = (
         in_dialect(f"{word} SONAME 'handlersocket2'") for word in ("INSTALL", "UNINSTALL")
     )
@@ -177,13 +215,46 @@ def test_coming_and_going(
         sql.run(*TABLES)
         for _ in range(12):
             sql.error(goes)
-            switch.write_text("4")
+            scarcity.begin(one_of=4)
             sql.error(comes)
             # Each of its threads has begun its work, or has failed to.
             time.sleep(0.1)
-            switch.unlink()
+            scarcity.end()
         assert "could not start" in instance.log_text() or "leaves" in instance.log_text()
+        sql.error(goes)
+        allocations = scarcity.counted(lambda: sql.run(comes))
+        refused = 0
+        for number in some_of(allocations, 36):
+            sql.error(goes)
+            scarcity.begin(number=number)
+            refused += sql.error(comes) is not None
+        scarcity.end()
+        assert refused > 0
         sql.error(goes)
         sql.run(comes)
         with Client(("127.0.0.1", instance.hs_port)) as client:
             assert client.index("scarce", "t", ["v"]).find(1) == [(b"0",)]
+
+
+def test_statements_about_connections(
+    data_root: Path, watch: Any, library: Path, scarcity: Scarcity
+) -> None:
+    """A statement that finds no memory fails by itself. It never shows too little."""
+    reads = f"SELECT id FROM {CONNECTIONS}"
+    with (
+        running_server(data_root, watch) as instance,
+        Sql(instance.socket) as sql,
+        Wire(instance.hs_port, timeout=30),
+        Wire(instance.hs_port_wr, timeout=30),
+    ):
+        wait_until(lambda: len(sql.rows(reads)) == 2, "two connections are there")
+        for number in range(1, scarcity.counted(lambda: sql.run(reads)) + 1):
+            scarcity.begin(number=number)
+            assert sql.error(reads) == OUT_OF_RESOURCES, number
+        closes = "SET GLOBAL handlersocket_close_connection = 1000000"
+        for number in range(1, scarcity.counted(lambda: sql.error(closes)) + 1):
+            scarcity.begin(number=number)
+            assert sql.error(closes) == OUT_OF_RESOURCES, number
+        scarcity.end()
+        assert sql.error(closes) == NO_SUCH_THREAD
+        assert len(sql.rows(reads)) == 2

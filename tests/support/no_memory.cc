@@ -1,33 +1,44 @@
-// Loaded into a server before everything else (LD_PRELOAD): makes the plugin's own allocations fail.
+// Loaded into a server before everything else (LD_PRELOAD): makes allocations of the plugin fail.
 //
-// As long as the file that HS_NO_MEMORY names exists, allocations fail: of the allocations that the
-// plugin itself makes by `new` in its threads, about one in N throws, and N is the number in the
-// file. The server's own allocations succeed: an engine gives up if it finds no memory, and that is
-// not what is tested.
+// The file that HS_NO_MEMORY names contains two numbers, of four bytes of this machine each. Only
+// allocations are meant that the plugin itself makes by `new`. The server's own allocations
+// succeed: an engine gives up if it finds no memory, and that is not what is tested.
+//
+// The first number, N: of the allocations in the plugin's own threads about one in N throws.
+// The second number, M: the M-th allocation from now on in the server's threads throws, in which a
+// statement calls the plugin. This counts the number down.
+// With 0 none throws.
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
-#include <cstdio>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
-
-#include "read_numbers.h"
 
 namespace {
 
 std::atomic<unsigned> count{0};
 
-unsigned one_of() {
+struct Numbers {
+  std::uint32_t one_of;
+  std::uint32_t countdown;
+};
+
+// The file is mapped, because it is looked at for every allocation of the server.
+Numbers* map_numbers() {
   const char* const name = std::getenv("HS_NO_MEMORY");
-  if (name == nullptr) return 0;
-  std::FILE* const file = std::fopen(name, "r");
-  if (file == nullptr) return 0;
-  std::size_t number = 0;
-  if (!read_numbers(file, {&number, 1})) number = 0;
-  std::fclose(file);
-  return static_cast<unsigned>(number);
+  if (name == nullptr) return nullptr;
+  const int file = ::open(name, O_RDWR | O_CLOEXEC);
+  if (file < 0) return nullptr;
+  void* const mapped =
+      ::mmap(nullptr, sizeof(Numbers), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ::close(file);
+  return mapped == MAP_FAILED ? nullptr : static_cast<Numbers*>(mapped);
 }
 
 bool is_plugins_thread() {
@@ -43,13 +54,21 @@ bool is_plugin(void* code) {
 }
 
 bool is_due(void* caller) {
-  if (!is_plugins_thread() || !is_plugin(caller)) return false;
-  const unsigned number = one_of();
-  if (number == 0) return false;
-  // Not exactly each n-th: a loop with n allocations in each round would always fail at the same
-  // place.
-  const unsigned mixed = (++count * 2654435761U) >> 7;
-  return mixed % number == 0;
+  static Numbers* const numbers = map_numbers();
+  if (numbers == nullptr) return false;
+  const std::uint32_t one_of = std::atomic_ref(numbers->one_of).load();
+  std::atomic_ref countdown(numbers->countdown);
+  if ((one_of == 0 && countdown == 0) || !is_plugin(caller)) return false;
+  if (is_plugins_thread()) {
+    // Not exactly each n-th: a loop with n allocations in each round would always fail at the same
+    // place.
+    const unsigned mixed = (++count * 2654435761U) >> 7;
+    return one_of != 0 && mixed % one_of == 0;
+  }
+  std::uint32_t left = countdown.load();
+  while (left != 0 && !countdown.compare_exchange_weak(left, left - 1)) {
+  }
+  return left == 1;
 }
 
 void* allocate(std::size_t size, void* caller) {

@@ -1,5 +1,7 @@
 #include "mysqld/plugin/plugin.h"
 
+#include <array>
+#include <cstdio>
 #include <exception>
 #include <string>
 
@@ -39,6 +41,12 @@ void say_that_it_listens_nowhere() {
       "server");
 }
 
+void say_why_it_cannot_start(const std::exception& error) {
+  std::array<char, 512> line;  // not a std::string, for which there may be no memory
+  std::snprintf(line.data(), line.size(), "handlersocket: %s", error.what());
+  log(net::LogLevel::error, line.data());
+}
+
 void fit_settings_to_machine() {
   fit_threads_to_cores();
   fit_connections_to_descriptors();
@@ -61,7 +69,7 @@ bool start_plugin() {
     open_ports();
     if (!report.fails_install()) return true;
   } catch (const std::exception& error) {
-    log(net::LogLevel::error, std::string("handlersocket: ") + error.what());
+    say_why_it_cannot_start(error);
   }
   // After a failed init the server unloads the library without a call to deinit.
   stop_plugin();

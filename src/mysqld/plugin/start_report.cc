@@ -13,7 +13,7 @@ StartReport::StartReport() : client_(server::is_install_by_client()) { current =
 
 StartReport::~StartReport() { current = nullptr; }
 
-void StartReport::tell(net::LogLevel level, const std::string& line) {
+void StartReport::tell(net::LogLevel level, std::string_view line) {
   const bool error = level == net::LogLevel::error;
   errors_ = errors_ || error;
   if (!client_) return;
@@ -24,7 +24,7 @@ void StartReport::tell(net::LogLevel level, const std::string& line) {
   }
 }
 
-void log(net::LogLevel level, const std::string& line) {
+void log(net::LogLevel level, std::string_view line) {
   if (level == net::LogLevel::error) {
     server::log_error(line);
   } else {

@@ -5,7 +5,7 @@
 // that thread belongs to it. On other threads log() writes into the server's log only.
 #pragma once
 
-#include <string>
+#include <string_view>
 
 #include "net/server.h"
 
@@ -18,7 +18,7 @@ class StartReport {
   StartReport(const StartReport&) = delete;
   StartReport& operator=(const StartReport&) = delete;
 
-  void tell(net::LogLevel level, const std::string& line);
+  void tell(net::LogLevel level, std::string_view line);
 
   // Whether there was an error and a client waits for the end of INSTALL PLUGIN. The statement then
   // has to fail. A server that starts goes on instead, with what can be served.
@@ -30,6 +30,6 @@ class StartReport {
 };
 
 // Any thread.
-void log(net::LogLevel level, const std::string& line);
+void log(net::LogLevel level, std::string_view line);
 
 }  // namespace hs::mysqld

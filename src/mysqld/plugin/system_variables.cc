@@ -1,6 +1,7 @@
 #include "mysqld/plugin/system_variables.h"
 
 #include <array>
+#include <exception>
 
 #include "mysqld/plugin/ports.h"
 #include "mysqld/server/api.h"
@@ -28,7 +29,7 @@ struct NumberVariable {
 // SET GLOBAL handlersocket_close_connection = ID closes a connection. The server calls this before
 // it would set the variable. The value stays 0.
 int close_one(THD* /*thd*/, server::SystemVariable* /*variable*/, void* save,
-              st_mysql_value* value) {
+              st_mysql_value* value) try {
   long long id = 0;
   if (value->val_int(value, &id) != 0) return 1;
   *static_cast<long long*>(save) = 0;
@@ -40,6 +41,9 @@ int close_one(THD* /*thd*/, server::SystemVariable* /*variable*/, void* save,
     case net::Closing::unanswered: break;
   }
   my_error(ER_LOCK_WAIT_TIMEOUT, MYF(0));
+  return 1;
+} catch (const std::exception&) {  // no memory
+  my_error(ER_OUT_OF_RESOURCES, MYF(0));
   return 1;
 }
 

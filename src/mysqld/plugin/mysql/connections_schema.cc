@@ -42,6 +42,7 @@ struct Cursor {
   std::size_t next = 0;
   const ConnectionRow* row = nullptr;
   std::uint64_t position = 0;
+  bool has_failed = false;  // there was no memory for the rows
 };
 
 Cursor& cursor_of(PSI_table_handle* handle) { return *reinterpret_cast<Cursor*>(handle); }
@@ -55,21 +56,27 @@ PSI_table_handle* open_table(PSI_pos** position) {
 
 void close_table(PSI_table_handle* handle) { delete reinterpret_cast<Cursor*>(handle); }
 
-int begin_scan(PSI_table_handle* handle, bool /*scan*/) try {
+// The server does not look at the result, so the first row has to say that the scan has failed.
+int begin_scan(PSI_table_handle* handle, bool /*scan*/) {
   if (handle == nullptr) return HA_ERR_OUT_OF_MEM;
   Cursor& cursor = cursor_of(handle);
-  cursor.connections = connection_rows();
   cursor.next = 0;
   cursor.row = nullptr;
+  cursor.has_failed = true;
+  try {
+    cursor.connections = connection_rows();
+  } catch (const std::exception&) {
+    return HA_ERR_OUT_OF_MEM;
+  }
+  cursor.has_failed = false;
   if (!cursor.connections.is_complete) {
     push_warning(current_thd, Sql_condition::SL_WARNING, ER_UNKNOWN_ERROR, connections_are_missing);
   }
   return 0;
-} catch (const std::exception&) {
-  return HA_ERR_OUT_OF_MEM;
 }
 
 int next_row(PSI_table_handle* handle) {
+  if (handle == nullptr || cursor_of(handle).has_failed) return HA_ERR_OUT_OF_MEM;
   Cursor& cursor = cursor_of(handle);
   if (cursor.next == cursor.connections.rows.size()) return PFS_HA_ERR_END_OF_FILE;
   cursor.row = &cursor.connections.rows[cursor.next++];
@@ -78,6 +85,7 @@ int next_row(PSI_table_handle* handle) {
 }
 
 int row_at_position(PSI_table_handle* handle) {
+  if (handle == nullptr || cursor_of(handle).has_failed) return HA_ERR_OUT_OF_MEM;
   Cursor& cursor = cursor_of(handle);
   const auto found =
       std::ranges::find(cursor.connections.rows, cursor.position, &ConnectionRow::id);
@@ -145,12 +153,15 @@ PFS_engine_table_share_proxy* share() {
 
 }  // namespace
 
-bool add_connections_schema() {
+bool add_connections_schema() try {
   auto found = std::make_unique<Services>();
   if (!found->are_there()) return false;
   services = std::move(found);
   PFS_engine_table_share_proxy* table = share();
   if (services->tables->add_tables(&table, 1) == 0) return true;
+  services.reset();
+  return false;
+} catch (const std::exception&) {  // no memory
   services.reset();
   return false;
 }
