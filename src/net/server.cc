@@ -75,11 +75,7 @@ class Server::Impl {
   }
   std::size_t connections() const { return shared_.connections.load(std::memory_order_relaxed); }
   unsigned bound_port() const { return bound_port_; }
-  std::vector<std::string> places() const {
-    std::vector<std::string> places;
-    for (const Listener& listener : shared_.listeners) places.push_back(listener.place());
-    return places;
-  }
+  const std::vector<std::string>& places() const { return places_; }
 
  private:
   bool listen() {
@@ -87,6 +83,7 @@ class Server::Impl {
     if (!config.port.empty())
       open_tcp_listeners(config, shared_.listeners, bound_port_, shared_.log);
     if (!config.socket_path.empty()) open_unix_listener(config, shared_.listeners, shared_.log);
+    for (const Listener& listener : shared_.listeners) places_.push_back(listener.place());
     return !shared_.listeners.empty();
   }
 
@@ -127,6 +124,8 @@ class Server::Impl {
   Shared shared_;
   mutable std::shared_mutex asking_;  // held by those who use the inboxes from outside
   unsigned bound_port_ = 0;
+  // Of the listeners, which the last worker that leaves destroys at any time.
+  std::vector<std::string> places_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<Streamer>> streamers_;
   std::vector<std::thread> threads_;
@@ -149,6 +148,6 @@ ConnectionList Server::describe_connections(std::chrono::milliseconds patience) 
 Closing Server::close_connection(std::uint64_t id, std::chrono::milliseconds patience) {
   return impl_->close_connection(id, patience);
 }
-std::vector<std::string> Server::places() const { return impl_->places(); }
+const std::vector<std::string>& Server::places() const { return impl_->places(); }
 
 }  // namespace hs::net

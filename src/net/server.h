@@ -99,8 +99,9 @@ class Server {
   // wait for the host. If no worker is left that serves, the listeners are closed.
   bool start();
 
-  // Where the server listens: numeric addresses with their ports, and paths of Unix sockets.
-  std::vector<std::string> places() const;
+  // Where start() has made the server listen: numeric addresses with their ports, and paths of Unix
+  // sockets. The list stays as it is, even if no worker is left that serves.
+  const std::vector<std::string>& places() const;
 
   // Closes the listeners and every connection (each client gets an end of file) and joins the
   // threads. It does not wait for any client, so it takes a bounded time.

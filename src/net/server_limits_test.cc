@@ -134,6 +134,15 @@ TEST_F(UnixSocket, IsLeftOutWhereItCannotBe) {
   EXPECT_EQ(client.line(), "one");
 }
 
+// The last worker that leaves destroys the listeners, at a time that nobody outside knows.
+TEST(Listening, SaysWhereEvenIfNoWorkerIsLeft) {
+  Fixture fixture;
+  fixture.board.can_start = false;
+  ASSERT_TRUE(fixture.start());
+  ASSERT_TRUE(eventually([&] { return !Client::tcp(fixture.server.bound_port()).connected(); }));
+  EXPECT_FALSE(fixture.server.places().empty());
+}
+
 TEST(Listening, SaysThatAPortIsNoPort) {
   for (const char* port : {"99980", "65536", "-1", "+1", " 1", "1 ", "1x", "", "http"}) {
     ServerConfig config = Fixture::loopback();

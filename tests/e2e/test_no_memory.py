@@ -220,6 +220,7 @@ def test_coming_and_going(data_root: Path, watch: Any, library: Path, scarcity: 
             # Each of its threads has begun its work, or has failed to.
             time.sleep(0.1)
             scarcity.end()
+            assert instance.alive
         assert "could not start" in instance.log_text() or "leaves" in instance.log_text()
         sql.error(goes)
         allocations = scarcity.counted(lambda: sql.run(comes))
