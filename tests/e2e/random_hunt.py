@@ -36,6 +36,7 @@ from random_requests import (
 from random_tables import Row, TableMaker, TableModel
 from server_instance import ServerInstance
 from support.database import Sql
+from support.servers import ON_MYSQL
 from support.wire import Wire, WireError
 from support_twins import BY_PLUGIN, BY_SQL
 
@@ -88,6 +89,9 @@ class Hunt:
     def _connect(self) -> None:
         self._judging = Sql(self._server.socket)
         self._judging.run("SET SESSION sql_mode = '', max_sort_length = 65536")
+        if not ON_MYSQL:
+            # MariaDB's cache of subquery results takes a NULL beside a BIT(9) for the value before.
+            self._judging.run("SET SESSION optimizer_switch = 'subquery_cache=off'")
         for database in (BY_SQL, BY_PLUGIN):
             self._judging.run(
                 f"DROP DATABASE IF EXISTS {database}",

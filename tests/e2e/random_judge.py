@@ -214,8 +214,10 @@ def _times_within_a_second(table: TableModel, request: FindRequest) -> bool:
     column = index_of(table, request).parts[request.in_part].column if request.in_values else ""
     if not column or table.column(column).kind.family != "time":
         return False
-    values = {value for value in request.in_values if value is not None}
-    return len({value.partition(b".")[0] for value in values}) < len(values)
+    values = {value or b"00:00:00" for value in request.in_values if value is not None}
+    seconds = {value.partition(b".")[0] for value in values}
+    is_rounded = ON_MYSQL and len(values) > 1 and any(b"." in value for value in values)
+    return is_rounded or len(seconds) < len(values)
 
 
 def _groups(

@@ -123,7 +123,8 @@ _MOMENT = re.compile(
 
 
 def _moment(kind: Kind, column: str, value: bytes) -> Place:
-    if re.fullmatch(rb"[\d.+-]+", value) and not _MOMENT.fullmatch(value):
+    # A time of day can meet a TIMESTAMP that was a TIME before ALTER TABLE. SQL reads it as a date.
+    if re.fullmatch(rb"[\d.:+-]+", value) and not _MOMENT.fullmatch(value):
         raise NotJudgedError("a moment in another spelling")
     text = value or b"0000-00-00"
     return Operand(column, f"'{text.decode()}'") if _MOMENT.fullmatch(text) else None
