@@ -34,6 +34,7 @@ enum class Option : std::uint8_t {
   max_request_size,
   max_waiting_bytes,
   lock_wait_timeout,
+  row_wait,
   verbose,
   epoll,
   wrlock_timeout,
@@ -131,6 +132,9 @@ inline constexpr std::array option_table{
     detail::number(
         Option::lock_wait_timeout, "lock_wait_timeout", 5, 1, 31536000,
         "Seconds that a request waits for a table or row that another session has locked"),
+    detail::number(Option::row_wait, "row_wait", 10, 0, 10000,
+                   "Milliseconds that a write waits inside the engine for a locked row before its "
+                   "worker leaves it to another thread; 0: as long as the engine waits"),
     detail::number(Option::verbose, "verbose", 10, 0, 10000,
                    "0: only warnings and errors are logged"),
     detail::ignored(Option::epoll, "epoll", 1, 1),

@@ -24,6 +24,11 @@ LOGGING: Mapping[str, Setting] = {
     "sync_binlog": 0,
     "innodb_flush_log_at_trx_commit": 0,
 }
+# A lock holds a worker up inside the engine, for as long as the test likes.
+HOLDING: Mapping[str, Setting] = {
+    "handlersocket_row_wait": 0,
+    "handlersocket_lock_wait_timeout": 20,
+}
 
 
 @contextmanager

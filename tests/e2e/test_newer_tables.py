@@ -11,7 +11,7 @@ import pytest
 from server_instance import ServerInstance
 from support.database import Sql
 from support.wire import Wire
-from support_servers import fresh_session, running_server, wait_until
+from support_servers import HOLDING, fresh_session, running_server, wait_until
 
 TABLES = (
     "CREATE TABLE t (id INT PRIMARY KEY, v INT)",
@@ -30,7 +30,7 @@ FIRST = b"0\t=\t1\t3\n1\t=\t1\t1\t1\t0\t+\t100\n"
 
 @pytest.fixture(scope="module")
 def server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
-    with running_server(data_root, watch) as instance:
+    with running_server(data_root, watch, **HOLDING) as instance:
         yield instance
 
 

@@ -19,7 +19,7 @@ from support.database import Sql
 from support.servers import BINLOG_CACHE_FULL, GTID_POSITION
 from support.wire import Wire
 from support_binlog import begin_log, row_events
-from support_servers import LOGGING, fresh_session, results, running_server, wait_until
+from support_servers import HOLDING, LOGGING, fresh_session, results, running_server, wait_until
 
 LOCK_WAIT_SECONDS = 3
 TABLES = (
@@ -40,7 +40,7 @@ OUTWEIGH = "UPDATE ballast SET v = v + 1"
 @pytest.fixture(scope="module")
 def passes_server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
     """One writer thread, so its work depends only on what it is sent."""
-    settings = {**LOGGING, "handlersocket_lock_wait_timeout": LOCK_WAIT_SECONDS}
+    settings = {**LOGGING, **HOLDING, "handlersocket_lock_wait_timeout": LOCK_WAIT_SECONDS}
     with running_server(data_root, watch, **settings) as instance:
         yield instance
 
@@ -380,11 +380,7 @@ def test_deadlock(client: Client, sql: Sql, blocker: Sql, victim: str) -> None:
 
 def test_a_pass_that_the_engine_rolls_back(data_root: Path, watch: Any) -> None:
     """By a setting, at a locked row. The pass is executed again, each write alone."""
-    settings = {
-        **LOGGING,
-        "innodb_rollback_on_timeout": "ON",
-        "handlersocket_lock_wait_timeout": 20,
-    }
+    settings = {**LOGGING, **HOLDING, "innodb_rollback_on_timeout": "ON"}
     with own_session(data_root, watch, **settings) as (instance, sql):
         replayed, rollbacks = counters(sql, "passes_replayed", "rollbacks")
         with (

@@ -15,7 +15,7 @@ from handlersocket2 import Client, ConnectionLost, Find, FindModify, Insert, Mod
 from server_instance import ServerInstance
 from support.database import Sql
 from support_binlog import begin_log
-from support_servers import LOGGING, running_server, wait_until
+from support_servers import HOLDING, LOGGING, running_server, wait_until
 
 TABLES = (
     "CREATE DATABASE names",
@@ -114,11 +114,7 @@ def test_no_two_transactions_have_one_name(data_root: Path, watch: Any) -> None:
 def test_no_two_transactions_of_a_replayed_pass_have_one_name(data_root: Path, watch: Any) -> None:
     """A pass that the engine has rolled back is executed again, each write in a transaction of its
     own, with finds between them."""
-    settings = {
-        **LOGGING,
-        "handlersocket_lock_wait_timeout": 20,
-        "innodb_rollback_on_timeout": "ON",
-    }
+    settings = {**LOGGING, **HOLDING, "innodb_rollback_on_timeout": "ON"}
     with running_server(data_root, watch, **settings) as instance:
         with Sql(instance.socket) as sql, Sql(instance.socket) as blocker:
             sql.run(*TABLES)

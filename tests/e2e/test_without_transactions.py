@@ -13,7 +13,7 @@ from handlersocket2 import Client, Find, FindModify, Insert, ModifyOp, OpenIndex
 from server_instance import ServerInstance
 from support.database import Sql
 from support.servers import ON_MYSQL
-from support_servers import LOGGING, fresh_session, results, running_server, wait_until
+from support_servers import HOLDING, LOGGING, fresh_session, results, running_server, wait_until
 
 # With GTIDs, MySQL lets no transaction write both tables with and tables without transactions.
 GTIDS = {"gtid_mode": "OFF", "enforce_gtid_consistency": "OFF"} if ON_MYSQL else {}
@@ -21,7 +21,7 @@ GTIDS = {"gtid_mode": "OFF", "enforce_gtid_consistency": "OFF"} if ON_MYSQL else
 SETTINGS = {
     **LOGGING,
     **GTIDS,
-    "handlersocket_lock_wait_timeout": 20,
+    **HOLDING,
     "innodb_rollback_on_timeout": "ON",
 }
 ENGINES = ["MyISAM", "MEMORY", "Aria"]

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "mysqld/server/logging.h"
 #include "mysqld/store/table_store.h"
 #include "mysqld/thread/host_thread.h"
+#include "mysqld/thread/wait_watch.h"
 #include "session/pass_runner.h"
 
 namespace hs::mysqld {
@@ -26,6 +28,7 @@ struct Port {
   session::RunnerConfig runner;
   TableStoreConfig store;
   HostThreadConfig host;
+  std::optional<WaitWatch> watch;  // of a port that writes
   std::unique_ptr<net::Server> server;
 };
 
@@ -38,6 +41,7 @@ class HostedRunner final : public session::PassRunner {
     const bool streams = role == net::Role::streamer;
     HostThreadConfig thread = port.host;
     thread.waits_for_rows = streams;
+    if (streams) thread.watch = nullptr;
     std::unique_ptr<HostThread> host = HostThread::attach(thread);
     if (host == nullptr) return nullptr;
     HostThread& attached = *host;
@@ -111,6 +115,8 @@ std::unique_ptr<Port> make_port(bool writes) {
       text_option(Option::character_set) == "binary" ? TextEncoding::column : TextEncoding::utf8mb4;
   port->host.lock_wait_timeout_s =
       static_cast<std::uint32_t>(number_option(Option::lock_wait_timeout));
+  const std::chrono::milliseconds row_wait(number_option(Option::row_wait));
+  if (writes && row_wait.count() > 0) port->host.watch = &port->watch.emplace(row_wait);
   return port;
 }
 

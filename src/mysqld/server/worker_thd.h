@@ -1,6 +1,6 @@
 // A worker's THD: how HostThread makes, shows, kills and ends it in the server.
 //
-// Called on the worker's own thread, except kill().
+// Called on the worker's own thread, except kill() and kill_statement().
 #pragma once
 
 #include "mysqld/server/types.h"
@@ -30,6 +30,8 @@ void show(THD* thd, bool works, const char* state);
 // Whether the whole server wants the thread to leave.
 bool must_leave(const THD* thd);
 void kill(THD* thd);
+// Ends what the THD waits for, as KILL QUERY does.
+void kill_statement(THD* thd);
 void forget_kill(THD* thd);
 
 }  // namespace hs::mysqld::server

@@ -100,7 +100,11 @@ Outcome TableStore::run_write(IndexPlan& plan, Purpose purpose, Buffer& out, Set
     status = set_up(opened);
   }
   writer_.begin();
-  if (status.ok()) status = execute(opened);
+  if (status.ok()) {
+    WatchedWrite watched(host_, opened.can_undo);
+    status = execute(opened);
+    if (watched.end() && !status.ok()) status = lock_wait_ended;
+  }
   if (!server::has_transactions(*opened.table)) server::note_unsafe_change(host_.thd());
   if (status.ok()) server::forget_cached_results(host_.thd(), *opened.table);
   if (joins && !status.ok() && !transaction_.was_rolled_back()) {

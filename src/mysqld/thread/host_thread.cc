@@ -46,6 +46,7 @@ std::unique_ptr<HostThread> HostThread::attach(const HostThreadConfig& config) {
   // Such a write is one statement, and sees the row as it is.
   server::set_session_variable(thd, "innodb_snapshot_isolation", 0);
   host->wait_for_rows(false);
+  if (config.watch != nullptr) host->place_.emplace(*config.watch, thd);
   {
     const std::lock_guard lock(attached_mutex);
     // interrupt_all() may have come since the wait for the server: it has not met this thread.
@@ -58,6 +59,7 @@ std::unique_ptr<HostThread> HostThread::attach(const HostThreadConfig& config) {
 }
 
 HostThread::~HostThread() {
+  place_.reset();
   if (thd_ != nullptr) {
     {
       const std::lock_guard lock(attached_mutex);

@@ -7,6 +7,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
+
+#include "mysqld/thread/wait_watch.h"
 
 class THD;
 
@@ -18,6 +22,8 @@ struct HostThreadConfig {
   // A streamer waits for a row for a while, and then lets others have their turn. A worker gives up
   // a locked row as early as the engine allows.
   bool waits_for_rows = false;
+  // Of a worker that writes; it outlives the thread. Null: no wait is ended from outside.
+  WaitWatch* watch = nullptr;
 };
 
 class HostThread {
@@ -47,6 +53,19 @@ class HostThread {
   // of thread. Must not be called while a table is open.
   void wait_for_rows(bool to_the_end);
 
+  // Around each write that can be undone, see WaitWatch. end_write() returns whether the write was
+  // ended from outside, because it waited for a row. That is forgotten, so that the worker can
+  // continue.
+  void begin_write() {
+    if (place_) place_->begin();
+  }
+  bool end_write() {
+    if (!place_ || !place_->end()) [[likely]]
+      return false;
+    forgive();
+    return true;
+  }
+
   // Takes over what SET GLOBAL may have changed: sql_mode, time zone, row image, auto-increment
   // steps.
   void refresh_variables();
@@ -61,6 +80,26 @@ class HostThread {
 
   THD* thd_ = nullptr;
   HostThreadConfig config_;
+  std::optional<WaitWatch::Place> place_;
+};
+
+// A write is under way as long as this exists, or until end(). Something may throw meanwhile. A
+// write that cannot be undone is not watched, because it must not stop half way.
+class WatchedWrite {
+ public:
+  WatchedWrite(HostThread& host, bool can_undo) : host_(host), is_over_(!can_undo) {
+    if (can_undo) host_.begin_write();
+  }
+  ~WatchedWrite() { end(); }
+  WatchedWrite(const WatchedWrite&) = delete;
+  WatchedWrite& operator=(const WatchedWrite&) = delete;
+
+  // Whether the write was ended because it waited for a row.
+  bool end() { return !std::exchange(is_over_, true) && host_.end_write(); }
+
+ private:
+  HostThread& host_;
+  bool is_over_;
 };
 
 }  // namespace hs::mysqld

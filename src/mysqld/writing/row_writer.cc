@@ -68,8 +68,9 @@ Status RowWriter::failure(int engine_error) const {
 // For most errors of an engine there is an SQL error with its own number. The engine itself chooses
 // it.
 Status RowWriter::engine_failure(TABLE& table, int error) {
-  // After the errors that are listed above, the engine has undone its own part of the row.
-  if (!is_told_by_engine_number(error)) {
+  // After the errors that are listed above, and after KILL, the engine has undone its own part of
+  // the row.
+  if (error != server::killed_error() && !is_told_by_engine_number(error)) {
     may_have_changed_ = true;
     if (!thd_->is_error()) table.file->print_error(error, MYF(0));
   }

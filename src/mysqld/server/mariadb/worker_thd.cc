@@ -75,6 +75,9 @@ bool must_leave(const THD* thd) {
 
 void kill(THD* thd) { thd->awake(KILL_CONNECTION); }
 
+// What KILL QUERY does if it does not say SOFT. Not every engine notices a soft one.
+void kill_statement(THD* thd) { thd->awake(KILL_QUERY_HARD); }
+
 void forget_kill(THD* thd) {
   thd->reset_killed();
   thd->mysys_var->abort = 0;

@@ -11,6 +11,12 @@ namespace {
 // connection. The server has no name for the threads of plugins.
 constexpr auto plugin_thread = static_cast<enum_thread_type>(1U << 30);
 
+void awake(THD* thd, THD::killed_state state) {
+  mysql_mutex_lock(&thd->LOCK_thd_data);
+  thd->awake(state);
+  mysql_mutex_unlock(&thd->LOCK_thd_data);
+}
+
 }  // namespace
 
 bool is_shutting_down() { return connection_events_loop_aborted(); }
@@ -68,11 +74,9 @@ void show(THD* thd, bool works, const char* state) {
 
 bool must_leave(const THD* /*thd*/) { return connection_events_loop_aborted(); }
 
-void kill(THD* thd) {
-  mysql_mutex_lock(&thd->LOCK_thd_data);
-  thd->awake(THD::KILL_CONNECTION);
-  mysql_mutex_unlock(&thd->LOCK_thd_data);
-}
+void kill(THD* thd) { awake(thd, THD::KILL_CONNECTION); }
+
+void kill_statement(THD* thd) { awake(thd, THD::KILL_QUERY); }
 
 void forget_kill(THD* thd) { thd->killed = THD::NOT_KILLED; }
 
