@@ -9,7 +9,7 @@ SEED ?=
 # The server of a command that is for one server, if none is named.
 NAME = $(or $(SERVER),mariadb-10.11)
 
-.PHONY: help run stop test soak simulate bench lint install uninstall
+.PHONY: help run stop test soak simulate bench lint install uninstall deb test-deb
 help:
 	@echo "make run       build the plugin and start a demo server with it (PORT=9998, PORT_WR=9999); MYCNF=FILE adds settings"
 	@echo "make stop      stop the demo server"
@@ -20,6 +20,8 @@ help:
 	@echo "make lint      check format and style"
 	@echo "make install   put the plugin into this machine's own server"
 	@echo "make uninstall takes it away again"
+	@echo "make deb       build a Debian package, which builds the plugin anew when the server is upgraded"
+	@echo "make test-deb  install, upgrade, remove and purge that package in clean Debian 12 and 13 trees (4 minutes or more)"
 	@echo "SERVER=NAME    mariadb-10.11 (the default), mariadb-11.8 or mysql-9.7"
 
 run:
@@ -40,3 +42,7 @@ install:
 	@setup/install.sh $(SERVER)
 uninstall:
 	@setup/uninstall.sh
+deb:
+	@setup/deb.sh
+test-deb:
+	@setup/test_deb.sh

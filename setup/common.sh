@@ -5,7 +5,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck disable=SC2034  # used by the scripts that source this one
 repo=$PWD
-var=$repo/var
+# The Debian package keeps what it makes outside of its sources.
+var=${HS_VAR:-$repo/var}
 mkdir -p "$var/log"
 # Keeps Python's compiled files out of the sources.
 export PYTHONPYCACHEPREFIX=$var/pycache

@@ -49,7 +49,7 @@ clang_tidy_other_families() {
 
 shell_scripts() {
   local script scripts=()
-  for script in .ci/run bench/run; do [[ ! -f $script ]] || scripts+=("$script"); done
+  for script in .ci/run bench/run setup/package/{postinst,prerm,postrm}; do [[ ! -f $script ]] || scripts+=("$script"); done
   list_files .sh | xargs -r shellcheck --external-sources --source-path=SCRIPTDIR "${scripts[@]}"
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that a job needs and this machine lacks.
 #
-#   setup/packages.sh build|test|bench|lint...
+#   setup/packages.sh build|test|bench|lint|deb...
 #
 # Checks for the program or library itself, not for its package: a compiler from elsewhere is fine.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -60,6 +60,10 @@ for job in "$@"; do
       need_command clang-tidy-14 clang-tidy-14
       need_command shellcheck shellcheck
       need python3-venv python3 -c 'import ensurepip, venv'
+      ;;
+    deb)
+      need_command dpkg-dev dpkg-shlibdeps
+      need_command debootstrap debootstrap
       ;;
     bench)
       need_command redis-server redis-server

@@ -19,6 +19,13 @@ list_versions() {
     grep -E "^([0-9]+:)?${series//./\\.}\\." || true
 }
 
+# The packages that hold the rest of the headers, and the library of the server's services.
+header_packages=(libmariadb-dev libmariadbd-dev)
+
+download_source() {
+  (cd "$work/source" && apt-get -q source --download-only "mariadb=$1") >>"$log" 2>&1
+}
+
 # download VERSION: server, clients, plugins and the source; false if one of them cannot be
 # downloaded.
 download() {
@@ -26,7 +33,7 @@ download() {
   rm -rf "$apt/cache/archives" "$work/source"
   mkdir -p "$apt/cache/archives/partial" "$work/source"
   printf 'Package: mariadb* libmariadb*\nPin: version %s\nPin-Priority: 1001\n' "$version" >"$apt/preferences"
-  (cd "$work/source" && apt-get -q source --download-only "mariadb=$version") >>"$log" 2>&1 || return 1
+  download_source "$version" || return 1
   apt-get -qy --download-only install mariadb-server-core mariadb-client-core mariadb-server \
     mariadb-plugin-rocksdb libmariadbd-dev >>"$log" 2>&1 || return 1
 }

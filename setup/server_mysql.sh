@@ -20,6 +20,13 @@ list_versions() {
     grep -E "^([0-9]+:)?${series//./\\.}\\." || true
 }
 
+# The package that holds the rest of the headers, and the library of the server's services.
+header_packages=(libmysqlclient-dev)
+
+download_source() {
+  (cd "$work/source" && apt-get -q download "mysql-source=$1") >>"$log" 2>&1
+}
+
 # download VERSION: server, clients and the source tree; false if one of them cannot be downloaded.
 download() {
   local version=$1
@@ -27,7 +34,7 @@ download() {
   mkdir -p "$apt/cache/archives/partial" "$work/source"
   printf 'Package: mysql-server-core mysql-client-core mysql-source libmysql*\nPin: version %s\nPin-Priority: 1001\n' \
     "$version" >"$apt/preferences"
-  (cd "$work/source" && apt-get -q download "mysql-source=$version") >>"$log" 2>&1 || return 1
+  download_source "$version" || return 1
   apt-get -qy --download-only install mysql-server-core mysql-client-core libmysqlclient-dev >>"$log" 2>&1 || return 1
 }
 
