@@ -45,6 +45,8 @@ for job in "$@"; do
       need "libclang-rt-${clang:+$("$clang" -dumpversion | cut -d. -f1)-}dev" builds_fuzzers "$clang"
       need python3-venv python3 -c 'import ensurepip, venv'
       need_command valgrind valgrind
+      need_command openssl openssl
+      need libssl-dev test -e /usr/include/openssl/ssl.h
       # The clients that others wrote, and what they need to run.
       if [[ -d tests/clients/node ]]; then
         need_command nodejs node

@@ -15,10 +15,11 @@ ALLOWED = {
     "protocol": {"base"},
     "store": {"base", "protocol"},
     "net": {"base"},
+    "tls": {"net"},
     "session": {"base", "protocol", "store", "net"},
     "simulator": {"base", "protocol", "store", "session", "net"},
     "standalone": {"base", "protocol", "store", "session", "net"},
-    "mysqld": {"base", "protocol", "store", "session", "net"},
+    "mysqld": {"base", "protocol", "store", "session", "net", "tls"},
 }
 # Each room of mysqld/, and what it may include besides itself: the rooms below it, and the folders.
 ROOMS = {
@@ -31,10 +32,10 @@ ROOMS = {
         {"base", "protocol", "store"},
         {"server", "thread", "opening", "reading", "writing"},
     ),
-    "plugin": ({"base", "net", "session"}, {"server", "thread", "store"}),
+    "plugin": ({"base", "net", "session", "tls"}, {"server", "thread", "store"}),
 }
 # The layers above net/ see only these headers of it.
-CONTRACTS = {"net/application.h", "net/server.h", "net/waiting_bytes.h"}
+CONTRACTS = {"net/application.h", "net/byte_filter.h", "net/server.h", "net/waiting_bytes.h"}
 FAMILIES = ("mariadb", "mysql")
 # The simulator takes the place of the server's threads and its kernel.
 STANDS_IN_FOR_NET = "simulator"

@@ -27,6 +27,7 @@ enum class Option : std::uint8_t {
   readsize,
   busy_poll,
   accept_balance,
+  tls,
   plain_secret,
   plain_secret_wr,
   character_set,
@@ -114,6 +115,10 @@ inline constexpr std::array option_table{
                    "Microseconds that a worker stays awake for the next request of a client that "
                    "is alone, as long as that pays; 0: it sleeps at once"),
     detail::ignored(Option::accept_balance, "accept_balance", 0, 10000),
+    detail::text(
+        Option::tls, "tls", "PREFERRED",
+        "TLS on the TCP ports, with the server's certificates: OFF, PREFERRED (who wants it), "
+        "or REQUIRED"),
     detail::secret(Option::plain_secret, "plain_secret",
                    "Secret that clients of the read port must give"),
     detail::secret(Option::plain_secret_wr, "plain_secret_wr",

@@ -38,6 +38,7 @@ enum class Error : std::uint8_t {
   notimpl,
   request_size,
   max_waiting_bytes,
+  tls,
   unauth,
   authtype,
   count_,
@@ -75,6 +76,7 @@ inline constexpr std::array error_table{
     ErrorInfo{Error::notimpl, 2, "notimpl"},
     ErrorInfo{Error::request_size, 2, "request_size"},
     ErrorInfo{Error::max_waiting_bytes, 1, "max_waiting_bytes"},
+    ErrorInfo{Error::tls, 3, "tls"},
     ErrorInfo{Error::unauth, 3, "unauth"},
     ErrorInfo{Error::authtype, 3, "authtype"},
 };

@@ -91,6 +91,12 @@ class Stream {
   ~Stream() = default;
 };
 
+// Why net/ answers a client itself.
+enum class Refusal : std::uint8_t {
+  no_room,    // the waiting bytes take too much memory for its request
+  needs_tls,  // it has to speak TLS
+};
+
 class Application {
  public:
   virtual ~Application() = default;
@@ -100,9 +106,8 @@ class Application {
   virtual bool start() = 0;
   virtual void stop() = 0;
 
-  // Appends the reply to a request that is not executed because the waiting bytes take too much
-  // memory.
-  virtual void refuse(Buffer& out) = 0;
+  // Appends the reply to a request that is not executed. The connection is closed after it.
+  virtual void refuse(Refusal why, Buffer& out) = 0;
 
   // Called between passes, at least once a tick. False asks the worker to leave its loop because
   // the host is shutting down. A streamer also asks while it sends.

@@ -43,20 +43,41 @@ Connection::Connection(Accepted accepted, std::unique_ptr<Dialogue> state_of_app
 // The socket does not block, so no wait can be interrupted. EINTR is treated as "later" all the
 // same.
 Transfer Connection::receive(std::span<char> room) {
-  const Transfer read = ended(kernel::recv(socket.get(), room.data(), room.size(), 0));
+  Transfer read;
+  if (filter == nullptr) [[likely]] {
+    read = ended(kernel::recv(socket.get(), room.data(), room.size(), 0));
+    // A read that does not fill its room has emptied the socket.
+    read.emptied = read.bytes < room.size();
+  } else {
+    read = filter->receive(room);
+  }
   received += read.bytes;
   return read;
 }
 
 std::size_t Connection::peek(std::span<char> room) {
+  if (filter != nullptr) return filter->peek(room);
   return ended(kernel::recv(socket.get(), room.data(), room.size(), MSG_PEEK)).bytes;
 }
 
 Transfer Connection::send(std::string_view bytes) {
   const Transfer taken =
-      ended(kernel::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL));
+      filter == nullptr
+          ? ended(kernel::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL))
+          : filter->send(bytes);
   sent.store(sent.load(std::memory_order_relaxed) + taken.bytes, std::memory_order_relaxed);
   return taken;
+}
+
+bool Connection::recount() {
+  return share.set(input.capacity() + output.capacity() +
+                   (filter == nullptr ? 0 : filter->memory()));
+}
+
+void Connection::end_filter() {
+  if (filter == nullptr) return;
+  filter->say_farewell();
+  filter.reset();
 }
 
 void Connection::consume(std::size_t count) {

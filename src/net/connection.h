@@ -4,7 +4,7 @@
 // is the time while a streamer carries a long find for it: then the members marked [streamer]
 // belong to the streamer. Its state says who has it (net/connection_state.h). An idle connection
 // holds no buffer, only this object and the application's Dialogue. All bytes go through receive()
-// and send(), so a byte filter such as TLS would be added there.
+// and send(), and there through the byte filter if the client speaks TLS.
 #pragma once
 
 #include <atomic>
@@ -17,6 +17,7 @@
 
 #include "base/buffer.h"
 #include "net/application.h"
+#include "net/byte_filter.h"
 #include "net/connection_state.h"
 #include "net/descriptor.h"
 #include "net/peer.h"
@@ -31,13 +32,6 @@ struct Source {
   enum class Kind : std::uint8_t { listener, inbox, connection };
   explicit Source(Kind kind_of_source) : kind(kind_of_source) {}
   const Kind kind;
-};
-
-// How a read or a send of a socket ended.
-struct Transfer {
-  enum class Result : std::uint8_t { done, would_block, failed };
-  Result result = Result::done;
-  std::size_t bytes = 0;  // `done` with 0 bytes read means end of file
 };
 
 // A socket that was accepted, and where its client is.
@@ -68,11 +62,16 @@ struct Connection : Source {
   void keep(std::string_view rest, bool consumed);
   // Sets the share to the memory that is held now. False: it has grown, and there is no room for
   // that.
-  bool recount() { return share.set(input.capacity() + output.capacity()); }
+  bool recount();
+  // Says farewell as the filter does it, and goes on without it.
+  void end_filter();
   // Remembers since when the first request of the input is blocked.
   void note_blocked(const Turn& turn, std::uint64_t now);
 
   Descriptor socket;                   // [streamer] too; a streamer only sends
+  std::unique_ptr<ByteFilter> filter;  // [streamer] and of a handshaker; null: plain bytes
+  // Of a handshaker: what its last step has answered.
+  ByteFilter::Progress progress = ByteFilter::Progress::wants_input;
   std::unique_ptr<Dialogue> dialogue;  // [streamer]
   Buffer input;                        // [streamer] received, kept for a later turn
   std::uint64_t blocked_since = 0;     // [streamer]
@@ -82,7 +81,7 @@ struct Connection : Source {
   // [streamer] a long find that is parked has sent the beginning of its reply
   bool reply_begun = false;
   bool broken = false;                  // [streamer] could not send: the client is gone or too slow
-  Connection* next_in_queue = nullptr;  // [streamer] the next in a StreamQueue or an Inbox
+  Connection* next_in_queue = nullptr;  // [streamer] the next in a ConnectionQueue or an Inbox
 
   Inbox& home;  // of its worker
   State state = State::waiting;
@@ -96,6 +95,8 @@ struct Connection : Source {
   std::size_t drained = 0;      // bytes thrown away while lingering
   WaitingBytes::Share share;    // what `input` and `output` take
   std::uint64_t listed_at = 0;  // in ns; its list is ordered by this time
+
+  const char* protocol = "";  // what the filter speaks, once hands are shaken
 
   std::list<Connection>* list = nullptr;  // the list that it is in
   std::list<Connection>::iterator in_list;

@@ -43,11 +43,12 @@ void ConnectionLists::clear() {
   active_.clear();
   for (List& list : blocked_) list.clear();
   streaming_.clear();
+  greeting_.clear();
   lingering_.clear();
 }
 
 std::size_t ConnectionLists::size() const {
-  std::size_t count = active_.size() + streaming_.size() + lingering_.size();
+  std::size_t count = active_.size() + streaming_.size() + greeting_.size() + lingering_.size();
   for (const List& list : blocked_) count += list.size();
   return count;
 }
@@ -65,6 +66,10 @@ void ConnectionLists::list_by_state(Connection& connection, std::uint64_t now) {
       return move(connection, blocked_[step], now + delays_ms[step] * ms);
     }
     case Connection::State::streaming: return move(connection, streaming_, now);
+    case Connection::State::greeting:
+    case Connection::State::shaking:
+      if (connection.list != &greeting_) move(connection, greeting_, now);
+      return;
     case Connection::State::lingering:
     case Connection::State::draining:
       // The time to linger counts from when lingering began.
@@ -100,6 +105,20 @@ Connection* ConnectionLists::first_lingered(std::uint64_t now) const {
   if (lingering_.empty()) return nullptr;
   Connection& first = lingering_.front();
   return now - first.listed_at >= linger_time ? &first : nullptr;
+}
+
+Connection* ConnectionLists::first_late(std::uint64_t now) const {
+  if (greeting_.empty()) return nullptr;
+  // One that a handshaker has comes back soon, and its worker looks at its time then.
+  Connection& first = greeting_.front();
+  return first.state == Connection::State::greeting && is_late(first, now) ? &first : nullptr;
+}
+
+bool ConnectionLists::any_away() const {
+  return !streaming_.empty() ||
+         std::any_of(greeting_.begin(), greeting_.end(), [](const Connection& connection) {
+           return connection.state == Connection::State::shaking;
+         });
 }
 
 std::uint64_t ConnectionLists::next_unblock() const {

@@ -17,15 +17,17 @@ namespace hs::net {
 
 class ConnectionLists {
  public:
-  // `idle_timeout` in ns, 0: none.
-  explicit ConnectionLists(std::uint64_t idle_timeout) : idle_timeout_(idle_timeout) {}
+  // Both in ns. `idle_timeout` 0: none.
+  ConnectionLists(std::uint64_t idle_timeout, std::uint64_t handshake_timeout)
+      : idle_timeout_(idle_timeout), handshake_timeout_(handshake_timeout) {}
 
   Connection& add(Accepted socket, std::unique_ptr<Dialogue> dialogue, Inbox& home,
                   std::uint64_t now);
   void erase(Connection& connection);
   void clear();
   std::size_t size() const;
-  bool any_streaming() const { return !streaming_.empty(); }
+  // Whether another thread has one of them. Looks at all whose handshake is not over.
+  bool any_away() const;
 
   // The only place where a state changes. A connection that becomes blocked again waits longer each
   // time.
@@ -44,6 +46,12 @@ class ConnectionLists {
   Connection* first_idle(std::uint64_t now) const;
   Connection* first_unblocked(std::uint64_t now) const;
   Connection* first_lingered(std::uint64_t now) const;
+  // Of those that wait for their client's part of the handshake.
+  Connection* first_late(std::uint64_t now) const;
+  // Whether the handshake of this one has taken too long.
+  bool is_late(const Connection& connection, std::uint64_t now) const {
+    return now - connection.listed_at >= handshake_timeout_;
+  }
   // When the next blocked connection wants its turn; a time far away if there is none.
   std::uint64_t next_unblock() const;
 
@@ -57,6 +65,7 @@ class ConnectionLists {
       for (Connection& connection : list) function(connection);
     }
     for (Connection& connection : streaming_) function(connection);
+    for (Connection& connection : greeting_) function(connection);
     for (Connection& connection : lingering_) function(connection);
   }
 
@@ -76,9 +85,11 @@ class ConnectionLists {
   void move(Connection& connection, List& to, std::uint64_t at);
 
   const std::uint64_t idle_timeout_;
+  const std::uint64_t handshake_timeout_;
   mutable List active_;  // waiting to flushing, ordered by the last activity
   mutable std::array<List, delays_ms.size()> blocked_;
   List streaming_;
+  mutable List greeting_;  // greeting and shaking, ordered by the beginning of the handshake
   mutable List lingering_;
 };
 

@@ -10,14 +10,18 @@
 //   blocked    its worker. Its next request met another session's lock, so nothing is read from
 //              it, and it gets a turn when its delay is over.
 //   streaming  a streamer, which carries its long find. The worker only notes events.
+//   greeting   its worker. Its handshake waits for the client.
+//   shaking    a handshaker, which goes on with its handshake. The worker only notes events.
 //   lingering  its worker. It is closed for sending; what still arrives is thrown away.
 //   draining   its worker. It is lingering, and in the list of those that have bytes.
 //
 // Every change goes through `waiting`: whatever a connection has done, it comes back to `waiting`
 // before it does something else. So it cannot be at a streamer and in a pass at once, nor twice in
-// a list. Only ConnectionLists changes a state, on the worker's thread. A change that may_follow()
-// does not allow is a bug and stops a debug build. A connection may end in any state except in_pass
-// and streaming, where somebody else still uses it.
+// a list. There are two pairs of states that follow each other directly, because the time of their
+// list counts from its beginning: greeting and shaking, lingering and draining. Only
+// ConnectionLists changes a state, on the worker's thread. A change that may_follow()
+// does not allow is a bug and stops a debug build. A connection may end in any state except
+// in_pass, streaming and shaking, where somebody else still uses it.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +36,8 @@ enum class ConnectionState : std::uint8_t {
   flushing,
   blocked,
   streaming,
+  greeting,
+  shaking,
   lingering,
   draining,
 };
@@ -39,12 +45,14 @@ enum class ConnectionState : std::uint8_t {
 constexpr bool may_follow(ConnectionState before, ConnectionState after) {
   using enum ConnectionState;
   switch (before) {
-    case waiting: return after != waiting && after != draining;
+    case waiting: return after != waiting && after != shaking && after != draining;
     case queued:
     case in_pass:
     case flushing:
     case blocked:
     case streaming: return after == waiting;
+    case greeting: return after == shaking || after == waiting;
+    case shaking: return after == greeting || after == waiting;
     case lingering: return after == draining;
     case draining: return after == lingering;
   }
@@ -60,6 +68,8 @@ constexpr std::string_view name_of(ConnectionState state) {
     case flushing: return "flushing";
     case blocked: return "blocked";
     case streaming: return "streaming";
+    case greeting:
+    case shaking: return "handshake";
     case lingering: return "lingering";
     case draining: return "draining";
   }
@@ -68,7 +78,8 @@ constexpr std::string_view name_of(ConnectionState state) {
 
 // Whether only the worker's own loop uses the connection.
 constexpr bool may_end(ConnectionState state) {
-  return state != ConnectionState::in_pass && state != ConnectionState::streaming;
+  return state != ConnectionState::in_pass && state != ConnectionState::streaming &&
+         state != ConnectionState::shaking;
 }
 
 // Whether the connection is in the worker's list of connections that have something to do.

@@ -18,6 +18,7 @@ class PeerAddress {
   sockaddr* room() { return &address_.any; }
   socklen_t* length() { return &length_; }
 
+  bool is_tcp() const { return address_.any.sa_family != AF_UNIX; }
   // "127.0.0.1:40000", "[::1]:40000" or "unix". An IPv4 client of an IPv6 socket looks like any
   // other IPv4 client.
   std::string text() const;

@@ -83,7 +83,8 @@ ConnectionList ask_for_connections(const Shared& shared, std::chrono::millisecon
                                   .idle = std::chrono::nanoseconds(seen.idle),
                                   .received = seen.received,
                                   .sent = seen.sent,
-                                  .waiting_bytes = seen.waiting_bytes});
+                                  .waiting_bytes = seen.waiting_bytes,
+                                  .protocol = seen.protocol});
     }
   }
   return list;

@@ -32,6 +32,7 @@ struct SeenConnection {
   std::uint64_t received;
   std::uint64_t sent;
   std::size_t waiting_bytes;
+  const char* protocol;
 };
 
 class Question {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "net/handshaker.h"
 #include "net/question.h"
 #include "net/shared.h"
 #include "net/streamer.h"
@@ -53,6 +54,7 @@ class Server::Impl {
     shared_.stopping = true;
     if (shared_.stop_event.fd() >= 0) shared_.stop_event.notify();
     shared_.streams.wake_all();
+    shared_.handshakes.wake_all();
     for (const auto& inbox : shared_.inboxes) inbox->wake();
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
@@ -60,6 +62,7 @@ class Server::Impl {
     const std::lock_guard no_questions(asking_);
     workers_.clear();
     streamers_.clear();
+    handshakers_.clear();
     shared_.listeners.clear();
     shared_.inboxes.clear();
     shared_.stop_event = Wakeup{};
@@ -105,7 +108,11 @@ class Server::Impl {
     for (unsigned i = 0; i < shared_.config.streamers; ++i) {
       streamers_.push_back(std::make_unique<Streamer>(shared_, counters_.new_block()));
     }
-    threads_.reserve(workers_.size() + streamers_.size());
+    const unsigned handshakers = shared_.config.filter == nullptr ? 0 : shared_.config.handshakers;
+    for (unsigned i = 0; i < handshakers; ++i) {
+      handshakers_.push_back(std::make_unique<Handshaker>(shared_));
+    }
+    threads_.reserve(workers_.size() + streamers_.size() + handshakers_.size());
     shared_.workers_left = workers_.size();
     return true;
   }
@@ -115,6 +122,10 @@ class Server::Impl {
     for (const auto& streamer : streamers_) {
       shared_.streams.join();
       threads_.emplace_back(&Streamer::run, streamer.get());
+    }
+    for (const auto& handshaker : handshakers_) {
+      shared_.handshakes.join();
+      threads_.emplace_back(&Handshaker::run, handshaker.get());
     }
     for (const auto& worker : workers_) threads_.emplace_back(&Worker::run, worker.get());
     return true;
@@ -128,6 +139,7 @@ class Server::Impl {
   std::vector<std::string> places_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<Streamer>> streamers_;
+  std::vector<std::unique_ptr<Handshaker>> handshakers_;
   std::vector<std::thread> threads_;
 };
 

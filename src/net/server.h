@@ -20,6 +20,7 @@
 
 #include "base/counters.h"
 #include "net/application.h"
+#include "net/byte_filter.h"
 
 namespace hs::net {
 
@@ -42,6 +43,12 @@ struct ServerConfig {
   // Counts the memory of the connections, and outlives the server. Null: the server has one of its
   // own.
   WaitingBytes* waiting = nullptr;
+  // For clients that begin with a TLS handshake. Null: there is no TLS.
+  FilterFactory filter;
+  unsigned handshakers = 1;
+  std::chrono::seconds handshake_timeout{10};
+  // Whether a TCP client has to speak TLS; called when it sends its first bytes. Null: no.
+  std::function<bool()> plain_is_refused;
   // At most so many bytes are read from one connection in one pass.
   std::size_t read_size = std::size_t{64} << 10;
 };
@@ -72,6 +79,7 @@ struct ConnectionInfo {
   std::uint64_t received = 0;        // bytes in all
   std::uint64_t sent = 0;            // bytes in all
   std::size_t waiting_bytes = 0;     // what it holds of the budget (net/waiting_bytes.h)
+  std::string_view protocol;         // of its byte filter, "TLSv1.3" for example; empty: none
 };
 
 struct ConnectionList {

@@ -15,11 +15,11 @@
 #include <utility>
 #include <vector>
 
+#include "net/connection_queue.h"
 #include "net/descriptor.h"
 #include "net/inbox.h"
 #include "net/listener.h"
 #include "net/server.h"
-#include "net/stream_queue.h"
 #include "net/waiting_bytes.h"
 
 namespace hs::net {
@@ -52,7 +52,8 @@ struct Shared {
   WaitingBytes& waiting;
   std::list<Listener> listeners;
   std::vector<std::unique_ptr<Inbox>> inboxes;  // one for each worker
-  StreamQueue streams;
+  ConnectionQueue streams;                      // of those that wait for a streamer
+  ConnectionQueue handshakes;                   // of those that wait for a handshaker
   Wakeup stop_event;  // becomes readable when the server stops, and stays so
   std::atomic<bool> stopping{false};
   std::atomic<std::size_t> connections{0};

@@ -4,8 +4,8 @@
 #include <thread>
 #include <vector>
 
+#include "net/connection_queue.h"
 #include "net/server.h"
-#include "net/stream_queue.h"
 #include "net/test_support.h"
 
 namespace hs::net::test {
@@ -274,8 +274,8 @@ TEST(Streams, EndWithTheirStreamer) {
 }
 
 // If there are several streamers, one that waits for a lock must not be the last.
-TEST(StreamQueue, HasASpareStreamerIfAnotherIsLeft) {
-  StreamQueue queue;
+TEST(ConnectionQueue, HasASpareStreamerIfAnotherIsLeft) {
+  ConnectionQueue queue;
   std::vector<std::thread> streamers;
   const auto add_streamer = [&] {
     queue.join();

@@ -1,10 +1,10 @@
 // Streamer: a thread that carries long finds.
 //
-// Takes connections from the StreamQueue. Its own application object executes the first request of
-// each, and the reply is sent piece by piece while the client reads. Then the connection goes back
-// to its worker. If the client does not read, the find is parked and the connection goes back as
-// well: its worker sends what the client has not taken, and queues the connection again. A streamer
-// never reads from a socket.
+// Takes connections from a ConnectionQueue. Its own application object executes the first request
+// of each, and the reply is sent piece by piece while the client reads. Then the connection goes
+// back to its worker. If the client does not read, the find is parked and the connection goes back
+// as well: its worker sends what the client has not taken, and queues the connection again. A
+// streamer never reads from a socket.
 #pragma once
 
 #include "base/buffer.h"

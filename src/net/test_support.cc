@@ -102,7 +102,9 @@ class LineApplication final : public Application {
   }
   bool takes_more() override { return board_.takes_more; }
   void end_pass(std::span<Turn>, Buffer&) override {}
-  void refuse(Buffer& out) override { out.append("no room\n"); }
+  void refuse(Refusal why, Buffer& out) override {
+    out.append(why == Refusal::no_room ? "no room\n" : "no TLS\n");
+  }
   void release() override {
     eventually([this] { return board_.release_over.load(); });
     ++board_.releases;
@@ -348,10 +350,11 @@ std::string Client::rest() {
   return std::exchange(read_, {});
 }
 
-std::size_t Client::read_some(std::size_t most) {
+std::string Client::bytes(std::size_t most) {
   std::string bytes(most, '\0');
   const ssize_t count = ::recv(socket_.get(), bytes.data(), bytes.size(), 0);
-  return count > 0 ? static_cast<std::size_t>(count) : 0;
+  bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  return bytes;
 }
 
 void Client::finish_sending() { ::shutdown(socket_.get(), SHUT_WR); }

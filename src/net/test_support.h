@@ -118,7 +118,9 @@ class Client {
   std::string line();
   // Everything up to the end of file.
   std::string rest();
-  std::size_t read_some(std::size_t most);
+  std::size_t read_some(std::size_t most) { return bytes(most).size(); }
+  // Some bytes that line() has not read; none at the end.
+  std::string bytes(std::size_t most);
   void finish_sending();
   // Closes with a reset instead of an orderly end.
   void abort();

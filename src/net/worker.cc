@@ -135,13 +135,20 @@ void Worker::take_event(const epoll_event& event) {
     case Connection::State::flushing:
       if ((event.events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0) flush(connection);
       return;
+    case Connection::State::greeting:
+      if (connection.progress == ByteFilter::Progress::wants_output) {
+        if ((event.events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) == 0) return;
+        watch_output(connection, false);
+      }
+      return shake_hands(connection);
     // These wait for no event. What was noted is looked at when they have their turn, or wait
     // again.
     case Connection::State::queued:
     case Connection::State::draining:
     case Connection::State::in_pass:
     case Connection::State::blocked:
-    case Connection::State::streaming: return;
+    case Connection::State::streaming:
+    case Connection::State::shaking: return;
   }
 }
 
@@ -153,17 +160,10 @@ void Worker::take_inbox() {
   sockets_.clear();
   while (returned != nullptr) {
     Connection& connection = *std::exchange(returned, returned->next_in_queue);
-    connections_.set_state(connection, Connection::State::waiting, now_);
-    if (connection.has_to_end.load(std::memory_order_relaxed)) {
-      end(connection);
-    } else if (connection.broken) {
-      close(connection);
-    } else if (!connection.recount()) {
-      shed(connection);
-    } else if (connection.output.empty()) {
-      proceed(connection);
+    if (connection.state == Connection::State::shaking) [[unlikely]] {
+      take_handshake(connection);
     } else {
-      begin_flushing(connection);
+      take_returned(connection);
     }
   }
   if (question == nullptr) [[likely]]
@@ -171,6 +171,51 @@ void Worker::take_inbox() {
   answer(*question);
   // There may be another question. The connections have their turn before it.
   inbox_filled_ = true;
+}
+
+// From a streamer.
+void Worker::take_returned(Connection& connection) {
+  connections_.set_state(connection, Connection::State::waiting, now_);
+  if (connection.has_to_end.load(std::memory_order_relaxed)) {
+    end(connection);
+  } else if (connection.broken) {
+    close(connection);
+  } else if (!connection.recount()) {
+    shed(connection);
+  } else if (connection.output.empty()) {
+    proceed(connection);
+  } else {
+    begin_flushing(connection);
+  }
+}
+
+// From a handshaker.
+void Worker::take_handshake(Connection& connection) {
+  using Progress = ByteFilter::Progress;
+  const Progress progress = connection.broken ? Progress::failed : connection.progress;
+  const bool is_late = progress != Progress::done && connections_.is_late(connection, now_);
+  if (progress != Progress::failed && progress != Progress::done && !is_late) {
+    connections_.set_state(connection, Connection::State::greeting, now_);
+  } else {
+    connections_.set_state(connection, Connection::State::waiting, now_);
+  }
+  if (progress == Progress::failed || is_late) {
+    counters_.add(Counter::tls_handshakes_failed);
+    linger(connection);
+  } else if (connection.has_to_end.load(std::memory_order_relaxed)) {
+    end(connection);
+  } else if (!connection.recount()) {
+    shed(connection);
+  } else if (progress == Progress::done) {
+    counters_.add(Counter::tls_handshakes);
+    connection.protocol = connection.filter->protocol();
+    // The filter may have read what comes behind the handshake.
+    enqueue(connection);
+  } else if (progress == Progress::wants_output) {
+    watch_output(connection, true);
+  } else if (connection.readable) {
+    shake_hands(connection);
+  }
 }
 
 void Worker::answer(Question& question) {
@@ -191,7 +236,8 @@ void Worker::answer(Question& question) {
                       .idle = now_ - std::min(now_, connection.listed_at),
                       .received = connection.received,
                       .sent = connection.sent.load(std::memory_order_relaxed),
-                      .waiting_bytes = connection.share.charged()});
+                      .waiting_bytes = connection.share.charged(),
+                      .protocol = connection.protocol});
     });
     question.answer(std::move(seen), false);
   } catch (const std::bad_alloc&) {
@@ -200,12 +246,15 @@ void Worker::answer(Question& question) {
 }
 
 // Ends a connection that somebody has asked to end. If a streamer has it, the streamer looks at
-// has_to_end and gives it back soon.
+// has_to_end and gives it back soon. A handshaker never keeps one for long.
 void Worker::end(Connection& connection) {
   switch (connection.state) {
     case Connection::State::streaming:
       connection.has_to_end.store(true, std::memory_order_relaxed);
       return shared_.streams.give_back(connection);
+    case Connection::State::shaking:
+      connection.has_to_end.store(true, std::memory_order_relaxed);
+      return shared_.handshakes.give_back(connection);
     case Connection::State::lingering:
     case Connection::State::draining: return;  // it ends already
     default: break;
@@ -254,6 +303,11 @@ void Worker::retry_blocked() {
 // `caught_up`: no event of a client waits to be seen, so a client that seems silent really is.
 void Worker::close_expired(bool caught_up) {
   while (Connection* const connection = connections_.first_lingered(now_)) close(*connection);
+  while (Connection* const connection = connections_.first_late(now_)) {
+    counters_.add(Counter::tls_handshakes_failed);
+    end_work_of(*connection);
+    linger(*connection);
+  }
   while (Connection* const connection = caught_up ? connections_.first_idle(now_) : nullptr) {
     if (is_listed_as_ready(connection->state)) {
       connections_.mark_active(*connection, now_);
@@ -281,13 +335,14 @@ void Worker::shed(Connection& connection) {
         "handlersocket: requests and replies that wait take as much memory as "
         "handlersocket_max_waiting_bytes allows: the connections that hold most are closed");
   }
-  // A long find may have sent the beginning of its reply.
-  const bool between_replies =
-      connection.output.empty() && connection.next != Next::stream && !connection.reply_begun;
+  // A long find may have sent the beginning of its reply. Who holds nothing but a filter has asked
+  // nothing.
+  const bool between_replies = !connection.input.empty() && connection.output.empty() &&
+                               connection.next != Next::stream && !connection.reply_begun;
   end_work_of(connection);
   if (between_replies) try {
       Buffer reply;
-      app_->refuse(reply);
+      app_->refuse(Refusal::no_room, reply);
       counters_.add(Counter::bytes_sent, connection.send(reply.view()).bytes);
     } catch (const std::bad_alloc&) {  // the connection ends without a reply
     }
@@ -300,7 +355,10 @@ void Worker::end_work_of(Connection& connection) {
   connection.output.free_memory();
   connection.recount();
   if (connection.state == Connection::State::queued) std::erase(ready_, &connection);
-  if (connection.state == Connection::State::flushing) watch_output(connection, false);
+  if (connection.state == Connection::State::flushing ||
+      connection.state == Connection::State::greeting) {
+    watch_output(connection, false);
+  }
   if (connection.state != Connection::State::waiting) {
     connections_.set_state(connection, Connection::State::waiting, now_);
   }
@@ -308,6 +366,7 @@ void Worker::end_work_of(Connection& connection) {
 
 void Worker::close(Connection& connection) {
   if (is_listed_as_ready(connection.state)) std::erase(ready_, &connection);
+  connection.end_filter();
   connections_.erase(connection);
   shared_.connections.fetch_sub(1, std::memory_order_relaxed);
   inbox_.load.fetch_sub(1, std::memory_order_relaxed);
@@ -316,7 +375,7 @@ void Worker::close(Connection& connection) {
 
 void Worker::leave() {
   inbox_.close();
-  await_streamers();
+  await_carriers();
   end_all_connections();
   if (app_ != nullptr) app_->stop();
   app_.reset();
@@ -329,8 +388,8 @@ void Worker::leave() {
 }
 
 // A streamer that has a connection of this worker sees that the inbox is closed. It gives the
-// connection back at its next send.
-void Worker::await_streamers() {
+// connection back at its next send. A handshaker gives back all that it gets, one after the other.
+void Worker::await_carriers() {
   shared_.streams.give_back_all_of(inbox_);
   std::shared_ptr<Question> question;
   while (true) {
@@ -348,7 +407,7 @@ void Worker::await_streamers() {
       connections_.set_state(connection, Connection::State::waiting, now_);
     }
     if (question != nullptr) continue;  // there may be another
-    if (!connections_.any_streaming()) return;
+    if (!connections_.any_away()) return;
     pollfd inbox{.fd = inbox_.fd(), .events = POLLIN, .revents = 0};
     kernel::poll(&inbox, 1, tick_ms);
   }
@@ -357,6 +416,7 @@ void Worker::await_streamers() {
 void Worker::end_all_connections() {
   const std::size_t count = connections_.size();
   connections_.for_each([this](Connection& connection) {
+    connection.end_filter();
     end_with_eof(connection.socket, {arena_.get(), arena_size_});
   });
   ready_.clear();

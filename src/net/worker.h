@@ -47,13 +47,15 @@ class Worker {
   void answer(Question& question);
   void end(Connection& connection);
   void end_work_of(Connection& connection);
+  void take_returned(Connection& connection);
+  void take_handshake(Connection& connection);
   void retry_blocked();
   void close_expired(bool caught_up);
   void end_leavers();
   void shed(Connection& connection);
   void close(Connection& connection);
   void leave();
-  void await_streamers();
+  void await_carriers();
   void end_all_connections();
 
   // worker_pass.cc
@@ -78,6 +80,9 @@ class Worker {
   void enqueue(Connection& connection);
   void watch_output(Connection& connection, bool on);
   void start_stream(Connection& connection);
+  bool greet(Connection& connection, std::string_view begin);
+  void begin_handshake(Connection& connection, std::string_view begin);
+  void shake_hands(Connection& connection);
   void linger(Connection& connection);
   void drain(Connection& connection);
 

@@ -31,7 +31,7 @@ Worker::Worker(Shared& shared, Inbox& inbox, CounterBlock& counters)
       inbox_(inbox),
       counters_(counters),
       acceptor_(shared, inbox, counters),
-      connections_(in_ns(shared.config.idle_timeout)),
+      connections_(in_ns(shared.config.idle_timeout), in_ns(shared.config.handshake_timeout)),
       arena_size_(std::max(smallest_arena, 2 * (shared.config.read_size + small_rest))),
       arena_(std::make_unique_for_overwrite<char[]>(arena_size_ + discard_size)) {
   turns_.reserve(turns_at_once);
@@ -181,8 +181,15 @@ bool Worker::receive(Connection& connection) {
   }
 
   const Transfer read = connection.receive({begin + kept, room});
+  connection.readable = !read.emptied;
+  if (read.ended) connection.peer_done = true;
   if (read.result == Transfer::Result::would_block) {
-    connection.readable = false;
+    // A filter has read as much as it may at once, and nothing for the connection.
+    if (connection.readable) enqueue(connection);
+    return true;
+  }
+  if (read.result == Transfer::Result::wants_output) {
+    begin_flushing(connection);
     return true;
   }
   // At an end of file the client has sent all: the connection held no complete request when it last
@@ -193,9 +200,9 @@ bool Worker::receive(Connection& connection) {
   }
   counters_.add(Counter::bytes_received, read.bytes);
   connections_.mark_active(connection, now_);
-  // A read that does not fill its room has emptied the socket.
-  connection.readable = read.bytes == room;
   connection.eof = connection.peer_done && !connection.readable;
+  if (connection.received == read.bytes && !greet(connection, {begin, read.bytes})) [[unlikely]]
+    return true;
   if (is_free) {
     arena_used_ += kept + read.bytes;
   } else {
@@ -205,8 +212,8 @@ bool Worker::receive(Connection& connection) {
   return true;
 }
 
-// How much to read while the waiting bytes are nearly used up. What would have to be kept could make
-// other connections go, so only whole requests are read, or what is free of charge. 0: nothing
+// How much to read while the waiting bytes are nearly used up. What would have to be kept could
+// make other connections go, so only whole requests are read, or what is free of charge. 0: nothing
 // without asking. `input` is the bytes that are kept, and room for more behind them.
 std::size_t Worker::room_without_charge(Connection& connection, std::span<char> input) {
   const std::size_t kept = connection.input.size();
@@ -305,6 +312,12 @@ void Worker::begin_flushing(Connection& connection) {
 }
 
 void Worker::flush(Connection& connection) {
+  if (connection.output.empty()) {
+    // The filter can read on.
+    watch_output(connection, false);
+    connections_.set_state(connection, Connection::State::waiting, now_);
+    return enqueue(connection);
+  }
   const Transfer sent = connection.send(connection.output.view().substr(connection.output_sent));
   if (sent.result == Transfer::Result::would_block) return;
   if (sent.result == Transfer::Result::failed) return close(connection);
@@ -370,11 +383,56 @@ void Worker::start_stream(Connection& connection) {
   linger(connection);
 }
 
+// The first bytes of a connection have come. False: they are no request.
+bool Worker::greet(Connection& connection, std::string_view begin) {
+  // The first byte of a TLS record that begins a handshake. No request begins with it.
+  constexpr char handshake_record = 0x16;
+  if (begin.front() == handshake_record && shared_.config.filter != nullptr) {
+    begin_handshake(connection, begin);
+    return false;
+  }
+  const auto& is_refused = shared_.config.plain_is_refused;
+  if (is_refused == nullptr || !connection.peer.is_tcp() || !is_refused()) [[likely]]
+    return true;
+  Buffer reply;
+  app_->refuse(Refusal::needs_tls, reply);
+  counters_.add(Counter::bytes_sent, connection.send(reply.view()).bytes);
+  linger(connection);
+  return false;
+}
+
+void Worker::begin_handshake(Connection& connection, std::string_view begin) {
+  connection.filter = shared_.config.filter(connection.socket.get(), begin);
+  if (!connection.share.grow(connection.filter->memory())) {
+    // Nobody could read a reply before the handshake is over.
+    connection.filter.reset();
+    counters_.add(Counter::connections_shed);
+    return linger(connection);
+  }
+  connections_.set_state(connection, Connection::State::greeting, now_);
+  shake_hands(connection);
+}
+
+// Hands a connection in state `greeting` to a handshaker.
+void Worker::shake_hands(Connection& connection) {
+  // The handshaker reads what is there.
+  connection.readable = false;
+  if (!connection.share.lend()) {
+    connections_.set_state(connection, Connection::State::waiting, now_);
+    return shed(connection);
+  }
+  connections_.set_state(connection, Connection::State::shaking, now_);
+  if (shared_.handshakes.push(connection)) return;
+  connections_.set_state(connection, Connection::State::waiting, now_);
+  linger(connection);
+}
+
 // Shuts down the sending side and waits, for a bounded time, until the client does the same. If the
 // socket were closed while bytes are unread, the connection would be reset, and the client might
 // never see its last replies.
 void Worker::linger(Connection& connection) {
   connection.dialogue.reset();
+  connection.end_filter();
   connection.input.free_memory();
   connection.recount();
   if (connection.eof || kernel::shutdown(connection.socket.get(), SHUT_WR) != 0)
@@ -385,12 +443,9 @@ void Worker::linger(Connection& connection) {
 
 void Worker::drain(Connection& connection) {
   const Transfer read = connection.receive({arena_.get() + arena_size_, discard_size});
-  if (read.result == Transfer::Result::would_block) {
-    connection.readable = false;
-    return;
-  }
+  connection.readable = !read.emptied;
+  if (read.result == Transfer::Result::would_block) return;
   connection.drained += read.bytes;
-  connection.readable = read.bytes == discard_size;
   if (read.result == Transfer::Result::failed || read.bytes == 0 ||
       (connection.peer_done && !connection.readable) ||
       connection.drained > shared_.config.max_request_size) {

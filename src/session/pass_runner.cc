@@ -438,8 +438,8 @@ void PassRunner::answer_writes(Status status, std::span<Turn> turns, Buffer& out
   patched_.free_memory();
 }
 
-void PassRunner::refuse(Buffer& out) {
-  ReplyWriter(out).error(Error::max_waiting_bytes);
+void PassRunner::refuse(net::Refusal why, Buffer& out) {
+  ReplyWriter(out).error(why == net::Refusal::no_room ? Error::max_waiting_bytes : Error::tls);
   counters_.add(Counter::errors);
 }
 

@@ -67,7 +67,7 @@ class PassRunner : public net::Application {
     workspace_.parser.give_back();
     store_->release();
   }
-  void refuse(Buffer& out) final;
+  void refuse(net::Refusal why, Buffer& out) final;
   void run_stream(net::Turn& turn, Buffer& out, net::Stream& stream) final;
 
  protected:

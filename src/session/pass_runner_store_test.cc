@@ -36,9 +36,10 @@ TEST_F(ScriptedTest, BeforeTheSecretALineIsShort) {
 }
 
 TEST_F(ScriptedTest, RefusesInTheProtocolsWords) {
-  runner_.refuse(out_);
-  EXPECT_EQ(out_.view(), "1\t1\tmax_waiting_bytes\n");
-  EXPECT_EQ(counters_.get(Counter::errors), 1U);
+  runner_.refuse(net::Refusal::no_room, out_);
+  runner_.refuse(net::Refusal::needs_tls, out_);
+  EXPECT_EQ(out_.view(), "1\t1\tmax_waiting_bytes\n3\t1\ttls\n");
+  EXPECT_EQ(counters_.get(Counter::errors), 2U);
 }
 
 TEST_F(ScriptedTest, ABrokenPassIsAbandonedBeforeItIsBegunAgain) {

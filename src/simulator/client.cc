@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "net/scrambled_filter.h"
+
 namespace hs::simulator {
 namespace {
 
@@ -22,7 +24,8 @@ Client::Client(World& world, const Faults& faults, const Rows& committed, Kind k
       committed_(committed),
       kind_(kind),
       first_key_(first_key),
-      connect_(std::move(connect)) {
+      connect_(std::move(connect)),
+      scrambles_(kind != Kind::light && world.chance(faults.scrambled)) {
   write_script();
 }
 
@@ -78,6 +81,7 @@ bool Client::step() {
 
 bool Client::send_some() {
   if (state_ != State::talking || socket_->server_closed) return false;
+  if (scrambles_ && hello_sent_ < net::ScrambledFilter::hello.size()) return greet();
   if (sent_ == script_.size()) {
     // The client may finish before the last replies or long after them.
     if (!expected_.empty() && !world_.chance(5)) return false;
@@ -95,16 +99,40 @@ bool Client::send_some() {
   }
   const std::size_t most = world_.chance(30) ? rest : std::min<std::size_t>(rest, 40);
   const std::size_t size = 1 + world_.below(most);
-  socket_->in_flight.append(script_, sent_, size);
+  std::string bytes = script_.substr(sent_, size);
+  if (scrambles_) net::ScrambledFilter::scramble(bytes);
+  socket_->in_flight += bytes;
   sent_ += size;
   return true;
+}
+
+// What comes behind the hello may follow it at once, before it is answered.
+bool Client::greet() {
+  const std::string_view hello = net::ScrambledFilter::hello;
+  const std::size_t size = 1 + world_.below(hello.size() - hello_sent_);
+  socket_->in_flight += hello.substr(hello_sent_, size);
+  hello_sent_ += size;
+  return true;
+}
+
+void Client::take_replies(std::string bytes) {
+  if (scrambles_) {
+    const std::string_view welcome = net::ScrambledFilter::welcome;
+    const std::size_t size = std::min(bytes.size(), welcome.size() - welcome_read_);
+    require(bytes.substr(0, size) == welcome.substr(welcome_read_, size),
+            "the handshake was answered " + bytes);
+    welcome_read_ += size;
+    bytes.erase(0, size);
+    net::ScrambledFilter::scramble(bytes);
+  }
+  received_ += bytes;
+  last_replies_ += bytes;
 }
 
 bool Client::read_some() {
   if (socket_->replies.empty()) return end_if_server_has();
   const std::size_t size = 1 + world_.below(socket_->replies.size());
-  received_.append(socket_->replies, 0, size);
-  last_replies_.append(socket_->replies, 0, size);
+  take_replies(socket_->replies.substr(0, size));
   if (last_replies_.size() > kept_of_replies)
     last_replies_.erase(0, last_replies_.size() - kept_of_replies);
   socket_->replies.erase(0, size);

@@ -48,6 +48,8 @@ class Client {
   void write_script();
   void ask(const Expected& expected, const std::string& line);
   bool send_some();
+  bool greet();
+  void take_replies(std::string bytes);
   bool read_some();
   void check_reply(const std::string& line);
   std::string rows(std::uint64_t first, std::uint64_t limit) const;
@@ -63,6 +65,9 @@ class Client {
   std::function<std::shared_ptr<Socket>()> connect_;
   std::shared_ptr<Socket> socket_;
   State state_ = State::connecting;
+  const bool scrambles_;          // it speaks through net::ScrambledFilter
+  std::size_t hello_sent_ = 0;    // bytes of the filter's hello
+  std::size_t welcome_read_ = 0;  // bytes of the filter's answer
   std::string script_;
   std::size_t sent_ = 0;
   std::deque<Expected> expected_;

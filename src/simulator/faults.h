@@ -19,8 +19,9 @@ struct Faults {
   // Somebody looks at the connections. Each look wakes all workers, so it would hide that one has
   // not been woken for something else.
   bool watched = false;
-  unsigned closes = 0;  // somebody closes a connection; the chance is for each look at them
-  unsigned stall = 0;   // a client does nothing for a while; the chance is for each of its steps
+  unsigned closes = 0;     // somebody closes a connection; the chance is for each look at them
+  unsigned scrambled = 0;  // a client speaks through a byte filter; the chance is for each client
+  unsigned stall = 0;      // a client does nothing for a while; the chance is for each of its steps
   // the limit for waiting bytes is low: connections that hold most are ended
   bool little_room = false;
   // only with little room: greedy clients send half requests for which their buffers have to grow

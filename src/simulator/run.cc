@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "net/handshaker.h"
+#include "net/scrambled_filter.h"
 #include "net/shared.h"
 #include "net/streamer.h"
 #include "net/worker.h"
@@ -39,6 +41,7 @@ Faults choose_faults(World& world) {
           .reset = world.chance(30) ? 1U : 0U,
           .watched = world.chance(60),
           .closes = world.chance(30) ? 1 + static_cast<unsigned>(world.below(20)) : 0U,
+          .scrambled = world.chance(50) ? 30U : 0U,
           .stall = sometimes(5),
           .little_room = little_room,
           .large_requests = little_room && world.chance(60)};
@@ -64,6 +67,9 @@ net::ServerConfig choose_config(World& world, const Faults& faults) {
 
 // A client that sends one short line at a time holds no more than this.
 constexpr std::size_t allowance = 600;
+
+// More than is free of charge.
+constexpr std::size_t filter_memory = 700;
 
 std::size_t choose_waiting_bytes(World& world, const Faults& faults) {
   if (faults.large_requests) return 40'000 + world.below(10'000);
@@ -96,6 +102,9 @@ class SimulatedServer {
         runner_(choose_runner(world, faults)) {
     net::ServerConfig config = choose_config(world, faults);
     config.waiting = &waiting_;
+    config.filter = [](int socket, std::string_view begin) {
+      return std::make_unique<net::ScrambledFilter>(socket, begin, filter_memory);
+    };
     shared_ = std::make_unique<net::Shared>(
         config,
         [this](net::Role, CounterBlock& block) -> std::unique_ptr<net::Application> {
@@ -119,6 +128,9 @@ class SimulatedServer {
       streamers_.push_back(std::make_unique<net::Streamer>(*shared_, counters_.new_block()));
       world.start_thread([streamer = streamers_.back().get()] { streamer->run(); });
     }
+    shared_->handshakes.join();
+    handshaker_ = std::make_unique<net::Handshaker>(*shared_);
+    world.start_thread([this] { handshaker_->run(); });
     for (const auto& worker : workers_) world.start_thread([&worker] { worker->run(); });
     operator_ = std::make_unique<Operator>(world, faults, *shared_);
     world.start_thread([this] { operator_->run(); });
@@ -139,6 +151,7 @@ class SimulatedServer {
     shared_->stopping = true;
     shared_->stop_event.notify();
     shared_->streams.wake_all();
+    shared_->handshakes.wake_all();
     for (const auto& inbox : shared_->inboxes) inbox->wake();
     require(world_.run([this] { return world_.all_threads_have_ended(); }, 10 * second),
             "the server does not stop");
@@ -149,6 +162,7 @@ class SimulatedServer {
     require(waiting_.held() == 0, "memory is counted that is given back");
     workers_.clear();
     streamers_.clear();
+    handshaker_.reset();
     shared_.reset();
     require(world_.open_descriptors() == 0, "a descriptor was left open");
   }
@@ -164,6 +178,7 @@ class SimulatedServer {
   int listener_ = -1;
   std::vector<std::unique_ptr<net::Worker>> workers_;
   std::vector<std::unique_ptr<net::Streamer>> streamers_;
+  std::unique_ptr<net::Handshaker> handshaker_;
   std::unique_ptr<Operator> operator_;
 };
 
@@ -212,6 +227,7 @@ Summary run_seed(std::uint64_t seed) {
           .parked = server.count(Counter::finds_parked),
           .writes_aside = server.count(Counter::writes_aside),
           .replays = server.count(Counter::passes_replayed),
+          .handshakes = server.count(Counter::tls_handshakes),
           .shed = server.count(Counter::connections_shed),
           .closed = server.closed()};
 }

@@ -13,6 +13,7 @@ struct Summary {
   std::uint64_t parked = 0;
   std::uint64_t writes_aside = 0;
   std::uint64_t replays = 0;
+  std::uint64_t handshakes = 0;
   std::uint64_t shed = 0;
   std::uint64_t closed = 0;
 };

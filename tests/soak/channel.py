@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import select
 import socket
+import ssl
 import struct
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from soak.cutting import Ending, Plan
+from soak.tls import TlsSocket
 
 CHUNK = 1 << 16
 SLOW_CHUNK = 700
@@ -23,25 +25,35 @@ Address = int | str
 class Channel:
     """Sends a batch by its plan and collects the replies. It does not know what they mean."""
 
-    def __init__(self, address: Address, *, small_buffers: bool = False) -> None:
+    def __init__(
+        self,
+        address: Address,
+        *,
+        small_buffers: bool = False,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.address = address
         # Before the server can know of the connection.
         self.connected = time.monotonic()
         family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
-        self.socket = socket.socket(family)
-        self.socket.settimeout(20)
+        plain = socket.socket(family)
+        self.socket: socket.socket | TlsSocket = plain
+        plain.settimeout(20)
         try:
             if small_buffers:
-                self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            self.socket.connect(address if isinstance(address, str) else ("127.0.0.1", address))
+                plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            plain.connect(address if isinstance(address, str) else ("127.0.0.1", address))
             if not isinstance(address, str):
-                self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self.socket.setblocking(False)
+                plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                if tls is not None:
+                    self.socket = TlsSocket(plain, tls)
+            plain.setblocking(False)
         except OSError:
-            self.socket.close()
+            plain.close()
             raise
         self.open = True
-        self.port = 0 if family == socket.AF_UNIX else int(self.socket.getsockname()[1])
+        self.port = 0 if family == socket.AF_UNIX else int(plain.getsockname()[1])
+        self._own = plain
         self.half_closed = False
         self.began = 0.0
         self.replies: list[bytes] = []
@@ -143,11 +155,21 @@ class Channel:
             wait = min(wait, self._due - now)
         if self._read_after > now:
             wait = min(wait, self._read_after - now)
+        elif self._may_read:
+            return 0.0
         return max(0.0, wait)
 
     def wants(self, now: float) -> tuple[bool, bool]:
         """Whether it waits for something to read, and whether it waits for room to send."""
         return now >= self._read_after, self.sending and now >= self._due
+
+    @property
+    def _may_read(self) -> bool:
+        return isinstance(self.socket, TlsSocket) and self.socket.readable
+
+    def has_come(self, readable: Sequence[object], now: float) -> bool:
+        """Whether receive() has something to do, if these are the sockets that have."""
+        return self.socket in readable or (self._may_read and now >= self._read_after)
 
     def close(self) -> None:
         if self.open:
@@ -160,7 +182,7 @@ class Channel:
         if isinstance(self.address, str) or not self.open:
             return None
         try:
-            own = self.socket.getsockname()[1]
+            own = self._own.getsockname()[1]
         except OSError:
             return None
         wanted = (f"0100007F:{self.address:04X}", f"0100007F:{own:04X}")
@@ -193,7 +215,7 @@ def drive(channels: Sequence[Channel], patience: float) -> bool:
         if readable or writable:
             moved = now
         for channel in busy:
-            if channel.open and channel.socket in readable:
+            if channel.open and channel.has_come(readable, now):
                 channel.receive(now)
             if channel.open:
                 channel.send(now)

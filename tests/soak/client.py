@@ -10,10 +10,12 @@ import collections
 import json
 import os
 import random
+import ssl
 import time
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from soak.channel import Address, Channel, drive, server_holds
 from soak.cutting import Ending, Plan, cut
@@ -36,6 +38,7 @@ from soak.requests import (
 from soak.shared import Disturbance, Phase, Shared, State, die_with_parent
 from soak.sqlside import SqlSide
 from soak.tables import Row, Table
+from soak.tls import TlsSocket
 
 #: Errors that a request may get while something else happens at the same time.
 DISTURBED: dict[bytes, tuple[Disturbance, ...]] = {
@@ -60,6 +63,7 @@ class Settings:
     read_addresses: Sequence[Address]
     write_addresses: Sequence[Address]
     concurrent_writers: bool  # the server has more than one worker on the write port
+    authority: Path | None = None  # of the server's certificate; None: no connection speaks TLS
 
 
 @dataclass
@@ -76,6 +80,9 @@ class Client:
         self, settings: Settings, tables: Sequence[Table], shared: Shared, sql: SqlSide
     ) -> None:
         self._settings = settings
+        self._tls: ssl.SSLContext | None = None
+        if settings.authority is not None:
+            self._tls = ssl.create_default_context(cafile=settings.authority)
         self._shared = shared
         self._tables = tables
         self._sql = sql
@@ -152,7 +159,11 @@ class Client:
             self._tally["fault: closed between batches"] += 1
         slow = rng.random() < 0.1
         try:
-            side.channel = Channel(rng.choice(list(side.addresses)), small_buffers=slow)
+            address = rng.choice(list(side.addresses))
+            tls = self._tls if rng.random() < 0.4 else None
+            side.channel = Channel(address, small_buffers=slow, tls=tls)
+            if isinstance(side.channel.socket, TlsSocket):
+                self._tally["connections with TLS"] += 1
         except OSError:
             side.channel = None
             if self._shared.phase != Phase.RUN:

@@ -21,6 +21,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from server_instance import REPOSITORY, ServerInstance
+from support.certificates import make_certificate
 from support.database import Sql
 from support.servers import ON_MYSQL, SERVER_TREE, own_settings
 
@@ -76,10 +77,13 @@ class Run:
         self.folder = Path(tempfile.mkdtemp(prefix=f"{SERVER_TREE.name}-", dir=parent))
         self._tables = all_tables(ON_MYSQL)
         self._shared = Shared(self.folder, options.clients, options.patience)
+        make_certificate(self.folder, "server")
         sockets = [str(self.folder / name) for name in ("r.sock", "w.sock")]
         settings = {
             **SERVER_SETTINGS,
             "handlersocket_threads_wr": options.writers,
+            "ssl_cert": str(self.folder / "server.pem"),
+            "ssl_key": str(self.folder / "server-key.pem"),
             "handlersocket_socket": sockets[0],
             "handlersocket_socket_wr": sockets[1],
         }
@@ -133,6 +137,7 @@ class Run:
                 (self._server.hs_port, self._server.hs_port, self._sockets[0]),
                 (self._server.hs_port_wr, self._server.hs_port_wr, self._sockets[1]),
                 options.writers > 1,
+                self.folder / "server.pem",
             )
             sql = SqlSide(self._server.socket)
             arguments = (parent, settings, self._tables, self._shared, sql)

@@ -29,7 +29,8 @@ ConnectionRows connection_rows() {
                             .idle_ms = in_ms(one.idle),
                             .bytes_received = one.received,
                             .bytes_sent = one.sent,
-                            .waiting_bytes = one.waiting_bytes});
+                            .waiting_bytes = one.waiting_bytes,
+                            .protocol = one.protocol});
     }
   }
   return shown;

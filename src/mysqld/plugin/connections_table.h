@@ -24,6 +24,7 @@ struct ConnectionRow {
   std::uint64_t bytes_received;
   std::uint64_t bytes_sent;
   std::uint64_t waiting_bytes;
+  std::string_view protocol;
 };
 
 using ConnectionCell = std::variant<std::uint64_t, std::string_view>;
@@ -53,6 +54,8 @@ inline constexpr std::array connection_columns{
                      [](const ConnectionRow& row) -> ConnectionCell { return row.bytes_sent; }},
     ConnectionColumn{"WAITING_BYTES", 0,
                      [](const ConnectionRow& row) -> ConnectionCell { return row.waiting_bytes; }},
+    ConnectionColumn{"PROTOCOL", 16,
+                     [](const ConnectionRow& row) -> ConnectionCell { return row.protocol; }},
 };
 
 struct ConnectionRows {

@@ -12,10 +12,12 @@
 #include "mysqld/plugin/status_variables.h"
 #include "mysqld/plugin/system_variables.h"
 #include "mysqld/server/logging.h"
+#include "mysqld/server/tls_context.h"
 #include "mysqld/store/table_store.h"
 #include "mysqld/thread/host_thread.h"
 #include "mysqld/thread/wait_watch.h"
 #include "session/pass_runner.h"
+#include "tls/channel.h"
 
 namespace hs::mysqld {
 namespace {
@@ -28,6 +30,7 @@ struct Port {
   session::RunnerConfig runner;
   TableStoreConfig store;
   HostThreadConfig host;
+  tls::ContextSource tls_context;
   std::optional<WaitWatch> watch;  // of a port that writes
   std::unique_ptr<net::Server> server;
 };
@@ -102,11 +105,24 @@ net::ServerConfig network_settings(bool writes) {
   return config;
 }
 
+bool tls_is(std::string_view wanted) { return text_option(Option::tls) == wanted; }
+
+void set_up_tls(net::ServerConfig& config, const tls::ContextSource& context) {
+  config.plain_is_refused = [is_required = tls_is("REQUIRED")] {
+    return is_required || server::requires_secure_transport();
+  };
+  if (tls_is("OFF")) return;
+  config.filter = [&context](int socket, std::string_view begin) {
+    return std::make_unique<tls::TlsChannel>(socket, begin, context);
+  };
+}
+
 std::unique_ptr<Port> make_port(bool writes) {
   auto port = std::make_unique<Port>();
   port->runner.session.writable = writes;
   port->runner.session.secret =
       text_option(writes ? Option::plain_secret_wr : Option::plain_secret);
+  port->tls_context = [] { return tls::Context(server::tls_context()); };
   port->runner.max_request_size = number_option(Option::max_request_size);
   port->runner.wrong_secret_delay = wrong_secret_delay;
   port->runner.lock_wait_timeout = std::chrono::seconds(number_option(Option::lock_wait_timeout));
@@ -139,9 +155,10 @@ void say_where_it_listens(const net::Server& server, bool writes, unsigned worke
 // Null if there is nothing to listen on, or if listening fails. The server continues without this
 // port.
 std::unique_ptr<Port> open_port(bool writes) {
-  const net::ServerConfig config = network_settings(writes);
+  net::ServerConfig config = network_settings(writes);
   if (config.port.empty() && config.socket_path.empty()) return nullptr;
   std::unique_ptr<Port> port = make_port(writes);
+  set_up_tls(config, port->tls_context);
   const auto make_runner =
       [&port = *port](net::Role role, CounterBlock& block) -> std::unique_ptr<net::Application> {
     return HostedRunner::make(port, role, block);

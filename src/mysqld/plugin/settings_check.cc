@@ -88,6 +88,11 @@ bool settings_can_be_meant() {
     refuse("handlersocket_character_set has to be utf8mb4 or binary");
     possible = false;
   }
+  const std::string_view tls = text_option(Option::tls);
+  if (tls != "OFF" && tls != "PREFERRED" && tls != "REQUIRED") {
+    refuse("handlersocket_tls has to be OFF, PREFERRED or REQUIRED");
+    possible = false;
+  }
   for (const OptionInfo& info : option_table) {
     if (is_number(info)) require(is_possible_number(info));
   }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar, Unpack
@@ -75,10 +76,12 @@ class Client:
         *,
         secret: Value | None = None,
         timeout: float | None = 30.0,
+        tls: ssl.SSLContext | bool = False,
     ) -> None:
         self._address = address
         self._secret = secret
         self._timeout = timeout
+        self._tls = tls
         self._lock = threading.RLock()
         self._connection: Connection | None = None
         self._opened: dict[_IndexName, int] = {}
@@ -112,7 +115,7 @@ class Client:
             if self._connection is None or not self._connection.usable:
                 self.close()
                 self._opened.clear()
-                connection = Connection(self._address, timeout=self._timeout)
+                connection = Connection(self._address, timeout=self._timeout, tls=self._tls)
                 if self._secret is not None:
                     connection.request(Auth(self._secret))
                 self._connection = connection

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import select
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -19,19 +20,30 @@ T = TypeVar("T")
 Address: TypeAlias = tuple[str, int] | str | PathLike[str]
 
 _CHUNK = 256 * 1024
+#: A socket that does not block has nothing to give or no room; TLS may lack the rest of a record.
+_WOULD_BLOCK = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class Connection:
     """A connection to one port of the server: a (host, port) or the path of a Unix socket.
 
     `timeout` bounds in seconds how long the server may keep this side waiting
-    without a byte sent or received (None: forever). Threads may share it: each request, and
+    without a byte sent or received (None: forever). `tls` is True for TLS with the authorities that
+    this machine trusts, or a context of your own; host and certificate are verified unless that
+    context says otherwise. Threads may share it: each request, and
     each pipeline as a whole, waits until the one before has its replies.
     After ConnectionLost or ProtocolError it is closed.
     """
 
-    def __init__(self, address: Address, *, timeout: float | None = 30.0) -> None:
+    def __init__(
+        self,
+        address: Address,
+        *,
+        timeout: float | None = 30.0,
+        tls: ssl.SSLContext | bool = False,
+    ) -> None:
         self._timeout = timeout
+        self._tls = ssl.create_default_context() if tls is True else tls or None
         self._received = bytearray()
         self._searched = 0  # bytes of _received known to hold no LF
         self._turn = threading.Lock()  # held by who sends and is owed replies
@@ -121,15 +133,25 @@ class Connection:
         try:
             poll = select.poll()
             poll.register(self._socket, select.POLLIN)
-            return bool(poll.poll(0))
+            if not poll.poll(0):
+                return False
+            if isinstance(self._socket, ssl.SSLSocket):
+                self._socket.recv(1)
+            return True
+        except _WOULD_BLOCK:  # what has come belongs to TLS, a ticket for example
+            return False
         except (OSError, ValueError):  # ValueError: closed by another thread
             return True
 
     def _connect(self, address: Address) -> socket.socket:
+        if self._tls is not None and not isinstance(address, tuple):
+            raise ValueError("TLS needs a host and a port: a Unix socket has none")
         try:
             if isinstance(address, tuple):
                 connected = socket.create_connection(address, self._timeout)
                 connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                if self._tls is not None:
+                    connected = self._shake_hands(connected, address[0])
             else:
                 connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
                 connected.settimeout(self._timeout)
@@ -143,6 +165,14 @@ class Connection:
             raise ConnectionLost(text, nothing_sent=True) from error
         connected.setblocking(False)
         return connected
+
+    def _shake_hands(self, connected: socket.socket, host: str) -> socket.socket:
+        assert self._tls is not None
+        try:
+            return self._tls.wrap_socket(connected, server_hostname=host)
+        except BaseException:
+            connected.close()
+            raise
 
     def _next_line(self) -> bytes | None:
         """Takes a whole line out of what was received, if there is one."""
@@ -163,11 +193,13 @@ class Connection:
             if unsent:
                 try:
                     return unsent[self._socket.send(unsent) :]
-                except BlockingIOError:
+                except _WOULD_BLOCK:
                     pass
             if not self._wait(for_writing=bool(unsent)):
                 return unsent  # there is room to write again
             received = self._socket.recv(_CHUNK)
+        except _WOULD_BLOCK:
+            return unsent
         except (OSError, ValueError) as error:  # ValueError: closed by another thread
             text = str(error) or type(error).__name__
             raise ConnectionLost(text, nothing_sent=nothing_sent) from error
@@ -178,6 +210,8 @@ class Connection:
 
     def _wait(self, *, for_writing: bool) -> bool:
         """Waits for the socket; says whether there is something to read."""
+        if isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():
+            return True
         poll = select.poll()
         poll.register(self._socket, select.POLLIN | (select.POLLOUT if for_writing else 0))
         deadline = None if self._timeout is None else time.monotonic() + self._timeout

@@ -37,6 +37,8 @@
 #include <sql/sql_select.h>
 #include <sql/sql_thd_internal_api.h>
 #include <sql/sql_update.h>
+#include <sql/ssl_acceptor_context_operator.h>
+#include <sql/ssl_init_callback.h>
 #include <sql/sys_vars_shared.h>
 #include <sql/table.h>
 #include <sql/table_trigger_dispatcher.h>

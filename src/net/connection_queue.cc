@@ -1,4 +1,4 @@
-#include "net/stream_queue.h"
+#include "net/connection_queue.h"
 
 #include <utility>
 
@@ -6,21 +6,21 @@
 
 namespace hs::net {
 
-void StreamQueue::join() {
+void ConnectionQueue::join() {
   const std::lock_guard lock(mutex_);
-  ++streamers_;
+  ++carriers_;
 }
 
-void StreamQueue::leave() {
+void ConnectionQueue::leave() {
   const std::lock_guard lock(mutex_);
-  if (--streamers_ != 0) return;
+  if (--carriers_ != 0) return;
   give_back_where([](const Connection&) { return true; });
 }
 
-bool StreamQueue::push(Connection& connection) {
+bool ConnectionQueue::push(Connection& connection) {
   {
     const std::lock_guard lock(mutex_);
-    if (streamers_ == 0) return false;
+    if (carriers_ == 0) return false;
     connection.next_in_queue = nullptr;
     (first_ == nullptr ? first_ : last_->next_in_queue) = &connection;
     last_ = &connection;
@@ -29,7 +29,7 @@ bool StreamQueue::push(Connection& connection) {
   return true;
 }
 
-Connection* StreamQueue::pop(std::chrono::milliseconds patience) {
+Connection* ConnectionQueue::pop(std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
   if (first_ == nullptr) {
     ++idle_;
@@ -40,32 +40,32 @@ Connection* StreamQueue::pop(std::chrono::milliseconds patience) {
   return std::exchange(first_, first_->next_in_queue);
 }
 
-bool StreamQueue::has_spare() {
+bool ConnectionQueue::has_spare() {
   const std::lock_guard lock(mutex_);
-  const std::size_t left_for_finds = streamers_ > 1 ? 1 : 0;
+  const std::size_t left_for_finds = carriers_ > 1 ? 1 : 0;
   return first_ == nullptr && idle_ > left_for_finds;
 }
 
-bool StreamQueue::anyone_waits() {
+bool ConnectionQueue::anyone_waits() {
   const std::lock_guard lock(mutex_);
   return first_ != nullptr;
 }
 
-void StreamQueue::wake_all() { filled_.notify_all(); }
+void ConnectionQueue::wake_all() { filled_.notify_all(); }
 
-void StreamQueue::give_back_all_of(const Inbox& inbox) {
+void ConnectionQueue::give_back_all_of(const Inbox& inbox) {
   const std::lock_guard lock(mutex_);
   give_back_where([&](const Connection& connection) { return &connection.home == &inbox; });
 }
 
-void StreamQueue::give_back(const Connection& connection) {
+void ConnectionQueue::give_back(const Connection& connection) {
   const std::lock_guard lock(mutex_);
   give_back_where([&](const Connection& waiting) { return &waiting == &connection; });
 }
 
 // Gives back the connections for which the condition holds, marked as broken.
 template <class Condition>
-void StreamQueue::give_back_where(Condition condition) {
+void ConnectionQueue::give_back_where(Condition condition) {
   Connection* rest = std::exchange(first_, nullptr);
   while (rest != nullptr) {
     Connection& connection = *std::exchange(rest, rest->next_in_queue);

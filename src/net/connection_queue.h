@@ -1,8 +1,8 @@
-// StreamQueue: connections that wait for a streamer.
+// ConnectionQueue: connections that wait for a carrier, a thread that does what takes long.
 //
-// Workers put connections in, and streamers take them out. The queue owns no connection and never
-// allocates. Each connection comes back through its worker's inbox, even when no streamer is left
-// to carry its find.
+// One queue is for streamers, and one for handshakers. Workers put connections in, and carriers
+// take them out. The queue owns no connection and never allocates. Each connection comes back
+// through its worker's inbox, even when no carrier is left.
 #pragma once
 
 #include <chrono>
@@ -14,16 +14,16 @@
 
 namespace hs::net {
 
-class StreamQueue {
+class ConnectionQueue {
  public:
-  // A streamer has started or left. When the last one leaves, it gives back all connections of the
+  // A carrier has started or left. When the last one leaves, it gives back all connections of the
   // queue, marked as broken.
   void join();
   void leave();
 
-  // Called by a worker. False if there is no streamer.
+  // Called by a worker. False if there is no carrier.
   bool push(Connection& connection);
-  // Called by a worker: whether a streamer has nothing to do. If there are several streamers, one
+  // Called by a worker: whether a carrier has nothing to do. If there are several carriers, one
   // is kept free for long finds, so then two must have nothing to do.
   bool has_spare();
   // Called by its worker: gives back the connection if it still waits.
@@ -31,11 +31,11 @@ class StreamQueue {
   // Called by a worker that leaves: gives back those of its connections that still wait.
   void give_back_all_of(const Inbox& inbox);
 
-  // Called by a streamer: whether a connection waits to be taken.
+  // Called by a carrier: whether a connection waits to be taken.
   bool anyone_waits();
-  // Called by a streamer. Null if no connection came for `patience`.
+  // Called by a carrier. Null if no connection came for `patience`.
   Connection* pop(std::chrono::milliseconds patience);
-  // Wakes every streamer.
+  // Wakes every carrier.
   void wake_all();
 
  private:
@@ -44,8 +44,8 @@ class StreamQueue {
 
   std::mutex mutex_;
   kernel::Condition filled_;
-  std::size_t streamers_ = 0;
-  std::size_t idle_ = 0;  // those of the streamers that wait in pop()
+  std::size_t carriers_ = 0;
+  std::size_t idle_ = 0;  // those of the carriers that wait in pop()
   Connection* first_ = nullptr;
   Connection* last_ = nullptr;
 };

@@ -1,0 +1,26 @@
+"""Certificates for servers that tests start, made by openssl."""
+
+from __future__ import annotations
+
+import ssl
+import subprocess
+from pathlib import Path
+
+
+def make_certificate(folder: Path, name: str) -> None:
+    """A certificate for this host, which is its own authority, and its key in NAME-key.pem."""
+    certificate, key = folder / f"{name}.pem", folder / f"{name}-key.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    command += ["-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"]
+    command += ["-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True)
+    key.chmod(0o644)
+
+
+def context_for(
+    folder: Path, version: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3, trusted: str = "server"
+) -> ssl.SSLContext:
+    """Of a client that verifies the host and the authority."""
+    context = ssl.create_default_context(cafile=str(folder / f"{trusted}.pem"))
+    context.minimum_version = context.maximum_version = version
+    return context
