@@ -24,7 +24,7 @@ ALLOWED = {
 # Each room of mysqld/, and what it may include besides itself: the rooms below it, and the folders.
 ROOMS = {
     "server": ({"base"}, set()),
-    "thread": (set(), {"server"}),
+    "thread": ({"base"}, {"server"}),
     "opening": ({"base", "store"}, {"server", "thread"}),
     "reading": ({"base", "protocol", "store"}, {"server", "opening"}),
     "writing": ({"base", "protocol"}, {"server", "opening", "reading"}),

@@ -48,7 +48,8 @@ enum class OptionType : std::uint8_t {
   text,
   secret,  // text that SHOW VARIABLES does not show
   number,
-  ignored,  // a number of the original's that has no effect here; setting it is logged
+  live_number,  // a number that SET GLOBAL may change
+  ignored,      // a number of the original's that has no effect here; setting it is logged
 };
 
 struct OptionInfo {
@@ -73,6 +74,10 @@ constexpr OptionInfo secret(Option option, const char* name, const char* help) {
 constexpr OptionInfo number(Option option, const char* name, std::uint64_t value,
                             std::uint64_t least, std::uint64_t most, const char* help) {
   return {option, name, OptionType::number, "", value, least, most, help};
+}
+constexpr OptionInfo live_number(Option option, const char* name, std::uint64_t value,
+                                 std::uint64_t least, std::uint64_t most, const char* help) {
+  return {option, name, OptionType::live_number, "", value, least, most, help};
 }
 constexpr OptionInfo ignored(Option option, const char* name, std::uint64_t value,
                              std::uint64_t most) {
@@ -99,11 +104,12 @@ inline constexpr std::array option_table{
                    "Worker threads that serve the read port; 0: one for each core, at most 16"),
     detail::number(Option::threads_wr, "threads_wr", 1, 1, 3000,
                    "Worker threads that serve the write port"),
-    detail::number(Option::timeout, "timeout", 300, 0, 86400,
-                   "Seconds after which a connection that does nothing is closed; 0: never"),
-    detail::number(Option::stream_patience, "stream_patience", 10, 1, 86400,
-                   "Seconds that a long find waits in all for its client, where it cannot give its "
-                   "table back meanwhile"),
+    detail::live_number(Option::timeout, "timeout", 300, 0, 86400,
+                        "Seconds after which a connection that does nothing is closed; 0: never"),
+    detail::live_number(
+        Option::stream_patience, "stream_patience", 10, 1, 86400,
+        "Seconds that a long find waits in all for its client, where it cannot give its "
+        "table back meanwhile"),
     detail::number(Option::backlog, "backlog", 32768, 5, 1000000, "Length of the listen queue"),
     detail::number(Option::sndbuf, "sndbuf", 0, 0, 16777216,
                    "SO_SNDBUF of a connection, bytes; 0: the system's default"),
@@ -111,9 +117,10 @@ inline constexpr std::array option_table{
                    "SO_RCVBUF of a connection, bytes; 0: the system's default"),
     detail::number(Option::readsize, "readsize", 0, 0, 16777216,
                    "Most bytes taken from one connection in one pass; 0: 64 KiB"),
-    detail::number(Option::busy_poll, "busy_poll", 30, 0, 1000,
-                   "Microseconds that a worker stays awake for the next request of a client that "
-                   "is alone, as long as that pays; 0: it sleeps at once"),
+    detail::live_number(
+        Option::busy_poll, "busy_poll", 30, 0, 1000,
+        "Microseconds that a worker stays awake for the next request of a client that "
+        "is alone, as long as that pays; 0: it sleeps at once"),
     detail::ignored(Option::accept_balance, "accept_balance", 0, 10000),
     detail::text(
         Option::tls, "tls", "PREFERRED",
@@ -126,25 +133,31 @@ inline constexpr std::array option_table{
     detail::text(Option::character_set, "character_set", "utf8mb4",
                  "Character set of requests and replies: utf8mb4, or binary for the bytes of each "
                  "column's own set"),
-    detail::number(Option::max_connections, "max_connections", 10000, 1, 1000000,
-                   "Most connections at a time, of the read port and of the write port each"),
-    detail::number(Option::max_request_size, "max_request_size", 67108864, 1024, 1073741824,
-                   "Longest request, bytes"),
-    detail::number(Option::max_waiting_bytes, "max_waiting_bytes", 268435456, 1048576,
-                   1099511627776,
-                   "Most memory for requests and replies of both ports that wait to be read or "
-                   "sent, bytes; at most half of it for one request"),
-    detail::number(
+    detail::live_number(Option::max_connections, "max_connections", 10000, 1, 1000000,
+                        "Most connections at a time, of the read port and of the write port each"),
+    detail::live_number(Option::max_request_size, "max_request_size", 67108864, 1024, 1073741824,
+                        "Longest request, bytes"),
+    detail::live_number(
+        Option::max_waiting_bytes, "max_waiting_bytes", 268435456, 1048576, 1099511627776,
+        "Most memory for requests and replies of both ports that wait to be read or "
+        "sent, bytes; at most half of it for one request"),
+    detail::live_number(
         Option::lock_wait_timeout, "lock_wait_timeout", 5, 1, 31536000,
         "Seconds that a request waits for a table or row that another session has locked"),
-    detail::number(Option::row_wait, "row_wait", 10, 0, 10000,
-                   "Milliseconds that a write waits inside the engine for a locked row before its "
-                   "worker leaves it to another thread; 0: as long as the engine waits"),
+    detail::live_number(
+        Option::row_wait, "row_wait", 10, 0, 10000,
+        "Milliseconds that a write waits inside the engine for a locked row before its "
+        "worker leaves it to another thread; 0: as long as the engine waits"),
     detail::number(Option::verbose, "verbose", 10, 0, 10000,
                    "0: only warnings and errors are logged"),
     detail::ignored(Option::epoll, "epoll", 1, 1),
     detail::ignored(Option::wrlock_timeout, "wrlock_timeout", 12, 3600),
 };
+
+constexpr bool is_number(const OptionInfo& info) {
+  return info.type == OptionType::number || info.type == OptionType::live_number ||
+         info.type == OptionType::ignored;
+}
 
 namespace detail {
 constexpr bool option_table_is_in_order() {

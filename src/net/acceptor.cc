@@ -65,7 +65,7 @@ void Acceptor::accept_some(const Listener& listener, std::uint64_t now,
       continue;
     }
     if (shared_.connections.fetch_add(1, std::memory_order_relaxed) >=
-        shared_.config.max_connections) {
+        shared_.config.max_connections.get()) {
       shared_.connections.fetch_sub(1, std::memory_order_relaxed);
       counters_.add(Counter::connections_refused);
       continue;

@@ -89,9 +89,11 @@ void ConnectionLists::mark_active(Connection& connection, std::uint64_t now) {
 }
 
 Connection* ConnectionLists::first_idle(std::uint64_t now) const {
-  if (idle_timeout_ == 0 || active_.empty()) return nullptr;
+  const std::chrono::nanoseconds timeout = idle_timeout_.get();
+  if (timeout.count() == 0 || active_.empty()) return nullptr;
   Connection& first = active_.front();
-  return now - first.listed_at >= idle_timeout_ + activity_grain ? &first : nullptr;
+  const std::uint64_t idle = now - first.listed_at;
+  return idle >= static_cast<std::uint64_t>(timeout.count()) + activity_grain ? &first : nullptr;
 }
 
 Connection* ConnectionLists::first_unblocked(std::uint64_t now) const {

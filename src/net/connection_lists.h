@@ -6,19 +6,22 @@
 
 #include <array>
 #include <cassert>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <list>
 #include <memory>
 
+#include "base/setting.h"
 #include "net/connection.h"
 
 namespace hs::net {
 
 class ConnectionLists {
  public:
-  // Both in ns. `idle_timeout` 0: none.
-  ConnectionLists(std::uint64_t idle_timeout, std::uint64_t handshake_timeout)
+  // `idle_timeout` is read when it is needed; 0: none. `handshake_timeout` in ns.
+  ConnectionLists(const Setting<std::chrono::seconds>& idle_timeout,
+                  std::uint64_t handshake_timeout)
       : idle_timeout_(idle_timeout), handshake_timeout_(handshake_timeout) {}
 
   Connection& add(Accepted socket, std::unique_ptr<Dialogue> dialogue, Inbox& home,
@@ -84,7 +87,7 @@ class ConnectionLists {
   void list_by_state(Connection& connection, std::uint64_t now);
   void move(Connection& connection, List& to, std::uint64_t at);
 
-  const std::uint64_t idle_timeout_;
+  const Setting<std::chrono::seconds>& idle_timeout_;
   const std::uint64_t handshake_timeout_;
   mutable List active_;  // waiting to flushing, ordered by the last activity
   mutable std::array<List, delays_ms.size()> blocked_;

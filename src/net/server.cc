@@ -76,6 +76,7 @@ class Server::Impl {
     const std::shared_lock asks(asking_);
     return ask_to_close(shared_, id, patience);
   }
+  ServerConfig& config() { return shared_.config; }
   std::size_t connections() const { return shared_.connections.load(std::memory_order_relaxed); }
   unsigned bound_port() const { return bound_port_; }
   const std::vector<std::string>& places() const { return places_; }
@@ -150,6 +151,7 @@ Server::Server(ServerConfig config, ApplicationFactory factory, CounterSet& coun
 
 Server::~Server() = default;
 
+ServerConfig& Server::config() { return impl_->config(); }
 bool Server::start() { return impl_->start(); }
 void Server::stop() { impl_->stop(); }
 std::size_t Server::connections() const { return impl_->connections(); }

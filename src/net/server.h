@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/counters.h"
+#include "base/setting.h"
 #include "net/application.h"
 #include "net/byte_filter.h"
 
@@ -35,11 +36,13 @@ struct ServerConfig {
   int receive_buffer = 0;  // SO_RCVBUF, the same
   unsigned workers = 1;
   unsigned streamers = 1;
-  std::chrono::seconds idle_timeout{300};    // 0: none
-  std::chrono::seconds stream_patience{10};  // how long a find that cannot be parked waits in all
-  std::chrono::microseconds busy_poll{30};   // 0: none; see net/busy_poll.h
-  std::size_t max_connections = 10'000;      // of this server
-  std::size_t max_request_size = std::size_t{64} << 20;
+  Setting<std::chrono::seconds> idle_timeout{std::chrono::seconds(300)};  // 0: none
+  // How long a find that cannot be parked waits in all.
+  Setting<std::chrono::seconds> stream_patience{std::chrono::seconds(10)};
+  // 0: none; see net/busy_poll.h
+  Setting<std::chrono::microseconds> busy_poll{std::chrono::microseconds(30)};
+  Setting<std::size_t> max_connections = 10'000;  // of this server
+  Setting<std::size_t> max_request_size = std::size_t{64} << 20;
   // Counts the memory of the connections, and outlives the server. Null: the server has one of its
   // own.
   WaitingBytes* waiting = nullptr;
@@ -114,6 +117,9 @@ class Server {
   // Closes the listeners and every connection (each client gets an end of file) and joins the
   // threads. It does not wait for any client, so it takes a bounded time.
   void stop();
+
+  // Any thread, one at a time: its members of type Setting may be changed while the server works.
+  ServerConfig& config();
 
   std::size_t connections() const;
 

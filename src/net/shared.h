@@ -1,7 +1,7 @@
 // Shared: what all threads of one server have in common.
 //
-// The Server owns it. The configuration and the listeners are set before any thread starts. All
-// threads may use the other members at the same time.
+// The Server owns it. The configuration and the listeners are set before any thread starts; only
+// what is a Setting may change later. All threads may use the other members at the same time.
 #pragma once
 
 #include <atomic>
@@ -44,7 +44,7 @@ struct Shared {
     }
   }
 
-  const ServerConfig config;
+  ServerConfig config;
   const ApplicationFactory factory;
   const LogFunction log;
 

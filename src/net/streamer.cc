@@ -80,7 +80,7 @@ class ClientStream final : public Stream {
   // Returns Sent::all if the client has made room. All waits for the client are counted together: a
   // client that takes a byte now and then is no better than one that takes none.
   Sent wait_for_room(bool may_stall) {
-    const std::chrono::nanoseconds patience = shared_.config.stream_patience;
+    const std::chrono::nanoseconds patience = shared_.config.stream_patience.get();
     const std::uint64_t limit =
         may_stall ? park_after : static_cast<std::uint64_t>(patience.count());
     std::array<pollfd, 2> waits{

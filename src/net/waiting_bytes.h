@@ -33,7 +33,7 @@ class WaitingBytes {
   WaitingBytes(const WaitingBytes&) = delete;
   WaitingBytes& operator=(const WaitingBytes&) = delete;
 
-  // To be called before there are connections.
+  // Any thread. What is held already and has no room in the new limit goes when something is added.
   void set_limit(std::size_t limit) { limit_ = limit; }
   std::size_t limit() const { return limit_; }
   // What all connections hold at the moment, without what is free of charge.

@@ -74,7 +74,7 @@ int Worker::time_to_wait() const {
 // several clients, either the next request is there before the worker could fall asleep, or nobody
 // knows when it comes.
 std::size_t Worker::await_events(int timeout_ms) {
-  const bool may_stay = shared_.config.busy_poll.count() != 0 && timeout_ms != 0;
+  const bool may_stay = shared_.config.busy_poll.get().count() != 0 && timeout_ms != 0;
   std::size_t count = 0;
   if (may_stay && turns_.size() == 1 && busy_poll_.worth_it()) count = stay_awake();
   if (count == 0) count = take_events(timeout_ms);
@@ -86,7 +86,7 @@ std::size_t Worker::await_events(int timeout_ms) {
 
 std::size_t Worker::stay_awake() {
   counters_.add(Counter::busy_polls);
-  const std::chrono::nanoseconds limit = shared_.config.busy_poll;
+  const std::chrono::nanoseconds limit = shared_.config.busy_poll.get();
   const std::uint64_t deadline =
       kernel::monotonic_now() + static_cast<std::uint64_t>(limit.count());
   std::size_t count = take_events(0);

@@ -31,7 +31,7 @@ Worker::Worker(Shared& shared, Inbox& inbox, CounterBlock& counters)
       inbox_(inbox),
       counters_(counters),
       acceptor_(shared, inbox, counters),
-      connections_(in_ns(shared.config.idle_timeout), in_ns(shared.config.handshake_timeout)),
+      connections_(shared.config.idle_timeout, in_ns(shared.config.handshake_timeout)),
       arena_size_(std::max(smallest_arena, 2 * (shared.config.read_size + small_rest))),
       arena_(std::make_unique_for_overwrite<char[]>(arena_size_ + discard_size)) {
   turns_.reserve(turns_at_once);
@@ -158,8 +158,8 @@ bool Worker::receive(Connection& connection) {
   const bool in_arena = kept <= small_rest;
   // Two bytes more than may be kept (for CR and LF) are enough to see that the request is too
   // large.
-  const std::size_t most = most_kept(connection);
-  assert(kept <= most);
+  // The limit may have become lower since.
+  const std::size_t most = std::max(kept, most_kept(connection));
   std::size_t room = std::min(shared_.config.read_size, most - kept + 2);
   char* begin = nullptr;
   if (in_arena) {
@@ -227,7 +227,7 @@ std::size_t Worker::room_without_charge(Connection& connection, std::span<char> 
 
 // How many bytes of an incomplete request may be kept.
 std::size_t Worker::most_kept(const Connection& connection) const {
-  return std::min(shared_.config.max_request_size, connection.dialogue->most_waiting);
+  return std::min(shared_.config.max_request_size.get(), connection.dialogue->most_waiting);
 }
 
 // Gets memory for `room` more bytes of the input. False: there is none at the moment.
@@ -448,7 +448,7 @@ void Worker::drain(Connection& connection) {
   connection.drained += read.bytes;
   if (read.result == Transfer::Result::failed || read.bytes == 0 ||
       (connection.peer_done && !connection.readable) ||
-      connection.drained > shared_.config.max_request_size) {
+      connection.drained > shared_.config.max_request_size.get()) {
     return close(connection);
   }
   if (connection.readable) enqueue(connection);

@@ -240,7 +240,7 @@ bool PassRunner::execute_lines(std::size_t number, std::span<Turn> turns, Buffer
     return true;
   }
   if (turn.in_line && turn.consumed == 0) [[unlikely]] {
-    if (time_blocked(turn) < config_.lock_wait_timeout) {
+    if (time_blocked(turn) < config_.lock_wait_timeout.get()) {
       turn.next = Next::in_line;
       turn.reply_end = out.size();
       return true;
@@ -251,9 +251,9 @@ bool PassRunner::execute_lines(std::size_t number, std::span<Turn> turns, Buffer
   while (step == Step::done || step == Step::again) {
     const std::optional<Line> line =
         line_at(turn.input, turn.consumed, std::max(turn.consumed, turn.scanned));
-    const bool too_long =
-        line ? line->text.size() > std::min(config_.max_request_size, turn.dialogue->most_waiting)
-             : turn.oversized && turn.consumed == 0;
+    const bool too_long = line ? line->text.size() > std::min(config_.max_request_size.get(),
+                                                              turn.dialogue->most_waiting)
+                               : turn.oversized && turn.consumed == 0;
     if (too_long) [[unlikely]] {
       ReplyWriter(out).error(Error::request_size);
       tally(Counter::requests_malformed);
@@ -339,7 +339,7 @@ PassRunner::Step PassRunner::execute_line(std::size_t number, std::span<Turn> tu
     case Verdict::not_yet: return commit_so_far(number, turns, out) ? Step::again : Step::broken;
     case Verdict::blocked:
       if (turn.blocked_since == 0 || turn.consumed != 0) tally(Counter::requests_blocked);
-      if (const auto blocked = time_blocked(turn); blocked < config_.lock_wait_timeout) {
+      if (const auto blocked = time_blocked(turn); blocked < config_.lock_wait_timeout.get()) {
         turn.next = !answer.status.ok() && blocked >= queue_after ? Next::queue : Next::retry;
         return Step::stop;
       }

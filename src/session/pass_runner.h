@@ -25,6 +25,7 @@
 
 #include "base/buffer.h"
 #include "base/counters.h"
+#include "base/setting.h"
 #include "net/application.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -34,8 +35,8 @@ namespace hs::session {
 // Outlives the runners and their sessions.
 struct RunnerConfig {
   SessionConfig session;
-  std::size_t max_request_size = std::size_t{64} << 20;
-  std::chrono::nanoseconds lock_wait_timeout = std::chrono::seconds{50};
+  Setting<std::size_t> max_request_size = std::size_t{64} << 20;
+  Setting<std::chrono::nanoseconds> lock_wait_timeout{std::chrono::seconds{50}};
   // A wrong secret is answered after this time, so that nobody can try many on a connection that
   // stays open.
   std::chrono::nanoseconds wrong_secret_delay{0};

@@ -122,7 +122,7 @@ void PassRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
   const bool is_untouched = !sink.has_sent() || sink.position != nullptr;
   if (outcome.verdict() == Verdict::blocked && is_untouched) {
     if (turn.blocked_since == 0) tally(Counter::requests_blocked);
-    if (time_blocked(turn) < config_.lock_wait_timeout) {
+    if (time_blocked(turn) < config_.lock_wait_timeout.get()) {
       requests_ = 0;
       session.position() = std::move(sink.position);
       turn.next = Next::retry;
@@ -170,7 +170,7 @@ void PassRunner::run_write(Turn& turn, const Session& session, const std::string
   const bool gave_way = outcome.verdict() == Verdict::broken || status == deadlock;
   if (!outcome.answered() || (gave_way && !outcome.is_for_good())) {
     if (turn.blocked_since == 0) tally(Counter::requests_blocked);
-    if (time_blocked(turn) < config_.lock_wait_timeout) {
+    if (time_blocked(turn) < config_.lock_wait_timeout.get()) {
       turn.next = outcome.verdict() == Verdict::oversized ? Next::in_line : Next::retry;
       requests_ = 0;
       return;

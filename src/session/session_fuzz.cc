@@ -91,7 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                       std::make_unique<hs::store::MemoryStore>(database, access, counters, bounds),
                       counters);
   hs::session::TestConnection connection(worker, streamer);
-  connection.max_request_size = config.max_request_size;
+  connection.max_request_size = config.max_request_size.get();
 
   std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
   std::size_t lines = 0;

@@ -64,7 +64,7 @@ int serve(int argc, char** argv) {
   read.server.port = "9998";
   write.server.port = "9999";
   std::uint64_t rows = 1000;
-  std::size_t max_request_size = read.runner.max_request_size;
+  std::size_t max_request_size = read.runner.max_request_size.get();
   unsigned timeout = 300;
 
   CLI::App app("HandlerSocket's front end over tables in memory");

@@ -46,7 +46,7 @@ Status Transaction::commit() {
 // A commit may have to wait for a backup that blocks commits. This metadata lock is the only one
 // that a worker waits for, because the rows are changed already.
 Status Transaction::commit_under_lock_wait_timeout() {
-  thd_->variables.lock_wait_timeout = host_.config().lock_wait_timeout_s;
+  thd_->variables.lock_wait_timeout = host_.config().lock_wait_timeout_s->get();
   const bool failed = trans_commit(thd_);
   thd_->variables.lock_wait_timeout = 0;
   const Status status = failed ? raised_error(thd_) : Status{};

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "mysqld/plugin/connection_limit.h"
+#include "mysqld/plugin/memory_limit.h"
 #include "mysqld/plugin/ports.h"
 #include "mysqld/plugin/settings_check.h"
 #include "mysqld/plugin/start_report.h"
@@ -18,20 +19,6 @@
 
 namespace hs::mysqld {
 namespace {
-
-// One request may take half of the memory for waiting bytes, because it exists twice while its
-// buffer grows.
-void fit_requests_to_memory() {
-  const std::uint64_t limit = number_option(Option::max_waiting_bytes);
-  const std::uint64_t wanted = number_option(Option::max_request_size);
-  waiting_bytes().set_limit(limit);
-  if (wanted <= limit / 2) return;
-  set_number_option(Option::max_request_size, limit / 2);
-  server::log_warning("handlersocket: handlersocket_max_request_size is " +
-                      std::to_string(limit / 2) + " instead of " + std::to_string(wanted) +
-                      ": a request may take half of handlersocket_max_waiting_bytes (" +
-                      std::to_string(limit) + ")");
-}
 
 void say_that_it_listens_nowhere() {
   log(net::LogLevel::warning,

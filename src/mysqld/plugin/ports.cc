@@ -30,6 +30,7 @@ struct Port {
   session::RunnerConfig runner;
   TableStoreConfig store;
   HostThreadConfig host;
+  Setting<std::uint32_t> lock_wait_timeout_s{0};
   tls::ContextSource tls_context;
   std::optional<WaitWatch> watch;  // of a port that writes
   std::unique_ptr<net::Server> server;
@@ -83,6 +84,26 @@ void set_port(bool writes, std::shared_ptr<Port> port) {
   (writes ? write_port : read_port) = std::move(port);
 }
 
+std::chrono::seconds seconds_of(Option option) {
+  return std::chrono::seconds(number_option(option));
+}
+
+// What SET GLOBAL may change.
+void take_live_settings(net::ServerConfig& config) {
+  config.stream_patience = seconds_of(Option::stream_patience);
+  config.idle_timeout = seconds_of(Option::timeout);
+  config.busy_poll = std::chrono::microseconds(number_option(Option::busy_poll));
+  config.max_connections = number_option(Option::max_connections);
+  config.max_request_size = number_option(Option::max_request_size);
+}
+void take_live_settings(Port& port) {
+  const std::chrono::seconds lock_wait_timeout = seconds_of(Option::lock_wait_timeout);
+  port.runner.max_request_size = number_option(Option::max_request_size);
+  port.runner.lock_wait_timeout = lock_wait_timeout;
+  port.lock_wait_timeout_s = static_cast<std::uint32_t>(lock_wait_timeout.count());
+  if (port.watch) port.watch->set_wait(std::chrono::milliseconds(number_option(Option::row_wait)));
+}
+
 net::ServerConfig network_settings(bool writes) {
   net::ServerConfig config;
   config.address = text_option(Option::address);
@@ -94,11 +115,7 @@ net::ServerConfig network_settings(bool writes) {
   config.workers =
       static_cast<unsigned>(number_option(writes ? Option::threads_wr : Option::threads));
   config.streamers = streamers;
-  config.stream_patience = std::chrono::seconds(number_option(Option::stream_patience));
-  config.idle_timeout = std::chrono::seconds(number_option(Option::timeout));
-  config.busy_poll = std::chrono::microseconds(number_option(Option::busy_poll));
-  config.max_connections = number_option(Option::max_connections);
-  config.max_request_size = number_option(Option::max_request_size);
+  take_live_settings(config);
   config.waiting = &waiting_bytes();
   if (const std::uint64_t size = number_option(Option::readsize); size != 0)
     config.read_size = size;
@@ -123,16 +140,13 @@ std::unique_ptr<Port> make_port(bool writes) {
   port->runner.session.secret =
       text_option(writes ? Option::plain_secret_wr : Option::plain_secret);
   port->tls_context = [] { return tls::Context(server::tls_context()); };
-  port->runner.max_request_size = number_option(Option::max_request_size);
   port->runner.wrong_secret_delay = wrong_secret_delay;
-  port->runner.lock_wait_timeout = std::chrono::seconds(number_option(Option::lock_wait_timeout));
   port->store.writes = writes;
   port->store.encoding =
       text_option(Option::character_set) == "binary" ? TextEncoding::column : TextEncoding::utf8mb4;
-  port->host.lock_wait_timeout_s =
-      static_cast<std::uint32_t>(number_option(Option::lock_wait_timeout));
-  const std::chrono::milliseconds row_wait(number_option(Option::row_wait));
-  if (writes && row_wait.count() > 0) port->host.watch = &port->watch.emplace(row_wait);
+  port->host.lock_wait_timeout_s = &port->lock_wait_timeout_s;
+  if (writes) port->host.watch = &port->watch.emplace(std::chrono::milliseconds(0));
+  take_live_settings(*port);
   return port;
 }
 
@@ -180,6 +194,15 @@ std::unique_ptr<Port> open_port(bool writes) {
 void open_ports() {
   set_port(false, open_port(false));
   set_port(true, open_port(true));
+}
+
+void apply_settings() {
+  for (const bool writes : {false, true}) {
+    const std::shared_ptr<Port> port = port_of(writes);
+    if (port == nullptr) continue;
+    take_live_settings(*port);
+    take_live_settings(port->server->config());
+  }
 }
 
 void close_ports() {

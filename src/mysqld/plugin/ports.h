@@ -14,6 +14,8 @@ namespace hs::mysqld {
 
 // Logs an error for what cannot be listened on, and serves the rest.
 void open_ports();
+// Hands on the settings that may change while the ports are open. One thread at a time.
+void apply_settings();
 // Ends every connection. Waits for no client.
 void close_ports();
 

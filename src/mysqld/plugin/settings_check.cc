@@ -14,10 +14,6 @@ const OptionInfo& info_of(Option option) { return option_table[static_cast<std::
 
 std::string name_of(Option option) { return std::string("handlersocket_") + info_of(option).name; }
 
-bool is_number(const OptionInfo& info) {
-  return info.type == OptionType::number || info.type == OptionType::ignored;
-}
-
 void refuse(const std::string& line) { log(net::LogLevel::error, "handlersocket: " + line); }
 
 // 0 if it is no port to listen on. The option is a text, because an empty one means that there is

@@ -3,7 +3,10 @@
 #include <array>
 #include <exception>
 
+#include "mysqld/plugin/connection_limit.h"
+#include "mysqld/plugin/memory_limit.h"
 #include "mysqld/plugin/ports.h"
+#include "mysqld/plugin/settings_check.h"
 #include "mysqld/server/api.h"
 
 namespace hs::mysqld {
@@ -50,6 +53,19 @@ int close_one(THD* /*thd*/, server::SystemVariable* /*variable*/, void* save,
 void stay_as_it_is(THD* /*thd*/, server::SystemVariable* /*variable*/, void* /*value*/,
                    const void* /*save*/) {}
 
+// SET GLOBAL of a number that may change. The server has checked its bounds, and calls this for one
+// variable at a time.
+void take_over(THD* /*thd*/, server::SystemVariable* /*variable*/, void* value, const void* save) {
+  *static_cast<unsigned long long*>(value) = *static_cast<const unsigned long long*>(save);
+  if (!listens_anywhere()) return;
+  try {
+    fit_connections_to_descriptors();
+    fit_requests_to_memory();
+  } catch (const std::exception&) {  // no memory for the line that says what was lowered
+  }
+  apply_settings();
+}
+
 struct Variables {
   std::array<char*, option_count> texts{};
   std::array<unsigned long long, option_count> numbers{};
@@ -71,8 +87,7 @@ struct Variables {
   Variables() {
     for (std::size_t i = 0; i < option_count; ++i) {
       const OptionInfo& info = option_table[i];
-      const bool is_number = info.type == OptionType::number || info.type == OptionType::ignored;
-      list[i] = is_number ? make_number(i, info) : make_text(i, info);
+      list[i] = is_number(info) ? make_number(i, info) : make_text(i, info);
     }
     list[option_count] = reinterpret_cast<server::SystemVariable*>(&closing);
   }
@@ -86,9 +101,12 @@ struct Variables {
   }
 
   server::SystemVariable* make_number(std::size_t i, const OptionInfo& info) {
-    constexpr int flags = PLUGIN_VAR_LONGLONG | PLUGIN_VAR_UNSIGNED | PLUGIN_VAR_READONLY;
-    number_variables[i] = {flags,       info.name,           info.help,  nullptr,   nullptr,
-                           &numbers[i], info.default_number, info.least, info.most, 0};
+    const bool is_live = info.type == OptionType::live_number;
+    const int flags =
+        PLUGIN_VAR_LONGLONG | PLUGIN_VAR_UNSIGNED | (is_live ? 0 : PLUGIN_VAR_READONLY);
+    number_variables[i] = {
+        flags,       info.name,           info.help,  nullptr,   is_live ? take_over : nullptr,
+        &numbers[i], info.default_number, info.least, info.most, 0};
     return reinterpret_cast<server::SystemVariable*>(&number_variables[i]);
   }
 };

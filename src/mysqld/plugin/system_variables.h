@@ -1,7 +1,8 @@
 // System variables: the table of options as the server knows them.
 //
-// The values are static. The server sets them before the plugin's init, and they do not change once
-// a port is open, so any thread may read them.
+// The values are static. The server sets them before the plugin's init. While a port is open, only
+// SET GLOBAL changes some of the numbers, and apply_settings() (plugin/ports.h) hands them on. The
+// threads of the ports read none of them here.
 #pragma once
 
 #include <cstdint>

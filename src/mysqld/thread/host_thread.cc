@@ -86,7 +86,7 @@ void HostThread::wait_for_rows(bool to_the_end) {
   const std::uint32_t at_once =
       config_.waits_for_rows ? row_wait_of_streamer_s : server::shortest_row_wait_s();
   server::set_session_variable(thd_, "innodb_lock_wait_timeout",
-                               to_the_end ? config_.lock_wait_timeout_s : at_once);
+                               to_the_end ? config_.lock_wait_timeout_s->get() : at_once);
 }
 
 void HostThread::show_state(const char* state) { server::show(thd_, true, state); }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/setting.h"
 #include "mysqld/thread/wait_watch.h"
 
 class THD;
@@ -18,7 +19,7 @@ namespace hs::mysqld {
 
 struct HostThreadConfig {
   // longest wait for a row, or for a metadata lock at a commit
-  std::uint32_t lock_wait_timeout_s = 5;
+  const Setting<std::uint32_t>* lock_wait_timeout_s = nullptr;  // outlives the thread
   // A streamer waits for a row for a while, and then lets others have their turn. A worker gives up
   // a locked row as early as the engine allows.
   bool waits_for_rows = false;

@@ -24,8 +24,7 @@ WaitWatch::Place::~Place() {
   std::erase(watch_.places_, this);
 }
 
-WaitWatch::WaitWatch(std::chrono::milliseconds wait)
-    : period_(std::chrono::microseconds(wait) / looks_before_kill), thread_([this] { run(); }) {}
+WaitWatch::WaitWatch(std::chrono::milliseconds wait) : wait_(wait), thread_([this] { run(); }) {}
 
 WaitWatch::~WaitWatch() {
   {
@@ -43,9 +42,13 @@ void WaitWatch::run() {
     std::unique_lock lock(mutex_);
     unsigned idle_looks = 0;
     while (!stops_) {
+      if (wait_.count() == 0) {
+        condition_.wait(lock, [this] { return stops_ || wait_.count() != 0; });
+        continue;
+      }
       idle_looks = look_at_all() ? 0 : idle_looks + 1;
       if (idle_looks < looks_before_sleep) {
-        condition_.wait_for(lock, period_);
+        condition_.wait_for(lock, std::chrono::microseconds(wait_) / looks_before_kill);
         continue;
       }
       asleep_ = true;
@@ -56,6 +59,14 @@ void WaitWatch::run() {
     }
   }
   my_thread_end();
+}
+
+void WaitWatch::set_wait(std::chrono::milliseconds wait) {
+  {
+    const std::lock_guard lock(mutex_);
+    wait_ = wait;
+  }
+  condition_.notify_one();
 }
 
 // Returns whether anybody has written since the last look.

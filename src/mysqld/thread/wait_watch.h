@@ -62,11 +62,14 @@ class WaitWatch {
     unsigned looks_ = 0;      // the watch's: how often it has seen the write before
   };
 
-  // A write is ended when it has taken so long, or half as much longer.
+  // A write is ended when it has taken so long, or half as much longer. 0: none is.
   explicit WaitWatch(std::chrono::milliseconds wait);
   ~WaitWatch();
   WaitWatch(const WaitWatch&) = delete;
   WaitWatch& operator=(const WaitWatch&) = delete;
+
+  // Any thread.
+  void set_wait(std::chrono::milliseconds wait);
 
  private:
   void run();
@@ -75,9 +78,9 @@ class WaitWatch {
   void wake();
   void await_kill();
 
-  const std::chrono::microseconds period_;  // between two looks
-  std::mutex mutex_;                        // of the places, and held while a statement is killed
+  std::mutex mutex_;  // of the wait and the places, and held while a statement is killed
   std::condition_variable condition_;
+  std::chrono::milliseconds wait_;
   std::vector<Place*> places_;
   std::atomic<bool> asleep_{false};
   bool stops_ = false;
