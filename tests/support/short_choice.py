@@ -34,6 +34,7 @@ CHOSEN = (
     "e2e/test_as_the_original.py",
     "e2e/test_descriptors.py",
     "e2e/test_first_start.py",
+    "e2e/test_live_settings.py",
     "e2e/test_tls.py",
     "e2e/test_first_contact.py::TestDemo",
     "e2e/test_first_contact.py::test_the_dialogue",
