@@ -19,6 +19,7 @@ class TlsSocket:
         self._unsent = b""
         self._accepted = 0  # bytes of the caller's that are in `_unsent`
         self._may_have_more = False
+        self._read_before_shutdown = b""
         while True:
             try:
                 self._tls.do_handshake()
@@ -32,7 +33,7 @@ class TlsSocket:
     @property
     def readable(self) -> bool:
         """Whether recv() may have something although the socket has nothing."""
-        return self._may_have_more
+        return self._may_have_more or bool(self._read_before_shutdown)
 
     def send(self, data: memoryview) -> int:
         """As for a socket: only what is sent counts. The same data comes again until it is."""
@@ -45,6 +46,10 @@ class TlsSocket:
         return sent
 
     def recv(self, size: int) -> bytes:
+        if self._read_before_shutdown:
+            data = self._read_before_shutdown[:size]
+            self._read_before_shutdown = self._read_before_shutdown[size:]
+            return data
         while True:
             try:
                 data = self._tls.read(size)
@@ -55,6 +60,10 @@ class TlsSocket:
                 self._fill()
 
     def shutdown(self, how: int) -> None:
+        # unwrap() looks for the server's farewell, and fails if a reply comes before it.
+        with suppress(ssl.SSLWantReadError):
+            while data := self._tls.read(CHUNK):
+                self._read_before_shutdown += data
         with suppress(ssl.SSLWantReadError):
             self._tls.unwrap()
         # A few bytes, for which there is room unless the server has stopped reading.
