@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 from server_instance import ServerInstance
-from support.database import Sql
+from support.database import Sql, in_dialect
 from support.wire import Wire
 from support_servers import fresh_session, running_server, wait_until
 
@@ -26,6 +27,7 @@ LIVE = {
 }
 OPEN = b"P\t1\tlive\tt\tPRIMARY\tid,v\n"
 MIB = 1 << 20
+COMING_AND_GOING = 6.0
 
 
 @pytest.fixture(scope="module")
@@ -156,3 +158,34 @@ def test_whether_a_worker_stays_awake(live_server: ServerInstance, sql: Sql) -> 
         for _ in range(200):
             wire.ask(b"1\t=\t1\t1\n")
         assert sql.status("handlersocket_busy_polls") > polls
+
+
+def test_while_the_plugin_comes_and_goes(data_root: Path, watch: Any) -> None:
+    """MySQL lets a setting be changed while the plugin starts or stops. It is noted then."""
+    with running_server(data_root, watch) as server:
+        end = time.monotonic() + COMING_AND_GOING
+
+        def change(number: int) -> None:
+            with Sql(server.socket) as sql:
+                while time.monotonic() < end and server.alive:
+                    for value in (MIB, 300 * MIB):  # the lower one is logged
+                        sql.error(f"SET GLOBAL handlersocket_max_waiting_bytes = {value}")
+                    sql.error(f"SET GLOBAL handlersocket_max_connections = {1_000_000 + number}")
+
+        threads = [threading.Thread(target=change, args=(number,)) for number in range(3)]
+        for thread in threads:
+            thread.start()
+        comes, goes = (
+            in_dialect(f"{word} SONAME 'handlersocket2'") for word in ("INSTALL", "UNINSTALL")
+        )
+        with Sql(server.socket) as sql:
+            while time.monotonic() < end and server.alive:
+                sql.error(goes)
+                sql.error(comes)
+            for thread in threads:
+                thread.join(30)
+            assert server.alive
+            sql.error(comes)
+            put(sql, "timeout", 17)
+            with Wire(server.hs_port) as wire:
+                assert wire.ask(b"x\n") == b"2\t1\tcmd"

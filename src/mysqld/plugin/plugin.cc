@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <mutex>
 #include <string>
 
 #include "mysqld/plugin/connection_limit.h"
@@ -34,6 +35,17 @@ void say_why_it_cannot_start(const std::exception& error) {
   log(net::LogLevel::error, line.data());
 }
 
+// Whether the ports are open. A setting that is changed before or after that is only noted.
+std::mutex settings_mutex;
+bool is_running = false;
+
+void begin_to_run() {
+  const std::lock_guard lock(settings_mutex);
+  is_running = true;
+  // Some may have been changed meanwhile.
+  apply_settings();
+}
+
 void fit_settings_to_machine() {
   fit_threads_to_cores();
   fit_connections_to_descriptors();
@@ -54,7 +66,10 @@ bool start_plugin() {
     name_settings_without_effect();
     fit_settings_to_machine();
     open_ports();
-    if (!report.fails_install()) return true;
+    if (!report.fails_install()) {
+      begin_to_run();
+      return true;
+    }
   } catch (const std::exception& error) {
     say_why_it_cannot_start(error);
   }
@@ -63,7 +78,23 @@ bool start_plugin() {
   return false;
 }
 
+void change_setting(unsigned long long& number, unsigned long long value) {
+  const std::lock_guard lock(settings_mutex);
+  number = value;
+  if (!is_running) return;
+  try {
+    fit_connections_to_descriptors();
+    fit_requests_to_memory();
+  } catch (const std::exception&) {  // no memory for the line that says what was lowered
+  }
+  apply_settings();
+}
+
 void stop_plugin() {
+  {
+    const std::lock_guard lock(settings_mutex);
+    is_running = false;
+  }
   HostThread::interrupt_all();
   close_ports();
 }

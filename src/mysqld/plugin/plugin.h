@@ -11,4 +11,8 @@ namespace hs::mysqld {
 bool start_plugin();
 void stop_plugin();
 
+// Any thread, also while the plugin starts or stops: sets a number that system_variables() shows.
+// If the plugin runs, fits the numbers to the machine and hands them on to the ports.
+void change_setting(unsigned long long& number, unsigned long long value);
+
 }  // namespace hs::mysqld

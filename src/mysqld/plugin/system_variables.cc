@@ -3,10 +3,8 @@
 #include <array>
 #include <exception>
 
-#include "mysqld/plugin/connection_limit.h"
-#include "mysqld/plugin/memory_limit.h"
+#include "mysqld/plugin/plugin.h"
 #include "mysqld/plugin/ports.h"
-#include "mysqld/plugin/settings_check.h"
 #include "mysqld/server/api.h"
 
 namespace hs::mysqld {
@@ -53,17 +51,11 @@ int close_one(THD* /*thd*/, server::SystemVariable* /*variable*/, void* save,
 void stay_as_it_is(THD* /*thd*/, server::SystemVariable* /*variable*/, void* /*value*/,
                    const void* /*save*/) {}
 
-// SET GLOBAL of a number that may change. The server has checked its bounds, and calls this for one
-// variable at a time.
+// SET GLOBAL of a number that may change. The server has checked its bounds. On MySQL this may come
+// while the plugin starts or stops.
 void take_over(THD* /*thd*/, server::SystemVariable* /*variable*/, void* value, const void* save) {
-  *static_cast<unsigned long long*>(value) = *static_cast<const unsigned long long*>(save);
-  if (!listens_anywhere()) return;
-  try {
-    fit_connections_to_descriptors();
-    fit_requests_to_memory();
-  } catch (const std::exception&) {  // no memory for the line that says what was lowered
-  }
-  apply_settings();
+  change_setting(*static_cast<unsigned long long*>(value),
+                 *static_cast<const unsigned long long*>(save));
 }
 
 struct Variables {
