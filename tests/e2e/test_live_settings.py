@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from server_instance import ServerInstance
 from support.database import Sql, in_dialect
+from support.servers import ON_MYSQL
 from support.wire import Wire
 from support_servers import fresh_session, running_server, wait_until
 
@@ -160,6 +161,7 @@ def test_whether_a_worker_stays_awake(live_server: ServerInstance, sql: Sql) -> 
         assert sql.status("handlersocket_busy_polls") > polls
 
 
+@pytest.mark.skipif(not ON_MYSQL, reason="a known defect: MariaDB ends, see docs/operations.md")
 def test_while_the_plugin_comes_and_goes(data_root: Path, watch: Any) -> None:
     """MySQL lets a setting be changed while the plugin starts or stops. It is noted then."""
     with running_server(data_root, watch) as server:
