@@ -36,6 +36,7 @@ for job in "$@"; do
       need_command python3 python3
       need xz-utils command -v xz
       need libgtest-dev test -e /usr/include/gtest/gtest.h
+      need libssl-dev test -e /usr/include/openssl/ssl.h
       need libcli11-dev test -e /usr/include/CLI/CLI.hpp
       ;;
     test)
@@ -46,7 +47,6 @@ for job in "$@"; do
       need python3-venv python3 -c 'import ensurepip, venv'
       need_command valgrind valgrind
       need_command openssl openssl
-      need libssl-dev test -e /usr/include/openssl/ssl.h
       # The clients that others wrote, and what they need to run.
       if [[ -d tests/clients/node ]]; then
         need_command nodejs node
