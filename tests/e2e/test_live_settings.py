@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -164,17 +165,22 @@ def test_whether_a_worker_stays_awake(live_server: ServerInstance, sql: Sql) -> 
 def test_while_the_plugin_comes_and_goes(data_root: Path, watch: Any) -> None:
     """A setting may be changed while the plugin starts or stops. It is only noted then.
 
-    MariaDB's INSTALL SONAME has a known defect here, see docs/operations.md.
+    The servers themselves do not protect a plugin's settings from everything: see "A defect of the
+    servers" in docs/operations.md. Hence no SET beside MySQL's UNINSTALL, and no INSTALL SONAME.
     """
+    apart = threading.Lock() if ON_MYSQL else nullcontext()
     with running_server(data_root, watch) as server:
         end = time.monotonic() + COMING_AND_GOING
 
         def change(number: int) -> None:
             with Sql(server.socket) as sql:
                 while time.monotonic() < end and server.alive:
-                    for value in (MIB, 300 * MIB):  # the lower one is logged
-                        sql.error(f"SET GLOBAL handlersocket_max_waiting_bytes = {value}")
-                    sql.error(f"SET GLOBAL handlersocket_max_connections = {1_000_000 + number}")
+                    with apart:
+                        for value in (MIB, 300 * MIB):  # the lower one is logged
+                            sql.error(f"SET GLOBAL handlersocket_max_waiting_bytes = {value}")
+                        sql.error(
+                            f"SET GLOBAL handlersocket_max_connections = {1_000_000 + number}"
+                        )
 
         threads = [threading.Thread(target=change, args=(number,)) for number in range(3)]
         for thread in threads:
@@ -184,7 +190,8 @@ def test_while_the_plugin_comes_and_goes(data_root: Path, watch: Any) -> None:
         goes = "UNINSTALL PLUGIN handlersocket"
         with Sql(server.socket) as sql:
             while time.monotonic() < end and server.alive:
-                sql.error(goes)
+                with apart:
+                    sql.error(goes)
                 sql.error(comes)
             for thread in threads:
                 thread.join(30)
