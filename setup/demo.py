@@ -18,7 +18,7 @@ import sys
 import time
 from pathlib import Path
 
-from server_instance import REPOSITORY, STOP_TIMEOUT, ServerError, ServerInstance
+from server_instance import ACCOUNT, REPOSITORY, STOP_TIMEOUT, ServerError, ServerInstance
 from server_kind import kind_of
 
 BASE_DIR = REPOSITORY / "var" / "demo"
@@ -215,6 +215,9 @@ def explain(server: ServerInstance, reading: Door) -> None:
     client = Path("var/servers") / server.tree.name / "bin" / server.kind.client
     path = os.path.relpath(server.socket, REPOSITORY)
     say(f"the demo server is up: {server.tree.name}, process {server.pid}")
+    print(
+        f"   clients act as {ACCOUNT}, who may do everything; only this machine reaches the ports"
+    )
     print("   Try it, with a TAB between the words:")
     print(f"   telnet {ADDRESS} {reading.port}")
     if reading.secret:
@@ -238,7 +241,12 @@ def run(tree: Path, settings_file: Path | None, port: int, port_wr: int) -> None
     server = ServerInstance(
         tree,
         BASE_DIR,
-        settings={**SETTINGS, **kind_of(tree).log_file_size(LOG_FILE_SIZE)},
+        settings={
+            **SETTINGS,
+            **kind_of(tree).log_file_size(LOG_FILE_SIZE),
+            # Who sets a secret wants that it is needed.
+            "handlersocket_anonymous_account": "" if reading.secret or writing.secret else ACCOUNT,
+        },
         hs_port=reading.port,
         hs_port_wr=writing.port,
         data_dir=data_dir,

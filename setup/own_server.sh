@@ -41,5 +41,7 @@ sample_settings() {
 #loose_handlersocket_address = 127.0.0.1
 #loose_handlersocket_port = 9998
 #loose_handlersocket_port_wr = 9999
+# Clients may do what this account may do. Create it, and grant it what they need.
+#loose_handlersocket_anonymous_account = handlersocket@localhost
 SAMPLE
 }

@@ -38,6 +38,8 @@ __all__ = ["ServerError", "ServerInstance", "Setting", "free_port"]
 
 PLUGIN_NAME = "handlersocket"
 PLUGIN_LIBRARY = "handlersocket2.so"
+# As whom clients act, unless the settings say otherwise.
+ACCOUNT = "root@localhost"
 REPOSITORY = Path(__file__).resolve().parent.parent
 # It is long, because a machine may be busy and a sanitizer slow.
 START_TIMEOUT = 120.0
@@ -304,6 +306,9 @@ class ServerInstance:
         settings[f"{prefix}handlersocket_port_wr"] = self.hs_port_wr
         settings.update(self.kind.defaults)
         own = {name.replace("-", "_"): value for name, value in self.settings.items()}
+        settings[f"{prefix}handlersocket_secret_account"] = ACCOUNT
+        if not {"handlersocket_plain_secret", "handlersocket_plain_secret_wr"} & own.keys():
+            settings[f"{prefix}handlersocket_anonymous_account"] = ACCOUNT
         settings.update(own)
         if "port" in own:
             settings.setdefault("bind_address", "127.0.0.1")

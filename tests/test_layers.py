@@ -25,14 +25,15 @@ ALLOWED = {
 ROOMS = {
     "server": ({"base"}, set()),
     "thread": ({"base"}, {"server"}),
+    "accounts": ({"base", "protocol", "store"}, {"server"}),
     "opening": ({"base", "store"}, {"server", "thread"}),
-    "reading": ({"base", "protocol", "store"}, {"server", "opening"}),
+    "reading": ({"base", "protocol", "store"}, {"server", "accounts", "opening"}),
     "writing": ({"base", "protocol"}, {"server", "opening", "reading"}),
     "store": (
         {"base", "protocol", "store"},
-        {"server", "thread", "opening", "reading", "writing"},
+        {"server", "thread", "accounts", "opening", "reading", "writing"},
     ),
-    "plugin": ({"base", "net", "session", "tls"}, {"server", "thread", "store"}),
+    "plugin": ({"base", "net", "session", "tls"}, {"server", "thread", "accounts", "store"}),
 }
 # The layers above net/ see only these headers of it.
 CONTRACTS = {"net/application.h", "net/byte_filter.h", "net/server.h", "net/waiting_bytes.h"}

@@ -30,6 +30,8 @@ enum class Option : std::uint8_t {
   tls,
   plain_secret,
   plain_secret_wr,
+  anonymous_account,
+  secret_account,
   character_set,
   max_connections,
   max_request_size,
@@ -130,6 +132,12 @@ inline constexpr std::array option_table{
                    "Secret that clients of the read port must give"),
     detail::secret(Option::plain_secret_wr, "plain_secret_wr",
                    "Secret that clients of the write port must give"),
+    detail::text(Option::anonymous_account, "anonymous_account", "",
+                 "Account (user@host) as which clients act that have given no secret; empty: they "
+                 "may do nothing"),
+    detail::text(Option::secret_account, "secret_account", "",
+                 "Account (user@host) as which clients act that have given the secret; empty: no "
+                 "secret is accepted"),
     detail::text(Option::character_set, "character_set", "utf8mb4",
                  "Character set of requests and replies: utf8mb4, or binary for the bytes of each "
                  "column's own set"),

@@ -38,7 +38,7 @@ struct Callers : World, ::testing::Test {
 };
 
 TEST_F(Callers, AreThoseOfTheListenerAtFirst) {
-  config_.session.caller = guest_;
+  config_.session.anonymous = guest_;
   run({open_user + "3\t=\t1\t7\n" + open_t});
   EXPECT_EQ(reply(0), "0\t1\n0\t1\t7\n" + denied);
 }
@@ -104,6 +104,32 @@ TEST_F(Callers, WhoLoseTheirRightDuringALongFindLoseTheirConnection) {
   guest_->grant("test", "user", Rights::none);
   EXPECT_EQ(stream(find), "");
   EXPECT_EQ(next_, net::Next::close);
+}
+
+// A connection acts as one caller before it has given the secret, and as another one afterwards.
+TEST_F(Callers, ChangeWithTheSecret) {
+  config_.session.secret = "s";
+  config_.session.anonymous = guest_;
+  run({open_user});
+  const std::string update = "3\t=\t1\t7\t1\t0\tU\t2007\n";
+  run({update});
+  EXPECT_EQ(reply(0), denied);
+  run({"A\t1\ts\n" + update + "A\t1\twrong\n" + update});
+  EXPECT_EQ(reply(0), "0\t1\n0\t1\t1\n3\t1\tunauth\n0\t1\t0\n");
+}
+
+TEST_F(Callers, WithoutAnAccountForTheSecretAreNobody) {
+  config_.session.secret = "s";
+  config_.session.anonymous = nullptr;
+  config_.session.trusted = nullptr;
+  run({"A\t1\ts\n" + open_user});
+  EXPECT_EQ(reply(0), "3\t1\tunauth\n3\t1\tunauth\n");
+}
+
+TEST_F(Callers, WithoutAnAccountAreNobody) {
+  config_.session.anonymous = nullptr;
+  run({open_user + "3\t=\t1\t7\nnonsense\n"});
+  EXPECT_EQ(reply(0), "3\t1\tunauth\n3\t1\tunauth\n2\t1\tcmd\n");
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ using net::Turn;
 
 TEST_F(ScriptedTest, BeforeTheSecretALineIsShort) {
   config_.session.secret = "s";
+  config_.session.anonymous = nullptr;
   const std::string longest(4096, 'x');
   const std::string login = "A\t1\ts\n";
   for (const auto& [input, reply, next] :

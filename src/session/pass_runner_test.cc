@@ -209,6 +209,7 @@ TEST_F(PassRunnerTest, ABrokenPassIsExecutedAgainAndEndsTheSame) {
     World world;
     const bool joining = round % 2 != 0;
     world.config_.session.secret = "s";
+    world.config_.session.anonymous = nullptr;
     world.run(before);
     world.joining_ = joining;
     world.worker_.faults.broken_in = broken_in;
@@ -279,6 +280,7 @@ TEST_F(PassRunnerTest, ABlockedTurnLeavesTheOthersAlone) {
 
 TEST_F(PassRunnerTest, AWrongSecretIsAnsweredLater) {
   config_.session.secret = "sesame";
+  config_.session.anonymous = nullptr;
   config_.wrong_secret_delay = 50s;
   run({"A\t1\tguess\nA\t1\tother\n" + open_t, "A\t1\tsesame\n" + open_t});
   EXPECT_EQ(reply(0), "");
@@ -300,6 +302,7 @@ TEST_F(PassRunnerTest, AWrongSecretIsAnsweredLater) {
 
 TEST_F(PassRunnerTest, WhoHasGoneOrHasLoggedInIsAnsweredAtOnce) {
   config_.session.secret = "sesame";
+  config_.session.anonymous = nullptr;
   config_.wrong_secret_delay = 50s;
   set_inputs({"A\t1\tguess\n", "A\t1\tsesame\nA\t1\tguess\n" + open_t});
   turns_[0].peer_done = true;

@@ -66,7 +66,7 @@ Status Session::admit(std::string_view line, Workspace& workspace, NamedIndex*& 
   const Status parsed = workspace.parsed = workspace.parser.parse(line, workspace.request);
   if (parsed.error() == Error::cmd || parsed.error() == Error::authtype) return parsed;
   const bool is_auth = parsed.ok() && workspace.request.kind == Kind::auth;
-  if (!config_.secret.empty() && !authorised_ && !is_auth) return Error::unauth;
+  if (caller_ == nullptr && !is_auth) return Error::unauth;
   if (workspace.parser.has_index_id()) {
     index = indexes_.find(workspace.request.index_id);
     if (index == nullptr) return Error::stmtnum;
@@ -155,7 +155,7 @@ void Session::act_as(std::shared_ptr<const store::Caller> caller) {
 }
 
 Status Session::authorise(Workspace& workspace) {
-  if (config_.secret.empty() ||
+  if (config_.secret.empty() || config_.trusted == nullptr ||
       !equal_in_constant_time(workspace.request.auth.secret, config_.secret)) {
     return Error::unauth;
   }
@@ -167,8 +167,9 @@ Status Session::authorise(Workspace& workspace) {
 
 void Session::set_authorised(bool authorised) {
   authorised_ = authorised;
-  const bool may_talk = authorised || config_.secret.empty();
-  most_waiting = may_talk ? no_limit : most_waiting_before_login;
+  const auto& caller = authorised ? config_.trusted : config_.anonymous;
+  if (caller != caller_) act_as(caller);
+  most_waiting = caller_ != nullptr ? no_limit : most_waiting_before_login;
 }
 
 void Session::undo(SessionChange& change) {

@@ -25,9 +25,11 @@ namespace hs::session {
 // Of a listener. Outlives its sessions.
 struct SessionConfig {
   bool writable = false;  // the write port
-  std::string secret;     // empty: none is needed, and no A succeeds
-  // as whom a connection acts at first
-  std::shared_ptr<const store::Caller> caller = store::Caller::unlimited();
+  std::string secret;     // empty: no A succeeds
+  // as whom a connection acts that has not given the secret; null: it may only give the secret
+  std::shared_ptr<const store::Caller> anonymous = store::Caller::unlimited();
+  // as whom a connection acts that has given the secret; null: no A succeeds
+  std::shared_ptr<const store::Caller> trusted = store::Caller::unlimited();
 };
 
 class Session;
@@ -84,9 +86,7 @@ class Session final : public net::Dialogue {
   // What is kept for a client that has not given the secret yet.
   static constexpr std::size_t most_waiting_before_login = 4096;
 
-  explicit Session(const SessionConfig& config) : config_(config), caller_(config.caller) {
-    set_authorised(false);
-  }
+  explicit Session(const SessionConfig& config) : config_(config) { set_authorised(false); }
 
   // Executes one line, without its LF and CR, if `runs` allows it. If the verdict is not
   // `answered`, nothing is written and nothing is remembered.
@@ -103,10 +103,10 @@ class Session final : public net::Dialogue {
   // Whether the client has given the secret.
   bool is_logged_in() const { return authorised_; }
 
-  // As whom the connection acts.
+  // As whom the connection acts; null: as nobody, because it has to give the secret first.
   const std::shared_ptr<const store::Caller>& caller() const { return caller_; }
-  // Between two passes: the connection acts as `caller` from now on, also with the indexes that it
-  // has open.
+  // The connection acts as `caller` from now on, also with the indexes that it has open. No find of
+  // it may be parked.
   void act_as(std::shared_ptr<const store::Caller> caller);
 
   // Undoes one change. The latest change has to be undone first.

@@ -70,7 +70,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint8_t choice = data[0];
   hs::session::RunnerConfig config;
   config.session.writable = (choice & 1) != 0;
-  if ((choice & 2) != 0) config.session.secret = "s";
+  if ((choice & 2) != 0) {
+    config.session.secret = "s";
+    if ((choice & 8) != 0) config.session.anonymous = nullptr;
+  }
   config.max_request_size = (choice & 4) != 0 ? 100 : 1 << 20;
   config.max_pass_steps = (choice & 8) != 0 ? 2 : 20'000;
   config.lock_wait_timeout = std::chrono::nanoseconds{0};

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "store/memory_caller.h"
 #include "store/memory_store.h"
 #include "store/sample_tables.h"
 
@@ -90,20 +91,23 @@ TEST_F(SessionTest, ValuesWithoutAColumnAreIgnoredAndCounted) {
 
 TEST_F(SessionTest, ASecretIsNeededForEverythingButA) {
   config_.secret = "open\x02sesame";
-  EXPECT_EQ(say("nonsense"), "2|1|cmd");
+  config_.anonymous = nullptr;
+  Session session(config_);
+  EXPECT_EQ(say("nonsense", session), "2|1|cmd");
   for (const char* line : {"P|1|hst|t||id", "1|=|1|1", "99|=|1|1", "1|XX", "1|+|1|1", "P|x", "A|1|",
                            "A|1", "A|1|open", "A|1|open\x02sesam", "A|1|open\x02sesame1",
                            "A|1|open\x02sesamE", "A|1|open\x01Bsesameopen\x01Bsesame"}) {
-    EXPECT_EQ(say(line), "3|1|unauth") << line;
+    EXPECT_EQ(say(line, session), "3|1|unauth") << line;
   }
-  EXPECT_EQ(say("A|2|x"), "3|1|authtype");
+  EXPECT_EQ(say("A|2|x", session), "3|1|authtype");
   EXPECT_EQ(say("A|1|open\x01"
-                "Bsesame"),
+                "Bsesame",
+                session),
             "0|1");
   EXPECT_EQ(answer_.counter, Counter::requests_auth);
-  EXPECT_EQ(say("P|1|hst|t||id"), "0|1");
-  EXPECT_EQ(say("A|1|wrong"), "3|1|unauth");
-  EXPECT_EQ(say("1|=|1|1"), "0|1|1");  // a failed login does not undo the earlier one
+  EXPECT_EQ(say("P|1|hst|t||id", session), "0|1");
+  EXPECT_EQ(say("A|1|wrong", session), "3|1|unauth");
+  EXPECT_EQ(say("1|=|1|1", session), "0|1|1");  // a failed login does not undo the earlier one
 }
 
 TEST_F(SessionTest, OpenIndexesAreBoundedInNumber) {
@@ -158,17 +162,19 @@ TEST_F(SessionTest, MovedToAnotherStoreItOpensItsIndexesAgain) {
 
 TEST_F(SessionTest, UndoTakesPAndABack) {
   config_.secret = "s";
-  EXPECT_EQ(say("A|1|s"), "0|1");
-  EXPECT_EQ(say("P|1|hst|t||id"), "0|1");
+  config_.anonymous = nullptr;
+  Session session(config_);
+  EXPECT_EQ(say("A|1|s", session), "0|1");
+  EXPECT_EQ(say("P|1|hst|t||id", session), "0|1");
   workspace_.changes.clear();
-  EXPECT_EQ(say("P|1|hst|t||a"), "0|1");
-  EXPECT_EQ(say("P|2|hst|t||a"), "0|1");
-  EXPECT_EQ(say("P|100|hst|t||a"), "0|1");
+  EXPECT_EQ(say("P|1|hst|t||a", session), "0|1");
+  EXPECT_EQ(say("P|2|hst|t||a", session), "0|1");
+  EXPECT_EQ(say("P|100|hst|t||a", session), "0|1");
   ASSERT_EQ(workspace_.changes.size(), 3u);
-  for (int i = 2; i >= 0; --i) session_.undo(workspace_.changes[i]);
-  EXPECT_EQ(say("1|=|1|1"), "0|1|1");
-  EXPECT_EQ(say("2|=|1|1"), "2|1|stmtnum");
-  EXPECT_EQ(say("100|=|1|1"), "2|1|stmtnum");
+  for (int i = 2; i >= 0; --i) session.undo(workspace_.changes[i]);
+  EXPECT_EQ(say("1|=|1|1", session), "0|1|1");
+  EXPECT_EQ(say("2|=|1|1", session), "2|1|stmtnum");
+  EXPECT_EQ(say("100|=|1|1", session), "2|1|stmtnum");
 
   Session fresh(config_);
   workspace_.changes.clear();
@@ -179,6 +185,25 @@ TEST_F(SessionTest, UndoTakesPAndABack) {
   fresh.undo(workspace_.changes[0]);
   EXPECT_EQ(say("1|=|1|1", fresh), "3|1|unauth");
   EXPECT_EQ(fresh.most_waiting, Session::most_waiting_before_login);
+}
+
+// A pass that is executed again begins as the caller whom it began with.
+TEST_F(SessionTest, UndoTakesTheCallerBack) {
+  const auto guest = std::make_shared<store::MemoryCaller>();
+  guest->grant("hst", "t", store::Rights::read);
+  config_.secret = "s";
+  config_.anonymous = guest;
+  Session session(config_);
+  EXPECT_EQ(say("P|1|hst|t||id", session), "0|1");
+  workspace_.changes.clear();
+  EXPECT_EQ(say("A|1|s", session), "0|1");
+  EXPECT_EQ(say("1|+|1|77", session), "0|1");
+  EXPECT_EQ(say("P|1|hst|t||a", session), "0|1");
+  ASSERT_EQ(workspace_.changes.size(), 2u);
+  for (int i = 1; i >= 0; --i) session.undo(workspace_.changes[i]);
+  EXPECT_EQ(session.caller(), guest);
+  EXPECT_EQ(say("1|=|1|1", session), "0|1|1");
+  EXPECT_EQ(say("1|+|1|78", session), "1|1|1142");
 }
 
 TEST(NamesTest, JoinAndSplitAreInverse) {

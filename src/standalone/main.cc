@@ -96,6 +96,7 @@ int serve(int argc, char** argv) {
   for (Port* port : {&read, &write}) {
     port->server.max_request_size = port->runner.max_request_size = max_request_size;
     port->server.idle_timeout = std::chrono::seconds{timeout};
+    if (!port->runner.session.secret.empty()) port->runner.session.anonymous = nullptr;
   }
 
   block_end_signals();

@@ -62,8 +62,9 @@ def test_it_says_where_it_listens(make_server, tmp_path: Path) -> None:
     read, write = news(server)
     ports = (server.hs_port, server.hs_port_wr)
     tcp = [rf"listens on 127\.0\.0\.1:{port}(?:(?: and|,) \[::1\]:{port})?" for port in ports]
-    assert re.fullmatch(rf"{tcp[0]} and {path} for reading, with 3 workers", read)
-    assert re.fullmatch(rf"{tcp[1]} for reading and writing, with 1 worker", write)
+    whom = "clients act as root@localhost"
+    assert re.fullmatch(rf"{tcp[0]} and {path} for reading, with 3 workers; {whom}", read)
+    assert re.fullmatch(rf"{tcp[1]} for reading and writing, with 1 worker; {whom}", write)
     assert lines(server, LOG_ERROR) == []
 
 

@@ -79,7 +79,8 @@ server_at() {
 
 step "the server $first_version" server_at "$first_version"
 service mariadb status >/dev/null || step "start" service mariadb start
-sql 'CREATE DATABASE t; CREATE TABLE t.t (i INT PRIMARY KEY) ENGINE=InnoDB; INSERT INTO t.t VALUES (7)'
+sql 'CREATE DATABASE t; CREATE TABLE t.t (i INT PRIMARY KEY) ENGINE=InnoDB; INSERT INTO t.t VALUES (7);
+  CREATE USER handlersocket@localhost; GRANT SELECT ON t.* TO handlersocket@localhost'
 
 step "install of the package" install /root/handlersocket2.deb
 [[ -x /usr/bin/hs-bench ]] || fail "hs-bench is missing"
@@ -90,7 +91,7 @@ with_builds() {
   step "restart" restart
   (exec 3<>/dev/tcp/127.0.0.1/$port) 2>/dev/null && fail "it listens, although nobody has set a port"
   [[ $(sql "SELECT COUNT(*) FROM information_schema.plugins WHERE plugin_name = 'handlersocket'") == 1 ]] || fail "the plugin is not loaded"
-  sed -i "s/^#\(loose_handlersocket_address.*\)/\1/; s/^#\(loose_handlersocket_port =\).*/\1 $port/" /etc/mysql/mariadb.conf.d/60-handlersocket.cnf
+  sed -i "s/^#\(loose_handlersocket_address.*\)/\1/; s/^#\(loose_handlersocket_port =\).*/\1 $port/; s/^#\(loose_handlersocket_anonymous.*\)/\1/" /etc/mysql/mariadb.conf.d/60-handlersocket.cnf
   step "restart with a port" restart
   works_at "$(upstream "$old")"
 

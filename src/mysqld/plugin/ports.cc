@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "mysqld/accounts/account.h"
 #include "mysqld/plugin/start_report.h"
 #include "mysqld/plugin/status_variables.h"
 #include "mysqld/plugin/system_variables.h"
@@ -134,11 +135,20 @@ void set_up_tls(net::ServerConfig& config, const tls::ContextSource& context) {
   };
 }
 
+// Null if none is set. The settings were checked, so the name can be parsed.
+std::shared_ptr<const Account> account_of(Account::Role role) {
+  return Account::parse(role,
+                        text_option(role == Account::Role::anonymous ? Option::anonymous_account
+                                                                     : Option::secret_account));
+}
+
 std::unique_ptr<Port> make_port(bool writes) {
   auto port = std::make_unique<Port>();
   port->runner.session.writable = writes;
   port->runner.session.secret =
       text_option(writes ? Option::plain_secret_wr : Option::plain_secret);
+  port->runner.session.anonymous = account_of(Account::Role::anonymous);
+  port->runner.session.trusted = account_of(Account::Role::trusted);
   port->tls_context = [] { return tls::Context(server::tls_context()); };
   port->runner.wrong_secret_delay = wrong_secret_delay;
   port->store.writes = writes;
@@ -159,11 +169,36 @@ std::string list_of(const std::vector<std::string>& places) {
   return list;
 }
 
-void say_where_it_listens(const net::Server& server, bool writes, unsigned workers) {
+std::string as_whom(const session::SessionConfig& session) {
+  std::string text;
+  if (session.anonymous != nullptr)
+    text += "; clients act as " + std::string(text_option(Option::anonymous_account));
+  if (!session.secret.empty() && session.trusted != nullptr)
+    text += "; with the secret as " + std::string(text_option(Option::secret_account));
+  return text;
+}
+
+void say_where_it_listens(const net::Server& server, const session::SessionConfig& session,
+                          bool writes, unsigned workers) {
   if (number_option(Option::verbose) == 0) return;
   server::log_milestone("handlersocket: listens on " + list_of(server.places()) + " for reading" +
                         (writes ? " and writing" : "") + ", with " + std::to_string(workers) +
-                        (workers == 1 ? " worker" : " workers"));
+                        (workers == 1 ? " worker" : " workers") + as_whom(session));
+}
+
+void warn_if_nobody_can_act(const session::SessionConfig& session, bool writes) {
+  const std::string port = writes ? "write port" : "read port";
+  const std::string secret =
+      writes ? "handlersocket_plain_secret_wr" : "handlersocket_plain_secret";
+  if (!session.secret.empty() && session.trusted == nullptr) {
+    server::log_warning("handlersocket: no client can use the secret of the " + port +
+                        ": handlersocket_secret_account is not set");
+  }
+  if (session.anonymous == nullptr && (session.secret.empty() || session.trusted == nullptr)) {
+    server::log_warning("handlersocket: no client can do anything at the " + port +
+                        ": neither handlersocket_anonymous_account is set, nor " + secret +
+                        " and handlersocket_secret_account");
+  }
 }
 
 // Null if there is nothing to listen on, or if listening fails. The server continues without this
@@ -179,13 +214,8 @@ std::unique_ptr<Port> open_port(bool writes) {
   };
   port->server = std::make_unique<net::Server>(config, make_runner, counters(), log);
   if (!port->server->start()) return nullptr;
-  say_where_it_listens(*port->server, writes, config.workers);
-  if (port->runner.session.secret.empty()) {
-    server::log_warning(std::string("handlersocket: whoever reaches the ") +
-                        (writes ? "write" : "read") + " port " +
-                        (writes ? "reads and writes" : "reads") +
-                        " every table of this server: no secret is set");
-  }
+  say_where_it_listens(*port->server, port->runner.session, writes, config.workers);
+  warn_if_nobody_can_act(port->runner.session, writes);
   return port;
 }
 

@@ -70,6 +70,14 @@ bool is_given(Option option) {
                          : text_option(option) != info.default_text;
 }
 
+bool is_account(Option option) {
+  const std::string_view text = text_option(option);
+  const std::size_t at = text.rfind('@');
+  if (text.empty() || (at != std::string_view::npos && at + 1 < text.size())) return true;
+  refuse(name_of(option) + " is '" + std::string(text) + "': an account is user@host");
+  return false;
+}
+
 bool listens_on(Option port, Option socket) {
   return !text_option(port).empty() || !text_option(socket).empty();
 }
@@ -92,6 +100,8 @@ bool settings_can_be_meant() {
   for (const OptionInfo& info : option_table) {
     if (is_number(info)) require(is_possible_number(info));
   }
+  require(is_account(Option::anonymous_account));
+  require(is_account(Option::secret_account));
   require(is_possible_port(Option::port));
   require(is_possible_port(Option::port_wr));
   require(leaves_the_servers(Option::port, Option::socket));

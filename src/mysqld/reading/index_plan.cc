@@ -142,6 +142,7 @@ void IndexPlan::choose_access(TABLE& table) {
   has_prefix_parts_ = false;
   bool nullable = false;
   key_.clear();
+  key_names_.clear();
   for (uint i = 0; i < key_parts_; ++i) {
     const KEY_PART_INFO& part = key.key_part[i];
     const Field& column = *table.field[part.fieldnr - 1];
@@ -154,6 +155,7 @@ void IndexPlan::choose_access(TABLE& table) {
                     .is_prefix = is_prefix,
                     .descends = (part.key_part_flag & HA_REVERSE_SORT) != 0,
                     .store_length = part.store_length});
+    key_names_.emplace_back(server::name_of(column));
     has_prefix_parts_ |= is_prefix;
     nullable |= part.null_bit != 0;
   }

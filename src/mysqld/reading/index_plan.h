@@ -1,17 +1,20 @@
 // IndexPlan: an index opened by `P`, compiled.
 //
 // It owns the names as the client gave them, and what they mean for one version of the table: the
-// index, the columns, the format of each column, and the read set. It is used on one worker's
-// thread and shared by its connections. When the table's definition changes, the names are resolved
+// index, the columns, the format of each column, and the read set. It also keeps what the server
+// has said in a pass about the accounts that use it. It is used on one worker's thread and shared
+// by its connections. When the table's definition changes, the names are resolved
 // again, so an open index continues to work if its columns still exist.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "mysqld/accounts/privileges.h"
 #include "mysqld/opening/open_tables.h"
 #include "mysqld/reading/column_format.h"
 #include "protocol/request.h"
@@ -35,6 +38,12 @@ struct PlannedKeyPart {
   std::uint32_t store_length;  // bytes of the image, including the byte for NULL
 };
 
+// What one account may do with a plan, as the server has said in one pass.
+struct PlanPermissions : Permissions {
+  std::uint64_t pass = 0;
+  unsigned long long table_version = 0;  // the plan's at that time
+};
+
 class IndexPlan final : public store::Index {
  public:
   // Limits what one P may cost in memory, however large the table's definition is.
@@ -49,6 +58,15 @@ class IndexPlan final : public store::Index {
 
   // Resolves the names for this table, unless that was done for its version already.
   Status resolve(TABLE& table);
+
+  // The names about which the server is asked. Those of the key are of the resolved version.
+  AskedNames asked_names() const {
+    return {slot_->database, slot_->name, column_names_, filter_names_, key_names_};
+  }
+  unsigned long long table_version() const { return table_version_; }
+  PlanPermissions& permissions(Account::Role role) {
+    return permissions_[static_cast<std::size_t>(role)];
+  }
 
   // Sets up the columns and the index on a table that is open for reading.
   Status set_up_reader(OpenTable& opened) {
@@ -114,10 +132,12 @@ class IndexPlan final : public store::Index {
   bool covering_ = false;
   std::vector<PlannedColumn> columns_;
   std::vector<PlannedKeyPart> key_;
+  std::vector<std::string> key_names_;
   std::vector<std::uint16_t> filter_columns_;
   std::uint32_t position_parts_ = 0;
   std::uint32_t position_length_ = 0;
   std::string position_shape_;
+  std::array<PlanPermissions, Account::roles> permissions_;
   std::vector<std::uint16_t>
       read_columns_;  // all of them, including those from which virtual columns are computed
 };

@@ -44,6 +44,7 @@ TableStore::TableStore(std::unique_ptr<HostThread> host, const TableStoreConfig&
       counters_(counters),
       tables_(host_.thd(), config.streams, counters),
       transaction_(host_, tables_, counters),
+      privileges_(host_.thd()),
       writer_(host_.thd()),
       scan_(meter_),
       sweep_plans_at_(plan_bytes_before_sweep) {}
@@ -127,7 +128,6 @@ void TableStore::abandon_pass() {
 Outcome TableStore::open_index(const protocol::OpenIndex& request,
                                const std::shared_ptr<const store::Caller>& caller,
                                store::IndexUse& use) {
-  if (!caller->may_do_everything()) return store::access_denied;
   plan_key_.clear();
   for (const std::string_view part :
        {request.database, request.table, request.index, request.columns, request.filter_columns}) {
@@ -146,6 +146,8 @@ Outcome TableStore::open_index(const protocol::OpenIndex& request,
           ? known->second
           : std::make_shared<IndexPlan>(request, tables_.slot(request.database, request.table),
                                         config_.encoding, config_.streams);
+  const TableSlot& slot = plan->slot();
+  if (const Outcome may = may_open(*caller, slot.database, slot.name); !may.ok()) return may;
   OpenTable* opened = nullptr;
   const Outcome outcome = tables_.open_reader(plan->slot(), opened);
   meter_.look();
@@ -156,6 +158,36 @@ Outcome TableStore::open_index(const protocol::OpenIndex& request,
     plan_bytes_ += plan_bytes(plan_key_);
   }
   use = {std::move(plan), caller};
+  return {};
+}
+
+// Asked before the table is opened. Who may see nothing of a table must not learn whether it
+// exists.
+Outcome TableStore::may_open(const store::Caller& caller, const std::string& database,
+                             const std::string& table) {
+  if (caller.may_do_everything()) return {};
+  Permissions permissions;
+  const Outcome asked = privileges_.ask(static_cast<const Account&>(caller),
+                                        {.database = database, .table = table}, permissions);
+  if (!asked.ok()) return asked;
+  return permissions.sees_table() ? Status{} : store::access_denied;
+}
+
+Outcome TableStore::permissions_of(const store::IndexUse& use, const Permissions*& permissions) {
+  static const Permissions everything{.everything = true};
+  permissions = &everything;
+  if (use.caller().may_do_everything()) return {};
+  auto& plan = static_cast<IndexPlan&>(use.index());
+  const auto& account = static_cast<const Account&>(use.caller());
+  PlanPermissions& known = plan.permissions(account.role());
+  permissions = &known;
+  if (known.pass == pass_ && known.table_version == plan.table_version()) [[likely]]
+    return {};
+  begin_work();
+  const Outcome asked = privileges_.ask(account, plan.asked_names(), known);
+  if (!asked.ok()) return asked;
+  known.pass = pass_;
+  known.table_version = plan.table_version();
   return {};
 }
 
@@ -190,13 +222,19 @@ bool TableStore::append_row(const IndexPlan& plan, TABLE& table, Buffer& out) co
 
 Outcome TableStore::find(store::IndexUse& use, const protocol::Find& request, Buffer& out,
                          store::Sink* sink) {
-  if (!may(use, store::Rights::read)) [[unlikely]]
-    return store::access_denied;
+  const auto check = [&](const Permissions& caller) { return caller.check_find(request); };
+  const Outcome allowed = may(use, check);
+  if (is_refused(allowed)) [[unlikely]]
+    return allowed;
   auto& plan = static_cast<IndexPlan&>(use.index());
+  const auto version = plan.table_version();
   OpenTable* opened = nullptr;
   const Outcome outcome = open_for_reading(plan, opened);
   if (!outcome.ok()) [[unlikely]]
     return outcome;
+  if (!allowed.ok() || plan.table_version() != version) [[unlikely]] {
+    if (const Outcome now = may(use, check); !now.ok()) return now;
+  }
   const Status started = sink == nullptr || sink->position == nullptr
                              ? scan_.start(plan, *opened, request, StepMeter::most_in_a_worker)
                              : go_on(plan, *opened, request, *sink);

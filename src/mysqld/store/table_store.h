@@ -13,6 +13,7 @@
 
 #include "base/buffer.h"
 #include "base/counters.h"
+#include "mysqld/accounts/privileges.h"
 #include "mysqld/opening/open_tables.h"
 #include "mysqld/opening/transaction.h"
 #include "mysqld/reading/index_plan.h"
@@ -54,10 +55,24 @@ class TableStore final : public store::Store {
                         Buffer& out) override;
 
  private:
-  // There are no accounts yet, so a caller who may not do everything may do nothing.
-  bool may(store::IndexUse& use, store::Rights needed) const {
-    return use.may(needed, pass_, [] { return store::Rights::none; });
+  // What the caller may do with the plan. The first request of each pass asks the server. It is
+  // asked again when the plan has been resolved for another version of its table.
+  store::Outcome permissions_of(const store::IndexUse& use, const Permissions*& permissions);
+  // Whether the caller may make a request, which `check` compares with the permissions.
+  template <class Check>
+  store::Outcome may(const store::IndexUse& use, Check check) {
+    const Permissions* permissions = nullptr;
+    const store::Outcome asked = permissions_of(use, permissions);
+    return asked.ok() ? store::Outcome{check(*permissions)} : asked;
   }
+  // Whether may() has refused a request for good, before its table is open. If only a column is
+  // lacking, the table has to be opened first: its index may have other columns by now than those
+  // about which the server was asked.
+  static bool is_refused(store::Outcome allowed) {
+    return !allowed.ok() && allowed.status() != column_denied;
+  }
+  store::Outcome may_open(const store::Caller& caller, const std::string& database,
+                          const std::string& table);
   void sweep_plans();
   void begin_work();
   void begin_transaction();
@@ -94,6 +109,7 @@ class TableStore final : public store::Store {
   CounterBlock& counters_;
   OpenTables tables_;
   Transaction transaction_;
+  Privileges privileges_;
   RowWriter writer_;
   StepMeter meter_;
   IndexScan scan_;

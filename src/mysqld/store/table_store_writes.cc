@@ -203,8 +203,9 @@ Outcome TableStore::end_write(const OpenTable& opened, Status status, Buffer& ou
 }
 
 Outcome TableStore::insert(store::IndexUse& use, const protocol::Insert& request, Buffer& out) {
-  if (!may(use, store::Rights::insert)) [[unlikely]]
-    return store::access_denied;
+  const auto check = [&](const Permissions& caller) { return caller.check_insert(request); };
+  if (const Outcome allowed = may(use, check); !allowed.ok()) [[unlikely]]
+    return allowed;
   auto& plan = static_cast<IndexPlan&>(use.index());
   const auto set_up = [&](OpenTable& opened) {
     return writer_.set_up_insert(opened, plan, request.values.size());
@@ -228,13 +229,20 @@ Outcome TableStore::insert(store::IndexUse& use, const protocol::Insert& request
 }
 
 Outcome TableStore::modify(store::IndexUse& use, const protocol::Find& request, Buffer& out) {
-  if (!may(use, store::rights_to_modify(request))) [[unlikely]]
-    return store::access_denied;
+  const auto check = [&](const Permissions& caller) { return caller.check_modify(request); };
+  const Outcome allowed = may(use, check);
+  if (is_refused(allowed)) [[unlikely]]
+    return allowed;
   auto& plan = static_cast<IndexPlan&>(use.index());
+  const auto version = plan.table_version();
   const auto set_up = [&](OpenTable& opened) {
     const bool erases = request.modification == Modification::erase;
-    return writer_.set_up_modify(opened, plan, request.modification,
-                                 erases ? 0 : request.values.size());
+    const Status status = writer_.set_up_modify(opened, plan, request.modification,
+                                                erases ? 0 : request.values.size());
+    if (!status.ok() || (allowed.ok() && plan.table_version() == version)) [[likely]]
+      return status;
+    const Outcome now = may(use, check);
+    return now.answered() ? now.status() : Status::server(HA_ERR_TABLE_DEF_CHANGED);
   };
   const auto is_one_row = [&](const OpenTable& opened) {
     return request.comparison == protocol::Comparison::equal && request.in.values.empty() &&

@@ -16,6 +16,9 @@
 
 #include <include/decimal.h>
 #include <sql-common/my_decimal.h>
+#include <sql/auth/auth_acls.h>
+#include <sql/auth/auth_common.h>
+#include <sql/auth/sql_security_ctx.h>
 #include <sql/dd/types/abstract_table.h>
 #include <sql/error_handler.h>
 #include <sql/field.h>
@@ -24,6 +27,7 @@
 #include <sql/key.h>
 #include <sql/lock.h>
 #include <sql/log.h>
+#include <sql/mdl.h>
 #include <sql/mysqld.h>
 #include <sql/mysqld_thd_manager.h>
 #include <sql/protocol_classic.h>

@@ -1,0 +1,51 @@
+// Permissions: what an account may do with a table and with the columns that an open index names.
+//
+// A value. A request is compared with it as SQL would check the same statement. The columns that it
+// reads, compares, uses as a key or adds to need SELECT. Those that it writes need INSERT or
+// UPDATE. A table from which it erases needs DELETE.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/status.h"
+#include "mysqld/server/account_context.h"
+#include "protocol/request.h"
+#include "store/caller.h"
+
+namespace hs::mysqld {
+
+// SQL's ER_COLUMNACCESS_DENIED_ERROR: the account has the privilege on some columns, or needs
+// another one, too. If it has the privilege on none, the answer is store::access_denied.
+inline constexpr Status column_denied = Status::server(1143);
+
+struct Permissions {
+  using Extent = server::Extent;
+
+  bool everything = false;  // the members below say nothing then
+  Extent select = Extent::nothing;
+  Extent insert = Extent::nothing;
+  Extent update = Extent::nothing;
+  Extent erase = Extent::nothing;
+  // Of the columns in their order, so many have the privilege before the first one that lacks it.
+  std::uint32_t selectable = 0;
+  std::uint32_t insertable = 0;
+  std::uint32_t updatable = 0;
+  bool rows = false;            // every column may be read
+  std::uint32_t key_parts = 0;  // so many parts of the index, from the first one on, may be read
+  std::vector<bool> filters{};  // which filter columns may be read
+
+  bool sees_table() const {
+    return everything || select != Extent::nothing || insert != Extent::nothing ||
+           update != Extent::nothing || erase != Extent::nothing;
+  }
+
+  Status check_find(const protocol::Find& request) const;
+  Status check_modify(const protocol::Find& request) const;
+  Status check_insert(const protocol::Insert& request) const;
+
+ private:
+  bool may_search(const protocol::Find& request) const;
+};
+
+}  // namespace hs::mysqld

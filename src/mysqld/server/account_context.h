@@ -1,0 +1,57 @@
+// AccountContext: asks the server what one account may do, as the server itself would for SQL.
+//
+// Each worker has its own for each account, on its own THD and thread. It keeps no answer: each
+// question begins with a look at the account as it is now. It never waits for a GRANT that is
+// under way where the server lets it know of one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+class THD;
+
+// They are hidden, so that the linker refuses a family that leaves one of them undefined.
+#pragma GCC visibility push(hidden)
+
+namespace hs::mysqld::server {
+
+enum class Privilege : std::uint8_t { select, insert, update, erase };
+inline constexpr Privilege every_privilege[] = {Privilege::select, Privilege::insert,
+                                                Privilege::update, Privilege::erase};
+
+// Of the columns of a table.
+enum class Extent : std::uint8_t { nothing, some, all };
+
+class AccountContext {
+ public:
+  // Both names are those of CREATE USER. The host is a pattern, and is not matched.
+  static std::unique_ptr<AccountContext> make(THD* thd, const std::string& user,
+                                              const std::string& host);
+  virtual ~AccountContext() = default;
+  AccountContext(const AccountContext&) = delete;
+  AccountContext& operator=(const AccountContext&) = delete;
+
+  enum class Begun : std::uint8_t {
+    ready,
+    unknown,  // there is no such account
+    busy,     // another session changes privileges: ask again later
+  };
+  // Until end(), the THD acts as the account, and questions are about this table. It need not
+  // exist. Without `ready` there is nothing to end.
+  virtual Begun begin(const std::string& database, const std::string& table) = 0;
+  // False: meanwhile another session has begun to change privileges, and the answers are worthless.
+  virtual bool end() = 0;
+
+  virtual bool has_every_privilege() = 0;
+  virtual Extent extent(Privilege privilege) = 0;
+  // Only after extent() has answered `some` for this privilege, and before it is asked again.
+  virtual bool has_column(Privilege privilege, const std::string& column) = 0;
+
+ protected:
+  AccountContext() = default;
+};
+
+}  // namespace hs::mysqld::server
+
+#pragma GCC visibility pop

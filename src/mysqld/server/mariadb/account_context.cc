@@ -1,0 +1,108 @@
+#include "mysqld/server/account_context.h"
+
+#include <cstring>
+
+#include "mysqld/server/api.h"
+
+namespace hs::mysqld::server {
+namespace {
+
+privilege_t bits_of(Privilege privilege) {
+  switch (privilege) {
+    case Privilege::select: return SELECT_ACL;
+    case Privilege::insert: return INSERT_ACL;
+    case Privilege::update: return UPDATE_ACL;
+    case Privilege::erase: break;
+  }
+  return DELETE_ACL;
+}
+
+class Context final : public AccountContext {
+ public:
+  Context(THD* thd, const std::string& user, const std::string& host)
+      : thd_(thd), user_(user), host_(host) {
+    context_.init();
+  }
+  ~Context() override = default;  // the context points to user_ and host_, and owns nothing
+
+  // Other sessions may look at the THD's context at any time (SHOW PROCESSLIST). So what it points
+  // to stays where it is.
+  Begun begin(const std::string& database, const std::string& table) override {
+    if (!look_up()) return Begun::unknown;
+    database_ = database;
+    table_ = table;
+    const LEX_CSTRING database_name{database_.c_str(), database_.size()};
+    const LEX_CSTRING table_name{table_.c_str(), table_.size()};
+    request_.init_one_table(&database_name, &table_name, nullptr, TL_READ);
+    state_ = thd_->proc_info;  // the server shows one of its own while it is asked
+    before_ = thd_->security_ctx;
+    thd_->security_ctx = &context_;
+    return Begun::ready;
+  }
+  bool end() override {
+    thd_->security_ctx = before_;
+    thd_proc_info(thd_, state_);
+    return true;
+  }
+
+  bool has_every_privilege() override {
+    return extent_of(SELECT_ACL | INSERT_ACL | UPDATE_ACL | DELETE_ACL) == Extent::all;
+  }
+  Extent extent(Privilege privilege) override { return extent_of(bits_of(privilege)); }
+
+  bool has_column(Privilege privilege, const std::string& column) override {
+    const privilege_t wanted = bits_of(privilege);
+#if MYSQL_VERSION_ID >= 110400
+    const privilege_t granted =
+        get_column_grant(thd_, &request_.grant, request_.db, request_.table_name,
+                         Lex_ident_column(column.c_str(), column.size()));
+#else
+    const privilege_t granted =
+        get_column_grant(thd_, &request_.grant, database_.c_str(), table_.c_str(), column.c_str());
+#endif
+    return (granted & wanted) == wanted;
+  }
+
+ private:
+  // The server does this for the definer of a view. It finds the first account whose pattern
+  // matches the host, which might be another one.
+  bool look_up() {
+#if MYSQL_VERSION_ID >= 110400
+    const LEX_CSTRING user{user_.c_str(), user_.size()};
+    const LEX_CSTRING host{host_.c_str(), host_.size()};
+    const bool failed = acl_getroot(&context_, user, host, host, empty_clex_str);
+#else
+    const bool failed = acl_getroot(&context_, user_.c_str(), host_.c_str(), host_.c_str(), "");
+#endif
+    if (failed) return false;
+    const bool checks_nothing = context_.priv_host[0] == '\0' && context_.priv_user[0] == '\0' &&
+                                !user_.empty();  // skip_grant_tables
+    return checks_nothing || strcasecmp(context_.priv_host_name(), host_.c_str()) == 0;
+  }
+
+  Extent extent_of(privilege_t wanted) {
+    if (check_table_access(thd_, wanted, &request_, false, 1, true)) return Extent::nothing;
+    const bool all = (request_.grant.privilege & wanted) == wanted ||
+                     (context_.master_access & wanted) == wanted;
+    return all ? Extent::all : Extent::some;
+  }
+
+  THD* thd_;
+  const std::string user_;
+  const std::string host_;
+  std::string database_;
+  std::string table_;
+  Security_context context_;
+  Security_context* before_ = nullptr;
+  const char* state_ = nullptr;
+  TABLE_LIST request_;
+};
+
+}  // namespace
+
+std::unique_ptr<AccountContext> AccountContext::make(THD* thd, const std::string& user,
+                                                     const std::string& host) {
+  return std::make_unique<Context>(thd, user, host);
+}
+
+}  // namespace hs::mysqld::server

@@ -1,0 +1,125 @@
+#include "mysqld/server/account_context.h"
+
+#include <optional>
+
+#include "mysqld/server/api.h"
+
+namespace hs::mysqld::server {
+namespace {
+
+Access_bitmask bits_of(Privilege privilege) {
+  switch (privilege) {
+    case Privilege::select: return SELECT_ACL;
+    case Privilege::insert: return INSERT_ACL;
+    case Privilege::update: return UPDATE_ACL;
+    case Privilege::erase: break;
+  }
+  return DELETE_ACL;
+}
+
+// Chooses the locks on the cache of privileges, among those that a THD has.
+class LocksOfPrivileges final : public MDL_release_locks_visitor {
+ public:
+  bool release(MDL_ticket* ticket) override {
+    return ticket->get_key()->mdl_namespace() == MDL_key::ACL_CACHE;
+  }
+};
+
+class Context final : public AccountContext {
+ public:
+  Context(THD* thd, const std::string& user, const std::string& host)
+      : thd_(thd), user_(user), host_(host) {}
+
+  Begun begin(const std::string& database, const std::string& table) override {
+    is_busy_ = false;
+    if (!lock()) return Begun::busy;
+    const bool is_known = look_up();
+    unlock();
+    if (!is_known) return Begun::unknown;
+    database_ = database;
+    table_ = table;
+    request_.emplace(database_.c_str(), database_.size(), table_.c_str(), table_.size(), TL_READ,
+                     MDL_SHARED_READ);
+    state_ = thd_->proc_info();  // the server shows one of its own while it is asked
+    before_ = thd_->security_context();
+    thd_->set_security_context(&context_);
+    return Begun::ready;
+  }
+  bool end() override {
+    thd_->set_security_context(before_);
+    unlock();
+    thd_->set_proc_info(state_);
+    return !is_busy_;
+  }
+
+  bool has_every_privilege() override {
+    return extent_of(SELECT_ACL | INSERT_ACL | UPDATE_ACL | DELETE_ACL) == Extent::all;
+  }
+  Extent extent(Privilege privilege) override { return extent_of(bits_of(privilege)); }
+
+  bool has_column(Privilege privilege, const std::string& column) override {
+    const Access_bitmask wanted = bits_of(privilege);
+    if (!lock()) return false;
+    return (get_column_grant(thd_, &request_->grant, database_.c_str(), table_.c_str(),
+                             column.c_str()) &
+            wanted) == wanted;
+  }
+
+ private:
+  // GRANT has this lock for as long as its writing to the disk takes. The server's questions take
+  // it, too, and would answer "no" if they could not have it at once. So it is taken before each
+  // question. A question that ends may have given it back.
+  bool lock() {
+    MDL_context& locks = thd_->mdl_context;
+    if (locks.owns_equal_or_stronger_lock(MDL_key::ACL_CACHE, "", "", MDL_SHARED)) return true;
+    MDL_request request;
+    MDL_REQUEST_INIT(&request, MDL_key::ACL_CACHE, "", "", MDL_SHARED, MDL_EXPLICIT);
+    const bool lacks_memory = locks.try_acquire_lock(&request);
+    if (lacks_memory) thd_->clear_error();
+    is_busy_ |= request.ticket == nullptr;
+    return request.ticket != nullptr;
+  }
+  void unlock() {
+    LocksOfPrivileges chosen;
+    thd_->mdl_context.release_locks(&chosen);
+  }
+
+  // The server does this for the definer of a view. It finds the first account whose pattern
+  // matches the host, which might be another one.
+  bool look_up() {
+    if (acl_getroot(thd_, &context_, user_.c_str(), host_.c_str(), host_.c_str(), nullptr))
+      return false;
+    if (::skip_grant_tables()) return true;
+    const LEX_CSTRING found = context_.priv_host();
+    return my_strcasecmp(system_charset_info, found.str, host_.c_str()) == 0;
+  }
+
+  // What the account has everywhere may be taken back for one database (partial revokes).
+  Extent extent_of(Access_bitmask wanted) {
+    if (!lock()) return Extent::nothing;
+    if (check_table_access(thd_, wanted, &*request_, false, 1, true)) return Extent::nothing;
+    const bool all = (request_->grant.privilege & wanted) == wanted ||
+                     (context_.master_access(database_) & wanted) == wanted;
+    return all ? Extent::all : Extent::some;
+  }
+
+  THD* thd_;
+  const std::string user_;
+  const std::string host_;
+  std::string database_;
+  std::string table_;
+  Security_context context_;
+  Security_context* before_ = nullptr;
+  const char* state_ = nullptr;
+  std::optional<Table_ref> request_;
+  bool is_busy_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<AccountContext> AccountContext::make(THD* thd, const std::string& user,
+                                                     const std::string& host) {
+  return std::make_unique<Context>(thd, user, host);
+}
+
+}  // namespace hs::mysqld::server
