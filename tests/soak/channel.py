@@ -22,6 +22,15 @@ LINGER_NOT = struct.pack("ii", 1, 0)
 Address = int | str
 
 
+class HandshakeEnded(OSError):
+    """The server has closed the connection from this port during its TLS handshake."""
+
+    def __init__(self, port: int, connected: float) -> None:
+        super().__init__(f"the TLS handshake from port {port} was ended")
+        self.port = port
+        self.connected = connected
+
+
 class Channel:
     """Sends a batch by its plan and collects the replies. It does not know what they mean."""
 
@@ -46,7 +55,7 @@ class Channel:
             if not isinstance(address, str):
                 plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 if tls is not None:
-                    self.socket = TlsSocket(plain, tls)
+                    self.socket = self._shake_hands(plain, tls)
             plain.setblocking(False)
         except OSError:
             plain.close()
@@ -170,6 +179,12 @@ class Channel:
     def has_come(self, readable: Sequence[object], now: float) -> bool:
         """Whether receive() has something to do, if these are the sockets that have."""
         return self.socket in readable or (self._may_read and now >= self._read_after)
+
+    def _shake_hands(self, plain: socket.socket, tls: ssl.SSLContext) -> TlsSocket:
+        try:
+            return TlsSocket(plain, tls)
+        except OSError as error:
+            raise HandshakeEnded(int(plain.getsockname()[1]), self.connected) from error
 
     def close(self) -> None:
         if self.open:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from soak.channel import Address, Channel, drive, server_holds
+from soak.channel import Address, Channel, HandshakeEnded, drive, server_holds
 from soak.cutting import Ending, Plan, cut
 from soak.exchange import Mismatch, Sent, Side, ends_of, mismatch, tell, whole_lines
 from soak.generator import Generator
@@ -138,7 +138,7 @@ class Client:
         for side in (self._write, self._read):
             self._connect(side)
         if self._write.channel is None or self._read.channel is None:
-            return  # the server was ended
+            return  # the server was ended, or SQL has closed the connection
         dice = rng.random()
         sent: list[Sent] = []
         if dice < 0.8:
@@ -164,6 +164,13 @@ class Client:
             side.channel = Channel(address, small_buffers=slow, tls=tls)
             if isinstance(side.channel.socket, TlsSocket):
                 self._tally["connections with TLS"] += 1
+        except HandshakeEnded as error:
+            side.channel = None
+            if self._shared.phase != Phase.RUN or self._shared.was_closed(
+                error.port, error.connected
+            ):
+                return
+            raise
         except OSError:
             side.channel = None
             if self._shared.phase != Phase.RUN:
