@@ -19,6 +19,8 @@ namespace {
 constexpr std::size_t largest_record = std::size_t{17} << 10;
 // New keys cost some microseconds, and a client may send nothing else.
 constexpr unsigned most_other_messages = 16;
+// A record costs more than its bytes, and a client may send a byte in each.
+constexpr unsigned most_records = 64;
 // A handshake needs some kilobytes, and more with a client's chain of certificates.
 constexpr std::size_t largest_flight = std::size_t{256} << 10;
 // A session takes 17 KB or 34 KB, by the version of the library.
@@ -142,6 +144,7 @@ int TlsChannel::read_socket(char* to, int size) {
     }
     const ssize_t count = ::recv(socket_, room_.data(), most, 0);
     emptied_ = count < 0 || static_cast<std::size_t>(count) < most;
+    at_end_ = at_end_ || count == 0;
     if (count <= 0) return static_cast<int>(count);
     may_read_ -= static_cast<std::size_t>(count);
     rest_ = std::string_view(room_.data(), static_cast<std::size_t>(count));
@@ -184,7 +187,7 @@ net::Transfer TlsChannel::receive(std::span<char> room) {
   if (!is_open_ || has_failed_) return {.result = Result::failed};
   Reading reading(*this, room.size() + largest_record);
   unsigned other_messages = 0;
-  while (read.bytes < room.size()) {
+  for (unsigned records = 0; read.bytes < room.size() && records < most_records; ++records) {
     const int count =
         SSL_read(session_, room.data() + read.bytes, length(room.size() - read.bytes));
     if (count > 0) {
@@ -201,8 +204,9 @@ net::Transfer TlsChannel::receive(std::span<char> room) {
     } else if (error == SSL_ERROR_WANT_WRITE) {
       if (read.bytes == 0) read.result = Result::wants_output;
     } else {
-      // An end without a farewell cannot cut off a request, because a line ends with LF.
-      has_failed_ = error != SSL_ERROR_ZERO_RETURN;
+      // An end without a farewell cannot cut off a request, because a line ends with LF. The client
+      // may still wait for replies.
+      has_failed_ = error != SSL_ERROR_ZERO_RETURN && !(error == SSL_ERROR_SYSCALL && at_end_);
       read.emptied = read.ended = true;
     }
     break;

@@ -63,6 +63,7 @@ class TlsChannel final : public net::ByteFilter {
   SSL* session_ = nullptr;
   bool is_open_ = false;      // hands are shaken
   bool has_failed_ = false;   // the session must not be used any more
+  bool at_end_ = false;       // the client has shut down its side of the socket
   bool emptied_ = false;      // the socket had no more to read
   std::size_t may_read_ = 0;  // so many bytes more in this call
 };

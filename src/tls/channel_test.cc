@@ -132,6 +132,24 @@ TEST_P(TlsChannelTest, SaysWhetherThereIsMore) {
   EXPECT_FALSE(read.ended);
 }
 
+TEST_P(TlsChannelTest, ReadsFewRecordsAtOnce) {
+  shake_hands();
+  const std::string sent(200, 'r');
+  for (const char& byte : sent) ASSERT_EQ(SSL_write(client_, &byte, 1), 1);
+  std::array<char, 1000> room;
+  std::string received;
+  unsigned calls = 0;
+  for (bool emptied = false; !emptied; ++calls) {
+    const net::Transfer read = channel_->receive(room);
+    ASSERT_EQ(read.result, Result::done);
+    ASSERT_LE(read.bytes, 64U);
+    received.append(room.data(), read.bytes);
+    emptied = read.emptied;
+  }
+  EXPECT_EQ(received, sent);
+  EXPECT_GE(calls, sent.size() / 64);
+}
+
 TEST_P(TlsChannelTest, SendsInPartsFromAnywhere) {
   shake_hands();
   const std::string all(5'000'000, 'r');
@@ -177,6 +195,21 @@ TEST_P(TlsChannelTest, EndsWithoutAFarewell) {
   EXPECT_EQ(read.result, Result::done);
   EXPECT_TRUE(read.ended);
   channel_->say_farewell();
+}
+
+// The client has shut down its side of the socket, and still waits for replies.
+TEST_P(TlsChannelTest, SendsBehindAnEndWithoutAFarewell) {
+  shake_hands();
+  ASSERT_EQ(SSL_write(client_, "request", 7), 7);
+  ::shutdown(sockets_[1], SHUT_WR);
+  std::array<char, 100> room;
+  EXPECT_EQ(channel_->receive(room).bytes, 7U);
+  const net::Transfer end = channel_->receive(room);
+  EXPECT_EQ(end.result, Result::done);
+  EXPECT_EQ(end.bytes, 0U);
+  EXPECT_TRUE(end.ended);
+  EXPECT_EQ(channel_->send("reply").bytes, 5U);
+  EXPECT_EQ(client_read(), "reply");
 }
 
 TEST_P(TlsChannelTest, EndsAfterGarbage) {
