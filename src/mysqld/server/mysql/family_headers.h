@@ -19,6 +19,8 @@
 #include <sql/auth/auth_acls.h>
 #include <sql/auth/auth_common.h>
 #include <sql/auth/sql_security_ctx.h>
+#include <sql/dd/dd.h>
+#include <sql/dd/dictionary.h>
 #include <sql/dd/types/abstract_table.h>
 #include <sql/error_handler.h>
 #include <sql/field.h>

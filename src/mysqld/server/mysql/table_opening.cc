@@ -5,6 +5,16 @@
 #include "mysqld/server/api.h"
 
 namespace hs::mysqld::server {
+namespace {
+
+// Whether SQL refuses the table to everybody, because it belongs to the data dictionary. Not all of
+// those tables have a category of their own.
+bool is_of_dictionary(const TABLE_SHARE& share) {
+  return !dd::get_dictionary()->is_dd_table_access_allowed(false, false, share.db.str,
+                                                           share.db.length, share.table_name.str);
+}
+
+}  // namespace
 
 void init_request(TableRequest& request, const std::string& database, const std::string& name,
                   Purpose purpose, bool waits_for_rows) {
@@ -47,9 +57,11 @@ bool needs_other_tables(const TABLE& table) {
 bool is_own_servable_engine(const TABLE& /*table*/) { return false; }
 
 bool is_servable_kind(const TABLE& table) {
-  return table.s->table_category == TABLE_CATEGORY_USER ||
-         table.s->table_category == TABLE_CATEGORY_SYSTEM ||
-         table.s->table_category == TABLE_CATEGORY_ACL_TABLE;
+  const TABLE_SHARE& share = *table.s;
+  const bool is_servable_category = share.table_category == TABLE_CATEGORY_USER ||
+                                    share.table_category == TABLE_CATEGORY_SYSTEM ||
+                                    share.table_category == TABLE_CATEGORY_ACL_TABLE;
+  return is_servable_category && !is_of_dictionary(share);
 }
 
 OpenFailure own_open_failure(std::uint32_t error) {
