@@ -12,7 +12,6 @@ namespace {
 // clients.
 constexpr int accepts_at_once = 16;
 constexpr std::uint64_t pause_length = 100 * ms;
-constexpr std::uint64_t log_interval = 60'000 * ms;
 
 // These errors concern one client that is gone by now, see accept(2).
 bool concerns_one_client(int error) {
@@ -101,9 +100,7 @@ void Acceptor::pause(int error, std::uint64_t now) {
     kernel::epoll_ctl(epoll_, EPOLL_CTL_DEL, listener.fd(), nullptr);
   }
   paused_until_ = now + pause_length;
-  std::uint64_t logged = shared_.accept_error_logged.load(std::memory_order_relaxed);
-  if (logged != 0 && now - logged < log_interval) return;
-  if (!shared_.accept_error_logged.compare_exchange_strong(logged, now)) return;
+  if (!shared_.accept_error_line.is_due(now)) return;
   std::array<char, 128> buffer;
   shared_.log_line(LogLevel::warning, "handlersocket: cannot accept connections for the moment: ",
                    ::strerror_r(error, buffer.data(), buffer.size()));

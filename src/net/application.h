@@ -39,7 +39,16 @@ enum class Next : std::uint8_t {
   in_line,
   // its next request takes long, or is the rest of a long find: hand the connection to a streamer
   stream,
-  close,  // once the replies are sent
+  log_in,  // its next request is a log-in: hand the connection to a log-in thread
+  close,   // once the replies are sent
+};
+
+// Where a client is, for its log-in.
+struct Endpoint {
+  int socket = -1;
+  bool is_unix_socket = false;
+  bool is_loopback = false;  // of a TCP client
+  void* tls = nullptr;       // the TLS library's session; null: plain bytes
 };
 
 // One ready connection in a pass. net/ fills the first members up to `peer_done`, the
@@ -54,11 +63,16 @@ struct Turn {
   bool oversized = false;  // the input is larger than what may be kept and still has no LF
   bool in_line = false;    // it said `in_line` in its last turn
   bool peer_done = false;  // the client has shut down its side, or is gone
+  const Endpoint* endpoint = nullptr;  // only on a log-in thread
   std::size_t consumed = 0;
   std::size_t reply_begin = 0;  // its replies are out[reply_begin, reply_end)
   std::size_t reply_end = 0;
   Next next = Next::wait;
   bool put_off = false;  // read_first() has left requests to execute()
+  // So many bytes of `input`, from `secret_begin` on, are a secret. Whoever owns the memory that
+  // `input` points to writes over them when it is done.
+  std::size_t secret_begin = 0;
+  std::size_t secret_size = 0;
 
   // The pass was full before its first request.
   bool was_left_out() const {
@@ -151,7 +165,7 @@ class Application {
   // for a lock. Sets `consumed` and `next`. What it leaves in `out` is sent too. `Next::stream`
   // parks the find: run_stream() is called again, on any streamer, when the client has taken all of
   // `out`. If it throws, nothing of the find is left in the application, and the connection is
-  // closed.
+  // closed. On a log-in thread the request is a log-in.
   virtual void run_stream(Turn& turn, Buffer& out, Stream& stream) = 0;
 };
 

@@ -52,6 +52,8 @@ class ByteFilter {
   virtual std::size_t memory() const = 0;
   // After the handshake: what is spoken, "TLSv1.3" for example. Valid for ever.
   virtual const char* protocol() const = 0;
+  // The same: the TLS library's session, for a log-in. Null: this is no TLS.
+  virtual void* session() { return nullptr; }
 };
 
 // Makes the filter for a connection whose client has begun a handshake; on the worker's thread.

@@ -1,6 +1,7 @@
 #include "net/connection.h"
 
 #include <cerrno>
+#include <cstring>
 
 #include "net/inbox.h"
 
@@ -22,6 +23,13 @@ Transfer ended(ssize_t count) {
 }
 
 }  // namespace
+
+void hide_secret(const Turn& turn) {
+  if (turn.secret_size == 0) [[likely]]
+    return;
+  char* const input = const_cast<char*>(turn.input.data());
+  ::explicit_bzero(input + turn.secret_begin, turn.secret_size);
+}
 
 void end_with_eof(Descriptor& socket, std::span<char> scratch) {
   kernel::shutdown(socket.get(), SHUT_WR);
@@ -105,6 +113,13 @@ void Connection::keep(std::string_view rest, bool consumed) {
     input.set_capacity(small_capacity);
   }
   input.append(rest.substr(input.size()));
+}
+
+Endpoint Connection::endpoint() const {
+  return {.socket = socket.get(),
+          .is_unix_socket = !peer.is_tcp(),
+          .is_loopback = peer.is_loopback(),
+          .tls = filter != nullptr ? filter->session() : nullptr};
 }
 
 void Connection::note_blocked(const Turn& turn, std::uint64_t now) {

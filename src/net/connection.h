@@ -44,6 +44,9 @@ struct Accepted {
 // would reset the connection, and the peer would lose replies that are on their way.
 void end_with_eof(Descriptor& socket, std::span<char> scratch);
 
+// Writes over the secret that the turn has found in its input, which is memory of net/.
+void hide_secret(const Turn& turn);
+
 struct Connection : Source {
   using State = ConnectionState;
 
@@ -65,6 +68,8 @@ struct Connection : Source {
   bool recount();
   // Says farewell as the filter does it, and goes on without it.
   void end_filter();
+  // Where its client is.
+  Endpoint endpoint() const;
   // Remembers since when the first request of the input is blocked.
   void note_blocked(const Turn& turn, std::uint64_t now);
 

@@ -91,7 +91,7 @@ class ConnectionLists {
   const std::uint64_t handshake_timeout_;
   mutable List active_;  // waiting to flushing, ordered by the last activity
   mutable std::array<List, delays_ms.size()> blocked_;
-  List streaming_;
+  List streaming_;         // streaming and logging_in
   mutable List greeting_;  // greeting and shaking, ordered by the beginning of the handshake
   mutable List lingering_;
 };

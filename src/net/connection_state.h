@@ -10,6 +10,7 @@
 //   blocked    its worker. Its next request met another session's lock, so nothing is read from
 //              it, and it gets a turn when its delay is over.
 //   streaming  a streamer, which carries its long find. The worker only notes events.
+//   logging_in a log-in thread. The worker only notes events.
 //   greeting   its worker. Its handshake waits for the client.
 //   shaking    a handshaker, which goes on with its handshake. The worker only notes events.
 //   lingering  its worker. It is closed for sending; what still arrives is thrown away.
@@ -21,7 +22,7 @@
 // list counts from its beginning: greeting and shaking, lingering and draining. Only
 // ConnectionLists changes a state, on the worker's thread. A change that may_follow()
 // does not allow is a bug and stops a debug build. A connection may end in any state except
-// in_pass, streaming and shaking, where somebody else still uses it.
+// in_pass, streaming, logging_in and shaking, where somebody else still uses it.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,7 @@ enum class ConnectionState : std::uint8_t {
   flushing,
   blocked,
   streaming,
+  logging_in,
   greeting,
   shaking,
   lingering,
@@ -50,7 +52,8 @@ constexpr bool may_follow(ConnectionState before, ConnectionState after) {
     case in_pass:
     case flushing:
     case blocked:
-    case streaming: return after == waiting;
+    case streaming:
+    case logging_in: return after == waiting;
     case greeting: return after == shaking || after == waiting;
     case shaking: return after == greeting || after == waiting;
     case lingering: return after == draining;
@@ -68,6 +71,7 @@ constexpr std::string_view name_of(ConnectionState state) {
     case flushing: return "flushing";
     case blocked: return "blocked";
     case streaming: return "streaming";
+    case logging_in: return "log-in";
     case greeting:
     case shaking: return "handshake";
     case lingering: return "lingering";
@@ -79,7 +83,7 @@ constexpr std::string_view name_of(ConnectionState state) {
 // Whether only the worker's own loop uses the connection.
 constexpr bool may_end(ConnectionState state) {
   return state != ConnectionState::in_pass && state != ConnectionState::streaming &&
-         state != ConnectionState::shaking;
+         state != ConnectionState::logging_in && state != ConnectionState::shaking;
 }
 
 // Whether the connection is in the worker's list of connections that have something to do.

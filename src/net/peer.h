@@ -19,6 +19,8 @@ class PeerAddress {
   socklen_t* length() { return &length_; }
 
   bool is_tcp() const { return address_.any.sa_family != AF_UNIX; }
+  // Whether the client is on this machine and speaks TCP.
+  bool is_loopback() const;
   // "127.0.0.1:40000", "[::1]:40000" or "unix". An IPv4 client of an IPv6 socket looks like any
   // other IPv4 client.
   std::string text() const;

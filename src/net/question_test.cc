@@ -16,33 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-PeerAddress peer_of(const sockaddr* address, std::size_t size) {
-  PeerAddress peer;
-  std::memcpy(peer.room(), address, size);
-  return peer;
-}
-
-TEST(PeerAddress, IsATextThatSaysWhereAClientIs) {
-  sockaddr_in v4{};
-  v4.sin_family = AF_INET;
-  v4.sin_port = htons(40000);
-  v4.sin_addr.s_addr = htonl(0xc0a80102);
-  EXPECT_EQ(peer_of(reinterpret_cast<sockaddr*>(&v4), sizeof v4).text(), "192.168.1.2:40000");
-  sockaddr_in6 v6{};
-  v6.sin6_family = AF_INET6;
-  v6.sin6_port = htons(7);
-  v6.sin6_addr = in6addr_loopback;
-  EXPECT_EQ(peer_of(reinterpret_cast<sockaddr*>(&v6), sizeof v6).text(), "[::1]:7");
-  v6.sin6_addr = {};
-  v6.sin6_addr.s6_addr[10] = v6.sin6_addr.s6_addr[11] = 0xff;
-  v6.sin6_addr.s6_addr[12] = 10;
-  v6.sin6_addr.s6_addr[15] = 1;
-  EXPECT_EQ(peer_of(reinterpret_cast<sockaddr*>(&v6), sizeof v6).text(), "10.0.0.1:7");
-  sockaddr unnamed{};
-  unnamed.sa_family = AF_UNIX;
-  EXPECT_EQ(peer_of(&unnamed, sizeof unnamed.sa_family).text(), "unix");
-}
-
 class Questions : public testing::Test {
  protected:
   Questions() : fixture_(config()) { EXPECT_TRUE(fixture_.start()); }

@@ -55,6 +55,7 @@ class Server::Impl {
     if (shared_.stop_event.fd() >= 0) shared_.stop_event.notify();
     shared_.streams.wake_all();
     shared_.handshakes.wake_all();
+    shared_.log_ins.wake_all();
     for (const auto& inbox : shared_.inboxes) inbox->wake();
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
@@ -107,7 +108,12 @@ class Server::Impl {
       if (!workers_.back()->open()) return failed();
     }
     for (unsigned i = 0; i < shared_.config.streamers; ++i) {
-      streamers_.push_back(std::make_unique<Streamer>(shared_, counters_.new_block()));
+      streamers_.push_back(
+          std::make_unique<Streamer>(shared_, Role::streamer, counters_.new_block()));
+    }
+    for (unsigned i = 0; i < shared_.config.log_in_threads; ++i) {
+      streamers_.push_back(
+          std::make_unique<Streamer>(shared_, Role::log_in, counters_.new_block()));
     }
     const unsigned handshakers = shared_.config.filter == nullptr ? 0 : shared_.config.handshakers;
     for (unsigned i = 0; i < handshakers; ++i) {
@@ -121,7 +127,7 @@ class Server::Impl {
   bool start_threads() {
     // Streamers come first, so that no find ever meets a queue without streamers.
     for (const auto& streamer : streamers_) {
-      shared_.streams.join();
+      streamer->queue().join();
       threads_.emplace_back(&Streamer::run, streamer.get());
     }
     for (const auto& handshaker : handshakers_) {

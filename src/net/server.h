@@ -49,6 +49,7 @@ struct ServerConfig {
   // For clients that begin with a TLS handshake. Null: there is no TLS.
   FilterFactory filter;
   unsigned handshakers = 1;
+  unsigned log_in_threads = 0;  // 0: the application never says `log_in`
   std::chrono::seconds handshake_timeout{10};
   // Whether a TCP client has to speak TLS; called when it sends its first bytes. Null: no.
   std::function<bool()> plain_is_refused;
@@ -56,7 +57,7 @@ struct ServerConfig {
   std::size_t read_size = std::size_t{64} << 10;
 };
 
-enum class Role : std::uint8_t { worker, streamer };
+enum class Role : std::uint8_t { worker, streamer, log_in };
 
 // Makes the application object of one thread, and is called on that thread. The counters belong to
 // that thread alone and outlive the application.

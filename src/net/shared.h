@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/once_a_minute.h"
 #include "net/connection_queue.h"
 #include "net/descriptor.h"
 #include "net/inbox.h"
@@ -54,11 +55,12 @@ struct Shared {
   std::vector<std::unique_ptr<Inbox>> inboxes;  // one for each worker
   ConnectionQueue streams;                      // of those that wait for a streamer
   ConnectionQueue handshakes;                   // of those that wait for a handshaker
+  ConnectionQueue log_ins;                      // of those that wait for a log-in thread
   Wakeup stop_event;  // becomes readable when the server stops, and stays so
   std::atomic<bool> stopping{false};
   std::atomic<std::size_t> connections{0};
-  std::atomic<std::size_t> workers_left{0};           // those that still serve
-  std::atomic<std::uint64_t> accept_error_logged{0};  // when it was logged last
+  std::atomic<std::size_t> workers_left{0};  // those that still serve
+  OnceAMinute accept_error_line;
 };
 
 }  // namespace hs::net

@@ -118,13 +118,15 @@ class ClientStream final : public Stream {
 }  // namespace
 
 void Streamer::run() {
-  ::pthread_setname_np(::pthread_self(), "hs-streamer");
+  const bool logs_in = role_ == Role::log_in;
+  ::pthread_setname_np(::pthread_self(), logs_in ? "hs-log-in" : "hs-streamer");
   // An exception must not end the process that we are a guest of.
   try {
-    app_ = shared_.factory(Role::streamer, counters_);
+    app_ = shared_.factory(role_, counters_);
     if (app_ == nullptr || !app_->start()) {
       if (!shared_.stopping)
-        shared_.log_line(LogLevel::error, "handlersocket: a streamer could not start");
+        shared_.log_line(LogLevel::error, logs_in ? "handlersocket: a log-in thread could not start"
+                                                  : "handlersocket: a streamer could not start");
       app_.reset();
     } else {
       loop();
@@ -132,7 +134,7 @@ void Streamer::run() {
   } catch (const std::exception& error) {
     shared_.log_line(LogLevel::error, "handlersocket: a streamer leaves: ", error.what());
   }
-  shared_.streams.leave();
+  queue().leave();
   if (app_ != nullptr) app_->stop();
   app_.reset();
 }
@@ -140,7 +142,7 @@ void Streamer::run() {
 void Streamer::loop() {
   bool rested = false;
   while (!shared_.stopping.load(std::memory_order_relaxed) && app_->keep_running()) {
-    Connection* const connection = shared_.streams.pop(std::chrono::milliseconds(tick_ms));
+    Connection* const connection = queue().pop(std::chrono::milliseconds(tick_ms));
     if (connection != nullptr) {
       carry(*connection);
       rested = false;
@@ -167,6 +169,11 @@ void Streamer::carry(Connection& connection) {
   turn.dialogue = connection.dialogue.get();
   turn.input = connection.input.view();
   turn.blocked_since = connection.blocked_since;
+  Endpoint endpoint;
+  if (role_ == Role::log_in) {
+    endpoint = connection.endpoint();
+    turn.endpoint = &endpoint;
+  }
   ClientStream stream(shared_, counters_, *app_, connection);
   out_.clear();
   try {
@@ -174,6 +181,7 @@ void Streamer::carry(Connection& connection) {
     // Its worker sends what the client does not take now.
     stream.end_find();
     if (stream.send(out_, true) == Stream::Sent::stalled) keep_output(connection);
+    hide_secret(turn);
     connection.consume(turn.consumed);
     connection.next = turn.next;
     connection.note_blocked(turn, kernel::monotonic_now());

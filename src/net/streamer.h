@@ -5,6 +5,9 @@
 // back to its worker. If the client does not read, the find is parked and the connection goes back
 // as well: its worker sends what the client has not taken, and queues the connection again. A
 // streamer never reads from a socket.
+//
+// A log-in thread is a streamer with another queue: its requests are log-ins, which may take as
+// long as the server likes.
 #pragma once
 
 #include "base/buffer.h"
@@ -16,7 +19,12 @@ namespace hs::net {
 
 class Streamer {
  public:
-  Streamer(Shared& shared, CounterBlock& counters) : shared_(shared), counters_(counters) {}
+  // `role` is not that of a worker.
+  Streamer(Shared& shared, Role role, CounterBlock& counters)
+      : shared_(shared), role_(role), counters_(counters) {}
+
+  // Where it takes its connections from.
+  ConnectionQueue& queue() { return role_ == Role::log_in ? shared_.log_ins : shared_.streams; }
 
   // The whole life of the thread.
   void run();
@@ -27,6 +35,7 @@ class Streamer {
   void keep_output(Connection& connection);
 
   Shared& shared_;
+  const Role role_;
   CounterBlock& counters_;
   std::unique_ptr<Application> app_;
   Buffer out_;

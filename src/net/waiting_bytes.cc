@@ -15,17 +15,9 @@ namespace {
 constexpr std::size_t too_full(std::size_t limit) { return limit - limit / 8; }
 constexpr std::size_t relieved(std::size_t limit) { return limit - limit / 4; }
 
-constexpr std::uint64_t log_interval = 60'000 * ms;
-
 }  // namespace
 
 bool WaitingBytes::has_room(std::size_t more) const { return held() + more <= too_full(limit_); }
-
-bool WaitingBytes::is_to_be_logged(std::uint64_t now) {
-  std::uint64_t last = logged_.load(std::memory_order_relaxed);
-  const bool due = last == 0 || now >= last + log_interval;
-  return due && logged_.compare_exchange_strong(last, now, std::memory_order_relaxed);
-}
 
 bool WaitingBytes::set(Share& share, std::size_t bytes) {
   const std::lock_guard lock(mutex_);

@@ -15,6 +15,8 @@
 #include <limits>
 #include <mutex>
 
+#include "base/once_a_minute.h"
+
 namespace hs::net {
 
 class Inbox;
@@ -48,7 +50,7 @@ class WaitingBytes {
 
   // Called when a chosen connection is ended. True, once a minute at most, if the log has to say
   // so.
-  bool is_to_be_logged(std::uint64_t now);
+  bool is_to_be_logged(std::uint64_t now) { return line_.is_due(now); }
 
  private:
   // A link of a circular list. A link that is in no list points to itself.
@@ -91,7 +93,7 @@ class WaitingBytes {
   // Every turn reads the members above. They stand in another cache line than those below, which
   // change often.
   alignas(64) std::atomic<std::size_t> held_{0};  // changed under the lock
-  std::atomic<std::uint64_t> logged_{0};
+  OnceAMinute line_;
 
   std::mutex mutex_;  // for everything below, and the places of all shares
   // the part of held_ that belongs to connections that have been chosen to go

@@ -148,6 +148,7 @@ void Worker::take_event(const epoll_event& event) {
     case Connection::State::in_pass:
     case Connection::State::blocked:
     case Connection::State::streaming:
+    case Connection::State::logging_in:
     case Connection::State::shaking: return;
   }
 }
@@ -173,7 +174,7 @@ void Worker::take_inbox() {
   inbox_filled_ = true;
 }
 
-// From a streamer.
+// From a streamer or a log-in thread.
 void Worker::take_returned(Connection& connection) {
   connections_.set_state(connection, Connection::State::waiting, now_);
   if (connection.has_to_end.load(std::memory_order_relaxed)) {
@@ -246,12 +247,16 @@ void Worker::answer(Question& question) {
 }
 
 // Ends a connection that somebody has asked to end. If a streamer has it, the streamer looks at
-// has_to_end and gives it back soon. A handshaker never keeps one for long.
+// has_to_end and gives it back soon. A handshaker never keeps one for long, and a log-in thread
+// only as long as the host needs for the log-in.
 void Worker::end(Connection& connection) {
   switch (connection.state) {
     case Connection::State::streaming:
       connection.has_to_end.store(true, std::memory_order_relaxed);
       return shared_.streams.give_back(connection);
+    case Connection::State::logging_in:
+      connection.has_to_end.store(true, std::memory_order_relaxed);
+      return shared_.log_ins.give_back(connection);
     case Connection::State::shaking:
       connection.has_to_end.store(true, std::memory_order_relaxed);
       return shared_.handshakes.give_back(connection);
@@ -391,6 +396,7 @@ void Worker::leave() {
 // connection back at its next send. A handshaker gives back all that it gets, one after the other.
 void Worker::await_carriers() {
   shared_.streams.give_back_all_of(inbox_);
+  shared_.log_ins.give_back_all_of(inbox_);
   std::shared_ptr<Question> question;
   while (true) {
     inbox_.reset();

@@ -269,6 +269,7 @@ void Worker::settle(Connection& connection, const Turn& turn) {
       connection.consume(turn.consumed);
     } else {
       connection.keep(turn.input.substr(turn.consumed), turn.consumed != 0);
+      hide_secret(turn);  // what is left of it in the arena
     }
     if (!connection.recount()) return shed(connection);
     connection.scanned = turn.next == Next::wait ? connection.input.size() : 0;
@@ -353,6 +354,7 @@ void Worker::proceed(Connection& connection) {
       if (shared_.streams.has_spare()) return start_stream(connection);
       return connections_.set_state(connection, Connection::State::blocked, now_);
     case Next::stream: return start_stream(connection);
+    case Next::log_in: return start_log_in(connection);
     case Next::close: return linger(connection);
   }
 }
@@ -376,9 +378,18 @@ void Worker::watch_output(Connection& connection, bool on) {
 }
 
 void Worker::start_stream(Connection& connection) {
+  hand_over(connection, Connection::State::streaming, shared_.streams);
+}
+
+void Worker::start_log_in(Connection& connection) {
+  hand_over(connection, Connection::State::logging_in, shared_.log_ins);
+}
+
+// Without a carrier the connection ends.
+void Worker::hand_over(Connection& connection, Connection::State state, ConnectionQueue& queue) {
   if (!connection.share.lend()) return shed(connection);
-  connections_.set_state(connection, Connection::State::streaming, now_);
-  if (shared_.streams.push(connection)) return;
+  connections_.set_state(connection, state, now_);
+  if (queue.push(connection)) return;
   connections_.set_state(connection, Connection::State::waiting, now_);
   linger(connection);
 }

@@ -81,14 +81,25 @@ Error Parser::parse_open_index(TokenScanner& tokens, Request& request) {
 
 Error Parser::parse_auth(TokenScanner& tokens, Request& request) {
   request.kind = Kind::auth;
-  request.auth = {};
-  if (tokens.done() || !is(tokens.next(), '1')) return Error::authtype;
+  Auth& auth = request.auth = {};
+  const std::string_view way = tokens.done() ? std::string_view() : tokens.next();
+  if (is(way, '2')) {
+    auth.way = AuthWay::account;
+    if (const Error error = read_text(tokens, auth.user); error != Error::none) return error;
+  } else if (!is(way, '1')) {
+    return Error::authtype;
+  }
+  return read_text(tokens, auth.secret);
+}
+
+// A missing text is empty.
+Error Parser::read_text(TokenScanner& tokens, std::string_view& text) {
   if (tokens.done()) return Error::none;
   const std::string_view token = tokens.next();
-  Value secret;
-  if (!values_.read(token, tokens.saw_escape(), secret)) return Error::escape;
-  // NULL is not an empty secret: it stays the byte that was sent.
-  request.auth.secret = secret.null ? token : secret.bytes;
+  Value value;
+  if (!values_.read(token, tokens.saw_escape(), value)) return Error::escape;
+  // NULL is not an empty text: it stays the byte that was sent.
+  text = value.null ? token : value.bytes;
   return Error::none;
 }
 

@@ -17,6 +17,7 @@
 //            / TAB "" [ignored]                       ; none
 //   insert   = id TAB "+" TAB n *(TAB value) [ignored]
 //   auth     = "A" TAB "1" TAB secret [ignored]
+//            / "A" TAB "2" TAB user [TAB password [ignored]]
 //   value    = NUL / *(byte / %x01 %x40-4F)
 //   ignored  = *(TAB token)                           ; of any kind, not even unescaped
 #pragma once
@@ -62,6 +63,7 @@ class Parser {
   // Each reads the tokens behind the one by which parse() has chosen it.
   Error parse_open_index(TokenScanner& tokens, Request& request);
   Error parse_auth(TokenScanner& tokens, Request& request);
+  Error read_text(TokenScanner& tokens, std::string_view& text);
   Error parse_find_or_insert(std::string_view id, TokenScanner& tokens, Request& request);
 
   // The parts of a find. Each reads behind the token that announces it.

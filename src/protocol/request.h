@@ -64,8 +64,15 @@ struct Insert {
   std::uint32_t surplus = 0;      // tokens behind the values, which have no meaning
 };
 
+enum class AuthWay : std::uint8_t {
+  secret,   // A 1: that of the port
+  account,  // A 2: a user and a password of the server
+};
+
 struct Auth {
-  std::string_view secret;
+  AuthWay way = AuthWay::secret;
+  std::string_view user{};    // of an account
+  std::string_view secret{};  // the port's secret, or the account's password
 };
 
 enum class Kind : std::uint8_t { open_index, find, insert, auth };

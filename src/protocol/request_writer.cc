@@ -94,7 +94,11 @@ void RequestWriter::insert(std::uint64_t index_id, const Insert& insert) {
 }
 
 void RequestWriter::auth(const Auth& auth) {
-  out_.append("A\t1\t");
+  out_.append(auth.way == AuthWay::secret ? "A\t1\t" : "A\t2\t");
+  if (auth.way == AuthWay::account) {
+    append_escaped(out_, auth.user);
+    out_.push_back('\t');
+  }
   append_escaped(out_, auth.secret);
   end_line();
 }

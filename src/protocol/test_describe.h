@@ -90,7 +90,10 @@ inline std::string describe(const Request& request) {
     case Kind::open_index: return "open " + id + " " + describe(request.open_index);
     case Kind::find: return "find " + id + " " + describe(request.find);
     case Kind::insert: return "insert " + id + " " + describe(request.insert.values);
-    case Kind::auth: return "auth " + describe(request.auth.secret);
+    case Kind::auth:
+      return "auth " +
+             (request.auth.way == AuthWay::account ? describe(request.auth.user) : std::string()) +
+             describe(request.auth.secret);
   }
   return "?";
 }

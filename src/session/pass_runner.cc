@@ -81,6 +81,7 @@ void PassRunner::execute(std::span<Turn> turns, std::size_t first, Buffer& out) 
     budget_.begin(config_.max_pass_steps, budget_.spent());
     most_bytes_ = config_.max_pass_bytes;
   } else {
+    store_->forget_permissions();
     for (std::size_t number = first; number < turns.size(); ++number) {
       rests_.push_back({.turn = number,
                         .consumed = 0,
@@ -295,14 +296,17 @@ void PassRunner::give_up(Turn& turn, Buffer& out) {
   budget_.spend();
 }
 
-// Whether the answer is that a secret was wrong, and it is too soon to say so. The request is then
-// executed again later. A client that has logged in knows the secret. One that has gone must not
-// keep its place among the connections.
+// Whether the answer is that a secret or a password was wrong, and it is too soon to say so. The
+// request is then executed again later. A client that has logged in knows the secret, but not the
+// passwords of others. One that has gone must not keep its place among the connections.
 bool PassRunner::holds_back(Turn& turn, const Session& session, const Answer& answer) {
   const bool is_wrong = !answer.ok && answer.counter == Counter::requests_auth;
-  if (!is_wrong || config_.session.secret.empty()) return false;
-  if (!session.is_logged_in() && !turn.peer_done &&
-      time_blocked(turn) < config_.wrong_secret_delay) {
+  if (!is_wrong) return false;
+  const bool of_account = workspace_.parsed.ok() && is_log_in(workspace_.request);
+  if (of_account ? config_.session.authenticator == nullptr : config_.session.secret.empty())
+    return false;
+  const bool knows_it = session.is_logged_in() && !of_account;
+  if (!knows_it && !turn.peer_done && time_blocked(turn) < config_.wrong_secret_delay) {
     turn.next = Next::retry;
     return true;
   }
@@ -316,6 +320,11 @@ PassRunner::Step PassRunner::execute_line(std::size_t number, std::span<Turn> tu
   Session& session = static_cast<Session&>(*turn.dialogue);
   const std::size_t begin = request_begin_ = out.size();
   Answer answer = session.execute(line, runs_, workspace_, out);
+  if (answer.logs_in) [[unlikely]] {
+    turn.next = Next::log_in;
+    note_password(turn, line);
+    return Step::stop;
+  }
   if (answer.put_off) {
     turn.put_off = runs_ == Runs::all_but_writes;
     if (!turn.put_off) {
@@ -330,6 +339,8 @@ PassRunner::Step PassRunner::execute_line(std::size_t number, std::span<Turn> tu
         out.truncate(begin);
         return Step::stop;
       }
+      if (!answer.ok && answer.counter == Counter::requests_auth)
+        session.forget_refusal(workspace_);
       break;
     case Verdict::parked: assert(false); [[fallthrough]];  // a find is parked only if it has a sink
     case Verdict::oversized:

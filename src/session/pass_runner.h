@@ -37,8 +37,8 @@ struct RunnerConfig {
   SessionConfig session;
   Setting<std::size_t> max_request_size = std::size_t{64} << 20;
   Setting<std::chrono::nanoseconds> lock_wait_timeout{std::chrono::seconds{50}};
-  // A wrong secret is answered after this time, so that nobody can try many on a connection that
-  // stays open.
+  // A wrong secret or password is answered after this time, so that nobody can try many on a
+  // connection that stays open.
   std::chrono::nanoseconds wrong_secret_delay{0};
   // A pass is full when it has written so many bytes or spent so many steps (store/budget.h). Each
   // request costs one step in addition.
@@ -124,6 +124,7 @@ class PassRunner : public net::Application {
   void set_mark_in(std::size_t number, std::size_t consumed, const Buffer& out);
   void answer_writes(Status status, std::span<net::Turn> turns, Buffer& out);
   void end_request(net::Turn& turn, std::size_t consumed, bool goes_on);
+  void run_log_in(net::Turn& turn, Session& session);
   void run_write(net::Turn& turn, const Session& session, const std::string& names, Buffer& out);
   template <class Execute>
   store::Outcome run_alone(store::PassMode mode, const Session& session, const std::string& names,

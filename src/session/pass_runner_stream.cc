@@ -1,5 +1,6 @@
 // What a streamer executes: long finds, and writes that take long or wait for a row.
 #include <cassert>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -92,6 +93,10 @@ void PassRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
   const protocol::Request& request = workspace_.request;
   NamedIndex* open = nullptr;
   const Status admitted = session.admit(line->text, workspace_, open);
+  if (turn.endpoint != nullptr && admitted.ok() && is_log_in(request)) {
+    note_password(turn, line->text);
+    return run_log_in(turn, session);
+  }
   if (!admitted.ok() || open == nullptr) {
     turn.next = Next::again;  // it does not take long, so a worker executes it
     return;
@@ -145,6 +150,28 @@ void PassRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
   tally(Counter::long_finds);
   end_request(turn, line->end_offset, goes_on);
   count();
+}
+
+// The request is executed again by the worker, which answers it.
+void PassRunner::run_log_in(Turn& turn, Session& session) {
+  const protocol::Auth& auth = workspace_.request.auth;
+  const net::Endpoint& client = *turn.endpoint;
+  const bool can_be_read = client.tls == nullptr && !client.is_unix_socket && !client.is_loopback;
+  store::LogIn log_in;
+  if (can_be_read && !auth.secret.empty()) {
+    log_in.status = Error::tls;
+  } else {
+    log_in = config_.session.authenticator->log_in({.user = auth.user,
+                                                    .password = auth.secret,
+                                                    .socket = client.socket,
+                                                    .is_unix_socket = client.is_unix_socket,
+                                                    .tls = client.tls});
+  }
+  // It may have been unescaped into the parser's memory.
+  if (!auth.secret.empty())
+    ::explicit_bzero(const_cast<char*>(auth.secret.data()), auth.secret.size());
+  turn.next = log_in.status.ok() ? Next::again : Next::retry;
+  session.end_log_in(std::move(log_in));
 }
 
 // The streamer's request has been answered: sets what the turn does next.

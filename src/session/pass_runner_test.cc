@@ -23,11 +23,6 @@ using net::Turn;
 using namespace std::chrono_literals;
 using namespace std::string_literals;
 
-std::uint64_t now_ns() {
-  return static_cast<std::uint64_t>(
-      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
-}
-
 class PassRunnerTest : public ::testing::Test, protected World {};
 
 TEST_F(PassRunnerTest, ExecutesTheCompleteLinesOfEachTurn) {

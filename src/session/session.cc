@@ -40,6 +40,10 @@ bool is_write(const Request& request) {
          (request.kind == Kind::find && request.find.modification != Modification::none);
 }
 
+bool is_log_in(const Request& request) {
+  return request.kind == Kind::auth && request.auth.way == protocol::AuthWay::account;
+}
+
 Counter counter_of(const Request& request) {
   switch (request.kind) {
     case Kind::open_index: return Counter::requests_open_index;
@@ -115,7 +119,13 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace, 
         if (outcome.ok()) protocol::ReplyWriter(out).ok();
         break;
       case Kind::auth:
-        outcome = authorise(workspace);
+        if (is_log_in(request) && config_.authenticator != nullptr) {
+          answer.logs_in = !log_in_;
+          if (answer.logs_in) return answer;
+          outcome = take_log_in(workspace);
+        } else {
+          outcome = authorise(workspace);
+        }
         if (outcome.status().ok()) protocol::ReplyWriter(out).ok();
         break;
     }
@@ -135,13 +145,21 @@ Outcome Session::open_index(Workspace& workspace) {
   store::IndexUse opened;
   const Outcome outcome = workspace.store.open_index(request.open_index, caller_, opened);
   if (!outcome.ok()) return outcome;
-  workspace.changes.push_back(
-      {.session = this,
-       .of_index = true,
-       .authorised = authorised_,
-       .index_id = request.index_id,
-       .index = indexes_.set(request.index_id, {std::move(opened), std::move(names)})});
+  SessionChange& made = workspace.changes.emplace_back(change());
+  made.index = indexes_.set(request.index_id, {std::move(opened), std::move(names)});
+  made.index_id = request.index_id;
+  made.of_index = true;
   return outcome;
+}
+
+// As everything is now, except for the indexes.
+SessionChange Session::change() {
+  SessionChange change;
+  change.session = this;
+  change.is_logged_in = is_logged_in_;
+  change.caller = caller_;
+  change.log_in = log_in_;
+  return change;
 }
 
 Outcome Session::open_again(Workspace& workspace, NamedIndex& index) {
@@ -155,25 +173,40 @@ void Session::act_as(std::shared_ptr<const store::Caller> caller) {
 }
 
 Status Session::authorise(Workspace& workspace) {
+  if (is_log_in(workspace.request)) return Error::authtype;
   if (config_.secret.empty() || config_.trusted == nullptr ||
       !equal_in_constant_time(workspace.request.auth.secret, config_.secret)) {
     return Error::unauth;
   }
-  workspace.changes.push_back(
-      {.session = this, .of_index = false, .authorised = authorised_, .index_id = 0, .index = {}});
-  set_authorised(true);
+  workspace.changes.push_back(change());
+  set_logged_in(true, config_.trusted);
   return {};
 }
 
-void Session::set_authorised(bool authorised) {
-  authorised_ = authorised;
-  const auto& caller = authorised ? config_.trusted : config_.anonymous;
-  if (caller != caller_) act_as(caller);
+// A refusal is kept: it may be too soon to answer it.
+Status Session::take_log_in(Workspace& workspace) {
+  if (!log_in_->status.ok()) return log_in_->status;
+  workspace.changes.push_back(change());
+  set_logged_in(true, std::move(log_in_->caller));
+  log_in_.reset();
+  return {};
+}
+
+void Session::forget_refusal(Workspace& workspace) {
+  if (!log_in_) return;
+  workspace.changes.push_back(change());
+  log_in_.reset();
+}
+
+void Session::set_logged_in(bool logged_in, std::shared_ptr<const store::Caller> caller) {
+  is_logged_in_ = logged_in;
+  if (caller != caller_) act_as(std::move(caller));
   most_waiting = caller_ != nullptr ? no_limit : most_waiting_before_login;
 }
 
 void Session::undo(SessionChange& change) {
-  set_authorised(change.authorised);
+  set_logged_in(change.is_logged_in, std::move(change.caller));
+  log_in_ = std::move(change.log_in);
   if (change.of_index) indexes_.set(change.index_id, std::move(change.index));
 }
 

@@ -7,8 +7,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/buffer.h"
@@ -18,6 +20,7 @@
 #include "protocol/parser.h"
 #include "protocol/request.h"
 #include "session/open_indexes.h"
+#include "store/authenticator.h"
 #include "store/store.h"
 
 namespace hs::session {
@@ -25,11 +28,13 @@ namespace hs::session {
 // Of a listener. Outlives its sessions.
 struct SessionConfig {
   bool writable = false;  // the write port
-  std::string secret;     // empty: no A succeeds
-  // as whom a connection acts that has not given the secret; null: it may only give the secret
+  std::string secret;     // empty: no A 1 succeeds
+  // as whom a connection acts that has not logged in; null: it may only log in
   std::shared_ptr<const store::Caller> anonymous = store::Caller::unlimited();
-  // as whom a connection acts that has given the secret; null: no A succeeds
+  // as whom a connection acts that has given the secret; null: no A 1 succeeds
   std::shared_ptr<const store::Caller> trusted = store::Caller::unlimited();
+  // checks the log-ins of accounts, and outlives the sessions; null: there is no A 2
+  const store::Authenticator* authenticator = nullptr;
 };
 
 class Session;
@@ -38,7 +43,9 @@ class Session;
 struct SessionChange {
   Session* session = nullptr;
   bool of_index = false;
-  bool authorised = false;
+  bool is_logged_in = false;
+  std::shared_ptr<const store::Caller> caller{};
+  std::optional<store::LogIn> log_in{};
   std::uint64_t index_id = 0;
   NamedIndex index;
 };
@@ -69,6 +76,7 @@ struct Answer {
   bool write = false;     // an insert or a find_modify
   bool read = false;      // a find
   bool put_off = false;   // a request that may not run now: nothing was done
+  bool logs_in = false;   // a log-in of an account: nothing was done, a log-in thread has to
   bool for_good = false;  // a write that has been executed and must never be executed again
   Status status;  // if the request waits for a row: the answer that it gets when the time is up
   Counter counter = Counter::requests_malformed;
@@ -79,14 +87,17 @@ struct Answer {
 store::Outcome execute_write(store::Store& store, store::IndexUse& use, protocol::Request& request,
                              Buffer& out, std::uint32_t& values_ignored);
 bool is_write(const protocol::Request& request);
+bool is_log_in(const protocol::Request& request);  // of an account
 Counter counter_of(const protocol::Request& request);
 
 class Session final : public net::Dialogue {
  public:
-  // What is kept for a client that has not given the secret yet.
+  // What is kept for a client that may not do anything yet.
   static constexpr std::size_t most_waiting_before_login = 4096;
 
-  explicit Session(const SessionConfig& config) : config_(config) { set_authorised(false); }
+  explicit Session(const SessionConfig& config) : config_(config) {
+    set_logged_in(false, config.anonymous);
+  }
 
   // Executes one line, without its LF and CR, if `runs` allows it. If the verdict is not
   // `answered`, nothing is written and nothing is remembered.
@@ -100,10 +111,15 @@ class Session final : public net::Dialogue {
   // next request.
   std::unique_ptr<store::Position>& position() { return position_; }
 
-  // Whether the client has given the secret.
-  bool is_logged_in() const { return authorised_; }
+  // Whether the client has given the secret, or a password.
+  bool is_logged_in() const { return is_logged_in_; }
+  // On a log-in thread: how a log-in has ended. It counts when the request is executed again, which
+  // answers it.
+  void end_log_in(store::LogIn log_in) { log_in_ = std::move(log_in); }
+  // The refusal of a log-in has been answered.
+  void forget_refusal(Workspace& workspace);
 
-  // As whom the connection acts; null: as nobody, because it has to give the secret first.
+  // As whom the connection acts; null: as nobody, because it has to log in first.
   const std::shared_ptr<const store::Caller>& caller() const { return caller_; }
   // The connection acts as `caller` from now on, also with the indexes that it has open. No find of
   // it may be parked.
@@ -115,13 +131,16 @@ class Session final : public net::Dialogue {
  private:
   store::Outcome open_index(Workspace& workspace);
   Status authorise(Workspace& workspace);
+  SessionChange change();
+  Status take_log_in(Workspace& workspace);
   store::Outcome open_again(Workspace& workspace, NamedIndex& index);
-  void set_authorised(bool authorised);
+  void set_logged_in(bool logged_in, std::shared_ptr<const store::Caller> caller);
 
   const SessionConfig& config_;
   std::shared_ptr<const store::Caller> caller_;
   const store::Store* owner_ = nullptr;  // of the open indexes; never dereferenced
-  bool authorised_ = false;
+  bool is_logged_in_ = false;
+  std::optional<store::LogIn> log_in_;  // one that has ended and is not answered yet
   OpenIndexes indexes_;
   std::unique_ptr<store::Position> position_;
 };

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -18,6 +19,12 @@
 #include "store/sample_tables.h"
 
 namespace hs::session {
+
+// When a turn is said to have been blocked.
+inline std::uint64_t now_ns() {
+  return static_cast<std::uint64_t>(
+      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
 
 // A database with a worker, a streamer and connections.
 struct World {

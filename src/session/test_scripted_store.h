@@ -46,6 +46,7 @@ class ScriptedStore final : public store::Store {
     return next(ends);
   }
   void abandon_pass() override { calls += "abandon "; }
+  void forget_permissions() override { calls += "forget_permissions "; }
   void release() override { calls += "release "; }
   store::Outcome open_index(const protocol::OpenIndex&,
                             const std::shared_ptr<const store::Caller>& caller,

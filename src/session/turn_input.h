@@ -46,4 +46,14 @@ inline std::optional<Line> line_at(std::string_view input, std::size_t begin, st
   return Line{text, end + 1};
 }
 
+// Notes where the password of a log-in stands in the turn's input.
+inline void note_password(net::Turn& turn, std::string_view line) {
+  constexpr std::size_t user_begin = std::string_view("A\t2\t").size();
+  const std::size_t user_end = line.find('\t', std::min(user_begin, line.size()));
+  if (user_end == std::string_view::npos) return;
+  const std::string_view rest = line.substr(user_end + 1);
+  turn.secret_begin = static_cast<std::size_t>(rest.data() - turn.input.data());
+  turn.secret_size = rest.size();
+}
+
 }  // namespace hs::session

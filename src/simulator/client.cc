@@ -43,7 +43,7 @@ void Client::write_script() {
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t key = first_key_ + world_.below(own_keys);
     // A light client does not ask for long finds.
-    const std::size_t kind = world_.below(kind_ == Kind::light ? 16 : 20);
+    const std::size_t kind = world_.below(kind_ == Kind::light ? 16 : 22);
     if (kind < 9) {
       ++asked_[key];
       ask({Asked::addition, key}, "1\t=\t1\t" + token(key) + "\t1\t0\t+\t1");
@@ -53,6 +53,10 @@ void Client::write_script() {
       const std::uint64_t limit = 1 + world_.below(world_.chance(20) ? most_rows : 120);
       ask({Asked::long_find, first_key_, limit},
           "1\t>=\t1\t" + token(first_key_) + "\t" + token(limit));
+    } else if (kind == 20) {
+      ask({Asked::log_in}, "A\t2\tuser\tright");
+    } else if (kind == 21) {
+      ask({Asked::wrong_log_in}, "A\t2\tuser\twrong");
     } else if (seventh_is_open) {
       ask({Asked::lookup, key}, "7\t=\t1\t" + token(key));
     } else if (world_.chance(50)) {
@@ -167,6 +171,9 @@ void Client::check_reply(const std::string& line) {
   require(!commit_failed || faults_.commit_fails != 0, "a commit failed by itself");
   switch (expected.kind) {
     case Asked::open: return require(line == "0\t1", "P was answered " + line);
+    case Asked::log_in: return require(line == "0\t1", "a log-in was answered " + line);
+    case Asked::wrong_log_in:
+      return require(line == "1\t1\t1045", "a wrong password was answered " + line);
     case Asked::mistake: return require(line == "2\t1\tstmtnum", "a mistake was answered " + line);
     case Asked::lookup:
     case Asked::long_find: {

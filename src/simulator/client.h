@@ -40,7 +40,15 @@ class Client {
  private:
   enum class State : std::uint8_t { connecting, talking, finishing, done };
   struct Expected {
-    enum class Kind : std::uint8_t { open, lookup, addition, long_find, mistake } kind;
+    enum class Kind : std::uint8_t {
+      open,
+      lookup,
+      addition,
+      long_find,
+      mistake,
+      log_in,
+      wrong_log_in
+    } kind;
     std::uint64_t key = 0;
     std::uint64_t limit = 1;
   };

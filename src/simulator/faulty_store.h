@@ -29,6 +29,7 @@ class FaultyStore final : public store::Store {
   void begin_pass(store::PassMode mode, store::Budget& budget) override;
   store::Outcome end_pass() override;
   void abandon_pass() override;
+  void forget_permissions() override {}
   void release() override;
   store::Outcome open_index(const protocol::OpenIndex& request,
                             const std::shared_ptr<const store::Caller>& caller,

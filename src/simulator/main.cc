@@ -51,6 +51,7 @@ int main(int argc, char** argv) {
       total.long_finds += one.long_finds;
       total.parked += one.parked;
       total.handshakes += one.handshakes;
+      total.log_ins += one.log_ins;
       total.writes_aside += one.writes_aside;
       total.replays += one.replays;
       total.shed += one.shed;
@@ -64,9 +65,8 @@ int main(int argc, char** argv) {
   }
   std::printf(
       "simulate: %llu seeds from %llu in %.1f s: %llu connections, %llu requests, %llu long finds "
-      "parked %llu times, %llu writes aside, %llu passes replayed, %llu handshakes, %llu "
-      "connections shed, "
-      "%llu closed\n",
+      "parked %llu times, %llu writes aside, %llu passes replayed, %llu handshakes, %llu log-ins, "
+      "%llu connections shed, %llu closed\n",
       static_cast<unsigned long long>(done), static_cast<unsigned long long>(first), elapsed(),
       static_cast<unsigned long long>(total.connections),
       static_cast<unsigned long long>(total.requests),
@@ -75,6 +75,7 @@ int main(int argc, char** argv) {
       static_cast<unsigned long long>(total.writes_aside),
       static_cast<unsigned long long>(total.replays),
       static_cast<unsigned long long>(total.handshakes),
-      static_cast<unsigned long long>(total.shed), static_cast<unsigned long long>(total.closed));
+      static_cast<unsigned long long>(total.log_ins), static_cast<unsigned long long>(total.shed),
+      static_cast<unsigned long long>(total.closed));
   return EXIT_SUCCESS;
 }

@@ -11,6 +11,7 @@
 #include "net/streamer.h"
 #include "net/worker.h"
 #include "session/pass_runner.h"
+#include "simulator/authenticator.h"
 #include "simulator/client.h"
 #include "simulator/faulty_store.h"
 #include "simulator/greedy_client.h"
@@ -81,6 +82,8 @@ std::size_t choose_greedy_clients(World& world, const Faults& faults) {
   return faults.little_room ? world.below(5) : 0;
 }
 
+const SimulatedAuthenticator authenticator;
+
 session::RunnerConfig choose_runner(World& world, const Faults& faults) {
   session::RunnerConfig config;
   config.session.writable = true;
@@ -89,6 +92,7 @@ session::RunnerConfig choose_runner(World& world, const Faults& faults) {
   config.lock_wait_timeout = std::chrono::hours(24 * 365 * 50);
   config.max_pass_steps = 1 + world.below(800);
   config.max_pass_bytes = 100 + world.below(20'000);
+  config.session.authenticator = &authenticator;
   return config;
 }
 
@@ -125,9 +129,14 @@ class SimulatedServer {
     shared_->workers_left = config.workers;
     for (unsigned i = 0; i < config.streamers; ++i) {
       shared_->streams.join();
-      streamers_.push_back(std::make_unique<net::Streamer>(*shared_, counters_.new_block()));
+      streamers_.push_back(
+          std::make_unique<net::Streamer>(*shared_, net::Role::streamer, counters_.new_block()));
       world.start_thread([streamer = streamers_.back().get()] { streamer->run(); });
     }
+    shared_->log_ins.join();
+    log_in_thread_ =
+        std::make_unique<net::Streamer>(*shared_, net::Role::log_in, counters_.new_block());
+    world.start_thread([this] { log_in_thread_->run(); });
     shared_->handshakes.join();
     handshaker_ = std::make_unique<net::Handshaker>(*shared_);
     world.start_thread([this] { handshaker_->run(); });
@@ -152,6 +161,7 @@ class SimulatedServer {
     shared_->stop_event.notify();
     shared_->streams.wake_all();
     shared_->handshakes.wake_all();
+    shared_->log_ins.wake_all();
     for (const auto& inbox : shared_->inboxes) inbox->wake();
     require(world_.run([this] { return world_.all_threads_have_ended(); }, 10 * second),
             "the server does not stop");
@@ -178,6 +188,7 @@ class SimulatedServer {
   int listener_ = -1;
   std::vector<std::unique_ptr<net::Worker>> workers_;
   std::vector<std::unique_ptr<net::Streamer>> streamers_;
+  std::unique_ptr<net::Streamer> log_in_thread_;
   std::unique_ptr<net::Handshaker> handshaker_;
   std::unique_ptr<Operator> operator_;
 };
@@ -228,6 +239,7 @@ Summary run_seed(std::uint64_t seed) {
           .writes_aside = server.count(Counter::writes_aside),
           .replays = server.count(Counter::passes_replayed),
           .handshakes = server.count(Counter::tls_handshakes),
+          .log_ins = server.count(Counter::requests_auth),
           .shed = server.count(Counter::connections_shed),
           .closed = server.closed()};
 }

@@ -14,6 +14,7 @@ struct Summary {
   std::uint64_t writes_aside = 0;
   std::uint64_t replays = 0;
   std::uint64_t handshakes = 0;
+  std::uint64_t log_ins = 0;
   std::uint64_t shed = 0;
   std::uint64_t closed = 0;
 };

@@ -14,6 +14,7 @@
 #include "base/counters.h"
 #include "net/server.h"
 #include "session/pass_runner.h"
+#include "store/authenticator.h"
 #include "store/memory_store.h"
 #include "store/sample_tables.h"
 
@@ -23,6 +24,15 @@ namespace {
 struct Port {
   hs::net::ServerConfig server;
   hs::session::RunnerConfig runner;
+};
+
+// There are no accounts, so every log-in fails.
+class NoAccounts final : public hs::store::Authenticator {
+ public:
+  hs::store::LogIn log_in(const hs::store::Credentials& /*who*/) const override {
+    constexpr std::uint32_t access_denied = 1045;
+    return {.status = hs::Status::server(access_denied), .caller = nullptr};
+  }
 };
 
 hs::net::Server make_server(const Port& port, hs::store::MemoryDatabase& database,
@@ -93,7 +103,10 @@ int serve(int argc, char** argv) {
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
+  const NoAccounts no_accounts;
   for (Port* port : {&read, &write}) {
+    port->server.log_in_threads = 1;
+    port->runner.session.authenticator = &no_accounts;
     port->server.max_request_size = port->runner.max_request_size = max_request_size;
     port->server.idle_timeout = std::chrono::seconds{timeout};
     if (!port->runner.session.secret.empty()) port->runner.session.anonymous = nullptr;

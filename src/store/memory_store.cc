@@ -99,7 +99,7 @@ void MemoryStore::unlock() {
 void MemoryStore::begin_pass(PassMode mode, Budget& budget) {
   assert(!locked_ && undo_.size() == 0);
   mode_ = mode;
-  ++pass_;
+  ++asks_;
   budget_ = &budget;
 }
 
@@ -143,7 +143,7 @@ Verdict MemoryStore::enter(const MemoryTable& table) {
 
 // A caller with limits is a MemoryCaller.
 bool MemoryStore::may(IndexUse& use, Rights needed) const {
-  return use.may(needed, pass_, [&use] {
+  return use.may(needed, asks_, [&use] {
     const MemoryTableSpec& spec = static_cast<const MemoryIndex&>(use.index()).table.spec();
     return static_cast<const MemoryCaller&>(use.caller()).on(spec.database, spec.name);
   });

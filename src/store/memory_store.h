@@ -41,6 +41,7 @@ class MemoryStore final : public Store {
   void begin_pass(PassMode mode, Budget& budget) override;
   Outcome end_pass() override;
   void abandon_pass() override;
+  void forget_permissions() override { ++asks_; }
   void release() override {}
   Outcome open_index(const protocol::OpenIndex& request,
                      const std::shared_ptr<const Caller>& caller, IndexUse& use) override;
@@ -74,7 +75,7 @@ class MemoryStore final : public Store {
   Budget* budget_ = nullptr;  // of the pass
   MemoryFaults faults_;
   PassMode mode_ = PassMode::together;
-  std::uint64_t pass_ = 0;  // how many passes have begun
+  std::uint64_t asks_ = 0;  // rises when what callers may do has to be asked again
   bool locked_ = false;
   UndoLog undo_;
   std::vector<const Row*> matched_;  // of the find_modify at work

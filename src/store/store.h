@@ -54,8 +54,8 @@ class IndexUse {
   const std::shared_ptr<Index>& shared() const { return index_; }
   const Caller& caller() const { return *caller_; }
 
-  // Whether the caller may do all that is needed. `pass` is the store's number of the pass at work,
-  // from 1 on. ask() returns the caller's rights, and is called once a pass at most.
+  // Whether the caller may do all that is needed. ask() returns the caller's rights, and is called
+  // once for each `pass`: the store's number of the pass at work, from 1 on, or of a part of it.
   template <class Ask>
   bool may(Rights needed, std::uint64_t pass, Ask ask) {
     if (pass > asked_in_) [[unlikely]] {
@@ -193,6 +193,9 @@ class Store {
 
   // Until the pass ends, requests spend steps of `budget` for each row that they look at or change.
   virtual void begin_pass(PassMode mode, Budget& budget) = 0;
+  // Within a pass: the requests that follow have come since the last ones. So what their callers
+  // may do is asked again.
+  virtual void forget_permissions() = 0;
   // Commits. On an error nothing of the pass is in the tables, and each of its writes has to be
   // answered with that error. `broken` means the same as for a request.
   virtual Outcome end_pass() = 0;

@@ -45,6 +45,7 @@ class TlsChannel final : public net::ByteFilter {
   void say_farewell() override;
   std::size_t memory() const override;
   const char* protocol() const override;
+  void* session() override { return session_; }
 
   // For the library: as recv() and send().
   int read_socket(char* to, int size);

@@ -342,3 +342,48 @@ def test_a_table_of_the_server_itself(schema: Database) -> None:
         assert schema.sql.rows(query) == [(b"changed",)]
         assert wire.ask(b"1\t=\t1\t999999\t1\t0\tD\n") == b"0\t1\t1"
         assert schema.sql.rows(query) == []
+
+
+# Of MySQL.
+DICTIONARY = [
+    "catalogs",
+    "character_sets",
+    "check_constraints",
+    "collations",
+    "column_statistics",
+    "columns",
+    "column_type_elements",
+    "dd_properties",
+    "events",
+    "foreign_keys",
+    "foreign_key_column_usage",
+    "indexes",
+    "index_column_usage",
+    "index_partitions",
+    "index_stats",
+    "innodb_ddl_log",
+    "parameters",
+    "parameter_type_elements",
+    "resource_groups",
+    "routines",
+    "schemata",
+    "st_spatial_reference_systems",
+    "tables",
+    "table_partitions",
+    "table_partition_values",
+    "table_stats",
+    "tablespaces",
+    "tablespace_files",
+    "triggers",
+    "view_routine_usage",
+    "view_table_usage",
+]
+
+
+@pytest.mark.skipif(not ON_MYSQL, reason="only MySQL has a data dictionary in tables")
+@pytest.mark.parametrize("table", DICTIONARY)
+def test_a_table_of_the_data_dictionary(table: str, schema: Database) -> None:
+    """SQL refuses it to everybody: ER_NO_SYSTEM_TABLE_ACCESS."""
+    assert schema.sql.error(f"SELECT 1 FROM mysql.{table}") == 3554
+    with schema.wire(write=True) as wire:
+        assert wire.ask(b"P\t1\tmysql\t%s\t0\t\n" % table.encode()) == b"1\t1\topen_table"

@@ -11,6 +11,7 @@ import re
 import socket
 import struct
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -243,9 +244,29 @@ def still_answers(database: Database) -> None:
         assert reader.index(database.name, "sane", ["v"]).find(1) == [(b"2",)]
 
 
-@pytest.mark.parametrize("write", [False, True], ids=["read_port", "write_port"])
+@pytest.fixture
+def limited_user(database: Database) -> Iterator[bytes]:
+    """An account whose privileges have to be looked at column by column."""
+    name = "limited"
+    database.sql.run(
+        f"CREATE USER {name}@localhost IDENTIFIED BY ''",
+        f"GRANT SELECT, INSERT, UPDATE ON {database.name}.* TO {name}@localhost",
+    )
+    yield name.encode()
+    database.sql.run(f"DROP USER {name}@localhost")
+
+
+@pytest.mark.parametrize(
+    ("write", "limited"),
+    [(False, False), (True, False), (True, True)],
+    ids=["read_port", "write_port", "write_port_with_limited_privileges"],
+)
 def test_random_requests(
-    write: bool, database: Database, zoo: dict[str, tuple[list[str], list[str]]]
+    write: bool,
+    limited: bool,
+    database: Database,
+    zoo: dict[str, tuple[list[str], list[str]]],
+    limited_user: bytes,
 ) -> None:
     """Each request gets one reply, in the right form."""
     attacker = Attacker(SEED, database.name, zoo)
@@ -254,6 +275,8 @@ def test_random_requests(
     succeeded = 0
     while count < REQUESTS:
         with database.wire(write=write) as wire:
+            if limited:
+                assert wire.ask(b"A\t2\t%s\n" % limited_user) == b"0\t1"
             wire.send(attacker.opening())
             wire.lines(8)
             for _ in range(20):

@@ -286,7 +286,11 @@ class TestKill:
             for worker in workers(own.sql):
                 own.sql.run(f"{kill} {worker}")
             assert still_works(index, written)
-            assert len(workers(own.sql)) == 4 + 1 + 2 * 2
+            for port in (own.server.hs_port, own.server.hs_port_wr):
+                with Wire(port) as wire:
+                    assert wire.ask(b"A\t2\tnobody\tguess\n") == b"1\t1\t1045"
+            streamers = log_in_threads = 2
+            assert len(workers(own.sql)) == 4 + 1 + 2 * (streamers + log_in_threads)
 
     @pytest.mark.parametrize("kill", ["KILL", "KILL QUERY"])
     def test_during_a_write_that_waits(self, kill: str, own: Database) -> None:

@@ -36,6 +36,11 @@ GREEDY = {
         b"1\t=\t1\t0\t10\t0\t@\t0\t%d\t%s\n" % (ROWS, b"\t".join([b"7"] * ROWS)),
         b"0\t1\t7",
     ),
+    # A find with so many values goes to a streamer at once, even if its first value is enough.
+    "values of IN behind a limit": (
+        b"1\t=\t1\t0\t1\t0\t@\t0\t4001\t%s\n" % b"\t".join(b"%d" % key for key in range(1, 4002)),
+        b"0\t1\t1",
+    ),
     "many filters": (b"1\t>\t1\t0\t1\t2000" + b"\tF\t=\t0\t0" * 1000 + b"\n", b"0\t1\t2001"),
 }
 

@@ -222,6 +222,55 @@ def test_a_right_is_lost_and_gained_between_two_requests(sql: Sql, wire: Wire) -
         sql.run("GRANT SELECT ON *.* TO app@localhost")
 
 
+def test_a_write_that_is_sent_after_a_revoke(server: ServerInstance, sql: Sql, wire: Wire) -> None:
+    """Also if it joins a pass that has begun before, because others keep the worker busy."""
+    fill(sql)
+    give(sql, ["SELECT (a, b, v), UPDATE (v) ON acc.t"])
+    opening = b"P\t1\tacc\tt\t\tv\n"
+    assert wire.ask(opening) == b"0\t1"
+    ends = time.monotonic() + STORM / 2
+
+    def keep_busy(key: int) -> None:
+        with Wire(server.hs_port_wr) as own:
+            own.ask(opening)
+            change = b"1\t=\t2\t%d\t%d\t1\t0\tU\t%%d\n" % (key, key)
+            for number in range(1_000_000):
+                if time.monotonic() > ends:
+                    return
+                own.send(b"".join(change % (number * 40 + i) for i in range(40)))
+                own.lines(40)
+
+    threads = [threading.Thread(target=keep_busy, args=(key,)) for key in (1, 6)]
+    for thread in threads:
+        thread.start()
+    tried = 0
+    executed = 0
+    while time.monotonic() < ends:
+        sql.run("GRANT UPDATE (v) ON acc.t TO app@localhost")
+        sql.run("REVOKE UPDATE (v) ON acc.t FROM app@localhost")
+        tried += 1
+        executed += wire.ask(ROW + b"\t1\t0\tU\t%d\n" % tried).startswith(b"0\t1\t")
+    for thread in threads:
+        thread.join()
+    assert (executed, tried > 50) == (0, True)
+
+
+@pytest.mark.parametrize("column", [0, 1, 63, 64, 1_000_000, 4294967295])
+def test_a_filter_column_that_there_is_none_of(column: int, sql: Sql, wire: Wire) -> None:
+    """The account has not every privilege on the table, so that its columns are looked at."""
+    fill(sql)
+    give(sql, ["SELECT, UPDATE ON acc.t"])
+    for number, filters in ((1, b""), (2, b"\tw")):
+        assert wire.ask(b"P\t%d\tacc\tt\t\tv%s\n" % (number, filters)) == b"0\t1"
+        for write in (b"", b"\tU\tx"):
+            line = b"%d\t=\t2\t1\t1\t1\t0\tF\t>\t%d\t0%s\n" % (number, column, write)
+            answer = wire.ask(line)
+            if column < len(filters) // 2:
+                assert answer.startswith(b"0\t"), answer
+            else:
+                assert answer == b"2\t1\tfilterfld"
+
+
 def test_an_account_that_is_dropped_and_comes_back(
     server: ServerInstance, sql: Sql, wire: Wire
 ) -> None:

@@ -66,6 +66,9 @@ DEVIATIONS = {
     "limit + offset may exceed 32 bits": [
         ("find", "1\t>=\t1\t1\t4294967295\t1\n"),
     ],
+    "A 2 logs in as an account of the server": [
+        ("open-and-syntax", "A\t2\tfoo\n"),
+    ],
     "U with fewer values than columns changes only those": [
         ("find", "1\t=\t1\t1\n"),
         ("find", "1\t=\t1\t0\n"),

@@ -36,6 +36,8 @@ CHOSEN = (
     "e2e/test_first_start.py",
     "e2e/test_live_settings.py",
     "e2e/test_tls.py",
+    "e2e/test_privileges.py",
+    "e2e/test_log_in.py",
     "e2e/test_first_contact.py::TestDemo",
     "e2e/test_first_contact.py::test_the_dialogue",
     "e2e/test_waiting_bytes.py",

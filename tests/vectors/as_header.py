@@ -180,7 +180,9 @@ def request_of(header: Header, kind: str, request: Json) -> str:
     elif kind == "insert":
         fields[kind] = f"{{{header.values(request['values'])}}}"
     else:
-        fields[kind] = f"{{{text(request['secret'])}}}"
+        way = "account" if "user" in request else "secret"
+        user, secret = text(request.get("user", "")), text(request["secret"])
+        fields[kind] = f"{{AuthWay::{way}, {user}, {secret}}}"
     return "Request" + braced(fields)
 
 

@@ -163,6 +163,25 @@ def test_columns_are_a_list_of_names(client, columns):
         client.index("d", "t", ["id"], filter_columns=columns)
 
 
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"user": "ann", "password": "p\tw"}, b"A\t2\tann\tp\x01Iw\n"),
+        ({"user": "ann"}, b"A\t2\tann\t\n"),
+        ({"secret": "s"}, b"A\t1\ts\n"),
+    ],
+)
+def test_each_way_to_log_in(server, options, line):
+    with Client(server.address, timeout=10, **options) as client:
+        client.connection()
+        assert server.connections == [[line]]
+
+
+def test_one_way_to_log_in_at_a_time():
+    with pytest.raises(ValueError, match="a secret and a user"):
+        Client(secret="s", user="ann")
+
+
 class TestALostConnection:
     """What was not sent may go over a new connection, and nothing else."""
 

@@ -36,6 +36,7 @@ def test_what_the_protocol_cannot_say_is_refused(request_):
         (2, b"readonly", ReadOnlyError, None),
         (2, b"stmtnum", ReplyError, None),
         (3, b"unauth", AuthenticationError, None),
+        (1, b"1045", AuthenticationError, 1045),
     ],
 )
 def test_errors(code, text, kind, number):

@@ -12,6 +12,7 @@ from handlersocket2 import (
     FindModify,
     In,
     Insert,
+    LogIn,
     ModifyOp,
     OpenIndex,
 )
@@ -32,7 +33,8 @@ def raw(text):
 def request_of(vector):
     ((kind, fields),) = vector["request"].items()
     if kind == "auth":
-        return Auth(raw(fields["secret"]))
+        secret = raw(fields["secret"])
+        return LogIn(raw(fields["user"]), secret) if "user" in fields else Auth(secret)
     if kind == "insert":
         return Insert(fields["id"], _values(fields["values"]))
     if kind == "open_index":

@@ -10,8 +10,10 @@ bool Permissions::may_search(const protocol::Find& request) const {
   const std::size_t parts = std::max<std::size_t>(
       request.key.size(), request.in.values.empty() ? 0 : std::size_t{request.in.key_part} + 1);
   return parts <= key_parts &&
-         std::all_of(request.filters.begin(), request.filters.end(),
-                     [this](const protocol::Filter& filter) { return filters[filter.column]; });
+         std::all_of(request.filters.begin(), request.filters.end(), [this](const auto& filter) {
+           // The scan refuses a column that the open index does not have.
+           return filter.column >= filters.size() || filters[filter.column];
+         });
 }
 
 Status Permissions::check_find(const protocol::Find& request) const {

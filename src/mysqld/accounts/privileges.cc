@@ -1,7 +1,9 @@
 #include "mysqld/accounts/privileges.h"
 
 #include <algorithm>
+#include <chrono>
 
+#include "base/once_a_minute.h"
 #include "mysqld/server/logging.h"
 
 namespace hs::mysqld {
@@ -46,6 +48,13 @@ void ask_about_columns(AccountContext& context, const AskedNames& names, Permiss
   }
 }
 
+// Whether the log has to say again that there is no account of this role. All workers ask.
+bool is_to_be_logged(Account::Role role) {
+  static std::array<OnceAMinute, Account::roles> lines;
+  const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
+  return lines[static_cast<std::size_t>(role)].is_due(static_cast<std::uint64_t>(now.count()));
+}
+
 }  // namespace
 
 store::Outcome Privileges::ask(const Account& account, const AskedNames& names,
@@ -53,18 +62,16 @@ store::Outcome Privileges::ask(const Account& account, const AskedNames& names,
   const auto number = static_cast<std::size_t>(account.role());
   std::unique_ptr<AccountContext>& context = contexts_[number];
   if (context == nullptr) context = AccountContext::make(thd_, account.user(), account.host());
-  switch (context->begin(names.database, names.table)) {
+  switch (context->begin(account.logged_in(), names.database, names.table)) {
     case AccountContext::Begun::ready: break;
     case AccountContext::Begun::busy: return store::Verdict::blocked;
     case AccountContext::Begun::unknown:
-      if (!is_missing_[number]) {
-        is_missing_[number] = true;
+      if (is_to_be_logged(account.role())) {
         server::log_warning("handlersocket: there is no account '" + account.user() + "'@'" +
                             account.host() + "', as which clients would act");
       }
       return no_such_account;
   }
-  is_missing_[number] = false;
   try {
     permissions.everything = context->has_every_privilege();
     if (!permissions.everything) ask_about_columns(*context, names, permissions);

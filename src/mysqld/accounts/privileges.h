@@ -1,7 +1,7 @@
-// Privileges: asks the server what a port's accounts may do.
+// Privileges: asks the server what the accounts of a port's connections may do.
 //
 // Each worker has one, on its own thread and THD. It keeps no answer: whoever asks keeps it for one
-// pass at most, so that GRANT and REVOKE count from the next pass on.
+// pass at most, and asks again when others join the pass.
 #pragma once
 
 #include <array>
@@ -34,7 +34,6 @@ class Privileges {
  private:
   THD* thd_;
   std::array<std::unique_ptr<server::AccountContext>, Account::roles> contexts_;
-  std::array<bool, Account::roles> is_missing_{};  // and that was logged
 };
 
 }  // namespace hs::mysqld

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mysqld/accounts/account.h"
+#include "mysqld/accounts/log_ins.h"
 #include "mysqld/plugin/start_report.h"
 #include "mysqld/plugin/status_variables.h"
 #include "mysqld/plugin/system_variables.h"
@@ -23,11 +24,13 @@
 namespace hs::mysqld {
 namespace {
 
-constexpr unsigned streamers = 2;  // for each port
+constexpr unsigned streamers = 2;       // for each port
+constexpr unsigned log_in_threads = 2;  // the same
 constexpr std::chrono::seconds wrong_secret_delay{1};
 
 // What one port needs while it is served.
 struct Port {
+  LogIns log_ins;
   session::RunnerConfig runner;
   TableStoreConfig store;
   HostThreadConfig host;
@@ -37,13 +40,13 @@ struct Port {
   std::unique_ptr<net::Server> server;
 };
 
-// A worker or streamer: a thread of the server with a store of its own.
+// A worker, streamer or log-in thread: a thread of the server with a store of its own.
 class HostedRunner final : public session::PassRunner {
  public:
   // Null if the server shuts down before it has started.
   static std::unique_ptr<HostedRunner> make(const Port& port, net::Role role,
                                             CounterBlock& counters) {
-    const bool streams = role == net::Role::streamer;
+    const bool streams = role != net::Role::worker;
     HostThreadConfig thread = port.host;
     thread.waits_for_rows = streams;
     if (streams) thread.watch = nullptr;
@@ -116,6 +119,7 @@ net::ServerConfig network_settings(bool writes) {
   config.workers =
       static_cast<unsigned>(number_option(writes ? Option::threads_wr : Option::threads));
   config.streamers = streamers;
+  config.log_in_threads = log_in_threads;
   take_live_settings(config);
   config.waiting = &waiting_bytes();
   if (const std::uint64_t size = number_option(Option::readsize); size != 0)
@@ -149,6 +153,7 @@ std::unique_ptr<Port> make_port(bool writes) {
       text_option(writes ? Option::plain_secret_wr : Option::plain_secret);
   port->runner.session.anonymous = account_of(Account::Role::anonymous);
   port->runner.session.trusted = account_of(Account::Role::trusted);
+  port->runner.session.authenticator = &port->log_ins;
   port->tls_context = [] { return tls::Context(server::tls_context()); };
   port->runner.wrong_secret_delay = wrong_secret_delay;
   port->store.writes = writes;
@@ -173,6 +178,8 @@ std::string as_whom(const session::SessionConfig& session) {
   std::string text;
   if (session.anonymous != nullptr)
     text += "; clients act as " + std::string(text_option(Option::anonymous_account));
+  else
+    text += "; clients have to log in";
   if (!session.secret.empty() && session.trusted != nullptr)
     text += "; with the secret as " + std::string(text_option(Option::secret_account));
   return text;
@@ -186,19 +193,11 @@ void say_where_it_listens(const net::Server& server, const session::SessionConfi
                         (workers == 1 ? " worker" : " workers") + as_whom(session));
 }
 
-void warn_if_nobody_can_act(const session::SessionConfig& session, bool writes) {
-  const std::string port = writes ? "write port" : "read port";
-  const std::string secret =
-      writes ? "handlersocket_plain_secret_wr" : "handlersocket_plain_secret";
-  if (!session.secret.empty() && session.trusted == nullptr) {
-    server::log_warning("handlersocket: no client can use the secret of the " + port +
-                        ": handlersocket_secret_account is not set");
-  }
-  if (session.anonymous == nullptr && (session.secret.empty() || session.trusted == nullptr)) {
-    server::log_warning("handlersocket: no client can do anything at the " + port +
-                        ": neither handlersocket_anonymous_account is set, nor " + secret +
-                        " and handlersocket_secret_account");
-  }
+void warn_if_the_secret_is_of_no_use(const session::SessionConfig& session, bool writes) {
+  if (session.secret.empty() || session.trusted != nullptr) return;
+  server::log_warning(std::string("handlersocket: no client can use the secret of the ") +
+                      (writes ? "write" : "read") +
+                      " port: handlersocket_secret_account is not set");
 }
 
 // Null if there is nothing to listen on, or if listening fails. The server continues without this
@@ -215,7 +214,7 @@ std::unique_ptr<Port> open_port(bool writes) {
   port->server = std::make_unique<net::Server>(config, make_runner, counters(), log);
   if (!port->server->start()) return nullptr;
   say_where_it_listens(*port->server, port->runner.session, writes, config.workers);
-  warn_if_nobody_can_act(port->runner.session, writes);
+  warn_if_the_secret_is_of_no_use(port->runner.session, writes);
   return port;
 }
 

@@ -38,9 +38,11 @@ struct PlannedKeyPart {
   std::uint32_t store_length;  // bytes of the image, including the byte for NULL
 };
 
-// What one account may do with a plan, as the server has said in one pass.
+// What one account may do with a plan, as the server has said in one pass. Clients that have logged
+// in share one.
 struct PlanPermissions : Permissions {
-  std::uint64_t pass = 0;
+  std::uint64_t asked_in = 0;            // counted by the store
+  std::uint64_t account = 0;             // its number
   unsigned long long table_version = 0;  // the plan's at that time
 };
 

@@ -1,6 +1,7 @@
-// AccountContext: asks the server what one account may do, as the server itself would for SQL.
+// AccountContext: asks the server what an account may do, as the server itself would for SQL.
 //
-// Each worker has its own for each account, on its own THD and thread. It keeps no answer: each
+// Each worker has its own for each account of its port, and one for all clients that have logged
+// in, on its own THD and thread. It keeps no answer. For an account that has a name only, each
 // question begins with a look at the account as it is now. It never waits for a GRANT that is
 // under way where the server lets it know of one.
 #pragma once
@@ -10,6 +11,10 @@
 #include <string>
 
 class THD;
+
+namespace hs::mysqld::server {
+class LoggedIn;
+}
 
 // They are hidden, so that the linker refuses a family that leaves one of them undefined.
 #pragma GCC visibility push(hidden)
@@ -25,7 +30,8 @@ enum class Extent : std::uint8_t { nothing, some, all };
 
 class AccountContext {
  public:
-  // Both names are those of CREATE USER. The host is a pattern, and is not matched.
+  // Both names are those of CREATE USER, or empty for clients that have logged in. The host is a
+  // pattern, and is not matched.
   static std::unique_ptr<AccountContext> make(THD* thd, const std::string& user,
                                               const std::string& host);
   virtual ~AccountContext() = default;
@@ -38,8 +44,10 @@ class AccountContext {
     busy,     // another session changes privileges: ask again later
   };
   // Until end(), the THD acts as the account, and questions are about this table. It need not
-  // exist. Without `ready` there is nothing to end.
-  virtual Begun begin(const std::string& database, const std::string& table) = 0;
+  // exist. Without `ready` there is nothing to end. `logged_in` is null for the account with the
+  // name, and otherwise exists until end().
+  virtual Begun begin(LoggedIn* logged_in, const std::string& database,
+                      const std::string& table) = 0;
   // False: meanwhile another session has begun to change privileges, and the answers are worthless.
   virtual bool end() = 0;
 

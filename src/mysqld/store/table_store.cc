@@ -20,8 +20,8 @@ using store::Verdict;
 constexpr std::size_t max_reply_bytes = std::size_t{256} << 10;
 // So much of a streamed reply is gathered before it is sent.
 constexpr std::size_t flush_bytes = std::size_t{64} << 10;
-// A streamed find that answers nothing looks after so many steps, some 5 ms, whether others wait.
-constexpr std::uint64_t steps_between_looks = 20'000;
+// A streamed find that answers nothing looks after so many steps, about 1 ms, whether others wait.
+constexpr std::uint64_t steps_between_looks = 4'000;
 // Larger scratch memory is given back after its pass.
 constexpr std::size_t max_kept_positions = std::size_t{64} << 10;
 // Plans that no connection uses are dropped when all plans together take about so much.
@@ -58,7 +58,7 @@ TableStore::~TableStore() {
 void TableStore::begin_pass(store::PassMode mode, store::Budget& budget) {
   assert(!working_ && !reading_);
   mode_ = mode;
-  ++pass_;
+  ++asks_;
   meter_.begin(budget);
   if (std::exchange(waits_to_the_end_, false)) [[unlikely]]
     host_.wait_for_rows(false);
@@ -181,12 +181,16 @@ Outcome TableStore::permissions_of(const store::IndexUse& use, const Permissions
   const auto& account = static_cast<const Account&>(use.caller());
   PlanPermissions& known = plan.permissions(account.role());
   permissions = &known;
-  if (known.pass == pass_ && known.table_version == plan.table_version()) [[likely]]
+  if (known.asked_in == asks_ && known.account == account.number() &&
+      known.table_version == plan.table_version()) [[likely]]
     return {};
   begin_work();
+  known.asked_in =
+      0;  // what is there belongs to another account, perhaps, and is replaced in parts
   const Outcome asked = privileges_.ask(account, plan.asked_names(), known);
   if (!asked.ok()) return asked;
-  known.pass = pass_;
+  known.asked_in = asks_;
+  known.account = account.number();
   known.table_version = plan.table_version();
   return {};
 }
@@ -226,6 +230,9 @@ Outcome TableStore::find(store::IndexUse& use, const protocol::Find& request, Bu
   const Outcome allowed = may(use, check);
   if (is_refused(allowed)) [[unlikely]]
     return allowed;
+  // Each value is at least one step. The worker need not try.
+  if (sink == nullptr && request.in.values.size() > StepMeter::most_in_a_worker) [[unlikely]]
+    return Verdict::oversized;
   auto& plan = static_cast<IndexPlan&>(use.index());
   const auto version = plan.table_version();
   OpenTable* opened = nullptr;

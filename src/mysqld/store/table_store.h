@@ -42,6 +42,7 @@ class TableStore final : public store::Store {
   ~TableStore() override;
 
   void begin_pass(store::PassMode mode, store::Budget& budget) override;
+  void forget_permissions() override { ++asks_; }
   store::Outcome end_pass() override;
   void abandon_pass() override;
   void release() override;
@@ -56,7 +57,8 @@ class TableStore final : public store::Store {
 
  private:
   // What the caller may do with the plan. The first request of each pass asks the server. It is
-  // asked again when the plan has been resolved for another version of its table.
+  // asked again when others have joined the pass, and when the plan has been resolved for another
+  // version of its table.
   store::Outcome permissions_of(const store::IndexUse& use, const Permissions*& permissions);
   // Whether the caller may make a request, which `check` compares with the permissions.
   template <class Check>
@@ -88,7 +90,7 @@ class TableStore final : public store::Store {
                            IsOneRow is_one_row, Execute execute);
   store::Outcome begin_write(TableSlot& slot, Purpose purpose);
   store::Outcome leave_undone(store::Outcome outcome);
-  store::Outcome end_write(const OpenTable& opened, Status status, Buffer& out,
+  store::Outcome end_write(const OpenTable& opened, Status status, bool executed, Buffer& out,
                            std::size_t reply_begin);
   bool can_share(const OpenTable& opened) const;
   Status end_shared_statement();
@@ -120,7 +122,7 @@ class TableStore final : public store::Store {
   Buffer positions_;                  // of rows that were found and are not modified yet
   std::vector<std::uint32_t> order_;  // of positions, while repeated ones are removed
   store::PassMode mode_ = store::PassMode::together;
-  std::uint64_t pass_ = 0;         // how many passes have begun
+  std::uint64_t asks_ = 0;         // rises when what callers may do has to be asked again
   bool working_ = false;           // a request of this pass has reached the server
   bool uncommitted_ = false;       // writes of this pass wait for its commit
   bool waits_to_the_end_ = false;  // for a row, in this pass, because its write cannot be undone

@@ -100,7 +100,8 @@ Outcome TableStore::run_write(IndexPlan& plan, Purpose purpose, Buffer& out, Set
     status = set_up(opened);
   }
   writer_.begin();
-  if (status.ok()) {
+  const bool executes = status.ok();
+  if (executes) {
     WatchedWrite watched(host_, opened.can_undo);
     status = execute(opened);
     if (watched.end() && !status.ok()) status = lock_wait_ended;
@@ -120,7 +121,7 @@ Outcome TableStore::run_write(IndexPlan& plan, Purpose purpose, Buffer& out, Set
     uncommitted_ = true;
     return {};
   }
-  return end_write(opened, status, out, reply_begin);
+  return end_write(opened, status, executes, out, reply_begin);
 }
 
 Outcome TableStore::begin_write(TableSlot& slot, Purpose purpose) {
@@ -170,7 +171,8 @@ Status TableStore::end_shared_statement() {
   return transaction_.end_statement({});
 }
 
-Outcome TableStore::end_write(const OpenTable& opened, Status status, Buffer& out,
+// `executed`: the write was not refused before it could do anything.
+Outcome TableStore::end_write(const OpenTable& opened, Status status, bool executed, Buffer& out,
                               std::size_t reply_begin) {
   shared_ = nullptr;
   const bool can_undo = opened.can_undo;
@@ -198,7 +200,7 @@ Outcome TableStore::end_write(const OpenTable& opened, Status status, Buffer& ou
   // row.
   meter_.look();
   if (!status.ok()) out.truncate(reply_begin);
-  if (!can_undo && status != took_too_long) return Outcome{status}.for_good();
+  if (!can_undo && executed && status != took_too_long) return Outcome{status}.for_good();
   return put_off(status, can_ask);
 }
 

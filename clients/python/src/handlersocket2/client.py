@@ -19,6 +19,7 @@ from .requests import (
     FindOp,
     In,
     Insert,
+    LogIn,
     ModifyOp,
     OpenIndex,
     Request,
@@ -68,6 +69,8 @@ class Client:
     meanwhile (it does so to those that are idle), the next call connects again, logs in and
     opens the indexes again. What may have been executed is never sent twice: a loss under way
     is ConnectionLost. Threads may share a client; they take turns, a call or a pipeline each.
+    With a `user` it acts as that account of the server, with a `secret` as the account that the
+    server has for this.
     """
 
     def __init__(
@@ -75,11 +78,19 @@ class Client:
         address: Address = ("127.0.0.1", 9998),
         *,
         secret: Value | None = None,
+        user: Value | None = None,
+        password: Value = "",
         timeout: float | None = 30.0,
         tls: ssl.SSLContext | bool = False,
     ) -> None:
         self._address = address
-        self._secret = secret
+        if secret is not None and user is not None:
+            raise ValueError("a secret and a user: one of them")
+        self._log_in: Auth | LogIn | None = None
+        if user is not None:
+            self._log_in = LogIn(user, password)
+        elif secret is not None:
+            self._log_in = Auth(secret)
         self._timeout = timeout
         self._tls = tls
         self._lock = threading.RLock()
@@ -116,8 +127,8 @@ class Client:
                 self.close()
                 self._opened.clear()
                 connection = Connection(self._address, timeout=self._timeout, tls=self._tls)
-                if self._secret is not None:
-                    connection.request(Auth(self._secret))
+                if self._log_in is not None:
+                    connection.request(self._log_in)
                 self._connection = connection
             return self._connection
 

@@ -34,7 +34,7 @@ _IN_WORDS = {
     "request_size": "the request is too large",
     "max_waiting_bytes": "too much waits in the server's memory, and most of it is this client's",
     "notimpl": "not implemented",
-    "unauth": "the secret is missing or wrong",
+    "unauth": "not logged in, or the secret is wrong",
     "authtype": "unknown kind of login",
 }
 
@@ -71,7 +71,7 @@ class LockError(ReplyError):
 
 
 class AuthenticationError(ReplyError):
-    """The server wants a secret, or another one."""
+    """The server wants a log-in, or does not accept this one."""
 
 
 class ReadOnlyError(ReplyError):
@@ -94,6 +94,9 @@ class ConnectionLost(HandlerSocketError):
         self.nothing_sent = nothing_sent
 
 
+#: Wrong password; no account of this kind; an expired password (two numbers); a locked account (the
+#: same).
+_LOG_IN_NUMBERS = frozenset({"1045", "1698", "1820", "1862", "3118", "4151"})
 _LOCK_NUMBERS = frozenset({"146", "149", "1205", "1213"})
 
 
@@ -103,7 +106,7 @@ def reply_error(code: int, text: str) -> ReplyError:
         return DuplicateKeyError(code, text)
     if code == 1 and (text in _LOCK_NUMBERS or text == "lock_tables"):
         return LockError(code, text)
-    if code == 3:
+    if code == 3 or (code == 1 and text in _LOG_IN_NUMBERS):
         return AuthenticationError(code, text)
     if code == 2 and text == "readonly":
         return ReadOnlyError(code, text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias, TypeVar, get_args
 
 from .codec import VALUE_TYPES, Cell, RawReply, Value, encode_line, encode_value
@@ -119,6 +119,24 @@ class Auth:
 
     def encode(self) -> bytes:
         return encode_line([b"A", b"1", encode_value(self.secret)])
+
+    def decode(self, reply: RawReply) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class LogIn:
+    """`A 2`: logs in as an account of the server.
+
+    An empty password is for an account that needs none, for example one that belongs to the user
+    at this end of a Unix socket.
+    """
+
+    user: Value
+    password: Value = field(default="", repr=False)
+
+    def encode(self) -> bytes:
+        return encode_line([b"A", b"2", encode_value(self.user), encode_value(self.password)])
 
     def decode(self, reply: RawReply) -> None:
         return None

@@ -1,8 +1,11 @@
 #include "mysqld/server/account_context.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "mysqld/server/api.h"
+#include "mysqld/server/mariadb/logged_in.h"
 
 namespace hs::mysqld::server {
 namespace {
@@ -23,12 +26,16 @@ class Context final : public AccountContext {
       : thd_(thd), user_(user), host_(host) {
     context_.init();
   }
-  ~Context() override = default;  // the context points to user_ and host_, and owns nothing
+  ~Context() override = default;  // the context points to members, and owns nothing
 
   // Other sessions may look at the THD's context at any time (SHOW PROCESSLIST). So what it points
   // to stays where it is.
-  Begun begin(const std::string& database, const std::string& table) override {
-    if (!look_up()) return Begun::unknown;
+  Begun begin(LoggedIn* logged_in, const std::string& database, const std::string& table) override {
+    if (logged_in != nullptr) {
+      become(static_cast<LoggedInAccount*>(logged_in)->context());
+    } else if (!look_up()) {
+      return Begun::unknown;
+    }
     database_ = database;
     table_ = table;
     const LEX_CSTRING database_name{database_.c_str(), database_.size()};
@@ -64,6 +71,27 @@ class Context final : public AccountContext {
   }
 
  private:
+  using Text = std::array<char, std::max<std::size_t>(USERNAME_LENGTH, MAX_HOSTNAME) + 1>;
+
+  // Never more than there is room for, and always with a zero byte at the end.
+  static const char* copy(const char* from, Text& to) {
+    if (from == nullptr) return nullptr;
+    std::strncpy(to.data(), from, to.size() - 1);
+    return to.data();
+  }
+
+  // The context of a client may end as soon as its connection ends, so other sessions must not see
+  // it here.
+  void become(const Security_context& client) {
+    Security_context next = client;
+    next.user = copy(client.user, client_user_);
+    next.host = copy(client.host, client_host_);
+    next.ip = copy(client.ip, client_ip_);
+    next.host_or_ip = next.host != nullptr ? next.host : next.ip;
+    next.external_user = nullptr;
+    context_ = next;
+  }
+
   // The server does this for the definer of a view. It finds the first account whose pattern
   // matches the host, which might be another one.
   bool look_up() {
@@ -90,6 +118,9 @@ class Context final : public AccountContext {
   THD* thd_;
   const std::string user_;
   const std::string host_;
+  Text client_user_{};
+  Text client_host_{};
+  Text client_ip_{};
   std::string database_;
   std::string table_;
   Security_context context_;

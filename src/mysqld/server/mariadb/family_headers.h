@@ -19,6 +19,7 @@
 #include <sql_acl.h>
 #include <sql_base.h>
 #include <sql_cache.h>
+#include <sql_connect.h>
 #include <sql_i_s.h>
 #include <sql_insert.h>
 #include <sql_lex.h>
@@ -29,6 +30,7 @@
 #include <sql_update.h>
 #include <sys_vars_shared.h>
 #include <transaction.h>
+#include <violite.h>
 // clang-format on
 
 // my_global.h and the headers that it includes define these as macros.

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "mysqld/server/api.h"
+#include "mysqld/server/mysql/logged_in.h"
 
 namespace hs::mysqld::server {
 namespace {
@@ -30,19 +31,26 @@ class Context final : public AccountContext {
   Context(THD* thd, const std::string& user, const std::string& host)
       : thd_(thd), user_(user), host_(host) {}
 
-  Begun begin(const std::string& database, const std::string& table) override {
+  Begun begin(LoggedIn* logged_in, const std::string& database, const std::string& table) override {
     is_busy_ = false;
     if (!lock()) return Begun::busy;
-    const bool is_known = look_up();
+    Security_context* acting = &context_;
+    if (logged_in != nullptr) {
+      acting = &static_cast<LoggedInAccount*>(logged_in)->context();
+      acting->checkout_access_maps();
+    } else if (!look_up()) {
+      unlock();
+      return Begun::unknown;
+    }
     unlock();
-    if (!is_known) return Begun::unknown;
     database_ = database;
     table_ = table;
     request_.emplace(database_.c_str(), database_.size(), table_.c_str(), table_.size(), TL_READ,
                      MDL_SHARED_READ);
     state_ = thd_->proc_info();  // the server shows one of its own while it is asked
     before_ = thd_->security_context();
-    thd_->set_security_context(&context_);
+    thd_->set_security_context(acting);
+    acting_ = acting;
     return Begun::ready;
   }
   bool end() override {
@@ -99,7 +107,7 @@ class Context final : public AccountContext {
     if (!lock()) return Extent::nothing;
     if (check_table_access(thd_, wanted, &*request_, false, 1, true)) return Extent::nothing;
     const bool all = (request_->grant.privilege & wanted) == wanted ||
-                     (context_.master_access(database_) & wanted) == wanted;
+                     (acting_->master_access(database_) & wanted) == wanted;
     return all ? Extent::all : Extent::some;
   }
 
@@ -109,6 +117,7 @@ class Context final : public AccountContext {
   std::string database_;
   std::string table_;
   Security_context context_;
+  Security_context* acting_ = nullptr;
   Security_context* before_ = nullptr;
   const char* state_ = nullptr;
   std::optional<Table_ref> request_;

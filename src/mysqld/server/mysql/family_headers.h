@@ -23,6 +23,7 @@
 #include <sql/dd/dictionary.h>
 #include <sql/dd/types/abstract_table.h>
 #include <sql/error_handler.h>
+#include <sql/conn_handler/init_net_server_extension.h>
 #include <sql/field.h>
 #include <sql/handler.h>
 #include <sql/item.h>
@@ -36,6 +37,7 @@
 #include <sql/replication.h>
 #include <sql/set_var.h>
 #include <sql/sql_base.h>
+#include <sql/sql_connect.h>
 #include <sql/sql_foreign_key_constraint.h>
 #include <sql/sql_insert.h>
 #include <sql/sql_lex.h>
@@ -52,4 +54,5 @@
 #include <sql/transaction_info.h>
 #include <sql/trigger_chain.h>
 #include <sql/tztime.h>
+#include <violite.h>
 // clang-format on

@@ -1,0 +1,38 @@
+#include "mysqld/accounts/log_ins.h"
+
+#include <memory>
+#include <utility>
+
+#include "mysqld/accounts/account.h"
+#include "mysqld/server/log_in.h"
+
+namespace hs::mysqld {
+namespace {
+
+// More than any account has. The server is not asked about longer texts, nor about a zero byte,
+// which would end a text in the server's protocol.
+constexpr std::size_t longest_user = 1024;
+constexpr std::size_t longest_password = 65536;
+
+bool is_text(std::string_view text, std::size_t longest) {
+  return text.size() <= longest && text.find('\0') == std::string_view::npos;
+}
+
+// SQL's ER_ACCESS_DENIED_ERROR.
+constexpr Status access_denied = Status::server(1045);
+
+}  // namespace
+
+store::LogIn LogIns::log_in(const store::Credentials& who) const {
+  if (!is_text(who.user, longest_user) || !is_text(who.password, longest_password))
+    return {.status = access_denied, .caller = nullptr};
+  server::LogInResult result = server::log_in({.user = who.user,
+                                               .password = who.password,
+                                               .socket = who.socket,
+                                               .is_unix_socket = who.is_unix_socket,
+                                               .tls = who.tls});
+  if (result.error != 0) return {.status = Status::server(result.error), .caller = nullptr};
+  return {.status = {}, .caller = std::make_shared<Account>(std::move(result.account))};
+}
+
+}  // namespace hs::mysqld

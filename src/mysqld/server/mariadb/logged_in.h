@@ -1,0 +1,26 @@
+// MariaDB's LoggedIn (server/log_in.h). log_in() makes it, and AccountContext reads it.
+#pragma once
+
+#include "mysqld/server/api.h"
+#include "mysqld/server/log_in.h"
+
+namespace hs::mysqld::server {
+
+class LoggedInAccount final : public LoggedIn {
+ public:
+  // Takes the strings of the context, and the place. Null: none is counted.
+  LoggedInAccount(const Security_context& context, USER_CONN* place)
+      : context_(context), place_(place) {}
+  ~LoggedInAccount() override {
+    if (place_ != nullptr) decrease_user_connections(place_);
+    context_.destroy();
+  }
+
+  const Security_context& context() const { return context_; }
+
+ private:
+  Security_context context_;
+  USER_CONN* const place_;
+};
+
+}  // namespace hs::mysqld::server

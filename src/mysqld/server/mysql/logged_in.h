@@ -1,0 +1,29 @@
+// MySQL's LoggedIn (server/log_in.h). log_in() makes it, and AccountContext reads it.
+#pragma once
+
+#include "mysqld/server/api.h"
+#include "mysqld/server/log_in.h"
+
+namespace hs::mysqld::server {
+
+class LoggedInAccount final : public LoggedIn {
+ public:
+  // Copies the context, and takes the place. Null: none is counted.
+  LoggedInAccount(Security_context& context, USER_CONN* place) : context_(context), place_(place) {
+    // A copy has no roles.
+    for (const auto& [user, host] : *context.get_active_roles())
+      context_.activate_role(user, host, false);
+    context_.checkout_access_maps();
+  }
+  ~LoggedInAccount() override {
+    if (place_ != nullptr) decrease_user_connections(place_);
+  }
+
+  Security_context& context() { return context_; }
+
+ private:
+  Security_context context_;
+  USER_CONN* const place_;
+};
+
+}  // namespace hs::mysqld::server
