@@ -312,12 +312,18 @@ def _compared(
 def _key_sql(
     table: TableModel, parts: Sequence[Part], comparison: str, key: Sequence[Value]
 ) -> str:
-    """The comparison of tuples, written out."""
+    """The comparison of tuples, written out.
+
+    The first part of which the index holds only the beginning ends the search of a range. Behind
+    it, only whole values are compared.
+    """
     alternatives: list[str] = []
     equal: list[str] = []
+    searches = True
     for part, value in zip(parts, key):  # noqa: B905
         kind = table.column(part.column).kind
-        searched = part.prefix or _searched_length(kind, value)
+        searched = (part.prefix or _searched_length(kind, value)) if searches else 0
+        searches = comparison == "=" or not searched or value is None
         compared = _compared(kind, part.column, value, searched, comparison)
         if compared is None:
             return "FALSE"

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 from server_instance import ServerInstance
 from support.database import Database, Sql
+from support.servers import ON_MYSQL
 from support.wire import Wire
 from support_key_shapes import (
     BROKEN,
@@ -26,6 +27,9 @@ from support_key_shapes import (
     Shape,
     line,
 )
+
+# A collation that ignores a NUL, and for which blanks at the end count.
+WEIGHTLESS_NUL = "utf8mb4_0900_ai_ci" if ON_MYSQL else "utf8mb4_unicode_nopad_ci"
 
 # A server's limit for the indexes of a table is 64.
 SHAPES_A_TABLE = 60
@@ -401,6 +405,32 @@ def test_values_of_in_with_other_beginnings_are_searched_each(sql: Sql, database
         ):
             reply = wire.ask(line(1, "=", 1, "", 9, 0, "@", 0, len(asked), *asked))
             assert rows_of(reply) == found, asked
+
+
+@pytest.mark.parametrize("collation", ["utf8mb4_unicode_ci", WEIGHTLESS_NUL])
+def test_values_of_in_that_are_the_same_though_one_is_cut(
+    sql: Sql, database: Database, collation: str
+) -> None:
+    """These collations ignore a NUL, so 'a' and a longer text may be the same."""
+    sql.run(
+        f"CREATE TABLE p (id INT PRIMARY KEY, c CHAR(2) COLLATE {collation}, v VARCHAR(2) COLLATE"
+        f" {collation}, KEY by_c (c), KEY by_v (v), KEY by_cc (c(1))) CHARACTER SET utf8mb4",
+        "INSERT INTO p VALUES (1, 'a', 'a'), (2, 'ß', 'ß')",
+    )
+    with database.wire() as wire:
+        for index, column in (("by_c", "c"), ("by_v", "v"), ("by_cc", "c")):
+            assert wire.ask(line("P", 1, database.name, "p", index, "id")) == b"0\t1"
+            for asked in (
+                ("A", "a\0\0"),
+                ("a\0\0", "a\0\0\0", "A"),
+                ("ß", "a\0\0", "ß\0\0", "a\0"),
+            ):
+                reply = wire.ask(line(1, "=", 1, "", 9, 0, "@", 0, len(asked), *asked))
+                is_asked = f"{column} IN ({', '.join(['%s'] * len(asked))})"
+                # Without the index, MariaDB finds a where it looks for a CHAR that is a and a NUL.
+                rows = sql.rows(f"SELECT id FROM p FORCE INDEX ({index}) WHERE {is_asked}", asked)
+                expected = [int(row[0] or 0) for row in rows]
+                assert sorted(rows_of(reply)) == sorted(expected), (index, asked)
 
 
 def test_filters_on_long_columns(sql: Sql, database: Database) -> None:

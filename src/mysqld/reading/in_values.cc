@@ -46,13 +46,22 @@ std::string_view InValues::identity(const protocol::Value& value, const unsigned
   const auto* bytes = reinterpret_cast<const char*>(image);
   const bool has_length = (part.key_part_flag & (HA_BLOB_PART | HA_VAR_LENGTH_PART)) != 0;
   std::string_view indexed{bytes, part.length};
-  if (has_length) indexed = {bytes + HA_KEY_BLOB_LENGTH, uint2korr(image)};
+  if (has_length) {
+    indexed = {bytes + HA_KEY_BLOB_LENGTH, uint2korr(image)};
+  } else if (part.field->real_type() == MYSQL_TYPE_STRING) {
+    // The image is filled up with blanks, which are no part of the value of a CHAR.
+    const CHARSET_INFO* const charset = part.field->charset();
+    indexed = indexed.substr(0, server::length_without_blanks(charset, indexed));
+  }
   if (fit == PartFit::prefix) {
     StringBuffer<MAX_FIELD_WIDTH> text;
     if (!to_column_text(*part.field, value.bytes, plan_->encoding(), text)) return value.bytes;
-    // The beginning counts, too, since the index is searched by it: ß is ss, but no s is ß.
+    // The beginning counts, too, since the index is searched by it: ß is ss, but no s is ß. If both
+    // are the same, the value may also come as one that is not cut.
     const std::size_t whole = weigh(*part.field, {text.ptr(), text.length()}, 0);
-    return weighed(weigh(*part.field, indexed, whole));
+    const std::size_t both = weigh(*part.field, indexed, whole);
+    const std::string_view all = weighed(both);
+    return all.substr(0, whole) == all.substr(whole) ? all.substr(0, whole) : all;
   }
   if (!server::is_plain_string(*part.field))
     return {bytes, part.store_length - (part.null_bit != 0 ? 1U : 0U)};
