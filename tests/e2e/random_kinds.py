@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import re
 import struct
+import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -159,25 +160,32 @@ def _bytes(kind: Kind, column: str, value: bytes) -> Place:
     return Operand(column, f"_binary x'{value.hex()}'")
 
 
-def _refuse_weightless(value: bytes) -> None:
-    """Names are compared as text, and in some collations control characters do not count."""
+def _number_of_name(value: bytes, names: Sequence[str]) -> int | None:
+    """The place of a name. Names are compared as text: a collation may take A or "a " for a."""
+
+    def folded(text: str) -> str:
+        letters = unicodedata.normalize("NFD", text.rstrip(" ")).lower()
+        return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
     if any(byte < 0x20 for byte in value):
         raise NotJudgedError("a name with control characters")
+    text = value.decode(errors="replace")
+    if text in names:
+        return names.index(text)
+    if folded(text) in map(folded, names):
+        raise NotJudgedError("a name in another spelling")
+    return None
 
 
 def _enum(kind: Kind, column: str, value: bytes) -> Place:
-    _refuse_weightless(value)
-    names = [name.encode() for name in ENUM_NAMES]
-    return Operand(f"({column} + 0)", str(names.index(value) + 1)) if value in names else None
+    number = _number_of_name(value, ENUM_NAMES)
+    return None if number is None else Operand(f"({column} + 0)", str(number + 1))
 
 
 def _set(kind: Kind, column: str, value: bytes) -> Place:
-    _refuse_weightless(value)
-    names = [name.encode() for name in SET_NAMES]
-    parts = [part for part in value.split(b",") if part]
-    if any(part not in names for part in parts):
-        return None
-    return Operand(f"({column} + 0)", str(sum(1 << names.index(part) for part in parts)))
+    numbers = [_number_of_name(part, SET_NAMES) for part in value.split(b",") if part]
+    bits = [1 << number for number in numbers if number is not None]
+    return Operand(f"({column} + 0)", str(sum(bits))) if len(bits) == len(numbers) else None
 
 
 def _bit(kind: Kind, column: str, value: bytes) -> Place:

@@ -177,6 +177,9 @@ class TableMaker:
                 # for which these blanks count, even SQL does not find a where it equals ä.
                 fills = column.kind.sql.startswith("CHAR")
                 part = replace(part, prefix=0 if fills else prefix, descends=False)
+            if engine == "MEMORY" and "_0900_" in column.sql and column.sql.startswith("CHAR"):
+                # MySQL's own search of the index counts the blanks of the stored CHAR.
+                continue
             if engine == "partitioned" and prefix:
                 # Partitions do not order the beginnings of texts by their collation, also in SQL:
                 # blanks at the end count there.
