@@ -46,7 +46,9 @@ Connection::Connection(Accepted accepted, std::unique_ptr<Dialogue> state_of_app
       share(inbox.waiting, *this, inbox),
       id(last_id.fetch_add(1, std::memory_order_relaxed) + 1),
       peer(accepted.peer),
-      accepted_at(now) {}
+      accepted_at(now) {
+  share.introduce(dialogue != nullptr && dialogue->most_waiting != Dialogue::no_limit);
+}
 
 // The socket does not block, so no wait can be interrupted. EINTR is treated as "later" all the
 // same.
@@ -77,7 +79,15 @@ Transfer Connection::send(std::string_view bytes) {
   return taken;
 }
 
+bool Connection::is_introduced() const {
+  const bool shakes_hands = filter != nullptr && *protocol == '\0';
+  return !shakes_hands && dialogue != nullptr && dialogue->most_waiting == Dialogue::no_limit;
+}
+
 bool Connection::recount() {
+  // A client that fails to log in again does not become a stranger.
+  if (share.is_stranger() && is_introduced()) [[unlikely]]
+    share.introduce(false);
   return share.set(input.capacity() + output.capacity() +
                    (filter == nullptr ? 0 : filter->memory()));
 }

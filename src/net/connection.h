@@ -66,6 +66,8 @@ struct Connection : Source {
   // Sets the share to the memory that is held now. False: it has grown, and there is no room for
   // that.
   bool recount();
+  // Whether hands are shaken, and the client is logged in or need not be.
+  bool is_introduced() const;
   // Says farewell as the filter does it, and goes on without it.
   void end_filter();
   // Where its client is.

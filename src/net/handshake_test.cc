@@ -132,13 +132,45 @@ TEST(Handshake, CountsItsMemory) {
   ASSERT_TRUE(eventually([&] { return waiting.held() == std::size_t{300} << 10; }));
   Client second = Client::tcp(fixture.server.bound_port());
   greet(second);
-  // There is no room for a third, and the greatest of those that are there have to go.
+  // A third is a stranger, for whose sake nobody goes. Then its hands are shaken, and there is no
+  // room for all.
   Client third = Client::tcp(fixture.server.bound_port());
-  ASSERT_TRUE(third.send(ScrambledFilter::hello));
-  EXPECT_EQ(third.line(), "<end>");
-  first.close();
+  greet(third);
+  EXPECT_EQ(first.line(), "<end>");
   second.close();
+  third.close();
   EXPECT_TRUE(eventually([&] { return waiting.held() == 0; }));
+}
+
+TEST(Handshake, OfAStrangerCostsOnlyStrangersTheirPlace) {
+  WaitingBytes waiting(std::size_t{1} << 20);
+  ServerConfig config = with_filter(100 << 10);
+  config.waiting = &waiting;
+  Fixture fixture(config);
+  ASSERT_TRUE(fixture.start());
+  std::vector<Client> known;
+  for (int i = 0; i < 6; ++i) greet(known.emplace_back(Client::tcp(fixture.server.bound_port())));
+  std::vector<Client> strangers;
+  for (int i = 0; i < 40; ++i) {
+    Client& stranger = strangers.emplace_back(Client::tcp(fixture.server.bound_port()));
+    ASSERT_TRUE(stranger.send(ScrambledFilter::hello.substr(0, 3)));
+  }
+  // There is room for three of them.
+  ASSERT_TRUE(eventually([&] { return fixture.count(Counter::connections_shed) == 37; }));
+  EXPECT_LE(waiting.held(), waiting.most_held());
+  for (Client& client : known) {
+    ASSERT_TRUE(client.send(scrambled("hello\n")));
+    EXPECT_EQ(client.read_some(6), 6U);
+  }
+  // Which three stay depends on who made progress last. Their handshakes come to an end.
+  int welcomed = 0;
+  for (Client& stranger : strangers) {
+    if (!stranger.send(ScrambledFilter::hello.substr(3))) continue;
+    const std::size_t welcome = ScrambledFilter::welcome.size();
+    if (stranger.read_some(welcome) == welcome) ++welcomed;
+    stranger.close();
+  }
+  EXPECT_EQ(welcomed, 3);
 }
 
 TEST(Handshake, IsAnOrdinaryLineWithoutAFilter) {

@@ -17,30 +17,70 @@ constexpr std::size_t relieved(std::size_t limit) { return limit - limit / 4; }
 
 }  // namespace
 
-bool WaitingBytes::has_room(std::size_t more) const { return held() + more <= too_full(limit_); }
+bool WaitingBytes::has_room(std::size_t more) const {
+  return known_.held + more <= too_full(limit_);
+}
+
+WaitingBytes::Sums& WaitingBytes::sums_of(const Share& share) {
+  return share.is_stranger_ ? strangers_ : known_;
+}
+
+std::size_t WaitingBytes::room_of_strangers() const {
+  const std::size_t limit = limit_;
+  const std::size_t known = known_.held;
+  return std::max(limit / 8, limit - std::min(limit, known));
+}
+
+void WaitingBytes::introduce(Share& share, bool is_stranger) {
+  const std::lock_guard lock(mutex_);
+  Sums& before = sums_of(share);
+  share.is_stranger_ = is_stranger;
+  Sums& after = sums_of(share);
+  before.held -= share.charged_;
+  after.held += share.charged_;
+  if (share.place_ == Place::leaving) {
+    before.leaving -= share.charged_;
+    after.leaving += share.charged_;
+  } else if (share.place_ != Place::none) {
+    put_in_place(share);
+  }
+  make_room();
+}
 
 bool WaitingBytes::set(Share& share, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   const bool grows = bytes > share.charged_;
   count(share, bytes);
+  if (share.is_stranger_) {
+    choose_strangers();
+    return !grows || strangers_.held <= room_of_strangers();
+  }
   if (!grows) return true;
-  const std::size_t limit = limit_;
-  if (held_ - leaving_ > too_full(limit)) choose(relieved(limit), nullptr);
-  return held_ <= limit;
+  make_room();
+  return known_.held <= limit_;
 }
 
 bool WaitingBytes::grow(Share& share, std::size_t more) {
   const std::lock_guard lock(mutex_);
+  if (share.is_stranger_) return grow_stranger(share, more);
   // The last part is for what is there already, and is only counted. Who comes with that holds
   // little, and is ended if there is no room.
   const std::size_t most = too_full(limit_);
-  if (held_ + more > most) {
+  if (known_.held + more > most) {
     // Who has been chosen already gets nothing more, so nobody has to go for it.
     if (share.place_ != Place::leaving) choose(most - std::min(most, more), &share);
     return false;
   }
   count(share, share.charged_ + more);
+  choose_strangers();
   return true;
+}
+
+bool WaitingBytes::grow_stranger(Share& share, std::size_t more) {
+  const bool has_room = strangers_.held + more <= room_of_strangers();
+  if (has_room) count(share, share.charged_ + more);
+  choose_strangers();
+  return has_room;
 }
 
 bool WaitingBytes::lend(Share& share) {
@@ -66,27 +106,44 @@ Connection* WaitingBytes::next_to_go(Leavers& leavers) {
 // Notes what a share holds. A connection that no longer holds anything need not go any more.
 void WaitingBytes::count(Share& share, std::size_t bytes) {
   const std::size_t before = share.charged_;
-  held_ += bytes - before;
-  if (share.place_ == Place::leaving) leaving_ += bytes - before;
+  Sums& sums = sums_of(share);
+  sums.held += bytes - before;
+  if (share.place_ == Place::leaving) sums.leaving += bytes - before;
   share.charged_ = bytes;
   if (bytes == 0) {
     take_out(share);
     share.place_ = Place::none;
-  } else if (share.place_ == Place::none ||
-             (share.place_ == Place::by_size && std::bit_width(bytes) != std::bit_width(before))) {
-    take_out(share);
-    put_last(by_size_[static_cast<std::size_t>(std::bit_width(bytes))], share);
+  } else if (share.place_ != Place::leaving &&
+             (share.place_ != Place::by_size || std::bit_width(bytes) != std::bit_width(before))) {
+    put_in_place(share);
+  }
+}
+
+void WaitingBytes::put_in_place(Share& share) {
+  take_out(share);
+  if (share.is_stranger_) {
+    put_last(waiting_strangers_, share);
+    share.place_ = Place::strangers;
+  } else {
+    put_last(by_size_[static_cast<std::size_t>(std::bit_width(share.charged_))], share);
     share.place_ = Place::by_size;
   }
 }
 
-// Chooses the connections that hold most. Stops when no more than `target` will be left, when
-// `last` was chosen, or when none is left to choose.
+// More is held than before.
+void WaitingBytes::make_room() {
+  const std::size_t limit = limit_;
+  if (known_.held - known_.leaving > too_full(limit)) choose(relieved(limit), nullptr);
+  choose_strangers();
+}
+
+// Chooses the connections that hold most, but no strangers. Stops when no more than `target` will
+// be left, when `last` was chosen, or when none is left to choose.
 void WaitingBytes::choose(std::size_t target, const Share* last) {
   for (std::size_t size = by_size_.size(); size-- != 0;) {
     Link& list = by_size_[size];
     while (list.next != &list) {
-      if (held_ - leaving_ <= target) return;
+      if (known_.held - known_.leaving <= target) return;
       auto& share = static_cast<Share&>(*list.next);
       // Nobody goes for the sake of a connection that holds more than twice as much.
       assert(last == nullptr || std::bit_width(share.charged_) >= std::bit_width(last->charged_));
@@ -96,12 +153,23 @@ void WaitingBytes::choose(std::size_t target, const Share* last) {
   }
 }
 
+// Chooses strangers until there is room for some that come.
+void WaitingBytes::choose_strangers() {
+  const std::size_t room = room_of_strangers();
+  if (strangers_.held - strangers_.leaving <= too_full(room)) [[likely]]
+    return;
+  while (waiting_strangers_.next != &waiting_strangers_ &&
+         strangers_.held - strangers_.leaving > relieved(room)) {
+    send_away(static_cast<Share&>(*waiting_strangers_.next));
+  }
+}
+
 void WaitingBytes::send_away(Share& share) {
   Leavers& leavers = share.home_.leavers;
   take_out(share);
   put_last(leavers.first_, share);
   share.place_ = Place::leaving;
-  leaving_ += share.charged_;
+  sums_of(share).leaving += share.charged_;
   if (!leavers.any_.exchange(true)) share.home_.wake();
 }
 

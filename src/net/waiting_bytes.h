@@ -3,9 +3,14 @@
 // Both ports share one budget. Each connection has a Share in it, which says how much memory its
 // kept input and its unsent replies take. A small amount is free of charge: most connections never
 // hold more, and their number has a limit of its own. When the rest comes near the limit, the
-// connections that hold most are chosen to go, and their workers end them. The budget owns none of
-// the bytes, ends no connection and never waits. Any worker's thread may call it for its own
-// connections.
+// connections that hold most are chosen to go, and their workers end them.
+//
+// Strangers are connections that still shake hands or have not logged in. They share what the
+// others leave, and an eighth of the limit in any case. When that comes to its end, strangers are
+// chosen to go, first who has made no progress for longest. Nobody else goes for their sake.
+//
+// The budget owns none of the bytes, ends no connection and never waits. Any worker's thread may
+// call it for its own connections.
 #pragma once
 
 #include <array>
@@ -39,7 +44,9 @@ class WaitingBytes {
   void set_limit(std::size_t limit) { limit_ = limit; }
   std::size_t limit() const { return limit_; }
   // What all connections hold at the moment, without what is free of charge.
-  std::size_t held() const { return held_.load(std::memory_order_relaxed); }
+  std::size_t held() const { return known_.held + strangers_.held; }
+  // More may be held only by those that are about to go.
+  std::size_t most_held() const { return limit_ + limit_ / 8; }
   // What a connection may hold free of charge.
   std::size_t allowance() const { return allowance_; }
   // Whether there is room for `more` bytes without the last part, which is for what is there
@@ -76,15 +83,29 @@ class WaitingBytes {
   Connection* next_to_go(Leavers& leavers);
 
  private:
-  enum class Place : std::uint8_t { none, by_size, leaving };
+  enum class Place : std::uint8_t { none, by_size, strangers, leaving };
 
+  struct Sums {
+    std::atomic<std::size_t> held{0};  // changed under the lock
+    std::size_t leaving = 0;  // the part of connections that have been chosen to go; under the lock
+  };
+
+  Sums& sums_of(const Share& share);
+  std::size_t room_of_strangers() const;
+
+  void introduce(Share& share, bool is_stranger);
   bool set(Share& share, std::size_t bytes);
   bool grow(Share& share, std::size_t more);
   bool lend(Share& share);
 
+  bool grow_stranger(Share& share, std::size_t more);
+
   void count(Share& share, std::size_t bytes);
+  void make_room();
   void choose(std::size_t target, const Share* last);
+  void choose_strangers();
   void send_away(Share& share);
+  void put_in_place(Share& share);
   static void take_out(Link& link);
   static void put_last(Link& list, Link& link);
 
@@ -92,15 +113,15 @@ class WaitingBytes {
   std::atomic<std::size_t> limit_;
   // Every turn reads the members above. They stand in another cache line than those below, which
   // change often.
-  alignas(64) std::atomic<std::size_t> held_{0};  // changed under the lock
+  alignas(64) Sums known_;
+  Sums strangers_;
   OnceAMinute line_;
 
   std::mutex mutex_;  // for everything below, and the places of all shares
-  // the part of held_ that belongs to connections that have been chosen to go
-  std::size_t leaving_ = 0;
   // One list for each power of two of what the shares hold. In a list the share that came first
   // stands first.
   std::array<Link, std::numeric_limits<std::size_t>::digits + 1> by_size_;
+  Link waiting_strangers_;  // who has made progress last stands last
 };
 
 // The part of one connection. Only the connection's worker calls it.
@@ -111,6 +132,13 @@ class WaitingBytes::Share : private Link {
   Share(const Share&) = delete;
   Share& operator=(const Share&) = delete;
   ~Share() { set(0); }
+
+  bool is_stranger() const { return is_stranger_; }
+  // Says whether the connection is a stranger. At first it is none. Who becomes known may be chosen
+  // to go.
+  void introduce(bool is_stranger) {
+    if (is_stranger != is_stranger_) all_.introduce(*this, is_stranger);
+  }
 
   // Says how much memory the connection takes now. False: it is more than before, and there is no
   // room for it. It is counted all the same until the worker has ended the connection.
@@ -141,6 +169,7 @@ class WaitingBytes::Share : private Link {
   Inbox& home_;
   std::size_t charged_ = 0;  // written by the worker under the lock
   bool lent_ = false;
+  bool is_stranger_ = false;   // as charged_
   Place place_ = Place::none;  // only used under the lock
 };
 

@@ -200,6 +200,7 @@ void Worker::take_handshake(Connection& connection) {
   } else {
     connections_.set_state(connection, Connection::State::waiting, now_);
   }
+  if (progress == Progress::done) connection.protocol = connection.filter->protocol();
   if (progress == Progress::failed || is_late) {
     counters_.add(Counter::tls_handshakes_failed);
     linger(connection);
@@ -209,7 +210,6 @@ void Worker::take_handshake(Connection& connection) {
     shed(connection);
   } else if (progress == Progress::done) {
     counters_.add(Counter::tls_handshakes);
-    connection.protocol = connection.filter->protocol();
     // The filter may have read what comes behind the handshake.
     enqueue(connection);
   } else if (progress == Progress::wants_output) {

@@ -414,6 +414,7 @@ bool Worker::greet(Connection& connection, std::string_view begin) {
 
 void Worker::begin_handshake(Connection& connection, std::string_view begin) {
   connection.filter = shared_.config.filter(connection.socket.get(), begin);
+  connection.share.introduce(true);
   if (!connection.share.grow(connection.filter->memory())) {
     // Nobody could read a reply before the handshake is over.
     connection.filter.reset();

@@ -150,7 +150,7 @@ class SimulatedServer {
   std::uint64_t count(Counter counter) { return counters_.sum(counter); }
   void check() const {
     operator_->check();
-    require(waiting_.held() <= waiting_.limit(), "more waits than there is room for");
+    require(waiting_.held() <= waiting_.most_held(), "more waits than there is room for");
   }
 
   std::uint64_t closed() const { return operator_->closed(); }
