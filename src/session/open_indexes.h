@@ -22,8 +22,9 @@ std::string join_names(const protocol::OpenIndex& request);
 protocol::OpenIndex split_names(std::string_view names);
 
 struct NamedIndex {
-  store::IndexUse use;  // null: has to be opened again by its names
-  std::string names;    // empty: the id is not open
+  store::IndexUse use;          // null: has to be opened again by its names
+  std::string names;            // empty: the id is not open
+  std::uint32_t key_parts = 0;  // when it was opened by the client
 
   bool is_open() const { return !names.empty(); }
 };

@@ -75,8 +75,8 @@ Status Session::admit(std::string_view line, Workspace& workspace, NamedIndex*& 
     index = indexes_.find(workspace.request.index_id);
     if (index == nullptr) return Error::stmtnum;
     if (!config_.writable && workspace.parser.is_modification()) return Error::readonly;
-    if (parsed.error() == Error::klen && !workspace.parser.is_modification() && index->use &&
-        workspace.parser.key_count() > index->use.index().key_parts()) {
+    if (parsed.error() == Error::klen && !workspace.parser.is_modification() &&
+        workspace.parser.key_count() > index->key_parts) {
       return Error::kpnum;
     }
   }
@@ -145,8 +145,9 @@ Outcome Session::open_index(Workspace& workspace) {
   store::IndexUse opened;
   const Outcome outcome = workspace.store.open_index(request.open_index, caller_, opened);
   if (!outcome.ok()) return outcome;
+  const std::uint32_t key_parts = opened.index().key_parts();
   SessionChange& made = workspace.changes.emplace_back(change());
-  made.index = indexes_.set(request.index_id, {std::move(opened), std::move(names)});
+  made.index = indexes_.set(request.index_id, {std::move(opened), std::move(names), key_parts});
   made.index_id = request.index_id;
   made.of_index = true;
   return outcome;

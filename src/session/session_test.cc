@@ -160,6 +160,16 @@ TEST_F(SessionTest, MovedToAnotherStoreItOpensItsIndexesAgain) {
   EXPECT_EQ(say("1|=|1|1"), "0|2|one|1");
 }
 
+// Which error comes first must not depend on whether the connection has moved.
+TEST_F(SessionTest, MovedToAnotherStoreItStillKnowsTheNumberOfKeyParts) {
+  store::MemoryStore other_store(database_, store::Access::write, counters_);
+  Workspace other(other_store);
+  EXPECT_EQ(say("P|1|hst|t||a,id"), "0|1");
+  EXPECT_EQ(say("1|=|3|1"), "2|1|kpnum");
+  EXPECT_EQ(say("1|=|3|1", session_, other), "2|1|kpnum");
+  EXPECT_EQ(say("1|=|1", session_, other), "2|1|klen");
+}
+
 TEST_F(SessionTest, UndoTakesPAndABack) {
   config_.secret = "s";
   config_.anonymous = nullptr;

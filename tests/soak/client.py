@@ -17,9 +17,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from soak.accounts import REFUSALS, Right, log_in, log_ins, needed
 from soak.channel import Address, Channel, HandshakeEnded, drive, server_holds
 from soak.cutting import Ending, Plan, cut
-from soak.exchange import Mismatch, Sent, Side, ends_of, mismatch, tell, whole_lines
+from soak.exchange import (
+    Mismatch,
+    Sent,
+    Side,
+    differences,
+    ends_of,
+    mismatch,
+    tell,
+    whole_lines,
+)
 from soak.generator import Generator
 from soak.model import Model
 from soak.reads import Reads
@@ -33,7 +43,6 @@ from soak.requests import (
     is_write,
     predict,
     shown,
-    told,
 )
 from soak.shared import Disturbance, Phase, Shared, State, die_with_parent
 from soak.sqlside import SqlSide
@@ -46,6 +55,7 @@ DISTURBED: dict[bytes, tuple[Disturbance, ...]] = {
     b"1\t1\t146": (Disturbance.ROW_LOCK,),
     b"1\t1\t149": (Disturbance.ROW_LOCK,),
     b"1\t1\t1317": (Disturbance.KILL,),
+    **dict.fromkeys(REFUSALS, (Disturbance.RIGHTS,)),
 }
 #: How a failure says that nothing happens any more.
 HANG = "a hang"
@@ -73,6 +83,7 @@ class Pending:
     requests: list[Request]
     ids: dict[int, Spec]
     acknowledged: dict[str, dict[bytes, Row]]
+    sure: bool  # none of them can have been refused because its account lacked a right
 
 
 class Client:
@@ -179,10 +190,12 @@ class Client:
         channel = side.channel
         side.ids = {}
         self._tally["connections"] += 1
+        side.logged_in = "accounts" in self._settings.features and rng.random() < 0.5
+        logs_in = log_ins(rng, self._settings.owner) if side.logged_in else []
         missing = dict(self._generator.specs)
         deadline = time.monotonic() + self._shared.patience
         while missing and time.monotonic() < deadline:
-            requests: list[Request] = [
+            requests: list[Request] = logs_in + [
                 Open(spec.open(number), "open_index", number, spec)
                 for number, spec in missing.items()
             ]
@@ -195,6 +208,9 @@ class Client:
             if not channel.open:
                 side.channel = None
                 return
+            if logs_in and not channel.replies[len(logs_in) - 1].startswith(b"0"):
+                side.logged_in = False  # a KILL has met the log-in
+            logs_in = []
             missing = {n: spec for n, spec in missing.items() if n not in side.ids}
         if missing:
             raise Mismatch(f"indexes that cannot be opened: {sorted(missing)}")
@@ -204,6 +220,8 @@ class Client:
         channel = side.channel
         assert channel is not None
         requests = self._generator.batch(rng, self._model, writable=side.writable)
+        if side.logged_in and rng.random() < 0.05:
+            requests.insert(rng.randrange(len(requests)), log_in(self._settings.owner))
         data = b"".join(request.line for request in requests)
         plan = cut(rng, len(data), ends_of(requests), faults="faults" in self._settings.features)
         writes = side.writable and any(map(is_write, requests))
@@ -255,8 +273,11 @@ class Client:
         prediction = predict(request, self._model, side.ids, writable=True)
         complaint = prediction.complaint(reply)
         if complaint:
-            if self.is_disturbed(reply, sent.channel.began, request):
+            if self.is_disturbed(reply, sent, request):
                 return False
+            raise mismatch(sent, place, reply, complaint)
+        spec = side.ids.get(request.number) if isinstance(request, Find | Insert) else None
+        if complaint := self.forbidden(sent, request, reply, spec):
             raise mismatch(sent, place, reply, complaint)
         if isinstance(request, Open) and request.spec is not None:
             side.ids[request.number] = request.spec
@@ -265,9 +286,23 @@ class Client:
             self._tally["rows written"] += len(prediction.edits)
         return bool(prediction.edits)
 
-    def is_disturbed(self, reply: bytes, since: float, request: Request) -> bool:
+    def forbidden(self, sent: Sent, request: Request, reply: bytes, spec: Spec | None) -> str:
+        """What is wrong with a reply if the account has lacked a right all the time."""
+        if not sent.side.logged_in or spec is None or not reply.startswith(b"0"):
+            return ""
+        table = self._tables.index(spec.table)
+        for right in needed(request):
+            if self._shared.is_missing(
+                self._settings.number, table * len(Right) + right, sent.channel.began
+            ):
+                return f"the account may not {right.name} this table"
+        return ""
+
+    def is_disturbed(self, reply: bytes, sent: Sent, request: Request) -> bool:
         kinds = DISTURBED.get(reply, ())
-        if any(self._shared.disturbed(kind, since) for kind in kinds):
+        if reply in REFUSALS and not sent.side.logged_in:
+            return False
+        if any(self._shared.disturbed(kind, sent.channel.began) for kind in kinds):
             self._tally[f"disturbed: {shown(reply)}"] += 1
             return True
         # Two writers may meet in the gaps between rows.
@@ -314,6 +349,7 @@ class Client:
             rest,
             dict(sent.side.ids),
             {name: dict(rows.rows) for name, rows in self._model.tables.items()},
+            not self._shared.disturbed(Disturbance.RIGHTS, channel.began),
         )
         for request in rest:
             self._execute(request, sent.side.ids)
@@ -389,27 +425,13 @@ class Client:
         if not matched and sure:
             raise Mismatch(
                 "after requests without a reply the tables are in no state that was possible\n"
-                + self._differences(before, actual)
+                + differences(before, actual)
                 + "\nthe requests were\n"
                 + "\n".join(f"  {shown(request.line)}" for request in rest)
             )
         self._tally["ends adopted" if matched else "ends adopted unseen"] += 1
         for name, rows in actual.items():
             self._model.tables[name].rows = dict(rows)
-
-    @staticmethod
-    def _differences(
-        before: dict[str, dict[bytes, Row]], actual: dict[str, dict[bytes, Row]]
-    ) -> str:
-        lines = []
-        for name, rows in actual.items():
-            for key in sorted(set(rows) | set(before[name])):
-                was, now = before[name].get(key), rows.get(key)
-                if was != now:
-                    lines.append(
-                        f"  {name} {shown(key)}: known {told(was or ())}, found {told(now or ())}"
-                    )
-        return "\n".join(lines[:60])
 
     # Comparing with the tables.
 
@@ -423,7 +445,7 @@ class Client:
             for name, rows in pending.acknowledged.items():
                 self._model.tables[name].rows = rows
             state = {name: actual[name] for name in durable}
-            self._match_prefix(pending.requests, pending.ids, state, (), sure=True)
+            self._match_prefix(pending.requests, pending.ids, state, (), sure=pending.sure)
         if self._shared.server_restarted:
             for name in volatile:  # they are made again
                 self._model.tables[name].rows = {}
@@ -433,7 +455,7 @@ class Client:
             if actual[table.name] != known:
                 raise Mismatch(
                     "a table is not what the replies said\n"
-                    + self._differences({table.name: known}, {table.name: actual[table.name]})
+                    + differences({table.name: known}, {table.name: actual[table.name]})
                 )
 
     # Reports.
@@ -449,8 +471,7 @@ class Client:
             return f"the tables cannot be read: {error}"
         known = {name: rows.rows for name, rows in self._model.tables.items()}
         return (
-            "known up to the failure, and found in the tables now:\n"
-            f"{self._differences(known, actual)}"
+            f"known up to the failure, and found in the tables now:\n{differences(known, actual)}"
         )
 
     def _save_tally(self) -> None:

@@ -1,4 +1,4 @@
-"""What happens beside the clients: DDL, locks, KILL. Shared memory says so before and after."""
+"""What happens beside the clients: DDL, locks, KILL, REVOKE. Shared memory tells when."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import collections
 import json
 import os
 import random
+import socket as sockets
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -15,6 +16,8 @@ import pymysql
 from support.database import Sql
 from support.servers import ON_MYSQL
 
+from soak.accounts import Right, account, grant, log_in, revoke
+from soak.channel import LINGER_NOT
 from soak.shared import Disturbance, Phase, Shared, die_with_parent
 from soak.tables import DATABASE, Table
 
@@ -31,6 +34,7 @@ class Disturber:
         socket: Path,
         tables: Sequence[Table],
         owners: Sequence[int],
+        ports: Sequence[int],
         shared: Shared,
         features: frozenset[str],
         seed: int,
@@ -38,6 +42,8 @@ class Disturber:
         self._socket = socket
         self._tables = tables
         self._owners = owners
+        self._ports = ports
+        self._missing: list[tuple[int, Table, Right]] = []
         self._shared = shared
         self._rng = random.Random(f"{seed}/disturber")
         self._tally: collections.Counter[str] = collections.Counter()
@@ -48,6 +54,8 @@ class Disturber:
             self._actions += [(self._lock_table, 2), (self._lock_rows, 3), (self._read_lock, 0.5)]
         if "kill" in features:
             self._actions += [(self._kill, 2), (self._close, 2)]
+        if "accounts" in features:
+            self._actions += [(self._take_right, 4), (self._storm, 1), (self._accounts, 1)]
 
     def run(self) -> None:
         while self._shared.phase != Phase.STOP:
@@ -57,6 +65,7 @@ class Disturber:
             try:
                 with Sql(self._socket, DATABASE) as sql:
                     self._finish_ddl(sql)
+                    self._give_back(sql)
                     while self._shared.phase == Phase.RUN:
                         self._disturb(sql)
                         time.sleep(self._rng.choice([0.01, 0.1, 0.5]))
@@ -67,7 +76,9 @@ class Disturber:
                         raise
             finally:
                 for kind in Disturbance:
-                    self._shared.end(kind)
+                    if kind != Disturbance.RIGHTS or not self._missing:
+                        self._shared.end(kind)
+                self._forget_what_is_missing()
                 self.save()
 
     def save(self) -> None:
@@ -196,6 +207,61 @@ class Disturber:
             self._tally["closed"] += 1
         elif error not in (NO_SUCH_THREAD, LOCK_WAIT_TIMEOUT):
             raise AssertionError(f"closing a connection failed with {error}")
+
+    def _take_right(self, sql: Sql) -> None:
+        missing = (
+            self._rng.choice(self._owners),
+            self._rng.choice(self._tables),
+            self._rng.choice(list(Right)),
+        )
+        self._tally["rights taken"] += 1
+        self._shared.begin(Disturbance.RIGHTS)
+        self._missing.append(missing)
+        sql.run(revoke(*missing))
+        self._shared.note_missing(*self._numbers(missing))
+        time.sleep(self._rng.choice([0.02, 0.1, 0.4]))
+        self._give_back(sql)
+
+    def _give_back(self, sql: Sql) -> None:
+        self._forget_what_is_missing()
+        for missing in self._missing:
+            sql.run(grant(*missing))
+        self._missing.clear()
+        self._shared.end(Disturbance.RIGHTS)
+
+    def _forget_what_is_missing(self) -> None:
+        """From now on requests may be refused, but need not be."""
+        for missing in self._missing:
+            self._shared.note_given_back(*self._numbers(missing))
+
+    def _numbers(self, missing: tuple[int, Table, Right]) -> tuple[int, int]:
+        """The client, and the right's number."""
+        owner, table, right = missing
+        return self._owners.index(owner), self._tables.index(table) * len(Right) + right
+
+    def _accounts(self, sql: Sql) -> None:
+        """What makes the server look at all accounts again."""
+        self._tally["accounts changed"] += 1
+        owner = self._rng.choice(self._owners)
+        sql.run(
+            "CREATE USER IF NOT EXISTS passing",
+            "FLUSH PRIVILEGES",
+            f"GRANT PROCESS ON *.* TO {account(owner)}",
+            "DROP USER passing",
+        )
+
+    def _storm(self, _: Sql) -> None:
+        """Clients that log in, rightly or wrongly, and leave at any time."""
+        self._tally["log-in storms"] += 1
+        rng = self._rng
+        for _ in range(8):
+            owner = rng.choice(self._owners)
+            lines = b"".join(log_in(owner, wrong=rng.random() < 0.3).line for _ in range(3))
+            with sockets.create_connection(("127.0.0.1", rng.choice(self._ports))) as client:
+                client.send(lines[: rng.randrange(len(lines) + 1)])
+                time.sleep(rng.choice([0.0, 0.001, 0.01]))
+                if rng.random() < 0.5:
+                    client.setsockopt(sockets.SOL_SOCKET, sockets.SO_LINGER, LINGER_NOT)
 
 
 def run_disturber(parent: int, disturber: Disturber, shared: Shared) -> None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from soak.channel import Address, Channel
 from soak.cutting import Plan
-from soak.requests import Request, Spec, shown
+from soak.requests import Request, Spec, shown, told
+from soak.tables import Row
 
 #: So many requests before and after the failed one are shown with it.
 AROUND = 4
@@ -26,6 +27,7 @@ class Side:
     addresses: Sequence[Address]
     channel: Channel | None = None
     ids: dict[int, Spec] | None = None
+    logged_in: bool = False  # or it acts as the anonymous account, which may do everything
 
 
 @dataclass
@@ -91,3 +93,16 @@ def mismatch(sent: Sent, place: int, reply: bytes, complaint: str) -> Mismatch:
     if sent.channel.surplus:
         lines.append(f"  half a reply at the end: {shown(sent.channel.surplus)}")
     return Mismatch("\n".join(lines))
+
+
+def differences(before: dict[str, dict[bytes, Row]], actual: dict[str, dict[bytes, Row]]) -> str:
+    """How the tables differ from what was known of them, a line a row."""
+    lines = []
+    for name, rows in actual.items():
+        for key in sorted(set(rows) | set(before[name])):
+            was, now = before[name].get(key), rows.get(key)
+            if was != now:
+                lines.append(
+                    f"  {name} {shown(key)}: known {told(was or ())}, found {told(now or ())}"
+                )
+    return "\n".join(lines[:60])

@@ -19,7 +19,7 @@ from soak.requests import (
     Request,
     Spec,
 )
-from soak.tables import ID, OWNER, VER, N, Row, Table, X
+from soak.tables import DATABASE, ID, NO_TABLE, OWNER, VER, N, Row, Table, X
 
 #: Ids beside the fixed ones. They are opened again and again for different tables during the work.
 JUGGLED = range(500, 508)
@@ -43,6 +43,7 @@ FEATURES = (
     "ddl",
     "locks",
     "kill",  # KILL and KILL QUERY
+    "accounts",  # log-ins, accounts that lose rights and get them back
     "crash",  # kill -9 at the end of a round
     "xids",  # the check of the binary log
 )
@@ -142,7 +143,7 @@ class Generator:
     def _juggle(self, rng: random.Random) -> Request:
         number = rng.choice(JUGGLED)
         if rng.random() < 0.1:
-            line = b"P\t%d\tsoak\tt_none\t\tid\n" % number
+            line = f"P\t{number}\t{DATABASE}\t{NO_TABLE}\t\tid\n".encode()
             return Open(line, "open_index", number, None, b"1\t1\topen_table")
         if rng.random() < 0.1:
             line = b"P\t%d\tsoak\tt_int\tby_nothing\tid\n" % number

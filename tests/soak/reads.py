@@ -14,7 +14,9 @@ from soak.requests import Find, Insert, Open, Request, Spec, predict, shown
 class Judge(Protocol):
     """Knows what happens beside the client."""
 
-    def is_disturbed(self, reply: bytes, since: float, request: Request) -> bool: ...
+    def is_disturbed(self, reply: bytes, sent: Sent, request: Request) -> bool: ...
+
+    def forbidden(self, sent: Sent, request: Request, reply: bytes, spec: Spec | None) -> str: ...
 
     def may_end(self, sent: Sent) -> bool: ...
 
@@ -43,12 +45,14 @@ class Reads:
         ):
             if isinstance(request, Open):
                 if reply != request.reply:
-                    if not judge.is_disturbed(reply, sent.channel.began, request):
+                    if not judge.is_disturbed(reply, sent, request):
                         raise mismatch(sent, place, reply, f"expected {shown(request.reply)}")
                 elif request.spec is not None:
                     ids = {**ids, request.number: request.spec}
                 continue
             spec = ids.get(request.number) if isinstance(request, Find | Insert) else None
+            if complaint := judge.forbidden(sent, request, reply, spec):
+                raise mismatch(sent, place, reply, complaint)
             chain = 1 if spec is not None and not spec.table.transactional else 0
             self._chains[chain].append((place, request, reply, ids))
         side.ids = ids
@@ -65,7 +69,7 @@ class Reads:
                 self._complaints[number] = prediction.complaint(reply)
                 if (
                     self._complaints[number]
-                    and not judge.is_disturbed(reply, sent.channel.began, request)
+                    and not judge.is_disturbed(reply, sent, request)
                     and not self._was_parked(*chain[self._at[number]])
                 ):
                     break

@@ -25,6 +25,7 @@ from support.certificates import make_certificate
 from support.database import Sql
 from support.servers import ON_MYSQL, SERVER_TREE, own_settings
 
+from soak.accounts import create_accounts
 from soak.binlog import duplicate_xids, log_files
 from soak.client import HANG, Settings, run_client
 from soak.disturber import Disturber, run_disturber
@@ -76,6 +77,7 @@ class Run:
         parent.mkdir(parents=True, exist_ok=True)
         self.folder = Path(tempfile.mkdtemp(prefix=f"{SERVER_TREE.name}-", dir=parent))
         self._tables = all_tables(ON_MYSQL)
+        self._owners = range(FIRST_OWNER, FIRST_OWNER + options.clients)
         self._shared = Shared(self.folder, options.clients, options.patience)
         make_certificate(self.folder, "server")
         sockets = [str(self.folder / name) for name in ("r.sock", "w.sock")]
@@ -101,6 +103,7 @@ class Run:
     def run(self) -> None:
         self._start_server()
         create_database(self._server.socket, self._tables)
+        create_accounts(self._server.socket, self._tables, self._owners)
         self._start_processes()
         self._run_began = time.monotonic()
         end = self._run_began + self._options.seconds
@@ -122,13 +125,12 @@ class Run:
 
     def _start_processes(self) -> None:
         options, parent = self._options, os.getpid()
-        owners = list(range(FIRST_OWNER, FIRST_OWNER + options.clients))
         guard = self._fork.Process(
             target=_guard, args=(parent, self._shared, self.folder), daemon=False
         )
         guard.start()
         self._guard = guard
-        for number, owner in enumerate(owners):
+        for number, owner in enumerate(self._owners):
             settings = Settings(
                 number,
                 owner,
@@ -145,7 +147,8 @@ class Run:
         disturber = Disturber(
             self._server.socket,
             self._tables,
-            owners,
+            self._owners,
+            (self._server.hs_port, self._server.hs_port_wr),
             self._shared,
             options.features,
             options.seed,

@@ -16,6 +16,7 @@ from pathlib import Path
 PR_SET_PDEATHSIG = 1
 FOREVER = 1e18
 AFTERMATH = 2.0  # seconds
+RIGHTS = 64  # of an account: two for each table
 
 
 class Phase(enum.IntEnum):
@@ -38,6 +39,7 @@ class Disturbance(enum.IntEnum):
     TABLE_LOCK = 0  # DDL, LOCK TABLES, FLUSH TABLES
     ROW_LOCK = 1
     KILL = 2
+    RIGHTS = 3  # an account loses rights and gets them back
 
 
 class Shared:
@@ -51,6 +53,7 @@ class Shared:
         self._until = multiprocessing.RawArray("d", len(Disturbance))
         self._server_pid = multiprocessing.RawValue("i", 0)
         self._restarted = multiprocessing.RawValue("b", 0)
+        self._missing_since = multiprocessing.RawArray("d", [FOREVER] * (clients * RIGHTS))
         self._closed_at = multiprocessing.RawArray("d", 1 << 16)  # by the client's port
 
     @property
@@ -108,6 +111,18 @@ class Shared:
     def disturbed(self, kind: Disturbance, since: float) -> bool:
         """Whether there was such a disturbance at `since` or later."""
         return bool(self._until[kind] >= since)
+
+    def note_missing(self, client: int, right: int) -> None:
+        """The client's account has just lost this right."""
+        self._missing_since[client * RIGHTS + right] = time.monotonic()
+
+    def note_given_back(self, client: int, right: int) -> None:
+        """The client's account is about to get this right back."""
+        self._missing_since[client * RIGHTS + right] = FOREVER
+
+    def is_missing(self, client: int, right: int, since: float) -> bool:
+        """Whether the account has not had this right at any time from `since` until now."""
+        return bool(self._missing_since[client * RIGHTS + right] <= since)
 
     def note_closed(self, port: int) -> None:
         """The connection from this port is about to be closed by SQL."""

@@ -21,6 +21,8 @@ from soak.columns import (
 )
 
 DATABASE = "soak"
+#: A table that does not exist.
+NO_TABLE = "t_none"
 #: A row is a tuple of tokens in this order.
 COLUMNS = ("id", "owner", "n", "m", "ver", "txt", "x")
 ID, OWNER, N, M, VER, TXT, X = range(7)

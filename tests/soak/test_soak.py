@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import struct
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import cast
 
 import pytest
 
+from soak.accounts import REFUSALS, Right
 from soak.binlog import HEADER, duplicate_xids
 from soak.channel import Channel
 from soak.client import Client, Settings
@@ -35,7 +37,7 @@ from soak.requests import (
     rows_line,
 )
 from soak.rounds import Failure
-from soak.shared import Phase, Shared
+from soak.shared import Disturbance, Phase, Shared
 from soak.sqlside import SqlSide
 from soak.tables import Row, Table, all_tables, wholeness
 
@@ -177,6 +179,14 @@ def other_index(requests: list[Request], replies: list[bytes]) -> bool:
     return False
 
 
+def refused(requests: list[Request], replies: list[bytes]) -> bool:
+    for place, request in enumerate(requests):
+        if isinstance(request, Find) and replies[place].startswith(b"0") and not is_write(request):
+            replies[place] = REFUSALS[0]
+            return True
+    return False
+
+
 def test_an_honest_server_passes(bench: Bench) -> None:
     bench.go(untouched)
     assert bench.client._tally["rows written"] > 100
@@ -188,6 +198,26 @@ def test_an_honest_server_passes(bench: Bench) -> None:
 def test_a_wrong_reply_is_found(bench: Bench, tamper: Tamper) -> None:
     with pytest.raises(Mismatch):
         bench.go(tamper)
+
+
+def test_what_an_account_may_not_do_is_found(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.side.logged_in = True
+    bench.go(untouched)
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "monotonic", lambda: 0.5)  # before the replies
+        for table in range(len(TABLES)):
+            bench.shared.note_missing(0, table * len(Right) + Right.WRITE)
+    with pytest.raises(Mismatch, match="may not WRITE"):
+        bench.go(untouched)
+
+
+def test_only_an_account_may_be_refused(bench: Bench) -> None:
+    bench.shared.begin(Disturbance.RIGHTS)
+    bench.side.logged_in = True
+    bench.go(refused)
+    bench.side.logged_in = False
+    with pytest.raises(Mismatch, match="expected"):
+        bench.go(refused)
 
 
 def writes(bench: Bench) -> tuple[list[Request], list[bytes]]:
