@@ -34,6 +34,8 @@ enum class Option : std::uint8_t {
   secret_account,
   character_set,
   max_connections,
+  max_unauthenticated,
+  log_in_timeout,
   max_request_size,
   max_waiting_bytes,
   lock_wait_timeout,
@@ -143,6 +145,12 @@ inline constexpr std::array option_table{
                  "column's own set"),
     detail::live_number(Option::max_connections, "max_connections", 10000, 1, 1000000,
                         "Most connections at a time, of the read port and of the write port each"),
+    detail::live_number(Option::max_unauthenticated, "max_unauthenticated", 1000, 1, 1000000,
+                        "Most connections at a time of one address that have not logged in, of the "
+                        "read port and of the write port each"),
+    detail::live_number(Option::log_in_timeout, "log_in_timeout", 10, 0, 86400,
+                        "Seconds after which a connection is closed that has not logged in; 0: "
+                        "never"),
     detail::live_number(Option::max_request_size, "max_request_size", 67108864, 1024, 1073741824,
                         "Longest request, bytes"),
     detail::live_number(

@@ -86,10 +86,14 @@ bool Connection::is_introduced() const {
 
 bool Connection::recount() {
   // A client that fails to log in again does not become a stranger.
-  if (share.is_stranger() && is_introduced()) [[unlikely]]
-    share.introduce(false);
+  bool has_room = true;
+  if (share.is_stranger() && is_introduced()) [[unlikely]] {
+    has_room = share.introduce(false);
+    place.give_back();
+  }
   return share.set(input.capacity() + output.capacity() +
-                   (filter == nullptr ? 0 : filter->memory()));
+                   (filter == nullptr ? 0 : filter->memory())) &&
+         has_room;
 }
 
 void Connection::end_filter() {

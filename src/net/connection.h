@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -21,6 +22,7 @@
 #include "net/connection_state.h"
 #include "net/descriptor.h"
 #include "net/peer.h"
+#include "net/strangers.h"
 #include "net/waiting_bytes.h"
 
 namespace hs::net {
@@ -100,6 +102,7 @@ struct Connection : Source {
   std::uint8_t retries = 0;
   std::size_t scanned = 0;      // bytes at the front of `input` known to hold no complete request
   std::size_t drained = 0;      // bytes thrown away while lingering
+  Strangers::Place place;       // of one that has to log in
   WaitingBytes::Share share;    // what `input` and `output` take
   std::uint64_t listed_at = 0;  // in ns; its list is ordered by this time
 
@@ -107,6 +110,8 @@ struct Connection : Source {
 
   std::list<Connection>* list = nullptr;  // the list that it is in
   std::list<Connection>::iterator in_list;
+  // Its place among those that have to log in soon, if it has one.
+  std::optional<std::list<Connection*>::iterator> in_strangers;
 
   const std::uint64_t id;  // of no other connection as long as the process runs
   const PeerAddress peer;

@@ -26,6 +26,10 @@ Connection& ConnectionLists::add(Accepted socket, std::unique_ptr<Dialogue> dial
   return connection;
 }
 
+void ConnectionLists::add_stranger(Connection& connection) {
+  connection.in_strangers = strangers_.insert(strangers_.end(), &connection);
+}
+
 Connection* ConnectionLists::find(std::uint64_t id) {
   Connection* found = nullptr;
   for_each([&](Connection& connection) {
@@ -36,10 +40,12 @@ Connection* ConnectionLists::find(std::uint64_t id) {
 
 void ConnectionLists::erase(Connection& connection) {
   assert(may_end(connection.state));
+  if (connection.in_strangers) strangers_.erase(*connection.in_strangers);
   connection.list->erase(connection.in_list);
 }
 
 void ConnectionLists::clear() {
+  strangers_.clear();
   active_.clear();
   for (List& list : blocked_) list.clear();
   streaming_.clear();
@@ -115,6 +121,21 @@ Connection* ConnectionLists::first_late(std::uint64_t now) const {
   // One that a handshaker has comes back soon, and its worker looks at its time then.
   Connection& first = greeting_.front();
   return first.state == Connection::State::greeting && is_late(first, now) ? &first : nullptr;
+}
+
+Connection* ConnectionLists::next_late_stranger(std::uint64_t now) {
+  const std::chrono::nanoseconds timeout = log_in_timeout_.get();
+  while (!strangers_.empty()) {
+    Connection& first = *strangers_.front();
+    const bool is_known = !first.share.is_stranger();
+    const std::uint64_t age = now - first.accepted_at;
+    const bool is_late = timeout.count() != 0 && age >= static_cast<std::uint64_t>(timeout.count());
+    if (!is_known && !is_late) return nullptr;
+    strangers_.pop_front();
+    first.in_strangers.reset();
+    if (!is_known) return &first;
+  }
+  return nullptr;
 }
 
 bool ConnectionLists::any_away() const {

@@ -19,13 +19,20 @@ namespace hs::net {
 
 class ConnectionLists {
  public:
-  // `idle_timeout` is read when it is needed; 0: none. `handshake_timeout` in ns.
-  ConnectionLists(const Setting<std::chrono::seconds>& idle_timeout,
+  using Timeout = Setting<std::chrono::seconds>;
+
+  // `idle_timeout` and `log_in_timeout` are read when they are needed; 0: none.
+  // `handshake_timeout` in ns.
+  ConnectionLists(const Timeout& idle_timeout, const Timeout& log_in_timeout,
                   std::uint64_t handshake_timeout)
-      : idle_timeout_(idle_timeout), handshake_timeout_(handshake_timeout) {}
+      : idle_timeout_(idle_timeout),
+        log_in_timeout_(log_in_timeout),
+        handshake_timeout_(handshake_timeout) {}
 
   Connection& add(Accepted socket, std::unique_ptr<Dialogue> dialogue, Inbox& home,
                   std::uint64_t now);
+  // The connection has to log in.
+  void add_stranger(Connection& connection);
   void erase(Connection& connection);
   void clear();
   std::size_t size() const;
@@ -51,6 +58,8 @@ class ConnectionLists {
   Connection* first_lingered(std::uint64_t now) const;
   // Of those that wait for their client's part of the handshake.
   Connection* first_late(std::uint64_t now) const;
+  // Of those that have to log in, also those that another thread has. Gives each of them once.
+  Connection* next_late_stranger(std::uint64_t now);
   // Whether the handshake of this one has taken too long.
   bool is_late(const Connection& connection, std::uint64_t now) const {
     return now - connection.listed_at >= handshake_timeout_;
@@ -87,13 +96,16 @@ class ConnectionLists {
   void list_by_state(Connection& connection, std::uint64_t now);
   void move(Connection& connection, List& to, std::uint64_t at);
 
-  const Setting<std::chrono::seconds>& idle_timeout_;
+  const Timeout& idle_timeout_;
+  const Timeout& log_in_timeout_;
   const std::uint64_t handshake_timeout_;
   mutable List active_;  // waiting to flushing, ordered by the last activity
   mutable std::array<List, delays_ms.size()> blocked_;
   List streaming_;         // streaming and logging_in
   mutable List greeting_;  // greeting and shaking, ordered by the beginning of the handshake
   mutable List lingering_;
+  // Those that had to log in when they came, ordered by that time.
+  std::list<Connection*> strangers_;
 };
 
 }  // namespace hs::net

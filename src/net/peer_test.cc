@@ -49,6 +49,34 @@ in6_addr mapped(std::uint8_t first) {
   return host;
 }
 
+TEST(PeerAddress, BelongsToANetwork) {
+  const auto network_of = [](const auto& address) {
+    return peer_of(reinterpret_cast<const sockaddr*>(&address), sizeof address).network();
+  };
+  sockaddr_in v4{};
+  v4.sin_family = AF_INET;
+  v4.sin_addr.s_addr = htonl(0x0a000001);
+  sockaddr_in another = v4;
+  another.sin_port = 1;
+  EXPECT_EQ(network_of(v4), network_of(another));
+  EXPECT_EQ(network_of(v4), network_of(v6_of(mapped(10))));
+  another.sin_addr.s_addr = htonl(0x0a000002);
+  EXPECT_NE(network_of(v4), network_of(another));
+
+  in6_addr host{};
+  host.s6_addr[0] = 0x20;
+  const PeerAddress::Network network = network_of(v6_of(host));
+  EXPECT_NE(network, network_of(v4));
+  host.s6_addr[8] = 1;
+  EXPECT_EQ(network, network_of(v6_of(host)));
+  host.s6_addr[7] = 1;
+  EXPECT_NE(network, network_of(v6_of(host)));
+
+  sockaddr unnamed{};
+  unnamed.sa_family = AF_UNIX;
+  EXPECT_EQ(network_of(unnamed), PeerAddress::Network{});
+}
+
 TEST(PeerAddress, KnowsThisMachine) {
   const auto is_loopback = [](const auto& address) {
     return peer_of(reinterpret_cast<const sockaddr*>(&address), sizeof address).is_loopback();

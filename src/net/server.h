@@ -42,6 +42,10 @@ struct ServerConfig {
   // 0: none; see net/busy_poll.h
   Setting<std::chrono::microseconds> busy_poll{std::chrono::microseconds(30)};
   Setting<std::size_t> max_connections = 10'000;  // of this server
+  // Those of one address that have not logged in. One more is closed at once.
+  Setting<std::size_t> max_strangers = 1000;
+  // A client that has not logged in so long after it came is closed; 0: none.
+  Setting<std::chrono::seconds> log_in_timeout{std::chrono::seconds(10)};
   Setting<std::size_t> max_request_size = std::size_t{64} << 20;
   // Counts the memory of the connections, and outlives the server. Null: the server has one of its
   // own.

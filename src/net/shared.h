@@ -21,6 +21,7 @@
 #include "net/inbox.h"
 #include "net/listener.h"
 #include "net/server.h"
+#include "net/strangers.h"
 #include "net/waiting_bytes.h"
 
 namespace hs::net {
@@ -51,6 +52,7 @@ struct Shared {
 
   WaitingBytes own_waiting;  // used if the configuration names none
   WaitingBytes& waiting;
+  Strangers strangers{config.max_strangers};
   std::list<Listener> listeners;
   std::vector<std::unique_ptr<Inbox>> inboxes;  // one for each worker
   ConnectionQueue streams;                      // of those that wait for a streamer

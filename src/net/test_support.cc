@@ -190,6 +190,9 @@ class LineApplication final : public Application {
       const std::size_t hold = ++board_.holding;
       eventually([this, hold] { return board_.holds_over >= hold; });
       out.append("held");
+    } else if (line == "known") {
+      turn.dialogue->most_waiting = Dialogue::no_limit;
+      out.append(line);
     } else if (line == "close") {
       out.append("bye");
       turn.next = Next::close;

@@ -78,6 +78,7 @@ extern thread_local bool allocations_may_fail;
 //                With " quiet" in place of M, it has nothing to send and only looks whether it has
 //                to end
 //   close        "bye", and the connection is closed
+//   known        the line, and the connection may keep as much as it likes from now on
 //   write LINE   as LINE, but its turn is put off until the pass has done the others
 ApplicationFactory line_application(Board& board);
 

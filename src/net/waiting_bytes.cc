@@ -17,7 +17,9 @@ constexpr std::size_t relieved(std::size_t limit) { return limit - limit / 4; }
 
 }  // namespace
 
-bool WaitingBytes::has_room(std::size_t more) const {
+bool WaitingBytes::has_room(const Share& share, std::size_t more) const {
+  if (share.is_stranger_) [[unlikely]]
+    return strangers_.held + more <= too_full(room_of_strangers());
   return known_.held + more <= too_full(limit_);
 }
 
@@ -25,13 +27,9 @@ WaitingBytes::Sums& WaitingBytes::sums_of(const Share& share) {
   return share.is_stranger_ ? strangers_ : known_;
 }
 
-std::size_t WaitingBytes::room_of_strangers() const {
-  const std::size_t limit = limit_;
-  const std::size_t known = known_.held;
-  return std::max(limit / 8, limit - std::min(limit, known));
-}
+std::size_t WaitingBytes::room_of_strangers() const { return limit_ / 4; }
 
-void WaitingBytes::introduce(Share& share, bool is_stranger) {
+bool WaitingBytes::introduce(Share& share, bool is_stranger) {
   const std::lock_guard lock(mutex_);
   Sums& before = sums_of(share);
   share.is_stranger_ = is_stranger;
@@ -45,6 +43,7 @@ void WaitingBytes::introduce(Share& share, bool is_stranger) {
     put_in_place(share);
   }
   make_room();
+  return is_stranger || share.charged_ == 0 || known_.held <= limit_;
 }
 
 bool WaitingBytes::set(Share& share, std::size_t bytes) {
@@ -52,7 +51,7 @@ bool WaitingBytes::set(Share& share, std::size_t bytes) {
   const bool grows = bytes > share.charged_;
   count(share, bytes);
   if (share.is_stranger_) {
-    choose_strangers();
+    choose_strangers(0);
     return !grows || strangers_.held <= room_of_strangers();
   }
   if (!grows) return true;
@@ -72,14 +71,13 @@ bool WaitingBytes::grow(Share& share, std::size_t more) {
     return false;
   }
   count(share, share.charged_ + more);
-  choose_strangers();
   return true;
 }
 
 bool WaitingBytes::grow_stranger(Share& share, std::size_t more) {
   const bool has_room = strangers_.held + more <= room_of_strangers();
   if (has_room) count(share, share.charged_ + more);
-  choose_strangers();
+  choose_strangers(has_room ? 0 : more);
   return has_room;
 }
 
@@ -134,7 +132,6 @@ void WaitingBytes::put_in_place(Share& share) {
 void WaitingBytes::make_room() {
   const std::size_t limit = limit_;
   if (known_.held - known_.leaving > too_full(limit)) choose(relieved(limit), nullptr);
-  choose_strangers();
 }
 
 // Chooses the connections that hold most, but no strangers. Stops when no more than `target` will
@@ -153,13 +150,13 @@ void WaitingBytes::choose(std::size_t target, const Share* last) {
   }
 }
 
-// Chooses strangers until there is room for some that come.
-void WaitingBytes::choose_strangers() {
+// Chooses strangers until there is room for `more`, and for some that come.
+void WaitingBytes::choose_strangers(std::size_t more) {
   const std::size_t room = room_of_strangers();
-  if (strangers_.held - strangers_.leaving <= too_full(room)) [[likely]]
+  if (strangers_.held - strangers_.leaving + more <= too_full(room)) [[likely]]
     return;
   while (waiting_strangers_.next != &waiting_strangers_ &&
-         strangers_.held - strangers_.leaving > relieved(room)) {
+         strangers_.held - strangers_.leaving + more > relieved(room)) {
     send_away(static_cast<Share&>(*waiting_strangers_.next));
   }
 }

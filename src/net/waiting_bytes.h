@@ -5,8 +5,8 @@
 // hold more, and their number has a limit of its own. When the rest comes near the limit, the
 // connections that hold most are chosen to go, and their workers end them.
 //
-// Strangers are connections that still shake hands or have not logged in. They share what the
-// others leave, and an eighth of the limit in any case. When that comes to its end, strangers are
+// Strangers are connections that still shake hands or have not logged in. They have a quarter of
+// the limit for themselves, beside the others' limit. When that comes to its end, strangers are
 // chosen to go, first who has made no progress for longest. Nobody else goes for their sake.
 //
 // The budget owns none of the bytes, ends no connection and never waits. Any worker's thread may
@@ -46,14 +46,9 @@ class WaitingBytes {
   // What all connections hold at the moment, without what is free of charge.
   std::size_t held() const { return known_.held + strangers_.held; }
   // More may be held only by those that are about to go.
-  std::size_t most_held() const { return limit_ + limit_ / 8; }
+  std::size_t most_held() const { return limit_ + room_of_strangers(); }
   // What a connection may hold free of charge.
   std::size_t allowance() const { return allowance_; }
-  // Whether there is room for `more` bytes without the last part, which is for what is there
-  // already. No: the connections that hold most are about to go, and nothing should be read
-  // meanwhile that would have to be kept, except what is free of charge or was granted by
-  // Share::grow().
-  bool has_room(std::size_t more) const;
 
   // Called when a chosen connection is ended. True, once a minute at most, if the log has to say
   // so.
@@ -93,7 +88,8 @@ class WaitingBytes {
   Sums& sums_of(const Share& share);
   std::size_t room_of_strangers() const;
 
-  void introduce(Share& share, bool is_stranger);
+  bool has_room(const Share& share, std::size_t more) const;
+  bool introduce(Share& share, bool is_stranger);
   bool set(Share& share, std::size_t bytes);
   bool grow(Share& share, std::size_t more);
   bool lend(Share& share);
@@ -103,7 +99,7 @@ class WaitingBytes {
   void count(Share& share, std::size_t bytes);
   void make_room();
   void choose(std::size_t target, const Share* last);
-  void choose_strangers();
+  void choose_strangers(std::size_t more);
   void send_away(Share& share);
   void put_in_place(Share& share);
   static void take_out(Link& link);
@@ -134,11 +130,17 @@ class WaitingBytes::Share : private Link {
   ~Share() { set(0); }
 
   bool is_stranger() const { return is_stranger_; }
-  // Says whether the connection is a stranger. At first it is none. Who becomes known may be chosen
-  // to go.
-  void introduce(bool is_stranger) {
-    if (is_stranger != is_stranger_) all_.introduce(*this, is_stranger);
+  // Says whether the connection is a stranger. At first it is none. False: it was a stranger, and
+  // among the others there is no room for what it holds. That is counted all the same until the
+  // worker has ended the connection.
+  bool introduce(bool is_stranger) {
+    return is_stranger == is_stranger_ || all_.introduce(*this, is_stranger);
   }
+
+  // Whether there is room for `more` bytes without the last part, which is for what is there
+  // already. No: the connections that hold most are about to go, and nothing should be read
+  // meanwhile that would have to be kept, except what is free of charge or was granted by grow().
+  bool has_room(std::size_t more) const { return all_.has_room(*this, more); }
 
   // Says how much memory the connection takes now. False: it is more than before, and there is no
   // room for it. It is counted all the same until the worker has ended the connection.

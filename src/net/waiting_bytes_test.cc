@@ -143,57 +143,47 @@ TEST_F(Shares, WhoHasBeenChosenMakesNobodyElseGoByWantingMore) {
 }
 
 TEST_F(Shares, NobodyGoesForTheSakeOfAStranger) {
-  for (const std::size_t i : {2U, 3U, 4U, 5U}) share(i).introduce(true);
-  share(0).set(500'000);
-  EXPECT_TRUE(share(2).grow(100'000));
-  EXPECT_TRUE(share(3).set(100'000));
+  for (const std::size_t i : {1U, 2U, 3U, 4U}) share(i).introduce(true);
+  share(0).set(650'000);
+  // They have a quarter for themselves.
+  EXPECT_TRUE(share(2).grow(60'000));
+  EXPECT_TRUE(share(3).set(80'000));
+  EXPECT_TRUE(share(4).has_room(35'000));
+  EXPECT_FALSE(share(4).has_room(36'000));
   EXPECT_FALSE(even_.leavers.any() || odd_.leavers.any());
-  // They may hold 300,000, as long as nobody else wants it.
-  EXPECT_TRUE(share(4).grow(90'000));
+  EXPECT_TRUE(share(4).grow(60'000));
   EXPECT_EQ(leavers(even_), Numbers{2});
-  EXPECT_FALSE(share(5).grow(200'000));
+  EXPECT_FALSE(share(1).grow(70'000));
+  EXPECT_EQ(leavers(odd_), Numbers{3});
   share(2).set(0);
-  EXPECT_FALSE(odd_.leavers.any());
-  EXPECT_EQ(waiting_.held(), 690'000U);
+  share(3).set(0);
+  EXPECT_TRUE(share(1).grow(70'000));
+  EXPECT_FALSE(even_.leavers.any() || odd_.leavers.any());
+  EXPECT_EQ(waiting_.held(), 780'000U);
 }
 
 TEST_F(Shares, AStrangerThatMakesProgressStays) {
   for (const std::size_t i : {0U, 1U, 2U}) share(i).introduce(true);
-  for (const std::size_t i : {0U, 1U}) share(i).set(300'000);
+  for (const std::size_t i : {0U, 1U}) share(i).set(70'000);
   ASSERT_TRUE(share(0).lend());
-  share(0).set(300'000);
-  share(2).set(150'000);
+  share(0).set(70'000);
+  share(2).set(50'000);
   EXPECT_EQ(leavers(odd_), Numbers{1});
   EXPECT_EQ(leavers(even_), Numbers{});
 }
 
-TEST_F(Shares, StrangersGiveWayButKeepAnEighth) {
-  for (const std::size_t i : {2U, 3U}) share(i).introduce(true);
-  share(2).set(80'000);
-  share(3).set(200'000);
-  share(2).set(81'000);  // progress
-  share(0).set(600'000);
-  EXPECT_EQ(leavers(odd_), Numbers{3});
-  share(3).set(0);
-  share(0).set(690'000);
-  EXPECT_EQ(leavers(even_), Numbers{}) << "they have an eighth";
-  EXPECT_TRUE(share(0).set(10'000));
-  // Now it has logged in.
-  share(2).introduce(false);
-  share(4).introduce(true);
-  EXPECT_TRUE(share(4).grow(600'000));
-  EXPECT_EQ(waiting_.held(), 691'000U);
-  share(2).set(400'000);
-  EXPECT_EQ(leavers(even_), Numbers{4});
-}
-
 TEST_F(Shares, WhoBecomesKnownCountsAsTheOthersDo) {
   share(2).introduce(true);
-  share(0).set(600'000);
-  share(2).set(150'000);
+  share(0).set(650'000);
+  share(2).set(120'000);
   EXPECT_FALSE(even_.leavers.any());
-  share(2).introduce(false);
+  EXPECT_TRUE(share(2).introduce(false));
   EXPECT_EQ(leavers(even_), Numbers{0});
+  // Nobody has gone yet, so there is no room for another.
+  share(1).introduce(true);
+  share(1).set(60'000);
+  EXPECT_FALSE(share(1).introduce(false));
+  EXPECT_EQ(waiting_.held(), 830'000U);
 }
 
 TEST_F(Shares, AreGivenBackWithTheirConnections) {

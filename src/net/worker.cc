@@ -277,7 +277,13 @@ void Worker::add(Accepted socket) {
     const std::size_t most_queued = 2 * (connections_.size() + 1);
     if (ready_.capacity() < most_queued) ready_.reserve(2 * most_queued);
     connection = &connections_.add(std::move(socket), app_->open_dialogue(), inbox_, now_);
+    if (connection->share.is_stranger()) {
+      connections_.add_stranger(*connection);
+      connection->place = shared_.strangers.take(connection->peer);
+      if (!connection->place) return turn_away(*connection);
+    }
   } catch (const std::bad_alloc&) {
+    if (connection != nullptr) return close(*connection);
     shared_.connections.fetch_sub(1, std::memory_order_relaxed);
     inbox_.load.fetch_sub(1, std::memory_order_relaxed);
     counters_.add(Counter::connections_closed);
@@ -289,6 +295,12 @@ void Worker::add(Accepted socket) {
       connection->dialogue == nullptr) {
     close(*connection);
   }
+}
+
+// Too many clients of its address have not logged in.
+void Worker::turn_away(Connection& connection) {
+  counters_.add(Counter::connections_refused);
+  close(connection);
 }
 
 void Worker::retry_blocked() {
@@ -312,6 +324,10 @@ void Worker::close_expired(bool caught_up) {
     counters_.add(Counter::tls_handshakes_failed);
     end_work_of(*connection);
     linger(*connection);
+  }
+  while (Connection* const connection = connections_.next_late_stranger(now_)) {
+    counters_.add(Counter::log_ins_late);
+    end(*connection);
   }
   while (Connection* const connection = caught_up ? connections_.first_idle(now_) : nullptr) {
     if (is_listed_as_ready(connection->state)) {

@@ -44,6 +44,7 @@ class Worker {
   void take_event(const epoll_event& event);
   void take_inbox();
   void add(Accepted socket);
+  void turn_away(Connection& connection);
   void answer(Question& question);
   void end(Connection& connection);
   void end_work_of(Connection& connection);

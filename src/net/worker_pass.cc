@@ -31,7 +31,8 @@ Worker::Worker(Shared& shared, Inbox& inbox, CounterBlock& counters)
       inbox_(inbox),
       counters_(counters),
       acceptor_(shared, inbox, counters),
-      connections_(shared.config.idle_timeout, in_ns(shared.config.handshake_timeout)),
+      connections_(shared.config.idle_timeout, shared.config.log_in_timeout,
+                   in_ns(shared.config.handshake_timeout)),
       arena_size_(std::max(smallest_arena, 2 * (shared.config.read_size + small_rest))),
       arena_(std::make_unique_for_overwrite<char[]>(arena_size_ + discard_size)) {
   turns_.reserve(turns_at_once);
@@ -166,7 +167,7 @@ bool Worker::receive(Connection& connection) {
     if (arena_size_ - arena_used_ < kept + room) return false;
     begin = arena_.get() + arena_used_;
     if (kept != 0) std::memcpy(begin, connection.input.data(), kept);
-    if (!shared_.waiting.has_room(arena_used_ + kept + room)) [[unlikely]]
+    if (!connection.share.has_room(arena_used_ + kept + room)) [[unlikely]]
       room = room_without_charge(connection, {begin, kept + room});
   }
   const bool is_free = in_arena && room != 0;

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::uint64_t own_keys = 10;
 constexpr std::uint64_t longest_stall_ns = 300'000'000;
+constexpr std::uint64_t longest_silence_ns = 2'000'000'000;
 // More rows than the kernel has room for.
 constexpr std::uint64_t most_rows = 900;
 constexpr std::size_t kept_of_replies = 600;
@@ -25,7 +26,8 @@ Client::Client(World& world, const Faults& faults, const Rows& committed, Kind k
       kind_(kind),
       first_key_(first_key),
       connect_(std::move(connect)),
-      scrambles_(kind != Kind::light && world.chance(faults.scrambled)) {
+      scrambles_(kind != Kind::light && world.chance(faults.scrambled)),
+      may_be_strange_(faults.strangers) {
   write_script();
 }
 
@@ -36,6 +38,10 @@ void Client::ask(const Expected& expected, const std::string& line) {
 
 void Client::write_script() {
   using Asked = Expected::Kind;
+  if (faults_.strangers) {
+    if (world_.chance(20)) ask({Asked::wrong_log_in}, "A\t2\tuser\twrong");
+    ask({Asked::log_in}, "A\t2\tuser\tright");
+  }
   ask({Asked::open}, "P\t1\tdb\tt\t\tk,v");
   // A request to an index that is not open yet is a mistake, also if its pass is executed again.
   bool seventh_is_open = false;
@@ -73,6 +79,8 @@ bool Client::step() {
   if (state_ == State::connecting) {
     socket_ = connect_();
     state_ = State::talking;
+    if (may_be_strange_ && world_.chance(20))
+      stalled_until_ = world_.now() + world_.below(longest_silence_ns);
     return true;
   }
   if (world_.chance(faults_.reset)) return vanish();
@@ -171,7 +179,9 @@ void Client::check_reply(const std::string& line) {
   require(!commit_failed || faults_.commit_fails != 0, "a commit failed by itself");
   switch (expected.kind) {
     case Asked::open: return require(line == "0\t1", "P was answered " + line);
-    case Asked::log_in: return require(line == "0\t1", "a log-in was answered " + line);
+    case Asked::log_in:
+      may_be_strange_ = false;
+      return require(line == "0\t1", "a log-in was answered " + line);
     case Asked::wrong_log_in:
       return require(line == "1\t1\t1045", "a wrong password was answered " + line);
     case Asked::mistake: return require(line == "2\t1\tstmtnum", "a mistake was answered " + line);
@@ -213,7 +223,7 @@ bool Client::end_if_server_has() {
 }
 
 bool Client::may_be_ended() const {
-  return faults_.no_memory != 0 || faults_.closes != 0 ||
+  return faults_.no_memory != 0 || faults_.closes != 0 || may_be_strange_ ||
          (faults_.little_room && kind_ != Kind::light);
 }
 

@@ -83,6 +83,7 @@ class Client {
   std::string last_replies_;
   Rows acknowledged_;
   Rows asked_;
+  bool may_be_strange_;  // it may have to log in, and has not been told that it has
   std::uint64_t stalled_until_ = 0;
 };
 

@@ -26,6 +26,8 @@ struct Faults {
   bool little_room = false;
   // only with little room: greedy clients send half requests for which their buffers have to grow
   bool large_requests = false;
+  // clients have to log in, soon, and there may be only a few that have not
+  bool strangers = false;
 };
 
 // Something that must be true is not.

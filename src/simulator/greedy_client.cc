@@ -7,7 +7,8 @@ bool GreedyClient::step() {
       socket_ == nullptr || socket_->server_finished || socket_->server_closed || socket_->reset;
   if (is_ended) {
     if (socket_ != nullptr) socket_->client_finished = true;
-    if (connections_++ == most_connections) return false;
+    if (connections_ == most_connections) return false;
+    ++connections_;
     socket_ = connect_();
     script_ = "P\t1\tdb\tt\t\tk,v\n";
     // While replies wait to be read, the server reads no more of a request.

@@ -54,6 +54,8 @@ int main(int argc, char** argv) {
       total.log_ins += one.log_ins;
       total.writes_aside += one.writes_aside;
       total.replays += one.replays;
+      total.late += one.late;
+      total.refused += one.refused;
       total.shed += one.shed;
       total.closed += one.closed;
     } catch (const hs::simulator::Failure& failure) {
@@ -66,7 +68,7 @@ int main(int argc, char** argv) {
   std::printf(
       "simulate: %llu seeds from %llu in %.1f s: %llu connections, %llu requests, %llu long finds "
       "parked %llu times, %llu writes aside, %llu passes replayed, %llu handshakes, %llu log-ins, "
-      "%llu connections shed, %llu closed\n",
+      "%llu strangers late, %llu refused, %llu connections shed, %llu closed\n",
       static_cast<unsigned long long>(done), static_cast<unsigned long long>(first), elapsed(),
       static_cast<unsigned long long>(total.connections),
       static_cast<unsigned long long>(total.requests),
@@ -75,7 +77,8 @@ int main(int argc, char** argv) {
       static_cast<unsigned long long>(total.writes_aside),
       static_cast<unsigned long long>(total.replays),
       static_cast<unsigned long long>(total.handshakes),
-      static_cast<unsigned long long>(total.log_ins), static_cast<unsigned long long>(total.shed),
+      static_cast<unsigned long long>(total.log_ins), static_cast<unsigned long long>(total.late),
+      static_cast<unsigned long long>(total.refused), static_cast<unsigned long long>(total.shed),
       static_cast<unsigned long long>(total.closed));
   return EXIT_SUCCESS;
 }

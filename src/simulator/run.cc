@@ -45,7 +45,8 @@ Faults choose_faults(World& world) {
           .scrambled = world.chance(50) ? 30U : 0U,
           .stall = sometimes(5),
           .little_room = little_room,
-          .large_requests = little_room && world.chance(60)};
+          .large_requests = little_room && world.chance(60),
+          .strangers = world.chance(30)};
 }
 
 constexpr std::size_t small_request = 4096;
@@ -63,6 +64,10 @@ net::ServerConfig choose_config(World& world, const Faults& faults) {
   config.busy_poll = std::chrono::microseconds(world.chance(50) ? 30 : 0);
   config.read_size = 64 + world.below(2000);
   config.max_request_size = max_request_size(faults);
+  if (faults.strangers) {
+    config.log_in_timeout = std::chrono::seconds(1);
+    config.max_strangers = 1 + world.below(4);
+  }
   return config;
 }
 
@@ -93,6 +98,7 @@ session::RunnerConfig choose_runner(World& world, const Faults& faults) {
   config.max_pass_steps = 1 + world.below(800);
   config.max_pass_bytes = 100 + world.below(20'000);
   config.session.authenticator = &authenticator;
+  if (faults.strangers) config.session.anonymous = nullptr;
   return config;
 }
 
@@ -240,6 +246,8 @@ Summary run_seed(std::uint64_t seed) {
           .replays = server.count(Counter::passes_replayed),
           .handshakes = server.count(Counter::tls_handshakes),
           .log_ins = server.count(Counter::requests_auth),
+          .late = server.count(Counter::log_ins_late),
+          .refused = server.count(Counter::connections_refused),
           .shed = server.count(Counter::connections_shed),
           .closed = server.closed()};
 }

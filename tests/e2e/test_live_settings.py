@@ -22,6 +22,8 @@ LIVE = {
     "stream_patience",
     "busy_poll",
     "max_connections",
+    "max_unauthenticated",
+    "log_in_timeout",
     "max_request_size",
     "max_waiting_bytes",
     "lock_wait_timeout",

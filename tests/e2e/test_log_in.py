@@ -360,6 +360,36 @@ def test_no_log_has_a_password(
         assert password.encode() not in log
 
 
+def test_who_does_not_log_in_is_closed(
+    make_user: Callable[..., str], server: ServerInstance, sql: Sql
+) -> None:
+    late = sql.status("handlersocket_log_ins_late")
+    refused = sql.status("handlersocket_connections_refused")
+    sql.run(
+        "SET GLOBAL handlersocket_log_in_timeout = 2",
+        "SET GLOBAL handlersocket_max_unauthenticated = 2",
+    )
+    try:
+        user = make_user()
+        with Wire(server.hs_port) as known, Wire(server.hs_port) as silent:
+            assert known.ask(log_in(user)) == OK
+            with Wire(server.hs_port) as refusing:
+                assert refusing.ask(b"nonsense\n") == b"2\t1\tcmd"
+                with Wire(server.hs_port) as one_more:
+                    assert one_more.rest() == b""
+                assert refusing.ask(log_in(user, "wrong")) == ACCESS_DENIED
+                assert refusing.rest() == b""
+            assert silent.rest() == b""
+            assert known.ask(b"nonsense\n") == b"2\t1\tcmd"
+        assert sql.status("handlersocket_log_ins_late") == late + 2
+        assert sql.status("handlersocket_connections_refused") == refused + 1
+    finally:
+        sql.run(
+            "SET GLOBAL handlersocket_log_in_timeout = DEFAULT",
+            "SET GLOBAL handlersocket_max_unauthenticated = DEFAULT",
+        )
+
+
 def test_log_ins_in_a_storm(make_user: Callable[..., str], server: ServerInstance) -> None:
     """Right and wrong ones, clients that leave in the middle, and accounts that come and go."""
     user = make_user(options="WITH MAX_USER_CONNECTIONS 4")

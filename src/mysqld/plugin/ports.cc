@@ -99,6 +99,8 @@ void take_live_settings(net::ServerConfig& config) {
   config.busy_poll = std::chrono::microseconds(number_option(Option::busy_poll));
   config.max_connections = number_option(Option::max_connections);
   config.max_request_size = number_option(Option::max_request_size);
+  config.max_strangers = number_option(Option::max_unauthenticated);
+  config.log_in_timeout = seconds_of(Option::log_in_timeout);
 }
 void take_live_settings(Port& port) {
   const std::chrono::seconds lock_wait_timeout = seconds_of(Option::lock_wait_timeout);
