@@ -77,14 +77,23 @@ class Found:
         return list(dict.fromkeys(rids))
 
     def each_once(self) -> Found:
-        """Without rows that came before: a modification answers each row once."""
+        """Without rows that came before: a modification answers each row once.
+
+        For the offset and the limit a row counts each time. Only for what has one answer.
+        """
         met: set[bytes] = set()
         groups = []
+        skip, room = self.offset, self.limit
         for group in self.groups:
-            rows = {rid: cells for rid, cells in group.rows.items() if rid not in met}
-            met |= rows.keys()
-            groups.append(Group(rows, group.ends))
-        return Found(tuple(groups), self.offset, self.limit)
+            size = len(group.rows)
+            if skip:
+                skip -= size
+            elif room or not size:
+                room -= size
+                rows = {rid: cells for rid, cells in group.rows.items() if rid not in met}
+                met |= rows.keys()
+                groups.append(Group(rows, group.ends))
+        return Found(tuple(groups), 0, self.limit)
 
     def alike(self) -> bool:
         """Whether rows are equal in the index, so that they may come in any order."""

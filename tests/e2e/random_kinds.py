@@ -91,8 +91,8 @@ def _exact(kind: Kind, column: str, value: bytes) -> Place:
         return None
     if abs(number) >= Decimal("1e36"):
         return Beyond(number > 0)
-    if 0 < abs(number) < Decimal("1e-30"):  # SQL knows no smaller one
-        number = Decimal("1e-30").copy_sign(number)
+    if abs(number) < Decimal("1e-30"):  # SQL knows no smaller one
+        number = Decimal("1e-30").copy_sign(number) if number else Decimal(0)
     return Operand(column, f"{number:f}")
 
 
