@@ -22,6 +22,10 @@ class Dialogue {
  public:
   virtual ~Dialogue() = default;
 
+  // As whom the client acts, for whoever looks at the connections; empty: as nobody. Valid until a
+  // turn of the dialogue.
+  virtual std::string_view user() const { return {}; }
+
   static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max() / 2;
   // At most so many bytes are kept for the connection, counted separately for an incomplete request
   // and for unsent replies. The server has a limit of its own, too.

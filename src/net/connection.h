@@ -106,6 +106,8 @@ struct Connection : Source {
   WaitingBytes::Share share;    // what `input` and `output` take
   std::uint64_t listed_at = 0;  // in ns; its list is ordered by this time
 
+  // As whom the client acts, while another thread has the dialogue. That thread does not change it.
+  std::string_view user;
   const char* protocol = "";  // what the filter speaks, once hands are shaken
 
   std::list<Connection>* list = nullptr;  // the list that it is in

@@ -74,10 +74,11 @@ ConnectionList ask_for_connections(const Shared& shared, std::chrono::millisecon
   const auto question = ask(shared, Question::Kind::describe, 0, patience);
   ConnectionList list;
   list.is_complete = question->is_complete();
-  for (const std::vector<SeenConnection>& part : question->parts()) {
-    for (const SeenConnection& seen : part) {
+  for (std::vector<SeenConnection>& part : question->parts()) {
+    for (SeenConnection& seen : part) {
       list.connections.push_back({.id = seen.id,
                                   .peer = seen.peer.text(),
+                                  .user = std::move(seen.user),
                                   .state = name_of(seen.state),
                                   .age = std::chrono::nanoseconds(seen.age),
                                   .idle = std::chrono::nanoseconds(seen.idle),

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "kernel_calls.h"
@@ -26,6 +27,7 @@ struct Shared;
 struct SeenConnection {
   std::uint64_t id;
   PeerAddress peer;
+  std::string user;
   ConnectionState state;
   std::uint64_t age;   // ns
   std::uint64_t idle;  // ns
@@ -62,7 +64,7 @@ class Question {
   // For the asker, when it has waited. Later answers change nothing.
   bool is_complete() const { return complete_; }
   bool is_found() const { return found_; }
-  const std::vector<std::vector<SeenConnection>>& parts() const { return parts_; }
+  std::vector<std::vector<SeenConnection>>& parts() { return parts_; }
 
  private:
   mutable std::mutex mutex_;  // of the members that workers write

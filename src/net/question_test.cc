@@ -40,6 +40,7 @@ class Questions : public testing::Test {
   void close_in_state(Client& client, const std::string& state) {
     const std::string peer = "127.0.0.1:" + std::to_string(client.port());
     ASSERT_TRUE(eventually([&] { return info(peer).state == state; })) << info(peer).state;
+    EXPECT_EQ(info(peer).user, "somebody");
     EXPECT_EQ(fixture_.server.close_connection(info(peer).id, patience), Closing::begun);
     EXPECT_TRUE(eventually([&] {
       const ConnectionInfo left = info(peer);

@@ -81,6 +81,7 @@ using LogFunction = std::function<void(LogLevel level, const std::string& line)>
 struct ConnectionInfo {
   std::uint64_t id = 0;    // of no other connection as long as the process runs; never 0
   std::string peer;        // "127.0.0.1:40000", "[::1]:40000" or "unix"
+  std::string user;        // as whom the client acts; empty: as nobody
   std::string_view state;  // a state of net/connection_state.h
   std::chrono::nanoseconds age{0};
   std::chrono::nanoseconds idle{0};  // since it last did something; precise to 0.1 s

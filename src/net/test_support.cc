@@ -28,6 +28,8 @@ struct LineDialogue final : Dialogue {
     }
     --board.dialogues;
   }
+  std::string_view user() const override { return "somebody"; }
+
   Board& board;
   const bool& stopped;
   const std::thread::id home = std::this_thread::get_id();

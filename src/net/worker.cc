@@ -14,6 +14,15 @@ namespace {
 constexpr std::size_t events_at_once = 512;
 constexpr int leavers_at_once = 32;
 
+// As whom the client of a connection acts. Valid until the connection's next turn. One that lingers
+// has no dialogue any more.
+std::string_view user_of(const Connection& connection) {
+  const bool is_away = connection.state == Connection::State::streaming ||
+                       connection.state == Connection::State::logging_in;
+  if (is_away) return connection.user;
+  return connection.dialogue == nullptr ? std::string_view{} : connection.dialogue->user();
+}
+
 }  // namespace
 
 bool Worker::open() {
@@ -232,6 +241,7 @@ void Worker::answer(Question& question) {
     connections_.for_each([&](const Connection& connection) {
       seen.push_back({.id = connection.id,
                       .peer = connection.peer,
+                      .user = std::string(user_of(connection)),
                       .state = connection.state,
                       .age = now_ - connection.accepted_at,
                       .idle = now_ - std::min(now_, connection.listed_at),

@@ -389,6 +389,7 @@ void Worker::start_log_in(Connection& connection) {
 // Without a carrier the connection ends.
 void Worker::hand_over(Connection& connection, Connection::State state, ConnectionQueue& queue) {
   if (!connection.share.lend()) return shed(connection);
+  connection.user = connection.dialogue->user();
   connections_.set_state(connection, state, now_);
   if (queue.push(connection)) return;
   connections_.set_state(connection, Connection::State::waiting, now_);

@@ -121,6 +121,9 @@ class Session final : public net::Dialogue {
 
   // As whom the connection acts; null: as nobody, because it has to log in first.
   const std::shared_ptr<const store::Caller>& caller() const { return caller_; }
+  std::string_view user() const override {
+    return caller_ == nullptr ? std::string_view{} : caller_->name();
+  }
   // The connection acts as `caller` from now on, also with the indexes that it has open. No find of
   // it may be parked.
   void act_as(std::shared_ptr<const store::Caller> caller);

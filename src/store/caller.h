@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "base/status.h"
 
@@ -40,6 +41,8 @@ class Caller {
   Caller(const Caller&) = delete;
   Caller& operator=(const Caller&) = delete;
 
+  // As SQL names it: `user@host`; empty if it is no account. Valid as long as the caller.
+  virtual std::string_view name() const { return {}; }
   // Whether no store has to ask what it may do.
   bool may_do_everything() const { return may_do_everything_; }
 

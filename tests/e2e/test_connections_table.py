@@ -62,6 +62,7 @@ def test_each_connection_is_a_row(server: ServerInstance, sql: Sql) -> None:
             + [("write", f"127.0.0.1:{wire.own_port}", "waiting") for wire in writers]
         )
         assert shown(sql, "PORT, PEER, STATE") == expected
+        assert set(shown(sql, "ACCOUNT")) == {("root@localhost",)}
         ids = {row[0] for row in shown(sql)}
         assert len(ids) == 23
         # The server may read the rows again by their positions.

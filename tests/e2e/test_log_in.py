@@ -360,6 +360,28 @@ def test_no_log_has_a_password(
         assert password.encode() not in log
 
 
+def test_the_table_of_connections_shows_accounts(
+    make_user: Callable[..., str], server: ServerInstance, sql: Sql
+) -> None:
+    schema = "performance_schema" if ON_MYSQL else "information_schema"
+
+    def account(wire: Wire) -> bytes | None:
+        peer = f"127.0.0.1:{wire.own_port}"
+        query = f"SELECT ACCOUNT FROM {schema}.handlersocket_connections WHERE PEER = '{peer}'"
+        return sql.row(query)[0]
+
+    user = make_user(name="änn", host="%")
+    with Wire(server.hs_port) as wire:
+        assert wire.ask(OPEN) == b"3\t1\tunauth"
+        assert account(wire) == b""
+        assert wire.ask(log_in(user)) == OK
+        assert account(wire) == "änn@%".encode()
+        assert wire.ask(log_in(user, "wrong")) == ACCESS_DENIED
+        assert account(wire) == "änn@%".encode()
+        assert wire.ask(log_in(make_user())) == OK
+        assert account(wire) == b"ann@localhost"
+
+
 def test_who_does_not_log_in_is_closed(
     make_user: Callable[..., str], server: ServerInstance, sql: Sql
 ) -> None:

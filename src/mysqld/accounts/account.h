@@ -28,9 +28,9 @@ class Account final : public store::Caller {
   static constexpr std::size_t roles = 3;
 
   Account(Role role, std::string_view user, std::string_view host)
-      : role_(role), user_(user), host_(host) {}
+      : role_(role), user_(user), host_(host), name_(user_ + '@' + host_) {}
   explicit Account(std::unique_ptr<server::LoggedIn> logged_in)
-      : role_(Role::logged_in), logged_in_(std::move(logged_in)) {}
+      : role_(Role::logged_in), name_(logged_in->name()), logged_in_(std::move(logged_in)) {}
 
   // From `user@host`. The user may contain an @. Null if there is no host.
   static std::shared_ptr<const Account> parse(Role role, std::string_view name) {
@@ -39,6 +39,7 @@ class Account final : public store::Caller {
     return std::make_shared<Account>(role, name.substr(0, at), name.substr(at + 1));
   }
 
+  std::string_view name() const override { return name_; }
   Role role() const { return role_; }
   const std::string& user() const { return user_; }
   const std::string& host() const { return host_; }
@@ -53,6 +54,7 @@ class Account final : public store::Caller {
   const Role role_;
   const std::string user_;
   const std::string host_;
+  const std::string name_;
   const std::unique_ptr<server::LoggedIn> logged_in_;
   const std::uint64_t number_ = ++last_number;
 };

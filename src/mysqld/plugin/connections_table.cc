@@ -24,6 +24,7 @@ ConnectionRows connection_rows() {
       shown.rows.push_back({.id = one.id,
                             .port = connections.port,
                             .peer = std::move(one.peer),
+                            .account = std::move(one.user),
                             .state = one.state,
                             .age_ms = in_ms(one.age),
                             .idle_ms = in_ms(one.idle),

@@ -18,6 +18,7 @@ struct ConnectionRow {
   std::uint64_t id;
   std::string_view port;
   std::string peer;
+  std::string account;
   std::string_view state;
   std::uint64_t age_ms;
   std::uint64_t idle_ms;
@@ -42,6 +43,9 @@ inline constexpr std::array connection_columns{
     ConnectionColumn{
         "PEER", 64,
         [](const ConnectionRow& row) -> ConnectionCell { return std::string_view(row.peer); }},
+    ConnectionColumn{
+        "ACCOUNT", 384,
+        [](const ConnectionRow& row) -> ConnectionCell { return std::string_view(row.account); }},
     ConnectionColumn{"STATE", 16,
                      [](const ConnectionRow& row) -> ConnectionCell { return row.state; }},
     ConnectionColumn{"AGE_MS", 0,

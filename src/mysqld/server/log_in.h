@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 // They are hidden, so that the linker refuses a family that leaves one of them undefined.
@@ -35,8 +36,14 @@ class LoggedIn {
   LoggedIn(const LoggedIn&) = delete;
   LoggedIn& operator=(const LoggedIn&) = delete;
 
+  // `user@host`, as CURRENT_USER() would say.
+  const std::string& name() const { return name_; }
+
  protected:
-  LoggedIn() = default;
+  LoggedIn(const char* user, const char* host) : name_(std::string(user) + '@' + host) {}
+
+ private:
+  const std::string name_;
 };
 
 struct LogInResult {

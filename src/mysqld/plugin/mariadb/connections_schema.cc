@@ -26,7 +26,7 @@ void store(Field& field, const ConnectionCell& cell) {
     field.store(static_cast<longlong>(*number), true);
   } else {
     const std::string_view text = std::get<std::string_view>(cell);
-    field.store(text.data(), text.size(), &my_charset_latin1);
+    field.store(text.data(), text.size(), system_charset_info);
   }
 }
 

@@ -10,7 +10,9 @@ class LoggedInAccount final : public LoggedIn {
  public:
   // Takes the strings of the context, and the place. Null: none is counted.
   LoggedInAccount(const Security_context& context, USER_CONN* place)
-      : context_(context), place_(place) {}
+      : LoggedIn(context.priv_user, context.priv_host[0] == '\0' ? "%" : context.priv_host),
+        context_(context),
+        place_(place) {}
   ~LoggedInAccount() override {
     if (place_ != nullptr) decrease_user_connections(place_);
     context_.destroy();

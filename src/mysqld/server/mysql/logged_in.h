@@ -9,7 +9,10 @@ namespace hs::mysqld::server {
 class LoggedInAccount final : public LoggedIn {
  public:
   // Copies the context, and takes the place. Null: none is counted.
-  LoggedInAccount(Security_context& context, USER_CONN* place) : context_(context), place_(place) {
+  LoggedInAccount(Security_context& context, USER_CONN* place)
+      : LoggedIn(context.priv_user().str, context.priv_host().str),
+        context_(context),
+        place_(place) {
     // A copy has no roles.
     for (const auto& [user, host] : *context.get_active_roles())
       context_.activate_role(user, host, false);
