@@ -1,11 +1,13 @@
 #include "net/listener.h"
 
+#include <grp.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -14,6 +16,7 @@
 #include <memory>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace hs::net {
 namespace {
@@ -111,6 +114,30 @@ void open_host(const std::string& host, const std::string& port, bool optional,
     failed(name_of(host, port), lacking);
 }
 
+std::optional<unsigned> number_up_to(unsigned most, std::string_view text, int base) {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  const bool is_one = error == std::errc{} && end == text.data() + text.size() && number <= most;
+  return is_one ? std::optional(number) : std::nullopt;
+}
+
+// Lets those connect who may. Nobody can before the socket listens. Returns why it failed; empty if
+// it did not.
+std::string set_access(const char* path, const ServerConfig& config) {
+  if (!config.socket_group.empty()) {
+    std::vector<char> texts(std::size_t{64} << 10);
+    group entry{};
+    group* found = nullptr;
+    ::getgrnam_r(config.socket_group.c_str(), &entry, texts.data(), texts.size(), &found);
+    if (found == nullptr) return "there is no group " + config.socket_group;
+    constexpr auto same_user = static_cast<uid_t>(-1);
+    if (::lchown(path, same_user, found->gr_gid) != 0) {
+      return "it cannot be given to the group " + config.socket_group + ": " + error_text(errno);
+    }
+  }
+  return ::chmod(path, config.socket_mode) == 0 ? std::string{} : error_text(errno);
+}
+
 // True if `path` is the file of a socket that nobody listens on.
 bool is_stale_socket(const sockaddr_un& address) {
   struct stat file {};
@@ -123,12 +150,9 @@ bool is_stale_socket(const sockaddr_un& address) {
 
 }  // namespace
 
-std::optional<unsigned> port_number(std::string_view text) {
-  unsigned number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_port = error == std::errc{} && end == text.data() + text.size() && number <= 65535;
-  return is_port ? std::optional(number) : std::nullopt;
-}
+std::optional<unsigned> port_number(std::string_view text) { return number_up_to(65535, text, 10); }
+
+std::optional<unsigned> file_mode(std::string_view text) { return number_up_to(0777, text, 8); }
 
 Listener::~Listener() {
   if (path_.empty()) return;
@@ -190,11 +214,11 @@ void open_unix_listener(const ServerConfig& config, std::list<Listener>& listene
     listener.device_ = file.st_dev;
     listener.inode_ = file.st_ino;
   }
-  if (::listen(fd, config.backlog) != 0) {
-    const int error = errno;
-    listeners.pop_back();
-    failed(error_text(error));
-  }
+  std::string why = set_access(address.sun_path, config);
+  if (why.empty() && ::listen(fd, config.backlog) != 0) why = error_text(errno);
+  if (why.empty()) return;
+  listeners.pop_back();
+  failed(why);
 }
 
 }  // namespace hs::net

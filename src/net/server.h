@@ -31,6 +31,8 @@ struct ServerConfig {
   std::string address;      // numeric or name; empty: 127.0.0.1 (and ::1 where there is one)
   std::string port;         // empty: no TCP listener
   std::string socket_path;  // empty: no Unix socket
+  unsigned socket_mode = 0777;
+  std::string socket_group;  // empty: the server's own
   int backlog = 32768;
   int send_buffer = 0;     // SO_SNDBUF in bytes; 0: the kernel's choice
   int receive_buffer = 0;  // SO_RCVBUF, the same
@@ -73,6 +75,10 @@ enum class LogLevel : std::uint8_t { warning, error };
 
 // The port that a text names; 0 is any free one. None if the text is no number up to 65535.
 std::optional<unsigned> port_number(std::string_view text);
+
+// The permissions of a file that an octal number means, "0660" for example. None if the text is no
+// such number up to 0777.
+std::optional<unsigned> file_mode(std::string_view text);
 
 // A line for the host's log. Any thread.
 using LogFunction = std::function<void(LogLevel level, const std::string& line)>;

@@ -1,7 +1,10 @@
 // What bounds a server, where it listens, and how it ends.
+#include <grp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -104,6 +107,37 @@ TEST_F(UnixSocket, SaysWhatIsWrongWithAPath) {
   Fixture too_long(config_);
   EXPECT_FALSE(too_long.start());
   EXPECT_TRUE(too_long.log.contains("a socket's path has at most 107 bytes"));
+}
+
+TEST_F(UnixSocket, HasTheModeAndTheGroupThatAreSet) {
+  // Only root can choose any group.
+  const group* const chosen = ::geteuid() == 0 ? ::getgrnam("nogroup") : ::getgrgid(::getegid());
+  ASSERT_NE(chosen, nullptr);
+  const gid_t number = chosen->gr_gid;
+  config_.socket_mode = 0620;
+  config_.socket_group = chosen->gr_name;
+  Fixture fixture(config_);
+  ASSERT_TRUE(fixture.start());
+  struct stat file {};
+  ASSERT_EQ(::stat(path().c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 07777, 0620U);
+  EXPECT_EQ(file.st_gid, number);
+}
+
+TEST_F(UnixSocket, IsLeftOutIfItsGroupDoesNotExist) {
+  config_.socket_group = "no such group";
+  Fixture fixture(config_);
+  EXPECT_FALSE(fixture.start());
+  EXPECT_TRUE(fixture.log.contains("there is no group no such group"));
+  EXPECT_FALSE(fs::exists(path()));
+}
+
+TEST(Listening, ReadsAFileModeAsOctal) {
+  EXPECT_EQ(file_mode("0660"), 0660U);
+  EXPECT_EQ(file_mode("777"), 0777U);
+  EXPECT_EQ(file_mode("0"), 0U);
+  for (const char* text : {"", "1777", "0888", "660 ", "-1", "0x1", "rw"})
+    EXPECT_FALSE(file_mode(text)) << text;
 }
 
 TEST_F(UnixSocket, StandsBesideTcp) {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import grp
 import re
 import socket
+import stat
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,28 @@ def test_it_says_where_it_listens(make_server, tmp_path: Path) -> None:
     assert re.fullmatch(rf"{tcp[0]} and {path} for reading, with 3 workers; {whom}", read)
     assert re.fullmatch(rf"{tcp[1]} for reading and writing, with 1 worker; {whom}", write)
     assert lines(server, LOG_ERROR) == []
+
+
+def test_the_mode_and_group_of_unix_sockets(make_server, tmp_path: Path) -> None:
+    paths = tmp_path / "r.sock", tmp_path / "w.sock"
+    sockets = {
+        "handlersocket_socket": str(paths[0]),
+        "handlersocket_socket_wr": str(paths[1]),
+    }
+    server = make_server(**sockets)
+    assert [stat.S_IMODE(path.stat().st_mode) for path in paths] == [0o777, 0o777]
+    own = grp.getgrgid(paths[0].stat().st_gid).gr_name
+    server.stop()
+    server = make_server(
+        **sockets, handlersocket_socket_mode="0620", handlersocket_socket_group=own
+    )
+    assert [stat.S_IMODE(path.stat().st_mode) for path in paths] == [0o620, 0o620]
+    server.stop()
+    server = make_server(**sockets, handlersocket_socket_group="no such group")
+    assert lines(server, LOG_ERROR) == [
+        f"cannot listen on {path}: there is no group no such group" for path in paths
+    ]
+    assert listens(server.hs_port)
 
 
 def test_it_says_so_unless_it_is_told_to_be_silent(make_server) -> None:
@@ -139,8 +163,9 @@ IMPOSSIBLE = {
         [f"handlersocket_port is '-1': {NO_PORT}", f"handlersocket_port_wr is '0': {NO_PORT}"],
     ),
     "text": (
-        {"port": "http", "socket": "/tmp/hs", "socket_wr": "/tmp/hs"},
+        {"port": "http", "socket": "/tmp/hs", "socket_wr": "/tmp/hs", "socket_mode": "rw"},
         [
+            "handlersocket_socket_mode has to be an octal number up to 0777",
             f"handlersocket_port is 'http': {NO_PORT}",
             "handlersocket_socket and handlersocket_socket_wr are both /tmp/hs",
         ],
@@ -239,6 +264,10 @@ class TestSettingsWithoutEffect:
         assert self.named(server) == {"address"}
         with Client(tmp_path / "r.sock"):
             pass
+
+    def test_who_may_connect_to_no_unix_socket(self, make_server) -> None:
+        server = make_server(handlersocket_socket_mode="0600", handlersocket_socket_group="root")
+        assert self.named(server) == {"socket_mode", "socket_group"}
 
     def test_those_that_are_not_set_are_not_named(self, server: ServerInstance) -> None:
         assert self.named(server) == set()

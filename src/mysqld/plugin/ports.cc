@@ -115,6 +115,8 @@ net::ServerConfig network_settings(bool writes) {
   config.address = text_option(Option::address);
   config.port = text_option(writes ? Option::port_wr : Option::port);
   config.socket_path = text_option(writes ? Option::socket_wr : Option::socket);
+  config.socket_mode = net::file_mode(text_option(Option::socket_mode)).value_or(0);
+  config.socket_group = text_option(Option::socket_group);
   config.backlog = static_cast<int>(number_option(Option::backlog));
   config.send_buffer = static_cast<int>(number_option(Option::sndbuf));
   config.receive_buffer = static_cast<int>(number_option(Option::rcvbuf));

@@ -97,6 +97,10 @@ bool settings_can_be_meant() {
     refuse("handlersocket_tls has to be OFF, PREFERRED or REQUIRED");
     possible = false;
   }
+  if (!net::file_mode(text_option(Option::socket_mode))) {
+    refuse("handlersocket_socket_mode has to be an octal number up to 0777");
+    possible = false;
+  }
   for (const OptionInfo& info : option_table) {
     if (is_number(info)) require(is_possible_number(info));
   }
@@ -134,6 +138,13 @@ void name_settings_without_effect() {
       if (is_given(option))
         name_without_effect(option,
                             "neither handlersocket_port_wr nor handlersocket_socket_wr is set");
+    }
+  }
+  if (text_option(Option::socket).empty() && text_option(Option::socket_wr).empty()) {
+    for (const Option option : {Option::socket_mode, Option::socket_group}) {
+      if (is_given(option))
+        name_without_effect(option,
+                            "neither handlersocket_socket nor handlersocket_socket_wr is set");
     }
   }
   if (is_given(Option::address) && text_option(Option::port).empty() &&
