@@ -1,0 +1,33 @@
+"""With lower_case_table_names=1, a table is the same table in any spelling of its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.database import Sql
+from support.servers import ON_MYSQL
+from support.wire import Wire
+from support_servers import running_server
+
+
+@pytest.mark.skipif(ON_MYSQL, reason="MySQL wants a data directory that was made with it")
+def test_each_spelling_is_the_same_table(data_root: Path, watch: Any) -> None:
+    settings = {"lower_case_table_names": 1, "handlersocket_anonymous_account": ""}
+    with running_server(data_root, watch, **settings) as server, Sql(server.socket) as sql:
+        sql.run(
+            "CREATE DATABASE Names",
+            "CREATE TABLE names.T (id INT PRIMARY KEY, v VARCHAR(20))",
+            "INSERT INTO names.t VALUES (7, 'seven')",
+            "CREATE USER ann@localhost IDENTIFIED BY 'secret'",
+            "GRANT SELECT ON names.t TO ann@localhost",
+        )
+        with Wire(server.hs_port) as wire:
+            assert wire.ask(b"A\t2\tann\tsecret\n") == b"0\t1"
+            for number, name in enumerate([b"names\tt", b"NAMES\tT", b"Names\tt"]):
+                assert wire.ask(b"P\t%d\t%s\t\tv\n" % (number, name)) == b"0\t1"
+                assert wire.ask(b"%d\t=\t1\t7\n" % number) == b"0\t1\tseven"
+            sql.run("REVOKE SELECT ON names.t FROM ann@localhost")
+            for number in range(3):
+                assert wire.ask(b"%d\t=\t1\t7\n" % number) == b"1\t1\t1142"
