@@ -274,7 +274,7 @@ class ServerInstance:
     def _prepare(self) -> None:
         self.base_dir.mkdir(parents=True, exist_ok=True)
         if not self.data_dir.exists():
-            copy_template(self.tree, self.data_dir)
+            copy_template(self.tree, self.data_dir, self.settings)
         plugins = self.base_dir / "plugins"
         shutil.rmtree(plugins, ignore_errors=True)
         plugins.mkdir()

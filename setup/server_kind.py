@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 Setting = str | int | None
 
 # Small, because every copy of a data directory contains it.
 LOG_FILE_SIZE = "32M"
+
+# Settings with which a data directory has to be made, because a server refuses to change them.
+MADE_WITH = ("lower_case_table_names",)
 
 
 class ServerError(RuntimeError):
@@ -45,7 +49,7 @@ class ServerKind:
         """The setting that loads a plugin at the start, beside others."""
         raise NotImplementedError
 
-    def make_data_directory(self, path: Path) -> None:
+    def make_data_directory(self, path: Path, made_with: Mapping[str, Setting]) -> None:
         """Fills an empty folder with a data directory; root logs in without a password."""
         raise NotImplementedError
 
@@ -100,7 +104,7 @@ class MariaDb(ServerKind):
         # Without a name: both plugins of the library, handlersocket and handlersocket_connections.
         return {"plugin_load_add": library}
 
-    def make_data_directory(self, path: Path) -> None:
+    def make_data_directory(self, path: Path, made_with: Mapping[str, Setting]) -> None:
         # A server in bootstrap mode reads one statement in each line.
         statements = [
             "CREATE DATABASE mysql;",
@@ -117,6 +121,7 @@ class MariaDb(ServerKind):
             "datadir": str(path),
             "innodb_log_file_size": LOG_FILE_SIZE,
             "enforce_storage_engine": "",
+            **made_with,
         }
         self._run_once(options, "--bootstrap", "\n".join(statements))
 
@@ -160,7 +165,7 @@ class MySql(ServerKind):
         # An early load would come before InnoDB. This list is read after InnoDB has started.
         return {"plugin_load_add": f"{name}={library}"}
 
-    def make_data_directory(self, path: Path) -> None:
+    def make_data_directory(self, path: Path, made_with: Mapping[str, Setting]) -> None:
         script = path.with_name("template-init.sql")
         script.write_text("CREATE DATABASE test;\n")
         options: dict[str, Setting] = {
@@ -168,6 +173,7 @@ class MySql(ServerKind):
             "datadir": str(path),
             "innodb_redo_log_capacity": LOG_FILE_SIZE,
             "init_file": str(script),
+            **made_with,
         }
         try:
             self._run_once(options, "--initialize-insecure", "")

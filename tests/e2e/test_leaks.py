@@ -169,7 +169,7 @@ def tree_under_valgrind(folder: Path, log: Path) -> Path:
     (tree / "bin").mkdir(parents=True)
     for entry in SERVER_TREE.iterdir():
         # The template is copied, because through a link the original would be filled.
-        if entry.name not in ("bin", "template-data", "template.lock"):
+        if entry.name != "bin" and not entry.name.startswith("template"):
             (tree / entry.name).symlink_to(entry)
     for entry in (SERVER_TREE / "bin").iterdir():
         if entry.name != KIND.server:
