@@ -1,8 +1,9 @@
 // Fuzzer: sends any bytes, in any pieces, through a PassRunner over tables in memory.
 //
-// The first byte chooses the port, the secret, the bounds and the faults. Then each piece consists
-// of a length byte and that many bytes. However the pieces are cut, each complete line gets one
-// well-formed reply.
+// The first two bytes choose the port, the secret, the accounts, the bounds and the faults. Then
+// each piece consists of a length byte and that many bytes. However the pieces are cut, each
+// complete line gets one well-formed reply. A log-in comes to the authenticator as its client has
+// sent it, and only the right one succeeds.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include <string_view>
 
 #include "session/test_connection.h"
+#include "store/memory_caller.h"
 #include "store/memory_store.h"
 #include "store/sample_tables.h"
 
@@ -63,17 +65,38 @@ std::string_view take_piece(std::string_view& rest) {
   return piece;
 }
 
+// Knows one account, which may read one table.
+class OneAccount final : public hs::store::Authenticator {
+ public:
+  OneAccount() { caller_->grant("hst", "t", hs::store::Rights::read); }
+
+  hs::store::LogIn log_in(const hs::store::Credentials& who) const override {
+    require(who.socket == -1 && who.tls == nullptr, "the client is where it is");
+    if (who.user != "ann" || who.password != "sesame")
+      return {.status = hs::Status::server(1045), .caller = nullptr};
+    return {.status = {}, .caller = caller_};
+  }
+
+ private:
+  const std::shared_ptr<hs::store::MemoryCaller> caller_ =
+      std::make_shared<hs::store::MemoryCaller>();
+};
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
+  if (size < 2) return 0;
   const std::uint8_t choice = data[0];
+  const std::uint8_t accounts = data[1];
   hs::session::RunnerConfig config;
   config.session.writable = (choice & 1) != 0;
   if ((choice & 2) != 0) {
     config.session.secret = "s";
     if ((choice & 8) != 0) config.session.anonymous = nullptr;
   }
+  const OneAccount authenticator;
+  if ((accounts & 1) != 0) config.session.authenticator = &authenticator;
+  if ((accounts & 2) != 0) config.session.anonymous = nullptr;
   config.max_request_size = (choice & 4) != 0 ? 100 : 1 << 20;
   config.max_pass_steps = (choice & 8) != 0 ? 2 : 20'000;
   config.lock_wait_timeout = std::chrono::nanoseconds{0};
@@ -95,8 +118,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                       counters);
   hs::session::TestConnection connection(worker, streamer);
   connection.max_request_size = config.max_request_size.get();
+  connection.is_loopback = (accounts & 4) == 0;
 
-  std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
+  std::string_view rest(reinterpret_cast<const char*>(data) + 2, size - 2);
   std::size_t lines = 0;
   std::size_t answered = 0;
   while (!rest.empty() && !connection.closed()) {

@@ -1,10 +1,12 @@
 // TestConnection: handles one connection as net/ would, without a socket.
 //
 // It is for the tests and the fuzzer of this folder. It keeps the input that is not consumed yet,
-// gives the connection its turns, alone in each pass, and hands long finds to a streamer's runner.
-// Its client stalls at every second piece of a long find.
+// gives the connection its turns, alone in each pass, and hands long finds and log-ins to a
+// streamer's runner. Its client stalls at every second piece of a long find. A refused log-in is
+// answered without a delay, if the runners' configuration has none.
 #pragma once
 
+#include <cassert>
 #include <memory>
 #include <span>
 #include <string>
@@ -63,11 +65,16 @@ class TestConnection {
     if (closed()) return replies;
     input_ += bytes;
     next_ = net::Next::again;
-    while (next_ == net::Next::again || next_ == net::Next::stream) {
+    while (next_ == net::Next::again || next_ == net::Next::stream || next_ == net::Next::log_in) {
       turn_ = {.dialogue = dialogue_.get(),
                .input = input_,
                .scanned = scanned_,
                .oversized = oversized()};
+      if (next_ == net::Next::log_in) {
+        log_in();
+        next_ = net::Next::again;
+        continue;
+      }
       if (next_ == net::Next::stream) {
         stream_.bytes.clear();
         streamer_.run_stream(turn_, out_, stream_);
@@ -92,8 +99,19 @@ class TestConnection {
   net::Next next() const { return next_; }
   net::Dialogue* dialogue() const { return dialogue_.get(); }
   std::size_t max_request_size = std::size_t{64} << 20;
+  bool is_loopback = true;
 
  private:
+  // Executes the log-in that is its next request, and forgets the password.
+  void log_in() {
+    const net::Endpoint endpoint{.is_loopback = is_loopback};
+    turn_.endpoint = &endpoint;
+    streamer_.run_stream(turn_, out_, stream_);
+    turn_.endpoint = nullptr;
+    assert(turn_.consumed == 0 && out_.empty());
+    input_.replace(turn_.secret_begin, turn_.secret_size, turn_.secret_size, '\0');
+  }
+
   bool oversized() const {
     return input_.size() > max_request_size && input_.find('\n') == std::string::npos;
   }
