@@ -44,14 +44,13 @@ Bystander::Bystander(const Options& options, Address address,
           std::chrono::duration<double>(1 / options.rate))) {}
 
 std::string Bystander::connect() {
-  fd_ = address_.connect(connect_timeout_ms);
-  if (!fd_.valid()) return "cannot connect: " + system_error();
+  socket_ = address_.connect(connect_timeout_ms);
+  if (!socket_.valid()) return "cannot connect: " + address_.error();
   const std::size_t greetings = wire_->greet(out_);
   const auto deadline = Clock::now() + first_answer_timeout;
   Tally tally;
   End end = greetings == 0 ? End::answered : End::lost;
-  if (!out_.empty() && ::send(fd_.get(), out_.data(), out_.size(), MSG_NOSIGNAL) ==
-                           static_cast<ssize_t>(out_.size())) {
+  if (!out_.empty() && socket_.send(out_.view()) == static_cast<ssize_t>(out_.size())) {
     end = receive(greetings, deadline, tally);
   }
   if (end == End::answered && tally.errors == 0) {
@@ -102,21 +101,20 @@ bool Bystander::send_request() {
   counter_->expect(action, request_keys_);
   out_.clear();
   wire_->write(out_, action, request_keys_);
-  return ::send(fd_.get(), out_.data(), out_.size(), MSG_NOSIGNAL) ==
-         static_cast<ssize_t>(out_.size());
+  return socket_.send(out_.view()) == static_cast<ssize_t>(out_.size());
 }
 
 Bystander::End Bystander::receive(std::uint64_t replies, Clock::time_point deadline, Tally& tally) {
   const std::uint64_t wanted = tally.replies + replies;
   while (tally.replies < wanted) {
-    const ssize_t count = ::recv(fd_.get(), input_.data(), input_.size(), MSG_DONTWAIT);
+    const ssize_t count = socket_.receive(input_);
     if (count > 0) {
       counter_->feed({input_.data(), static_cast<std::size_t>(count)}, tally);
       continue;
     }
     if (count == 0 || (errno != EAGAIN && errno != EINTR)) return End::lost;
     if (Clock::now() >= deadline) return End::late;
-    wait_until_readable(fd_.get(), deadline);
+    wait_until_readable(socket_.get(), deadline);
   }
   return End::answered;
 }

@@ -51,7 +51,7 @@ class Bystander {
   std::unique_ptr<ReplyCounter> counter_;
   KeyChooser keys_;
   std::vector<std::uint64_t> request_keys_;
-  Descriptor fd_;
+  Socket socket_;
   Buffer out_;
   std::vector<char> input_;
   Clock::duration interval_;

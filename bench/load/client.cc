@@ -45,7 +45,7 @@ Client::Client(const Options& options, Address address, std::uint32_t connection
 std::string Client::connect() {
   for (Connection& connection : connections_) {
     if (options_.rate > 0) connection.starts.resize(options_.depth);
-    if (!open(connection)) return "cannot connect: " + system_error();
+    if (!open(connection)) return "cannot connect: " + address_.error();
   }
   const auto deadline = Clock::now() + greeting_timeout;
   while (std::ranges::any_of(connections_, [](auto& each) { return each.greetings != 0; })) {
@@ -112,7 +112,7 @@ bool Client::handle_events(const timespec& timeout) {
   for (int i = 0; i < count; ++i) {
     Connection& connection = *static_cast<Connection*>(events[i].data.ptr);
     if ((events[i].events & EPOLLOUT) != 0) flush(connection);
-    if ((events[i].events & ~EPOLLOUT) != 0 && connection.fd.valid()) receive(connection);
+    if ((events[i].events & ~EPOLLOUT) != 0 && connection.socket.valid()) receive(connection);
   }
   return true;
 }
@@ -126,15 +126,15 @@ timespec Client::time_to_wait(bool all_started) const {
 
 bool Client::open(Connection& connection) {
   connection.started = Clock::now();
-  connection.fd = address_.connect(connect_timeout_ms);
-  if (!connection.fd.valid()) return false;
+  connection.socket = address_.connect(connect_timeout_ms);
+  if (!connection.socket.valid()) return false;
   connection.counter = wire_->counter();
   connection.out.clear();
   connection.sent = 0;
   connection.waits_to_send = false;
   connection.in_flight = 0;
   epoll_event event{.events = EPOLLIN, .data = {.ptr = &connection}};
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, connection.fd.get(), &event) != 0) return false;
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, connection.socket.get(), &event) != 0) return false;
   ++alive_;
   connection.greetings = wire_->greet(connection.out);
   // A connection that is used for one request sends it together with its greeting.
@@ -151,15 +151,14 @@ void Client::lose(Connection& connection, std::string_view why) {
   outcome_.tally.error(why);
   busy_ -= connection.in_flight != 0;
   connection.in_flight = 0;
-  connection.fd.reset();
+  connection.socket.reset();
   --alive_;
 }
 
 void Client::flush(Connection& connection) {
   Buffer& out = connection.out;
   while (connection.sent < out.size()) {
-    const ssize_t sent = ::send(connection.fd.get(), out.data() + connection.sent,
-                                out.size() - connection.sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t sent = connection.socket.send(out.view(connection.sent, out.size()));
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno != EAGAIN) return lose(connection, system_error());
     if (sent < 0) break;
@@ -173,13 +172,13 @@ void Client::flush(Connection& connection) {
   if (waits == connection.waits_to_send) return;
   connection.waits_to_send = waits;
   epoll_event event{.events = EPOLLIN | (waits ? EPOLLOUT : 0U), .data = {.ptr = &connection}};
-  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.fd.get(), &event);
+  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.socket.get(), &event);
 }
 
 void Client::receive(Connection& connection) {
   ssize_t count = 0;
   do {
-    count = ::recv(connection.fd.get(), input_.data(), input_.size(), MSG_DONTWAIT);
+    count = connection.socket.receive(input_);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (count < 0) return lose(connection, system_error());
     if (count == 0) return lose(connection, "the server closed the connection");
@@ -193,7 +192,7 @@ void Client::receive(Connection& connection) {
     }
     if (bytes.empty()) continue;
     answered(connection, feed(connection, bytes, counting_ ? outcome_.tally : uncounted_));
-  } while (static_cast<std::size_t>(count) == input_.size() && connection.fd.valid());
+  } while (static_cast<std::size_t>(count) == input_.size() && connection.socket.valid());
 }
 
 // Returns how many replies were in `bytes`.
@@ -230,11 +229,11 @@ void Client::answered(Connection& connection, std::uint64_t replies) {
     outcome_.latency.record(static_cast<std::uint64_t>(taken.count()), connection.batch);
   }
   if (!options_.reconnect) return start_batch(connection);
-  connection.fd.reset();
+  connection.socket.reset();
   --alive_;
   if (!open(connection)) {
     ++outcome_.lost_connections;
-    outcome_.tally.error("cannot connect: " + system_error());
+    outcome_.tally.error("cannot connect: " + address_.error());
   }
 }
 
@@ -280,7 +279,7 @@ bool Client::start_due_requests() {
   while (started_requests_ < due && full < connections_.size() && operations_left_ != 0) {
     Connection& connection = connections_[next_connection_];
     next_connection_ = next_connection_ + 1 == connections_.size() ? 0 : next_connection_ + 1;
-    if (!connection.fd.valid() || connection.in_flight == options_.depth) {
+    if (!connection.socket.valid() || connection.in_flight == options_.depth) {
       ++full;
       continue;
     }
@@ -290,7 +289,7 @@ bool Client::start_due_requests() {
     write_request(connection);
   }
   for (Connection& connection : connections_) {
-    if (connection.fd.valid() && connection.sent < connection.out.size()) flush(connection);
+    if (connection.socket.valid() && connection.sent < connection.out.size()) flush(connection);
   }
   return started_requests_ >= due && operations_left_ != 0;
 }

@@ -43,7 +43,7 @@ class Client {
 
  private:
   struct Connection {
-    Descriptor fd;
+    Socket socket;
     std::unique_ptr<ReplyCounter> counter;
     Buffer out;
     std::size_t sent = 0;        // how much of `out` is sent

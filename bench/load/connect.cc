@@ -1,6 +1,7 @@
 #include "load/connect.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -12,6 +13,7 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "load/options.h"
 
@@ -20,6 +22,8 @@ namespace hs::bench {
 std::optional<Address> Address::of(const Options& options) {
   Address address;
   address.sources_ = options.sources;
+  if (options.tls != Tls::off && (address.tls_ = TlsClient::make(options)) == nullptr)
+    return std::nullopt;
   if (!options.unix_socket.empty()) {
     auto& to = reinterpret_cast<sockaddr_un&>(address.storage_);
     if (options.unix_socket.size() >= sizeof to.sun_path) {
@@ -68,12 +72,14 @@ bool Address::bind_to_next_source(int fd) {
 }
 
 // Blocking, with a time limit. On one machine a connection is made at once, but a Unix socket waits
-// if the backlog is full. Later calls that send or receive ask each time not to wait.
-Descriptor Address::connect(int timeout_ms) {
+// if the backlog is full.
+Descriptor Address::connect_plainly(int timeout_ms) {
   Descriptor fd(::socket(storage_.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return fd;
   const timeval timeout{.tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000L};
-  if (setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) != 0) return {};
+  if (setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) != 0 ||
+      setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) != 0)
+    return {};
   if (storage_.ss_family != AF_UNIX) {
     const int on = 1;
     setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -84,6 +90,23 @@ Descriptor Address::connect(int timeout_ms) {
     return {};
   }
   return fd;
+}
+
+Socket Address::connect(int timeout_ms) {
+  Descriptor fd = connect_plainly(timeout_ms);
+  if (!fd.valid()) {
+    error_ = std::strerror(errno);
+    return {};
+  }
+  if (tls_ == nullptr) return Socket(std::move(fd));
+  SslSession session = tls_->shake_hands(fd.get(), error_);
+  if (session == nullptr) return {};
+  // From now on the library must not wait in its own calls.
+  if (::fcntl(fd.get(), F_SETFL, O_NONBLOCK) != 0) {
+    error_ = std::strerror(errno);
+    return {};
+  }
+  return Socket(std::move(fd), std::move(session));
 }
 
 bool wait_for(int fd, short events, int timeout_ms) {

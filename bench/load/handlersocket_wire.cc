@@ -163,6 +163,11 @@ class HandlerSocketWire final : public Wire {
       writer.auth({.secret = options_.secret});
       ++replies;
     }
+    if (!options_.user.empty()) {
+      writer.auth(
+          {.way = protocol::AuthWay::account, .user = options_.user, .secret = options_.password});
+      ++replies;
+    }
     const Mix& mix = options_.mix;
     if (mix.find != 0) replies += open(writer, find_id, options_.columns, options_.filter_column);
     if (mix.update + mix.read_modify_write != 0) {

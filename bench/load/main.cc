@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include <atomic>
+#include <csignal>
 #include <iostream>
 #include <memory>
 #include <thread>
@@ -25,6 +26,7 @@ void allow_descriptors() {
 
 int run(const Options& options) {
   allow_descriptors();
+  std::signal(SIGPIPE, SIG_IGN);  // the TLS library writes to connections that have ended
   const std::optional<Address> address = Address::of(options);
   if (!address) return 2;
   if (!options.beside.empty()) return run_beside(options, *address);

@@ -137,7 +137,7 @@ class MysqlxWire final : public Wire {
   // The password is sent as plain text, which the server accepts over a Unix socket.
   std::size_t greet(Buffer& out) override {
     // Database (none), user and password, with a NUL between them.
-    const std::string login = '\0' + options_.user + '\0' + options_.secret;
+    const std::string login = '\0' + options_.user + '\0' + options_.password;
     append_frame(out, Sent::authenticate_start, bytes_field(1, "PLAIN") + bytes_field(2, login));
     std::size_t replies = 1;
     if (options_.mix.find != 0) replies += prepare(out, select_id, select_);

@@ -1,6 +1,8 @@
 #include "load/options.h"
 
 #include <CLI/CLI.hpp>
+#include <fstream>
+#include <iostream>
 #include <map>
 #include <optional>
 
@@ -77,6 +79,9 @@ struct Texts {
       "user_{key:07}\tuser_{key:07}@example.com\t2020-01-01 00:00:00"};
   std::vector<std::string> check;
   std::vector<std::string> beside;
+  std::string password_file;
+  bool tls = false;
+  bool tls_unchecked = false;
   double warm_up = 1;
   double duration = 5;
 };
@@ -90,12 +95,19 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--port", options.port)->capture_default_str();
   app.add_option("--socket", options.unix_socket, "a Unix socket instead of host and port");
   app.add_option("--secret", options.secret, "log in with this secret first");
+  app.add_option("--user", options.user, "log in as this user first; mysqlx: root by default");
+  app.add_option("--password-file", texts.password_file,
+                 "a file whose first line is the user's password; - is standard input");
+  CLI::Option* tls =
+      app.add_flag("--tls", texts.tls, "speak TLS, and check the server's certificate");
+  app.add_option("--tls-ca", options.tls_ca, "trust the certificates of this file, in PEM")
+      ->needs(tls);
+  app.add_flag("--tls-unchecked", texts.tls_unchecked, "take any certificate of the server")
+      ->needs(tls);
 
   app.add_option("--database", options.database)->capture_default_str();
   app.add_option("--table", options.table)->capture_default_str();
   app.add_option("--index", options.index)->capture_default_str();
-  app.add_option("--user", options.user, "mysqlx: who logs in, with --secret as the password")
-      ->capture_default_str();
   app.add_option("--key-column", options.key_column, "mysqlx: what a key is compared with")
       ->capture_default_str();
   app.add_option("--columns", options.columns, "columns that a find asks for")
@@ -182,6 +194,17 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
   app.add_flag("--quiet", options.quiet, "no progress on stderr");
 }
 
+// Not from the command line, which everybody on the machine can read.
+bool read_password(const std::string& path, std::string& password) {
+  if (path.empty()) return true;
+  std::ifstream file;
+  if (path != "-") file.open(path);
+  std::getline(path == "-" ? std::cin : file, password);
+  if (!password.empty()) return true;
+  std::cerr << "error: --password-file " << path << ": there is no password\n";
+  return false;
+}
+
 bool parse_greed(const std::vector<std::string>& names, std::vector<Greed>& out) {
   for (const std::string& name : names) {
     const std::optional<Greed> greed = greed_of(name);
@@ -208,6 +231,11 @@ std::string contradiction(const Options& options) {
     if (!options.check.empty()) return "only handlersocket has a --check";
     if (options.reconnect) return "only handlersocket has --work connect";
   }
+  if (options.tls != Tls::off && !options.unix_socket.empty())
+    return "--tls and --socket together: TLS is for TCP";
+  if (options.tls == Tls::unchecked && !options.tls_ca.empty())
+    return "--tls-ca and --tls-unchecked together";
+  if (!options.password.empty() && options.user.empty()) return "--password-file needs a --user";
   if (options.protocol == Protocol::mysqlx) {
     if (options.unix_socket.empty()) return "mysqlx logs in over a --socket only";
     if (mix.insert != 0) return "mysqlx has no inserts here";
@@ -247,13 +275,16 @@ Parsed parse_options(int argc, char** argv, Options& options) {
     options.keys.distribution = distributions.at(texts.distribution);
   }
   if (!texts.beside.empty() && app.count("--rate") == 0) options.rate = light_rate;
+  if (texts.tls) options.tls = texts.tls_unchecked ? Tls::unchecked : Tls::checked;
+  if (options.protocol == Protocol::mysqlx && options.user.empty()) options.user = "root";
   options.warm_up = std::chrono::duration<double>(texts.warm_up);
   options.duration = std::chrono::duration<double>(texts.duration);
   if (!parse_templates(texts.update_values, options.update_values) ||
       !parse_templates(texts.insert_values, options.insert_values) ||
       !parse_templates(texts.stored_key, options.stored_key) ||
       !parse_templates(texts.stored_value, options.stored_value) ||
-      !parse_templates(texts.check, options.check) || !parse_greed(texts.beside, options.beside)) {
+      !parse_templates(texts.check, options.check) || !parse_greed(texts.beside, options.beside) ||
+      !read_password(texts.password_file, options.password)) {
     return Parsed::wrong;
   }
   if (const std::string wrong = contradiction(options); !wrong.empty()) {

@@ -16,6 +16,12 @@ namespace hs::bench {
 
 enum class Protocol : std::uint8_t { handlersocket, memcached, redis, redis_hash, mysqlx };
 
+enum class Tls : std::uint8_t {
+  off,
+  checked,    // the server's certificate has to be a trusted one, of its host
+  unchecked,  // it may be any
+};
+
 // The shares of the operations, in percent.
 struct Mix {
   std::uint32_t find = 100;
@@ -30,12 +36,16 @@ struct Options {
   std::uint16_t port = 9998;
   std::string unix_socket;  // used instead of host and port
   std::string secret;
+  // Who logs in. Empty: nobody does. MySQL's X protocol has to.
+  std::string user;
+  std::string password;
+  Tls tls = Tls::off;
+  std::string tls_ca;  // a file of trusted certificates; empty: the system's
 
   std::string database = "test";
   std::string table = "user";
   std::string index = "PRIMARY";
-  // MySQL's X protocol: the user who logs in, and the column with which the key is compared.
-  std::string user = "root";
+  // MySQL's X protocol: the column with which the key is compared.
   std::string key_column = "user_id";
   std::string columns = "user_name,user_email,created";
   std::string update_columns = "user_email";

@@ -47,7 +47,7 @@ Staller::Staller(Greed greed, const Options& options, Address address)
 
 std::string Staller::connect() {
   for (Connection& connection : connections_) {
-    if (!open(connection)) return std::string("cannot connect: ") + std::strerror(errno);
+    if (!open(connection)) return "cannot connect: " + address_.error();
   }
   return {};
 }
@@ -57,12 +57,13 @@ void Staller::run(const Timeline& timeline) {
   for (auto now = Clock::now(); now < timeline.to; now = Clock::now()) {
     for (std::size_t i = 0; i < connections_.size(); ++i) {
       Connection& connection = connections_[i];
-      const bool done = connection.fd.valid() && ends_ && connection.sent == request_.size();
-      if (done && now >= connection.until) connection.fd.reset();
-      if (!connection.fd.valid() && now >= connection.until && !open(connection)) {
+      const bool done = connection.socket.valid() && ends_ && connection.sent == request_.size();
+      if (done && now >= connection.until) connection.socket.reset();
+      if (!connection.socket.valid() && now >= connection.until && !open(connection)) {
         close(connection);
       }
-      polled[i] = {.fd = connection.fd.get(), .events = wanted_events(connection), .revents = 0};
+      polled[i] = {
+          .fd = connection.socket.get(), .events = wanted_events(connection), .revents = 0};
     }
     if (::poll(polled.data(), polled.size(), step.count()) <= 0) continue;
     for (std::size_t i = 0; i < connections_.size(); ++i) {
@@ -73,21 +74,21 @@ void Staller::run(const Timeline& timeline) {
 }
 
 bool Staller::open(Connection& connection) {
-  connection.fd = address_.connect(connect_timeout_ms);
-  if (!connection.fd.valid()) return false;
+  connection.socket = address_.connect(connect_timeout_ms);
+  if (!connection.socket.valid()) return false;
   connection.counter = wire_->counter();
   connection.sent = 0;
   connection.greeting.clear();
   connection.greetings = wire_->greet(connection.greeting);
   const Buffer& greeting = connection.greeting;
   if (greeting.empty()) return true;
-  const ssize_t sent = ::send(connection.fd.get(), greeting.data(), greeting.size(), MSG_NOSIGNAL);
+  const ssize_t sent = connection.socket.send(greeting.view());
   return sent == static_cast<ssize_t>(greeting.size());
 }
 
 void Staller::close(Connection& connection) {
   ++outcome_.lost_connections;
-  connection.fd.reset();
+  connection.socket.reset();
   connection.until = Clock::now() + step;
 }
 
@@ -106,7 +107,7 @@ void Staller::handle(Connection& connection, short events) {
 
 void Staller::read_greeting(Connection& connection) {
   std::array<char, 4096> bytes;
-  const ssize_t count = ::recv(connection.fd.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  const ssize_t count = connection.socket.receive(bytes);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (count <= 0) return close(connection);
   Tally tally;
@@ -117,8 +118,7 @@ void Staller::read_greeting(Connection& connection) {
 }
 
 void Staller::send(Connection& connection) {
-  const ssize_t sent = ::send(connection.fd.get(), request_.data() + connection.sent,
-                              request_.size() - connection.sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+  const ssize_t sent = connection.socket.send(request_.view(connection.sent, request_.size()));
   if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (sent < 0) return close(connection);
   connection.sent += static_cast<std::size_t>(sent);

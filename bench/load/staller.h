@@ -35,7 +35,7 @@ class Staller {
 
  private:
   struct Connection {
-    Descriptor fd;
+    Socket socket;
     std::unique_ptr<ReplyCounter> counter;
     Buffer greeting;
     std::size_t greetings = 0;  // replies to the greeting that are still to come

@@ -193,7 +193,8 @@ TEST(MysqlxWire, LogsInAndPrepares) {
   Options options = options_for(Protocol::mysqlx);
   options.columns = "a,b";
   Buffer out;
-  options.secret = "s";
+  options.user = "root";
+  options.password = "s";
   EXPECT_EQ(make_wire(options)->greet(out), 2U);
   const std::string_view bytes = out.view();
   EXPECT_TRUE(bytes.starts_with(frame(4, std::string_view("\x0a\x05PLAIN\x12\x07\0root\0s", 16))));

@@ -7,11 +7,14 @@ import subprocess
 from pathlib import Path
 
 
-def make_certificate(folder: Path, name: str) -> None:
-    """A certificate for this host, which is its own authority, and its key in NAME-key.pem."""
+LOOPBACK = "IP:127.0.0.1,DNS:localhost"
+
+
+def make_certificate(folder: Path, name: str, host: str = LOOPBACK) -> None:
+    """A certificate for a host, which is its own authority, and its key in NAME-key.pem."""
     certificate, key = folder / f"{name}.pem", folder / f"{name}-key.pem"
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
-    command += ["-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"]
+    command += ["-subj", f"/CN={name}", "-addext", f"subjectAltName={host}"]
     command += ["-keyout", str(key), "-out", str(certificate)]
     subprocess.run(command, check=True, capture_output=True)
     key.chmod(0o644)
