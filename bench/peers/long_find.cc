@@ -23,7 +23,7 @@
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using hs::bench::Descriptor;
+using hs::bench::Socket;
 
 constexpr int timeout_ms = 30'000;
 constexpr std::chrono::seconds longest_run{60};
@@ -51,13 +51,13 @@ std::uint64_t own_memory_kib(const std::string& status_path) {
   return 0;
 }
 
-bool send_whole(const Descriptor& socket, std::string_view bytes) {
+bool send_whole(const Socket& socket, std::string_view bytes) {
   const ssize_t sent = ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   return sent == static_cast<ssize_t>(bytes.size());
 }
 
 // The bytes that have come, at most a piece. Nothing if the connection is over.
-std::optional<std::string_view> receive(const Descriptor& socket, std::vector<char>& buffer) {
+std::optional<std::string_view> receive(const Socket& socket, std::vector<char>& buffer) {
   const ssize_t got = ::recv(socket.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return std::string_view{};
   if (got <= 0) return std::nullopt;
@@ -65,7 +65,7 @@ std::optional<std::string_view> receive(const Descriptor& socket, std::vector<ch
 }
 
 // Sends a request with a short reply, and waits for the reply.
-bool ask(const Descriptor& socket, std::string_view request, std::vector<char>& buffer) {
+bool ask(const Socket& socket, std::string_view request, std::vector<char>& buffer) {
   if (!send_whole(socket, request)) return false;
   std::string reply;
   while (!reply.ends_with('\n')) {
@@ -79,7 +79,7 @@ bool ask(const Descriptor& socket, std::string_view request, std::vector<char>& 
 
 class LongFind {
  public:
-  LongFind(Descriptor find, Descriptor other, std::uint64_t rows, int pid)
+  LongFind(Socket find, Socket other, std::uint64_t rows, int pid)
       : find_(std::move(find)),
         other_(std::move(other)),
         request_("1\t>=\t1\t1\t" + std::to_string(rows) + "\n"),
@@ -167,8 +167,8 @@ class LongFind {
     return {};
   }
 
-  Descriptor find_;
-  Descriptor other_;
+  Socket find_;
+  Socket other_;
   std::string request_;
   std::string status_path_;
   std::vector<char> buffer_ = std::vector<char>(piece_size);
@@ -202,10 +202,10 @@ int run(int argc, char** argv) {
   }
   auto address = hs::bench::Address::of(options);
   if (!address) return 2;
-  Descriptor find = address->connect(timeout_ms);
-  Descriptor other = address->connect(timeout_ms);
+  Socket find = address->connect(timeout_ms);
+  Socket other = address->connect(timeout_ms);
   if (!find.valid() || !other.valid()) {
-    std::cerr << "error: cannot connect: " << std::strerror(errno) << '\n';
+    std::cerr << "error: cannot connect: " << address->error() << '\n';
     return 2;
   }
   LongFind long_find(std::move(find), std::move(other), rows, pid);

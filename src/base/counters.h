@@ -46,6 +46,7 @@ enum class Counter : std::uint8_t {
   writes_aside,
   long_finds,
   finds_parked,
+  requests_timed_out,
   count_,
 };
 
@@ -103,6 +104,8 @@ inline constexpr std::array counter_table{
     CounterInfo{Counter::long_finds, "long_finds", "finds handed to a streamer"},
     CounterInfo{Counter::finds_parked, "finds_parked",
                 "times that a long find gave its table back while its client did not read"},
+    CounterInfo{Counter::requests_timed_out, "requests_timed_out",
+                "requests that were ended because they took longer than max_request_time"},
 };
 
 namespace detail {

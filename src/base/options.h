@@ -40,6 +40,8 @@ enum class Option : std::uint8_t {
   log_in_timeout,
   max_request_size,
   max_waiting_bytes,
+  max_request_time,
+  long_request_time,
   lock_wait_timeout,
   row_wait,
   verbose,
@@ -163,6 +165,10 @@ inline constexpr std::array option_table{
         Option::max_waiting_bytes, "max_waiting_bytes", 268435456, 1048576, 1099511627776,
         "Most memory for requests and replies of both ports that wait to be read or "
         "sent, bytes; at most half of it for one request"),
+    detail::live_number(Option::max_request_time, "max_request_time", 0, 0, 31536000,
+                        "Seconds that a request may be worked on; 0: as long as it takes"),
+    detail::live_number(Option::long_request_time, "long_request_time", 0, 0, 31536000,
+                        "Seconds after which the log tells of a request; 0: it tells of none"),
     detail::live_number(
         Option::lock_wait_timeout, "lock_wait_timeout", 5, 1, 31536000,
         "Seconds that a request waits for a table or row that another session has locked"),

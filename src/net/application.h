@@ -16,6 +16,8 @@
 
 namespace hs::net {
 
+class PeerAddress;
+
 // The application's state of one connection. It may be used on another thread (a streamer's, for a
 // long find) when its turn is over.
 class Dialogue {
@@ -68,6 +70,9 @@ struct Turn {
   bool in_line = false;    // it said `in_line` in its last turn
   bool peer_done = false;  // the client has shut down its side, or is gone
   const Endpoint* endpoint = nullptr;  // only on a log-in thread
+  // Only on a streamer: whose turn it is.
+  std::uint64_t connection = 0;
+  const PeerAddress* peer = nullptr;
   std::size_t consumed = 0;
   std::size_t reply_begin = 0;  // its replies are out[reply_begin, reply_end)
   std::size_t reply_end = 0;

@@ -169,6 +169,8 @@ void Streamer::carry(Connection& connection) {
   turn.dialogue = connection.dialogue.get();
   turn.input = connection.input.view();
   turn.blocked_since = connection.blocked_since;
+  turn.connection = connection.id;
+  turn.peer = &connection.peer;
   Endpoint endpoint;
   if (role_ == Role::log_in) {
     endpoint = connection.endpoint();

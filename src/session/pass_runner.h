@@ -16,6 +16,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -32,11 +33,28 @@
 
 namespace hs::session {
 
+// What there is to say about a request that took long. The views are valid only during the call.
+struct LongRequest {
+  std::uint64_t connection;
+  const net::PeerAddress* peer;  // null in tests
+  std::string_view account;      // empty: it is no account of the server
+  std::string_view kind;
+  protocol::OpenIndex names;
+  std::uint64_t rows_examined;
+  std::chrono::nanoseconds time;
+};
+
 // Outlives the runners and their sessions.
 struct RunnerConfig {
   SessionConfig session;
   Setting<std::size_t> max_request_size = std::size_t{64} << 20;
   Setting<std::chrono::nanoseconds> lock_wait_timeout{std::chrono::seconds{50}};
+  // A long request that has been worked on for so long is ended. 0: none is.
+  Setting<std::chrono::nanoseconds> max_request_time{std::chrono::nanoseconds{0}};
+  // Who is told of each request that has been worked on for so long. 0: of none. Any streamer's
+  // thread may call it.
+  Setting<std::chrono::nanoseconds> long_request_time{std::chrono::nanoseconds{0}};
+  std::function<void(const LongRequest&)> note_long_request{};
   // A wrong secret or password is answered after this time, so that nobody can try many on a
   // connection that stays open.
   std::chrono::nanoseconds wrong_secret_delay{0};
@@ -125,6 +143,8 @@ class PassRunner : public net::Application {
   void answer_writes(Status status, std::span<net::Turn> turns, Buffer& out);
   void end_request(net::Turn& turn, std::size_t consumed, bool goes_on);
   void run_log_in(net::Turn& turn, Session& session);
+  void note_time(const net::Turn& turn, const Session& session, const std::string& names,
+                 std::chrono::nanoseconds worked, std::uint64_t rows) const;
   void run_write(net::Turn& turn, const Session& session, const std::string& names, Buffer& out);
   template <class Execute>
   store::Outcome run_alone(store::PassMode mode, const Session& session, const std::string& names,

@@ -1,5 +1,6 @@
 // What a streamer executes: long finds, and writes that take long or wait for a row.
 #include <cassert>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -21,16 +22,29 @@ using store::Verdict;
 
 constexpr std::size_t max_opened_for_streams = 64;
 
-// Passes a long find's bytes on to the connection.
+using Clock = std::chrono::steady_clock;
+
+// When a request has to end that has been worked on for some time already.
+Clock::time_point end_of_request(std::chrono::nanoseconds most, std::chrono::nanoseconds worked) {
+  return most.count() == 0 ? store::Budget::never : Clock::now() + (most - worked);
+}
+
+// Passes a long find's bytes on to the connection, and ends the find when its time is over.
 class StreamSink final : public store::Sink {
  public:
-  StreamSink(net::Stream& stream, std::unique_ptr<store::Position> from)
-      : stream_(stream), sent_(from != nullptr && from->reply_begun) {
+  StreamSink(net::Stream& stream, std::unique_ptr<store::Position> from,
+             std::chrono::nanoseconds most_time)
+      : stream_(stream),
+        sent_(from != nullptr && from->reply_begun),
+        worked_(from != nullptr ? from->worked : std::chrono::nanoseconds{0}),
+        rows_(from != nullptr ? from->rows_examined : 0),
+        began_(Clock::now()),
+        ends_(end_of_request(most_time, worked_)) {
     position = std::move(from);
   }
   Flushed flush(Buffer& out, bool can_park) override {
+    if (!alive_ || is_over_time()) return Flushed::ended;
     sent_ = true;
-    if (!alive_) return Flushed::ended;
     switch (stream_.send(out, can_park)) {
       case net::Stream::Sent::all: return Flushed::sent;
       case net::Stream::Sent::stalled: return Flushed::stalled;
@@ -42,16 +56,39 @@ class StreamSink final : public store::Sink {
   bool must_give_way() override { return stream_.must_give_way(); }
   bool must_end() override {
     if (stream_.must_end()) alive_ = false;
-    return !alive_;
+    return !alive_ || is_over_time();
   }
   bool has_sent() const { return sent_; }
   bool alive() const { return alive_; }
+  bool was_late() const { return was_late_; }
+  // The find's, in all its pieces.
+  std::chrono::nanoseconds worked() const { return worked_ + (Clock::now() - began_); }
+  std::uint64_t rows_before() const { return rows_; }
 
  private:
+  bool is_over_time() {
+    was_late_ = was_late_ || (ends_ != store::Budget::never && Clock::now() >= ends_);
+    return was_late_;
+  }
+
   net::Stream& stream_;
   bool sent_;
   bool alive_ = true;
+  bool was_late_ = false;
+  const std::chrono::nanoseconds worked_;  // before
+  const std::uint64_t rows_;               // looked at before
+  const Clock::time_point began_;
+  const Clock::time_point ends_;
 };
+
+std::string_view kind_of(const protocol::Request& request) {
+  if (request.kind == protocol::Kind::insert) return "insert";
+  switch (request.find.modification) {
+    case protocol::Modification::none: return "find";
+    case protocol::Modification::erase: return "delete";
+    default: return "update";
+  }
+}
 
 // Frees the memory of a large request when it has been executed.
 struct GivesBack {
@@ -68,6 +105,9 @@ Outcome PassRunner::run_alone(PassMode mode, const Session& session, const std::
                               Execute execute) {
   try {
     budget_.begin(config_.max_pass_steps);
+    // A find ends by its sink.
+    if (mode == PassMode::aside)
+      budget_.end_time_at(end_of_request(config_.max_request_time.get(), {}));
     store_->begin_pass(mode, budget_);
     store::IndexUse use;
     Outcome outcome = open_for_stream(session, names, use);
@@ -109,19 +149,25 @@ void PassRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
     if (requests_ != 0) end_request(turn, line->end_offset, true);
     return count();
   }
-  StreamSink sink(stream, std::move(session.position()));
+  StreamSink sink(stream, std::move(session.position()), config_.max_request_time.get());
   Outcome outcome = run_alone(PassMode::together, session, open->names, [&](store::IndexUse& use) {
     return store_->find(use, request.find, out, &sink);
   });
 
   if (outcome.verdict() == Verdict::parked) {
     assert(sink.position != nullptr);
+    sink.position->worked = sink.worked();
+    sink.position->rows_examined = sink.rows_before() + budget_.rows();
     session.position() = std::move(sink.position);
     requests_ = 0;  // it is counted when it ends
     tally(Counter::finds_parked);
     turn.next = Next::stream;
     count();
     return;
+  }
+  if (sink.was_late()) {
+    outcome = Error::max_request_time;
+    tally(Counter::requests_timed_out);
   }
   if (!outcome.ok()) out.clear();
   const bool is_untouched = !sink.has_sent() || sink.position != nullptr;
@@ -148,6 +194,7 @@ void PassRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
   if (!goes_on) out.clear();
   tally(Counter::requests_find);
   tally(Counter::long_finds);
+  note_time(turn, session, open->names, sink.worked(), sink.rows_before() + budget_.rows());
   end_request(turn, line->end_offset, goes_on);
   count();
 }
@@ -174,6 +221,20 @@ void PassRunner::run_log_in(Turn& turn, Session& session) {
   session.end_log_in(std::move(log_in));
 }
 
+// Tells of the streamer's request if it took long.
+void PassRunner::note_time(const Turn& turn, const Session& session, const std::string& names,
+                           std::chrono::nanoseconds worked, std::uint64_t rows) const {
+  const std::chrono::nanoseconds is_long = config_.long_request_time.get();
+  if (is_long.count() == 0 || worked < is_long) return;
+  config_.note_long_request({.connection = turn.connection,
+                             .peer = turn.peer,
+                             .account = session.user(),
+                             .kind = kind_of(workspace_.request),
+                             .names = split_names(names),
+                             .rows_examined = rows,
+                             .time = worked});
+}
+
 // The streamer's request has been answered: sets what the turn does next.
 void PassRunner::end_request(Turn& turn, std::size_t consumed, bool goes_on) {
   turn.consumed = consumed;
@@ -189,6 +250,7 @@ void PassRunner::end_request(Turn& turn, std::size_t consumed, bool goes_on) {
 void PassRunner::run_write(Turn& turn, const Session& session, const std::string& names,
                            Buffer& out) {
   std::uint32_t values_ignored = 0;
+  const Clock::time_point began = Clock::now();
   const Outcome outcome = run_alone(PassMode::aside, session, names, [&](store::IndexUse& use) {
     return execute_write(*store_, use, workspace_.request, out, values_ignored);
   });
@@ -210,9 +272,11 @@ void PassRunner::run_write(Turn& turn, const Session& session, const std::string
     tally(Counter::errors);
     ReplyWriter(out).error(status);
   }
+  if (status == Error::max_request_time) tally(Counter::requests_timed_out);
   tally(counter_of(workspace_.request));
   tally(Counter::values_ignored, values_ignored);
   tally(Counter::writes_aside);
+  note_time(turn, session, names, Clock::now() - began, budget_.rows());
 }
 
 // Sets `use`, or leaves it null if the index cannot be opened. An index stays open for later

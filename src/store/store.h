@@ -12,6 +12,7 @@
 #pragma once
 
 #include <bit>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -153,6 +154,9 @@ class Position {
   // Whether a part of the reply was given to the sink, or left in `out`. If not, the find can still
   // become an error.
   bool reply_begun = true;
+  // For how long the find has been worked on.
+  std::chrono::nanoseconds worked{0};
+  std::uint64_t rows_examined = 0;
 };
 
 // Takes the bytes of a long find while the find runs.

@@ -25,6 +25,8 @@ LIVE = {
     "max_unauthenticated",
     "log_in_timeout",
     "max_request_size",
+    "max_request_time",
+    "long_request_time",
     "max_waiting_bytes",
     "lock_wait_timeout",
     "row_wait",

@@ -6,7 +6,6 @@ import ssl
 import subprocess
 from pathlib import Path
 
-
 LOOPBACK = "IP:127.0.0.1,DNS:localhost"
 
 

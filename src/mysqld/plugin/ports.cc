@@ -10,6 +10,7 @@
 
 #include "mysqld/accounts/account.h"
 #include "mysqld/accounts/log_ins.h"
+#include "mysqld/plugin/long_requests.h"
 #include "mysqld/plugin/start_report.h"
 #include "mysqld/plugin/status_variables.h"
 #include "mysqld/plugin/system_variables.h"
@@ -105,6 +106,8 @@ void take_live_settings(net::ServerConfig& config) {
 void take_live_settings(Port& port) {
   const std::chrono::seconds lock_wait_timeout = seconds_of(Option::lock_wait_timeout);
   port.runner.max_request_size = number_option(Option::max_request_size);
+  port.runner.max_request_time = seconds_of(Option::max_request_time);
+  port.runner.long_request_time = seconds_of(Option::long_request_time);
   port.runner.lock_wait_timeout = lock_wait_timeout;
   port.lock_wait_timeout_s = static_cast<std::uint32_t>(lock_wait_timeout.count());
   if (port.watch) port.watch->set_wait(std::chrono::milliseconds(number_option(Option::row_wait)));
@@ -159,6 +162,7 @@ std::unique_ptr<Port> make_port(bool writes) {
   port->runner.session.trusted = account_of(Account::Role::trusted);
   port->runner.session.authenticator = &port->log_ins;
   port->tls_context = [] { return tls::Context(server::tls_context()); };
+  port->runner.note_long_request = log_long_request;
   port->runner.wrong_secret_delay = wrong_secret_delay;
   port->store.writes = writes;
   port->store.encoding =

@@ -241,6 +241,7 @@ int IndexScan::next() {
     if (server::is_killed(table_->in_use)) [[unlikely]]
       return server::killed_error();
     if (at_ == At::end) continue;  // a value of IN that has been searched already
+    meter_.count_row();
     const int error = read();
     if (error == HA_ERR_END_OF_FILE || error == HA_ERR_RECORD_DELETED) continue;
     if (error != 0) return error;

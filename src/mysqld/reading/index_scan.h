@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,7 +43,7 @@ class IndexScan {
   // What next() returns when it has spent the steps that start() allowed. No engine has a negative
   // error code.
   static constexpr int gave_up = -1;
-  static constexpr std::uint64_t no_bound = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::uint64_t no_bound = store::Budget::no_bound;
 
   explicit IndexScan(StepMeter& meter) : meter_(meter) {}
 

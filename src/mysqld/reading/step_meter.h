@@ -40,6 +40,9 @@ class StepMeter {
     if (until_look_ <= 0) [[unlikely]]
       look();
   }
+  // What follows may take as long as it likes.
+  void have_no_end() { budget_->end_time_at(store::Budget::never); }
+  void count_row() { budget_->count_row(); }
   // Spends steps for work that was not done row by row, without a look at the clock.
   void spend(std::uint64_t steps) { budget_->spend(steps); }
   // Looks at the clock. If the time since the last look is worth more steps than were counted,
@@ -52,6 +55,7 @@ class StepMeter {
       budget_->spend(
           static_cast<std::uint64_t>(std::min(worth - counted, most_for_time * weight_)));
     }
+    budget_->look(now);
     looked_at_ = now;
     until_look_ = steps_between_looks;
   }

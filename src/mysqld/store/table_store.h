@@ -101,6 +101,7 @@ class TableStore final : public store::Store {
   Status modify_after_scanning(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
                                Buffer& out, std::uint64_t& count);
   Status scan_failure(int error);
+  Status over_bound() const;
   void drop_repeated_positions(std::size_t length);
   Status modify_row(IndexPlan& plan, OpenTable& opened, const protocol::Find& request, Buffer& out,
                     std::uint64_t& count);

@@ -258,6 +258,8 @@ Status TableStore::modify_rows(IndexPlan& plan, OpenTable& opened, const protoco
                                Buffer& out) {
   const std::uint64_t most_steps =
       mode_ == PassMode::aside ? IndexScan::no_bound : StepMeter::most_in_a_worker;
+  // A write that cannot be undone goes on to its end.
+  if (!opened.can_undo) meter_.have_no_end();
   if (Status status = scan_.start(plan, opened, request, most_steps); !status.ok()) return status;
   ReplyWriter reply(out);
   if (request.rows_before) reply.begin_rows(plan.column_count());
@@ -288,9 +290,14 @@ Status TableStore::modify_row(IndexPlan& plan, OpenTable& opened, const protocol
   return {};
 }
 
+// Why a modification must not go on: a worker bounds its steps, and a streamer its time.
+Status TableStore::over_bound() const {
+  return mode_ == PassMode::aside ? Status{Error::max_request_time} : took_too_long;
+}
+
 // Why a scan ended before its last row.
 Status TableStore::scan_failure(int error) {
-  return error == IndexScan::gave_up ? took_too_long : writer_.failure(error);
+  return error == IndexScan::gave_up ? over_bound() : writer_.failure(error);
 }
 
 Status TableStore::modify_while_scanning(IndexPlan& plan, OpenTable& opened,
@@ -355,7 +362,7 @@ Status TableStore::modify_after_scanning(IndexPlan& plan, OpenTable& opened,
     status = error != 0 ? writer_.failure(error) : modify_row(plan, opened, request, out, count);
     // A write that cannot be undone goes on to its end.
     const bool is_last = at + engine.ref_length == positions_.size();
-    if (status.ok() && !is_last && opened.can_undo && scan_.is_over_bound()) status = took_too_long;
+    if (status.ok() && !is_last && opened.can_undo && scan_.is_over_bound()) status = over_bound();
   }
   engine.ha_rnd_end();
   return status;

@@ -32,6 +32,7 @@ _IN_WORDS = {
     "readonly": "this port only reads",
     "escape": "a wrong escape",
     "request_size": "the request is too large",
+    "max_request_time": "the request took longer than the server allows",
     "max_waiting_bytes": "too much waits in the server's memory, and most of it is this client's",
     "notimpl": "not implemented",
     "unauth": "not logged in, or the secret is wrong",

@@ -1,0 +1,99 @@
+"""handlersocket_max_request_time ends requests that take long."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+
+import pytest
+from support.database import Database
+from support_servers import wait_until
+from test_counters import counts
+
+ROWS = 40_000
+#: A request that looks at many rows, and compares each with all of these, takes long.
+FILTERS = (b"\tF\t>=\t0\t" + b"a" * 240) * 1_000
+OPEN = b"P\t1\ttest\tt\t\tv\tw,v\n"
+#: No row passes this one.
+NONE = b"\tF\t=\t1\t1"
+LONG = b"1\t>\t1\t0\t%d\t0" + FILTERS
+
+
+@pytest.fixture
+def database(make_server) -> Iterator[Database]:
+    database = Database(make_server(handlersocket_max_request_time=1), "test")
+    database.sql.run(
+        "CREATE TABLE t (id INT PRIMARY KEY, v INT, w VARCHAR(240) CHARACTER SET latin1)",
+        f"INSERT INTO t SELECT seq, 0, REPEAT('a', 240) FROM seq_1_to_{ROWS}",
+    )
+    yield database
+    database.close()
+
+
+def total(database: Database) -> int:
+    return int(database.sql.rows("SELECT SUM(v) FROM t")[0][0])
+
+
+def test_finds(database: Database) -> None:
+    with database.wire() as wire:
+        assert wire.ask(OPEN) == b"0\t1"
+        begin = time.monotonic()
+        # No row passes the last filter, so nothing has been answered when the time is over.
+        assert wire.ask(LONG % 10 + NONE + b"\n") == b"1\t1\tmax_request_time"
+        assert 0.9 < time.monotonic() - begin < 10
+        assert wire.ask(b"1\t=\t1\t7\n") == b"0\t1\t0", "the connection goes on"
+        assert counts(database.sql)["requests_timed_out"] == 1
+        # A reply that has begun cannot become an error.
+        assert wire.ask(OPEN.replace(b"\tv\t", b"\tw\t")) == b"0\t1"
+        wire.send(LONG % ROWS + b"\n")
+        reply = wire.rest()
+        assert reply.startswith(b"0\t1\taaa")
+        assert b"\n" not in reply
+        assert counts(database.sql)["requests_timed_out"] == 2
+
+
+@pytest.mark.parametrize("engine", ["InnoDB", "MyISAM"])
+def test_modifications(database: Database, engine: str) -> None:
+    """A write that cannot be undone goes on to its end."""
+    database.sql.run(f"ALTER TABLE t ENGINE={engine}")
+    with database.wire(write=True) as wire:
+        assert wire.ask(OPEN) == b"0\t1"
+        if engine == "InnoDB":
+            assert wire.ask(LONG % ROWS + b"\t+\t1\n") == b"1\t1\tmax_request_time"
+            assert total(database) == 0
+            assert counts(database.sql)["requests_timed_out"] == 1
+        else:
+            assert wire.ask(LONG % ROWS + b"\t+\t1\n") == b"0\t1\t%d" % ROWS
+            assert total(database) == ROWS
+        assert wire.ask(b"1\t=\t1\t7\t1\t0\tU\t5\n") == b"0\t1\t1"
+
+
+def test_the_log_tells_of_long_requests(database: Database) -> None:
+    database.sql.run(
+        "SET GLOBAL handlersocket_max_request_time = 0",
+        "SET GLOBAL handlersocket_long_request_time = 1",
+    )
+    with database.wire(write=True) as wire:
+        assert wire.ask(OPEN) == b"0\t1"
+        assert wire.ask(b"1\t>\t1\t0\t10\t0" + NONE + b"\n") == b"0\t1"
+        assert wire.ask(LONG % 10 + NONE + b"\n") == b"0\t1"
+        assert wire.ask(LONG % 10 + NONE + b"\tD\n") == b"0\t1\t0"
+    wait_until(lambda: "a long delete" in database.server.log_text(), "the second line")
+    lines = [line for line in database.server.log_text().splitlines() if "a long " in line]
+    assert len(lines) == 2
+    what = r"on test\.t by its index PRIMARY took [\d.]+ s and looked at (\d+) rows"
+    who = r"connection \d+ from 127\.0\.0\.1:\d+ as root@localhost"
+    for kind, line in zip(["find", "delete"], lines, strict=True):
+        found = re.search(f"handlersocket: a long {kind} {what}: {who}'?$", line)
+        assert found, line
+        assert ROWS <= int(found[1]) <= ROWS + 1
+
+
+def test_can_be_changed(database: Database) -> None:
+    database.sql.run("SET GLOBAL handlersocket_max_request_time = 0")
+    with database.wire() as wire:
+        assert wire.ask(OPEN) == b"0\t1"
+        begin = time.monotonic()
+        assert wire.ask(LONG % 10 + NONE + b"\n") == b"0\t1"
+        assert time.monotonic() - begin > 1
