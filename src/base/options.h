@@ -34,6 +34,7 @@ enum class Option : std::uint8_t {
   plain_secret_wr,
   anonymous_account,
   secret_account,
+  databases,
   character_set,
   max_connections,
   max_unauthenticated,
@@ -148,6 +149,10 @@ inline constexpr std::array option_table{
     detail::text(Option::secret_account, "secret_account", "",
                  "Account (user@host) as which clients act that have given the secret; empty: no "
                  "secret is accepted"),
+    detail::text(
+        Option::databases, "databases", "",
+        "Databases that clients may use, with commas; a - before a name excludes it, and a "
+        "* at its end stands for any rest; empty: all"),
     detail::text(Option::character_set, "character_set", "utf8mb4",
                  "Character set of requests and replies: utf8mb4, or binary for the bytes of each "
                  "column's own set"),

@@ -167,6 +167,8 @@ std::unique_ptr<Port> make_port(bool writes) {
   port->store.writes = writes;
   port->store.encoding =
       text_option(Option::character_set) == "binary" ? TextEncoding::column : TextEncoding::utf8mb4;
+  port->store.databases =
+      DatabaseList::parse(text_option(Option::databases)).value_or(DatabaseList());
   port->host.lock_wait_timeout_s = &port->lock_wait_timeout_s;
   if (writes) port->host.watch = &port->watch.emplace(std::chrono::milliseconds(0));
   take_live_settings(*port);

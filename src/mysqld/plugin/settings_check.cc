@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "mysqld/accounts/database_list.h"
 #include "mysqld/plugin/start_report.h"
 #include "mysqld/plugin/system_variables.h"
 #include "mysqld/server/api.h"
@@ -103,6 +104,10 @@ bool settings_can_be_meant() {
   }
   for (const OptionInfo& info : option_table) {
     if (is_number(info)) require(is_possible_number(info));
+  }
+  if (!DatabaseList::parse(text_option(Option::databases))) {
+    refuse("handlersocket_databases has to be names with commas between them");
+    possible = false;
   }
   require(is_account(Option::anonymous_account));
   require(is_account(Option::secret_account));

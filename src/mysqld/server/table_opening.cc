@@ -37,6 +37,15 @@ bool is_name(std::string_view name) {
          count_characters(system_charset_info, name) <= NAME_CHAR_LEN;
 }
 
+std::string stored_name(std::string_view name) {
+  std::string given(name);
+  if (lower_case_table_names == 0) return given;
+  std::string small(2 * given.size(), '\0');
+  const auto* const names = system_charset_info;
+  small.resize(names->cset->casedn(names, given.data(), given.size(), small.data(), small.size()));
+  return small;
+}
+
 void set_command(THD* thd, Purpose purpose) { thd->lex->sql_command = sql_command(purpose); }
 
 TABLE* open_single(THD* thd, TableRequest& request, Purpose purpose, bool& repairable) {

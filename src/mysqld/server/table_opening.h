@@ -22,6 +22,11 @@ namespace hs::mysqld::server {
 // malformed byte or a blank), and would then wait for ever when the name comes again.
 bool is_name(std::string_view name);
 
+// The name of a database or table as the server has it. With lower_case_table_names it has small
+// letters only, and the server must not be asked for another name: it would take that for another
+// table.
+std::string stored_name(std::string_view name);
+
 // The request keeps pointers to both names. The THD also decides whether to wait for rows that
 // another session has locked.
 void init_request(TableRequest& request, const std::string& database, const std::string& name,

@@ -29,17 +29,6 @@ constexpr std::size_t plan_bytes_before_sweep = std::size_t{256} << 10;
 
 std::size_t plan_bytes(const std::string& names) { return sizeof(IndexPlan) + names.size(); }
 
-// The name of a database or table as the server has it. With lower_case_table_names it has small
-// letters only, and must not be asked for another name: it would take that for another table.
-std::string stored_name(std::string_view name) {
-  std::string given(name);
-  if (lower_case_table_names == 0) return given;
-  std::string small(2 * given.size(), '\0');
-  const auto* const names = system_charset_info;
-  small.resize(names->cset->casedn(names, given.data(), given.size(), small.data(), small.size()));
-  return small;
-}
-
 }  // namespace
 
 bool is_newer_than_snapshot(Status status) {
@@ -155,10 +144,12 @@ Outcome TableStore::open_index(const protocol::OpenIndex& request,
   std::shared_ptr<IndexPlan> plan =
       known != plans_.end()
           ? known->second
-          : std::make_shared<IndexPlan>(
-                request, tables_.slot(stored_name(request.database), stored_name(request.table)),
-                config_.encoding, config_.streams);
+          : std::make_shared<IndexPlan>(request,
+                                        tables_.slot(server::stored_name(request.database),
+                                                     server::stored_name(request.table)),
+                                        config_.encoding, config_.streams);
   const TableSlot& slot = plan->slot();
+  if (!config_.databases.allows(slot.database)) return store::access_denied;
   if (const Outcome may = may_open(*caller, slot.database, slot.name); !may.ok()) return may;
   OpenTable* opened = nullptr;
   const Outcome outcome = tables_.open_reader(plan->slot(), opened);

@@ -13,6 +13,7 @@
 
 #include "base/buffer.h"
 #include "base/counters.h"
+#include "mysqld/accounts/database_list.h"
 #include "mysqld/accounts/privileges.h"
 #include "mysqld/opening/open_tables.h"
 #include "mysqld/opening/transaction.h"
@@ -29,6 +30,7 @@ struct TableStoreConfig {
   bool writes = false;   // serves the write port
   bool streams = false;  // executes only what takes long
   TextEncoding encoding = TextEncoding::utf8mb4;
+  DatabaseList databases{};  // who may open an index there is another question
 };
 
 // Whether a table was changed after the pass had taken its snapshot, so that the engine does not
