@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "mysqld/accounts/departures.h"
 #include "mysqld/server/log_in.h"
 #include "store/caller.h"
 
@@ -29,8 +30,13 @@ class Account final : public store::Caller {
 
   Account(Role role, std::string_view user, std::string_view host)
       : role_(role), user_(user), host_(host), name_(user_ + '@' + host_) {}
-  explicit Account(std::unique_ptr<server::LoggedIn> logged_in)
-      : role_(Role::logged_in), name_(logged_in->name()), logged_in_(std::move(logged_in)) {}
+  // A log-in. When it ends, `departures` gets a note, if the server wants one.
+  Account(std::unique_ptr<server::LoggedIn> logged_in, std::shared_ptr<Departures> departures)
+      : role_(Role::logged_in),
+        name_(logged_in->name()),
+        logged_in_(std::move(logged_in)),
+        departures_(std::move(departures)) {}
+  ~Account() override;
 
   // From `user@host`. The user may contain an @. Null if there is no host.
   static std::shared_ptr<const Account> parse(Role role, std::string_view name) {
@@ -56,6 +62,7 @@ class Account final : public store::Caller {
   const std::string host_;
   const std::string name_;
   const std::unique_ptr<server::LoggedIn> logged_in_;
+  const std::shared_ptr<Departures> departures_;
   const std::uint64_t number_ = ++last_number;
 };
 

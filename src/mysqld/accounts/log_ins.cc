@@ -26,13 +26,15 @@ constexpr Status access_denied = Status::server(1045);
 store::LogIn LogIns::log_in(const store::Credentials& who) const {
   if (!is_text(who.user, longest_user) || !is_text(who.password, longest_password))
     return {.status = access_denied, .caller = nullptr};
+  tell_departures();
   server::LogInResult result = server::log_in({.user = who.user,
                                                .password = who.password,
                                                .socket = who.socket,
                                                .is_unix_socket = who.is_unix_socket,
                                                .tls = who.tls});
   if (result.error != 0) return {.status = Status::server(result.error), .caller = nullptr};
-  return {.status = {}, .caller = std::make_shared<Account>(std::move(result.account))};
+  return {.status = {},
+          .caller = std::make_shared<Account>(std::move(result.account), departures_)};
 }
 
 }  // namespace hs::mysqld

@@ -58,18 +58,28 @@ class HostedRunner final : public session::PassRunner {
     config.streams = streams;
     auto store = std::make_unique<TableStore>(std::move(host), config, counters);
     return std::unique_ptr<HostedRunner>(
-        new HostedRunner(port, attached, std::move(store), counters));
+        new HostedRunner(port, role, attached, std::move(store), counters));
   }
 
-  bool keep_running() override { return !host_.must_leave(); }
+  bool keep_running() override {
+    if (departures_are_mine_) port_.log_ins.tell_departures();
+    return !host_.must_leave();
+  }
+  // A worker comes here when its connections have ended.
+  void stop() override { port_.log_ins.tell_departures(); }
   void idle() override { host_.show_idle(); }
   bool killed() override { return host_.killed(); }
 
  private:
-  HostedRunner(const Port& port, HostThread& host, std::unique_ptr<TableStore> store,
-               CounterBlock& counters)
-      : PassRunner(port.runner, std::move(store), counters), host_(host) {}
+  HostedRunner(const Port& port, net::Role role, HostThread& host,
+               std::unique_ptr<TableStore> store, CounterBlock& counters)
+      : PassRunner(port.runner, std::move(store), counters),
+        port_(port),
+        departures_are_mine_(role == net::Role::log_in),
+        host_(host) {}
 
+  const Port& port_;
+  const bool departures_are_mine_;
   HostThread& host_;  // of the store
 };
 

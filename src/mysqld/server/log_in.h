@@ -27,6 +27,20 @@ struct Client {
   bool is_safe() const { return tls != nullptr || is_unix_socket; }
 };
 
+// The end of a connection that was logged in, as the server's audit trail is told of it.
+class Departure {
+ public:
+  virtual ~Departure() = default;
+  Departure(const Departure&) = delete;
+  Departure& operator=(const Departure&) = delete;
+
+  // On any thread that has a THD and no table open. Takes as long as the audit plugins take.
+  virtual void tell() const = 0;
+
+ protected:
+  Departure() = default;
+};
+
 // As whom a client has logged in: what the server knows about the account and its active roles, and
 // a place among the account's connections, which is given back at the end. It may end on any
 // thread. AccountContext asks what it may do.
@@ -38,6 +52,8 @@ class LoggedIn {
 
   // `user@host`, as CURRENT_USER() would say.
   const std::string& name() const { return name_; }
+  // At its end. Null if nobody wants to know of it.
+  virtual std::unique_ptr<Departure> departure() const { return nullptr; }
 
  protected:
   LoggedIn(const char* user, const char* host) : name_(std::string(user) + '@' + host) {}

@@ -17,6 +17,7 @@
 #include <mysqld.h>
 #include <set_var.h>
 #include <sql_acl.h>
+#include <sql_audit.h>
 #include <sql_base.h>
 #include <sql_cache.h>
 #include <sql_connect.h>

@@ -1,8 +1,59 @@
 #include "mysqld/server/log_in_thd.h"
 
+#include <string>
+
 #include "mysqld/server/mariadb/logged_in.h"
 
 namespace hs::mysqld::server {
+namespace {
+
+std::string text(const char* chars) { return chars == nullptr ? "" : chars; }
+unsigned length(const std::string& text) { return static_cast<unsigned>(text.size()); }
+
+// What an audit plugin is told when a client has gone.
+class AuditedDeparture final : public Departure {
+ public:
+  AuditedDeparture(const Security_context& who, my_thread_id id)
+      : id_(id),
+        user_(text(who.user)),
+        priv_user_(who.priv_user),
+        external_user_(text(who.external_user)),
+        proxy_user_(who.proxy_user),
+        host_(text(who.host)),
+        ip_(text(who.ip)) {}
+
+  void tell() const override {
+    mysql_event_connection event{};
+    event.event_subclass = MYSQL_AUDIT_CONNECTION_DISCONNECT;
+    event.thread_id = static_cast<unsigned long>(id_);
+    event.user = user_.c_str();
+    event.user_length = length(user_);
+    event.priv_user = priv_user_.c_str();
+    event.priv_user_length = length(priv_user_);
+    event.external_user = external_user_.c_str();
+    event.external_user_length = length(external_user_);
+    event.proxy_user = proxy_user_.c_str();
+    event.proxy_user_length = length(proxy_user_);
+    event.host = host_.c_str();
+    event.host_length = length(host_);
+    event.ip = ip_.c_str();
+    event.ip_length = length(ip_);
+    event.database = null_clex_str;
+    mysql_audit_notify(current_thd, MYSQL_AUDIT_CONNECTION_CLASS, &event);
+    mysql_audit_release(current_thd);
+  }
+
+ private:
+  const my_thread_id id_;
+  const std::string user_;
+  const std::string priv_user_;
+  const std::string external_user_;
+  const std::string proxy_user_;
+  const std::string host_;
+  const std::string ip_;
+};
+
+}  // namespace
 
 void keep_open(Vio& vio) {
   vio.vioclose = [](Vio*) { return 0; };
@@ -32,10 +83,16 @@ LogInThd::~LogInThd() {
 bool LogInThd::password_has_expired() const { return thd_->main_security_ctx.password_expired; }
 
 std::unique_ptr<LoggedIn> LogInThd::take_account() {
-  auto account = std::make_unique<LoggedInAccount>(thd_->main_security_ctx, thd_->user_connect);
+  auto account = std::make_unique<LoggedInAccount>(thd_->main_security_ctx, thd_->user_connect,
+                                                   thd_->thread_id);
   thd_->user_connect = nullptr;
   is_taken_ = true;
   return account;
+}
+
+std::unique_ptr<Departure> LoggedInAccount::departure() const {
+  if (!mysql_audit_connection_enabled()) return nullptr;
+  return std::make_unique<AuditedDeparture>(context_, id_);
 }
 
 }  // namespace hs::mysqld::server
