@@ -210,17 +210,23 @@ def test_processlist_shows_the_workers(
     )
     # A request of an earlier test may still wait for its lock, for handlersocket_lock_wait_timeout.
     deadline = time.monotonic() + 30
-    idle = ("handlersocket", "Sleep", "handlersocket: waiting for requests")
-    while set(states()) != {idle} and time.monotonic() < deadline:
+    what = [
+        "reader, waiting for requests",
+        "writer, waiting for requests",
+        "streamer, waiting for long requests",
+        "waiting for log-ins",
+    ]
+    idle = {("handlersocket", "Sleep", f"handlersocket: {each}") for each in what}
+    while set(states()) != idle and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert set(states()) == {idle}
+    assert set(states()) == idle
     assert len(states()) >= threads
     index = writer.index(database.name, "c", ["id", "a"])
     with database.connect() as holder, database.wire(write=True) as wire:
         holder.run("BEGIN", "SELECT * FROM c WHERE id = 1 FOR UPDATE")
         wire.ask(b"P\t1\t%s\tc\t\tid,a\n" % database.name.encode())
         wire.send(b"1\t=\t1\t1\t1\t0\tU\t1\t7\n")
-        busy = ("handlersocket", "Query", "handlersocket: writing")
+        busy = ("handlersocket", "Query", "handlersocket: writing aside")
         # The lock is waited for in tries of a second, and between two of them nobody is busy.
         deadline = time.monotonic() + 5
         while busy not in (seen := states()) and time.monotonic() < deadline:
@@ -229,3 +235,24 @@ def test_processlist_shows_the_workers(
         holder.run("COMMIT")
         assert wire.lines(1) == [b"0\t1\t1"]
     assert index.find(1) == [(b"1", b"7")]
+
+
+def test_processlist_shows_since_when(sql: Sql, reader: Client, database: Database) -> None:
+    """A thread that rests shows since when it has rested, and one that works since when it works."""
+
+    def times() -> list[int]:
+        query = (
+            "SELECT time FROM information_schema.processlist WHERE user = 'handlersocket'"
+            " AND state LIKE 'handlersocket: reader%'"
+        )
+        return [int(row[0] or 0) for row in sql.rows(query)]
+
+    index = reader.index(database.name, "c", ["id"])
+    time.sleep(2.5)
+    assert max(times()) >= 2
+    for _ in range(20):
+        index.find(1)
+    deadline = time.monotonic() + 1
+    while min(times()) >= 1 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert min(times()) == 0

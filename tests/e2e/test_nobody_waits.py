@@ -162,7 +162,7 @@ def test_kill_ends_a_find_that_finds_nothing(database: Database) -> None:
     request = b"1\t>\t1\t0\t1\t0" + b"\tF\t=\t0\t0" * 1000 + b"\tF\t=\t0\t1\n"
     ids = (
         "SELECT id FROM information_schema.processlist"
-        " WHERE user = 'handlersocket' AND state = 'handlersocket: reading'"
+        " WHERE user = 'handlersocket' AND state = 'handlersocket: streaming'"
     )
     with database.wire() as wire:
         wire.ask(OPEN)

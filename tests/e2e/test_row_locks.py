@@ -340,7 +340,7 @@ def test_kill_ends_the_wait(locks_server: ServerInstance, sql: Sql, blocker: Sql
         wait_until(lambda: sql.status("Innodb_row_lock_current_waits") > 0, "a streamer waits")
         (number,) = sql.row(
             "SELECT id FROM information_schema.processlist"
-            " WHERE user = 'handlersocket' AND state = 'handlersocket: writing'"
+            " WHERE user = 'handlersocket' AND state = 'handlersocket: writing aside'"
         )
         sql.run(f"KILL QUERY {int(number or 0)}")
         assert asking.join() == "1 1317"

@@ -41,6 +41,16 @@ struct Port {
   std::unique_ptr<net::Server> server;
 };
 
+const char* idle_state(net::Role role, bool writes) {
+  switch (role) {
+    case net::Role::streamer: return "handlersocket: streamer, waiting for long requests";
+    case net::Role::log_in: return "handlersocket: waiting for log-ins";
+    case net::Role::worker: break;
+  }
+  return writes ? "handlersocket: writer, waiting for requests"
+                : "handlersocket: reader, waiting for requests";
+}
+
 // A worker, streamer or log-in thread: a thread of the server with a store of its own.
 class HostedRunner final : public session::PassRunner {
  public:
@@ -49,6 +59,7 @@ class HostedRunner final : public session::PassRunner {
                                             CounterBlock& counters) {
     const bool streams = role != net::Role::worker;
     HostThreadConfig thread = port.host;
+    thread.idle_state = idle_state(role, port.store.writes);
     thread.waits_for_rows = streams;
     if (streams) thread.watch = nullptr;
     std::unique_ptr<HostThread> host = HostThread::attach(thread);

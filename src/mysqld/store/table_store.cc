@@ -14,6 +14,7 @@ namespace {
 
 using protocol::ReplyWriter;
 using store::Outcome;
+using store::PassMode;
 using store::Verdict;
 
 // How much of its worker's memory a find may take before it goes to a streamer.
@@ -81,8 +82,14 @@ void TableStore::begin_work() {
   working_ = true;
   if (host_.killed()) host_.forgive();
   host_.refresh_variables();
-  host_.show_state(config_.writes ? "handlersocket: writing" : "handlersocket: reading");
+  host_.show_state(what_it_does());
   begin_transaction();
+}
+
+const char* TableStore::what_it_does() const {
+  if (mode_ == PassMode::aside) return "handlersocket: writing aside";
+  if (config_.streams) return "handlersocket: streaming";
+  return config_.writes ? "handlersocket: writing" : "handlersocket: reading";
 }
 
 // On the write port every request runs in a transaction, even a find. A write that was committed

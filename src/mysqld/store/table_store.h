@@ -78,6 +78,7 @@ class TableStore final : public store::Store {
   store::Outcome may_open(const store::Caller& caller, const std::string& database,
                           const std::string& table);
   void sweep_plans();
+  const char* what_it_does() const;
   void begin_work();
   void begin_transaction();
   store::Outcome open_for_reading(IndexPlan& plan, OpenTable*& opened);

@@ -91,7 +91,7 @@ void HostThread::wait_for_rows(bool to_the_end) {
 
 void HostThread::show_state(const char* state) { server::show(thd_, true, state); }
 
-void HostThread::show_idle() { server::show(thd_, false, "handlersocket: waiting for requests"); }
+void HostThread::show_idle() { server::show(thd_, false, config_.idle_state); }
 
 void HostThread::refresh_variables() {
   auto& mine = thd_->variables;

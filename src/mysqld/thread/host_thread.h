@@ -18,6 +18,8 @@ class THD;
 namespace hs::mysqld {
 
 struct HostThreadConfig {
+  // What SHOW PROCESSLIST shows while the thread has nothing to do: a string literal.
+  const char* idle_state = "handlersocket";
   // longest wait for a row, or for a metadata lock at a commit
   const Setting<std::uint32_t>* lock_wait_timeout_s = nullptr;  // outlives the thread
   // A streamer waits for a row for a while, and then lets others have their turn. A worker gives up
@@ -46,7 +48,8 @@ class HostThread {
   // Forgets a KILL, so that the worker can continue.
   void forgive();
 
-  // What SHOW PROCESSLIST shows while the worker works. It must be a string literal.
+  // What SHOW PROCESSLIST shows while the worker works. It must be a string literal. Its time
+  // begins when the worker has had nothing to do.
   void show_state(const char* state);
   void show_idle();
 

@@ -64,6 +64,7 @@ void set_session_variable(THD* thd, const char* name, long long value) {
 }
 
 void show(THD* thd, bool works, const char* state) {
+  if (!works || thd->get_command() == COM_SLEEP) thd->set_time();
   // Never COM_DAEMON, because KILL does not find such threads.
   thd->set_command(works ? COM_QUERY : COM_SLEEP);
   thd_proc_info(thd, state);

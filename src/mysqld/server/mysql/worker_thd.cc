@@ -68,6 +68,7 @@ void set_session_variable(THD* thd, const char* name, long long value) {
 }
 
 void show(THD* thd, bool works, const char* state) {
+  if (!works || thd->get_command() == COM_SLEEP) thd->set_time();
   thd->set_command(works ? COM_QUERY : COM_SLEEP);
   thd->set_proc_info(state);
 }
