@@ -238,7 +238,7 @@ def test_processlist_shows_the_workers(
 
 
 def test_processlist_shows_since_when(sql: Sql, reader: Client, database: Database) -> None:
-    """A thread that rests shows since when it has rested, and one that works since when it works."""
+    """A thread that rests shows since when, and so does one that works."""
 
     def times() -> list[int]:
         query = (
