@@ -351,7 +351,7 @@ class TestWhatCannotBeParked:
         stall(database, client, case, parks=False)
         (streamer,) = database.sql.row(
             "SELECT id FROM information_schema.processlist WHERE user = 'handlersocket'"
-            " AND state LIKE '%reading%'"
+            " AND state LIKE '%streaming%'"
         )
         assert streamer is not None
         started = time.monotonic()
