@@ -2,7 +2,7 @@
 # make deb: the Debian package handlersocket2, in build/deb. setup/package holds what only it needs.
 #
 # The package carries the plugin's source and builds it on the machine where it is installed, because
-# a plugin fits one version of the server alone. hs-bench fits every server, so it is built here.
+# a plugin fits one version of the server alone. hs-bench and hs-top fit every server, so they are made here.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source setup/own_server.sh
 
@@ -16,6 +16,7 @@ tree=build/deb/tree
 rm -rf build/deb
 mkdir -p "$tree"/{DEBIAN,usr/sbin,usr/lib/handlersocket2,usr/src/handlersocket2/{setup,bench},usr/share/doc/handlersocket2}
 install -Ds build/package/bench/hs-bench "$tree/usr/bin/hs-bench"
+setup/hs_top.sh "$tree/usr/bin/hs-top"
 
 sources=$tree/usr/src/handlersocket2
 cp -r CMakeLists.txt cmake src LICENSE "$sources/"
@@ -42,7 +43,7 @@ done
 documents=$tree/usr/share/doc/handlersocket2
 cp README.md docs/*.md "$documents/"
 gzip -9n <CHANGELOG.md >"$documents/changelog.gz"
-printf 'The plugin, hs-bench and this package: GPL-2.0-only, /usr/share/common-licenses/GPL-2.\n' >"$documents/copyright"
+printf 'The plugin, hs-bench, hs-top and this package: GPL-2.0-only, /usr/share/common-licenses/GPL-2.\n' >"$documents/copyright"
 
 install -m 755 setup/package/{postinst,prerm,postrm} "$tree/DEBIAN/"
 install -m 644 setup/package/triggers "$tree/DEBIAN/"
@@ -58,7 +59,7 @@ Section: database
 Priority: optional
 Maintainer: The HandlerSocket 2 project <handlersocket2@localhost>
 Installed-Size: $(du -sk --exclude=DEBIAN "$tree" | cut -f1)
-Depends: $libraries, binutils, cmake (>= 3.25), debian-archive-keyring, g++ (>= 4:12), libcli11-dev, ninja-build, xz-utils
+Depends: $libraries, binutils, cmake (>= 3.25), debian-archive-keyring, g++ (>= 4:12), libcli11-dev, ninja-build, python3, python3-pymysql, xz-utils
 Enhances: mariadb-server, mysql-server
 Description: HandlerSocket protocol for MariaDB and MySQL
  A plugin that reads and writes tables past the SQL parser and the optimizer.

@@ -3,7 +3,7 @@
 #
 #   setup/install.sh [NAME]         NAME: which server is expected; without it, whichever is there
 #
-# Adds hs-bench and a commented sample configuration; loads nothing and restarts nothing. DESTDIR is a
+# Adds hs-bench, hs-top and a commented sample configuration; loads nothing and restarts nothing. DESTDIR is a
 # folder to take for /.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source setup/own_server.sh
@@ -41,7 +41,7 @@ else
   say "looking for the headers of $name $installed"
   setup/server.sh "$name" --must-be "$installed"
 fi
-setup/packages.sh build
+setup/packages.sh build top
 setup/server.sh "$name"
 fits
 # shellcheck source=setup/server_mariadb.sh
@@ -60,7 +60,8 @@ mkdir -p "$directory"
 install -m 644 "build/$name/src/mysqld/handlersocket2.so" "$directory/handlersocket2.so.new"
 mv "$directory/handlersocket2.so.new" "$directory/handlersocket2.so"
 install -D -m 755 "build/$name/bench/hs-bench" "$bench_program"
-say "installed $directory/handlersocket2.so for $name, $installed, and $bench_program"
+setup/hs_top.sh "$top_program"
+say "installed $directory/handlersocket2.so for $name, $installed, $bench_program and $top_program"
 
 # shellcheck disable=SC2154  # set by the file of the kind
 if [[ -e $sample ]]; then

@@ -3,6 +3,8 @@
 
 # shellcheck disable=SC2034  # used by the scripts that source this one
 bench_program=${DESTDIR:-}/usr/local/bin/hs-bench
+# shellcheck disable=SC2034
+top_program=${DESTDIR:-}/usr/local/bin/hs-top
 
 # The program of the machine's server. MariaDB's package also has a link with MySQL's name.
 find_server() {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that a job needs and this machine lacks.
 #
-#   setup/packages.sh build|test|bench|lint|deb...
+#   setup/packages.sh build|top|test|bench|lint|deb...
 #
 # Checks for the program or library itself, not for its package: a compiler from elsewhere is fine.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -56,6 +56,10 @@ for job in "$@"; do
         need_command default-jdk-headless javac
         need_command maven mvn
       fi
+      ;;
+    top)
+      need python3 /usr/bin/python3 -c 'import curses'
+      need python3-pymysql /usr/bin/python3 -c 'import pymysql'
       ;;
     lint)
       need_command clang-format-14 clang-format-14

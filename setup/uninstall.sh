@@ -27,7 +27,7 @@ settings=$("$server" --print-defaults 2>/dev/null | grep -oE -- '--(loose[-_])?[
 
 # The sample goes as well, as long as nobody has changed it.
 removed=()
-for file in "$library" "$bench_program" "$sample"; do
+for file in "$library" "$bench_program" "$top_program" "$sample"; do
   [[ -e $file ]] || continue
   if [[ $file == "$sample" ]] && ! cmp -s <(sample_settings "$server") "$sample"; then
     say "left $sample, because it was changed"

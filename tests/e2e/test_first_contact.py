@@ -234,10 +234,11 @@ class TestOwnServer:
         monkeypatch.setenv("DESTDIR", str(machine))
         library = Path(f"{machine}{self.plugins}/handlersocket2.so")
         bench = machine / "usr/local/bin/hs-bench"
+        top = machine / "usr/local/bin/hs-top"
         sample = machine / "etc/mysql/mariadb.conf.d/60-handlersocket.cnf"
         uninstall = REPOSITORY / "setup/uninstall.sh"
-        for file in (library, bench, sample):
-            file.parent.mkdir(parents=True)
+        for file in (library, bench, top, sample):
+            file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(bytes(5000))
 
         self.settings.write_text("--plugin_load_add=handlersocket=x --loose_handlersocket_port=1\n")
@@ -252,7 +253,7 @@ class TestOwnServer:
             assert f"a running server has loaded {library}" in line
 
         code, line = run(uninstall, path=programs, told="== left")  # the sample, which is changed
-        assert (code, line) == (0, f"== removed {library} {bench}")
+        assert (code, line) == (0, f"== removed {library} {bench} {top}")
         assert sample.exists()
         assert not library.exists()
         code, line = run(uninstall, path=programs, told="== left")

@@ -84,6 +84,9 @@ sql 'CREATE DATABASE t; CREATE TABLE t.t (i INT PRIMARY KEY) ENGINE=InnoDB; INSE
 
 step "install of the package" install /root/handlersocket2.deb
 [[ -x /usr/bin/hs-bench ]] || fail "hs-bench is missing"
+# The plugin is not loaded yet.
+hs-top --once >"$log" 2>&1 || fail "hs-top does not run"
+grep -q "the plugin handlersocket is not loaded" "$log" || fail "hs-top does not reach the server"
 
 # Everything that needs a library.
 with_builds() {
@@ -154,6 +157,8 @@ else
   step "restart" restart
   without_plugin
 fi
+
+[[ -z $old ]] || hs-top --once | grep -q '^requests/s' || fail "hs-top shows no requests"
 
 step "removal" apt-get -qy remove handlersocket2
 [[ ! -e $plugin ]] || fail "the library stays after a removal"
