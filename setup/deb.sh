@@ -42,6 +42,7 @@ done
 
 documents=$tree/usr/share/doc/handlersocket2
 cp README.md docs/*.md "$documents/"
+cp -r docs/images tools/grafana "$documents/"
 gzip -9n <CHANGELOG.md >"$documents/changelog.gz"
 printf 'The plugin, hs-bench, hs-top and this package: GPL-2.0-only, /usr/share/common-licenses/GPL-2.\n' >"$documents/copyright"
 

@@ -19,7 +19,6 @@ from hs_top.screen import Line, Style, as_text, screen
 from hs_top.terminal import Terminal
 
 INTERRUPTED = 130  # the exit code of a program that Ctrl-C has ended
-FIXED_LINES = 12  # of the screen, beside the rows of its lists
 
 
 class Ended(Exception):
@@ -113,7 +112,7 @@ def _show(terminal: Terminal, server: Server, way: Way, wish: Wish, first: Readi
 
 def _lines(shown: Difference, way: Way, size: tuple[int, int], trouble: str) -> list[Line]:
     columns, height = size
-    lines = screen(shown, way.name, columns, max(height - FIXED_LINES, 0))
+    lines = screen(shown, way.name, columns, height=height - bool(trouble))
     if trouble:
         lines[1:1] = [[(trouble[:columns], Style.ALARM)]]
     return lines

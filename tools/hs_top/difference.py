@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from hs_top.reading import Reading, Row
+from hs_top.latencies import Latency, latencies
+from hs_top.reading import Reading, Row, Table
 
 KINDS = ("find", "find_modify", "insert", "open_index", "auth")
 # Counters that stand still in a healthy server.
@@ -85,6 +86,15 @@ class Difference:
         found = [self._busy(old.get(row["id"]), row) for row in self.now.connections.rows]
         return sorted(found, key=lambda one: one.weight, reverse=True)
 
+    def latencies(self) -> list[Latency]:
+        """Of the requests between the readings. Empty, too, if the plugin does not tell."""
+        before = self._before.tables.get("latency", Table()) if self._before else None
+        return (
+            latencies(before.rows, self.now.tables["latency"].rows)
+            if (before is not None and "latency" in self.now.tables)
+            else []
+        )
+
     def states(self) -> dict[str, int]:
         """How many connections are in each state. Those that were not read wait for clients."""
         found: dict[str, int] = {}
@@ -119,6 +129,7 @@ class Difference:
                 and (rate := self.rate(name)) is not None
             },
             "requests": round(self.requests() or 0.0, 1) if self.seconds else None,
+            "latencies": [asdict(one) for one in self.latencies()],
             "states": self.states(),
             "busiest": [
                 {

@@ -20,6 +20,7 @@ FIRST_CLIENT_ERROR = 2000  # smaller ones are the server's own
 BUSY = "WHERE idle_ms < %s OR waiting_bytes > 0 OR state <> 'waiting' ORDER BY idle_ms LIMIT %s"
 
 PREFIX = "handlersocket_"
+TABLES = ("latency",)
 Row = Mapping[str, Any]
 
 
@@ -45,16 +46,15 @@ class Reading:
     counters: Mapping[str, int]
     most_waiting_bytes: int
     connections: Table
-    # By the same names. Servers with an older plugin lack some tables.
+    # By the same names. An older plugin lacks some tables, and then they are not here.
     tables: Mapping[str, Table] = field(default_factory=dict)
 
 
 class Server:
     """One SQL session, which is made when it is needed and after each failure. Not thread-safe."""
 
-    def __init__(self, way: Way, optional_tables: Sequence[str] = ()) -> None:
+    def __init__(self, way: Way) -> None:
         self._way = way
-        self._optional = optional_tables
         self._session: Any = None
         self._version = ""
         self._schema = ""
@@ -105,6 +105,7 @@ class Server:
         )
         settings = self._numbers("SHOW GLOBAL VARIABLES WHERE Variable_name LIKE %s")
         at = time.monotonic()
+        there = self._tables_that_are_there()
         return Reading(
             at=at,
             server=self._version,
@@ -112,7 +113,7 @@ class Server:
             counters=status,
             most_waiting_bytes=settings.get("max_waiting_bytes", 0),
             connections=self._connections(status.get("connections", 0), interval),
-            tables={name: self._table(name) for name in self._optional},
+            tables={name: self._table(name) for name in TABLES if name in there},
         )
 
     def _connections(self, there: int, interval: float) -> Table:
@@ -142,6 +143,14 @@ class Server:
             return Table(remark=_in_one_line(error))
         remark = warnings[0]["Message"] if warnings else ""
         return Table([{key.lower(): cell for key, cell in row.items()} for row in rows], remark)
+
+    def _tables_that_are_there(self) -> set[str]:
+        rows = self._rows(
+            "SELECT table_name AS name FROM information_schema.tables"
+            " WHERE table_schema = %s AND table_name LIKE 'handlersocket%%'",
+            (self._schema,),
+        )
+        return {row["name"].lower().removeprefix(PREFIX) for row in rows}
 
     def _numbers(self, query: str) -> dict[str, int]:
         found = {}

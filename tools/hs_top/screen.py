@@ -23,16 +23,21 @@ Line = list[tuple[str, Style]]
 Column = tuple[str, int, bool]
 LABEL = 11  # columns for what a line is about
 CELL = 14  # columns for a number and its name
-SMALLEST_LIST = 3  # rows of a list that is shown at all
+LINES_OF_A_LIST = 3  # besides its rows
 
 
-def screen(diff: Difference, place: str, width: int, rows: int) -> list[Line]:
-    """Lines of at most `width` columns; lists of connections and indexes of at most `rows` rows."""
+def screen(
+    diff: Difference, place: str, width: int, rows: int | None = None, height: int = 0
+) -> list[Line]:
+    """Lines of at most `width` columns. Lists have `rows` rows, or what `height` leaves them."""
     head = [_heading(diff, place, width)]
     if not diff.now.counters:
         head.append([("the plugin handlersocket is not loaded on this server", Style.ALARM)])
         return [_cut(line, width) for line in head]
-    lines = [*head, *_work(diff), [], *_connections(diff, width, rows)]
+    lines = [*head, *_work(diff), *_latencies(diff, width)]
+    if rows is None:
+        rows = max(height - len(lines) - LINES_OF_A_LIST, 0)
+    lines += [[], *_connections(diff, width, rows)]
     return [_cut(line, width) for line in lines]
 
 
@@ -127,6 +132,36 @@ def _alarms(diff: Difference) -> Line:
     return line
 
 
+LATENCIES: Sequence[Column] = (
+    ("LATENCY", 12, False),
+    ("PORT", 5, False),
+    ("REQUESTS/S", 10, True),
+    ("MEDIAN", 8, True),
+    ("95 %", 8, True),
+    ("99 %", 8, True),
+    ("LONGEST", 8, True),
+)
+
+
+def _latencies(diff: Difference, width: int) -> list[Line]:
+    """A line for each kind of request that there was. Nothing if the plugin has no such table."""
+    if "latency" not in diff.now.tables:
+        return []
+    rows = [
+        [
+            one.kind,
+            one.port,
+            words.rate(one.count / diff.seconds),
+            words.latency(one.p50),
+            words.latency(one.p95),
+            words.latency(one.p99),
+            words.latency(one.longest),
+        ]
+        for one in diff.latencies()
+    ]
+    return [[], *_list(LATENCIES, rows, width)]
+
+
 CONNECTIONS: Sequence[Column] = (
     ("ID", 8, True),
     ("PORT", 5, False),
@@ -149,7 +184,7 @@ def _connections(diff: Difference, width: int, rows: int) -> list[Line]:
     title: Line = [("busiest connections", Style.STRONG), (f"  {states}", Style.FAINT)]
     if table.remark:
         title = [*title[:1], (f"  {words.printable(table.remark)}", Style.ALARM)]
-    if rows < SMALLEST_LIST or not table.rows:
+    if not rows or not table.rows:
         return [title]
     return [title, *_list(CONNECTIONS, [_cells(one) for one in diff.busiest()[:rows]], width)]
 
@@ -171,9 +206,9 @@ def _cells(one: Busy) -> list[str]:
 
 
 def _list(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[Line]:
-    """A table. The last column gets the room that the others leave."""
+    """A table. If the last column has no width, it gets the room that the others leave."""
     rest = max(width - sum(size + 1 for _, size, _ in columns[:-1]), 0)
-    sizes = [size for _, size, _ in columns[:-1]] + [rest]
+    sizes = [size or rest for _, size, _ in columns]
 
     def line(cells: Sequence[str]) -> str:
         return " ".join(
