@@ -51,6 +51,22 @@ def test_names_in_capitals(data_root: Path, watch: Any) -> None:
                 assert wire.ask(b"P\t1\t%b\tt\t\tid\n" % name) == DENIED
 
 
+@pytest.mark.parametrize("lower_case", [0, 1])
+def test_a_prefix_is_no_way_around(data_root: Path, watch: Any, lower_case: int) -> None:
+    """MariaDB takes `#mysql50#shop` for another name of `shop`."""
+    settings = {"lower_case_table_names": lower_case, "handlersocket_databases": "-shop"}
+    with running_server(data_root, watch, **settings) as server, Sql(server.socket) as sql:
+        for name in ("shop", "forum"):
+            sql.run(f"CREATE DATABASE {name}", f"CREATE TABLE {name}.t (id INT PRIMARY KEY)")
+        for port in (server.hs_port, server.hs_port_wr):
+            with Wire(port) as wire:
+                for prefix in (b"#mysql50#", b"#MYSQL50#"):
+                    for names in (b"%bshop\tt", b"%bforum\tt", b"forum\t%bt"):
+                        reply = wire.ask(b"P\t1\t%b\t\tid\n" % (names % prefix))
+                        assert reply == b"1\t1\topen_table", (prefix, names)
+                assert wire.ask(b"P\t1\tforum\tt\t\tid\n") == b"0\t1"
+
+
 @pytest.mark.parametrize("setting", ["shop,,forum", ",", "-", "shop,-"])
 def test_an_empty_name_is_refused(data_root: Path, watch: Any, setting: str) -> None:
     with running_server(data_root, watch, handlersocket_databases=setting) as server:

@@ -2,6 +2,8 @@
 // the same names.
 #include "mysqld/server/table_opening.h"
 
+#include <strings.h>
+
 #include "mysqld/server/api.h"
 
 namespace hs::mysqld::server {
@@ -28,10 +30,19 @@ std::uint8_t trigger_event(Purpose purpose) {
   return 0;
 }
 
+// MariaDB takes `#mysql50#shop` for another name of what is stored as `shop`. Whoever compares names
+// would take it for something else.
+bool begins_with_prefix(std::string_view name) {
+  constexpr std::string_view prefix = "#mysql50#";
+  return name.size() >= prefix.size() &&
+         ::strncasecmp(name.data(), prefix.data(), prefix.size()) == 0;
+}
+
 }  // namespace
 
 bool is_name(std::string_view name) {
-  return !name.empty() && !my_isspace(system_charset_info, name.back()) &&
+  return !name.empty() && !begins_with_prefix(name) &&
+         !my_isspace(system_charset_info, name.back()) &&
          name.find('\0') == std::string_view::npos &&
          well_formed_length(system_charset_info, name) == name.size() &&
          count_characters(system_charset_info, name) <= NAME_CHAR_LEN;
