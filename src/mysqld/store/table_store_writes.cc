@@ -286,6 +286,8 @@ Status TableStore::modify_row(IndexPlan& plan, OpenTable& opened, const protocol
   bool counted = false;
   if (Status status = writer_.modify(opened, plan, request, counted); !status.ok()) return status;
   meter_.spend(store::Budget::steps_of_a_change);
+  // A trigger may take long for each row. A worker's write is interrupted by its watch.
+  if (mode_ == PassMode::aside) meter_.look();
   if (counted) ++count;
   return {};
 }
