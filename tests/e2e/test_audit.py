@@ -17,6 +17,13 @@ from support_servers import running_server, wait_until
 pytestmark = pytest.mark.skipif(ON_MYSQL, reason="Debian's MySQL has no audit plugin")
 
 LOG_IN = b"A\t2\tann\tsecret\n"
+BUSY = (
+    "SELECT COUNT(*) FROM information_schema.processlist"
+    " WHERE user = 'handlersocket' AND command <> 'Sleep'"
+)
+AUDIT_PLUGINS = (
+    "SELECT COUNT(*) FROM information_schema.plugins WHERE plugin_name = 'server_audit'"
+)
 OPEN = b"P\t1\tshop\tt\t\tv\n"
 
 
@@ -28,15 +35,16 @@ def audited(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
         "server_audit_events": "CONNECT,TABLE",
         "plugin_load_add": "server_audit",
     }
-    with running_server(data_root, watch, **settings) as instance, Sql(instance.socket) as sql:
-        sql.run(
-            "CREATE DATABASE shop",
-            "CREATE TABLE shop.t (id INT PRIMARY KEY, v INT)",
-            "INSERT INTO shop.t VALUES (7, 0)",
-            "CREATE USER ann@localhost IDENTIFIED BY 'secret'",
-            "CREATE USER ben@localhost IDENTIFIED BY 'secret'",
-            "GRANT SELECT, UPDATE ON shop.* TO ann@localhost",
-        )
+    with running_server(data_root, watch, **settings) as instance:
+        with Sql(instance.socket) as sql:
+            sql.run(
+                "CREATE DATABASE shop",
+                "CREATE TABLE shop.t (id INT PRIMARY KEY, v INT)",
+                "INSERT INTO shop.t VALUES (7, 0)",
+                "CREATE USER ann@localhost IDENTIFIED BY 'secret'",
+                "CREATE USER ben@localhost IDENTIFIED BY 'secret'",
+                "GRANT SELECT, UPDATE ON shop.* TO ann@localhost",
+            )
         yield instance
 
 
@@ -65,8 +73,21 @@ def test_wrong_passwords(audited: ServerInstance) -> None:
     with Wire(audited.hs_port) as wire:
         assert wire.ask(b"A\t2\tann\tguess\n") == b"1\t1\t1045"
     assert [(event, error) for event, _, error in trail(audited, "ann")] == [
-        ("FAILED_CONNECT", 1045)
+        ("FAILED_CONNECT", 1045),
+        ("DISCONNECT", 0),
     ]
+
+
+def test_log_ins_that_are_refused_after_the_password(audited: ServerInstance) -> None:
+    with Sql(audited.socket) as sql, Wire(audited.hs_port) as wire:
+        sql.run("ALTER USER ben@localhost PASSWORD EXPIRE")
+        assert wire.ask(LOG_IN.replace(b"ann", b"ben")).startswith(b"1\t1\t")
+        sql.run("SET GLOBAL init_connect = 'SELECT * FROM nowhere.t'")
+        assert wire.ask(LOG_IN).startswith(b"1\t1\t")
+    for user in ("ann", "ben"):
+        events = trail(audited, user)
+        assert [event for event, _, _ in events] == ["CONNECT", "DISCONNECT"]
+        assert events[0][1] == events[1][1]
 
 
 def test_another_log_in_ends_the_first(audited: ServerInstance) -> None:
@@ -94,6 +115,30 @@ def test_the_end_of_the_plugin(audited: ServerInstance, how: str) -> None:
             audited.stop()
     events = [event for event, _, _ in trail(audited, "ann")]
     assert sorted(events) == ["CONNECT", "CONNECT", "DISCONNECT", "DISCONNECT"]
+
+
+def test_the_audit_plugin_can_go(audited: ServerInstance) -> None:
+    """No thread keeps it when its pass is over. A session of SQL keeps it until its next statement."""
+    with Sql(audited.socket) as sql:
+        sql.run(
+            "CREATE TRIGGER shop.u AFTER UPDATE ON shop.t FOR EACH ROW SET @x = 1",
+            "GRANT TRIGGER ON shop.* TO ann@localhost",
+        )
+        with Wire(audited.hs_port) as read, Wire(audited.hs_port_wr) as write:
+            for wire in (read, write):
+                assert wire.ask(LOG_IN) == b"0\t1"
+                assert wire.ask(OPEN) == b"0\t1"
+                assert wire.ask(b"1\t=\t1\t7\n") == b"0\t1\t0"
+                # A streamer executes it.
+                values = b"\t".join(b"%d" % number for number in range(10, 5_010))
+                request = b"1\t=\t1\t0\t10\t0\t@\t0\t5000\t" + values
+                assert wire.ask(request + b"\n") == b"0\t1"
+            assert write.ask(b"1\t=\t1\t7\t1\t0\t+\t1\n") == b"0\t1\t1"
+            assert write.ask(b"1\t+\t1\t8\n").startswith(b"1\t1\t")
+            wait_until(lambda: sql.number(BUSY) == 0, "all threads rest")
+            # If another session keeps it, it stays until the shutdown, and nobody can install it.
+            sql.run("UNINSTALL PLUGIN server_audit")
+            wait_until(lambda: sql.number(AUDIT_PLUGINS) == 0, "the audit plugin has gone", 3)
 
 
 def test_tables_that_are_used(audited: ServerInstance) -> None:

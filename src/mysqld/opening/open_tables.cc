@@ -170,6 +170,7 @@ void OpenTables::close_tables() {
 void OpenTables::release() {
   close_tables();
   server::release_metadata_locks(thd_);
+  server::release_audit_plugins(thd_);
   // Finds leave warnings, too: the expression of a virtual column may warn.
   server::forget_warnings(thd_);
   server::free_memory(thd_);

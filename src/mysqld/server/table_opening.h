@@ -71,6 +71,9 @@ bool is_refused_beside_others(Status status);
 // Gives back every table. The transaction and its metadata locks stay.
 void close_tables(THD* thd, bool opened_with_needs);
 void release_metadata_locks(THD* thd);
+// Audit plugins that were told something are kept by the thread until it says that they may go, as
+// SQL does after each statement. Cheap if there are none.
+void release_audit_plugins(THD* thd);
 
 // Each family's part of the functions above.
 // A part of is_servable().

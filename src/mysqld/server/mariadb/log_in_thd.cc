@@ -72,6 +72,8 @@ LogInThd::LogInThd(const Client& client, Vio* vio)
 }
 
 LogInThd::~LogInThd() {
+  // The audit trail has been told that it began, also if it was refused after the password.
+  if (!is_taken_) mysql_audit_notify_connection_disconnect(thd_, 0);
   end_connection(thd_);
   // Not sooner: the statistics of users name the account at its end.
   if (is_taken_) thd_->main_security_ctx.init();

@@ -116,4 +116,6 @@ void end_statement_with_needs(THD* thd) { thd->free_items(); }
 
 void release_metadata_locks(THD* thd) { thd->release_transactional_locks(); }
 
+void release_audit_plugins(THD* thd) { mysql_audit_release(thd); }
+
 }  // namespace hs::mysqld::server

@@ -36,6 +36,7 @@
 #include <sql/protocol_classic.h>
 #include <sql/replication.h>
 #include <sql/set_var.h>
+#include <sql/sql_audit.h>
 #include <sql/sql_base.h>
 #include <sql/sql_connect.h>
 #include <sql/sql_foreign_key_constraint.h>

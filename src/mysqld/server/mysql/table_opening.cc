@@ -84,4 +84,6 @@ void release_metadata_locks(THD* thd) {
   thd->mdl_context.release_transactional_locks();
 }
 
+void release_audit_plugins(THD* thd) { mysql_audit_release(thd); }
+
 }  // namespace hs::mysqld::server
