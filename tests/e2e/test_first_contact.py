@@ -309,6 +309,44 @@ class TestDemo:
         assert capfd.readouterr() == ("", f"error: {reason}\n")
         assert not demo.BASE_DIR.exists()
 
+    def test_a_demo_that_runs_goes_on_if_the_next_cannot(
+        self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert self.main(monkeypatch) == 0
+        running = demo.running_pid()
+        assert demo.running_ports() == set(self.ports)
+        capfd.readouterr()
+        own = self.ports
+        with socket.create_server(("127.0.0.1", free_port())) as other:
+            taken = other.getsockname()[1]
+            self.ports = own[0], taken
+            assert self.main(monkeypatch) == 1
+        reason = f"port {taken} is taken by another program: Address already in use"
+        assert capfd.readouterr() == ("", f"error: {reason}\n")
+        assert demo.running_pid() == running is not None
+        # Its own ports are no obstacle.
+        self.ports = own
+        assert self.main(monkeypatch) == 0
+        assert demo.running_pid() not in {running, None}
+
+    def test_a_secret_for_one_port_alone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        file = tmp_path / "my.cnf"
+        file.write_text("[mysqld]\nhandlersocket_plain_secret = sesame\n")
+        assert self.main(monkeypatch, "--settings", file) == 1
+        assert capfd.readouterr() == (
+            "",
+            f"error: MYCNF={file} sets one of handlersocket_plain_secret and"
+            " handlersocket_plain_secret_wr, so nobody could use the other port: set both\n",
+        )
+        assert not demo.BASE_DIR.exists()
+        file.write_text(
+            "[mysqld]\nhandlersocket_plain_secret = sesame\n"
+            "handlersocket_anonymous_account = root@localhost\n"
+        )
+        assert self.main(monkeypatch, "--settings", file) == 0
+
     @pytest.mark.usefixtures("interruptible")
     def test_an_interruption_while_rows_are_loaded(
         self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from hs_top import words
+from hs_top.latencies import latencies
 from hs_top.option_file import OptionFileError, options_of
 from load import Load, definition_of, under_load
 from server_instance import REPOSITORY, ServerInstance
@@ -126,6 +127,30 @@ class TestNumbers:
         assert all(
             re.search(r"\b(read|write)\b.* 127\.0\.0\.1:\d+ +root@localhost$", row) for row in rows
         )
+
+    def test_latency_is_shown_by_kind_if_the_plugin_tells_it(self, database: Database) -> None:
+        there = database.sql.number(
+            "SELECT COUNT(*) FROM information_schema.tables"
+            " WHERE table_name = 'handlersocket_latency'"
+        )
+        database.sql.run("CREATE TABLE t (id INT PRIMARY KEY)", "INSERT INTO t VALUES (1)")
+        with subprocess.Popen(
+            command(database.server, "--batch", "--interval", "0.5", "--count", "3"),
+            env=ENVIRONMENT,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdout is not None
+            lines = [json.loads(process.stdout.readline())]
+            with database.reader() as client:
+                index = client.index(database.name, "t", ["id"])
+                for _ in range(5):
+                    index.find_one(1)
+                lines += [json.loads(line) for line in process.stdout]
+        found = [one for line in lines for one in line["latencies"] if one["kind"] == "find"]
+        assert sum(one["count"] for one in found) == (5 if there else 0)
+        assert all(one["port"] == "read" for one in found)
+        assert all(0 <= one["p50"] <= one["p99"] <= one["longest"] for one in found)
 
     def test_what_waits(self, database: Database) -> None:
         database.sql.run(
@@ -361,6 +386,26 @@ def test_option_files(tmp_path: Path) -> None:
     file.write_text(f"!include {file}\n")
     with pytest.raises(OptionFileError, match="include one another"):
         options_of([file])
+
+
+def row(low: int, count: int, kind: str = "find") -> dict[str, Any]:
+    """A bucket of the table of latencies, which ends at twice its beginning."""
+    edges = {"bucket_low_us": low, "bucket_high_us": max(2 * low, 1)}
+    return {"port": "read", "kind": kind, **edges, "count_bucket": count}
+
+
+def test_latencies() -> None:
+    before = [row(0, 5), row(1, 7), row(2, 0), row(4, 9), row(1, 3, "insert")]
+    now = [row(0, 5), row(1, 57), row(2, 49), row(4, 10), row(1, 3, "insert")]
+    (find,) = latencies(before, now)
+    assert (find.port, find.kind, find.count, find.longest) == ("read", "find", 100, 8)
+    assert find.p50 == 2.0  # 50 of 100 are below
+    assert find.p99 == 4.0
+    assert find.p95 == pytest.approx(2 + 2 * 45 / 49)
+    # The last bucket has no end.
+    endless = {**row(1 << 25, 1), "bucket_high_us": (1 << 64) - 1}
+    (find,) = latencies([], [endless])
+    assert 1 << 25 <= find.p50 <= find.p99 <= find.longest == 1 << 26
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def latencies(before: Sequence[Row], now: Sequence[Row]) -> list[Latency]:
                 p50=quantile(moved, 0.50),
                 p95=quantile(moved, 0.95),
                 p99=quantile(moved, 0.99),
-                longest=moved[-1][0][1],
+                longest=_end(*moved[-1][0]),
             )
         )
     return sorted(found, key=lambda one: -one.count)
@@ -53,10 +53,14 @@ def quantile(buckets: Sequence[tuple[tuple[int, int], int]], share: float) -> fl
     wanted = share * sum(count for _, count in buckets)
     for (low, high), count in buckets:
         if count >= wanted:
-            # The last bucket has no end worth a calculation.
-            return low + (min(high, 2 * max(low, 1)) - low) * wanted / count
+            return low + (_end(low, high) - low) * wanted / count
         wanted -= count
-    return float(buckets[-1][0][1])
+    return float(_end(*buckets[-1][0]))
+
+
+def _end(low: int, high: int) -> int:
+    """Where a bucket ends. The last one has no end, so it is taken to be like the others."""
+    return min(high, 2 * max(low, 1))
 
 
 def _counts(rows: Sequence[Row]) -> Counts:
