@@ -8,5 +8,7 @@ name=$1
 target=${2:-handlersocket2}
 say "building $target for $name"
 configure "build/$name" -DHS_SERVER="$var/servers/$name"
-cmake --build "build/$name" --target "$target" --parallel "$(nproc)" ||
+if ! cmake --build "build/$name" --target "$target" --parallel "$(nproc)"; then
+  (($(df --output=avail --block-size=M "build/$name" | tail -n 1 | tr -dc '0-9') > 20)) || die "the disk of build/$name is full"
   die "the build failed: its messages are above"
+fi

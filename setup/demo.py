@@ -94,6 +94,14 @@ def running_name() -> str:
     return "unknown"
 
 
+def running_ports() -> set[int]:
+    """The ports of the running demo server, which are free as soon as it is stopped."""
+    if running_pid() is None:
+        return set()
+    text = (BASE_DIR / "server.cnf").read_text()
+    return {int(port) for port in re.findall(r'handlersocket_port(?:_wr)? = "(\d+)"', text)}
+
+
 def stop() -> bool:
     """Returns whether there was a server to stop."""
     pid = running_pid()
@@ -231,6 +239,14 @@ def explain(server: ServerInstance, reading: Door) -> None:
 def run(tree: Path, settings_file: Path | None, port: int, port_wr: int) -> None:
     settings = settings_in(tree, settings_file) if settings_file else {}
     reading, writing = Door(settings, "", port), Door(settings, "_wr", port_wr)
+    if bool(reading.secret) != bool(writing.secret) and not settings.get("anonymous_account"):
+        raise DemoError(
+            f"MYCNF={settings_file} sets one of handlersocket_plain_secret and"
+            " handlersocket_plain_secret_wr, so nobody could use the other port: set both"
+        )
+    # Before the demo server that runs is stopped for nothing.
+    for port_wanted in {reading.port, writing.port} - running_ports():
+        require_free(port_wanted)
     if running_pid() is not None:
         say(f"stopping the demo server that runs ({running_name()})")
         stop()
