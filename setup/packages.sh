@@ -38,6 +38,7 @@ for job in "$@"; do
       need libgtest-dev test -e /usr/include/gtest/gtest.h
       need libssl-dev test -e /usr/include/openssl/ssl.h
       need libcli11-dev test -e /usr/include/CLI/CLI.hpp
+      need nlohmann-json3-dev test -e /usr/include/nlohmann/json.hpp
       ;;
     test)
       # The release's own clang; if one is there already, the libraries of its version.

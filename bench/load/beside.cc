@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "load/bystander.h"
+#include "load/json.h"
 #include "load/meter.h"
 #include "load/result.h"
 #include "load/staller.h"
@@ -58,27 +59,22 @@ std::string measure(const Options& options, const Address& address,
   return wrong;
 }
 
-void write_tally(std::ostream& out, const Outcome& outcome) {
-  out << "\"requests\": " << outcome.tally.replies << ", \"errors\": " << outcome.tally.errors
-      << ", \"lost_connections\": " << outcome.lost_connections << ", \"first_error\": ";
-  write_json_string(out, outcome.tally.first_error);
+Json as_json(const Outcome& outcome) {
+  return {{"requests", outcome.tally.replies},
+          {"errors", outcome.tally.errors},
+          {"lost_connections", outcome.lost_connections},
+          {"first_error", outcome.tally.first_error}};
 }
 
-void write_stay(std::ostream& out, const Stay& stay) {
+Json as_json(const Stay& stay) {
   const Histogram& latency = stay.light.latency;
-  out << '{';
-  write_tally(out, stay.light);
-  out << ", \"fault\": ";
-  write_json_string(out, stay.fault());
-  out << ", \"latency_us\": {\"p50\": " << microseconds(latency.at(0.5))
-      << ", \"p99\": " << microseconds(latency.at(0.99))
-      << ", \"max\": " << microseconds(latency.max()) << '}';
-  if (stay.beside) {
-    out << ", \"greedy\": {";
-    write_tally(out, stay.greedy);
-    out << '}';
-  }
-  out << '}';
+  Json json = as_json(stay.light);
+  json["fault"] = stay.fault();
+  json["latency_us"] = {{"p50", microseconds(latency.at(0.5))},
+                        {"p99", microseconds(latency.at(0.99))},
+                        {"max", microseconds(latency.max())}};
+  if (stay.beside) json["greedy"] = as_json(stay.greedy);
+  return json;
 }
 
 }  // namespace
@@ -99,16 +95,12 @@ bool BesideResult::clean() const {
 }
 
 void write_json(std::ostream& out, const BesideResult& result) {
-  out << std::setprecision(8) << "{\n  \"rate\": " << result.rate << ",\n  \"alone\": ";
-  write_stay(out, result.stays.front());
-  out << ",\n  \"beside\": {";
-  for (std::size_t i = 1; i < result.stays.size(); ++i) {
-    out << (i == 1 ? "\n    " : ",\n    ");
-    write_json_string(out, name_of(*result.stays[i].beside));
-    out << ": ";
-    write_stay(out, result.stays[i]);
+  Json json{{"rate", result.rate}, {"alone", as_json(result.stays.front())}};
+  Json& beside = json["beside"] = Json::object();
+  for (const Stay& stay : result.stays) {
+    if (stay.beside) beside[std::string(name_of(*stay.beside))] = as_json(stay);
   }
-  out << "\n  }\n}\n";
+  write(out, json);
 }
 
 void write_text(std::ostream& out, const BesideResult& result) {

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "load/bystander.h"
+#include "load/json.h"
+#include "load/result.h"
 #include "load/staller.h"
 #include "load/test_listener.h"
 
@@ -303,16 +305,27 @@ TEST(Beside, SeesWhoMadeItWait) {
   const TestTarget target("\tF\t", milliseconds(100));
   Options options = options_for(target, milliseconds(1000));
   options.beside = {Greed::filter, Greed::half};
-  const std::string json = besides(options, 0);
-  EXPECT_NE(json.find("\"alone\": {\"requests\""), std::string::npos) << json;
-  const std::size_t beside = json.find("\"filter\": {\"requests\"");
-  ASSERT_NE(beside, std::string::npos) << json;
-  EXPECT_NE(json.find("\"half\": {\"requests\""), std::string::npos) << json;
-  const auto median = [&](std::size_t from) {
-    return std::stod(json.substr(json.find("\"p50\": ", from) + 7));
-  };
-  EXPECT_GT(median(beside), 10 * median(0)) << json;
-  EXPECT_GT(median(beside), 20'000) << json;
+  const Json json = Json::parse(besides(options, 0));
+  const auto median = [](const Json& stay) { return stay["latency_us"]["p50"].get<double>(); };
+  EXPECT_GT(json["alone"]["requests"], 0);
+  EXPECT_FALSE(json["alone"].contains("greedy"));
+  EXPECT_EQ(json["beside"].size(), 2U);
+  EXPECT_TRUE(json["beside"]["half"].contains("greedy"));
+  const double beside = median(json["beside"]["filter"]);
+  EXPECT_GT(beside, 10 * median(json["alone"])) << json;
+  EXPECT_GT(beside, 20'000) << json;
+}
+
+TEST(Result, IsJsonWhateverTheServerHasAnswered) {
+  Result result{.tally = {}, .latency = {}, .seconds = 2, .client_cpu = {}, .server_cpu = {}};
+  result.tally.error("1\t\"\xff\xc3\xa9");
+  result.tally.replies = 10;
+  std::ostringstream out;
+  write_json(out, result);
+  const Json json = Json::parse(out.str());
+  EXPECT_EQ(json["first_error"], "1\t\"\xef\xbf\xbd\xc3\xa9");
+  EXPECT_EQ(json["requests_per_second"], 5.0);
+  EXPECT_FALSE(json.contains("server_cpu"));
 }
 
 TEST(Beside, ALoadThatIsRefusedIsNone) {

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "load/json.h"
+
 namespace hs::bench {
 namespace {
 
@@ -18,49 +20,33 @@ double per_request(double seconds, const Result& result) {
   return requests == 0 ? 0 : seconds * 1e6 / requests;
 }
 
-void write_cpu(std::ostream& out, std::string_view who, const CpuTime& time, const Result& result) {
-  out << "  \"" << who << "_cpu\": {\"user_seconds\": " << time.user
-      << ", \"system_seconds\": " << time.system
-      << ", \"user_us_per_request\": " << per_request(time.user, result)
-      << ", \"system_us_per_request\": " << per_request(time.system, result)
-      << ", \"us_per_request\": " << per_request(time.user + time.system, result) << "},\n";
+Json as_json(const CpuTime& time, const Result& result) {
+  return {{"user_seconds", time.user},
+          {"system_seconds", time.system},
+          {"user_us_per_request", per_request(time.user, result)},
+          {"system_us_per_request", per_request(time.system, result)},
+          {"us_per_request", per_request(time.user + time.system, result)}};
 }
 
 }  // namespace
 
-void write_json_string(std::ostream& out, std::string_view text) {
-  out << '"';
-  for (const char byte : text) {
-    const auto code = static_cast<unsigned char>(byte);
-    if (byte == '"' || byte == '\\') {
-      out << '\\' << byte;
-    } else if (code < 0x20 || code >= 0x7f) {
-      constexpr std::string_view digits = "0123456789abcdef";
-      out << "\\u00" << digits[code >> 4] << digits[code & 15];
-    } else {
-      out << byte;
-    }
-  }
-  out << '"';
-}
-
 void write_json(std::ostream& out, const Result& result) {
-  out << std::setprecision(8) << "{\n  \"seconds\": " << result.seconds
-      << ",\n  \"requests\": " << result.tally.replies << ",\n  \"requests_per_second\": "
-      << static_cast<double>(result.tally.replies) / result.seconds
-      << ",\n  \"rows\": " << result.tally.rows
-      << ",\n  \"rows_per_second\": " << static_cast<double>(result.tally.rows) / result.seconds
-      << ",\n  \"misses\": " << result.tally.misses << ",\n  \"errors\": " << result.tally.errors
-      << ",\n  \"lost_connections\": " << result.lost_connections << ",\n  \"first_error\": ";
-  write_json_string(out, result.tally.first_error);
-  out << ",\n";
-  write_cpu(out, "client", result.client_cpu, result);
-  if (result.server_cpu) write_cpu(out, "server", *result.server_cpu, result);
-  out << "  \"latency_us\": {";
+  Json json{{"seconds", result.seconds},
+            {"requests", result.tally.replies},
+            {"requests_per_second", static_cast<double>(result.tally.replies) / result.seconds},
+            {"rows", result.tally.rows},
+            {"rows_per_second", static_cast<double>(result.tally.rows) / result.seconds},
+            {"misses", result.tally.misses},
+            {"errors", result.tally.errors},
+            {"lost_connections", result.lost_connections},
+            {"first_error", result.tally.first_error},
+            {"client_cpu", as_json(result.client_cpu, result)}};
+  if (result.server_cpu) json["server_cpu"] = as_json(*result.server_cpu, result);
   for (const auto& [name, share] : percentiles) {
-    out << '"' << name << "\": " << microseconds(result.latency.at(share)) << ", ";
+    json["latency_us"][name] = microseconds(result.latency.at(share));
   }
-  out << "\"max\": " << microseconds(result.latency.max()) << "}\n}\n";
+  json["latency_us"]["max"] = microseconds(result.latency.max());
+  write(out, json);
 }
 
 void write_text(std::ostream& out, const Result& result) {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <ostream>
-#include <string_view>
 
 #include "load/histogram.h"
 #include "load/process_time.h"
@@ -35,7 +34,5 @@ struct Result {
 
 void write_json(std::ostream& out, const Result& result);
 void write_text(std::ostream& out, const Result& result);
-// Writes a string of JSON. The bytes may be anything.
-void write_json_string(std::ostream& out, std::string_view text);
 
 }  // namespace hs::bench
