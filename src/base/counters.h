@@ -11,6 +11,9 @@
 #include <deque>
 #include <mutex>
 #include <string_view>
+#include <vector>
+
+#include "base/latency.h"
 
 namespace hs {
 
@@ -43,6 +46,7 @@ enum class Counter : std::uint8_t {
   passes_replayed,
   table_opens,
   requests_blocked,
+  lock_wait_ms,
   writes_aside,
   long_finds,
   finds_parked,
@@ -99,6 +103,8 @@ inline constexpr std::array counter_table{
     CounterInfo{Counter::table_opens, "table_opens", "tables taken from the server's table cache"},
     CounterInfo{Counter::requests_blocked, "requests_blocked",
                 "requests that waited for another session's lock on their table or row"},
+    CounterInfo{Counter::lock_wait_ms, "lock_wait_ms",
+                "milliseconds that requests waited for other sessions' locks"},
     CounterInfo{Counter::writes_aside, "writes_aside",
                 "writes that a streamer executed: they took long, or waited for a row"},
     CounterInfo{Counter::long_finds, "long_finds", "finds handed to a streamer"},
@@ -118,6 +124,18 @@ constexpr bool counter_table_is_in_order() {
 }  // namespace detail
 static_assert(detail::counter_table_is_in_order());
 
+// The counters of requests by kind, in the order of RequestKind.
+inline constexpr std::size_t first_request_counter =
+    static_cast<std::size_t>(Counter::requests_open_index);
+static_assert(static_cast<std::size_t>(Counter::requests_auth) - first_request_counter ==
+              static_cast<std::size_t>(RequestKind::auth));
+
+// Counts a request of the kind that `counter` counts. Others (malformed ones) have no kind.
+inline void count_request(RequestCounts& counts, Counter counter) {
+  const std::size_t kind = static_cast<std::size_t>(counter) - first_request_counter;
+  if (kind < request_kind_count) ++counts[kind];
+}
+
 class alignas(64) CounterBlock {
  public:
   // Only called by the thread that owns the block.
@@ -129,6 +147,8 @@ class alignas(64) CounterBlock {
     return values_[static_cast<std::size_t>(counter)].load(std::memory_order_relaxed);
   }
 
+  Latencies latencies;
+
  private:
   std::array<std::atomic<std::uint64_t>, counter_count> values_{};
 };
@@ -138,7 +158,18 @@ class CounterSet {
  public:
   CounterBlock& new_block() {
     const std::lock_guard lock(mutex_);
-    return blocks_.emplace_back();
+    if (free_.empty()) {
+      free_.reserve(blocks_.size() + 1);  // so that each block can be given back
+      return blocks_.emplace_back();
+    }
+    CounterBlock& block = *free_.back();
+    free_.pop_back();
+    return block;
+  }
+  // Its thread has ended. What it has counted stays, and the next new block goes on from there.
+  void give_back(CounterBlock& block) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(&block);
   }
   std::uint64_t sum(Counter counter) const {
     const std::lock_guard lock(mutex_);
@@ -146,10 +177,17 @@ class CounterSet {
     for (const CounterBlock& block : blocks_) total += block.get(counter);
     return total;
   }
+  Latency latency_of(RequestKind kind) const {
+    const std::lock_guard lock(mutex_);
+    Latency total;
+    for (const CounterBlock& block : blocks_) block.latencies.add_up(kind, total);
+    return total;
+  }
 
  private:
   mutable std::mutex mutex_;
   std::deque<CounterBlock> blocks_;
+  std::vector<CounterBlock*> free_;
 };
 
 }  // namespace hs

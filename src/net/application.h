@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/buffer.h"
+#include "base/latency.h"
 
 namespace hs::net {
 
@@ -66,14 +67,16 @@ struct Turn {
       0;  // when it first said `retry`, ns of the monotonic clock; 0: it did not
   // so many bytes at the front hold no complete request, as an earlier turn has found
   std::size_t scanned = 0;
-  bool oversized = false;  // the input is larger than what may be kept and still has no LF
-  bool in_line = false;    // it said `in_line` in its last turn
-  bool peer_done = false;  // the client has shut down its side, or is gone
+  bool oversized = false;        // the input is larger than what may be kept and still has no LF
+  bool in_line = false;          // it said `in_line` in its last turn
+  bool peer_done = false;        // the client has shut down its side, or is gone
+  std::uint64_t arrived_at = 0;  // when its input was found to have come, like blocked_since
   const Endpoint* endpoint = nullptr;  // only on a log-in thread
   // Only on a streamer: whose turn it is.
   std::uint64_t connection = 0;
   const PeerAddress* peer = nullptr;
   std::size_t consumed = 0;
+  RequestCounts answered{};     // the requests that it has answered
   std::size_t reply_begin = 0;  // its replies are out[reply_begin, reply_end)
   std::size_t reply_end = 0;
   Next next = Next::wait;

@@ -64,6 +64,8 @@ class Server::Impl {
     workers_.clear();
     streamers_.clear();
     handshakers_.clear();
+    for (CounterBlock* const block : blocks_) counters_.give_back(*block);
+    blocks_.clear();
     shared_.listeners.clear();
     shared_.inboxes.clear();
     shared_.stop_event = Wakeup{};
@@ -104,16 +106,14 @@ class Server::Impl {
     for (unsigned i = 0; i < shared_.config.workers; ++i) {
       Inbox& inbox = *shared_.inboxes.emplace_back(std::make_unique<Inbox>(shared_.waiting));
       if (!inbox.open()) return failed();
-      workers_.push_back(std::make_unique<Worker>(shared_, inbox, counters_.new_block()));
+      workers_.push_back(std::make_unique<Worker>(shared_, inbox, new_block()));
       if (!workers_.back()->open()) return failed();
     }
     for (unsigned i = 0; i < shared_.config.streamers; ++i) {
-      streamers_.push_back(
-          std::make_unique<Streamer>(shared_, Role::streamer, counters_.new_block()));
+      streamers_.push_back(std::make_unique<Streamer>(shared_, Role::streamer, new_block()));
     }
     for (unsigned i = 0; i < shared_.config.log_in_threads; ++i) {
-      streamers_.push_back(
-          std::make_unique<Streamer>(shared_, Role::log_in, counters_.new_block()));
+      streamers_.push_back(std::make_unique<Streamer>(shared_, Role::log_in, new_block()));
     }
     const unsigned handshakers = shared_.config.filter == nullptr ? 0 : shared_.config.handshakers;
     for (unsigned i = 0; i < handshakers; ++i) {
@@ -122,6 +122,11 @@ class Server::Impl {
     threads_.reserve(workers_.size() + streamers_.size() + handshakers_.size());
     shared_.workers_left = workers_.size();
     return true;
+  }
+
+  CounterBlock& new_block() {
+    blocks_.reserve(blocks_.size() + 1);
+    return *blocks_.emplace_back(&counters_.new_block());
   }
 
   bool start_threads() {
@@ -139,6 +144,7 @@ class Server::Impl {
   }
 
   CounterSet& counters_;
+  std::vector<CounterBlock*> blocks_;  // those of the threads
   Shared shared_;
   mutable std::shared_mutex asking_;  // held by those who use the inboxes from outside
   unsigned bound_port_ = 0;

@@ -96,8 +96,7 @@ std::size_t Worker::await_events(int timeout_ms) {
 std::size_t Worker::stay_awake() {
   counters_.add(Counter::busy_polls);
   const std::chrono::nanoseconds limit = shared_.config.busy_poll.get();
-  const std::uint64_t deadline =
-      kernel::monotonic_now() + static_cast<std::uint64_t>(limit.count());
+  const std::uint64_t deadline = pass_ended_ + static_cast<std::uint64_t>(limit.count());
   std::size_t count = take_events(0);
   while (count == 0 && now_ < deadline) {
     kernel::yield();  // to the client, if it shares the core with this thread

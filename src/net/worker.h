@@ -72,6 +72,7 @@ class Worker {
   bool execute_pass();
   void add_writes();
   void settle_turns(Turns which);
+  void note_latencies();
   void close_pass();
   void settle(Connection& connection, const Turn& turn);
   bool send_replies(Connection& connection, std::string_view replies);
@@ -96,7 +97,8 @@ class Worker {
   Descriptor epoll_;
   std::unique_ptr<Application> app_;
   ConnectionLists connections_;
-  std::uint64_t now_ = 0;  // read once in each round of the loop
+  std::uint64_t now_ = 0;         // read once in each round of the loop
+  std::uint64_t pass_ended_ = 0;  // when the replies of the last pass were sent
   bool inbox_filled_ = false;
   BusyPoll busy_poll_;
   bool rested_ = false;            // the application knows that there is nothing to do

@@ -99,6 +99,17 @@ void Worker::settle_turns(Turns which) {
   settle_those(true);
   std::rotate(ready_.begin(), ready_.begin() + queued, ready_.end());
   settle_those(false);
+  note_latencies();
+}
+
+// The turns that were settled just now have handed their replies to the kernel.
+void Worker::note_latencies() {
+  pass_ended_ = kernel::monotonic_now();
+  for (std::size_t i = 0; i < turns_.size(); ++i) {
+    if (takers_[i] != nullptr) continue;
+    const RequestCounts answered = std::exchange(turns_[i].answered, {});
+    counters_.latencies.add(answered, pass_ended_ - turns_[i].arrived_at);
+  }
 }
 
 // The pass has thrown, and nobody knows which of its requests were executed. So its connections end
@@ -254,6 +265,7 @@ void Worker::add_turn(Connection& connection, std::string_view input) {
   turn.input = input;
   turn.scanned = connection.scanned;
   turn.blocked_since = connection.blocked_since;
+  turn.arrived_at = connection.arrived_at;
   turn.oversized = connection.oversized;
   turn.in_line = connection.next == Next::in_line;
   turn.peer_done = connection.peer_done;
@@ -363,6 +375,8 @@ void Worker::proceed(Connection& connection) {
 // The connection must be waiting or lingering.
 void Worker::enqueue(Connection& connection) {
   const bool lingers = connection.state == Connection::State::lingering;
+  // Who wants a turn on the input that it has waits since that has come.
+  if (!connection.due) connection.arrived_at = now_;
   connections_.set_state(connection,
                          lingers ? Connection::State::draining : Connection::State::queued, now_);
   ready_.push_back(&connection);

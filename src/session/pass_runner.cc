@@ -85,6 +85,7 @@ void PassRunner::execute(std::span<Turn> turns, std::size_t first, Buffer& out) 
     for (std::size_t number = first; number < turns.size(); ++number) {
       rests_.push_back({.turn = number,
                         .consumed = 0,
+                        .answered = {},
                         .reply_begin = out.size(),
                         .reply_end = out.size(),
                         .runs = Runs::all_but_finds});
@@ -152,6 +153,7 @@ bool PassRunner::execute_reads(std::span<Turn> turns, Buffer& out) {
     turn.reply_begin = turn.reply_end = out.size();
     if (number == failed_turn_) continue;
     turn.consumed = 0;
+    turn.answered = {};
     turn.next = Next::wait;
     turn.put_off = false;
     begin_share(turns.size() - number);
@@ -159,6 +161,7 @@ bool PassRunner::execute_reads(std::span<Turn> turns, Buffer& out) {
     if (turn.put_off) {
       rests_.push_back({.turn = number,
                         .consumed = turn.consumed,
+                        .answered = turn.answered,
                         .reply_begin = turn.reply_begin,
                         .reply_end = turn.reply_end,
                         .runs = Runs::all});
@@ -175,10 +178,12 @@ bool PassRunner::execute_rests(std::size_t first, std::span<Turn> turns, Buffer&
     Turn& turn = turns[rest.turn];
     if (mark_.in_turn && rest.turn == mark_.turn) {
       turn.consumed = mark_.consumed;
+      turn.answered = mark_.answered;
     } else {
       turn.reply_begin = move_to_end(out, rest.reply_begin, rest.reply_end);
       if (turn.reply_begin != rest.reply_begin) moved_bytes_ += rest.reply_end - rest.reply_begin;
       if (rest.turn != failed_turn_) turn.consumed = rest.consumed;
+      turn.answered = rest.answered;
     }
     turn.reply_end = out.size();
     if (rest.turn == failed_turn_) continue;
@@ -290,7 +295,7 @@ void PassRunner::give_up(Turn& turn, Buffer& out) {
   assert(admitted.ok());
   ReplyWriter(out).error(admitted.ok() ? row_wait_timed_out : admitted);
   turn.consumed = line->end_offset;
-  tally(counter_of(workspace_.request));
+  note_answered(turn, counter_of(workspace_.request));
   tally(Counter::errors);
   ++requests_;
   budget_.spend();
@@ -366,14 +371,14 @@ PassRunner::Step PassRunner::execute_line(std::size_t number, std::span<Turn> tu
   }
   ++requests_;
   budget_.spend();
-  tally(answer.counter);
+  note_answered(turn, answer.counter);
   tally(Counter::values_ignored, answer.values_ignored);
   if (!answer.ok) tally(Counter::errors);
   if (mode_ == PassMode::writes_alone) return Step::done;
   if (answer.for_good) {
     assert(writes_.empty());
     const auto size = static_cast<std::size_t>(line.data() + line.size() - turn.input.data());
-    set_mark_in(number, turn.input.find('\n', size) + 1, out);
+    set_mark_in(number, turn, turn.input.find('\n', size) + 1, out);
     return Step::done;
   }
   // A request behind a write may have seen that write: a find its row, an insert its key. So its
@@ -396,16 +401,18 @@ bool PassRunner::commit_so_far(std::size_t number, std::span<Turn> turns, Buffer
   if (!ended.ok()) answer_writes(ended.status(), turns.first(number + 1), out);
   store_->release();
   begin_pass(PassMode::together);
-  set_mark_in(number, turn.consumed, out);
+  set_mark_in(number, turn, turn.consumed, out);
   return true;
 }
 
 // Within a turn.
-void PassRunner::set_mark_in(std::size_t number, std::size_t consumed, const Buffer& out) {
+void PassRunner::set_mark_in(std::size_t number, const Turn& turn, std::size_t consumed,
+                             const Buffer& out) {
   set_mark(out);
   mark_.turn = number;
   mark_.in_turn = true;
   mark_.consumed = consumed;
+  mark_.answered = turn.answered;
 }
 
 // Before the first turn that is left.
@@ -452,6 +459,16 @@ void PassRunner::answer_writes(Status status, std::span<Turn> turns, Buffer& out
 void PassRunner::refuse(net::Refusal why, Buffer& out) {
   ReplyWriter(out).error(why == net::Refusal::no_room ? Error::max_waiting_bytes : Error::tls);
   counters_.add(Counter::errors);
+}
+
+// A request of the turn has been answered.
+void PassRunner::note_answered(Turn& turn, Counter counter) {
+  tally(counter);
+  count_request(turn.answered, counter);
+  if (turn.blocked_since == 0 || counter == Counter::requests_auth) [[likely]]
+    return;
+  const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(time_blocked(turn));
+  tally(Counter::lock_wait_ms, static_cast<std::uint32_t>(waited.count()));
 }
 
 void PassRunner::count() {

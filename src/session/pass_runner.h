@@ -106,6 +106,7 @@ class PassRunner : public net::Application {
   struct Rest {
     std::size_t turn;
     std::size_t consumed;
+    RequestCounts answered;
     std::size_t reply_begin;
     std::size_t reply_end;
     Runs runs;
@@ -115,6 +116,7 @@ class PassRunner : public net::Application {
     std::size_t turn = 0;
     bool in_turn = false;      // the mark is within that turn, not before it
     std::size_t consumed = 0;  // of that turn's input
+    RequestCounts answered{};  // by that turn
     std::size_t out = 0;
     std::size_t moved_bytes = 0;
     std::size_t requests = 0;
@@ -139,7 +141,8 @@ class PassRunner : public net::Application {
   bool holds_back(net::Turn& turn, const Session& session, const Answer& answer);
   bool commit_so_far(std::size_t number, std::span<net::Turn> turns, Buffer& out);
   void set_mark(const Buffer& out);
-  void set_mark_in(std::size_t number, std::size_t consumed, const Buffer& out);
+  void set_mark_in(std::size_t number, const net::Turn& turn, std::size_t consumed,
+                   const Buffer& out);
   void answer_writes(Status status, std::span<net::Turn> turns, Buffer& out);
   void end_request(net::Turn& turn, std::size_t consumed, bool goes_on);
   void run_log_in(net::Turn& turn, Session& session);
@@ -158,6 +161,7 @@ class PassRunner : public net::Application {
     tally_[static_cast<std::size_t>(counter)] += count;
   }
   void count();
+  void note_answered(net::Turn& turn, Counter counter);
 
   const RunnerConfig& config_;
   const std::unique_ptr<store::Store> store_;

@@ -192,7 +192,7 @@ void PassRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
   const bool whole = outcome.status().ok() || !sink.has_sent();
   const bool goes_on = whole && sink.alive();
   if (!goes_on) out.clear();
-  tally(Counter::requests_find);
+  note_answered(turn, Counter::requests_find);
   tally(Counter::long_finds);
   note_time(turn, session, open->names, sink.worked(), sink.rows_before() + budget_.rows());
   end_request(turn, line->end_offset, goes_on);
@@ -273,7 +273,7 @@ void PassRunner::run_write(Turn& turn, const Session& session, const std::string
     ReplyWriter(out).error(status);
   }
   if (status == Error::max_request_time) tally(Counter::requests_timed_out);
-  tally(counter_of(workspace_.request));
+  note_answered(turn, counter_of(workspace_.request));
   tally(Counter::values_ignored, values_ignored);
   tally(Counter::writes_aside);
   note_time(turn, session, names, Clock::now() - began, budget_.rows());

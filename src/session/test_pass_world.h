@@ -60,12 +60,19 @@ struct World {
   // Runs one pass over `inputs`, one turn each.
   void run(std::vector<std::string> inputs) {
     set_inputs(std::move(inputs));
+    const std::vector<std::uint64_t> counted_before = requests_counted();
     out_.clear();
     out_.append(earlier_);
     execute(turns_);
     worker_.runner.end_pass(turns_, out_);
     worker_.runner.release();
     EXPECT_TRUE(out_.view().starts_with(earlier_));
+    // Each request that is counted is one of its turn's.
+    std::vector<std::uint64_t> of_turns = counted_before;
+    for (const net::Turn& turn : turns_) {
+      for (std::size_t i = 0; i < of_turns.size(); ++i) of_turns[i] += turn.answered[i];
+    }
+    EXPECT_EQ(of_turns, requests_counted());
     // No two replies share a byte.
     std::vector<std::pair<std::size_t, std::size_t>> ranges;
     for (const net::Turn& turn : turns_) {
@@ -91,6 +98,14 @@ struct World {
     return std::string(out_.view(turns_[turn].reply_begin, turns_[turn].reply_end));
   }
   std::string left(std::size_t turn) { return inputs_[turn].substr(turns_[turn].consumed); }
+  // By kind.
+  std::vector<std::uint64_t> requests_counted() {
+    std::vector<std::uint64_t> counts;
+    for (std::size_t i = 0; i < request_kind_count; ++i) {
+      counts.push_back(counted(static_cast<Counter>(first_request_counter + i)));
+    }
+    return counts;
+  }
   std::uint64_t counted(Counter counter) { return worker_.counters.get(counter); }
   store::MemoryTable& table(std::string_view name) { return *database_.find_table("hst", name); }
 

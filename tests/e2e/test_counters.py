@@ -15,6 +15,7 @@ from support.database import Database, Sql
 from support.servers import HAS_ROWS_READ, SHOW_STATUS
 
 Counts = dict[str, int]
+KINDS = ("open_index", "find", "find_modify", "insert", "auth")
 
 
 def counts(sql: Sql) -> Counts:
@@ -77,8 +78,21 @@ def test_all_that_are_declared_are_shown(sql: Sql) -> None:
         if name is not None
     }
     assert len(declared()) > 15
-    at_this_moment = {"handlersocket_connections", "handlersocket_waiting_bytes"}
-    assert own == {f"handlersocket_{name}" for name in declared()} | at_this_moment
+    at_this_moment = {"connections", "waiting_bytes"}
+    of_a_port = {
+        "connections",
+        "connections_opened",
+        "connections_refused",
+        "requests",
+        "errors",
+        "bytes_received",
+        "bytes_sent",
+        "lock_wait_ms",
+        *(f"latency_{kind}_{what}" for kind in KINDS for what in ("count", "sum_us")),
+    }
+    of_ports = {f"{port}_port_{name}" for port in ("read", "write") for name in of_a_port}
+    expected = declared() | at_this_moment | of_ports
+    assert own == {f"handlersocket_{name}" for name in expected}
 
 
 def test_connections_and_bytes(moved: Callable[..., Counts], database: Database) -> None:
@@ -193,6 +207,8 @@ def test_requests_that_wait(
     moves = moved(1)
     assert moves["requests_blocked"] == 1
     assert moves["requests_find"] == 1
+    assert 200 <= moves["lock_wait_ms"] < 5_000
+    assert moves["read_port_lock_wait_ms"] == moves["lock_wait_ms"]
 
 
 def test_processlist_shows_the_workers(

@@ -33,6 +33,7 @@ CHOSEN = (
     "e2e/test_connections_table.py",
     "e2e/test_top.py::TestNumbers",
     "e2e/test_top.py::TestWhoAsks",
+    "e2e/test_latency.py",
     "e2e/test_as_the_original.py",
     "e2e/test_descriptors.py",
     "e2e/test_first_start.py",

@@ -1,40 +1,64 @@
-#include "mysqld/plugin/connections_table.h"
-
+// The table handlersocket_connections.
 #include <chrono>
-#include <utility>
+#include <string>
 
 #include "mysqld/plugin/ports.h"
+#include "mysqld/plugin/shown_tables.h"
 
 namespace hs::mysqld {
 namespace {
+
+struct Row {
+  std::string_view port;
+  net::ConnectionInfo connection;
+
+  std::uint64_t key() const { return connection.id; }
+};
 
 std::uint64_t in_ms(std::chrono::nanoseconds time) {
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
 }
 
-}  // namespace
+using Column = ColumnOf<Row>;
 
-ConnectionRows connection_rows() {
-  ConnectionRows shown;
+constexpr std::array columns{
+    Column{{"ID", 0}, [](const Row& row) -> Cell { return row.connection.id; }},
+    Column{{"PORT", 5}, [](const Row& row) -> Cell { return row.port; }},
+    Column{{"PEER", 64},
+           [](const Row& row) -> Cell { return std::string_view(row.connection.peer); }},
+    Column{{"ACCOUNT", 384},
+           [](const Row& row) -> Cell { return std::string_view(row.connection.user); }},
+    Column{{"STATE", 16}, [](const Row& row) -> Cell { return row.connection.state; }},
+    Column{{"AGE_MS", 0}, [](const Row& row) -> Cell { return in_ms(row.connection.age); }},
+    Column{{"IDLE_MS", 0}, [](const Row& row) -> Cell { return in_ms(row.connection.idle); }},
+    Column{{"BYTES_RECEIVED", 0}, [](const Row& row) -> Cell { return row.connection.received; }},
+    Column{{"BYTES_SENT", 0}, [](const Row& row) -> Cell { return row.connection.sent; }},
+    Column{{"WAITING_BYTES", 0},
+           [](const Row& row) -> Cell { return row.connection.waiting_bytes; }},
+    Column{{"PROTOCOL", 16}, [](const Row& row) -> Cell { return row.connection.protocol; }},
+};
+constexpr auto shown_columns = shown(columns);
+
+// Asks the workers of both ports.
+std::unique_ptr<ShownRows> ask() {
+  auto shown = std::make_unique<RowsOf<Row>>(columns);
   for (const bool write_port : {false, true}) {
-    PortConnections connections = connections_of(write_port);
-    shown.is_complete &= connections.list.is_complete;
-    for (net::ConnectionInfo& one : connections.list.connections) {
-      shown.rows.push_back({.id = one.id,
-                            .port = connections.port,
-                            .peer = std::move(one.peer),
-                            .account = std::move(one.user),
-                            .state = one.state,
-                            .age_ms = in_ms(one.age),
-                            .idle_ms = in_ms(one.idle),
-                            .bytes_received = one.received,
-                            .bytes_sent = one.sent,
-                            .waiting_bytes = one.waiting_bytes,
-                            .protocol = one.protocol});
+    PortConnections answer = connections_of(write_port);
+    if (!answer.list.is_complete) {
+      shown->warning =
+          "A worker of handlersocket has not answered in time: its connections are missing";
+    }
+    for (net::ConnectionInfo& one : answer.list.connections) {
+      shown->rows.push_back({answer.port, std::move(one)});
     }
   }
   return shown;
 }
+
+}  // namespace
+
+constinit const ShownTable connections_table{
+    "handlersocket_connections", "The connections of HandlerSocket", shown_columns, ask};
 
 }  // namespace hs::mysqld

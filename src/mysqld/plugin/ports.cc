@@ -242,7 +242,7 @@ std::unique_ptr<Port> open_port(bool writes) {
       [&port = *port](net::Role role, CounterBlock& block) -> std::unique_ptr<net::Application> {
     return HostedRunner::make(port, role, block);
   };
-  port->server = std::make_unique<net::Server>(config, make_runner, counters(), log);
+  port->server = std::make_unique<net::Server>(config, make_runner, counters(writes), log);
   if (!port->server->start()) return nullptr;
   say_where_it_listens(*port->server, port->runner.session, writes, config.workers);
   warn_if_the_secret_is_of_no_use(port->runner.session, writes);

@@ -9,9 +9,9 @@
 
 namespace hs::mysqld {
 
-// Everything that this plugin counts. It keeps counting when the plugin is unloaded and loaded
-// again in one server process.
-CounterSet& counters();
+// What a port counts. It keeps counting when the port is closed and opened again, and when the
+// plugin is unloaded and loaded again in one server process.
+CounterSet& counters(bool write_port);
 
 // The bytes that wait to be read or sent, on both ports.
 net::WaitingBytes& waiting_bytes();

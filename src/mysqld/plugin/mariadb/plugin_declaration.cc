@@ -1,6 +1,7 @@
 // What MariaDB looks for in the library.
-#include "mysqld/plugin/mariadb/connections_schema.h"
+#include "mysqld/plugin/mariadb/tables_schema.h"
 #include "mysqld/plugin/plugin.h"
+#include "mysqld/plugin/shown_tables.h"
 #include "mysqld/plugin/status_variables.h"
 #include "mysqld/plugin/system_variables.h"
 #include "mysqld/server/api.h"
@@ -20,7 +21,26 @@ int deinit(void* /*plugin*/) {
 }
 
 st_mysql_daemon descriptor{MYSQL_DAEMON_INTERFACE_VERSION};
-st_mysql_information_schema connections_descriptor{MYSQL_INFORMATION_SCHEMA_INTERFACE_VERSION};
+st_mysql_information_schema table_descriptor{MYSQL_INFORMATION_SCHEMA_INTERFACE_VERSION};
+
+template <std::size_t number>
+st_maria_plugin declare_table() {
+  return {
+      MYSQL_INFORMATION_SCHEMA_PLUGIN,
+      &table_descriptor,
+      shown_tables[number]->name,
+      "HandlerSocket 2",
+      shown_tables[number]->comment,
+      PLUGIN_LICENSE_GPL,
+      init_table_schema<number>,
+      nullptr,  // nothing to do at its end
+      0x0200,
+      nullptr,
+      nullptr,
+      "2.0",
+      MariaDB_PLUGIN_MATURITY_STABLE,
+  };
+}
 
 }  // namespace
 }  // namespace hs::mysqld
@@ -41,19 +61,5 @@ maria_declare_plugin(handlersocket){
     "2.0",
     MariaDB_PLUGIN_MATURITY_STABLE,
 },
-    {
-        MYSQL_INFORMATION_SCHEMA_PLUGIN,
-        &hs::mysqld::connections_descriptor,
-        "handlersocket_connections",
-        "HandlerSocket 2",
-        "The connections of HandlerSocket",
-        PLUGIN_LICENSE_GPL,
-        hs::mysqld::init_connections_schema,
-        nullptr,  // nothing to do at its end
-        0x0200,
-        nullptr,
-        nullptr,
-        "2.0",
-        MariaDB_PLUGIN_MATURITY_STABLE,
-    } maria_declare_plugin_end;
+    hs::mysqld::declare_table<0>(), hs::mysqld::declare_table<1>() maria_declare_plugin_end;
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
 // What MySQL looks for in the library.
-#include "mysqld/plugin/mysql/connections_schema.h"
+#include "mysqld/plugin/mysql/tables_schema.h"
 #include "mysqld/plugin/plugin.h"
 #include "mysqld/plugin/status_variables.h"
 #include "mysqld/plugin/system_variables.h"
@@ -36,18 +36,19 @@ int init(MYSQL_PLUGIN plugin) {
     stop_plugin();
     return 1;
   }
-  if (!add_connections_schema()) {
+  if (!add_tables_schema()) {
     server::log_warning(
-        "handlersocket: the performance schema does not take the table handlersocket_connections");
+        "handlersocket: the performance schema does not take the table handlersocket_connections "
+        "and the others");
   }
   return 0;
 }
 
-// Before an UNINSTALL PLUGIN, which this can refuse: somebody may be reading the table.
-int check_uninstall(MYSQL_PLUGIN /*plugin*/) { return remove_connections_schema() ? 0 : 1; }
+// Before an UNINSTALL PLUGIN, which this can refuse: somebody may be reading a table.
+int check_uninstall(MYSQL_PLUGIN /*plugin*/) { return remove_tables_schema() ? 0 : 1; }
 
 int deinit(MYSQL_PLUGIN plugin) {
-  remove_connections_schema();
+  remove_tables_schema();
   unregister_server_state_observer(&shutdown_observer, plugin);
   stop_plugin();
   return 0;

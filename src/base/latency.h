@@ -1,0 +1,91 @@
+// Latency: how many requests of each kind were answered, and in what time, in buckets.
+//
+// Each counter block has one. Only the thread that owns the block adds to it; any thread may read
+// it. Nothing here reads a clock. What the times are, from where to where, says docs/configuration.md.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+namespace hs {
+
+enum class RequestKind : std::uint8_t { open_index, find, find_modify, insert, auth, count_ };
+
+inline constexpr std::size_t request_kind_count = static_cast<std::size_t>(RequestKind::count_);
+
+inline constexpr std::array<std::string_view, request_kind_count> request_kind_names{
+    "open_index", "find", "find_modify", "insert", "auth"};
+
+// So many requests of each kind.
+using RequestCounts = std::array<std::uint32_t, request_kind_count>;
+
+// Bucket 0 has the times below 1 µs, bucket n those from 2^(n-1) to 2^n µs, and the last one all
+// that are longer: from 33.6 s on.
+inline constexpr std::size_t latency_bucket_count = 27;
+
+constexpr std::size_t latency_bucket_of(std::uint64_t us) {
+  return std::min(static_cast<std::size_t>(std::bit_width(us)), latency_bucket_count - 1);
+}
+// Where the bucket begins, and where it ends, in µs.
+constexpr std::uint64_t latency_bucket_low(std::size_t bucket) {
+  return bucket == 0 ? 0 : std::uint64_t{1} << (bucket - 1);
+}
+constexpr std::uint64_t latency_bucket_high(std::size_t bucket) {
+  return bucket + 1 == latency_bucket_count ? std::numeric_limits<std::uint64_t>::max()
+                                            : std::uint64_t{1} << bucket;
+}
+
+// The times of the requests of one kind.
+struct Latency {
+  std::array<std::uint64_t, latency_bucket_count> buckets{};
+  std::uint64_t sum_us = 0;
+
+  std::uint64_t count() const {
+    std::uint64_t total = 0;
+    for (const std::uint64_t bucket : buckets) total += bucket;
+    return total;
+  }
+};
+
+class Latencies {
+ public:
+  // Only the owner: so many requests of each kind were answered after `ns` nanoseconds.
+  void add(const RequestCounts& answered, std::uint64_t ns) {
+    for (std::size_t kind = 0; kind < request_kind_count; ++kind) {
+      if (answered[kind] != 0) add_to(kinds_[kind], answered[kind], ns / 1000);
+    }
+  }
+
+  // Adds what it has of the kind to `sum`.
+  void add_up(RequestKind kind, Latency& sum) const {
+    const Times& times = kinds_[static_cast<std::size_t>(kind)];
+    for (std::size_t i = 0; i < latency_bucket_count; ++i) {
+      sum.buckets[i] += times.buckets[i].load(std::memory_order_relaxed);
+    }
+    sum.sum_us += times.sum_us.load(std::memory_order_relaxed);
+  }
+
+ private:
+  struct Times {
+    std::array<std::atomic<std::uint64_t>, latency_bucket_count> buckets{};
+    std::atomic<std::uint64_t> sum_us{0};
+  };
+
+  static void raise(std::atomic<std::uint64_t>& value, std::uint64_t by) {
+    value.store(value.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  }
+  static void add_to(Times& times, std::uint32_t count, std::uint64_t us) {
+    raise(times.buckets[latency_bucket_of(us)], count);
+    raise(times.sum_us, count * us);
+  }
+
+  std::array<Times, request_kind_count> kinds_{};
+};
+
+}  // namespace hs

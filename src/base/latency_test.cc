@@ -1,0 +1,46 @@
+#include "base/latency.h"
+
+#include <gtest/gtest.h>
+
+namespace hs {
+namespace {
+
+TEST(Latency, BucketsJoinWithoutGaps) {
+  EXPECT_EQ(latency_bucket_low(0), 0U);
+  for (std::size_t bucket = 0; bucket + 1 < latency_bucket_count; ++bucket) {
+    EXPECT_EQ(latency_bucket_high(bucket), latency_bucket_low(bucket + 1));
+    EXPECT_EQ(latency_bucket_of(latency_bucket_low(bucket)), bucket);
+    EXPECT_EQ(latency_bucket_of(latency_bucket_high(bucket) - 1), bucket);
+  }
+  EXPECT_EQ(latency_bucket_of(latency_bucket_low(latency_bucket_count - 1)),
+            latency_bucket_count - 1);
+  EXPECT_EQ(latency_bucket_of(~std::uint64_t{0}), latency_bucket_count - 1);
+}
+
+TEST(Latency, RequestsOfATurnCountByTheirKind) {
+  Latencies latencies;
+  RequestCounts answered{};
+  answered[static_cast<std::size_t>(RequestKind::find)] = 99;
+  answered[static_cast<std::size_t>(RequestKind::insert)] = 1;
+  latencies.add(answered, 5'999);
+  answered = {};
+  answered[static_cast<std::size_t>(RequestKind::find)] = 1;
+  latencies.add(answered, 2'000'000'000);
+
+  Latency finds;
+  latencies.add_up(RequestKind::find, finds);
+  EXPECT_EQ(finds.count(), 100U);
+  EXPECT_EQ(finds.buckets[latency_bucket_of(5)], 99U);
+  EXPECT_EQ(finds.buckets[latency_bucket_of(2'000'000)], 1U);
+  EXPECT_EQ(finds.sum_us, 99U * 5 + 2'000'000);
+  Latency inserts;
+  latencies.add_up(RequestKind::insert, inserts);
+  EXPECT_EQ(inserts.count(), 1U);
+  EXPECT_EQ(inserts.sum_us, 5U);
+  Latency others;
+  latencies.add_up(RequestKind::find_modify, others);
+  EXPECT_EQ(others.count(), 0U);
+}
+
+}  // namespace
+}  // namespace hs
