@@ -12,25 +12,25 @@ SOURCES = REPOSITORY / "src"
 # Each folder, and the folders that it may include besides itself.
 ALLOWED = {
     "base": set(),
-    "protocol": {"base"},
-    "store": {"base", "protocol"},
+    "store": {"base"},
+    "protocol": {"base", "store"},
     "net": {"base"},
     "tls": {"net"},
     "session": {"base", "protocol", "store", "net"},
     "simulator": {"base", "protocol", "store", "session", "net"},
     "standalone": {"base", "protocol", "store", "session", "net"},
-    "mysqld": {"base", "protocol", "store", "session", "net", "tls"},
+    "mysqld": {"base", "store", "session", "net", "tls"},
 }
 # Each room of mysqld/, and what it may include besides itself: the rooms below it, and the folders.
 ROOMS = {
     "server": ({"base"}, set()),
     "thread": ({"base"}, {"server"}),
-    "accounts": ({"base", "protocol", "store"}, {"server"}),
+    "accounts": ({"base", "store"}, {"server"}),
     "opening": ({"base", "store"}, {"server", "thread"}),
-    "reading": ({"base", "protocol", "store"}, {"server", "accounts", "opening"}),
-    "writing": ({"base", "protocol"}, {"server", "opening", "reading"}),
+    "reading": ({"base", "store"}, {"server", "accounts", "opening"}),
+    "writing": ({"base", "store"}, {"server", "opening", "reading"}),
     "store": (
-        {"base", "protocol", "store"},
+        {"base", "store"},
         {"server", "thread", "accounts", "opening", "reading", "writing"},
     ),
     "plugin": ({"base", "net", "session", "tls"}, {"server", "thread", "accounts", "store"}),

@@ -184,35 +184,36 @@ class HandlerSocketWire final : public Wire {
       writer.insert(insert_id, {.values = values_});
       return;
     }
-    protocol::Find find;
+    constexpr store::Range from_the_key = store::range_of(store::Comparison::greater_equal);
+    store::Selection selection;
     render_keys(keys);
-    find.key = {keys_.data(), 1};
+    selection.key = {keys_.data(), 1};
     if (action != Action::find) {
       render(options_.update_values, keys.front());
-      find.modification = protocol::Modification::update;
-      find.rows_before = action == Action::read_modify_write;
-      find.values = values_;
+      const store::Change change{.kind = store::ChangeKind::update,
+                                 .rows_before = action == Action::read_modify_write,
+                                 .values = values_};
       if (options_.modified_rows > 1) {
-        find.comparison = protocol::Comparison::greater_equal;
-        find.limit = options_.modified_rows;
+        selection.range = from_the_key;
+        selection.limit = options_.modified_rows;
       }
-      writer.find(update_id, find);
+      writer.modify(update_id, selection, change);
       return;
     }
     if (keys.size() > 1) {
-      find.limit = keys.size();
-      find.in.values = keys_;
+      selection.limit = keys.size();
+      selection.in.values = keys_;
     } else if (options_.limit > 1) {
-      find.comparison = protocol::Comparison::greater_equal;
-      find.limit = options_.limit;
-      find.offset = options_.offset;
+      selection.range = from_the_key;
+      selection.limit = options_.limit;
+      selection.offset = options_.offset;
     }
-    const protocol::Filter filter{.kind = protocol::FilterKind::skip,
-                                  .comparison = protocol::Comparison::equal,
-                                  .column = 0,
-                                  .value = {.bytes = options_.filter_value}};
-    if (!options_.filter_column.empty()) find.filters = {&filter, 1};
-    writer.find(find_id, find);
+    const store::Filter filter{.kind = store::FilterKind::skip,
+                               .comparison = store::Comparison::equal,
+                               .column = 0,
+                               .value = {.bytes = options_.filter_value}};
+    if (!options_.filter_column.empty()) selection.filters = {&filter, 1};
+    writer.find(find_id, selection);
   }
 
   std::unique_ptr<ReplyCounter> counter() const override {
@@ -264,10 +265,10 @@ class HandlerSocketWire final : public Wire {
 
   const Options& options_;
   std::vector<char> digits_;
-  std::vector<protocol::Value> keys_;
+  std::vector<store::Value> keys_;
   Buffer text_;
   std::vector<std::size_t> ends_;
-  std::vector<protocol::Value> values_;
+  std::vector<store::Value> values_;
   std::uint64_t n_;
 };
 

@@ -1,5 +1,7 @@
 #include "protocol/parser.h"
 
+#include <optional>
+
 #include "protocol/number.h"
 
 namespace hs::protocol {
@@ -7,6 +9,9 @@ namespace hs::protocol {
 // Small results are returned by value for speed. If one function writes a result of several fields
 // in parts and another reads it as a whole, that costs more than the rest of a typical line.
 namespace {
+
+using store::ChangeKind;
+using store::Comparison;
 
 // The same as token == "X", but without the call of memcmp into which that is compiled.
 bool is(std::string_view token, char byte) { return token.size() == 1 && token.front() == byte; }
@@ -23,15 +28,15 @@ bool read_comparison(std::string_view token, Comparison& comparison) {
   }
 }
 
-// `none` if the token is no modop. A modop of two bytes ends with `?`.
-Modification modification_of(std::string_view token) {
-  if (token.size() != 1 && !(token.size() == 2 && token[1] == '?')) return Modification::none;
+// Nothing if the token is no modop. A modop of two bytes ends with `?`.
+std::optional<ChangeKind> change_of(std::string_view token) {
+  if (token.size() != 1 && !(token.size() == 2 && token[1] == '?')) return std::nullopt;
   switch (token.front()) {
-    case 'U': return Modification::update;
-    case 'D': return Modification::erase;
-    case '+': return Modification::increment;
-    case '-': return Modification::decrement;
-    default: return Modification::none;
+    case 'U': return ChangeKind::update;
+    case 'D': return ChangeKind::erase;
+    case '+': return ChangeKind::increment;
+    case '-': return ChangeKind::decrement;
+    default: return std::nullopt;
   }
 }
 
@@ -41,8 +46,7 @@ bool is_not_given(std::string_view token) { return token.empty() || is(token, '\
 
 // Whether a token in the place of a limit or an offset belongs to the part behind them.
 bool begins_clause(std::string_view token) {
-  return is(token, '@') || is(token, 'F') || is(token, 'W') ||
-         modification_of(token) != Modification::none;
+  return is(token, '@') || is(token, 'F') || is(token, 'W') || change_of(token);
 }
 
 }  // namespace
@@ -67,12 +71,12 @@ Status Parser::parse(std::string_view line, Request& request) {
 Error Parser::parse_open_index(TokenScanner& tokens, Request& request) {
   request.kind = Kind::open_index;
   request.index_id = 0;
-  request.open_index = {};
+  request.names = {};
   if (tokens.done()) return Error::none;  // the store will not find a table without a name
   if (!read_number(tokens.next(), request.index_id)) return Error::stmtnum;
-  OpenIndex& open = request.open_index;
+  store::IndexNames& names = request.names;
   for (std::string_view* name :
-       {&open.database, &open.table, &open.index, &open.columns, &open.filter_columns}) {
+       {&names.database, &names.table, &names.index, &names.columns, &names.filter_columns}) {
     if (tokens.done()) break;
     *name = tokens.next();
   }
@@ -126,18 +130,18 @@ Error Parser::parse_find_or_insert(std::string_view id, TokenScanner& tokens, Re
   if (error != Error::none) return error;
   if (request.kind == Kind::insert) {
     request.insert.values = values_.span(0, count);
-    request.insert.surplus = 0;
-    for (; !tokens.done(); ++request.insert.surplus) static_cast<void>(tokens.next());
+    request.surplus = 0;
+    for (; !tokens.done(); ++request.surplus) static_cast<void>(tokens.next());
     return Error::none;
   }
   if (!is_find) return Error::notimpl;
-  request.find = {};
-  request.find.comparison = comparison;
+  request.selection = {};
+  request.selection.range = store::range_of(comparison);
   if (tokens.done()) {
-    request.find.key = values_.span(0, count);
+    request.selection.key = values_.span(0, count);
     return Error::none;
   }
-  return read_clauses(count, tokens, request.find);
+  return read_clauses(count, tokens, request);
 }
 
 Error Parser::read_counted_values(std::uint64_t count, Error missing, TokenScanner& tokens) {
@@ -151,7 +155,8 @@ Error Parser::read_counted_values(std::uint64_t count, Error missing, TokenScann
   return Error::none;
 }
 
-Error Parser::read_clauses(std::size_t key_parts, TokenScanner& tokens, Find& find) {
+Error Parser::read_clauses(std::size_t key_parts, TokenScanner& tokens, Request& request) {
+  store::Selection& selection = request.selection;
   std::string_view token;
   bool more = false;  // whether `token` is one that has not been understood yet
   const auto advance = [&] {
@@ -161,16 +166,16 @@ Error Parser::read_clauses(std::size_t key_parts, TokenScanner& tokens, Find& fi
 
   advance();
   if (more && !begins_clause(token)) {
-    if (!read_number(token, find.limit) && !is_not_given(token)) return Error::limit;
-    if (find.limit == 0) find.limit = 1;
+    if (!read_number(token, selection.limit) && !is_not_given(token)) return Error::limit;
+    if (selection.limit == 0) selection.limit = 1;
     advance();
     if (more && !begins_clause(token)) {
-      if (!read_number(token, find.offset) && !is_not_given(token)) return Error::offset;
+      if (!read_number(token, selection.offset) && !is_not_given(token)) return Error::offset;
       advance();
     }
   }
   if (more && is(token, '@')) {
-    const Error error = read_in(key_parts, tokens, find.in);
+    const Error error = read_in(key_parts, tokens, selection.in);
     if (error != Error::none) return error;
     advance();
   }
@@ -181,19 +186,21 @@ Error Parser::read_clauses(std::size_t key_parts, TokenScanner& tokens, Find& fi
     advance();
   }
   if (more && !token.empty()) {
-    const Error error = read_modification(token, tokens, find);
+    request.kind = Kind::modify;
+    const Error error = read_change(token, tokens, request.change);
     if (error != Error::none) return error;
   }
 
   // Views are made only now, when the list does not grow any more.
-  find.key = values_.span(0, key_parts);
-  find.in.values = values_.span(key_parts, in_end - key_parts);
-  find.values = values_.span(in_end, values_.size() - in_end);
-  find.filters = filters_;
+  selection.key = values_.span(0, key_parts);
+  selection.in.values = values_.span(key_parts, in_end - key_parts);
+  selection.filters = filters_;
+  if (request.kind == Kind::modify)
+    request.change.values = values_.span(in_end, values_.size() - in_end);
   return Error::none;
 }
 
-Error Parser::read_in(std::size_t key_parts, TokenScanner& tokens, In& in) {
+Error Parser::read_in(std::size_t key_parts, TokenScanner& tokens, store::In& in) {
   if (tokens.done() || !read_number(tokens.next(), in.key_part)) return Error::icol;
   if (in.key_part >= key_parts) return Error::icol;
   std::uint64_t count = 0;
@@ -204,8 +211,8 @@ Error Parser::read_in(std::size_t key_parts, TokenScanner& tokens, In& in) {
 Error Parser::read_filter(std::string_view type, TokenScanner& tokens) {
   if (type.size() != 1) return Error::filtertype;
   if (filters_.size() == max_filters) return Error::request_size;
-  Filter& filter = filters_.emplace_back();
-  filter.kind = is(type, 'F') ? FilterKind::skip : FilterKind::stop;
+  store::Filter& filter = filters_.emplace_back();
+  filter.kind = is(type, 'F') ? store::FilterKind::skip : store::FilterKind::stop;
   if (tokens.done() || !read_comparison(tokens.next(), filter.comparison)) return Error::filterop;
   if (tokens.done() || !read_number(tokens.next(), filter.column)) return Error::filterfld;
   if (tokens.done()) return Error::filterfld;
@@ -213,12 +220,12 @@ Error Parser::read_filter(std::string_view type, TokenScanner& tokens) {
   return values_.read(token, tokens.saw_escape(), filter.value) ? Error::none : Error::escape;
 }
 
-Error Parser::read_modification(std::string_view modop, TokenScanner& tokens, Find& find) {
+Error Parser::read_change(std::string_view modop, TokenScanner& tokens, store::Change& change) {
   is_modification_ = true;
-  find.modification = modification_of(modop);
-  find.rows_before = modop.size() == 2;
-  if (find.modification == Modification::none) return Error::modop;
-  if (find.modification == Modification::erase) return Error::none;
+  const std::optional<ChangeKind> kind = change_of(modop);
+  if (!kind) return Error::modop;
+  change = {.kind = *kind, .rows_before = modop.size() == 2};
+  if (change.erases()) return Error::none;
   while (!tokens.done()) {
     if (values_.size() == max_values) return Error::request_size;
     const std::string_view token = tokens.next();

@@ -68,16 +68,16 @@ class Parser {
 
   // The parts of a find. Each reads behind the token that announces it.
   Error read_counted_values(std::uint64_t count, Error missing, TokenScanner& tokens);
-  Error read_clauses(std::size_t key_parts, TokenScanner& tokens, Find& find);
-  Error read_in(std::size_t key_parts, TokenScanner& tokens, In& in);
+  Error read_clauses(std::size_t key_parts, TokenScanner& tokens, Request& request);
+  Error read_in(std::size_t key_parts, TokenScanner& tokens, store::In& in);
   Error read_filter(std::string_view type, TokenScanner& tokens);
-  Error read_modification(std::string_view modop, TokenScanner& tokens, Find& find);
+  Error read_change(std::string_view modop, TokenScanner& tokens, store::Change& change);
 
   bool has_index_id_ = false;
   bool is_modification_ = false;
   std::uint64_t key_count_ = 0;
   ValueList values_;
-  std::vector<Filter> filters_;
+  std::vector<store::Filter> filters_;
 };
 
 }  // namespace hs::protocol

@@ -20,8 +20,11 @@ void require(bool condition) {
 bool write(Buffer& out, const Request& request) {
   RequestWriter writer(out);
   switch (request.kind) {
-    case Kind::open_index: return writer.open_index(request.index_id, request.open_index);
-    case Kind::find: writer.find(request.index_id, request.find); return true;
+    case Kind::open_index: return writer.open_index(request.index_id, request.names);
+    case Kind::find: writer.find(request.index_id, request.selection); return true;
+    case Kind::modify:
+      writer.modify(request.index_id, request.selection, request.change);
+      return true;
     case Kind::insert: writer.insert(request.index_id, request.insert); return true;
     case Kind::auth: writer.auth(request.auth); return true;
   }
@@ -29,17 +32,17 @@ bool write(Buffer& out, const Request& request) {
 }
 
 void check_promises(const Parser& parser, const Request& request) {
-  const bool on_index = request.kind == Kind::find || request.kind == Kind::insert;
-  require(parser.has_index_id() == on_index);
+  const bool selects = request.kind == Kind::find || request.kind == Kind::modify;
+  require(parser.has_index_id() == (selects || request.kind == Kind::insert));
   if (request.kind == Kind::insert) {
     require(parser.is_modification() && !request.insert.values.empty());
   }
-  if (request.kind == Kind::find) {
-    const Find& find = request.find;
-    require(!find.key.empty() && find.limit >= 1 && find.comparison != Comparison::not_equal);
-    require(find.in.key_part < find.key.size());
-    require(parser.is_modification() == (find.modification != Modification::none));
-    require(find.key.size() + find.in.values.size() + find.values.size() <= max_values);
+  if (selects) {
+    const store::Selection& selection = request.selection;
+    require(selection.is_valid());
+    require(parser.is_modification() == (request.kind == Kind::modify));
+    const std::size_t changed = request.kind == Kind::modify ? request.change.values.size() : 0;
+    require(selection.key.size() + selection.in.values.size() + changed <= max_values);
   }
 }
 

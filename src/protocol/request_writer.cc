@@ -9,6 +9,9 @@ namespace hs::protocol {
 
 namespace {
 
+using store::ChangeKind;
+using store::Comparison;
+
 std::string_view text_of(Comparison comparison) {
   switch (comparison) {
     case Comparison::equal: return "=";
@@ -21,13 +24,20 @@ std::string_view text_of(Comparison comparison) {
   return {};
 }
 
-std::string_view text_of(Modification modification) {
-  switch (modification) {
-    case Modification::none: return {};
-    case Modification::update: return "U";
-    case Modification::erase: return "D";
-    case Modification::increment: return "+";
-    case Modification::decrement: return "-";
+std::string_view text_of(store::Range range) {
+  if (range.bound == store::Bound::only) return text_of(Comparison::equal);
+  const bool up = range.direction == store::Direction::up;
+  if (range.bound == store::Bound::past)
+    return text_of(up ? Comparison::greater : Comparison::less);
+  return text_of(up ? Comparison::greater_equal : Comparison::less_equal);
+}
+
+std::string_view text_of(ChangeKind kind) {
+  switch (kind) {
+    case ChangeKind::update: return "U";
+    case ChangeKind::erase: return "D";
+    case ChangeKind::increment: return "+";
+    case ChangeKind::decrement: return "-";
   }
   return {};
 }
@@ -38,8 +48,8 @@ bool is_name(std::string_view token) {
 
 }  // namespace
 
-bool RequestWriter::open_index(std::uint64_t index_id, const OpenIndex& open_index) {
-  const auto& [database, table, index, columns, filter_columns] = open_index;
+bool RequestWriter::open_index(std::uint64_t index_id, const store::IndexNames& names) {
+  const auto& [database, table, index, columns, filter_columns] = names;
   for (const std::string_view name : {database, table, index, columns, filter_columns}) {
     if (!is_name(name)) return false;
   }
@@ -51,40 +61,48 @@ bool RequestWriter::open_index(std::uint64_t index_id, const OpenIndex& open_ind
   return true;
 }
 
-void RequestWriter::find(std::uint64_t index_id, const Find& find) {
-  assert(!find.key.empty() && find.comparison != Comparison::not_equal);
-  append_number(out_, index_id);
-  token(text_of(find.comparison));
-  number(find.key.size());
-  for (const Value& part : find.key) value(part);
+void RequestWriter::find(std::uint64_t index_id, const store::Selection& selection) {
+  this->selection(index_id, selection, false);
+  end_line();
+}
 
-  const bool has_in = !find.in.values.empty();
-  const bool has_modification = find.modification != Modification::none;
-  const bool has_clauses = has_in || has_modification || !find.filters.empty();
+void RequestWriter::modify(std::uint64_t index_id, const store::Selection& selection,
+                           const store::Change& change) {
+  this->selection(index_id, selection, true);
+  token(text_of(change.kind));
+  if (change.rows_before) out_.push_back('?');
+  for (const Value& new_value : change.values) value(new_value);
+  end_line();
+}
+
+void RequestWriter::selection(std::uint64_t index_id, const store::Selection& selection,
+                              bool has_change) {
+  assert(selection.is_valid());
+  append_number(out_, index_id);
+  token(text_of(selection.range));
+  number(selection.key.size());
+  for (const Value& part : selection.key) value(part);
+
+  const bool has_in = !selection.in.values.empty();
+  const bool has_clauses = has_in || has_change || !selection.filters.empty();
   // The original expects both numbers before any part that follows them.
-  if (find.limit != 1 || find.offset != 0 || has_clauses) number(find.limit);
-  if (find.offset != 0 || has_clauses) number(find.offset);
+  if (selection.limit != 1 || selection.offset != 0 || has_clauses) number(selection.limit);
+  if (selection.offset != 0 || has_clauses) number(selection.offset);
   if (has_in) {
     token("@");
-    number(find.in.key_part);
-    number(find.in.values.size());
-    for (const Value& in_value : find.in.values) value(in_value);
+    number(selection.in.key_part);
+    number(selection.in.values.size());
+    for (const Value& in_value : selection.in.values) value(in_value);
   }
-  for (const Filter& filter : find.filters) {
-    token(filter.kind == FilterKind::skip ? "F" : "W");
+  for (const store::Filter& filter : selection.filters) {
+    token(filter.kind == store::FilterKind::skip ? "F" : "W");
     token(text_of(filter.comparison));
     number(filter.column);
     value(filter.value);
   }
-  if (has_modification) {
-    token(text_of(find.modification));
-    if (find.rows_before) out_.push_back('?');
-    for (const Value& new_value : find.values) value(new_value);
-  }
-  end_line();
 }
 
-void RequestWriter::insert(std::uint64_t index_id, const Insert& insert) {
+void RequestWriter::insert(std::uint64_t index_id, const store::Insert& insert) {
   assert(!insert.values.empty());
   append_number(out_, index_id);
   token("+");

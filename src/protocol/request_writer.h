@@ -19,13 +19,15 @@ class RequestWriter {
 
   // The names are sent unescaped. If one contains a byte that would end its token or the line (TAB,
   // LF, CR), nothing is written, and the result is false.
-  [[nodiscard]] bool open_index(std::uint64_t index_id, const OpenIndex& open_index);
-  // A find; with a `find.modification`, a find_modify.
-  void find(std::uint64_t index_id, const Find& find);
-  void insert(std::uint64_t index_id, const Insert& insert);
+  [[nodiscard]] bool open_index(std::uint64_t index_id, const store::IndexNames& names);
+  void find(std::uint64_t index_id, const store::Selection& selection);
+  void modify(std::uint64_t index_id, const store::Selection& selection,
+              const store::Change& change);
+  void insert(std::uint64_t index_id, const store::Insert& insert);
   void auth(const Auth& auth);
 
  private:
+  void selection(std::uint64_t index_id, const store::Selection& selection, bool has_change);
   void token(std::string_view bytes);
   void number(std::uint64_t number);
   void value(const Value& value);

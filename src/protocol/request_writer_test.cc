@@ -17,17 +17,22 @@
 namespace hs::protocol {
 namespace {
 
+using store::Comparison;
+using store::Filter;
+using store::IndexNames;
+using store::Selection;
+
 // A name cannot be escaped. With a TAB or LF in a name, a client could insert tokens or requests.
 TEST(RequestWriter, RefusesNamesThatEndTheirToken) {
   Buffer out;
   RequestWriter writer(out);
   for (const std::string_view name : {"a\tb", "a\nb", "a\r"}) {
-    for (std::string_view OpenIndex::*place :
-         {&OpenIndex::database, &OpenIndex::table, &OpenIndex::index, &OpenIndex::columns,
-          &OpenIndex::filter_columns}) {
-      OpenIndex open;
-      open.*place = name;
-      EXPECT_FALSE(writer.open_index(1, open));
+    for (std::string_view IndexNames::*place :
+         {&IndexNames::database, &IndexNames::table, &IndexNames::index, &IndexNames::columns,
+          &IndexNames::filter_columns}) {
+      IndexNames names;
+      names.*place = name;
+      EXPECT_FALSE(writer.open_index(1, names));
     }
   }
   EXPECT_TRUE(out.empty());
@@ -44,7 +49,7 @@ class RandomRequest {
     switch (random_() % 5) {
       case 0:
         request.kind = Kind::open_index;
-        request.open_index = {name(), name(), name(), name(), name()};
+        request.names = {name(), name(), name(), name(), name()};
         break;
       case 1:
         request.kind = Kind::insert;
@@ -55,34 +60,35 @@ class RandomRequest {
         request.index_id = 0;
         request.auth.secret = bytes();
         break;
-      default: request.find = find();
+      default:
+        request.selection = selection();
+        if (random_() % 2 == 0) break;
+        request.kind = Kind::modify;
+        request.change = {.kind = static_cast<store::ChangeKind>(random_() % 4),
+                          .rows_before = random_() % 2 == 0};
+        if (!request.change.erases()) request.change.values = values(0);
     }
     return request;
   }
 
  private:
-  Find find() {
-    Find find;
-    find.comparison = static_cast<Comparison>(random_() % 5);
-    find.key = values(1);
-    if (random_() % 2 == 0) find.limit = 1 + number() / 2;
-    if (random_() % 2 == 0) find.offset = number();
+  Selection selection() {
+    Selection selection;
+    selection.range = store::range_of(static_cast<Comparison>(random_() % 5));
+    selection.key = values(1);
+    if (random_() % 2 == 0) selection.limit = 1 + number() / 2;
+    if (random_() % 2 == 0) selection.offset = number();
     if (random_() % 3 == 0) {
-      find.in = {static_cast<std::uint32_t>(random_() % find.key.size()), values(1)};
+      selection.in = {static_cast<std::uint32_t>(random_() % selection.key.size()), values(1)};
     }
     std::vector<Filter>& filters = filters_.emplace_back();
     while (random_() % 2 == 0) {
-      filters.push_back({static_cast<FilterKind>(random_() % 2),
+      filters.push_back({static_cast<store::FilterKind>(random_() % 2),
                          static_cast<Comparison>(random_() % 6),
                          static_cast<std::uint32_t>(random_()), value()});
     }
-    find.filters = filters;
-    if (random_() % 2 == 0) {
-      find.modification = static_cast<Modification>(1 + random_() % 4);
-      find.rows_before = random_() % 2 == 0;
-      if (find.modification != Modification::erase) find.values = values(0);
-    }
-    return find;
+    selection.filters = filters;
+    return selection;
   }
   std::span<const Value> values(std::size_t least) {
     std::vector<Value>& values = values_.emplace_back();

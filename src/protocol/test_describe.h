@@ -38,57 +38,64 @@ inline std::string describe(std::span<const Value> values) {
   return text + ")";
 }
 
-inline std::string describe(Comparison comparison) {
+inline std::string describe(store::Comparison comparison) {
   switch (comparison) {
-    case Comparison::equal: return "=";
-    case Comparison::greater: return ">";
-    case Comparison::greater_equal: return ">=";
-    case Comparison::less: return "<";
-    case Comparison::less_equal: return "<=";
-    case Comparison::not_equal: return "!=";
+    case store::Comparison::equal: return "=";
+    case store::Comparison::greater: return ">";
+    case store::Comparison::greater_equal: return ">=";
+    case store::Comparison::less: return "<";
+    case store::Comparison::less_equal: return "<=";
+    case store::Comparison::not_equal: return "!=";
   }
   return "?";
 }
 
-inline std::string describe(Modification modification) {
-  switch (modification) {
-    case Modification::none: return "";
-    case Modification::update: return " update";
-    case Modification::erase: return " erase";
-    case Modification::increment: return " increment";
-    case Modification::decrement: return " decrement";
-  }
-  return "?";
+inline std::string describe(store::Range range) {
+  if (range.bound == store::Bound::only) return "only";
+  const std::string bound = range.bound == store::Bound::from ? "from" : "past";
+  return bound + (range.direction == store::Direction::up ? " up" : " down");
 }
 
-// Members with their default value are left out.
-inline std::string describe(const Find& find) {
-  std::string text = describe(find.comparison) + describe(find.key);
-  if (find.limit != 1) text += " limit " + std::to_string(find.limit);
-  if (find.offset != 0) text += " offset " + std::to_string(find.offset);
-  if (!find.in.values.empty()) {
-    text += " in " + std::to_string(find.in.key_part) + describe(find.in.values);
+inline std::string describe(const store::Change& change) {
+  std::string text = "?";
+  switch (change.kind) {
+    case store::ChangeKind::update: text = " update"; break;
+    case store::ChangeKind::erase: text = " erase"; break;
+    case store::ChangeKind::increment: text = " increment"; break;
+    case store::ChangeKind::decrement: text = " decrement"; break;
   }
-  for (const Filter& filter : find.filters) {
-    text += filter.kind == FilterKind::skip ? " skip unless " : " stop unless ";
-    text += std::to_string(filter.column) + describe(filter.comparison) + describe(filter.value);
-  }
-  text += describe(find.modification);
-  if (find.rows_before) text += " rows_before";
-  if (!find.values.empty()) text += describe(find.values);
+  if (change.rows_before) text += " rows_before";
+  if (!change.values.empty()) text += describe(change.values);
   return text;
 }
 
-inline std::string describe(const OpenIndex& open) {
-  return describe(open.database) + describe(open.table) + describe(open.index) +
-         describe(open.columns) + describe(open.filter_columns);
+// Members with their default value are left out.
+inline std::string describe(const store::Selection& selection) {
+  std::string text = describe(selection.range) + describe(selection.key);
+  if (selection.limit != 1) text += " limit " + std::to_string(selection.limit);
+  if (selection.offset != 0) text += " offset " + std::to_string(selection.offset);
+  if (!selection.in.values.empty()) {
+    text += " in " + std::to_string(selection.in.key_part) + describe(selection.in.values);
+  }
+  for (const store::Filter& filter : selection.filters) {
+    text += filter.kind == store::FilterKind::skip ? " skip unless " : " stop unless ";
+    text += std::to_string(filter.column) + describe(filter.comparison) + describe(filter.value);
+  }
+  return text;
+}
+
+inline std::string describe(const store::IndexNames& names) {
+  return describe(names.database) + describe(names.table) + describe(names.index) +
+         describe(names.columns) + describe(names.filter_columns);
 }
 
 inline std::string describe(const Request& request) {
   const std::string id = std::to_string(request.index_id);
   switch (request.kind) {
-    case Kind::open_index: return "open " + id + " " + describe(request.open_index);
-    case Kind::find: return "find " + id + " " + describe(request.find);
+    case Kind::open_index: return "open " + id + " " + describe(request.names);
+    case Kind::find: return "find " + id + " " + describe(request.selection);
+    case Kind::modify:
+      return "modify " + id + " " + describe(request.selection) + describe(request.change);
     case Kind::insert: return "insert " + id + " " + describe(request.insert.values);
     case Kind::auth:
       return "auth " +

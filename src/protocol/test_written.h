@@ -16,9 +16,10 @@ inline std::string written(const Request& request) {
   RequestWriter writer(out);
   switch (request.kind) {
     case Kind::open_index:
-      if (!writer.open_index(request.index_id, request.open_index)) return {};
+      if (!writer.open_index(request.index_id, request.names)) return {};
       break;
-    case Kind::find: writer.find(request.index_id, request.find); break;
+    case Kind::find: writer.find(request.index_id, request.selection); break;
+    case Kind::modify: writer.modify(request.index_id, request.selection, request.change); break;
     case Kind::insert: writer.insert(request.index_id, request.insert); break;
     case Kind::auth: writer.auth(request.auth); break;
   }

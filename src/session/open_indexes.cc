@@ -5,32 +5,32 @@
 
 namespace hs::session {
 
-std::string join_names(const protocol::OpenIndex& request) {
-  std::string names;
-  names.reserve(request.database.size() + request.table.size() + request.index.size() +
-                request.columns.size() + request.filter_columns.size() + 4);
-  names.append(request.database).push_back('\t');
-  names.append(request.table).push_back('\t');
-  names.append(request.index).push_back('\t');
-  names.append(request.columns).push_back('\t');
-  names.append(request.filter_columns);
-  return names;
+std::string join_names(const store::IndexNames& names) {
+  std::string joined;
+  joined.reserve(names.database.size() + names.table.size() + names.index.size() +
+                 names.columns.size() + names.filter_columns.size() + 4);
+  joined.append(names.database).push_back('\t');
+  joined.append(names.table).push_back('\t');
+  joined.append(names.index).push_back('\t');
+  joined.append(names.columns).push_back('\t');
+  joined.append(names.filter_columns);
+  return joined;
 }
 
-protocol::OpenIndex split_names(std::string_view names) {
+store::IndexNames split_names(std::string_view names) {
   const auto take = [&names] {
     const std::size_t tab = names.find('\t');
     const std::string_view name = names.substr(0, tab);
     names.remove_prefix(tab == std::string_view::npos ? names.size() : tab + 1);
     return name;
   };
-  protocol::OpenIndex request;
-  request.database = take();
-  request.table = take();
-  request.index = take();
-  request.columns = take();
-  request.filter_columns = take();
-  return request;
+  store::IndexNames split;
+  split.database = take();
+  split.table = take();
+  split.index = take();
+  split.columns = take();
+  split.filter_columns = take();
+  return split;
 }
 
 NamedIndex* OpenIndexes::find_large(std::uint64_t id) {

@@ -11,20 +11,21 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/request.h"
+#include "store/operation.h"
 #include "store/store.h"
 
 namespace hs::session {
 
 // The names of a P request, joined by TAB. No name holds a TAB.
-std::string join_names(const protocol::OpenIndex& request);
+std::string join_names(const store::IndexNames& names);
 // Views into `names`.
-protocol::OpenIndex split_names(std::string_view names);
+store::IndexNames split_names(std::string_view names);
 
 struct NamedIndex {
-  store::IndexUse use;          // null: has to be opened again by its names
-  std::string names;            // empty: the id is not open
-  std::uint32_t key_parts = 0;  // when it was opened by the client
+  store::IndexUse use;             // null: has to be opened again by its names
+  std::string names;               // empty: the id is not open
+  std::uint32_t key_parts = 0;     // when it was opened by the client
+  std::uint32_t column_count = 0;  // of a row in a reply
 
   bool is_open() const { return !names.empty(); }
 };

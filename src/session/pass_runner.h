@@ -39,7 +39,7 @@ struct LongRequest {
   const net::PeerAddress* peer;  // null in tests
   std::string_view account;      // empty: it is no account of the server
   std::string_view kind;
-  protocol::OpenIndex names;
+  store::IndexNames names;
   std::uint64_t rows_examined;
   std::chrono::nanoseconds time;
 };

@@ -77,7 +77,7 @@ TEST_F(ScriptedTest, WhatFailsAfterItsReplyHasBegunClosesTheConnection) {
       runner_.run_stream(turn, out_, stream);
       stream.all(out_);
       if (flushes) {
-        EXPECT_EQ(stream.bytes, "0\t1\tbegun");
+        EXPECT_EQ(stream.bytes, "0\t3\tbegun");
         EXPECT_EQ(turn.next, Next::close);
       } else if (outcome.verdict() == store::Verdict::blocked) {
         EXPECT_EQ(stream.bytes, "");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "protocol/reply.h"
+#include "protocol/row_codec.h"
 #include "session/pass_runner.h"
 #include "session/turn_input.h"
 
@@ -83,11 +84,8 @@ class StreamSink final : public store::Sink {
 
 std::string_view kind_of(const protocol::Request& request) {
   if (request.kind == protocol::Kind::insert) return "insert";
-  switch (request.find.modification) {
-    case protocol::Modification::none: return "find";
-    case protocol::Modification::erase: return "delete";
-    default: return "update";
-  }
+  if (request.kind == protocol::Kind::find) return "find";
+  return request.change.erases() ? "delete" : "update";
 }
 
 // Frees the memory of a large request when it has been executed.
@@ -151,11 +149,16 @@ void PassRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
   }
   StreamSink sink(stream, std::move(session.position()), config_.max_request_time.get());
   Outcome outcome = run_alone(PassMode::together, session, open->names, [&](store::IndexUse& use) {
-    return store_->find(use, request.find, out, &sink);
+    ReplyWriter reply(out);
+    if (!sink.has_sent()) reply.begin_rows(open->column_count);
+    const Outcome found = store_->find(use, request.selection, out, &sink);
+    if (found.ok()) reply.end_rows();
+    return found;
   });
 
   if (outcome.verdict() == Verdict::parked) {
     assert(sink.position != nullptr);
+    if (!sink.position->reply_begun) out.clear();
     sink.position->worked = sink.worked();
     sink.position->rows_examined = sink.rows_before() + budget_.rows();
     session.position() = std::move(sink.position);
@@ -285,10 +288,11 @@ void PassRunner::run_write(Turn& turn, const Session& session, const std::string
 Outcome PassRunner::open_for_stream(const Session& session, const std::string& names,
                                     store::IndexUse& use) {
   if (const auto found = opened_.find(names); found != opened_.end()) {
-    use = {found->second, session.caller()};
+    use = {found->second, session.caller(), protocol::row_codec};
     return {};
   }
-  const Outcome outcome = store_->open_index(split_names(names), session.caller(), use);
+  const Outcome outcome =
+      store_->open_index(split_names(names), session.caller(), protocol::row_codec, use);
   if (!use) return outcome;
   if (opened_.size() >= max_opened_for_streams) opened_.clear();
   opened_.emplace(names, use.shared());

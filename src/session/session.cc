@@ -5,18 +5,19 @@
 #include <utility>
 
 #include "protocol/reply.h"
+#include "protocol/row_codec.h"
 
 namespace hs::session {
 namespace {
 
 using protocol::Kind;
-using protocol::Modification;
+using protocol::ReplyWriter;
 using protocol::Request;
 using store::Outcome;
 
 // Removes the values for which the open index has no column, as the original does: real clients
 // send such values. Returns their number.
-std::uint32_t ignore_surplus(std::span<const protocol::Value>& values, const store::Index& index) {
+std::uint32_t ignore_surplus(std::span<const store::Value>& values, const store::Index& index) {
   const std::size_t used = std::min<std::size_t>(values.size(), index.column_count());
   const std::size_t ignored = values.size() - used;
   values = values.first(used);
@@ -36,8 +37,7 @@ bool equal_in_constant_time(std::string_view given, std::string_view secret) {
 }  // namespace
 
 bool is_write(const Request& request) {
-  return request.kind == Kind::insert ||
-         (request.kind == Kind::find && request.find.modification != Modification::none);
+  return request.kind == Kind::insert || request.kind == Kind::modify;
 }
 
 bool is_log_in(const Request& request) {
@@ -47,9 +47,8 @@ bool is_log_in(const Request& request) {
 Counter counter_of(const Request& request) {
   switch (request.kind) {
     case Kind::open_index: return Counter::requests_open_index;
-    case Kind::find:
-      return request.find.modification == Modification::none ? Counter::requests_find
-                                                             : Counter::requests_find_modify;
+    case Kind::find: return Counter::requests_find;
+    case Kind::modify: return Counter::requests_find_modify;
     case Kind::insert: return Counter::requests_insert;
     case Kind::auth: return Counter::requests_auth;
   }
@@ -58,12 +57,41 @@ Counter counter_of(const Request& request) {
 
 Outcome execute_write(store::Store& store, store::IndexUse& use, Request& request, Buffer& out,
                       std::uint32_t& values_ignored) {
+  store::Changed changed;
+  ReplyWriter reply(out);
   if (request.kind == Kind::insert) {
-    values_ignored = ignore_surplus(request.insert.values, use.index()) + request.insert.surplus;
-    return store.insert(use, request.insert, out);
+    values_ignored = ignore_surplus(request.insert.values, use.index()) + request.surplus;
+    const Outcome outcome = store.insert(use, request.insert, changed);
+    if (outcome.ok()) changed.id ? reply.ok(*changed.id) : reply.ok();
+    return outcome;
   }
-  values_ignored = ignore_surplus(request.find.values, use.index());
-  return store.modify(use, request.find, out);
+  values_ignored = ignore_surplus(request.change.values, use.index());
+  const std::size_t begin = out.size();
+  const bool has_rows = request.change.rows_before;
+  if (has_rows) reply.begin_rows(use.index().column_count());
+  const Outcome outcome = store.modify(use, request.selection, request.change, out, changed);
+  if (!outcome.ok()) {
+    out.truncate(begin);
+  } else if (has_rows) {
+    reply.end_rows();
+  } else {
+    reply.ok(changed.rows);
+  }
+  return outcome;
+}
+
+Outcome execute_find(store::Store& store, NamedIndex& index, const store::Selection& selection,
+                     Buffer& out) {
+  const std::size_t begin = out.size();
+  ReplyWriter reply(out);
+  reply.begin_rows(index.column_count);
+  const Outcome outcome = store.find(index.use, selection, out, nullptr);
+  if (outcome.ok()) {
+    reply.end_rows();
+  } else {
+    out.truncate(begin);
+  }
+  return outcome;
 }
 
 Status Session::admit(std::string_view line, Workspace& workspace, NamedIndex*& index) {
@@ -106,17 +134,15 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace, 
   if (admitted && outcome.ok()) {
     switch (request.kind) {
       case Kind::find:
-        if (!answer.write) {
-          outcome = workspace.store.find(index->use, request.find, out, nullptr);
-          break;
-        }
-        [[fallthrough]];
+        outcome = execute_find(workspace.store, *index, request.selection, out);
+        break;
+      case Kind::modify:
       case Kind::insert:
         outcome = execute_write(workspace.store, index->use, request, out, answer.values_ignored);
         break;
       case Kind::open_index:
         outcome = open_index(workspace);
-        if (outcome.ok()) protocol::ReplyWriter(out).ok();
+        if (outcome.ok()) ReplyWriter(out).ok();
         break;
       case Kind::auth:
         if (is_log_in(request) && config_.authenticator != nullptr) {
@@ -126,7 +152,7 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace, 
         } else {
           outcome = authorise(workspace);
         }
-        if (outcome.status().ok()) protocol::ReplyWriter(out).ok();
+        if (outcome.status().ok()) ReplyWriter(out).ok();
         break;
     }
   }
@@ -134,20 +160,23 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace, 
   answer.for_good = outcome.is_for_good();
   answer.ok = outcome.status().ok();
   if (!outcome.answered()) answer.status = outcome.status();
-  if (outcome.answered() && !answer.ok) protocol::ReplyWriter(out).error(outcome.status());
+  if (outcome.answered() && !answer.ok) ReplyWriter(out).error(outcome.status());
   return answer;
 }
 
 Outcome Session::open_index(Workspace& workspace) {
   const Request& request = workspace.request;
-  std::string names = join_names(request.open_index);
+  std::string names = join_names(request.names);
   if (!indexes_.has_room(request.index_id, names.size())) return Error::stmtnum;
   store::IndexUse opened;
-  const Outcome outcome = workspace.store.open_index(request.open_index, caller_, opened);
+  const Outcome outcome =
+      workspace.store.open_index(request.names, caller_, protocol::row_codec, opened);
   if (!outcome.ok()) return outcome;
   const std::uint32_t key_parts = opened.index().key_parts();
+  const std::uint32_t columns = opened.index().column_count();
   SessionChange& made = workspace.changes.emplace_back(change());
-  made.index = indexes_.set(request.index_id, {std::move(opened), std::move(names), key_parts});
+  made.index =
+      indexes_.set(request.index_id, {std::move(opened), std::move(names), key_parts, columns});
   made.index_id = request.index_id;
   made.of_index = true;
   return outcome;
@@ -164,7 +193,8 @@ SessionChange Session::change() {
 }
 
 Outcome Session::open_again(Workspace& workspace, NamedIndex& index) {
-  return workspace.store.open_index(split_names(index.names), caller_, index.use);
+  return workspace.store.open_index(split_names(index.names), caller_, protocol::row_codec,
+                                    index.use);
 }
 
 void Session::act_as(std::shared_ptr<const store::Caller> caller) {

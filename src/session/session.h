@@ -83,7 +83,7 @@ struct Answer {
   std::uint32_t values_ignored = 0;  // of an insert or a find_modify
 };
 
-// Executes a write that was admitted.
+// Executes a write that was admitted, and appends its reply to `out` if it succeeds.
 store::Outcome execute_write(store::Store& store, store::IndexUse& use, protocol::Request& request,
                              Buffer& out, std::uint32_t& values_ignored);
 bool is_write(const protocol::Request& request);

@@ -217,9 +217,9 @@ TEST_F(SessionTest, UndoTakesTheCallerBack) {
 }
 
 TEST(NamesTest, JoinAndSplitAreInverse) {
-  const protocol::OpenIndex request{"db", "table", "", "a,b", ""};
+  const store::IndexNames request{"db", "table", "", "a,b", ""};
   const std::string names = join_names(request);
-  const protocol::OpenIndex split = split_names(names);
+  const store::IndexNames split = split_names(names);
   EXPECT_EQ(split.database, "db");
   EXPECT_EQ(split.table, "table");
   EXPECT_EQ(split.index, "");

@@ -48,18 +48,18 @@ class ScriptedStore final : public store::Store {
   void abandon_pass() override { calls += "abandon "; }
   void forget_permissions() override { calls += "forget_permissions "; }
   void release() override { calls += "release "; }
-  store::Outcome open_index(const protocol::OpenIndex&,
+  store::Outcome open_index(const store::IndexNames&,
                             const std::shared_ptr<const store::Caller>& caller,
-                            store::IndexUse& use) override {
-    use = {std::make_shared<ScriptedIndex>(), caller};
+                            const store::RowCodec& codec, store::IndexUse& use) override {
+    use = {std::make_shared<ScriptedIndex>(), caller, codec};
     return {};
   }
-  store::Outcome find(store::IndexUse&, const protocol::Find&, Buffer& out,
+  store::Outcome find(store::IndexUse&, const store::Selection&, Buffer& out,
                       store::Sink* sink) override {
     calls += "find ";
     throw_if_due(out);
     if (sink != nullptr) {
-      out.append("0\t1\tbegun");
+      out.append("\tbegun");
       if (flushes) {
         EXPECT_EQ(sink->flush(out, true), store::Sink::Flushed::sent);
       }
@@ -73,14 +73,16 @@ class ScriptedStore final : public store::Store {
     }
     return times-- > 0 ? outcome : store::Outcome{};
   }
-  store::Outcome modify(store::IndexUse&, const protocol::Find& request, Buffer& out) override {
-    calls += "modify" + std::string(request.key[0].bytes) + " ";
+  // It changes as many rows as the number that is its key.
+  store::Outcome modify(store::IndexUse&, const store::Selection& selection, const store::Change&,
+                        Buffer& out, store::Changed& changed) override {
+    const std::string key(selection.key[0].bytes);
+    calls += "modify" + key + " ";
     throw_if_due(out);
-    const store::Outcome answer = next(modifications);
-    if (answer.ok()) out.append("0\t1\t" + std::string(request.key[0].bytes) + "\n");
-    return answer;
+    changed.rows = std::stoul(key);
+    return next(modifications);
   }
-  store::Outcome insert(store::IndexUse&, const protocol::Insert&, Buffer&) override {
+  store::Outcome insert(store::IndexUse&, const store::Insert&, store::Changed&) override {
     return Error::notimpl;
   }
 

@@ -1,17 +1,16 @@
 #include "simulator/faulty_store.h"
 
+#include <array>
 #include <charconv>
 #include <memory>
 #include <new>
 
 #include "kernel_calls.h"
-#include "protocol/reply.h"
 #include "simulator/world.h"
 
 namespace hs::simulator {
 namespace {
 
-using protocol::ReplyWriter;
 using store::Outcome;
 using store::Verdict;
 
@@ -37,16 +36,26 @@ class CounterIndex final : public store::Index {
   std::uint32_t column_count() const override { return 2; }
 };
 
-std::uint64_t number(const protocol::Value& value) {
+std::uint64_t number(const store::Value& value) {
   std::uint64_t result = 0;
   std::from_chars(value.bytes.data(), value.bytes.data() + value.bytes.size(), result);
   return result;
 }
 
-void append_row(ReplyWriter& reply, std::uint64_t key, std::uint64_t value) {
-  reply.text(std::to_string(key));
-  reply.text(std::to_string(value));
+// A row's number, and what was added to it.
+struct CounterRow final : store::CurrentRow {
+  CounterRow(std::uint64_t key, std::uint64_t value) : fields{key, value} {}
+  std::array<std::uint64_t, 2> fields;
+};
+
+store::ColumnValue read_field(const store::Column& column, const store::CurrentRow& row,
+                              char* room) {
+  const std::uint64_t field = static_cast<const CounterRow&>(row).fields[column.number];
+  const char* const end = std::to_chars(room, room + store::Column::room, field).ptr;
+  return {room, static_cast<std::uint32_t>(end - room), store::ColumnValue::Kind::in_room};
 }
+
+constexpr std::array<store::Column, 2> columns{{{read_field, 0}, {read_field, 1}}};
 
 }  // namespace
 
@@ -104,30 +113,28 @@ Verdict FaultyStore::go_wrong(bool writes) {
   return Verdict::answered;
 }
 
-Outcome FaultyStore::open_index(const protocol::OpenIndex& /*request*/,
+Outcome FaultyStore::open_index(const store::IndexNames& /*names*/,
                                 const std::shared_ptr<const store::Caller>& caller,
-                                store::IndexUse& use) {
+                                const store::RowCodec& codec, store::IndexUse& use) {
   if (const Verdict verdict = go_wrong(false); verdict != Verdict::answered) return verdict;
-  use = {std::make_shared<CounterIndex>(), caller};
+  use = {std::make_shared<CounterIndex>(), caller, codec};
   return {};
 }
 
-Outcome FaultyStore::find(store::IndexUse& /*use*/, const protocol::Find& request, Buffer& out,
+Outcome FaultyStore::find(store::IndexUse& use, const store::Selection& selection, Buffer& out,
                           store::Sink* sink) {
+  require(selection.is_valid(), "a find is not valid");
   if (const Verdict verdict = go_wrong(false); verdict != Verdict::answered) return verdict;
-  if (sink == nullptr && request.limit > most_rows_of_worker) return Verdict::oversized;
-  const std::uint64_t first = number(request.key[0]);
-  ReplyWriter reply(out);
+  if (sink == nullptr && selection.limit > most_rows_of_worker) return Verdict::oversized;
+  const std::uint64_t first = number(selection.key[0]);
   std::uint64_t next = 0;
-  if (sink != nullptr && sink->position != nullptr) {
+  if (sink != nullptr && sink->position != nullptr)
     next = static_cast<const RowPosition&>(*sink->position).next;
-  } else {
-    reply.begin_rows(2);
-  }
   const std::uint64_t began = net::kernel::monotonic_now();
-  while (next < request.limit) {
+  while (next < selection.limit) {
     budget_->spend();
-    append_row(reply, first + next, value(first + next));
+    const CounterRow row(first + next, value(first + next));
+    if (!use.codec().append_row(columns, row, out)) throw std::bad_alloc();
     ++next;
     if (sink != nullptr && next % rows_a_flush == 0) {
       const store::Sink::Flushed flushed = sink->flush(out, true);
@@ -141,11 +148,12 @@ Outcome FaultyStore::find(store::IndexUse& /*use*/, const protocol::Find& reques
     }
     net::kernel::yield();
   }
-  reply.end_rows();
   return {};
 }
 
-Outcome FaultyStore::modify(store::IndexUse& /*use*/, const protocol::Find& request, Buffer& out) {
+Outcome FaultyStore::modify(store::IndexUse& /*use*/, const store::Selection& selection,
+                            const store::Change& change, Buffer& /*out*/, store::Changed& changed) {
+  require(selection.is_valid(), "a modification is not valid");
   if (const Verdict verdict = go_wrong(true); verdict != Verdict::answered) return verdict;
   if (mode_ != store::PassMode::aside) {
     if (World::current().chance(faults_.row_locked))
@@ -158,18 +166,18 @@ Outcome FaultyStore::modify(store::IndexUse& /*use*/, const protocol::Find& requ
     const bool may_ask = World::current().chance(50);
     return Outcome::by_row(may_ask ? Verdict::blocked : Verdict::oversized, row_locked);
   }
-  const std::uint64_t key = number(request.key[0]);
+  const std::uint64_t key = number(selection.key[0]);
   const bool for_good = cannot_be_undone(key);
   if (for_good && !changed_.empty()) return Verdict::not_yet;
   budget_->spend(store::Budget::steps_of_a_change);
-  changed_[key] = value(key) + number(request.values[0]);
+  changed_[key] = value(key) + number(change.values[0]);
   if (for_good || mode_ != store::PassMode::together) commit();
-  ReplyWriter(out).ok(1);
+  changed.rows = 1;
   return for_good ? Outcome{}.for_good() : Outcome{};
 }
 
-Outcome FaultyStore::insert(store::IndexUse& /*use*/, const protocol::Insert& /*request*/,
-                            Buffer& /*out*/) {
+Outcome FaultyStore::insert(store::IndexUse& /*use*/, const store::Insert& /*row*/,
+                            store::Changed& /*changed*/) {
   return Error::notimpl;
 }
 

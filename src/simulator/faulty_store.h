@@ -31,14 +31,15 @@ class FaultyStore final : public store::Store {
   void abandon_pass() override;
   void forget_permissions() override {}
   void release() override;
-  store::Outcome open_index(const protocol::OpenIndex& request,
+  store::Outcome open_index(const store::IndexNames& names,
                             const std::shared_ptr<const store::Caller>& caller,
-                            store::IndexUse& use) override;
-  store::Outcome find(store::IndexUse& use, const protocol::Find& request, Buffer& out,
+                            const store::RowCodec& codec, store::IndexUse& use) override;
+  store::Outcome find(store::IndexUse& use, const store::Selection& selection, Buffer& out,
                       store::Sink* sink) override;
-  store::Outcome modify(store::IndexUse& use, const protocol::Find& request, Buffer& out) override;
-  store::Outcome insert(store::IndexUse& use, const protocol::Insert& request,
-                        Buffer& out) override;
+  store::Outcome modify(store::IndexUse& use, const store::Selection& selection,
+                        const store::Change& change, Buffer& out, store::Changed& changed) override;
+  store::Outcome insert(store::IndexUse& use, const store::Insert& row,
+                        store::Changed& changed) override;
 
  private:
   std::uint64_t value(std::uint64_t key) const;

@@ -6,16 +6,12 @@
 
 #include "store/memory_store.h"
 #include "store/sample_tables.h"
+#include "store/test_row_codec.h"
 
 namespace hs::store {
 namespace {
 
-using protocol::Comparison;
-using protocol::Filter;
-using protocol::FilterKind;
-using protocol::Find;
-using protocol::Modification;
-using protocol::Value;
+constexpr Range after_key = range_of(Comparison::greater);
 
 class MemoryBudget : public ::testing::Test {
  protected:
@@ -23,19 +19,22 @@ class MemoryBudget : public ::testing::Test {
 
   IndexUse open(std::string_view columns, std::string_view filter_columns = {}) {
     IndexUse opened;
-    EXPECT_TRUE(
-        store_
-            .open_index({"test", "user", "", columns, filter_columns}, Caller::unlimited(), opened)
-            .ok());
+    EXPECT_TRUE(store_
+                    .open_index({"test", "user", "", columns, filter_columns}, Caller::unlimited(),
+                                test_row_codec, opened)
+                    .ok());
     return opened;
   }
-  std::uint64_t spent_by(IndexUse index, const Find& find) {
+  // A find, or a modification.
+  std::uint64_t spent_by(IndexUse index, const Selection& selection,
+                         const Change* change = nullptr) {
     Buffer out;
+    Changed changed;
     budget_.begin(1);  // a budget that is spent stops nothing
     store_.begin_pass(PassMode::together, budget_);
-    const bool modifies = find.modification != Modification::none;
-    const Outcome outcome =
-        modifies ? store_.modify(index, find, out) : store_.find(index, find, out, nullptr);
+    const Outcome outcome = change == nullptr
+                                ? store_.find(index, selection, out, nullptr)
+                                : store_.modify(index, selection, *change, out, changed);
     EXPECT_TRUE(outcome.ok());
     EXPECT_TRUE(store_.end_pass().ok());
     return budget_.spent();
@@ -51,16 +50,16 @@ class MemoryBudget : public ::testing::Test {
 
 TEST_F(MemoryBudget, IsSpentOnRowsWhateverBecomesOfThem) {
   IndexUse index = open("user_id", "user_id");
-  const Find all{.comparison = Comparison::greater, .key = zero_, .limit = 2'000};
+  const Selection all{.range = after_key, .key = zero_, .limit = 2'000};
   EXPECT_GE(spent_by(index, all), 1'000U);
   EXPECT_LE(spent_by(index, {.key = one_}), 2U);
 
   const std::vector<Filter> none{{FilterKind::skip, Comparison::equal, 0, {"0"}}};
-  Find filtered = all;
+  Selection filtered = all;
   filtered.filters = none;
   EXPECT_GE(spent_by(index, filtered), 1'000U);
 
-  Find offset = all;
+  Selection offset = all;
   offset.offset = 900;
   offset.limit = 1;
   EXPECT_GE(spent_by(index, offset), 900U);
@@ -72,37 +71,32 @@ TEST_F(MemoryBudget, IsSpentOnRowsWhateverBecomesOfThem) {
 
 TEST_F(MemoryBudget, IsSpentOnChanges) {
   const std::vector<Value> name{{"changed"}};
-  EXPECT_GE(spent_by(open("user_name"),
-                     {.key = one_, .modification = Modification::update, .values = name}),
-            Budget::steps_of_a_change);
+  const Change change{.values = name};
+  EXPECT_GE(spent_by(open("user_name"), {.key = one_}, &change), Budget::steps_of_a_change);
 }
 
 TEST_F(MemoryBudget, BoundsAModificationThatIsNotAside) {
   const std::vector<Value> name{{"changed"}};
   IndexUse index = open("user_name");
   MemoryStore bounded(database_, Access::write, counters_, {.rows = 500});
-  const auto modify = [&](const Find& find, PassMode mode) {
+  const auto modify = [&](const Selection& selection, PassMode mode) {
     Buffer out;
+    Changed changed;
     budget_.begin(1);
     bounded.begin_pass(mode, budget_);
-    const Outcome outcome = bounded.modify(index, find, out);
-    EXPECT_EQ(out.empty(), !outcome.ok());
+    const Outcome outcome = bounded.modify(index, selection, {.values = name}, out, changed);
     EXPECT_TRUE(bounded.end_pass().ok());
     return outcome.verdict();
   };
-  Find find{.comparison = Comparison::greater,
-            .key = zero_,
-            .limit = 20,
-            .modification = Modification::update,
-            .values = name};
-  EXPECT_EQ(modify(find, PassMode::together), Verdict::answered);
-  find.limit = 40;  // too many changes
-  EXPECT_EQ(modify(find, PassMode::together), Verdict::oversized);
-  find.limit = 1;
-  find.offset = 900;  // too many rows examined
-  EXPECT_EQ(modify(find, PassMode::writes_alone), Verdict::oversized);
-  find.limit = 1'000;
-  EXPECT_EQ(modify(find, PassMode::aside), Verdict::answered);
+  Selection rows{.range = after_key, .key = zero_, .limit = 20};
+  EXPECT_EQ(modify(rows, PassMode::together), Verdict::answered);
+  rows.limit = 40;  // too many changes
+  EXPECT_EQ(modify(rows, PassMode::together), Verdict::oversized);
+  rows.limit = 1;
+  rows.offset = 900;  // too many rows examined
+  EXPECT_EQ(modify(rows, PassMode::writes_alone), Verdict::oversized);
+  rows.limit = 1'000;
+  EXPECT_EQ(modify(rows, PassMode::aside), Verdict::answered);
 }
 
 }  // namespace

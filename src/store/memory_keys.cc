@@ -106,15 +106,15 @@ KeyTree::Entry KeyTree::Order::entry(const Row& row) const {
   return {head_of(column(0), cell(row, 0)), &row};
 }
 
-KeyTree::Cursor KeyTree::seek(protocol::Comparison comparison, std::span<const Cell> parts) const {
-  using enum protocol::Comparison;
+KeyTree::Cursor KeyTree::seek(Range range, std::span<const Cell> parts) const {
   Cursor cursor;
   cursor.set_ = &set_;
-  cursor.down_ = comparison == less || comparison == less_equal;
-  cursor.equal_ = comparison == equal;
+  cursor.down_ = range.direction == Direction::down;
+  cursor.equal_ = range.bound == Bound::only;
   const MemoryColumn& first = spec_.columns[spec_.keys[key_].columns[0]];
-  cursor.bound_ = {head_of(first, parts[0]), parts,
-                   comparison == greater || comparison == less_equal};
+  // A cursor that goes down begins in front of its place.
+  const bool after = (range.bound == Bound::past) != cursor.down_;
+  cursor.bound_ = {head_of(first, parts[0]), parts, after};
   cursor.place_ = set_.lower_bound(cursor.bound_);
   cursor.settle();
   return cursor;

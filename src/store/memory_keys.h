@@ -12,8 +12,8 @@
 #include <span>
 #include <unordered_set>
 
-#include "protocol/request.h"
 #include "store/memory_row.h"
+#include "store/operation.h"
 
 namespace hs::store {
 
@@ -84,7 +84,7 @@ class KeyTree {
   void insert(const Row& row) { set_.insert(set_.key_comp().entry(row)); }
   void erase(const Row& row) { set_.erase(set_.key_comp().entry(row)); }
   // `parts` has to stay valid as long as the cursor exists.
-  Cursor seek(protocol::Comparison comparison, std::span<const Cell> parts) const;
+  Cursor seek(Range range, std::span<const Cell> parts) const;
 
  private:
   const MemoryTableSpec& spec_;

@@ -7,24 +7,22 @@ namespace hs::store {
 
 MemoryMatches::MemoryMatches(const MemoryTable& table, std::size_t key,
                              std::span<const std::uint32_t> filter_columns,
-                             const protocol::Find& find, std::uint64_t most_examined)
+                             const Selection& selection, std::uint64_t most_examined)
     : table_(table),
       key_(key),
       filter_columns_(filter_columns),
-      find_(find),
-      to_skip_(find.offset),
-      to_give_(find.limit),
+      selection_(selection),
+      to_skip_(selection.offset),
+      to_give_(selection.limit),
       most_examined_(most_examined) {
   if (!seek()) to_give_ = 0;
 }
 
 Status MemoryMatches::check(const MemoryTable& table, std::size_t key,
                             std::span<const std::uint32_t> filter_columns,
-                            const protocol::Find& find) {
-  if (find.key.empty() || find.key.size() > table.spec().keys[key].columns.size())
-    return Error::kpnum;
-  if (!find.in.values.empty() && find.in.key_part >= find.key.size()) return Error::icol;
-  const bool known = std::ranges::all_of(find.filters, [&](const protocol::Filter& filter) {
+                            const Selection& selection) {
+  if (selection.key.size() > table.spec().keys[key].columns.size()) return Error::kpnum;
+  const bool known = std::ranges::all_of(selection.filters, [&](const Filter& filter) {
     return filter.column < filter_columns.size();
   });
   return known ? Status{} : Error::filterfld;
@@ -34,9 +32,9 @@ Status MemoryMatches::check(const MemoryTable& table, std::size_t key,
 bool MemoryMatches::aim() {
   const std::vector<std::uint32_t>& columns = table_.spec().keys[key_].columns;
   bool holds = true;
-  for (std::size_t part = 0; part < find_.key.size(); ++part) {
-    const bool in = !find_.in.values.empty() && part == find_.in.key_part;
-    const protocol::Value& value = in ? find_.in.values[in_taken_] : find_.key[part];
+  for (std::size_t part = 0; part < selection_.key.size(); ++part) {
+    const bool in = !selection_.in.values.empty() && part == selection_.in.key_part;
+    const Value& value = in ? selection_.in.values[in_taken_] : selection_.key[part];
     holds = to_cell(table_.spec().columns[columns[part]], value, cells_[part]) && holds;
   }
   ++in_taken_;
@@ -45,11 +43,11 @@ bool MemoryMatches::aim() {
 
 // Whether no earlier value of IN is the same. The column can hold this one.
 bool MemoryMatches::is_new_value(std::size_t number) {
-  if (find_.in.values.size() < 2) return true;
-  const std::uint32_t column = table_.spec().keys[key_].columns[find_.in.key_part];
+  if (selection_.in.values.size() < 2) return true;
+  const std::uint32_t column = table_.spec().keys[key_].columns[selection_.in.key_part];
   const MemoryColumn& of = table_.spec().columns[column];
   Cell cell;
-  if (!to_cell(of, find_.in.values[number], cell)) return false;
+  if (!to_cell(of, selection_.in.values[number], cell)) return false;
   if (cell.null) return seen_.emplace("NULL").second;
   return seen_.insert('=' + (of.integer ? std::to_string(cell.number) : std::string(cell.bytes)))
       .second;
@@ -57,13 +55,13 @@ bool MemoryMatches::is_new_value(std::size_t number) {
 
 // Moves to the first row of the key, or of the next IN value that has one.
 bool MemoryMatches::seek() {
-  const std::size_t rounds = find_.in.values.empty() ? 1 : find_.in.values.size();
+  const std::size_t rounds = selection_.in.values.empty() ? 1 : selection_.in.values.size();
   while (in_taken_ < rounds) {
     const bool holds = aim();
     ++examined_;
     if (gave_up()) return false;
     if (!holds || !is_new_value(in_taken_ - 1)) continue;
-    cursor_ = table_.seek(key_, find_.comparison, std::span(cells_.data(), find_.key.size()));
+    cursor_ = table_.seek(key_, selection_.range, std::span(cells_.data(), selection_.key.size()));
     if (cursor_.row() != nullptr) return true;
   }
   return false;
@@ -130,31 +128,22 @@ void MemoryMatches::resume(const MemoryPosition& from) {
   if (from.next) {
     --in_taken_;
     aim();
-    cursor_ = table_.seek(key_, find_.comparison, std::span(cells_.data(), find_.key.size()));
+    cursor_ = table_.seek(key_, selection_.range, std::span(cells_.data(), selection_.key.size()));
     cursor_.resume(*from.next);
   }
   if (cursor_.row() == nullptr && !seek()) to_give_ = 0;
 }
 
 MemoryMatches::Passing MemoryMatches::filter(const Row& row) const {
-  using enum protocol::Comparison;
-  for (const protocol::Filter& filter : find_.filters) {
+  for (const Filter& filter : selection_.filters) {
     const std::uint32_t column = filter_columns_[filter.column];
     const MemoryColumn& of = table_.spec().columns[column];
     Cell wanted;
-    bool passes = filter.comparison == not_equal;
+    bool passes = filter.comparison == Comparison::not_equal;
     if (to_cell(of, filter.value, wanted)) {
-      const int order = compare(of, row.fields[column].cell(), wanted);
-      switch (filter.comparison) {
-        case equal: passes = order == 0; break;
-        case not_equal: passes = order != 0; break;
-        case greater: passes = order > 0; break;
-        case greater_equal: passes = order >= 0; break;
-        case less: passes = order < 0; break;
-        case less_equal: passes = order <= 0; break;
-      }
+      passes = holds(filter.comparison, compare(of, row.fields[column].cell(), wanted));
     }
-    if (!passes) return filter.kind == protocol::FilterKind::stop ? Passing::stop : Passing::no;
+    if (!passes) return filter.kind == FilterKind::stop ? Passing::stop : Passing::no;
   }
   return Passing::yes;
 }

@@ -1,4 +1,4 @@
-// MemoryMatches: the rows that a find or find_modify selects, one after the other.
+// MemoryMatches: the rows of a selection, one after the other.
 //
 // It applies the key, IN, the filters, the offset and the limit. It owns no row. It lives for one
 // request, on the stack, while the database's lock is held.
@@ -13,8 +13,8 @@
 #include <unordered_set>
 
 #include "base/status.h"
-#include "protocol/request.h"
 #include "store/memory_table.h"
+#include "store/operation.h"
 #include "store/store.h"
 
 namespace hs::store {
@@ -32,14 +32,14 @@ class MemoryMatches {
   // `filter_columns` are the columns that filters may name. The caller calls check() first, and it
   // has to succeed. Gives up after it has looked at more than `most_examined` rows.
   MemoryMatches(const MemoryTable& table, std::size_t key,
-                std::span<const std::uint32_t> filter_columns, const protocol::Find& find,
+                std::span<const std::uint32_t> filter_columns, const Selection& selection,
                 std::uint64_t most_examined);
   MemoryMatches(const MemoryMatches&) = delete;
   MemoryMatches& operator=(const MemoryMatches&) = delete;
 
-  // Whether the table has the key parts and columns that the request names.
+  // Whether the table has the key parts and columns that the selection names.
   static Status check(const MemoryTable& table, std::size_t key,
-                      std::span<const std::uint32_t> filter_columns, const protocol::Find& find);
+                      std::span<const std::uint32_t> filter_columns, const Selection& selection);
 
   // The next row; null at the end.
   const Row* next();
@@ -47,7 +47,7 @@ class MemoryMatches {
   std::uint64_t examined() const { return examined_; }
 
   // leave() and resume() enclose a time without the lock, or carry a find from one object to
-  // another for the same request. The row that next() gave last must not be used after leave().
+  // another for the same selection. The row that next() gave last must not be used after leave().
   std::unique_ptr<MemoryPosition> leave();
   void resume(const MemoryPosition& from);
 
@@ -63,7 +63,7 @@ class MemoryMatches {
   const MemoryTable& table_;
   const std::size_t key_;
   const std::span<const std::uint32_t> filter_columns_;
-  const protocol::Find& find_;
+  const Selection& selection_;
   std::array<Cell, max_key_parts> cells_;
   KeyTree::Cursor cursor_;
   std::size_t in_taken_ = 0;

@@ -9,16 +9,10 @@
 
 #include "store/memory_store.h"
 #include "store/sample_tables.h"
+#include "store/test_row_codec.h"
 
 namespace hs::store {
 namespace {
-
-using protocol::Comparison;
-using protocol::Filter;
-using protocol::FilterKind;
-using protocol::Find;
-using protocol::Modification;
-using protocol::Value;
 
 class StallingSink final : public Sink {
  public:
@@ -38,9 +32,10 @@ class ParkedFind : public ::testing::Test {
  protected:
   ParkedFind() { add_golden_tables(database_); }
 
-  // What the client gets, with `|` for TAB. `between` is called before each piece except the first.
+  // The rows that the client gets. `between` is called before each piece except the first.
   std::string answer(
-      const Find& find, StallingSink& sink, const std::function<void()>& between = [] {}) {
+      const Selection& selection, StallingSink& sink,
+      const std::function<void()>& between = [] {}) {
     Buffer out;
     pieces_ = 0;
     for (Verdict verdict = Verdict::parked; verdict == Verdict::parked; ++pieces_) {
@@ -48,18 +43,18 @@ class ParkedFind : public ::testing::Test {
       CounterBlock counters;
       MemoryStore reader(database_, Access::read, counters, {.flush_bytes = 1});
       IndexUse index;
-      EXPECT_TRUE(
-          reader.open_index({"hst", "t", "ib", "b,id", "id"}, Caller::unlimited(), index).ok());
+      EXPECT_TRUE(reader
+                      .open_index({"hst", "t", "ib", "b,id", "id"}, Caller::unlimited(),
+                                  test_row_codec, index)
+                      .ok());
       Budget budget;
       reader.begin_pass(PassMode::together, budget);
-      const Outcome outcome = reader.find(index, find, out, &sink);
+      const Outcome outcome = reader.find(index, selection, out, &sink);
       EXPECT_TRUE(outcome.status().ok());
       EXPECT_TRUE(reader.end_pass().ok());
       verdict = outcome.verdict();
     }
-    std::string text = sink.bytes + std::string(out.view());
-    std::ranges::replace(text, '\t', '|');
-    return text;
+    return sink.bytes + std::string(out.view());
   }
 
   MemoryDatabase database_;
@@ -71,23 +66,23 @@ TEST_F(ParkedFind, GoesOnBehindItsLastRow) {
   const std::vector<Value> five{{"5"}};
   const std::vector<Value> values{{"5"}, {"77"}, {"1"}, {"5"}, {"1"}, {"4"}};
   const std::vector<Filter> no_six{{FilterKind::skip, Comparison::not_equal, 0, {"6"}}};
-  const std::vector<Find> finds{
-      {.comparison = Comparison::greater_equal, .key = two, .limit = 99},
-      {.comparison = Comparison::less_equal, .key = five, .limit = 99},
+  const std::vector<Selection> selections{
+      {.range = range_of(Comparison::greater_equal), .key = two, .limit = 99},
+      {.range = range_of(Comparison::less_equal), .key = five, .limit = 99},
       {.key = five, .limit = 99},
       {.key = five, .limit = 2, .offset = 1},
-      {.comparison = Comparison::greater, .key = two, .limit = 3},
+      {.range = range_of(Comparison::greater), .key = two, .limit = 3},
       {.key = five, .limit = 99, .in = {0, values}},
       {.key = five, .limit = 99, .filters = no_six},
   };
-  for (const Find& find : finds) {
+  for (const Selection& selection : selections) {
     StallingSink reading;
     reading.stalls = false;
-    const std::string whole = answer(find, reading);
+    const std::string whole = answer(selection, reading);
     EXPECT_EQ(pieces_, 1);
     StallingSink stalling;
-    EXPECT_EQ(answer(find, stalling), whole);
-    const auto rows = std::ranges::count(whole, '|') / 2;
+    EXPECT_EQ(answer(selection, stalling), whole);
+    const auto rows = std::ranges::count(whole, ' ');
     EXPECT_GT(rows, 1) << whole;
     EXPECT_EQ(pieces_, rows + 1);
   }
@@ -97,24 +92,27 @@ TEST_F(ParkedFind, MeetsRowsThatComeAndGoOnceAtTheMost) {
   CounterBlock counters;
   MemoryStore writer(database_, Access::write, counters);
   IndexUse index;
-  ASSERT_TRUE(writer.open_index({"hst", "t", "", "id,b,c", {}}, Caller::unlimited(), index).ok());
+  ASSERT_TRUE(
+      writer.open_index({"hst", "t", "", "id,b,c", {}}, Caller::unlimited(), test_row_codec, index)
+          .ok());
   StallingSink sink;
   const std::vector<Value> five{{"5"}};
   // Each row that was answered is deleted, and inserted again in front of the place where the find
   // is.
   const auto between = [&] {
-    const std::string last = sink.bytes.substr(sink.bytes.rfind('\t') + 1);
+    const std::string last = sink.bytes.substr(sink.bytes.rfind(',') + 1, 1);
     const std::vector<Value> key{{last}};
     const std::vector<Value> row{{last}, {"4"}, {"x"}};
     Buffer out;
     Budget budget;
+    Changed changed;
     writer.begin_pass(PassMode::together, budget);
-    EXPECT_TRUE(writer.modify(index, {.key = key, .modification = Modification::erase}, out).ok());
-    EXPECT_TRUE(writer.insert(index, {row}, out).ok());
+    EXPECT_TRUE(writer.modify(index, {.key = key}, {.kind = ChangeKind::erase}, out, changed).ok());
+    EXPECT_TRUE(writer.insert(index, {row}, changed).ok());
     EXPECT_TRUE(writer.end_pass().ok());
   };
-  const Find down{.comparison = Comparison::greater_equal, .key = five, .limit = 99};
-  EXPECT_EQ(answer(down, sink, between), "0|2|5|5|5|6|5|7\n");
+  const Selection up{.range = range_of(Comparison::greater_equal), .key = five, .limit = 99};
+  EXPECT_EQ(answer(up, sink, between), "5,5 5,6 5,7 ");
 }
 
 }  // namespace

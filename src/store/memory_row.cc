@@ -30,12 +30,12 @@ int compare(const MemoryColumn& column, const Cell& left, const Cell& right) {
   return left.bytes.compare(right.bytes);
 }
 
-bool to_cell(const MemoryColumn& column, const protocol::Value& value, Cell& cell) {
+bool to_cell(const MemoryColumn& column, const Value& value, Cell& cell) {
   cell = {value.bytes, 0, value.null};
   return value.null || !column.integer || to_number(value.bytes, cell.number) == std::errc{};
 }
 
-Status to_field(const MemoryColumn& column, const protocol::Value& value, Field& field) {
+Status to_field(const MemoryColumn& column, const Value& value, Field& field) {
   field = {};
   if (value.null) return column.nullable ? Status{} : null_not_allowed;
   if (column.integer) {

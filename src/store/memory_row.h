@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "protocol/request.h"
+#include "store/operation.h"
 
 namespace hs::store {
 
@@ -69,9 +69,9 @@ struct Row {
 int compare(const MemoryColumn& column, const Cell& left, const Cell& right);
 
 // False if the column cannot hold the value. Then nothing equals it.
-[[nodiscard]] bool to_cell(const MemoryColumn& column, const protocol::Value& value, Cell& cell);
+[[nodiscard]] bool to_cell(const MemoryColumn& column, const Value& value, Cell& cell);
 
 // A value to be stored.
-Status to_field(const MemoryColumn& column, const protocol::Value& value, Field& field);
+Status to_field(const MemoryColumn& column, const Value& value, Field& field);
 
 }  // namespace hs::store

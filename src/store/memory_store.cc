@@ -4,18 +4,42 @@
 #include <cassert>
 #include <charconv>
 #include <limits>
+#include <new>
 #include <optional>
 #include <string>
 #include <unordered_set>
 #include <utility>
 
-#include "protocol/reply.h"
 #include "store/memory_caller.h"
 
 namespace hs::store {
 namespace {
 
 constexpr Status query_interrupted = Status::server(1317);
+
+struct MemoryCurrentRow final : CurrentRow {
+  explicit MemoryCurrentRow(const Row& row) : row(row) {}
+  const Row& row;
+};
+
+const Field& field_of(const Column& column, const CurrentRow& row) {
+  return static_cast<const MemoryCurrentRow&>(row).row.fields[column.number];
+}
+
+ColumnValue read_text(const Column& column, const CurrentRow& row, char* /*room*/) {
+  const Field& field = field_of(column, row);
+  if (field.null) return {};
+  return {field.bytes.data(), static_cast<std::uint32_t>(field.bytes.size()),
+          ColumnValue::Kind::bytes};
+}
+
+ColumnValue read_number(const Column& column, const CurrentRow& row, char* room) {
+  const Field& field = field_of(column, row);
+  if (field.null) return {};
+  assert(field.bytes.size() <= Column::room);
+  std::ranges::copy(field.bytes, room);
+  return {room, static_cast<std::uint32_t>(field.bytes.size()), ColumnValue::Kind::in_room};
+}
 
 class MemoryIndex final : public Index {
  public:
@@ -24,7 +48,12 @@ class MemoryIndex final : public Index {
       : table(table),
         key(key),
         columns(std::move(columns)),
-        filter_columns(std::move(filter_columns)) {}
+        filter_columns(std::move(filter_columns)) {
+    for (const std::uint32_t column : this->columns) {
+      const bool is_number = table.spec().columns[column].integer;
+      readers.push_back({is_number ? read_number : read_text, column});
+    }
+  }
 
   std::uint32_t key_parts() const override {
     return static_cast<std::uint32_t>(table.spec().keys[key].columns.size());
@@ -35,6 +64,7 @@ class MemoryIndex final : public Index {
   const std::size_t key;
   const std::vector<std::uint32_t> columns;
   const std::vector<std::uint32_t> filter_columns;
+  std::vector<Column> readers;  // of `columns`
 };
 
 bool find_columns(const MemoryTableSpec& spec, std::string_view names,
@@ -64,17 +94,8 @@ std::optional<std::size_t> find_key(const MemoryTableSpec& spec, std::string_vie
   return static_cast<std::size_t>(key - spec.keys.begin());
 }
 
-void write_row(protocol::ReplyWriter& reply, const MemoryIndex& index, const Row& row) {
-  for (const std::uint32_t column : index.columns) {
-    const Field& field = row.fields[column];
-    if (field.null) {
-      reply.null();
-    } else if (index.table.spec().columns[column].integer) {
-      reply.plain(field.bytes);
-    } else {
-      reply.text(field.bytes);
-    }
-  }
+void append_row(const IndexUse& use, const MemoryIndex& index, const Row& row, Buffer& out) {
+  if (!use.codec().append_row(index.readers, MemoryCurrentRow(row), out)) throw std::bad_alloc();
 }
 
 }  // namespace
@@ -149,48 +170,47 @@ bool MemoryStore::may(IndexUse& use, Rights needed) const {
   });
 }
 
-Outcome MemoryStore::open_index(const protocol::OpenIndex& request,
-                                const std::shared_ptr<const Caller>& caller, IndexUse& use) {
-  if (!caller->may_do_everything() && static_cast<const MemoryCaller&>(*caller).on(
-                                          request.database, request.table) == Rights::none) {
+Outcome MemoryStore::open_index(const IndexNames& names,
+                                const std::shared_ptr<const Caller>& caller, const RowCodec& codec,
+                                IndexUse& use) {
+  if (!caller->may_do_everything() &&
+      static_cast<const MemoryCaller&>(*caller).on(names.database, names.table) == Rights::none) {
     return access_denied;
   }
-  MemoryTable* const table = database_.find_table(request.database, request.table);
+  MemoryTable* const table = database_.find_table(names.database, names.table);
   if (table == nullptr) return Error::open_table;
   if (table->blocked()) return Verdict::blocked;
-  const std::optional<std::size_t> key = find_key(table->spec(), request.index);
+  const std::optional<std::size_t> key = find_key(table->spec(), names.index);
   if (!key) return Error::idxnum;
   std::vector<std::uint32_t> columns;
   std::vector<std::uint32_t> filter_columns;
-  if (!find_columns(table->spec(), request.columns, columns) ||
-      !find_columns(table->spec(), request.filter_columns, filter_columns)) {
+  if (!find_columns(table->spec(), names.columns, columns) ||
+      !find_columns(table->spec(), names.filter_columns, filter_columns)) {
     return Error::fld;
   }
   counters_.add(Counter::table_opens);
   use = {std::make_shared<MemoryIndex>(*table, *key, std::move(columns), std::move(filter_columns)),
-         caller};
+         caller, codec};
   return {};
 }
 
-Outcome MemoryStore::find(IndexUse& use, const protocol::Find& request, Buffer& out, Sink* sink) {
+Outcome MemoryStore::find(IndexUse& use, const Selection& selection, Buffer& out, Sink* sink) {
+  assert(selection.is_valid());
   const MemoryIndex& on = static_cast<const MemoryIndex&>(use.index());
   if (!may(use, Rights::read)) return access_denied;
   if (const Verdict verdict = enter(on.table); verdict != Verdict::answered) return verdict;
-  const Status status = MemoryMatches::check(on.table, on.key, on.filter_columns, request);
+  const Status status = MemoryMatches::check(on.table, on.key, on.filter_columns, selection);
   if (!status.ok()) return status;
 
   const std::size_t begin = out.size();
-  protocol::ReplyWriter reply(out);
-  MemoryMatches matches(on.table, on.key, on.filter_columns, request,
+  MemoryMatches matches(on.table, on.key, on.filter_columns, selection,
                         sink == nullptr ? bounds_.rows : std::numeric_limits<std::uint64_t>::max());
   if (sink != nullptr && sink->position != nullptr) {
     matches.resume(static_cast<const MemoryPosition&>(*sink->position));
-  } else {
-    reply.begin_rows(static_cast<std::uint32_t>(on.columns.size()));
   }
   std::uint64_t rows = 0;
   while (const Row* const row = matches.next()) {
-    write_row(reply, on, *row);
+    append_row(use, on, *row, out);
     ++rows;
     if (sink == nullptr) {
       if (out.size() - begin > bounds_.bytes) break;
@@ -215,18 +235,18 @@ Outcome MemoryStore::find(IndexUse& use, const protocol::Find& request, Buffer& 
     out.truncate(begin);
     return Verdict::oversized;
   }
-  reply.end_rows();
   counters_.add(Counter::rows_read, rows);
   return {};
 }
 
-Outcome MemoryStore::modify(IndexUse& use, const protocol::Find& request, Buffer& out) {
-  assert(access_ == Access::write);
+Outcome MemoryStore::modify(IndexUse& use, const Selection& selection, const Change& change,
+                            Buffer& out, Changed& changed) {
+  assert(access_ == Access::write && selection.is_valid());
   const MemoryIndex& on = static_cast<const MemoryIndex&>(use.index());
-  if (!may(use, rights_to_modify(request))) return access_denied;
-  assert(request.values.size() <= on.columns.size());
+  if (!may(use, rights_to_modify(change))) return access_denied;
+  assert(change.values.size() <= on.columns.size());
   if (const Verdict verdict = enter(on.table); verdict != Verdict::answered) return verdict;
-  const Status status = MemoryMatches::check(on.table, on.key, on.filter_columns, request);
+  const Status status = MemoryMatches::check(on.table, on.key, on.filter_columns, selection);
   if (!status.ok()) return status;
 
   // All rows are found before the first is changed, so that a modification never meets a row that
@@ -235,9 +255,9 @@ Outcome MemoryStore::modify(IndexUse& use, const protocol::Find& request, Buffer
   std::unordered_set<const Row*> seen;
   const bool is_bounded = mode_ != PassMode::aside;
   const std::uint64_t most = is_bounded ? bounds_.rows : std::numeric_limits<std::uint64_t>::max();
-  MemoryMatches matches(on.table, on.key, on.filter_columns, request, most);
+  MemoryMatches matches(on.table, on.key, on.filter_columns, selection, most);
   while (const Row* const row = matches.next()) {
-    if (request.in.values.size() < 2 || seen.insert(row).second) matched_.push_back(row);
+    if (selection.in.values.size() < 2 || seen.insert(row).second) matched_.push_back(row);
   }
 
   budget_->spend(matches.examined());
@@ -247,50 +267,48 @@ Outcome MemoryStore::modify(IndexUse& use, const protocol::Find& request, Buffer
 
   const std::size_t begin = out.size();
   const std::size_t undo_size = undo_.size();
-  protocol::ReplyWriter reply(out);
-  if (request.rows_before) {
-    reply.begin_rows(static_cast<std::uint32_t>(on.columns.size()));
-    for (const Row* const row : matched_) write_row(reply, on, *row);
-    reply.end_rows();
+  if (change.rows_before) {
+    for (const Row* const row : matched_) append_row(use, on, *row, out);
   }
-  std::uint64_t counted = 0;
+  changed = {};
+  RowChange of_row;
   for (const Row* const row : matched_) {
-    const Changed changed = change_row(on.table, on.columns, request, *row);
-    if (!changed.status.ok()) return finish_write(changed.status, undo_size, 0, out, begin);
-    if (changed.change != Change::refused) ++counted;
+    of_row = change_row(on.table, on.columns, change, *row);
+    if (!of_row.status.ok()) break;
+    if (of_row.counts) ++changed.rows;
   }
-  if (!request.rows_before) reply.ok(counted);
-  return finish_write({}, undo_size, undo_.size() - undo_size, out, begin);
+  const Outcome outcome = finish_write(of_row.status, undo_size);
+  if (!outcome.ok()) out.truncate(begin);
+  return outcome;
 }
 
-MemoryStore::Changed MemoryStore::change_row(MemoryTable& table,
-                                             std::span<const std::uint32_t> columns,
-                                             const protocol::Find& request, const Row& row) {
-  using enum protocol::Modification;
-  if (request.modification == erase) {
+MemoryStore::RowChange MemoryStore::change_row(MemoryTable& table,
+                                               std::span<const std::uint32_t> columns,
+                                               const Change& change, const Row& row) {
+  using enum ChangeKind;
+  if (change.kind == erase) {
     table.erase(row, undo_);
     return {};
   }
   std::vector<Field> fields = row.fields;
   bool differs = false;
-  for (std::size_t i = 0; i < request.values.size(); ++i) {
+  for (std::size_t i = 0; i < change.values.size(); ++i) {
     const std::uint32_t column = columns[i];
     const MemoryColumn& of = table.spec().columns[column];
     Field& field = fields[column];
-    protocol::Value value = request.values[i];
+    Value value = change.values[i];
     std::string sum;
-    if (request.modification != update) {
+    if (change.kind != update) {
       if (field.null || value.null) continue;
       Cell by;
       if (!of.integer || !to_cell(of, value, by)) return {.status = no_number};
       std::int64_t number = 0;
-      const bool overflow = request.modification == increment
+      const bool overflow = change.kind == increment
                                 ? __builtin_add_overflow(field.number, by.number, &number)
                                 : __builtin_sub_overflow(field.number, by.number, &number);
       if (overflow) return {.status = out_of_range};
       const bool crosses = (field.number > 0 && number < 0) || (field.number < 0 && number > 0);
-      if (request.modification == decrement && crosses)
-        return {.change = Change::refused, .status = {}};
+      if (change.kind == decrement && crosses) return {.counts = false};
       sum = std::to_string(number);
       value = {sum, false};
     }
@@ -299,42 +317,33 @@ MemoryStore::Changed MemoryStore::change_row(MemoryTable& table,
     differs = differs || changed.null != field.null || changed.bytes != field.bytes;
     field = std::move(changed);
   }
-  if (!differs) return {.change = Change::none, .status = {}};
+  if (!differs) return {};
   return {.status = table.update(row, std::move(fields), undo_)};
 }
 
-Outcome MemoryStore::insert(IndexUse& use, const protocol::Insert& request, Buffer& out) {
+Outcome MemoryStore::insert(IndexUse& use, const Insert& row, Changed& changed) {
   assert(access_ == Access::write);
   const MemoryIndex& on = static_cast<const MemoryIndex&>(use.index());
   if (!may(use, Rights::insert)) return access_denied;
-  assert(request.values.size() <= on.columns.size());
+  assert(row.values.size() <= on.columns.size());
   if (const Verdict verdict = enter(on.table); verdict != Verdict::answered) return verdict;
 
-  const std::size_t begin = out.size();
   const std::size_t undo_size = undo_.size();
   std::uint64_t id = 0;
-  const Status status = on.table.insert(on.columns, request.values, undo_, id);
-  if (status.ok()) {
-    protocol::ReplyWriter reply(out);
-    if (on.table.has_auto_increment()) {
-      reply.ok(id);
-    } else {
-      reply.ok();
-    }
-  }
-  return finish_write(status, undo_size, 1, out, begin);
+  const Status status = on.table.insert(on.columns, row.values, undo_, id);
+  changed = {.rows = 1};
+  if (on.table.has_auto_increment()) changed.id = id;
+  return finish_write(status, undo_size);
 }
 
 // Undoes a failed write, and only that. Commits a successful one if it stands alone.
-Outcome MemoryStore::finish_write(Status status, std::size_t undo_size, std::uint64_t changed,
-                                  Buffer& out, std::size_t out_size) {
+Outcome MemoryStore::finish_write(Status status, std::size_t undo_size) {
+  const std::size_t changed = undo_.size() - undo_size;
   if (!status.ok()) undo_.rollback_to(undo_size);
   if (status.ok() && mode_ != PassMode::together) status = commit();
   if (status.ok()) {
     counters_.add(Counter::rows_changed, changed);
     budget_->spend(changed * Budget::steps_of_a_change);
-  } else {
-    out.truncate(out_size);
   }
   return status;
 }

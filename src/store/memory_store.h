@@ -43,19 +43,19 @@ class MemoryStore final : public Store {
   void abandon_pass() override;
   void forget_permissions() override { ++asks_; }
   void release() override {}
-  Outcome open_index(const protocol::OpenIndex& request,
-                     const std::shared_ptr<const Caller>& caller, IndexUse& use) override;
-  Outcome find(IndexUse& use, const protocol::Find& request, Buffer& out, Sink* sink) override;
-  Outcome modify(IndexUse& use, const protocol::Find& request, Buffer& out) override;
-  Outcome insert(IndexUse& use, const protocol::Insert& request, Buffer& out) override;
+  Outcome open_index(const IndexNames& names, const std::shared_ptr<const Caller>& caller,
+                     const RowCodec& codec, IndexUse& use) override;
+  Outcome find(IndexUse& use, const Selection& selection, Buffer& out, Sink* sink) override;
+  Outcome modify(IndexUse& use, const Selection& selection, const Change& change, Buffer& out,
+                 Changed& changed) override;
+  Outcome insert(IndexUse& use, const Insert& row, Changed& changed) override;
 
   MemoryFaults& faults() { return faults_; }
 
  private:
-  enum class Change : std::uint8_t { none, done, refused };
-  struct Changed {
-    Change change = Change::done;
-    Status status;
+  struct RowChange {
+    bool counts = true;
+    Status status{};
   };
 
   bool may(IndexUse& use, Rights needed) const;
@@ -63,10 +63,9 @@ class MemoryStore final : public Store {
   void lock();
   void unlock();
   Status commit();
-  Outcome finish_write(Status status, std::size_t undo_size, std::uint64_t changed, Buffer& out,
-                       std::size_t out_size);
-  Changed change_row(MemoryTable& table, std::span<const std::uint32_t> columns,
-                     const protocol::Find& request, const Row& row);
+  Outcome finish_write(Status status, std::size_t undo_size);
+  RowChange change_row(MemoryTable& table, std::span<const std::uint32_t> columns,
+                       const Change& change, const Row& row);
 
   MemoryDatabase& database_;
   const Access access_;
@@ -78,7 +77,7 @@ class MemoryStore final : public Store {
   std::uint64_t asks_ = 0;  // rises when what callers may do has to be asked again
   bool locked_ = false;
   UndoLog undo_;
-  std::vector<const Row*> matched_;  // of the find_modify at work
+  std::vector<const Row*> matched_;  // of the modification at work
 };
 
 }  // namespace hs::store

@@ -12,18 +12,14 @@
 #include <vector>
 
 #include "store/sample_tables.h"
+#include "store/test_row_codec.h"
 
 namespace hs::store {
 namespace {
 
-using protocol::Comparison;
-using protocol::Filter;
-using protocol::FilterKind;
-using protocol::Find;
-using protocol::Modification;
-using protocol::Value;
-
-const Value null_value{{}, true};
+constexpr Range after_key = range_of(Comparison::greater);
+constexpr Range before_key = range_of(Comparison::less);
+constexpr Change erase_rows{.kind = ChangeKind::erase};
 
 class MemoryStoreTest : public ::testing::Test {
  protected:
@@ -33,12 +29,12 @@ class MemoryStoreTest : public ::testing::Test {
                 std::string_view filter_columns = {}) {
     IndexUse opened;
     const Outcome outcome = store_.open_index({"hst", table, index, columns, filter_columns},
-                                              Caller::unlimited(), opened);
+                                              Caller::unlimited(), test_row_codec, opened);
     EXPECT_TRUE(outcome.ok());
     return opened;
   }
 
-  // A reply with `|` for TAB and `~` for NULL, or the error.
+  // The rows, or how the request ended without them.
   std::string shown(const Outcome& outcome, const Buffer& out) {
     if (!outcome.answered())
       return outcome.verdict() == Verdict::blocked  ? "blocked"
@@ -46,52 +42,48 @@ class MemoryStoreTest : public ::testing::Test {
                                                     : "oversized";
     if (!outcome.status().ok()) {
       EXPECT_TRUE(out.empty());
-      return outcome.status().error() == Error::server ? std::to_string(outcome.status().number())
-                                                       : std::string(outcome.status().info().text);
+      return std::to_string(outcome.status().number());
     }
-    std::string text(out.view());
-    EXPECT_TRUE(text.ends_with('\n'));
-    text.pop_back();
-    for (char& byte : text) byte = byte == '\t' ? '|' : byte == '\0' ? '~' : byte;
-    return text;
+    return std::string(out.view());
   }
-  std::string find_now(IndexUse index, const Find& find, Sink* sink = nullptr) {
+  std::string find_now(IndexUse index, const Selection& selection, Sink* sink = nullptr) {
     Buffer out;
-    const Outcome outcome = store_.find(index, find, out, sink);
+    const Outcome outcome = store_.find(index, selection, out, sink);
     return shown(outcome, out);
   }
-  std::string find(IndexUse index, const Find& find, Sink* sink = nullptr) {
+  std::string find(IndexUse index, const Selection& selection, Sink* sink = nullptr) {
     store_.begin_pass(PassMode::together, budget_);
-    std::string reply = find_now(index, find, sink);
+    std::string rows = find_now(index, selection, sink);
     EXPECT_TRUE(store_.end_pass().ok());
-    return reply;
+    return rows;
   }
-  std::string modify_now(IndexUse index, const Find& find) {
+  // How many rows were changed, or how the request ended.
+  std::string modify_now(IndexUse index, const Selection& selection, const Change& change) {
     Buffer out;
-    const Outcome outcome = store_.modify(index, find, out);
-    return shown(outcome, out);
+    Changed changed;
+    const Outcome outcome = store_.modify(index, selection, change, out, changed);
+    return outcome.ok() ? std::to_string(changed.rows) : shown(outcome, out);
   }
-  std::string modify(IndexUse index, const Find& find) {
+  std::string modify(IndexUse index, const Selection& selection, const Change& change) {
     store_.begin_pass(PassMode::together, budget_);
-    std::string reply = modify_now(index, find);
+    std::string count = modify_now(index, selection, change);
     EXPECT_TRUE(store_.end_pass().ok());
-    return reply;
+    return count;
   }
   std::string insert_now(IndexUse index, std::initializer_list<Value> values) {
-    Buffer out;
-    const Outcome outcome = store_.insert(index, {{values.begin(), values.size()}}, out);
-    return shown(outcome, out);
+    Changed changed;
+    const Outcome outcome = store_.insert(index, {{values.begin(), values.size()}}, changed);
+    return outcome.ok() ? std::to_string(changed.rows) : shown(outcome, {});
   }
   std::string insert(IndexUse index, std::initializer_list<Value> values) {
     store_.begin_pass(PassMode::together, budget_);
-    std::string reply = insert_now(index, values);
+    std::string count = insert_now(index, values);
     EXPECT_TRUE(store_.end_pass().ok());
-    return reply;
+    return count;
   }
   std::string all_of_t(std::string_view columns = "id,b") {
     const std::vector<Value> key{{"0"}};
-    return find(open("t", "", columns),
-                {.comparison = Comparison::greater, .key = key, .limit = 100});
+    return find(open("t", "", columns), {.range = after_key, .key = key, .limit = 100});
   }
 
   MemoryDatabase database_;
@@ -109,13 +101,10 @@ TEST_F(MemoryStoreTest, AFailedCommitOrAnAbandonedPassUndoesEverything) {
   const std::vector<Value> six{{"6"}};
   for (const bool fail : {true, false}) {
     store_.begin_pass(PassMode::together, budget_);
-    EXPECT_EQ(insert_now(primary, {{"8"}, {"h"}, {"5"}, {"x"}}), "0|1");
-    EXPECT_EQ(
-        modify_now(ib,
-                   {.key = five, .limit = 9, .modification = Modification::update, .values = six}),
-        "0|1|4");
-    EXPECT_EQ(modify_now(primary, {.key = one, .modification = Modification::erase}), "0|1|1");
-    EXPECT_EQ(find_now(ib, {.key = six, .limit = 9}), "0|1|6|6|6|6");  // sees the writes before it
+    EXPECT_EQ(insert_now(primary, {{"8"}, {"h"}, {"5"}, {"x"}}), "1");
+    EXPECT_EQ(modify_now(ib, {.key = five, .limit = 9}, {.values = six}), "4");
+    EXPECT_EQ(modify_now(primary, {.key = one}, erase_rows), "1");
+    EXPECT_EQ(find_now(ib, {.key = six, .limit = 9}), "6 6 6 6 ");  // sees the writes before it
     if (fail) {
       store_.faults().next_commit = Status::server(1197);
       EXPECT_EQ(store_.end_pass().status(), Status::server(1197));
@@ -123,7 +112,7 @@ TEST_F(MemoryStoreTest, AFailedCommitOrAnAbandonedPassUndoesEverything) {
       store_.abandon_pass();
     }
     EXPECT_EQ(all_of_t("id,a,b,c"), before);
-    EXPECT_EQ(find(ib, {.key = five, .limit = 9}), "0|1|5|5|5");
+    EXPECT_EQ(find(ib, {.key = five, .limit = 9}), "5 5 5 ");
   }
   EXPECT_EQ(counters_.get(Counter::rollbacks), 2u);
   EXPECT_EQ(counters_.get(Counter::commits), 0u);
@@ -134,7 +123,7 @@ TEST_F(MemoryStoreTest, ABrokenPassIsRolledBackAndTheNextIsNot) {
   const std::string before = all_of_t("id,a,b,c");
   store_.begin_pass(PassMode::together, budget_);
   store_.faults().broken_in = 2;
-  EXPECT_EQ(insert_now(primary, {{"8"}, {"h"}, {"5"}, {"x"}}), "0|1");
+  EXPECT_EQ(insert_now(primary, {{"8"}, {"h"}, {"5"}, {"x"}}), "1");
   EXPECT_EQ(insert_now(primary, {{"9"}, {"h"}, {"5"}, {"x"}}), "broken");
   store_.abandon_pass();
   EXPECT_EQ(all_of_t("id,a,b,c"), before);
@@ -144,11 +133,11 @@ TEST_F(MemoryStoreTest, ABrokenPassIsRolledBackAndTheNextIsNot) {
 TEST_F(MemoryStoreTest, WritesAloneCommitOneByOne) {
   auto primary = open("t", "", "id,a,b,c");
   store_.begin_pass(PassMode::writes_alone, budget_);
-  EXPECT_EQ(insert_now(primary, {{"8"}, {"h"}, {"8"}, {"x"}}), "0|1");
+  EXPECT_EQ(insert_now(primary, {{"8"}, {"h"}, {"8"}, {"x"}}), "1");
   store_.faults().next_commit = Status::server(149);
   EXPECT_EQ(insert_now(primary, {{"9"}, {"h"}, {"9"}, {"x"}}), "149");
   store_.abandon_pass();  // what is committed stays
-  EXPECT_EQ(all_of_t(), "0|2|1|1|2|2|3|3|4|4|5|5|6|5|7|5|8|8");
+  EXPECT_EQ(all_of_t(), "1,1 2,2 3,3 4,4 5,5 6,5 7,5 8,8 ");
 }
 
 TEST_F(MemoryStoreTest, ABlockedTableDoesNothing) {
@@ -156,10 +145,10 @@ TEST_F(MemoryStoreTest, ABlockedTableDoesNothing) {
   const std::vector<Value> one{{"1"}};
   database_.find_table("hst", "t")->set_blocked(true);
   EXPECT_EQ(find(primary, {.key = one}), "blocked");
-  EXPECT_EQ(modify(primary, {.key = one, .modification = Modification::erase}), "blocked");
+  EXPECT_EQ(modify(primary, {.key = one}, erase_rows), "blocked");
   EXPECT_EQ(insert(primary, {{"8"}}), "blocked");
   database_.find_table("hst", "t")->set_blocked(false);
-  EXPECT_EQ(find(primary, {.key = one}), "0|1|1");
+  EXPECT_EQ(find(primary, {.key = one}), "1 ");
 }
 
 class RecordingSink final : public Sink {
@@ -187,17 +176,16 @@ TEST_F(MemoryStoreTest, ALargeFindIsOversizedWithoutASinkAndFlushedWithOne) {
   MemoryStore store(database_, Access::read, counters_,
                     {.rows = 10'000, .bytes = 1 << 20, .flush_bytes = 1000});
   IndexUse index;
-  ASSERT_TRUE(
-      store.open_index({"test", "user", "", "user_id", "user_name"}, Caller::unlimited(), index)
-          .status()
-          .ok());
+  ASSERT_TRUE(store
+                  .open_index({"test", "user", "", "user_id", "user_name"}, Caller::unlimited(),
+                              test_row_codec, index)
+                  .ok());
   const std::vector<Value> zero{{"0"}};
   const std::vector<Value> many{{"99999"}};
   const std::vector<Filter> none{{FilterKind::skip, Comparison::equal, 0, {"nobody"}}};
   for (const bool down : {false, true}) {
-    const Find all{.comparison = down ? Comparison::less : Comparison::greater,
-                   .key = down ? many : zero,
-                   .limit = 1'000'000};
+    const Selection all{
+        .range = down ? before_key : after_key, .key = down ? many : zero, .limit = 1'000'000};
     Buffer out;
     store.begin_pass(PassMode::together, budget_);
     EXPECT_EQ(shown(store.find(index, all, out, nullptr), out), "oversized");
@@ -206,13 +194,13 @@ TEST_F(MemoryStoreTest, ALargeFindIsOversizedWithoutASinkAndFlushedWithOne) {
     EXPECT_TRUE(store.find(index, all, out, &sink).status().ok());
     EXPECT_TRUE(store.end_pass().ok());
     sink.bytes += out.view();
-    std::string expected = "0\t1";
-    for (int i = 1; i <= 20'000; ++i) expected += "\t" + std::to_string(down ? 20'001 - i : i);
-    EXPECT_EQ(sink.bytes, expected + "\n");
+    std::string expected;
+    for (int i = 1; i <= 20'000; ++i) expected += std::to_string(down ? 20'001 - i : i) + " ";
+    EXPECT_EQ(sink.bytes, expected);
     EXPECT_LT(sink.largest, 1100u);
   }
   // The limit is on the rows that are looked at, not on those that are found.
-  Find filtered{.comparison = Comparison::greater, .key = zero, .limit = 1, .filters = none};
+  const Selection filtered{.range = after_key, .key = zero, .limit = 1, .filters = none};
   Buffer out;
   store.begin_pass(PassMode::together, budget_);
   EXPECT_EQ(shown(store.find(index, filtered, out, nullptr), out), "oversized");
@@ -223,23 +211,26 @@ TEST_F(MemoryStoreTest, AStreamedFindLetsWritersInAndStopsWhenTheClientIsGone) {
   add_user_table(database_, 2'000);
   MemoryStore reader(database_, Access::read, counters_, {.flush_bytes = 1000});
   IndexUse index;
-  ASSERT_TRUE(reader.open_index({"test", "user", "", "user_id", {}}, Caller::unlimited(), index)
-                  .status()
+  ASSERT_TRUE(reader
+                  .open_index({"test", "user", "", "user_id", {}}, Caller::unlimited(),
+                              test_row_codec, index)
                   .ok());
   IndexUse written;
-  ASSERT_TRUE(store_.open_index({"test", "user", "", "user_id", {}}, Caller::unlimited(), written)
-                  .status()
+  ASSERT_TRUE(store_
+                  .open_index({"test", "user", "", "user_id", {}}, Caller::unlimited(),
+                              test_row_codec, written)
                   .ok());
   const std::vector<Value> zero{{"0"}};
-  const Find all{.comparison = Comparison::greater, .key = zero, .limit = 1'000'000};
+  const Selection all{.range = after_key, .key = zero, .limit = 1'000'000};
   RecordingSink sink;
   // Deletes the row that was written last, the row that would come next, and the very last row.
   sink.during_flush = [&] {
-    const std::string last = sink.bytes.substr(sink.bytes.rfind('\t') + 1);
+    const std::string rows = sink.bytes.substr(0, sink.bytes.size() - 1);
+    const std::string last = rows.substr(rows.rfind(' ') + 1);
     const std::string next = std::to_string(std::stoi(last) + 1);
     for (const std::string& gone : {last, next, std::string("2000")}) {
       const std::vector<Value> key{{gone}};
-      modify(written, {.key = key, .modification = Modification::erase});
+      modify(written, {.key = key}, erase_rows);
     }
   };
   Buffer out;
@@ -247,10 +238,10 @@ TEST_F(MemoryStoreTest, AStreamedFindLetsWritersInAndStopsWhenTheClientIsGone) {
   EXPECT_TRUE(reader.find(index, all, out, &sink).status().ok());
   EXPECT_TRUE(reader.end_pass().ok());
   sink.bytes += out.view();
-  const auto rows = std::count(sink.bytes.begin(), sink.bytes.end(), '\t') - 1;
+  const auto rows = std::count(sink.bytes.begin(), sink.bytes.end(), ' ');
   EXPECT_GT(sink.flushes, 3);
   EXPECT_EQ(rows, 2'000 - 1 - sink.flushes);
-  EXPECT_EQ(sink.bytes.find("\t2000\n"), std::string::npos);
+  EXPECT_EQ(sink.bytes.find(" 2000 "), std::string::npos);
 
   out.clear();
   RecordingSink gone;
@@ -265,26 +256,28 @@ TEST_F(MemoryStoreTest, AStreamedInGoesOnWhereItWas) {
   add_user_table(database_, 100);
   MemoryStore reader(database_, Access::read, counters_, {.flush_bytes = 1});
   IndexUse index;
-  ASSERT_TRUE(reader.open_index({"test", "user", "", "user_id", {}}, Caller::unlimited(), index)
-                  .status()
+  ASSERT_TRUE(reader
+                  .open_index({"test", "user", "", "user_id", {}}, Caller::unlimited(),
+                              test_row_codec, index)
                   .ok());
   IndexUse written;
-  ASSERT_TRUE(store_.open_index({"test", "user", "", "user_id", {}}, Caller::unlimited(), written)
-                  .status()
+  ASSERT_TRUE(store_
+                  .open_index({"test", "user", "", "user_id", {}}, Caller::unlimited(),
+                              test_row_codec, written)
                   .ok());
   const std::vector<Value> key{{""}};
   const std::vector<Value> values{{"9"}, {"7"}, {"8"}, {"101"}, {"6"}};
   RecordingSink sink;
   sink.during_flush = [&] {
     const std::vector<Value> eight{{"8"}};
-    modify(written, {.key = eight, .modification = Modification::erase});
+    modify(written, {.key = eight}, erase_rows);
   };
   Buffer out;
   reader.begin_pass(PassMode::together, budget_);
   EXPECT_TRUE(
       reader.find(index, {.key = key, .limit = 9, .in = {0, values}}, out, &sink).status().ok());
   EXPECT_TRUE(reader.end_pass().ok());
-  EXPECT_EQ(sink.bytes + std::string(out.view()), "0\t1\t9\t7\t6\n");
+  EXPECT_EQ(sink.bytes + std::string(out.view()), "9 7 6 ");
 }
 
 TEST_F(MemoryStoreTest, WritersOfSeveralThreadsLoseNothing) {
@@ -299,15 +292,18 @@ TEST_F(MemoryStoreTest, WritersOfSeveralThreadsLoseNothing) {
       MemoryStore store(database_, t == 0 ? Access::read : Access::write, counters);
       IndexUse index;
       ASSERT_TRUE(
-          store.open_index({"hst", "t", "", "b", {}}, Caller::unlimited(), index).status().ok());
+          store.open_index({"hst", "t", "", "b", {}}, Caller::unlimited(), test_row_codec, index)
+              .ok());
       const std::vector<Value> key{{"1"}};
       const std::vector<Value> one{{"1"}};
       for (int i = 0; i < rounds; ++i) {
         Buffer out;
         store.begin_pass(PassMode::together, budget);
-        const Find find{.key = key, .modification = Modification::increment, .values = one};
-        const Outcome outcome =
-            t == 0 ? store.find(index, find, out, nullptr) : store.modify(index, find, out);
+        const Selection row{.key = key};
+        const Change add{.kind = ChangeKind::increment, .values = one};
+        Changed changed;
+        const Outcome outcome = t == 0 ? store.find(index, row, out, nullptr)
+                                       : store.modify(index, row, add, out, changed);
         EXPECT_TRUE(outcome.status().ok());
         EXPECT_TRUE(store.end_pass().ok());
       }
@@ -316,7 +312,7 @@ TEST_F(MemoryStoreTest, WritersOfSeveralThreadsLoseNothing) {
   for (std::thread& writer : writers) writer.join();
   const std::vector<Value> key{{"1"}};
   EXPECT_EQ(find(open("t", "", "b"), {.key = key}),
-            "0|1|" + std::to_string(1 + (threads - 1) * rounds));
+            std::to_string(1 + (threads - 1) * rounds) + " ");
 }
 
 }  // namespace

@@ -26,19 +26,17 @@ MemoryTable::MemoryTable(MemoryTableSpec spec) : spec_(std::move(spec)) {
   }
 }
 
-KeyTree::Cursor MemoryTable::seek(std::size_t key, protocol::Comparison comparison,
-                                  std::span<const Cell> parts) const {
+KeyTree::Cursor MemoryTable::seek(std::size_t key, Range range, std::span<const Cell> parts) const {
   const Key& in = keys_[key];
-  if (comparison == protocol::Comparison::equal && in.hash &&
-      parts.size() == spec_.keys[key].columns.size() && std::ranges::none_of(parts, &Cell::null)) {
+  if (range.bound == Bound::only && in.hash && parts.size() == spec_.keys[key].columns.size() &&
+      std::ranges::none_of(parts, &Cell::null)) {
     return KeyTree::Cursor(in.hash->find(parts));
   }
-  return in.tree.seek(comparison, parts);
+  return in.tree.seek(range, parts);
 }
 
-Status MemoryTable::insert(std::span<const std::uint32_t> columns,
-                           std::span<const protocol::Value> values, UndoLog& undo,
-                           std::uint64_t& insert_id) {
+Status MemoryTable::insert(std::span<const std::uint32_t> columns, std::span<const Value> values,
+                           UndoLog& undo, std::uint64_t& insert_id) {
   assert(values.size() <= columns.size());
   Row row;
   row.fields.resize(spec_.columns.size());

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/status.h"
-#include "protocol/request.h"
 #include "store/memory_keys.h"
 #include "store/memory_row.h"
+#include "store/operation.h"
 
 namespace hs::store {
 
@@ -51,12 +51,11 @@ class MemoryTable {
   bool has_auto_increment() const { return auto_increment_ < spec_.columns.size(); }
 
   // `parts` has to stay valid as long as the cursor exists.
-  KeyTree::Cursor seek(std::size_t key, protocol::Comparison comparison,
-                       std::span<const Cell> parts) const;
+  KeyTree::Cursor seek(std::size_t key, Range range, std::span<const Cell> parts) const;
 
   // insert() and update() change nothing if they fail. They fail for a duplicate key, or for a
   // value that its column cannot hold.
-  Status insert(std::span<const std::uint32_t> columns, std::span<const protocol::Value> values,
+  Status insert(std::span<const std::uint32_t> columns, std::span<const Value> values,
                 UndoLog& undo, std::uint64_t& insert_id);
   Status update(const Row& row, std::vector<Field> fields, UndoLog& undo);
   void erase(const Row& row, UndoLog& undo);

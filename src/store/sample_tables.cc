@@ -7,12 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/request.h"
+#include "store/operation.h"
 
 namespace hs::store {
 namespace {
-
-using protocol::Value;
 
 // Inserts rows whose values come in the order of the table's columns.
 class Loader {

@@ -21,15 +21,16 @@
 
 #include "base/buffer.h"
 #include "base/status.h"
-#include "protocol/request.h"
 #include "store/budget.h"
 #include "store/caller.h"
+#include "store/operation.h"
+#include "store/row_codec.h"
 
 namespace hs::store {
 
-// An index opened by `P`: its names are resolved and its codecs chosen. open_index makes it. It is
-// used only with the store that made it, and the sessions of one worker share it, whoever their
-// callers are.
+// An open index: its names are resolved and the readers of its columns chosen. open_index makes it.
+// It is used only with the store that made it, and the sessions of one worker share it, whoever
+// their callers are and whatever protocol they speak.
 class Index {
  public:
   virtual ~Index() = default;
@@ -37,14 +38,17 @@ class Index {
   virtual std::uint32_t column_count() const = 0;
 };
 
-// An index as one connection uses it: the index, which others may share, and the caller on whose
-// behalf it is used. It remembers what the caller may do with it. A store asks that at the first
-// request of each pass, so rights that are given or taken count from the next pass on.
+// An index as one connection uses it: the index, which others may share, the caller on whose behalf
+// it is used, and the codec of the connection's protocol. It remembers what the caller may do with
+// it. A store asks that at the first request of each pass, so rights that are given or taken count
+// from the next pass on.
 class IndexUse {
  public:
   IndexUse() = default;
-  IndexUse(std::shared_ptr<Index> index, std::shared_ptr<const Caller> caller)
-      : index_(std::move(index)), caller_(std::move(caller)) {
+  // The codec outlives the use.
+  IndexUse(std::shared_ptr<Index> index, std::shared_ptr<const Caller> caller,
+           const RowCodec& codec)
+      : index_(std::move(index)), caller_(std::move(caller)), codec_(&codec) {
     if (!caller_->may_do_everything()) return;
     rights_ = Rights::all;
     asked_in_ = for_ever;
@@ -54,6 +58,7 @@ class IndexUse {
   Index& index() const { return *index_; }
   const std::shared_ptr<Index>& shared() const { return index_; }
   const Caller& caller() const { return *caller_; }
+  const RowCodec& codec() const { return *codec_; }
 
   // Whether the caller may do all that is needed. ask() returns the caller's rights, and is called
   // once for each `pass`: the store's number of the pass at work, from 1 on, or of a part of it.
@@ -71,13 +76,15 @@ class IndexUse {
 
   std::shared_ptr<Index> index_;
   std::shared_ptr<const Caller> caller_;
+  const RowCodec* codec_ = nullptr;
   std::uint64_t asked_in_ = 0;  // the pass of rights_
   Rights rights_ = Rights::none;
 };
 
 // How a request ended.
 enum class Verdict : std::uint8_t {
-  // status ok: `out` holds the reply; otherwise `out` is unchanged, and the status is the answer
+  // status ok: it is done, and its rows are in `out`; otherwise `out` is unchanged, and the status
+  // is the answer
   answered,
   // another session has locked the table, or a row of it (then there is a status): nothing was
   // done, ask again later
@@ -151,15 +158,15 @@ enum class PassMode : std::uint8_t {
 class Position {
  public:
   virtual ~Position() = default;
-  // Whether a part of the reply was given to the sink, or left in `out`. If not, the find can still
-  // become an error.
+  // Whether a row was given to the sink, or left in `out`. If not, the find can still become an
+  // error.
   bool reply_begun = true;
   // For how long the find has been worked on.
   std::chrono::nanoseconds worked{0};
   std::uint64_t rows_examined = 0;
 };
 
-// Takes the bytes of a long find while the find runs.
+// Takes the rows of a long find while the find runs.
 class Sink {
  public:
   enum class Flushed : std::uint8_t {
@@ -177,8 +184,7 @@ class Sink {
   virtual bool must_end() = 0;
 
   // Null at the beginning of a find. A store that parks a find stores its position here. When it is
-  // asked for the same find again, it goes on from there, behind the part of the reply that was
-  // sent.
+  // asked for the same find again, it goes on from there, behind the rows that were sent.
   std::unique_ptr<Position> position;
 
  protected:
@@ -186,9 +192,8 @@ class Sink {
 };
 
 // A modification reads the rows that it finds, and changes or erases them.
-constexpr Rights rights_to_modify(const protocol::Find& request) {
-  return Rights::read |
-         (request.modification == protocol::Modification::erase ? Rights::erase : Rights::update);
+constexpr Rights rights_to_modify(const Change& change) {
+  return Rights::read | (change.erases() ? Rights::erase : Rights::update);
 }
 
 class Store {
@@ -210,20 +215,24 @@ class Store {
   virtual void release() = 0;
 
   // Not part of a transaction. If the status is not ok, `use` is unchanged. A caller who has no
-  // right on the table is not told whether the table exists.
-  virtual Outcome open_index(const protocol::OpenIndex& request,
-                             const std::shared_ptr<const Caller>& caller, IndexUse& use) = 0;
+  // right on the table is not told whether the table exists. `codec` writes the rows that are found
+  // by this use.
+  virtual Outcome open_index(const IndexNames& names, const std::shared_ptr<const Caller>& caller,
+                             const RowCodec& codec, IndexUse& use) = 0;
 
-  // The answer to a request that its caller may not make is `access_denied`.
+  // Appends the rows that are found to `out`. The selection is valid. The answer to a request that
+  // its caller may not make is `access_denied`.
   //
   // Without a sink a find is limited in the steps that it spends and the bytes that it writes. It
   // may end as `oversized`, also because of rows that it only skips. With a sink its bytes are
   // flushed while it runs, and it may end as `parked`. A modification is limited in the steps that
   // it spends.
-  virtual Outcome find(IndexUse& use, const protocol::Find& request, Buffer& out, Sink* sink) = 0;
-  // A write has at most as many values as its index has columns.
-  virtual Outcome modify(IndexUse& use, const protocol::Find& request, Buffer& out) = 0;
-  virtual Outcome insert(IndexUse& use, const protocol::Insert& request, Buffer& out) = 0;
+  virtual Outcome find(IndexUse& use, const Selection& selection, Buffer& out, Sink* sink) = 0;
+  // A write has at most as many values as its index has columns. If it succeeds, `changed` says
+  // what it has done. A change with `rows_before` appends those rows to `out`.
+  virtual Outcome modify(IndexUse& use, const Selection& selection, const Change& change,
+                         Buffer& out, Changed& changed) = 0;
+  virtual Outcome insert(IndexUse& use, const Insert& row, Changed& changed) = 0;
 };
 
 }  // namespace hs::store

@@ -29,6 +29,7 @@ namespace hs::vectors {
 
 using namespace std::string_view_literals;
 using namespace hs::protocol;
+using namespace hs::store;
 using Lines = std::span<const std::string_view>;
 using Values = std::span<const Value>;
 
@@ -93,7 +94,7 @@ COMPARISONS = {
     "<=": "less_equal",
     "!=": "not_equal",
 }
-MODIFICATIONS = {"U": "update", "D": "erase", "+": "increment", "-": "decrement"}
+CHANGES = {"U": "update", "D": "erase", "+": "increment", "-": "decrement"}
 FILTER_KINDS = {"F": "skip", "W": "stop"}
 
 
@@ -144,9 +145,9 @@ def value_vector(header: Header, entry: Json) -> str:
     return braced(fields)
 
 
-def find_of(header: Header, find: Json) -> str:
+def selection_of(header: Header, find: Json) -> str:
     fields = {
-        "comparison": f"Comparison::{COMPARISONS[find['op']]}",
+        "range": f"range_of(Comparison::{COMPARISONS[find['op']]})",
         "key": header.values(find["key"]),
         "limit": f"{find.get('limit', 1)}u",
         "offset": f"{find.get('offset', 0)}u",
@@ -159,24 +160,32 @@ def find_of(header: Header, find: Json) -> str:
         for each in find.get("filters", [])
     ]
     fields["filters"] = header.array("Filter", filters)
-    if "modify" in find:
-        modify = find["modify"]
-        fields["modification"] = f"Modification::{MODIFICATIONS[modify['op']]}"
-        fields["rows_before"] = "true" if modify.get("rows_before") else "false"
-        fields["values"] = header.values(modify.get("values", []))
     return braced(fields)
 
 
+def change_of(header: Header, modify: Json) -> str:
+    return braced(
+        {
+            "kind": f"ChangeKind::{CHANGES[modify['op']]}",
+            "rows_before": "true" if modify.get("rows_before") else "false",
+            "values": header.values(modify.get("values", [])),
+        }
+    )
+
+
 def request_of(header: Header, kind: str, request: Json) -> str:
-    fields = {"kind": f"Kind::{kind}", "index_id": f"{request.get('id', 0)}u"}
-    fields |= dict.fromkeys(("open_index", "find", "insert", "auth"), "{}")
+    modifies = "modify" in request
+    fields = {"kind": "Kind::modify" if modifies else f"Kind::{kind}"}
+    fields["index_id"] = f"{request.get('id', 0)}u"
     if kind == "open_index":
         names = [text(request[name]) for name in ("database", "table", "index")]
         for columns in ("columns", "filter_columns"):
             names.append(text(",".join(request.get(columns, []))))
-        fields[kind] = f"{{{', '.join(names)}}}"
+        fields["names"] = f"{{{', '.join(names)}}}"
     elif kind == "find":
-        fields[kind] = find_of(header, request)
+        fields["selection"] = selection_of(header, request)
+        if modifies:
+            fields["change"] = change_of(header, request["modify"])
     elif kind == "insert":
         fields[kind] = f"{{{header.values(request['values'])}}}"
     else:

@@ -4,43 +4,41 @@
 
 namespace hs::mysqld {
 
-using protocol::Modification;
-
-bool Permissions::may_search(const protocol::Find& request) const {
-  const std::size_t parts = std::max<std::size_t>(
-      request.key.size(), request.in.values.empty() ? 0 : std::size_t{request.in.key_part} + 1);
-  return parts <= key_parts &&
-         std::all_of(request.filters.begin(), request.filters.end(), [this](const auto& filter) {
-           // The scan refuses a column that the open index does not have.
-           return filter.column >= filters.size() || filters[filter.column];
-         });
+bool Permissions::may_search(const store::Selection& selection) const {
+  return selection.key.size() <= key_parts &&
+         std::all_of(selection.filters.begin(), selection.filters.end(),
+                     [this](const auto& filter) {
+                       // The scan refuses a column that the open index does not have.
+                       return filter.column >= filters.size() || filters[filter.column];
+                     });
 }
 
-Status Permissions::check_find(const protocol::Find& request) const {
+Status Permissions::check_find(const store::Selection& selection) const {
   if (everything) [[likely]]
     return {};
   if (select == Extent::nothing) return store::access_denied;
-  return rows && may_search(request) ? Status{} : column_denied;
+  return rows && may_search(selection) ? Status{} : column_denied;
 }
 
-Status Permissions::check_modify(const protocol::Find& request) const {
+Status Permissions::check_modify(const store::Selection& selection,
+                                 const store::Change& change) const {
   if (everything) [[likely]]
     return {};
-  const bool erases = request.modification == Modification::erase;
+  const bool erases = change.erases();
   if ((erases ? erase : update) == Extent::nothing) return store::access_denied;
-  bool may = may_search(request) && (rows || !request.rows_before);
-  if (!erases) may &= request.values.size() <= updatable;
+  bool may = may_search(selection) && (rows || !change.rows_before);
+  if (!erases) may &= change.values.size() <= updatable;
   // A column that is added to is read, too.
-  if (!erases && request.modification != Modification::update)
-    may &= request.values.size() <= selectable;
+  if (!erases && change.kind != store::ChangeKind::update)
+    may &= change.values.size() <= selectable;
   return may ? Status{} : column_denied;
 }
 
-Status Permissions::check_insert(const protocol::Insert& request) const {
+Status Permissions::check_insert(const store::Insert& row) const {
   if (everything) [[likely]]
     return {};
   if (insert == Extent::nothing) return store::access_denied;
-  return request.values.size() <= insertable ? Status{} : column_denied;
+  return row.values.size() <= insertable ? Status{} : column_denied;
 }
 
 }  // namespace hs::mysqld

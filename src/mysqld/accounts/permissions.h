@@ -10,8 +10,8 @@
 
 #include "base/status.h"
 #include "mysqld/server/account_context.h"
-#include "protocol/request.h"
 #include "store/caller.h"
+#include "store/operation.h"
 
 namespace hs::mysqld {
 
@@ -40,12 +40,12 @@ struct Permissions {
            update != Extent::nothing || erase != Extent::nothing;
   }
 
-  Status check_find(const protocol::Find& request) const;
-  Status check_modify(const protocol::Find& request) const;
-  Status check_insert(const protocol::Insert& request) const;
+  Status check_find(const store::Selection& selection) const;
+  Status check_modify(const store::Selection& selection, const store::Change& change) const;
+  Status check_insert(const store::Insert& row) const;
 
  private:
-  bool may_search(const protocol::Find& request) const;
+  bool may_search(const store::Selection& selection) const;
 };
 
 }  // namespace hs::mysqld

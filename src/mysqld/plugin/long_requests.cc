@@ -23,7 +23,7 @@ std::string on_one_line(std::string_view name) {
 }  // namespace
 
 void log_long_request(const session::LongRequest& request) try {
-  const protocol::OpenIndex& names = request.names;
+  const store::IndexNames& names = request.names;
   std::ostringstream line;
   line << "handlersocket: a long " << request.kind << " on " << on_one_line(names.database) << '.'
        << on_one_line(names.table) << " by its index "

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "mysqld/reading/column_format.h"
+#include "mysqld/reading/column_reader.h"
 
 class Field;
 class String;

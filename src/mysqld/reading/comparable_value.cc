@@ -266,7 +266,7 @@ Fit store_as_type(Field& field, std::string_view text, TextEncoding encoding,
 
 }  // namespace
 
-Fit store_comparable(Field& field, const protocol::Value& value, TextEncoding encoding) {
+Fit store_comparable(Field& field, const store::Value& value, TextEncoding encoding) {
   server::QuietChecks checks(field.table->in_use);
   field.set_notnull();
   const Fit fit = store_as_type(field, value.bytes, encoding, checks);

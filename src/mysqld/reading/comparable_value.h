@@ -9,8 +9,8 @@
 
 #include <cstdint>
 
-#include "mysqld/reading/column_format.h"
-#include "protocol/request.h"
+#include "mysqld/reading/column_reader.h"
+#include "store/operation.h"
 
 class Field;
 
@@ -26,6 +26,6 @@ enum class Fit : std::uint8_t {
 };
 
 // Stores `value` (not NULL) in `field`, in the record that the field points to.
-Fit store_comparable(Field& field, const protocol::Value& value, TextEncoding encoding);
+Fit store_comparable(Field& field, const store::Value& value, TextEncoding encoding);
 
 }  // namespace hs::mysqld

@@ -28,7 +28,7 @@ void InValues::begin(const IndexPlan& plan, TABLE& table, std::uint32_t part, st
   seen_.clear(count);
 }
 
-bool InValues::is_new_slow(const protocol::Value& value, const KeySearch& search) {
+bool InValues::is_new_slow(const store::Value& value, const KeySearch& search) {
   if (value.null) return !std::exchange(null_seen_, true);
   const PartFit fit = search.fits[part_];
   if (fit == PartFit::exact || fit == PartFit::prefix) {
@@ -39,7 +39,7 @@ bool InValues::is_new_slow(const protocol::Value& value, const KeySearch& search
 }
 
 // Bytes that are the same for two values if the values are the same. Not for NULL.
-std::string_view InValues::identity(const protocol::Value& value, const unsigned char* image,
+std::string_view InValues::identity(const store::Value& value, const unsigned char* image,
                                     PartFit fit) {
   const KEY_PART_INFO& part = table_->key_info[plan_->index()].key_part[part_];
   if (part.null_bit != 0) ++image;

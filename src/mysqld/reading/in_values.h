@@ -15,7 +15,7 @@
 #include "base/give_back.h"
 #include "base/seen_keys.h"
 #include "mysqld/reading/key_search.h"
-#include "protocol/request.h"
+#include "store/operation.h"
 
 class Field;
 
@@ -34,7 +34,7 @@ class InValues {
   }
 
   // Whether the value that `search` was made for has not been searched yet.
-  bool is_new(const protocol::Value& value, const KeySearch& search) {
+  bool is_new(const store::Value& value, const KeySearch& search) {
     if (search.nothing) return true;  // it finds no rows, so it may come twice
     const PlannedKeyPart& part = plan_->key()[part_];
     if (part.integer_bytes != 0 && !value.null && search.fits[part_] == PartFit::exact) [[likely]] {
@@ -47,8 +47,8 @@ class InValues {
  private:
   static constexpr std::size_t max_kept_bytes = std::size_t{64} << 10;
 
-  bool is_new_slow(const protocol::Value& value, const KeySearch& search);
-  std::string_view identity(const protocol::Value& value, const unsigned char* image, PartFit fit);
+  bool is_new_slow(const store::Value& value, const KeySearch& search);
+  std::string_view identity(const store::Value& value, const unsigned char* image, PartFit fit);
   std::size_t weigh(const Field& field, std::string_view text, std::size_t size);
   std::string_view weighed(std::size_t size) const;
 

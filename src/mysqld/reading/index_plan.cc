@@ -86,11 +86,11 @@ void append_shape(const Field& column, const KEY_PART_INFO& part, std::string& s
 
 }  // namespace
 
-IndexPlan::IndexPlan(const protocol::OpenIndex& request, std::shared_ptr<TableSlot> slot,
+IndexPlan::IndexPlan(const store::IndexNames& names, std::shared_ptr<TableSlot> slot,
                      TextEncoding encoding, bool keeps_positions)
-    : index_name_(request.index.empty() ? "PRIMARY" : request.index),
-      column_names_(split_names(request.columns)),
-      filter_names_(split_names(request.filter_columns)),
+    : index_name_(names.index.empty() ? "PRIMARY" : names.index),
+      column_names_(split_names(names.columns)),
+      filter_names_(split_names(names.filter_columns)),
       slot_(std::move(slot)),
       encoding_(encoding),
       keeps_positions_(keeps_positions) {}
@@ -130,7 +130,7 @@ Status IndexPlan::resolve_columns(TABLE& table) {
   if (!find_columns(table, filter_names_, filter_columns_)) return Error::fld;
   columns_.clear();
   for (const std::uint16_t number : numbers) {
-    columns_.push_back({number, choose_column_format(*table.field[number], encoding_)});
+    columns_.push_back({choose_column_reader(*table.field[number], encoding_), number});
   }
   return {};
 }
@@ -181,7 +181,7 @@ void IndexPlan::choose_access(TABLE& table) {
   covering_ = !server::is_clustering(table, index_) &&
               (table.file->index_flags(index_, 0, true) & HA_KEYREAD_ONLY) != 0 &&
               std::all_of(columns_.begin(), columns_.end(),
-                          [&](const PlannedColumn& column) { return in_index(column.field); }) &&
+                          [&](const store::Column& column) { return in_index(column.number); }) &&
               std::all_of(filter_columns_.begin(), filter_columns_.end(), in_index) &&
               !has_prefix_parts_ && !server::is_versioned(table);
 }
@@ -220,8 +220,8 @@ void IndexPlan::choose_position(TABLE& table) {
 }
 
 void IndexPlan::mark_read_columns(TABLE& table) const {
-  for (const PlannedColumn& column : columns_)
-    server::mark_to_read(table, *table.field[column.field]);
+  for (const store::Column& column : columns_)
+    server::mark_to_read(table, *table.field[column.number]);
   for (const std::uint16_t number : filter_columns_)
     server::mark_to_read(table, *table.field[number]);
   const KEY_PART_INFO* const parts = table.key_info[index_].key_part;

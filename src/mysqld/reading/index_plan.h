@@ -1,7 +1,7 @@
-// IndexPlan: an index opened by `P`, compiled.
+// IndexPlan: an open index, compiled.
 //
 // It owns the names as the client gave them, and what they mean for one version of the table: the
-// index, the columns, the format of each column, and the read set. It also keeps what the server
+// index, the columns, the reader of each column, and the read set. It also keeps what the server
 // has said in a pass about the accounts that use it. It is used on one worker's thread and shared
 // by its connections. When the table's definition changes, the names are resolved
 // again, so an open index continues to work if its columns still exist.
@@ -16,18 +16,13 @@
 
 #include "mysqld/accounts/privileges.h"
 #include "mysqld/opening/open_tables.h"
-#include "mysqld/reading/column_format.h"
-#include "protocol/request.h"
+#include "mysqld/reading/column_reader.h"
+#include "store/operation.h"
 #include "store/store.h"
 
 struct TABLE;
 
 namespace hs::mysqld {
-
-struct PlannedColumn {
-  std::uint16_t field;  // number in the table
-  ColumnFormat format;
-};
 
 struct PlannedKeyPart {
   std::uint8_t integer_bytes;  // of an image that is an integer, little-endian; 0: any other type
@@ -52,8 +47,8 @@ class IndexPlan final : public store::Index {
   static constexpr std::size_t max_columns = 4096;
 
   // `keeps_positions`: long finds use this plan, and they may be parked.
-  IndexPlan(const protocol::OpenIndex& request, std::shared_ptr<TableSlot> slot,
-            TextEncoding encoding, bool keeps_positions);
+  IndexPlan(const store::IndexNames& names, std::shared_ptr<TableSlot> slot, TextEncoding encoding,
+            bool keeps_positions);
   ~IndexPlan() override;
 
   TableSlot& slot() const { return *slot_; }
@@ -84,7 +79,7 @@ class IndexPlan final : public store::Index {
   static void take_down(OpenTable& opened);
 
   std::uint32_t index() const { return index_; }
-  const std::vector<PlannedColumn>& columns() const { return columns_; }
+  const std::vector<store::Column>& columns() const { return columns_; }
   const std::vector<PlannedKeyPart>& key() const { return key_; }
   std::uint32_t column_count() const override {
     return static_cast<std::uint32_t>(columns_.size());
@@ -132,7 +127,7 @@ class IndexPlan final : public store::Index {
   bool is_ordered_ = true;
   bool has_prefix_parts_ = false;
   bool covering_ = false;
-  std::vector<PlannedColumn> columns_;
+  std::vector<store::Column> columns_;
   std::vector<PlannedKeyPart> key_;
   std::vector<std::string> key_names_;
   std::vector<std::uint16_t> filter_columns_;

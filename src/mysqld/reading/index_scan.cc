@@ -7,73 +7,63 @@
 namespace hs::mysqld {
 namespace {
 
-using protocol::Comparison;
+using store::Bound;
+using store::Direction;
+using store::Range;
 
 // In the time of one step so many conditions can be checked.
 constexpr std::size_t filters_in_a_step = 16;
 
-ha_rkey_function read_function(Comparison comparison) {
-  switch (comparison) {
-    case Comparison::greater: return HA_READ_AFTER_KEY;
-    case Comparison::greater_equal: return HA_READ_KEY_OR_NEXT;
-    case Comparison::less: return HA_READ_BEFORE_KEY;
-    case Comparison::less_equal: return HA_READ_PREFIX_LAST_OR_PREV;
-    case Comparison::equal:
-    case Comparison::not_equal: break;
+ha_rkey_function read_function(Range range) {
+  const bool up = range.direction == Direction::up;
+  switch (range.bound) {
+    case Bound::past: return up ? HA_READ_AFTER_KEY : HA_READ_BEFORE_KEY;
+    case Bound::from: return up ? HA_READ_KEY_OR_NEXT : HA_READ_PREFIX_LAST_OR_PREV;
+    case Bound::only: break;
   }
   return HA_READ_KEY_EXACT;
 }
 
-bool goes_up(Comparison comparison) {
-  return comparison == Comparison::greater || comparison == Comparison::greater_equal;
-}
+bool goes_up(Range range) { return range.direction == Direction::up; }
 
-// An operator compares values. So on an index whose first part descends, the scan goes the other
-// way.
-Comparison mirrored(Comparison comparison) {
-  switch (comparison) {
-    case Comparison::greater: return Comparison::less;
-    case Comparison::greater_equal: return Comparison::less_equal;
-    case Comparison::less: return Comparison::greater;
-    case Comparison::less_equal: return Comparison::greater_equal;
-    case Comparison::equal:
-    case Comparison::not_equal: break;
-  }
-  return comparison;
+// A range is one of values. So on an index whose first part descends, the scan goes the other way.
+Range mirrored(Range range) {
+  if (range.bound == Bound::only) return range;
+  return {range.bound, store::opposite(range.direction)};
 }
 
 }  // namespace
 
-Status IndexScan::set_up(const IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
-                         std::uint64_t most_steps) {
+Status IndexScan::set_up(const IndexPlan& plan, OpenTable& opened,
+                         const store::Selection& selection, std::uint64_t most_steps) {
   TABLE& table = *opened.table;
-  if (request.key.size() > plan.key_parts()) return Error::kpnum;
+  if (selection.key.size() > plan.key_parts()) return Error::kpnum;
   if (!plan.is_ordered() &&
-      (request.comparison != Comparison::equal || request.key.size() != plan.key_parts())) {
+      (selection.range.bound != Bound::only || selection.key.size() != plan.key_parts())) {
     return Status::server(HA_ERR_WRONG_COMMAND);
   }
-  if (Status status = filters_.prepare(plan, table, request.filters); !status.ok()) return status;
+  if (Status status = filters_.prepare(plan, table, selection.filters); !status.ok()) return status;
   plan_ = &plan;
   opened_ = &opened;
   table_ = &table;
-  request_ = &request;
-  comparison_ = plan.descends() ? mirrored(request.comparison) : request.comparison;
-  offset_ = request.offset;
-  limit_ = request.limit;
-  step_cost_ = 1 + request.filters.size() / filters_in_a_step;
+  selection_ = &selection;
+  range_ = plan.descends() ? mirrored(selection.range) : selection.range;
+  offset_ = selection.offset;
+  limit_ = selection.limit;
+  step_cost_ = 1 + selection.filters.size() / filters_in_a_step;
   gives_up_at_ = most_steps == no_bound ? no_bound : meter_.spent() + most_steps;
-  has_in_ = !request.in.values.empty();
+  has_in_ = !selection.in.values.empty();
   in_next_ = 0;
   in_is_new_ = nullptr;
   at_ = At::end;  // of no value of IN yet; the first search follows
   return {};
 }
 
-Status IndexScan::start(const IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
+Status IndexScan::start(const IndexPlan& plan, OpenTable& opened, const store::Selection& selection,
                         std::uint64_t most_steps) {
-  if (Status status = set_up(plan, opened, request, most_steps); !status.ok()) return status;
+  if (Status status = set_up(plan, opened, selection, most_steps); !status.ok()) return status;
   if (has_in_) {
-    in_values_.begin(plan, *table_, request.in.key_part, request.in.values.size());
+    in_values_.begin(plan, *table_, selection.in.key_part, selection.in.values.size());
     return {};
   }
   const int error = search_for(nullptr);
@@ -81,14 +71,14 @@ Status IndexScan::start(const IndexPlan& plan, OpenTable& opened, const protocol
 }
 
 // Returns 0 or the engine's error.
-int IndexScan::search_for(const protocol::Value* in_value) {
-  const std::uint32_t in_part = request_->in.key_part;
-  make_key_search(*plan_, *table_, request_->key, comparison_, in_value, in_part, search_);
-  prefix_.prepare(*plan_, *table_, request_->key, in_value, in_part, search_);
+int IndexScan::search_for(const store::Value* in_value) {
+  const std::uint32_t in_part = selection_->in.key_part;
+  make_key_search(*plan_, *table_, selection_->key, range_, in_value, in_part, search_);
+  prefix_.prepare(*plan_, *table_, selection_->key, in_value, in_part, search_);
   meter_.begin_rows(filters_.bytes() + prefix_.bytes(search_));
   at_ = At::start;
   resumed_ = false;
-  one_row_ = search_.comparison == Comparison::equal && plan_->is_unique(search_.parts);
+  one_row_ = search_.range.bound == Bound::only && plan_->is_unique(search_.parts);
   return search_.compared ? plan_->read_key_columns(*opened_) : 0;
 }
 
@@ -96,10 +86,10 @@ int IndexScan::search_for(const protocol::Value* in_value) {
 // at its end at once. Returns HA_ERR_END_OF_FILE after the last value, otherwise 0 or the engine's
 // error.
 int IndexScan::search_next_in() {
-  const std::span<const protocol::Value> values = request_->in.values;
+  const std::span<const store::Value> values = selection_->in.values;
   if (in_next_ >= values.size()) return HA_ERR_END_OF_FILE;
   const std::size_t number = in_next_++;
-  const protocol::Value& value = values[number];
+  const store::Value& value = values[number];
   if (in_is_new_ != nullptr) [[unlikely]]
     return (*in_is_new_)[number] ? search_for(&value) : 0;
   if (const int error = search_for(&value); error != 0) return error;
@@ -128,19 +118,18 @@ std::unique_ptr<ScanPosition> IndexScan::position() {
 // values.
 std::shared_ptr<const std::vector<bool>> IndexScan::new_in_values() {
   if (in_is_new_ != nullptr) return in_is_new_;
-  const protocol::In& in = request_->in;
+  const store::In& in = selection_->in;
   std::vector<bool> is_new(in.values.size(), true);
   for (std::size_t i = in_next_; i < in.values.size(); ++i) {
-    make_key_search(*plan_, *table_, request_->key, comparison_, &in.values[i], in.key_part,
-                    search_);
+    make_key_search(*plan_, *table_, selection_->key, range_, &in.values[i], in.key_part, search_);
     is_new[i] = in_values_.is_new(in.values[i], search_);
   }
   return std::make_shared<const std::vector<bool>>(std::move(is_new));
 }
 
-Status IndexScan::resume(const IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
-                         const ScanPosition& from) {
-  if (Status status = set_up(plan, opened, request, no_bound); !status.ok()) return status;
+Status IndexScan::resume(const IndexPlan& plan, OpenTable& opened,
+                         const store::Selection& selection, const ScanPosition& from) {
+  if (Status status = set_up(plan, opened, selection, no_bound); !status.ok()) return status;
   if (plan.position_parts() == 0 || plan.position_shape() != from.shape)
     return Status::server(ER_TABLE_DEF_CHANGED);
   in_next_ = from.in_next;
@@ -148,7 +137,7 @@ Status IndexScan::resume(const IndexPlan& plan, OpenTable& opened, const protoco
   offset_ = from.offset;
   limit_ = from.limit;
   if (from.key.empty()) return {};
-  const int error = search_for(has_in_ ? &request.in.values[in_next_ - 1] : nullptr);
+  const int error = search_for(has_in_ ? &selection.in.values[in_next_ - 1] : nullptr);
   if (error != 0) return Status::server(static_cast<std::uint32_t>(error));
   at_ = At::inside;
   resumed_ = true;
@@ -179,8 +168,8 @@ bool IndexScan::is_same_key() const {
 // equal search has to check each row.
 int IndexScan::read_resumed() {
   handler& engine = *table_->file;
-  const bool equal = search_.comparison == Comparison::equal;
-  const bool up = equal || goes_up(search_.comparison);
+  const bool equal = search_.range.bound == Bound::only;
+  const bool up = goes_up(search_.range);
   int error = 0;
   if (const ScanPosition* const from = std::exchange(from_, nullptr); from != nullptr) {
     error = engine.ha_index_read_map(table_->record[0], from->key.data(),
@@ -196,12 +185,12 @@ int IndexScan::read_first() {
   handler& engine = *table_->file;
   if (search_.nothing) return HA_ERR_KEY_NOT_FOUND;
   if (search_.parts == 0) {
-    return goes_up(search_.comparison) ? engine.ha_index_first(table_->record[0])
-                                       : engine.ha_index_last(table_->record[0]);
+    return goes_up(search_.range) ? engine.ha_index_first(table_->record[0])
+                                  : engine.ha_index_last(table_->record[0]);
   }
   return engine.ha_index_read_map(table_->record[0], search_.image.data(),
                                   (key_part_map{1} << search_.parts) - 1,
-                                  read_function(search_.comparison));
+                                  read_function(search_.range));
 }
 
 int IndexScan::read_following() {
@@ -209,11 +198,11 @@ int IndexScan::read_following() {
   if (one_row_) return HA_ERR_END_OF_FILE;
   if (resumed_) [[unlikely]]
     return read_resumed();
-  if (search_.comparison == Comparison::equal) {
+  if (search_.range.bound == Bound::only) {
     return engine.ha_index_next_same(table_->record[0], search_.image.data(), search_.length);
   }
-  return goes_up(search_.comparison) ? engine.ha_index_next(table_->record[0])
-                                     : engine.ha_index_prev(table_->record[0]);
+  return goes_up(search_.range) ? engine.ha_index_next(table_->record[0])
+                                : engine.ha_index_prev(table_->record[0]);
 }
 
 // The next row of the search, before any check. HA_ERR_END_OF_FILE if there is none.

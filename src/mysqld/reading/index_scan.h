@@ -1,7 +1,7 @@
-// IndexScan: the rows of a find, one after the other.
+// IndexScan: the rows of a selection, one after the other.
 //
-// It goes along an index as a request asks. It handles the comparison, the values of IN, whole
-// values behind a prefix, the current rows of a versioned table, the filters, the offset and the
+// It goes along an index as the selection asks. It handles the range, the values of IN, whole values
+// behind a prefix, the current rows of a versioned table, the filters, the offset and the
 // limit. It owns the scratch memory for that. Each worker has one, and uses it again for each
 // request. The table's index and columns have to be set up before start(). Each row is left in the
 // table's record[0]. Rows that it skips and values of IN without rows also cost steps, so next()
@@ -20,7 +20,7 @@
 #include "mysqld/reading/prefix_check.h"
 #include "mysqld/reading/row_filter.h"
 #include "mysqld/reading/step_meter.h"
-#include "protocol/request.h"
+#include "store/operation.h"
 #include "store/store.h"
 
 namespace hs::mysqld {
@@ -48,15 +48,15 @@ class IndexScan {
   explicit IndexScan(StepMeter& meter) : meter_(meter) {}
 
   // The scan gives up when it has spent more than `most_steps`.
-  Status start(const IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
+  Status start(const IndexPlan& plan, OpenTable& opened, const store::Selection& selection,
                std::uint64_t most_steps);
 
   // The place where the scan stands: behind the row that is in the record, or before a value of IN.
   // Ends the scan. Not for a plan whose position_parts() is 0.
   std::unique_ptr<ScanPosition> position();
-  // As start(), but goes on behind `from`. The request must be the same. Fails if the table has
+  // As start(), but goes on behind `from`. The selection must be the same. Fails if the table has
   // changed so that the place cannot be found again.
-  Status resume(const IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
+  Status resume(const IndexPlan& plan, OpenTable& opened, const store::Selection& selection,
                 const ScanPosition& from);
 
   // Returns 0 with a row, HA_ERR_END_OF_FILE when there are no more rows, gave_up, or the engine's
@@ -91,9 +91,9 @@ class IndexScan {
     end,     // there are no more; IN may have another value
   };
 
-  Status set_up(const IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
+  Status set_up(const IndexPlan& plan, OpenTable& opened, const store::Selection& selection,
                 std::uint64_t most_steps);
-  int search_for(const protocol::Value* in_value);
+  int search_for(const store::Value* in_value);
   int search_next_in();
   std::shared_ptr<const std::vector<bool>> new_in_values();
   int read();
@@ -106,8 +106,8 @@ class IndexScan {
   const IndexPlan* plan_ = nullptr;
   OpenTable* opened_ = nullptr;
   TABLE* table_ = nullptr;
-  const protocol::Find* request_ = nullptr;
-  protocol::Comparison comparison_ = protocol::Comparison::equal;  // in the order of the index
+  const store::Selection* selection_ = nullptr;
+  store::Range range_{};  // in the order of the index
   KeySearch search_;
   PrefixCheck prefix_;
   RowFilters filters_;

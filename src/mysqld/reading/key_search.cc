@@ -11,15 +11,12 @@
 namespace hs::mysqld {
 namespace {
 
-using protocol::Comparison;
-using protocol::Value;
+using store::Bound;
+using store::Range;
+using store::Value;
 
 static_assert(max_key_bytes >= MAX_KEY_LENGTH + MAX_REF_PARTS);
 static_assert(max_key_parts >= MAX_REF_PARTS);
-
-bool goes_up(Comparison comparison) {
-  return comparison == Comparison::greater || comparison == Comparison::greater_equal;
-}
 
 // Digits, perhaps with a minus sign. There are so few that the number surely fits in 64 bits.
 std::optional<std::int64_t> parse_small_integer(std::string_view text) {
@@ -102,12 +99,6 @@ std::optional<PartFit> put_value(const IndexPlan& plan, TABLE& table, std::uint3
 
 bool is_inexact(PartFit fit) { return fit != PartFit::exact && fit != PartFit::prefix; }
 
-Comparison widened(Comparison comparison) {
-  if (comparison == Comparison::greater) return Comparison::greater_equal;
-  if (comparison == Comparison::less) return Comparison::less_equal;
-  return comparison;
-}
-
 // The engine searches for all values, and then the whole rows are compared.
 void search_equal(KeySearch& search, std::uint32_t length) {
   if (std::any_of(search.fits.data(), search.fits.data() + search.given, is_inexact)) {
@@ -126,7 +117,7 @@ void end_with_prefix(KeySearch& search, std::uint32_t last, std::uint32_t end) {
   search.compared = true;
   search.parts = last + 1;
   search.length = end;
-  search.comparison = widened(search.asked);
+  search.range = {Bound::from, search.asked.direction};
 }
 
 // The image ends with part `last`, from `begin` to `end`. No row has the value that was asked for:
@@ -138,7 +129,7 @@ void end_with_inexact(KeySearch& search, const PlannedKeyPart& part, std::uint32
   const PartFit fit = search.fits[last];
   const bool is_above = fit != PartFit::below;
   const bool image_comes_after = is_above != part.descends;
-  const bool up = goes_up(search.asked);
+  const bool up = search.asked.direction == store::Direction::up;
   if (fit == PartFit::no_image) {
     search.parts = last;
     search.length = begin;
@@ -147,16 +138,13 @@ void end_with_inexact(KeySearch& search, const PlannedKeyPart& part, std::uint32
     search.parts = last + 1;
     search.length = end;
   }
-  if (up) {
-    search.comparison = image_comes_after ? Comparison::greater_equal : Comparison::greater;
-  } else {
-    search.comparison = image_comes_after ? Comparison::less : Comparison::less_equal;
-  }
+  // The image itself is found if it is behind the value that was asked for.
+  search.range = {up == image_comes_after ? Bound::from : Bound::past, search.asked.direction};
 }
 
 // Decides about the search if not every part of the image is the value that was asked for.
 void settle(const IndexPlan& plan, KeySearch& search, std::uint32_t length) {
-  if (search.asked == Comparison::equal) return search_equal(search, length);
+  if (search.asked.bound == Bound::only) return search_equal(search, length);
   std::uint32_t last = 0;
   std::uint32_t begin = 0;
   while (search.fits[last] == PartFit::exact) begin += plan.key()[last++].store_length;
@@ -168,16 +156,15 @@ void settle(const IndexPlan& plan, KeySearch& search, std::uint32_t length) {
 
 }  // namespace
 
-void make_key_search(const IndexPlan& plan, TABLE& table, std::span<const Value> key,
-                     Comparison comparison, const Value* in_value, std::uint32_t in_part,
-                     KeySearch& search) {
+void make_key_search(const IndexPlan& plan, TABLE& table, std::span<const Value> key, Range range,
+                     const Value* in_value, std::uint32_t in_part, KeySearch& search) {
   assert(key.size() <= plan.key_parts() && key.size() <= max_key_parts);
   search.nothing = false;
   search.compared = false;
   search.parts = 0;
   search.given = static_cast<std::uint32_t>(key.size());
-  search.asked = comparison;
-  search.comparison = comparison;
+  search.asked = range;
+  search.range = range;
   std::uint32_t length = 0;
   bool all_exact = true;
   for (std::uint32_t i = 0; i < search.given; ++i) {

@@ -12,7 +12,7 @@
 #include <span>
 
 #include "mysqld/reading/index_plan.h"
-#include "protocol/request.h"
+#include "store/operation.h"
 
 struct TABLE;
 
@@ -40,10 +40,10 @@ struct KeySearch {
   bool compared = false;  // each row that the engine finds has to be compared with the values
   // the number of key values in the request; `fits` and `image` hold so many
   std::uint32_t given = 0;
-  // Both are in the order of the index. `asked` is what the request asks for. `comparison` is what
-  // the engine is asked for; it finds more rows if rows are compared afterwards.
-  protocol::Comparison asked = protocol::Comparison::equal;
-  protocol::Comparison comparison = protocol::Comparison::equal;
+  // Both are in the order of the index. `asked` is what the request asks for. `range` is what the
+  // engine is asked for; it finds more rows if rows are compared afterwards.
+  store::Range asked{};
+  store::Range range{};
   // So many parts of the image are given to the engine. 0: the whole index, from its first or last
   // entry.
   std::uint32_t parts = 0;
@@ -53,9 +53,9 @@ struct KeySearch {
 };
 
 // `key` has at most as many values as the index has parts. If there is an `in_value`, key part
-// `in_part` takes it instead. `comparison` is in the order of the index.
-void make_key_search(const IndexPlan& plan, TABLE& table, std::span<const protocol::Value> key,
-                     protocol::Comparison comparison, const protocol::Value* in_value,
-                     std::uint32_t in_part, KeySearch& search);
+// `in_part` takes it instead. `range` is in the order of the index.
+void make_key_search(const IndexPlan& plan, TABLE& table, std::span<const store::Value> key,
+                     store::Range range, const store::Value* in_value, std::uint32_t in_part,
+                     KeySearch& search);
 
 }  // namespace hs::mysqld

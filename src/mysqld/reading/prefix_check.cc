@@ -7,8 +7,7 @@
 
 namespace hs::mysqld {
 
-using protocol::Comparison;
-using protocol::Value;
+using store::Value;
 
 void PrefixCheck::prepare(const IndexPlan& plan, TABLE& table, std::span<const Value> key,
                           const Value* in_value, std::uint32_t in_part, const KeySearch& search) {
@@ -69,15 +68,7 @@ bool PrefixCheck::compare_row(const KeySearch& search) const {
     if (part.descends) order = -order;
     break;
   }
-  switch (search.asked) {
-    case Comparison::greater: return order > 0;
-    case Comparison::greater_equal: return order >= 0;
-    case Comparison::less: return order < 0;
-    case Comparison::less_equal: return order <= 0;
-    case Comparison::equal:
-    case Comparison::not_equal: break;
-  }
-  return order == 0;
+  return search.asked.contains(order);
 }
 
 }  // namespace hs::mysqld

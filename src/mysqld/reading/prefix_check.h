@@ -23,8 +23,8 @@ namespace hs::mysqld {
 class PrefixCheck {
  public:
   // Called after make_key_search with the same arguments.
-  void prepare(const IndexPlan& plan, TABLE& table, std::span<const protocol::Value> key,
-               const protocol::Value* in_value, std::uint32_t in_part, const KeySearch& search);
+  void prepare(const IndexPlan& plan, TABLE& table, std::span<const store::Value> key,
+               const store::Value* in_value, std::uint32_t in_part, const KeySearch& search);
 
   // Whether the row in the record is asked for.
   bool matches(const KeySearch& search) const {

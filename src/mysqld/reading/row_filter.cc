@@ -8,22 +8,10 @@
 namespace hs::mysqld {
 namespace {
 
-using protocol::Comparison;
+using store::Comparison;
 
 // Some integer fields read a byte behind their own.
 constexpr std::size_t image_slack = 8;
-
-bool satisfies(Comparison comparison, int order) {
-  switch (comparison) {
-    case Comparison::equal: return order == 0;
-    case Comparison::not_equal: return order != 0;
-    case Comparison::greater: return order > 0;
-    case Comparison::greater_equal: return order >= 0;
-    case Comparison::less: return order < 0;
-    case Comparison::less_equal: return order <= 0;
-  }
-  return false;
-}
 
 // Whether SQL compares the column with a string as text or bytes.
 bool compares_as_text(const Field& field) {
@@ -33,10 +21,10 @@ bool compares_as_text(const Field& field) {
 }  // namespace
 
 Status RowFilters::prepare(const IndexPlan& plan, TABLE& table,
-                           std::span<const protocol::Filter> filters) {
+                           std::span<const store::Filter> filters) {
   conditions_.clear();
   values_.clear();
-  for (const protocol::Filter& filter : filters) {
+  for (const store::Filter& filter : filters) {
     if (filter.column >= plan.filter_columns().size()) return Error::filterfld;
     Condition condition{.field = table.field[plan.filter_columns()[filter.column]],
                         .kind = filter.kind,
@@ -57,7 +45,7 @@ Status RowFilters::prepare(const IndexPlan& plan, TABLE& table,
 }
 
 Status RowFilters::add_value(Condition& condition, const IndexPlan& plan,
-                             const protocol::Value& value) {
+                             const store::Value& value) {
   Field& field = *condition.field;
   if (compares_as_text(field)) {
     condition.by = By::text;
@@ -90,7 +78,7 @@ Status RowFilters::add_value(Condition& condition, const IndexPlan& plan,
 RowFilters::Decision RowFilters::check_conditions() const {
   for (const Condition& condition : conditions_) {
     if (holds(condition)) continue;
-    return condition.kind == protocol::FilterKind::skip ? Decision::skip : Decision::stop;
+    return condition.kind == store::FilterKind::skip ? Decision::skip : Decision::stop;
   }
   return Decision::take;
 }
@@ -123,14 +111,14 @@ int RowFilters::compare(const Condition& condition) const {
 bool RowFilters::holds(const Condition& condition) const {
   // NULL is less than everything else.
   if (condition.field->is_null()) {
-    return satisfies(condition.comparison, condition.by == By::null ? 0 : -1);
+    return store::holds(condition.comparison, condition.by == By::null ? 0 : -1);
   }
   if (condition.fit == Fit::none) return condition.comparison == Comparison::not_equal;
   int order = compare(condition);
   // The value that was asked for is between two values that the column can hold.
   if (order == 0 && condition.fit == Fit::below) order = -1;
   if (order == 0 && condition.fit == Fit::above) order = 1;
-  return satisfies(condition.comparison, order);
+  return store::holds(condition.comparison, order);
 }
 
 }  // namespace hs::mysqld

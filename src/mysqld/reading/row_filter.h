@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "mysqld/reading/comparable_value.h"
 #include "mysqld/reading/index_plan.h"
-#include "protocol/request.h"
+#include "store/operation.h"
 
 struct TABLE;
 
@@ -23,7 +23,7 @@ class RowFilters {
  public:
   enum class Decision : std::uint8_t { take, skip, stop };
 
-  Status prepare(const IndexPlan& plan, TABLE& table, std::span<const protocol::Filter> filters);
+  Status prepare(const IndexPlan& plan, TABLE& table, std::span<const store::Filter> filters);
 
   Decision check() const {
     if (conditions_.empty()) [[likely]]
@@ -48,8 +48,8 @@ class RowFilters {
 
   struct Condition {
     Field* field;
-    protocol::FilterKind kind;
-    protocol::Comparison comparison;
+    store::FilterKind kind;
+    store::Comparison comparison;
     By by;
     Fit fit;
     bool takes_memory;  // to read the column takes memory
@@ -58,7 +58,7 @@ class RowFilters {
     long long bits;
   };
 
-  Status add_value(Condition& condition, const IndexPlan& plan, const protocol::Value& value);
+  Status add_value(Condition& condition, const IndexPlan& plan, const store::Value& value);
   Decision check_conditions() const;
   bool holds(const Condition& condition) const;
   int compare(const Condition& condition) const;

@@ -7,12 +7,10 @@
 #include "base/give_back.h"
 #include "mysqld/server/api.h"
 #include "mysqld/server/table_opening.h"
-#include "protocol/reply.h"
 
 namespace hs::mysqld {
 namespace {
 
-using protocol::ReplyWriter;
 using store::Outcome;
 using store::PassMode;
 using store::Verdict;
@@ -114,6 +112,7 @@ Outcome TableStore::end_pass() {
 
 void TableStore::release() {
   scan_.give_back();
+  scratch_.give_back();
   if (positions_.capacity() > max_kept_positions) [[unlikely]]
     positions_.free_memory();
   give_back(order_, max_kept_positions);
@@ -132,17 +131,17 @@ void TableStore::abandon_pass() {
   transaction_.end_reading();
 }
 
-Outcome TableStore::open_index(const protocol::OpenIndex& request,
+Outcome TableStore::open_index(const store::IndexNames& names,
                                const std::shared_ptr<const store::Caller>& caller,
-                               store::IndexUse& use) {
+                               const store::RowCodec& codec, store::IndexUse& use) {
   plan_key_.clear();
   for (const std::string_view part :
-       {request.database, request.table, request.index, request.columns, request.filter_columns}) {
+       {names.database, names.table, names.index, names.columns, names.filter_columns}) {
     plan_key_.append(part).push_back('\t');
   }
   auto known = plans_.find(plan_key_);
   if (known == plans_.end() &&
-      (!server::is_name(request.database) || !server::is_name(request.table))) {
+      (!server::is_name(names.database) || !server::is_name(names.table))) {
     return Error::open_table;
   }
   begin_work();
@@ -151,10 +150,10 @@ Outcome TableStore::open_index(const protocol::OpenIndex& request,
   std::shared_ptr<IndexPlan> plan =
       known != plans_.end()
           ? known->second
-          : std::make_shared<IndexPlan>(request,
-                                        tables_.slot(server::stored_name(request.database),
-                                                     server::stored_name(request.table)),
-                                        config_.encoding, config_.streams);
+          : std::make_shared<IndexPlan>(
+                names,
+                tables_.slot(server::stored_name(names.database), server::stored_name(names.table)),
+                config_.encoding, config_.streams);
   const TableSlot& slot = plan->slot();
   if (!config_.databases.allows(slot.database)) return store::access_denied;
   if (const Outcome may = may_open(*caller, slot.database, slot.name); !may.ok()) return may;
@@ -167,7 +166,7 @@ Outcome TableStore::open_index(const protocol::OpenIndex& request,
     plans_.emplace(plan_key_, plan);
     plan_bytes_ += plan_bytes(plan_key_);
   }
-  use = {std::move(plan), caller};
+  use = {std::move(plan), caller, codec};
   return {};
 }
 
@@ -221,27 +220,20 @@ Outcome TableStore::open_for_reading(IndexPlan& plan, OpenTable*& opened) {
   return status;
 }
 
-bool TableStore::append_row(const IndexPlan& plan, TABLE& table, Buffer& out) const {
-  ReplyWriter reply(out);
-  for (const PlannedColumn& column : plan.columns()) {
-    Field& field = *table.field[column.field];
-    if (field.is_null()) {
-      reply.null();
-    } else if (!column.format(field, reply)) [[unlikely]] {
-      return false;
-    }
-  }
-  return true;
+bool TableStore::append_row(const store::IndexUse& use, TABLE& table, Buffer& out) {
+  const auto& plan = static_cast<const IndexPlan&>(use.index());
+  return use.codec().append_row(plan.columns(), TableRow(table, scratch_), out);
 }
 
-Outcome TableStore::find(store::IndexUse& use, const protocol::Find& request, Buffer& out,
+Outcome TableStore::find(store::IndexUse& use, const store::Selection& selection, Buffer& out,
                          store::Sink* sink) {
-  const auto check = [&](const Permissions& caller) { return caller.check_find(request); };
+  assert(selection.is_valid());
+  const auto check = [&](const Permissions& caller) { return caller.check_find(selection); };
   const Outcome allowed = may(use, check);
   if (is_refused(allowed)) [[unlikely]]
     return allowed;
   // Each value is at least one step. The worker need not try.
-  if (sink == nullptr && request.in.values.size() > StepMeter::most_in_a_worker) [[unlikely]]
+  if (sink == nullptr && selection.in.values.size() > StepMeter::most_in_a_worker) [[unlikely]]
     return Verdict::oversized;
   auto& plan = static_cast<IndexPlan&>(use.index());
   const auto version = plan.table_version();
@@ -253,37 +245,33 @@ Outcome TableStore::find(store::IndexUse& use, const protocol::Find& request, Bu
     if (const Outcome now = may(use, check); !now.ok()) return now;
   }
   const Status started = sink == nullptr || sink->position == nullptr
-                             ? scan_.start(plan, *opened, request, StepMeter::most_in_a_worker)
-                             : go_on(plan, *opened, request, *sink);
+                             ? scan_.start(plan, *opened, selection, StepMeter::most_in_a_worker)
+                             : go_on(plan, *opened, selection, *sink);
   if (!started.ok()) return started;
   if (sink != nullptr) scan_.allow(steps_between_looks);
-  return answer_rows(plan, *opened, out, sink);
+  return answer_rows(use, *opened, out, sink);
 }
 
-Status TableStore::go_on(const IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
-                         store::Sink& sink) {
+Status TableStore::go_on(const IndexPlan& plan, OpenTable& opened,
+                         const store::Selection& selection, store::Sink& sink) {
   const auto& from = static_cast<const ScanPosition&>(*sink.position);
-  const Status status = scan_.resume(plan, opened, request, from);
+  const Status status = scan_.resume(plan, opened, selection, from);
   if (status != Status::server(ER_TABLE_DEF_CHANGED) || from.reply_begun) return status;
   // The place is lost, but nothing was answered: the find begins again.
   sink.position = nullptr;
-  return scan_.start(plan, opened, request, IndexScan::no_bound);
+  return scan_.start(plan, opened, selection, IndexScan::no_bound);
 }
 
-Outcome TableStore::answer_rows(IndexPlan& plan, OpenTable& opened, Buffer& out,
+Outcome TableStore::answer_rows(const store::IndexUse& use, OpenTable& opened, Buffer& out,
                                 store::Sink* sink) {
-  const std::size_t reply_begin = out.size();
-  ReplyWriter reply(out);
+  const std::size_t begin = out.size();
   const bool begins = sink == nullptr || sink->position == nullptr || !sink->position->reply_begun;
-  if (begins) reply.begin_rows(plan.column_count());
-  const bool can_park = plan.position_parts() != 0;
+  const bool can_park = static_cast<const IndexPlan&>(use.index()).position_parts() != 0;
   std::uint64_t rows = 0;
   const auto park = [&] {
     counters_.add(Counter::rows_read, rows);
-    const bool is_untouched = begins && rows == 0;
-    if (is_untouched) out.truncate(reply_begin);
     sink->position = scan_.position();
-    sink->position->reply_begun = !is_untouched;
+    sink->position->reply_begun = !begins || rows != 0;
     return Verdict::parked;
   };
   int error = 0;
@@ -296,7 +284,7 @@ Outcome TableStore::answer_rows(IndexPlan& plan, OpenTable& opened, Buffer& out,
       continue;
     }
     if (error != 0) break;
-    if (!append_row(plan, *opened.table, out)) [[unlikely]] {
+    if (!append_row(use, *opened.table, out)) [[unlikely]] {
       // The server has raised an error that is fatal for its statement.
       host_.thd()->reset_for_next_command();
       error = HA_ERR_OUT_OF_MEM;
@@ -308,7 +296,7 @@ Outcome TableStore::answer_rows(IndexPlan& plan, OpenTable& opened, Buffer& out,
       break;
     }
     if (sink == nullptr) {
-      if (out.size() - reply_begin > max_reply_bytes) break;
+      if (out.size() - begin > max_reply_bytes) break;
     } else if (out.size() >= flush_bytes) {
       const auto flushed = sink->flush(out, can_park);
       if (flushed == store::Sink::Flushed::ended) break;
@@ -318,17 +306,16 @@ Outcome TableStore::answer_rows(IndexPlan& plan, OpenTable& opened, Buffer& out,
   counters_.add(Counter::rows_read, rows);
   if (error == 0 || error == IndexScan::gave_up) {
     if (sink == nullptr) {
-      out.truncate(reply_begin);
+      out.truncate(begin);
       return Verdict::oversized;
     }
   } else if (!IndexScan::is_end(error)) {
-    if (sink == nullptr || rows == 0) out.truncate(reply_begin);
+    if (sink == nullptr || rows == 0) out.truncate(begin);
     const Status status = writer_.failure(error);
     host_.thd()->clear_error();
     if (rows == 0 && is_newer_than_snapshot(status)) return Verdict::blocked;
     return status;
   }
-  reply.end_rows();
   return {};
 }
 

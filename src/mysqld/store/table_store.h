@@ -48,14 +48,15 @@ class TableStore final : public store::Store {
   store::Outcome end_pass() override;
   void abandon_pass() override;
   void release() override;
-  store::Outcome open_index(const protocol::OpenIndex& request,
+  store::Outcome open_index(const store::IndexNames& names,
                             const std::shared_ptr<const store::Caller>& caller,
-                            store::IndexUse& use) override;
-  store::Outcome find(store::IndexUse& use, const protocol::Find& request, Buffer& out,
+                            const store::RowCodec& codec, store::IndexUse& use) override;
+  store::Outcome find(store::IndexUse& use, const store::Selection& selection, Buffer& out,
                       store::Sink* sink) override;
-  store::Outcome modify(store::IndexUse& use, const protocol::Find& request, Buffer& out) override;
-  store::Outcome insert(store::IndexUse& use, const protocol::Insert& request,
-                        Buffer& out) override;
+  store::Outcome modify(store::IndexUse& use, const store::Selection& selection,
+                        const store::Change& change, Buffer& out, store::Changed& changed) override;
+  store::Outcome insert(store::IndexUse& use, const store::Insert& row,
+                        store::Changed& changed) override;
 
  private:
   // What the caller may do with the plan. The first request of each pass asks the server. It is
@@ -82,32 +83,38 @@ class TableStore final : public store::Store {
   void begin_work();
   void begin_transaction();
   store::Outcome open_for_reading(IndexPlan& plan, OpenTable*& opened);
-  Status go_on(const IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
+  Status go_on(const IndexPlan& plan, OpenTable& opened, const store::Selection& selection,
                store::Sink& sink);
-  store::Outcome answer_rows(IndexPlan& plan, OpenTable& opened, Buffer& out, store::Sink* sink);
+  store::Outcome answer_rows(const store::IndexUse& use, OpenTable& opened, Buffer& out,
+                             store::Sink* sink);
   // False if there was no memory for a value.
-  bool append_row(const IndexPlan& plan, TABLE& table, Buffer& out) const;
+  bool append_row(const store::IndexUse& use, TABLE& table, Buffer& out);
 
   template <class SetUp, class IsOneRow, class Execute>
-  store::Outcome run_write(IndexPlan& plan, Purpose purpose, Buffer& out, SetUp set_up,
-                           IsOneRow is_one_row, Execute execute);
+  store::Outcome run_write(IndexPlan& plan, Purpose purpose, SetUp set_up, IsOneRow is_one_row,
+                           Execute execute);
   store::Outcome begin_write(TableSlot& slot, Purpose purpose);
   store::Outcome leave_undone(store::Outcome outcome);
-  store::Outcome end_write(const OpenTable& opened, Status status, bool executed, Buffer& out,
-                           std::size_t reply_begin);
+  store::Outcome end_write(const OpenTable& opened, Status status, bool executed);
   bool can_share(const OpenTable& opened) const;
   Status end_shared_statement();
-  Status modify_rows(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
-                     Buffer& out);
-  Status modify_while_scanning(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
-                               Buffer& out, std::uint64_t& count);
-  Status modify_after_scanning(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
-                               Buffer& out, std::uint64_t& count);
+  // A modification at work.
+  struct Modification {
+    const store::IndexUse& use;
+    const store::Selection& selection;
+    const store::Change& change;
+    Buffer& out;
+    store::Changed& changed;
+
+    IndexPlan& plan() const { return static_cast<IndexPlan&>(use.index()); }
+  };
+  Status modify_rows(const Modification& work, OpenTable& opened);
+  Status modify_while_scanning(const Modification& work, OpenTable& opened);
+  Status modify_after_scanning(const Modification& work, OpenTable& opened);
   Status scan_failure(int error);
   Status over_bound() const;
   void drop_repeated_positions(std::size_t length);
-  Status modify_row(IndexPlan& plan, OpenTable& opened, const protocol::Find& request, Buffer& out,
-                    std::uint64_t& count);
+  Status modify_row(const Modification& work, OpenTable& opened);
 
   const std::unique_ptr<HostThread> owned_host_;  // outlives all members below
   HostThread& host_;
@@ -119,6 +126,7 @@ class TableStore final : public store::Store {
   RowWriter writer_;
   StepMeter meter_;
   IndexScan scan_;
+  ColumnScratch scratch_;
   std::unordered_map<std::string, std::shared_ptr<IndexPlan>> plans_;
   std::size_t plan_bytes_ = 0;  // of all plans, approximately
   std::size_t sweep_plans_at_;

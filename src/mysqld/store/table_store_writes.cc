@@ -8,13 +8,10 @@
 #include "mysqld/server/api.h"
 #include "mysqld/server/table_opening.h"
 #include "mysqld/store/table_store.h"
-#include "protocol/reply.h"
 
 namespace hs::mysqld {
 namespace {
 
-using protocol::Modification;
-using protocol::ReplyWriter;
 using store::Outcome;
 using store::PassMode;
 using store::Verdict;
@@ -34,14 +31,14 @@ constexpr Status read_only = Status::server(ER_OPTION_PREVENTS_STATEMENT);
 // this number.
 constexpr Status took_too_long = Status::server(0xFFFF'FFFF);
 
-Purpose purpose_of(Modification modification) {
-  return modification == Modification::erase ? Purpose::erase : Purpose::update;
+Purpose purpose_of(const store::Change& change) {
+  return change.erases() ? Purpose::erase : Purpose::update;
 }
 
 // Whether the rows of several values of IN overlap.
-bool may_find_twice(const IndexPlan& plan, const protocol::Find& request) {
-  return !request.in.values.empty() &&
-         (request.comparison != protocol::Comparison::equal || plan.has_prefix_parts());
+bool may_find_twice(const IndexPlan& plan, const store::Selection& selection) {
+  return !selection.in.values.empty() &&
+         (selection.range.bound != store::Bound::only || plan.has_prefix_parts());
 }
 
 // Whether a worker can ask again for a row that is locked: the engine must refuse it at once, and
@@ -76,14 +73,13 @@ Outcome put_off(Status status, bool can_ask) {
 // streamer executes it, because a streamer can wait. A worker would give up at a locked row, half
 // way through the write.
 template <class SetUp, class IsOneRow, class Execute>
-Outcome TableStore::run_write(IndexPlan& plan, Purpose purpose, Buffer& out, SetUp set_up,
-                              IsOneRow is_one_row, Execute execute) {
+Outcome TableStore::run_write(IndexPlan& plan, Purpose purpose, SetUp set_up, IsOneRow is_one_row,
+                              Execute execute) {
   TableSlot& slot = plan.slot();
   OpenTable& opened = slot.writer;
   begin_work();
   begin_transaction();
   if (opt_readonly) return read_only;
-  const std::size_t reply_begin = out.size();
   // The plan may know an older version of the table than the one that is open. Then the set-up
   // fails.
   const bool may_join = shared_ == &opened && opened.purpose == purpose;
@@ -109,7 +105,6 @@ Outcome TableStore::run_write(IndexPlan& plan, Purpose purpose, Buffer& out, Set
   if (!server::has_transactions(*opened.table)) server::note_unsafe_change(host_.thd());
   if (status.ok()) server::forget_cached_results(host_.thd(), *opened.table);
   if (joins && !status.ok() && !transaction_.was_rolled_back()) {
-    out.truncate(reply_begin);
     host_.thd()->clear_error();
     meter_.look();
     // What is left of the write cannot be undone without the rows before it.
@@ -121,7 +116,7 @@ Outcome TableStore::run_write(IndexPlan& plan, Purpose purpose, Buffer& out, Set
     uncommitted_ = true;
     return {};
   }
-  return end_write(opened, status, executes, out, reply_begin);
+  return end_write(opened, status, executes);
 }
 
 Outcome TableStore::begin_write(TableSlot& slot, Purpose purpose) {
@@ -172,8 +167,7 @@ Status TableStore::end_shared_statement() {
 }
 
 // `executed`: the write was not refused before it could do anything.
-Outcome TableStore::end_write(const OpenTable& opened, Status status, bool executed, Buffer& out,
-                              std::size_t reply_begin) {
+Outcome TableStore::end_write(const OpenTable& opened, Status status, bool executed) {
   shared_ = nullptr;
   const bool can_undo = opened.can_undo;
   // If only a table without transactions was written, there is nothing to commit with others.
@@ -199,96 +193,91 @@ Outcome TableStore::end_write(const OpenTable& opened, Status status, bool execu
   // Triggers, a failure, or a commit of its own: such a write takes longer than the change of a
   // row.
   meter_.look();
-  if (!status.ok()) out.truncate(reply_begin);
   if (!can_undo && executed && status != took_too_long) return Outcome{status}.for_good();
   return put_off(status, can_ask);
 }
 
-Outcome TableStore::insert(store::IndexUse& use, const protocol::Insert& request, Buffer& out) {
-  const auto check = [&](const Permissions& caller) { return caller.check_insert(request); };
+Outcome TableStore::insert(store::IndexUse& use, const store::Insert& row,
+                           store::Changed& changed) {
+  const auto check = [&](const Permissions& caller) { return caller.check_insert(row); };
   if (const Outcome allowed = may(use, check); !allowed.ok()) [[unlikely]]
     return allowed;
   auto& plan = static_cast<IndexPlan&>(use.index());
   const auto set_up = [&](OpenTable& opened) {
-    return writer_.set_up_insert(opened, plan, request.values.size());
+    return writer_.set_up_insert(opened, plan, row.values.size());
   };
   const auto is_one_row = [](const OpenTable& /*opened*/) { return true; };
   const auto execute = [&](OpenTable& opened) -> Status {
-    std::optional<std::uint64_t> id;
-    if (Status status = writer_.insert(opened, plan, request.values, id); !status.ok())
+    changed = {.rows = 1};
+    if (Status status = writer_.insert(opened, plan, row.values, changed.id); !status.ok())
       return status;
     meter_.spend(store::Budget::steps_of_a_change);
     counters_.add(Counter::rows_changed);
-    ReplyWriter reply(out);
-    if (id) {
-      reply.ok(*id);
-    } else {
-      reply.ok();
-    }
     return {};
   };
-  return run_write(plan, Purpose::insert, out, set_up, is_one_row, execute);
+  return run_write(plan, Purpose::insert, set_up, is_one_row, execute);
 }
 
-Outcome TableStore::modify(store::IndexUse& use, const protocol::Find& request, Buffer& out) {
-  const auto check = [&](const Permissions& caller) { return caller.check_modify(request); };
+Outcome TableStore::modify(store::IndexUse& use, const store::Selection& selection,
+                           const store::Change& change, Buffer& out, store::Changed& changed) {
+  assert(selection.is_valid());
+  const auto check = [&](const Permissions& caller) {
+    return caller.check_modify(selection, change);
+  };
   const Outcome allowed = may(use, check);
   if (is_refused(allowed)) [[unlikely]]
     return allowed;
   auto& plan = static_cast<IndexPlan&>(use.index());
   const auto version = plan.table_version();
   const auto set_up = [&](OpenTable& opened) {
-    const bool erases = request.modification == Modification::erase;
-    const Status status = writer_.set_up_modify(opened, plan, request.modification,
-                                                erases ? 0 : request.values.size());
+    const Status status = writer_.set_up_modify(opened, plan, change.kind,
+                                                change.erases() ? 0 : change.values.size());
     if (!status.ok() || (allowed.ok() && plan.table_version() == version)) [[likely]]
       return status;
     const Outcome now = may(use, check);
     return now.answered() ? now.status() : Status::server(HA_ERR_TABLE_DEF_CHANGED);
   };
   const auto is_one_row = [&](const OpenTable& opened) {
-    return request.comparison == protocol::Comparison::equal && request.in.values.empty() &&
-           plan.is_unique(static_cast<std::uint32_t>(request.key.size())) && !opened.may_move_rows;
+    return selection.range.bound == store::Bound::only && selection.in.values.empty() &&
+           plan.is_unique(static_cast<std::uint32_t>(selection.key.size())) &&
+           !opened.may_move_rows;
   };
-  const auto execute = [&](OpenTable& opened) { return modify_rows(plan, opened, request, out); };
-  return run_write(plan, purpose_of(request.modification), out, set_up, is_one_row, execute);
+  const Modification work{use, selection, change, out, changed};
+  const auto execute = [&](OpenTable& opened) { return modify_rows(work, opened); };
+  const std::size_t begin = out.size();
+  const Outcome outcome = run_write(plan, purpose_of(change), set_up, is_one_row, execute);
+  if (!outcome.ok()) out.truncate(begin);
+  return outcome;
 }
 
-Status TableStore::modify_rows(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
-                               Buffer& out) {
+Status TableStore::modify_rows(const Modification& work, OpenTable& opened) {
   const std::uint64_t most_steps =
       mode_ == PassMode::aside ? IndexScan::no_bound : StepMeter::most_in_a_worker;
   // A write that cannot be undone goes on to its end.
   if (!opened.can_undo) meter_.have_no_end();
-  if (Status status = scan_.start(plan, opened, request, most_steps); !status.ok()) return status;
-  ReplyWriter reply(out);
-  if (request.rows_before) reply.begin_rows(plan.column_count());
-  std::uint64_t count = 0;
-  const Status status = opened.find_first || may_find_twice(plan, request)
-                            ? modify_after_scanning(plan, opened, request, out, count)
-                            : modify_while_scanning(plan, opened, request, out, count);
-  if (!status.ok()) return status;
-  counters_.add(Counter::rows_changed, count);
-  if (request.rows_before) {
-    reply.end_rows();
-  } else {
-    reply.ok(count);
-  }
-  return {};
+  const IndexPlan& plan = work.plan();
+  if (Status status = scan_.start(plan, opened, work.selection, most_steps); !status.ok())
+    return status;
+  work.changed = {};
+  const Status status = opened.find_first || may_find_twice(plan, work.selection)
+                            ? modify_after_scanning(work, opened)
+                            : modify_while_scanning(work, opened);
+  if (status.ok()) counters_.add(Counter::rows_changed, work.changed.rows);
+  return status;
 }
 
-Status TableStore::modify_row(IndexPlan& plan, OpenTable& opened, const protocol::Find& request,
-                              Buffer& out, std::uint64_t& count) {
-  if (request.rows_before) {
-    if (!append_row(plan, *opened.table, out)) return Status::server(HA_ERR_OUT_OF_MEM);
-    if (out.size() > max_modified_rows_bytes) return Status::server(ER_NET_PACKET_TOO_LARGE);
+Status TableStore::modify_row(const Modification& work, OpenTable& opened) {
+  if (work.change.rows_before) {
+    if (!append_row(work.use, *opened.table, work.out)) return Status::server(HA_ERR_OUT_OF_MEM);
+    if (work.out.size() > max_modified_rows_bytes) return Status::server(ER_NET_PACKET_TOO_LARGE);
   }
   bool counted = false;
-  if (Status status = writer_.modify(opened, plan, request, counted); !status.ok()) return status;
+  if (Status status = writer_.modify(opened, work.plan(), work.change, counted); !status.ok())
+    return status;
   meter_.spend(store::Budget::steps_of_a_change);
   // A trigger may take long for each row. A worker's write is interrupted by its watch.
   if (mode_ == PassMode::aside) meter_.look();
-  if (counted) ++count;
+  if (counted) ++work.changed.rows;
   return {};
 }
 
@@ -302,12 +291,10 @@ Status TableStore::scan_failure(int error) {
   return error == IndexScan::gave_up ? over_bound() : writer_.failure(error);
 }
 
-Status TableStore::modify_while_scanning(IndexPlan& plan, OpenTable& opened,
-                                         const protocol::Find& request, Buffer& out,
-                                         std::uint64_t& count) {
+Status TableStore::modify_while_scanning(const Modification& work, OpenTable& opened) {
   int error = 0;
   while ((error = scan_.next()) == 0) {
-    if (Status status = modify_row(plan, opened, request, out, count); !status.ok()) return status;
+    if (Status status = modify_row(work, opened); !status.ok()) return status;
     if (scan_.is_done()) return {};
   }
   return IndexScan::is_end(error) ? Status{} : scan_failure(error);
@@ -336,9 +323,7 @@ void TableStore::drop_repeated_positions(std::size_t length) {
 }
 
 // Finds all rows, then modifies them.
-Status TableStore::modify_after_scanning(IndexPlan& plan, OpenTable& opened,
-                                         const protocol::Find& request, Buffer& out,
-                                         std::uint64_t& count) {
+Status TableStore::modify_after_scanning(const Modification& work, OpenTable& opened) {
   TABLE& table = *opened.table;
   handler& engine = *table.file;
   positions_.clear();
@@ -352,7 +337,7 @@ Status TableStore::modify_after_scanning(IndexPlan& plan, OpenTable& opened,
     }
   }
   if (!IndexScan::is_end(error)) return scan_failure(error);
-  if (!request.in.values.empty()) drop_repeated_positions(engine.ref_length);
+  if (!work.selection.in.values.empty()) drop_repeated_positions(engine.ref_length);
   engine.ha_index_end();
   opened.plan = nullptr;
   if (positions_.empty()) return {};
@@ -361,7 +346,7 @@ Status TableStore::modify_after_scanning(IndexPlan& plan, OpenTable& opened,
   for (std::size_t at = 0; at < positions_.size() && status.ok(); at += engine.ref_length) {
     error = engine.ha_rnd_pos(table.record[0],
                               reinterpret_cast<unsigned char*>(positions_.data() + at));
-    status = error != 0 ? writer_.failure(error) : modify_row(plan, opened, request, out, count);
+    status = error != 0 ? writer_.failure(error) : modify_row(work, opened);
     // A write that cannot be undone goes on to its end.
     const bool is_last = at + engine.ref_length == positions_.size();
     if (status.ok() && !is_last && opened.can_undo && scan_.is_over_bound()) status = over_bound();

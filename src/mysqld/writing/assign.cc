@@ -131,7 +131,7 @@ bool is_binary(const Field& field) { return field.charset() == &my_charset_bin; 
 
 }  // namespace
 
-void assign(Field& field, const protocol::Value& value, TextEncoding encoding) {
+void assign(Field& field, const store::Value& value, TextEncoding encoding) {
   if (value.null) {
     set_field_to_null_with_conversions(&field, false);
     return;
@@ -145,7 +145,7 @@ void assign(Field& field, const protocol::Value& value, TextEncoding encoding) {
     server::recover_from_no_memory(field);
 }
 
-bool add_unless_crossing_zero(Field& field, const protocol::Value& value, bool subtract) {
+bool add_unless_crossing_zero(Field& field, const store::Value& value, bool subtract) {
   if (field.is_null() || value.null) return false;
   if (server::blanks_count_as_zero() && is_blank(value.bytes)) return false;
   if (has_exponent(value.bytes)) return add_real(field, value.bytes, subtract);

@@ -5,19 +5,18 @@
 // into errors.
 #pragma once
 
-#include "mysqld/reading/column_format.h"
-#include "protocol/request.h"
+#include "mysqld/reading/column_reader.h"
+#include "store/operation.h"
 
 class Field;
 
 namespace hs::mysqld {
 
 // SET field = value
-void assign(Field& field, const protocol::Value& value, TextEncoding encoding);
+void assign(Field& field, const store::Value& value, TextEncoding encoding);
 
 // SET field = field + value, or - value. NULL stays NULL. If a subtraction would change the sign of
 // the value, nothing is assigned, and the result is true.
-[[nodiscard]] bool add_unless_crossing_zero(Field& field, const protocol::Value& value,
-                                            bool subtract);
+[[nodiscard]] bool add_unless_crossing_zero(Field& field, const store::Value& value, bool subtract);
 
 }  // namespace hs::mysqld

@@ -8,13 +8,14 @@
 namespace hs::mysqld {
 namespace {
 
-using protocol::Modification;
+using store::ChangeKind;
 
 // The numbers in OpenTable::setup for the set-ups of a writer. 0 is a reader's set-up.
 std::uint32_t setup_number(std::uint32_t kind, std::size_t values) {
   return kind * (IndexPlan::max_columns + 1) + static_cast<std::uint32_t>(values) + 1;
 }
 constexpr std::uint32_t insert_kind = 0;
+std::uint32_t kind_of(ChangeKind kind) { return 1 + static_cast<std::uint32_t>(kind); }
 
 // Whether an update may move a row to another partition.
 bool may_move_rows(TABLE& table) {
@@ -23,11 +24,11 @@ bool may_move_rows(TABLE& table) {
 
 // Whether all rows have to be found before the first one is modified. Otherwise the scan could meet
 // a row again that it has moved, or lose its place.
-bool must_find_first(TABLE& table, std::uint32_t index, Modification modification) {
+bool must_find_first(TABLE& table, std::uint32_t index, ChangeKind kind) {
   // In engines without transactions (MEMORY, for example) a cursor loses its place when rows are
   // deleted or moved.
   if (!server::has_transactions(table)) return true;
-  if (modification == Modification::erase) return false;
+  if (kind == ChangeKind::erase) return false;
   return table.triggers != nullptr || is_key_used(&table, index, table.write_set) ||
          may_move_rows(table);
 }
@@ -90,7 +91,8 @@ Status RowWriter::set_up_insert(OpenTable& opened, IndexPlan& plan, std::size_t 
   if (Status status = begin_set_up(opened, plan); !status.ok()) return status;
   assert(values <= plan.columns().size());
   TABLE& table = *opened.table;
-  for (std::size_t i = 0; i < values; ++i) bitmap_set_bit(table.write_set, plan.columns()[i].field);
+  for (std::size_t i = 0; i < values; ++i)
+    bitmap_set_bit(table.write_set, plan.columns()[i].number);
   prepare_insert(thd_, table);
   table.file->column_bitmaps_signal();
   opened.may_move_rows = false;
@@ -99,9 +101,9 @@ Status RowWriter::set_up_insert(OpenTable& opened, IndexPlan& plan, std::size_t 
   return {};
 }
 
-Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, Modification modification,
+Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, ChangeKind kind,
                                 std::size_t values) {
-  const std::uint32_t setup = setup_number(static_cast<std::uint32_t>(modification), values);
+  const std::uint32_t setup = setup_number(kind_of(kind), values);
   if (opened.plan == &plan && opened.setup == setup) return {};
   if (Status status = begin_set_up(opened, plan); !status.ok()) return status;
   assert(values <= plan.columns().size());
@@ -109,12 +111,12 @@ Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, Modification
   if (const std::uint32_t error = server::modification_refused(table); error != 0)
     return Status::server(error);
   plan.mark_read_columns(table);
-  if (modification == Modification::erase) {
+  if (kind == ChangeKind::erase) {
     prepare_delete(thd_, table);
   } else {
     for (std::size_t i = 0; i < values; ++i) {
-      bitmap_set_bit(table.write_set, plan.columns()[i].field);
-      bitmap_set_bit(table.read_set, plan.columns()[i].field);
+      bitmap_set_bit(table.write_set, plan.columns()[i].number);
+      bitmap_set_bit(table.read_set, plan.columns()[i].number);
     }
     prepare_update(thd_, table);
   }
@@ -122,19 +124,18 @@ Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, Modification
   if (const int error = table.file->ha_index_init(plan.index(), plan.is_ordered()); error != 0) {
     return Status::server(static_cast<std::uint32_t>(error));
   }
-  opened.find_first = must_find_first(table, plan.index(), modification);
-  opened.may_move_rows = modification != Modification::erase && may_move_rows(table);
+  opened.find_first = must_find_first(table, plan.index(), kind);
+  opened.may_move_rows = kind != ChangeKind::erase && may_move_rows(table);
   opened.plan = &plan;
   opened.setup = setup;
   return {};
 }
 
-Status RowWriter::modify(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request,
+Status RowWriter::modify(OpenTable& opened, const IndexPlan& plan, const store::Change& change,
                          bool& counted) {
   const server::StrictChecks checks(thd_, server::Strictness::null_is_warning);
-  const Status status = request.modification == Modification::erase
-                            ? erase(*opened.table, counted)
-                            : update(opened, plan, request, counted);
+  const Status status =
+      change.erases() ? erase(*opened.table, counted) : update(opened, plan, change, counted);
   if (status.ok()) may_have_changed_ = true;
   return status;
 }

@@ -13,7 +13,7 @@
 
 #include "base/status.h"
 #include "mysqld/reading/index_plan.h"
-#include "protocol/request.h"
+#include "store/operation.h"
 
 // They are hidden, so that the linker refuses a family that leaves one of them undefined.
 #pragma GCC visibility push(hidden)
@@ -28,15 +28,15 @@ class RowWriter {
   // index. They do nothing if the table is set up so already. set_up_modify() also decides whether
   // the rows have to be found first.
   Status set_up_insert(OpenTable& opened, IndexPlan& plan, std::size_t values);
-  Status set_up_modify(OpenTable& opened, IndexPlan& plan, protocol::Modification modification,
+  Status set_up_modify(OpenTable& opened, IndexPlan& plan, store::ChangeKind kind,
                        std::size_t values);
 
   // Inserts one row. `id` becomes the value of the auto-increment column, if there is one.
-  Status insert(OpenTable& opened, const IndexPlan& plan, std::span<const protocol::Value> values,
+  Status insert(OpenTable& opened, const IndexPlan& plan, std::span<const store::Value> values,
                 std::optional<std::uint64_t>& id);
 
   // Changes or deletes the row in record[0]. `counted` says whether the row counts as modified.
-  Status modify(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request,
+  Status modify(OpenTable& opened, const IndexPlan& plan, const store::Change& change,
                 bool& counted);
 
   // Called when a write begins: it has changed nothing yet.
@@ -52,7 +52,7 @@ class RowWriter {
  private:
   Status engine_failure(TABLE& table, int error);
   Status begin_set_up(OpenTable& opened, IndexPlan& plan);
-  Status update(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request,
+  Status update(OpenTable& opened, const IndexPlan& plan, const store::Change& change,
                 bool& counted);
   Status erase(TABLE& table, bool& counted);
 

@@ -27,7 +27,7 @@ void prepare_delete(THD* /*thd*/, TABLE& table) {
 
 namespace {
 
-using protocol::Modification;
+using store::ChangeKind;
 
 bool is_assigned_by_server(const TABLE& table, const Field& field) {
   return field.vcol_info != nullptr || (field.vers_sys_field() && table.versioned());
@@ -35,7 +35,7 @@ bool is_assigned_by_server(const TABLE& table, const Field& field) {
 
 // A generated column accepts no value except NULL. For others SQL warns, and in strict mode that is
 // an error.
-void refuse_value(THD* thd, const TABLE& table, const Field& field, const protocol::Value& value) {
+void refuse_value(THD* thd, const TABLE& table, const Field& field, const store::Value& value) {
   if (value.null) return;
   push_warning_printf(thd, Sql_condition::WARN_LEVEL_WARN,
                       ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
@@ -75,7 +75,7 @@ class RowTriggers {
  public:
   // `columns` are the columns that an UPDATE assigns.
   RowTriggers(THD* thd, TABLE& table, trg_event_type event,
-              std::span<const PlannedColumn> columns = {})
+              std::span<const store::Column> columns = {})
       : thd_(thd), table_(table), event_(event), columns_(columns) {}
 
   // A trigger may leave the row out of the statement: then `skip` is set.
@@ -95,8 +95,8 @@ class RowTriggers {
 #else
   bool process(trg_action_time_type time, bool* skip) {
     List<Item> assigned;
-    for (const PlannedColumn& column : columns_) {
-      assigned.push_back(new (thd_->mem_root) Item_field(thd_, table_.field[column.field]),
+    for (const store::Column& column : columns_) {
+      assigned.push_back(new (thd_->mem_root) Item_field(thd_, table_.field[column.number]),
                          thd_->mem_root);
     }
     return table_.triggers->process_triggers(thd_, event_, time, event_ != TRG_EVENT_DELETE, skip,
@@ -107,7 +107,7 @@ class RowTriggers {
   THD* thd_;
   TABLE& table_;
   trg_event_type event_;
-  std::span<const PlannedColumn> columns_;
+  std::span<const store::Column> columns_;
 };
 
 // The auto-increment column takes values only while an insert runs.
@@ -136,13 +136,13 @@ struct Update {
 };
 
 bool fill_insert(THD* thd, TABLE& table, const IndexPlan& plan,
-                 std::span<const protocol::Value> values) {
+                 std::span<const store::Value> values) {
   restore_record(&table, s->default_values);
   if (table.triggers != nullptr) table.triggers->default_extra_null_bitmap();
   table.reset_default_fields();
   Field** const fields = table.field_to_fill();
   for (std::size_t i = 0; i < values.size(); ++i) {
-    Field& field = *fields[plan.columns()[i].field];
+    Field& field = *fields[plan.columns()[i].number];
     if (is_assigned_by_server(table, field)) {
       refuse_value(thd, table, field, values[i]);
       continue;
@@ -161,21 +161,21 @@ bool fill_insert(THD* thd, TABLE& table, const IndexPlan& plan,
 }
 
 // Assigns the request's values to the row in record[0]. The old row is in record[1].
-bool fill_update(THD* thd, TABLE& table, const IndexPlan& plan, const protocol::Find& request,
+bool fill_update(THD* thd, TABLE& table, const IndexPlan& plan, const store::Change& change,
                  Update& update) {
   table.reset_default_fields();
   Field** const fields = table.field_to_fill();
-  for (std::size_t i = 0; i < request.values.size(); ++i) {
-    Field& field = *fields[plan.columns()[i].field];
+  for (std::size_t i = 0; i < change.values.size(); ++i) {
+    Field& field = *fields[plan.columns()[i].number];
     update.versions_rows |= table.versioned_write() && !field.vers_update_unversioned();
     if (is_assigned_by_server(table, field)) {
-      refuse_value(thd, table, field, request.values[i]);
+      refuse_value(thd, table, field, change.values[i]);
       continue;
     }
-    if (request.modification == Modification::update) {
-      assign(field, request.values[i], plan.encoding());
-    } else if (add_unless_crossing_zero(field, request.values[i],
-                                        request.modification == Modification::decrement)) {
+    if (change.kind == ChangeKind::update) {
+      assign(field, change.values[i], plan.encoding());
+    } else if (add_unless_crossing_zero(field, change.values[i],
+                                        change.kind == ChangeKind::decrement)) {
       update.crosses_zero = true;
       return true;
     }
@@ -190,8 +190,7 @@ bool fill_update(THD* thd, TABLE& table, const IndexPlan& plan, const protocol::
 }  // namespace
 
 Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
-                         std::span<const protocol::Value> values,
-                         std::optional<std::uint64_t>& id) {
+                         std::span<const store::Value> values, std::optional<std::uint64_t>& id) {
   TABLE& table = *opened.table;
   const server::StrictChecks checks(thd_, server::Strictness::null_is_error);
   const AutoIncrement auto_increment(table);
@@ -215,15 +214,15 @@ Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
   return {};
 }
 
-Status RowWriter::update(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request,
+Status RowWriter::update(OpenTable& opened, const IndexPlan& plan, const store::Change& change,
                          bool& counted) {
   TABLE& table = *opened.table;
   counted = true;
   store_record(&table, record[1]);
   Update update;
-  if (!fill_update(thd_, table, plan, request, update)) return failure(0);
+  if (!fill_update(thd_, table, plan, change, update)) return failure(0);
   RowTriggers triggers(thd_, table, TRG_EVENT_UPDATE,
-                       std::span(plan.columns()).first(request.values.size()));
+                       std::span(plan.columns()).first(change.values.size()));
   bool skip = update.crosses_zero;
   if (!skip && !triggers.before(skip)) return failure(0);
   if (skip) {

@@ -10,7 +10,7 @@
 namespace hs::mysqld {
 namespace {
 
-using protocol::Modification;
+using store::ChangeKind;
 
 bool has_insert_default(const Field& field) {
   return field.has_insert_default_datetime_value_expression() ||
@@ -58,10 +58,10 @@ namespace {
 // A generated column accepts no value except NULL, which means DEFAULT. As in SQL, this is checked
 // before any other value.
 bool generated_columns_are_left(const TABLE& table, const IndexPlan& plan,
-                                std::span<const protocol::Value> values) {
+                                std::span<const store::Value> values) {
   if (!table.has_gcol()) return true;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const Field& field = *table.field[plan.columns()[i].field];
+    const Field& field = *table.field[plan.columns()[i].number];
     if (values[i].null || !field.is_gcol()) continue;
     my_error(ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, MYF(0), field.field_name,
              table.s->table_name.str);
@@ -167,7 +167,7 @@ bool insert_defaults(THD* thd, TABLE& table, const IndexPlan& plan, std::size_t 
     const auto named = plan.columns().begin() + static_cast<std::ptrdiff_t>(values);
     const bool is_named = std::any_of(
         plan.columns().begin(), named,
-        [&](const PlannedColumn& column) { return column.field == server::number_of(**at); });
+        [&](const store::Column& column) { return column.number == server::number_of(**at); });
     if (is_named) continue;
     (*at)->evaluate_insert_default_function();
     if (thd->is_error()) return false;
@@ -179,9 +179,9 @@ bool insert_defaults(THD* thd, TABLE& table, const IndexPlan& plan, std::size_t 
 }
 
 bool insert_values(THD* thd, TABLE& table, const IndexPlan& plan,
-                   std::span<const protocol::Value> values) {
+                   std::span<const store::Value> values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
-    Field& field = *table.field[plan.columns()[i].field];
+    Field& field = *table.field[plan.columns()[i].number];
     bitmap_set_bit(table.fields_set_during_insert, server::number_of(field));
     if (field.is_gcol()) continue;
     if (&field == table.next_number_field) table.autoinc_field_has_explicit_non_null_value = true;
@@ -200,7 +200,7 @@ void blank_missing_columns(TABLE& table) {
 
 // With triggers, SQL computes defaults first; without triggers, last.
 bool fill_insert(THD* thd, TABLE& table, const IndexPlan& plan,
-                 std::span<const protocol::Value> values, RowTriggers& triggers) {
+                 std::span<const store::Value> values, RowTriggers& triggers) {
   if (!triggers.any_before()) {
     return insert_values(thd, table, plan, values) &&
            insert_defaults(thd, table, plan, values.size()) && triggers.run_before();
@@ -216,19 +216,19 @@ bool has_changed(const TABLE& table) {
 }
 
 // Assigns the request's values to the row in record[0]. The old row is in record[1].
-bool update_values(THD* thd, TABLE& table, const IndexPlan& plan, const protocol::Find& request,
+bool update_values(THD* thd, TABLE& table, const IndexPlan& plan, const store::Change& change,
                    bool& crosses_zero) {
-  for (std::size_t i = 0; i < request.values.size(); ++i) {
-    Field& field = *table.field[plan.columns()[i].field];
+  for (std::size_t i = 0; i < change.values.size(); ++i) {
+    Field& field = *table.field[plan.columns()[i].number];
     bitmap_set_bit(table.fields_set_during_insert, server::number_of(field));
     if (field.is_gcol()) continue;
-    if (request.modification == Modification::update) {
-      assign(field, request.values[i], plan.encoding());
+    if (change.kind == ChangeKind::update) {
+      assign(field, change.values[i], plan.encoding());
     } else if (field.is_null()) {
       // SQL stores the NULL again, which counts as a change if the column has a default.
       field.reset();
-    } else if (add_unless_crossing_zero(field, request.values[i],
-                                        request.modification == Modification::decrement)) {
+    } else if (add_unless_crossing_zero(field, change.values[i],
+                                        change.kind == ChangeKind::decrement)) {
       crosses_zero = true;
       return true;
     }
@@ -274,8 +274,7 @@ bool children_agree(THD* thd, TABLE& table, enum_fk_dml_type change) {
 }  // namespace
 
 Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
-                         std::span<const protocol::Value> values,
-                         std::optional<std::uint64_t>& id) {
+                         std::span<const store::Value> values, std::optional<std::uint64_t>& id) {
   TABLE& table = *opened.table;
   const server::StrictChecks checks(thd_, server::Strictness::null_is_error);
   const AutoIncrement auto_increment(table);
@@ -306,11 +305,11 @@ Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
   return {};
 }
 
-Status RowWriter::update(OpenTable& opened, const IndexPlan& plan, const protocol::Find& request,
+Status RowWriter::update(OpenTable& opened, const IndexPlan& plan, const store::Change& change,
                          bool& counted) {
   TABLE& table = *opened.table;
   counted = true;
-  if (!generated_columns_are_left(table, plan, request.values)) return failure(0);
+  if (!generated_columns_are_left(table, plan, change.values)) return failure(0);
   table.clear_partial_update_diffs();
   store_record(&table, record[1]);
   bitmap_clear_all(table.fields_set_during_insert);
@@ -318,7 +317,7 @@ Status RowWriter::update(OpenTable& opened, const IndexPlan& plan, const protoco
   {
     RowTriggers triggers(thd_, table, TRG_EVENT_UPDATE);
     bool crosses_zero = false;
-    if (!update_values(thd_, table, plan, request, crosses_zero)) return failure(0);
+    if (!update_values(thd_, table, plan, change, crosses_zero)) return failure(0);
     if (crosses_zero) {
       counted = false;
       return {};

@@ -1,0 +1,144 @@
+// Operations: what a store can be asked to do, in values.
+//
+// Plain data, for any thread. It owns nothing: every view has to stay valid as long as the
+// operation is at work. It knows no protocol and no table: the store checks the numbers of columns
+// and key parts, because only the store knows the table.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace hs::store {
+
+// NULL or a string.
+struct Value {
+  std::string_view bytes;
+  bool null = false;
+
+  friend bool operator==(const Value&, const Value&) = default;
+};
+
+enum class Comparison : std::uint8_t { equal, greater, greater_equal, less, less_equal, not_equal };
+
+// `order` is less than, equal to or greater than 0, as the left side is compared with the right.
+constexpr bool holds(Comparison comparison, int order) {
+  switch (comparison) {
+    case Comparison::equal: return order == 0;
+    case Comparison::greater: return order > 0;
+    case Comparison::greater_equal: return order >= 0;
+    case Comparison::less: return order < 0;
+    case Comparison::less_equal: return order <= 0;
+    case Comparison::not_equal: return order != 0;
+  }
+  return false;
+}
+
+// The ways along an index.
+enum class Direction : std::uint8_t { up, down };
+
+constexpr Direction opposite(Direction direction) {
+  return direction == Direction::up ? Direction::down : Direction::up;
+}
+
+// Which rows a key selects, as they are met in the direction of the search.
+enum class Bound : std::uint8_t {
+  only,  // those that have the key
+  from,  // those that have the key, and all behind them
+  past,  // only those behind them
+};
+
+// The part of an index that a key selects, and the order in which it is read.
+struct Range {
+  Bound bound = Bound::only;
+  Direction direction = Direction::up;
+
+  // Whether a row belongs to it whose key compares so with the given one.
+  constexpr bool contains(int order) const {
+    if (bound == Bound::only || order == 0) return order == 0 && bound != Bound::past;
+    return (order > 0) == (direction == Direction::up);
+  }
+  friend constexpr bool operator==(const Range&, const Range&) = default;
+};
+
+// The rows whose key compares so with the given one, from it onwards. There is none for not_equal.
+constexpr Range range_of(Comparison comparison) {
+  switch (comparison) {
+    case Comparison::greater: return {Bound::past, Direction::up};
+    case Comparison::greater_equal: return {Bound::from, Direction::up};
+    case Comparison::less: return {Bound::past, Direction::down};
+    case Comparison::less_equal: return {Bound::from, Direction::down};
+    case Comparison::equal:
+    case Comparison::not_equal: break;
+  }
+  return {};
+}
+
+// One key part takes each of `values` in turn.
+struct In {
+  std::uint32_t key_part = 0;
+  std::span<const Value> values{};  // empty: there is no IN
+};
+
+enum class FilterKind : std::uint8_t {
+  skip,  // a row that does not pass is left out
+  stop,  // a row that does not pass ends the search
+};
+
+// A condition that each row has to meet: that its column compares so with the value.
+struct Filter {
+  FilterKind kind;
+  Comparison comparison;
+  std::uint32_t column;  // its position among the filter columns of the open index
+  Value value;
+};
+
+// The names by which an index is opened.
+struct IndexNames {
+  std::string_view database;
+  std::string_view table;
+  std::string_view index;           // empty means PRIMARY; a leading digit makes it a number
+  std::string_view columns;         // separated by commas; empty for none
+  std::string_view filter_columns;  // the same
+};
+
+// The rows that an operation is about.
+struct Selection {
+  Range range{};
+  std::span<const Value> key{};  // values for the first parts of the index
+  std::uint64_t limit = 1;
+  std::uint64_t offset = 0;
+  In in{};
+  std::span<const Filter> filters{};
+
+  // What every store relies on. Whoever makes a selection keeps to it, and stores assert it.
+  constexpr bool is_valid() const {
+    return !key.empty() && limit >= 1 && (in.values.empty() || in.key_part < key.size()) &&
+           (range.bound != Bound::only || range.direction == Direction::up);
+  }
+};
+
+enum class ChangeKind : std::uint8_t { update, erase, increment, decrement };
+
+// What happens to the selected rows.
+struct Change {
+  ChangeKind kind = ChangeKind::update;
+  bool rows_before = false;         // the reply contains the rows as they were before
+  std::span<const Value> values{};  // for the first columns of the open index; none for `erase`
+
+  constexpr bool erases() const { return kind == ChangeKind::erase; }
+};
+
+// A new row.
+struct Insert {
+  std::span<const Value> values{};  // for the first columns of the open index
+};
+
+// What a write has done.
+struct Changed {
+  std::uint64_t rows = 0;             // so many rows count as changed
+  std::optional<std::uint64_t> id{};  // of an insert: the value of the AUTO_INCREMENT column
+};
+
+}  // namespace hs::store
