@@ -78,7 +78,7 @@ TEST(ParserAllocation, OfALargeLineIsGivenBack) {
   Request request;
   largest = largest_freed = 0;
   ASSERT_TRUE(parser.parse(line, request).ok());
-  ASSERT_EQ(request.find.in.values.size(), 200'000U);
+  ASSERT_EQ(request.selection.in.values.size(), 200'000U);
   EXPECT_GE(largest, 200'000 * sizeof(Value));
   EXPECT_LT(largest_freed, largest);
   parser.give_back();

@@ -32,9 +32,9 @@ TEST(Parser, CountsTokensBehindAnInsertsValues) {
   Parser parser;
   Request request;
   ASSERT_TRUE(parser.parse("1\t+\t1\ta\tb\t\t\x01", request).ok());
-  EXPECT_EQ(request.insert.surplus, 3U);
+  EXPECT_EQ(request.surplus, 3U);
   ASSERT_TRUE(parser.parse("1\t+\t1\ta", request).ok());
-  EXPECT_EQ(request.insert.surplus, 0U);
+  EXPECT_EQ(request.surplus, 0U);
 }
 
 // What the session needs to know about a request with a mistake.
@@ -55,12 +55,12 @@ TEST(Parser, TellsOfFaultyRequests) {
            Told{"7\t+\t0", true, true, Kind::insert},
            Told{"7\t+\t1\tv", true, true, Kind::insert},
            Told{"7\t=\t1\tv\tx\t0\tD", true, false, Kind::find},
-           Told{"7\t=\t1\tv\t\t\tD", true, true, Kind::find},
+           Told{"7\t=\t1\tv\t\t\tD", true, true, Kind::modify},
            Told{"7\t=\t1\tv\t1\t0\tFF\tD", true, false, Kind::find},
            Told{"7\t=\t1\tv\t1\t0\t", true, false, Kind::find},
-           Told{"7\t=\t1\tv\t1\t0\tD", true, true, Kind::find},
-           Told{"7\t=\t1\tv\t1\t0\tZ", true, true, Kind::find},
-           Told{"7\t=\t1\tv\t1\t0\tU\ta\x01", true, true, Kind::find},
+           Told{"7\t=\t1\tv\t1\t0\tD", true, true, Kind::modify},
+           Told{"7\t=\t1\tv\t1\t0\tZ", true, true, Kind::modify},
+           Told{"7\t=\t1\tv\t1\t0\tU\ta\x01", true, true, Kind::modify},
            Told{"7\tS\t1\tv", true, false, Kind::find},
            Told{"7x\t+\t1\tv", false, false, Kind::find},
            Told{"P\t7", false, false, Kind::open_index},
@@ -112,13 +112,13 @@ TEST(Parser, BoundsValuesAndFilters) {
   const std::string find = "1\t=\t1\tk\t1\t0";
   const std::string but_one = std::to_string(max_values - 1);
   EXPECT_TRUE(parsed(find + "\t@\t0\t" + but_one + repeated("\t", max_values - 1)).ok());
-  EXPECT_EQ(request.find.in.values.size(), max_values - 1);
+  EXPECT_EQ(request.selection.in.values.size(), max_values - 1);
   EXPECT_EQ(parsed(find + "\t@\t0\t" + most + repeated("\t", max_values)), Error::request_size);
   EXPECT_TRUE(parsed(find + "\tU" + repeated("\t", max_values - 1)).ok());
   EXPECT_EQ(parsed(find + "\tU" + repeated("\t", max_values)), Error::request_size);
 
   EXPECT_TRUE(parsed(find + repeated("\tF\t=\t0\tv", max_filters)).ok());
-  EXPECT_EQ(request.find.filters.size(), max_filters);
+  EXPECT_EQ(request.selection.filters.size(), max_filters);
   EXPECT_EQ(parsed(find + repeated("\tF\t=\t0\tv", max_filters + 1)), Error::request_size);
 }
 

@@ -51,9 +51,9 @@ inline std::string describe(store::Comparison comparison) {
 }
 
 inline std::string describe(store::Range range) {
-  if (range.bound == store::Bound::only) return "only";
-  const std::string bound = range.bound == store::Bound::from ? "from" : "past";
-  return bound + (range.direction == store::Direction::up ? " up" : " down");
+  if (range.bound == store::Bound::only) return "=";
+  const std::string sign = range.direction == store::Direction::up ? ">" : "<";
+  return range.bound == store::Bound::from ? sign + "=" : sign;
 }
 
 inline std::string describe(const store::Change& change) {
