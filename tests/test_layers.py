@@ -269,7 +269,7 @@ def test_the_documents_name_every_option_counter_and_error() -> None:
         r'CounterInfo\{\s*Counter::\w+, "(\w+)"', (SOURCES / "base/counters.h").read_text()
     )
     errors = re.findall(
-        r'ErrorInfo\{Error::\w+, [123], "(\w+)"\}', (SOURCES / "base/status.h").read_text()
+        r'ErrorInfo\{\w+::\w+, [123], "(\w+)"\}', (SOURCES / "protocol/errors.h").read_text()
     )
     assert len(options) > 20 and len(counters) > 20 and len(errors) > 20
     configuration = (REPOSITORY / "docs/configuration.md").read_text()

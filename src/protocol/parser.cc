@@ -60,59 +60,59 @@ Status Parser::parse(std::string_view line, Request& request) {
 
   TokenScanner tokens(line);
   const std::string_view first = tokens.next();
-  if (first.empty()) return Error::cmd;
+  if (first.empty()) return status_of(Mistake::cmd);
   if (is_digit(first.front())) [[likely]]
-    return parse_find_or_insert(first, tokens, request);
-  if (is(first, 'P')) return parse_open_index(tokens, request);
-  if (is(first, 'A')) return parse_auth(tokens, request);
-  return Error::cmd;
+    return status_of(parse_find_or_insert(first, tokens, request));
+  if (is(first, 'P')) return status_of(parse_open_index(tokens, request));
+  if (is(first, 'A')) return status_of(parse_auth(tokens, request));
+  return status_of(Mistake::cmd);
 }
 
-Error Parser::parse_open_index(TokenScanner& tokens, Request& request) {
+Mistake Parser::parse_open_index(TokenScanner& tokens, Request& request) {
   request.kind = Kind::open_index;
   request.index_id = 0;
   request.names = {};
-  if (tokens.done()) return Error::none;  // the store will not find a table without a name
-  if (!read_number(tokens.next(), request.index_id)) return Error::stmtnum;
+  if (tokens.done()) return Mistake::none;  // the store will not find a table without a name
+  if (!read_number(tokens.next(), request.index_id)) return Mistake::stmtnum;
   store::IndexNames& names = request.names;
   for (std::string_view* name :
        {&names.database, &names.table, &names.index, &names.columns, &names.filter_columns}) {
     if (tokens.done()) break;
     *name = tokens.next();
   }
-  return Error::none;
+  return Mistake::none;
 }
 
-Error Parser::parse_auth(TokenScanner& tokens, Request& request) {
+Mistake Parser::parse_auth(TokenScanner& tokens, Request& request) {
   request.kind = Kind::auth;
   Auth& auth = request.auth = {};
   const std::string_view way = tokens.done() ? std::string_view() : tokens.next();
   if (is(way, '2')) {
     auth.way = AuthWay::account;
-    if (const Error error = read_text(tokens, auth.user); error != Error::none) return error;
+    if (const Mistake error = read_text(tokens, auth.user); error != Mistake::none) return error;
   } else if (!is(way, '1')) {
-    return Error::authtype;
+    return Mistake::authtype;
   }
   return read_text(tokens, auth.secret);
 }
 
 // A missing text is empty.
-Error Parser::read_text(TokenScanner& tokens, std::string_view& text) {
-  if (tokens.done()) return Error::none;
+Mistake Parser::read_text(TokenScanner& tokens, std::string_view& text) {
+  if (tokens.done()) return Mistake::none;
   const std::string_view token = tokens.next();
   Value value;
-  if (!values_.read(token, tokens.saw_escape(), value)) return Error::escape;
+  if (!values_.read(token, tokens.saw_escape(), value)) return Mistake::escape;
   // NULL is not an empty text: it stays the byte that was sent.
   text = value.null ? token : value.bytes;
-  return Error::none;
+  return Mistake::none;
 }
 
-Error Parser::parse_find_or_insert(std::string_view id, TokenScanner& tokens, Request& request) {
+Mistake Parser::parse_find_or_insert(std::string_view id, TokenScanner& tokens, Request& request) {
   request.kind = Kind::find;
-  if (!read_number(id, request.index_id)) return Error::stmtnum;
+  if (!read_number(id, request.index_id)) return Mistake::stmtnum;
   has_index_id_ = true;
 
-  if (tokens.done()) return Error::op;
+  if (tokens.done()) return Mistake::op;
   const std::string_view op = tokens.next();
   Comparison comparison{};
   const bool is_find = read_comparison(op, comparison) && comparison != Comparison::not_equal;
@@ -120,42 +120,42 @@ Error Parser::parse_find_or_insert(std::string_view id, TokenScanner& tokens, Re
     request.kind = Kind::insert;
     is_modification_ = true;
   } else if (!is_find && !is(op, 'S')) {
-    return Error::op;
+    return Mistake::op;
   }
 
   std::uint64_t count = 0;
-  if (tokens.done() || !read_number(tokens.next(), count) || count == 0) return Error::klen;
+  if (tokens.done() || !read_number(tokens.next(), count) || count == 0) return Mistake::klen;
   key_count_ = count;
-  const Error error = read_counted_values(count, Error::klen, tokens);
-  if (error != Error::none) return error;
+  const Mistake error = read_counted_values(count, Mistake::klen, tokens);
+  if (error != Mistake::none) return error;
   if (request.kind == Kind::insert) {
     request.insert.values = values_.span(0, count);
     request.surplus = 0;
     for (; !tokens.done(); ++request.surplus) static_cast<void>(tokens.next());
-    return Error::none;
+    return Mistake::none;
   }
-  if (!is_find) return Error::notimpl;
+  if (!is_find) return Mistake::notimpl;
   request.selection = {};
   request.selection.range = store::range_of(comparison);
   if (tokens.done()) {
     request.selection.key = values_.span(0, count);
-    return Error::none;
+    return Mistake::none;
   }
   return read_clauses(count, tokens, request);
 }
 
-Error Parser::read_counted_values(std::uint64_t count, Error missing, TokenScanner& tokens) {
+Mistake Parser::read_counted_values(std::uint64_t count, Mistake missing, TokenScanner& tokens) {
   if (count > tokens.most_left()) return missing;
-  if (count > max_values - values_.size()) return Error::request_size;
+  if (count > max_values - values_.size()) return Mistake::request_size;
   for (std::uint64_t i = 0; i < count; ++i) {
     if (tokens.done()) return missing;
     const std::string_view token = tokens.next();
-    if (!values_.add(token, tokens.saw_escape())) return Error::escape;
+    if (!values_.add(token, tokens.saw_escape())) return Mistake::escape;
   }
-  return Error::none;
+  return Mistake::none;
 }
 
-Error Parser::read_clauses(std::size_t key_parts, TokenScanner& tokens, Request& request) {
+Mistake Parser::read_clauses(std::size_t key_parts, TokenScanner& tokens, Request& request) {
   store::Selection& selection = request.selection;
   std::string_view token;
   bool more = false;  // whether `token` is one that has not been understood yet
@@ -166,29 +166,29 @@ Error Parser::read_clauses(std::size_t key_parts, TokenScanner& tokens, Request&
 
   advance();
   if (more && !begins_clause(token)) {
-    if (!read_number(token, selection.limit) && !is_not_given(token)) return Error::limit;
+    if (!read_number(token, selection.limit) && !is_not_given(token)) return Mistake::limit;
     if (selection.limit == 0) selection.limit = 1;
     advance();
     if (more && !begins_clause(token)) {
-      if (!read_number(token, selection.offset) && !is_not_given(token)) return Error::offset;
+      if (!read_number(token, selection.offset) && !is_not_given(token)) return Mistake::offset;
       advance();
     }
   }
   if (more && is(token, '@')) {
-    const Error error = read_in(key_parts, tokens, selection.in);
-    if (error != Error::none) return error;
+    const Mistake error = read_in(key_parts, tokens, selection.in);
+    if (error != Mistake::none) return error;
     advance();
   }
   const std::size_t in_end = values_.size();
   while (more && !token.empty() && (token.front() == 'F' || token.front() == 'W')) {
-    const Error error = read_filter(token, tokens);
-    if (error != Error::none) return error;
+    const Mistake error = read_filter(token, tokens);
+    if (error != Mistake::none) return error;
     advance();
   }
   if (more && !token.empty()) {
     request.kind = Kind::modify;
-    const Error error = read_change(token, tokens, request.change);
-    if (error != Error::none) return error;
+    const Mistake error = read_change(token, tokens, request.change);
+    if (error != Mistake::none) return error;
   }
 
   // Views are made only now, when the list does not grow any more.
@@ -197,41 +197,42 @@ Error Parser::read_clauses(std::size_t key_parts, TokenScanner& tokens, Request&
   selection.filters = filters_;
   if (request.kind == Kind::modify)
     request.change.values = values_.span(in_end, values_.size() - in_end);
-  return Error::none;
+  return Mistake::none;
 }
 
-Error Parser::read_in(std::size_t key_parts, TokenScanner& tokens, store::In& in) {
-  if (tokens.done() || !read_number(tokens.next(), in.key_part)) return Error::icol;
-  if (in.key_part >= key_parts) return Error::icol;
+Mistake Parser::read_in(std::size_t key_parts, TokenScanner& tokens, store::In& in) {
+  if (tokens.done() || !read_number(tokens.next(), in.key_part)) return Mistake::icol;
+  if (in.key_part >= key_parts) return Mistake::icol;
   std::uint64_t count = 0;
-  if (tokens.done() || !read_number(tokens.next(), count) || count == 0) return Error::invalueslen;
-  return read_counted_values(count, Error::invalueslen, tokens);
+  if (tokens.done() || !read_number(tokens.next(), count) || count == 0)
+    return Mistake::invalueslen;
+  return read_counted_values(count, Mistake::invalueslen, tokens);
 }
 
-Error Parser::read_filter(std::string_view type, TokenScanner& tokens) {
-  if (type.size() != 1) return Error::filtertype;
-  if (filters_.size() == max_filters) return Error::request_size;
+Mistake Parser::read_filter(std::string_view type, TokenScanner& tokens) {
+  if (type.size() != 1) return Mistake::filtertype;
+  if (filters_.size() == max_filters) return Mistake::request_size;
   store::Filter& filter = filters_.emplace_back();
   filter.kind = is(type, 'F') ? store::FilterKind::skip : store::FilterKind::stop;
-  if (tokens.done() || !read_comparison(tokens.next(), filter.comparison)) return Error::filterop;
-  if (tokens.done() || !read_number(tokens.next(), filter.column)) return Error::filterfld;
-  if (tokens.done()) return Error::filterfld;
+  if (tokens.done() || !read_comparison(tokens.next(), filter.comparison)) return Mistake::filterop;
+  if (tokens.done() || !read_number(tokens.next(), filter.column)) return Mistake::filterfld;
+  if (tokens.done()) return Mistake::filterfld;
   const std::string_view token = tokens.next();
-  return values_.read(token, tokens.saw_escape(), filter.value) ? Error::none : Error::escape;
+  return values_.read(token, tokens.saw_escape(), filter.value) ? Mistake::none : Mistake::escape;
 }
 
-Error Parser::read_change(std::string_view modop, TokenScanner& tokens, store::Change& change) {
+Mistake Parser::read_change(std::string_view modop, TokenScanner& tokens, store::Change& change) {
   is_modification_ = true;
   const std::optional<ChangeKind> kind = change_of(modop);
-  if (!kind) return Error::modop;
+  if (!kind) return Mistake::modop;
   change = {.kind = *kind, .rows_before = modop.size() == 2};
-  if (change.erases()) return Error::none;
+  if (change.erases()) return Mistake::none;
   while (!tokens.done()) {
-    if (values_.size() == max_values) return Error::request_size;
+    if (values_.size() == max_values) return Mistake::request_size;
     const std::string_view token = tokens.next();
-    if (!values_.add(token, tokens.saw_escape())) return Error::escape;
+    if (!values_.add(token, tokens.saw_escape())) return Mistake::escape;
   }
-  return Error::none;
+  return Mistake::none;
 }
 
 }  // namespace hs::protocol

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "protocol/errors.h"
 #include "protocol/request.h"
 #include "protocol/token_scanner.h"
 #include "protocol/value_list.h"
@@ -61,17 +62,17 @@ class Parser {
 
  private:
   // Each reads the tokens behind the one by which parse() has chosen it.
-  Error parse_open_index(TokenScanner& tokens, Request& request);
-  Error parse_auth(TokenScanner& tokens, Request& request);
-  Error read_text(TokenScanner& tokens, std::string_view& text);
-  Error parse_find_or_insert(std::string_view id, TokenScanner& tokens, Request& request);
+  Mistake parse_open_index(TokenScanner& tokens, Request& request);
+  Mistake parse_auth(TokenScanner& tokens, Request& request);
+  Mistake read_text(TokenScanner& tokens, std::string_view& text);
+  Mistake parse_find_or_insert(std::string_view id, TokenScanner& tokens, Request& request);
 
   // The parts of a find. Each reads behind the token that announces it.
-  Error read_counted_values(std::uint64_t count, Error missing, TokenScanner& tokens);
-  Error read_clauses(std::size_t key_parts, TokenScanner& tokens, Request& request);
-  Error read_in(std::size_t key_parts, TokenScanner& tokens, store::In& in);
-  Error read_filter(std::string_view type, TokenScanner& tokens);
-  Error read_change(std::string_view modop, TokenScanner& tokens, store::Change& change);
+  Mistake read_counted_values(std::uint64_t count, Mistake missing, TokenScanner& tokens);
+  Mistake read_clauses(std::size_t key_parts, TokenScanner& tokens, Request& request);
+  Mistake read_in(std::size_t key_parts, TokenScanner& tokens, store::In& in);
+  Mistake read_filter(std::string_view type, TokenScanner& tokens);
+  Mistake read_change(std::string_view modop, TokenScanner& tokens, store::Change& change);
 
   bool has_index_id_ = false;
   bool is_modification_ = false;

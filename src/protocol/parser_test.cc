@@ -20,11 +20,11 @@ using namespace std::string_view_literals;
 TEST(Parser, ACountMayBeGreaterThanAnyLine) {
   Parser parser;
   Request request;
-  EXPECT_EQ(parser.parse("1\t=\t4294967296\tv", request), Error::klen);
+  EXPECT_EQ(parser.parse("1\t=\t4294967296\tv", request), status_of(Mistake::klen));
   EXPECT_EQ(parser.key_count(), std::uint64_t{1} << 32);
-  EXPECT_EQ(parser.parse("1\t=\t18446744073709551615\tv", request), Error::klen);
+  EXPECT_EQ(parser.parse("1\t=\t18446744073709551615\tv", request), status_of(Mistake::klen));
   EXPECT_EQ(parser.key_count(), std::numeric_limits<std::uint64_t>::max());
-  EXPECT_EQ(parser.parse("1\t=\t18446744073709551616\tv", request), Error::klen);
+  EXPECT_EQ(parser.parse("1\t=\t18446744073709551616\tv", request), status_of(Mistake::klen));
   EXPECT_EQ(parser.key_count(), 0U);
 }
 
@@ -107,19 +107,22 @@ TEST(Parser, BoundsValuesAndFilters) {
 
   EXPECT_TRUE(parsed("1\t+\t" + most + repeated("\t", max_values)).ok());
   EXPECT_EQ(request.insert.values.size(), max_values);
-  EXPECT_EQ(parsed("1\t+\t" + too_many + repeated("\t", max_values + 1)), Error::request_size);
+  EXPECT_EQ(parsed("1\t+\t" + too_many + repeated("\t", max_values + 1)),
+            status_of(Mistake::request_size));
 
   const std::string find = "1\t=\t1\tk\t1\t0";
   const std::string but_one = std::to_string(max_values - 1);
   EXPECT_TRUE(parsed(find + "\t@\t0\t" + but_one + repeated("\t", max_values - 1)).ok());
   EXPECT_EQ(request.selection.in.values.size(), max_values - 1);
-  EXPECT_EQ(parsed(find + "\t@\t0\t" + most + repeated("\t", max_values)), Error::request_size);
+  EXPECT_EQ(parsed(find + "\t@\t0\t" + most + repeated("\t", max_values)),
+            status_of(Mistake::request_size));
   EXPECT_TRUE(parsed(find + "\tU" + repeated("\t", max_values - 1)).ok());
-  EXPECT_EQ(parsed(find + "\tU" + repeated("\t", max_values)), Error::request_size);
+  EXPECT_EQ(parsed(find + "\tU" + repeated("\t", max_values)), status_of(Mistake::request_size));
 
   EXPECT_TRUE(parsed(find + repeated("\tF\t=\t0\tv", max_filters)).ok());
   EXPECT_EQ(request.selection.filters.size(), max_filters);
-  EXPECT_EQ(parsed(find + repeated("\tF\t=\t0\tv", max_filters + 1)), Error::request_size);
+  EXPECT_EQ(parsed(find + repeated("\tF\t=\t0\tv", max_filters + 1)),
+            status_of(Mistake::request_size));
 }
 
 TEST(Parser, ValueOf16Mebibytes) {

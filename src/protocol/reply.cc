@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "protocol/errors.h"
 #include "protocol/number.h"
 
 namespace hs::protocol {
@@ -14,13 +15,13 @@ void ReplyWriter::ok(std::uint64_t number) {
 
 void ReplyWriter::error(Status status) {
   assert(!status.ok());
-  const ErrorInfo& info = status.info();
-  append_number(out_, info.code);
+  const ErrorReply reply = reply_of(status);
+  append_number(out_, reply.code);
   out_.append("\t1\t");
-  if (status.error() == Error::server) {
+  if (reply.text.empty()) {
     append_number(out_, status.number());
   } else {
-    out_.append(info.text);
+    out_.append(reply.text);
   }
   out_.push_back('\n');
 }

@@ -1,17 +1,15 @@
 // ReplyWriter: writes replies as bytes.
 //
 // It writes straight into the caller's Buffer. It owns nothing and has no state of its own, so it
-// costs nothing to make one. The session uses it for short replies, a store for rows. A reply is
+// costs nothing to make one. A reply is
 //
 //   reply = code TAB columns *(TAB value) LF
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 #include "base/buffer.h"
 #include "base/status.h"
-#include "protocol/escape.h"
 
 namespace hs::protocol {
 
@@ -24,8 +22,7 @@ class ReplyWriter {
   void ok(std::uint64_t number);  // a count or an insert id
   void error(Status status);
 
-  // For a reply of rows, call begin_rows, then one of the three next functions for each value of
-  // each row, then end_rows.
+  // A reply of rows begins and ends with these. The rows between them are RowCodec's.
   void begin_rows(std::uint32_t columns) {
     if (columns > 9) [[unlikely]]
       return begin_wide_rows(columns);
@@ -34,32 +31,6 @@ class ReplyWriter {
     to[1] = '\t';
     to[2] = static_cast<char>('0' + columns);
     out_.advance(3);
-  }
-  void null() {
-    char* to = out_.reserve(2);
-    to[0] = '\t';
-    to[1] = '\0';
-    out_.advance(2);
-  }
-  // Bytes that contain none below 0x10.
-  void plain(std::string_view bytes) {
-    char* to = out_.reserve(bytes.size() + 1);
-    *to = '\t';
-    std::memcpy(to + 1, bytes.data(), bytes.size());
-    out_.advance(bytes.size() + 1);
-  }
-  // Room for a plain value of at most `most` bytes. The caller writes it there and calls
-  // end_plain() with the end of what it has written.
-  char* begin_plain(std::size_t most) {
-    char* to = out_.reserve(most + 1);
-    *to = '\t';
-    return to + 1;
-  }
-  void end_plain(const char* end) { out_.advance_to(end); }
-  // Any bytes.
-  void text(std::string_view bytes) {
-    out_.push_back('\t');
-    append_escaped(out_, bytes);
   }
   void end_rows() { out_.push_back('\n'); }
 

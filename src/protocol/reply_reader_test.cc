@@ -12,6 +12,7 @@
 
 #include "protocol/reply.h"
 #include "protocol/test_describe.h"
+#include "protocol/test_values_row.h"
 
 namespace hs::protocol {
 namespace {
@@ -113,8 +114,8 @@ TEST(ReplyReader, ReadsBackWhatReplyWriterWrote) {
     for (const std::string& text : strings) {
       const bool null = random() % 4 == 0;
       values.push_back({null ? std::string_view{} : text, null});
-      null ? writer.null() : writer.text(text);
     }
+    append_values(values, out);
     writer.end_rows();
 
     ReplySplitter splitter(plenty);

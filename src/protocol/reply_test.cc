@@ -5,11 +5,12 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <string_view>
+
+#include "protocol/errors.h"
 
 namespace hs::protocol {
 namespace {
-
-using namespace std::string_literals;
 
 std::string written(const std::function<void(ReplyWriter&)>& write) {
   Buffer out;
@@ -25,13 +26,16 @@ TEST(ReplyWriter, Success) {
   EXPECT_EQ(written([](auto& reply) { reply.ok(greatest); }), "0\t1\t18446744073709551615\n");
 }
 
-TEST(ReplyWriter, EveryErrorOfTheTable) {
-  for (const ErrorInfo& info : error_table) {
-    if (info.error == Error::none || info.error == Error::server) continue;
-    EXPECT_EQ(written([&](auto& reply) { reply.error(info.error); }),
-              std::to_string(info.code) + "\t1\t" + std::string(info.text) + "\n");
-  }
-  EXPECT_EQ(written([](auto& reply) { reply.error(Error::klen); }), "2\t1\tklen\n");
+TEST(ReplyWriter, EveryErrorOfTheTables) {
+  const auto check = [](Status status, unsigned code, std::string_view text) {
+    if (text.empty()) return;
+    EXPECT_EQ(written([&](auto& reply) { reply.error(status); }),
+              std::to_string(code) + "\t1\t" + std::string(text) + "\n");
+  };
+  for (const auto& info : error_table) check(info.error, info.code, info.text);
+  for (const auto& info : mistake_table) check(status_of(info.error), info.code, info.text);
+  check(status_of(Mistake::klen), 2, "klen");
+  check(Error::no_table, 1, "open_table");
 }
 
 TEST(ReplyWriter, ServerErrorsAreNumbers) {
@@ -39,16 +43,13 @@ TEST(ReplyWriter, ServerErrorsAreNumbers) {
   EXPECT_EQ(written([](auto& reply) { reply.error(Status::server(4025)); }), "1\t1\t4025\n");
 }
 
-// Each writer of a value reserves its own room.
-TEST(ReplyWriter, GrowsAnywhere) {
-  for (std::size_t filled = 240; filled < 270; ++filled) {
-    const std::string row = written([&](auto& reply) {
-      reply.plain(std::string(filled, 'x'));
-      reply.null();
-      reply.text("text");
-      reply.end_rows();
+TEST(ReplyWriter, BeginsAndEndsRows) {
+  for (const std::uint32_t columns : {0U, 9U, 10U, 4096U}) {
+    const std::string reply = written([&](auto& writer) {
+      writer.begin_rows(columns);
+      writer.end_rows();
     });
-    EXPECT_EQ(row, "\t" + std::string(filled, 'x') + "\t\0\ttext\n"s);
+    EXPECT_EQ(reply, "0\t" + std::to_string(columns) + "\n");
   }
 }
 

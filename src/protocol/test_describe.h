@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "protocol/errors.h"
 #include "protocol/request.h"
 
 namespace hs::protocol {
@@ -107,7 +108,7 @@ inline std::string describe(const Request& request) {
 
 // The request, or the error if it has one.
 inline std::string describe(const Status& status, const Request& request) {
-  return status.ok() ? describe(request) : "error " + std::string(status.info().text);
+  return status.ok() ? describe(request) : "error " + std::string(reply_of(status).text);
 }
 
 }  // namespace hs::protocol

@@ -7,12 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol/errors.h"
 #include "protocol/escape.h"
 #include "protocol/parser.h"
 #include "protocol/reply.h"
 #include "protocol/reply_reader.h"
 #include "protocol/request_writer.h"
 #include "protocol/test_describe.h"
+#include "protocol/test_values_row.h"
 #include "protocol/test_written.h"
 #include "protocol_vectors.h"
 
@@ -57,7 +59,7 @@ TEST(Vectors, MalformedRequestsAreErrors) {
       const Status status = parser.parse(without_lf(line), request);
       EXPECT_EQ(describe(status, request), "error " + std::string(vector.text))
           << vector.why << ": " << describe(line);
-      EXPECT_EQ(status.info().code, vector.code) << describe(line);
+      EXPECT_EQ(reply_of(status).code, vector.code) << describe(line);
     }
   }
 }
@@ -117,9 +119,7 @@ TEST(Vectors, RepliesAreWritten) {
     Buffer out;
     ReplyWriter writer(out);
     writer.begin_rows(vector.columns);
-    for (const Value& value : vector.values) {
-      value.null ? writer.null() : writer.text(value.bytes);
-    }
+    append_values(vector.values, out);
     writer.end_rows();
     EXPECT_EQ(describe(out.view()), describe(vector.line)) << vector.why;
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "protocol/errors.h"
 #include "protocol/reply.h"
 #include "session/turn_input.h"
 
@@ -13,7 +14,9 @@ namespace {
 
 using net::Next;
 using net::Turn;
+using protocol::Mistake;
 using protocol::ReplyWriter;
+using protocol::status_of;
 using store::Outcome;
 using store::PassMode;
 using store::Verdict;
@@ -261,7 +264,7 @@ bool PassRunner::execute_lines(std::size_t number, std::span<Turn> turns, Buffer
                                                               turn.dialogue->most_waiting)
                                : turn.oversized && turn.consumed == 0;
     if (too_long) [[unlikely]] {
-      ReplyWriter(out).error(Error::request_size);
+      ReplyWriter(out).error(status_of(Mistake::request_size));
       tally(Counter::requests_malformed);
       tally(Counter::errors);
       ++requests_;
@@ -457,7 +460,8 @@ void PassRunner::answer_writes(Status status, std::span<Turn> turns, Buffer& out
 }
 
 void PassRunner::refuse(net::Refusal why, Buffer& out) {
-  ReplyWriter(out).error(why == net::Refusal::no_room ? Error::max_waiting_bytes : Error::tls);
+  ReplyWriter(out).error(
+      status_of(why == net::Refusal::no_room ? Mistake::max_waiting_bytes : Mistake::tls));
   counters_.add(Counter::errors);
 }
 

@@ -126,7 +126,7 @@ TEST_F(ScriptedTest, AParkedFindKeepsItsPlaceAndIsNoRequestOfAWorker) {
   EXPECT_EQ(counters_.get(Counter::requests_find), 1u);
   // Its reply has begun. So an error closes the connection.
   for (const store::Outcome& outcome :
-       {store::Outcome(Status::server(1317)), store::Outcome(Error::open_table),
+       {store::Outcome(Status::server(1317)), store::Outcome(Error::no_table),
         store::Outcome(store::Verdict::blocked)}) {
     park_twice();
     store_.outcome = outcome;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "protocol/errors.h"
 #include "protocol/reply.h"
 #include "protocol/row_codec.h"
 #include "session/pass_runner.h"
@@ -16,7 +17,9 @@ namespace {
 
 using net::Next;
 using net::Turn;
+using protocol::Mistake;
 using protocol::ReplyWriter;
+using protocol::status_of;
 using store::Outcome;
 using store::PassMode;
 using store::Verdict;
@@ -209,7 +212,7 @@ void PassRunner::run_log_in(Turn& turn, Session& session) {
   const bool can_be_read = client.tls == nullptr && !client.is_unix_socket && !client.is_loopback;
   store::LogIn log_in;
   if (can_be_read && !auth.secret.empty()) {
-    log_in.status = Error::tls;
+    log_in.status = status_of(Mistake::tls);
   } else {
     log_in = config_.session.authenticator->log_in({.user = auth.user,
                                                     .password = auth.secret,

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "protocol/errors.h"
 #include "protocol/reply.h"
 #include "protocol/row_codec.h"
 
@@ -11,8 +12,10 @@ namespace hs::session {
 namespace {
 
 using protocol::Kind;
+using protocol::Mistake;
 using protocol::ReplyWriter;
 using protocol::Request;
+using protocol::status_of;
 using store::Outcome;
 
 // Removes the values for which the open index has no column, as the original does: real clients
@@ -96,16 +99,17 @@ Outcome execute_find(store::Store& store, NamedIndex& index, const store::Select
 
 Status Session::admit(std::string_view line, Workspace& workspace, NamedIndex*& index) {
   const Status parsed = workspace.parsed = workspace.parser.parse(line, workspace.request);
-  if (parsed.error() == Error::cmd || parsed.error() == Error::authtype) return parsed;
+  if (parsed == status_of(Mistake::cmd) || parsed == status_of(Mistake::authtype)) return parsed;
   const bool is_auth = parsed.ok() && workspace.request.kind == Kind::auth;
-  if (caller_ == nullptr && !is_auth) return Error::unauth;
+  if (caller_ == nullptr && !is_auth) return status_of(Mistake::unauth);
   if (workspace.parser.has_index_id()) {
     index = indexes_.find(workspace.request.index_id);
-    if (index == nullptr) return Error::stmtnum;
-    if (!config_.writable && workspace.parser.is_modification()) return Error::readonly;
-    if (parsed.error() == Error::klen && !workspace.parser.is_modification() &&
+    if (index == nullptr) return status_of(Mistake::stmtnum);
+    if (!config_.writable && workspace.parser.is_modification())
+      return status_of(Mistake::readonly);
+    if (parsed == status_of(Mistake::klen) && !workspace.parser.is_modification() &&
         workspace.parser.key_count() > index->key_parts) {
-      return Error::kpnum;
+      return Error::too_many_key_parts;
     }
   }
   return parsed;
@@ -167,7 +171,7 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace, 
 Outcome Session::open_index(Workspace& workspace) {
   const Request& request = workspace.request;
   std::string names = join_names(request.names);
-  if (!indexes_.has_room(request.index_id, names.size())) return Error::stmtnum;
+  if (!indexes_.has_room(request.index_id, names.size())) return status_of(Mistake::stmtnum);
   store::IndexUse opened;
   const Outcome outcome =
       workspace.store.open_index(request.names, caller_, protocol::row_codec, opened);
@@ -204,10 +208,10 @@ void Session::act_as(std::shared_ptr<const store::Caller> caller) {
 }
 
 Status Session::authorise(Workspace& workspace) {
-  if (is_log_in(workspace.request)) return Error::authtype;
+  if (is_log_in(workspace.request)) return status_of(Mistake::authtype);
   if (config_.secret.empty() || config_.trusted == nullptr ||
       !equal_in_constant_time(workspace.request.auth.secret, config_.secret)) {
-    return Error::unauth;
+    return status_of(Mistake::unauth);
   }
   workspace.changes.push_back(change());
   set_logged_in(true, config_.trusted);

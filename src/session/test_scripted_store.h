@@ -83,7 +83,7 @@ class ScriptedStore final : public store::Store {
     return next(modifications);
   }
   store::Outcome insert(store::IndexUse&, const store::Insert&, store::Changed&) override {
-    return Error::notimpl;
+    return Status::server(1235);  // not supported
   }
 
   std::string calls;

@@ -178,7 +178,7 @@ Outcome FaultyStore::modify(store::IndexUse& /*use*/, const store::Selection& se
 
 Outcome FaultyStore::insert(store::IndexUse& /*use*/, const store::Insert& /*row*/,
                             store::Changed& /*changed*/) {
-  return Error::notimpl;
+  return Status::server(1235);  // not supported
 }
 
 }  // namespace hs::simulator

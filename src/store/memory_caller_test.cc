@@ -81,7 +81,7 @@ TEST_F(CallerTest, WhoHasNoRightLearnsNothingAboutATable) {
   EXPECT_EQ(open(caller_, use, "missing").status(), access_denied);
   EXPECT_FALSE(use);
   caller_->grant("hst", "missing", Rights::read);
-  EXPECT_EQ(open(caller_, use, "missing").status(), Status(Error::open_table));
+  EXPECT_EQ(open(caller_, use, "missing").status(), Status(Error::no_table));
 }
 
 TEST_F(CallerTest, RightsAreAskedOnceAPassAndCountFromTheNextPass) {

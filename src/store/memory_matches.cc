@@ -21,11 +21,12 @@ MemoryMatches::MemoryMatches(const MemoryTable& table, std::size_t key,
 Status MemoryMatches::check(const MemoryTable& table, std::size_t key,
                             std::span<const std::uint32_t> filter_columns,
                             const Selection& selection) {
-  if (selection.key.size() > table.spec().keys[key].columns.size()) return Error::kpnum;
+  if (selection.key.size() > table.spec().keys[key].columns.size())
+    return Error::too_many_key_parts;
   const bool known = std::ranges::all_of(selection.filters, [&](const Filter& filter) {
     return filter.column < filter_columns.size();
   });
-  return known ? Status{} : Error::filterfld;
+  return known ? Status{} : Error::no_filter_column;
 }
 
 // Makes the cells of the key, with the next IN value in its place. False if no row can match them.

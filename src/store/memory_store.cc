@@ -178,15 +178,15 @@ Outcome MemoryStore::open_index(const IndexNames& names,
     return access_denied;
   }
   MemoryTable* const table = database_.find_table(names.database, names.table);
-  if (table == nullptr) return Error::open_table;
+  if (table == nullptr) return Error::no_table;
   if (table->blocked()) return Verdict::blocked;
   const std::optional<std::size_t> key = find_key(table->spec(), names.index);
-  if (!key) return Error::idxnum;
+  if (!key) return Error::no_index;
   std::vector<std::uint32_t> columns;
   std::vector<std::uint32_t> filter_columns;
   if (!find_columns(table->spec(), names.columns, columns) ||
       !find_columns(table->spec(), names.filter_columns, filter_columns)) {
-    return Error::fld;
+    return Error::no_column;
   }
   counters_.add(Counter::table_opens);
   use = {std::make_shared<MemoryIndex>(*table, *key, std::move(columns), std::move(filter_columns)),

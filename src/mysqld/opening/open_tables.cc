@@ -83,7 +83,7 @@ store::Outcome OpenTables::open_one(TableSlot& slot, OpenTable& opened, Purpose 
   opened.purpose = purpose;
   if (!server::is_servable(*table)) {
     close_tables();
-    return Error::open_table;
+    return Error::no_table;
   }
   if (server::has_children(*table)) return open_alone(slot, purpose);
   if (!server::lock_single(thd_, *table, *opened.request, purpose)) {
@@ -116,7 +116,7 @@ store::Outcome OpenTables::open_alone(TableSlot& slot, Purpose purpose) {
   opened.can_undo = server::can_undo_all(thd_);
   if (!server::is_servable(*opened.table)) {
     close_tables();
-    return Error::open_table;
+    return Error::no_table;
   }
   counters_.add(Counter::table_opens);
   return {};
@@ -132,11 +132,11 @@ store::Outcome OpenTables::failed_open() {
   switch (failure) {
     case server::OpenFailure::blocked: return store::Verdict::blocked;
     case server::OpenFailure::killed: return Status::server(ER_QUERY_INTERRUPTED);
-    case server::OpenFailure::unlockable: return Error::lock_tables;
+    case server::OpenFailure::unlockable: return Error::locked_table;
     case server::OpenFailure::told: return Status::server(error);
     case server::OpenFailure::refused: break;
   }
-  return Error::open_table;
+  return Error::no_table;
 }
 
 void OpenTables::forget_open_tables() {

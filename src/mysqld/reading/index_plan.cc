@@ -112,22 +112,23 @@ Status IndexPlan::resolve_index(TABLE& table) {
   if (index_name_[0] >= '0' && index_name_[0] <= '9') {
     const char* end = index_name_.data() + index_name_.size();
     const auto parsed = std::from_chars(index_name_.data(), end, index);
-    if (parsed.ec != std::errc{} || parsed.ptr != end) return Error::idxnum;
+    if (parsed.ec != std::errc{} || parsed.ptr != end) return Error::no_index;
   } else {
     for (uint i = 0; i < table.s->keys; ++i) {
       if (server::index_name(table.key_info[i]) == index_name_) index = i;
     }
   }
-  if (index >= table.s->keys || !server::is_searchable(table, index)) return Error::idxnum;
+  if (index >= table.s->keys || !server::is_searchable(table, index)) return Error::no_index;
   index_ = index;
   return {};
 }
 
 Status IndexPlan::resolve_columns(TABLE& table) {
-  if (column_names_.size() > max_columns || filter_names_.size() > max_columns) return Error::fld;
+  if (column_names_.size() > max_columns || filter_names_.size() > max_columns)
+    return Error::no_column;
   std::vector<std::uint16_t> numbers;
-  if (!find_columns(table, column_names_, numbers)) return Error::fld;
-  if (!find_columns(table, filter_names_, filter_columns_)) return Error::fld;
+  if (!find_columns(table, column_names_, numbers)) return Error::no_column;
+  if (!find_columns(table, filter_names_, filter_columns_)) return Error::no_column;
   columns_.clear();
   for (const std::uint16_t number : numbers) {
     columns_.push_back({choose_column_reader(*table.field[number], encoding_), number});

@@ -37,7 +37,7 @@ Range mirrored(Range range) {
 Status IndexScan::set_up(const IndexPlan& plan, OpenTable& opened,
                          const store::Selection& selection, std::uint64_t most_steps) {
   TABLE& table = *opened.table;
-  if (selection.key.size() > plan.key_parts()) return Error::kpnum;
+  if (selection.key.size() > plan.key_parts()) return Error::too_many_key_parts;
   if (!plan.is_ordered() &&
       (selection.range.bound != Bound::only || selection.key.size() != plan.key_parts())) {
     return Status::server(HA_ERR_WRONG_COMMAND);

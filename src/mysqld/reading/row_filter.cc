@@ -25,7 +25,7 @@ Status RowFilters::prepare(const IndexPlan& plan, TABLE& table,
   conditions_.clear();
   values_.clear();
   for (const store::Filter& filter : filters) {
-    if (filter.column >= plan.filter_columns().size()) return Error::filterfld;
+    if (filter.column >= plan.filter_columns().size()) return Error::no_filter_column;
     Condition condition{.field = table.field[plan.filter_columns()[filter.column]],
                         .kind = filter.kind,
                         .comparison = filter.comparison,
@@ -59,7 +59,7 @@ Status RowFilters::add_value(Condition& condition, const IndexPlan& plan,
     return {};
   }
   // JSON and geometry: a request cannot contain a value of these types.
-  if (server::is_blob(field)) return Error::filterblob;
+  if (server::is_blob(field)) return Error::unfilterable_column;
   const bool is_bit = field.real_type() == MYSQL_TYPE_BIT;
   condition.by = is_bit ? By::bits : By::image;
   condition.fit = store_comparable(field, value, plan.encoding());

@@ -142,7 +142,7 @@ Outcome TableStore::open_index(const store::IndexNames& names,
   auto known = plans_.find(plan_key_);
   if (known == plans_.end() &&
       (!server::is_name(names.database) || !server::is_name(names.table))) {
-    return Error::open_table;
+    return Error::no_table;
   }
   begin_work();
   if (!end_shared_statement().ok()) return Verdict::broken;

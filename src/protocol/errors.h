@@ -1,0 +1,120 @@
+// Errors: how HandlerSocket tells a status to its clients, and its own errors.
+//
+// The tables declare each reply text once. Clients compare these texts, so an old text is never
+// changed. Pure functions, for any thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace hs::protocol {
+
+// What is wrong with a request, or with who sends it.
+enum class Mistake : std::uint8_t {
+  none,
+  cmd,
+  stmtnum,
+  op,
+  klen,
+  modop,
+  readonly,
+  limit,
+  offset,
+  icol,
+  invalueslen,
+  filtertype,
+  filterfld,
+  filterop,
+  escape,
+  notimpl,
+  request_size,
+  max_waiting_bytes,
+  tls,
+  unauth,
+  authtype,
+  count_,
+};
+
+template <class Kind>
+struct ErrorInfo {
+  Kind error;
+  std::uint8_t code;  // the first token of the reply
+  std::string_view text;
+};
+
+// The text of the first three is their number, or none.
+inline constexpr std::array error_table{
+    ErrorInfo{Error::none, 0, ""},
+    ErrorInfo{Error::server, 1, ""},
+    ErrorInfo{Error::protocol, 2, ""},
+    ErrorInfo{Error::no_table, 1, "open_table"},
+    ErrorInfo{Error::locked_table, 1, "lock_tables"},
+    ErrorInfo{Error::no_index, 2, "idxnum"},
+    ErrorInfo{Error::no_column, 2, "fld"},
+    ErrorInfo{Error::too_many_key_parts, 2, "kpnum"},
+    ErrorInfo{Error::no_filter_column, 2, "filterfld"},
+    ErrorInfo{Error::unfilterable_column, 2, "filterblob"},
+    ErrorInfo{Error::max_request_time, 1, "max_request_time"},
+};
+
+inline constexpr std::array mistake_table{
+    ErrorInfo{Mistake::none, 0, ""},
+    ErrorInfo{Mistake::cmd, 2, "cmd"},
+    ErrorInfo{Mistake::stmtnum, 2, "stmtnum"},
+    ErrorInfo{Mistake::op, 2, "op"},
+    ErrorInfo{Mistake::klen, 2, "klen"},
+    ErrorInfo{Mistake::modop, 2, "modop"},
+    ErrorInfo{Mistake::readonly, 2, "readonly"},
+    ErrorInfo{Mistake::limit, 2, "limit"},
+    ErrorInfo{Mistake::offset, 2, "offset"},
+    ErrorInfo{Mistake::icol, 2, "icol"},
+    ErrorInfo{Mistake::invalueslen, 2, "invalueslen"},
+    ErrorInfo{Mistake::filtertype, 2, "filtertype"},
+    ErrorInfo{Mistake::filterfld, 2, "filterfld"},
+    ErrorInfo{Mistake::filterop, 2, "filterop"},
+    ErrorInfo{Mistake::escape, 2, "escape"},
+    ErrorInfo{Mistake::notimpl, 2, "notimpl"},
+    ErrorInfo{Mistake::request_size, 2, "request_size"},
+    ErrorInfo{Mistake::max_waiting_bytes, 1, "max_waiting_bytes"},
+    ErrorInfo{Mistake::tls, 3, "tls"},
+    ErrorInfo{Mistake::unauth, 3, "unauth"},
+    ErrorInfo{Mistake::authtype, 3, "authtype"},
+};
+
+constexpr Status status_of(Mistake mistake) {
+  return mistake == Mistake::none ? Status{}
+                                  : Status::protocol(static_cast<std::uint32_t>(mistake));
+}
+
+struct ErrorReply {
+  std::uint8_t code;
+  std::string_view text;  // empty: the status's number
+};
+
+constexpr ErrorReply reply_of(Status status) {
+  if (status.error() == Error::protocol) {
+    const auto& mistake = mistake_table[status.number()];
+    return {mistake.code, mistake.text};
+  }
+  const auto& error = error_table[static_cast<std::size_t>(status.error())];
+  return {error.code, error.text};
+}
+
+namespace detail {
+template <class Table>
+constexpr bool is_in_order(const Table& table) {
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (static_cast<std::size_t>(table[i].error) != i) return false;
+  }
+  return true;
+}
+}  // namespace detail
+static_assert(error_table.size() == static_cast<std::size_t>(Error::count_));
+static_assert(mistake_table.size() == static_cast<std::size_t>(Mistake::count_));
+static_assert(detail::is_in_order(error_table) && detail::is_in_order(mistake_table));
+
+}  // namespace hs::protocol
