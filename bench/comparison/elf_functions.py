@@ -1,7 +1,7 @@
 """Where the functions of a program without symbols begin.
 
 A stripped program still has a table for exceptions, .eh_frame_hdr, with the sorted beginnings of
-all functions. This reads just enough of ELF (64 bits, little-endian) to find it.
+all functions.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import bisect
 import struct
 from pathlib import Path
 
-LOAD = 1
-EH_FRAME_HEADER = 0x6474E550
+from elftools.common.exceptions import ELFError  # type: ignore[import-untyped,unused-ignore]
+from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped,unused-ignore]
+
 # Version 1. The numbers have four bytes; the table's are relative to the header itself.
 EXPECTED = (1, 0x1B, 0x03, 0x3B)
 
@@ -20,29 +21,31 @@ class Functions:
     def __init__(self, program: Path) -> None:
         """For any other kind of file it knows no functions."""
         self._starts: list[int] = []
-        data = program.read_bytes()
-        if data[:6] != b"\x7fELF\x02\x01":
-            return
-        (table,) = struct.unpack_from("<Q", data, 32)
-        size, count = struct.unpack_from("<HH", data, 54)
-        headers = [struct.unpack_from("<IIQQQQ", data, table + i * size) for i in range(count)]
+        with program.open("rb") as file:
+            try:
+                self._read(ELFFile(file))
+            except ELFError:
+                return
+
+    def _read(self, elf: ELFFile) -> None:
         # perf reports places in the file, the table has addresses in memory.
-        segments = [
-            (offset, address, length)
-            for kind, _, offset, address, _, length in headers
-            if kind == LOAD
+        loaded = [
+            (segment["p_vaddr"], segment["p_filesz"], segment["p_offset"])
+            for segment in elf.iter_segments("PT_LOAD")
         ]
-        for kind, _, offset, address, _, _ in headers:
-            if kind != EH_FRAME_HEADER or tuple(data[offset : offset + 4]) != EXPECTED:
+        for segment in elf.iter_segments("PT_GNU_EH_FRAME"):
+            data = segment.data()
+            if tuple(data[:4]) != EXPECTED:
                 continue
-            (functions,) = struct.unpack_from("<I", data, offset + 8)
-            pairs = struct.unpack_from(f"<{2 * functions}i", data, offset + 12)
-            for start in pairs[::2]:
-                self._starts += [
-                    address + start - memory + in_file
-                    for in_file, memory, length in segments
-                    if memory <= address + start < memory + length
-                ]
+            (functions,) = struct.unpack_from("<I", data, 8)
+            pairs = struct.unpack_from(f"<{2 * functions}i", data, 12)
+            table = segment["p_vaddr"]
+            self._starts += [
+                table + start - memory + in_file
+                for start in pairs[::2]
+                for memory, length, in_file in loaded
+                if memory <= table + start < memory + length
+            ]
         self._starts.sort()
 
     def start_of(self, place: int) -> int | None:
