@@ -45,7 +45,7 @@ def _heading(diff: Difference, place: str, width: int) -> Line:
     up = words.duration(diff.now.uptime * 1000)
     left = f"hs-top  {diff.now.server}, up {up}  {words.printable(place)}"
     clock = datetime.datetime.now().strftime("%H:%M:%S")
-    return [(words.fit(left, max(width - len(clock) - 1, 0)) + " " + clock, Style.TITLE)]
+    return [(words.fit(left, max(width - len(clock) - 2, 0)) + " " + clock, Style.TITLE)]
 
 
 def _work(diff: Difference) -> list[Line]:
