@@ -19,8 +19,7 @@ from .report import Report, against_sql
 from server_instance import ServerError  # isort: skip  (setup/)
 
 DOCUMENT = REPOSITORY / "docs" / "performance.md"
-# The document begins with the table of this server. The tables of the others, with all figures, are
-# at its end.
+# The document has the whole table of this server, and of the others what compares them with SQL.
 MAIN_SERVER = "mariadb-10.11"
 SERVERS = (MAIN_SERVER, "mariadb-11.8", "mysql-9.7")
 # Marks a result that does not replace that of a whole run.
@@ -119,13 +118,11 @@ def do_report(arguments: argparse.Namespace) -> None:
         raise BenchError("a quick run's figures are not for the documents")
     paths = {name: RESULTS / f"comparison-{name}.json" for name in SERVERS}
     reports = {name: Report.read(path) for name, path in paths.items() if path.exists()}
-    for name, report in reports.items():
-        is_main = name == MAIN_SERVER
-        fill_document(DOCUMENT, name, report.details() if is_main else report.appendix())
-        if is_main:
-            fill_document(DOCUMENT, "comparison", report.text())
-            fill_document(DOCUMENT, "bystanders", report.beside_greedy_clients())
-            fill_document(DOCUMENT, "defaults", report.as_it_comes())
+    if report := reports.get(MAIN_SERVER):
+        fill_document(DOCUMENT, "comparison", report.text())
+        fill_document(DOCUMENT, "cases", report.cases())
+        fill_document(DOCUMENT, "bystanders", report.beside_greedy_clients())
+        fill_document(DOCUMENT, "defaults", report.as_it_comes())
     fill_document(DOCUMENT, "servers", against_sql(list(reports.values())))
     print(f"== written: {relative(DOCUMENT)}")
 

@@ -10,8 +10,8 @@ import bisect
 import struct
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError  # type: ignore[import-untyped,unused-ignore]
-from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped,unused-ignore]
+from elftools.common.exceptions import ELFError  # type: ignore[import-not-found,unused-ignore]
+from elftools.elf.elffile import ELFFile  # type: ignore[import-not-found,unused-ignore]
 
 # Version 1. The numbers have four bytes; the table's are relative to the header itself.
 EXPECTED = (1, 0x1B, 0x03, 0x3B)

@@ -1,25 +1,25 @@
-"""The curves from their JSON: SVG with matplotlib, and a table of their numbers."""
+"""The curves from their JSON: a small picture with matplotlib, and a table of their numbers."""
 
 from __future__ import annotations
 
+import io
 import json
 import statistics
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl  # type: ignore[import-not-found,unused-ignore]
 from matplotlib.figure import Figure  # type: ignore[import-not-found,unused-ignore]
+from PIL import Image  # type: ignore[import-not-found,unused-ignore]
 
 from .load import Result
 from .markdown import table
 from .report import precise
 from .rounds import Measured
 
-# Text stays text in the SVG, and the same figures give the same file.
-mpl.rcParams["svg.fonttype"] = "none"
-mpl.rcParams["svg.hashsalt"] = "handlersocket"
-
+# Few dots and few colours: a picture has about 15 kB.
+DOTS_PER_INCH = 84
+COLOURS = 32
 SIZE = (9.0, 3.4)
 LABELS = {"ours": "this plugin", "original": "the original"}
 
@@ -62,8 +62,10 @@ def draw(name: str, curve: Mapping[str, Any], folder: Path) -> Path:
         axes.set_ylabel(label)
         axes.grid(visible=True, alpha=0.3)
         axes.legend()
-    path = folder / f"{name}.svg"
-    figure.savefig(path, metadata={"Date": None})
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=DOTS_PER_INCH)
+    path = folder / f"{name}.png"
+    Image.open(drawn).convert("RGB").quantize(COLOURS).save(path, optimize=True)
     return path
 
 

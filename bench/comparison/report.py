@@ -183,6 +183,14 @@ class Report:
             )
         return table(head, lines)
 
+    def cases(self) -> str:
+        """The same in short, for the document."""
+        lines = [
+            [name, *(precise(each) for each in (of.rate, of.cpu, of.p50, of.p99))]
+            for name, of in ((name, each.median) for name, each in self.measured.items())
+        ]
+        return table(["case", "requests/s", "server CPU, µs", "p50, µs", "p99, µs"], lines) + "\n"
+
     def beside(self) -> str:
         lines = [
             [name, precise(statistics.median(each)), span(each)]
