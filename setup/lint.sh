@@ -53,6 +53,8 @@ shell_scripts() {
   list_files .sh | xargs -r shellcheck --external-sources --source-path=SCRIPTDIR "${scripts[@]}"
 }
 
+container_style() { var/venv/bin/hadolint tools/container/Dockerfile; }
+
 python_style() {
   local style=() format=(--check)
   [[ $fix != --fix ]] || style=(--fix) format=()
@@ -76,6 +78,7 @@ setup/venv.sh setup/lint-requirements.txt
 
 check clang-format clang_format
 check shellcheck shell_scripts
+check hadolint container_style
 check ruff python_style
 check mypy python_types
 check clang-tidy clang_tidy "$name" ""

@@ -18,7 +18,8 @@ if [[ ! -d $volume/data ]]; then
   trap stop_starter EXIT
   trap 'exit 143' TERM
   mariadb-install-db --datadir="$volume/making" --auth-root-authentication-method=socket \
-    --auth-root-socket-user=mysql --skip-test-db >/dev/null
+    --auth-root-socket-user=mysql --skip-test-db --force >/tmp/making.log 2>&1 ||
+    { cat /tmp/making.log >&2 && exit 1; }
   # Clients of the plugin must not come before the files are executed.
   mariadbd --datadir="$volume/making" --socket="$socket" --skip-networking \
     --loose-handlersocket-port= --loose-handlersocket-port-wr= "$@" &

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,8 +30,8 @@ def options_of(files: list[Path]) -> dict[str, str]:
 
 
 def usual_options() -> dict[str, str]:
-    """The options of those usual files that are there."""
-    return options_of([file for file in USUAL_FILES if file.expanduser().is_file()])
+    """The options of those usual files that are there and may be read, as for other clients."""
+    return options_of([file for file in USUAL_FILES if os.access(file.expanduser(), os.R_OK)])
 
 
 def _lines(file: Path, depth: int) -> Iterator[tuple[str, str, str]]:
