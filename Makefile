@@ -20,7 +20,7 @@ help:
 	@echo "make lint      check format and style"
 	@echo "make install   put the plugin into this machine's own server"
 	@echo "make uninstall takes it away again"
-	@echo "make deb       build a Debian package, which builds the plugin anew when the server is upgraded"
+	@echo "make deb       build a Debian package, which builds the plugin again when the server is upgraded"
 	@echo "make test-deb  install, upgrade, remove and purge that package in clean Debian 12 and 13 trees (4 minutes or more)"
 	@echo "SERVER=NAME    mariadb-10.11 (the default), mariadb-11.8 or mysql-9.7"
 

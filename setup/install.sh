@@ -27,7 +27,7 @@ fits() {
   wanted=$(server_value "$name" package_version)
   if dpkg --compare-versions "$installed" gt "$wanted"; then
     die "this machine's server is $installed and var/servers/$name holds the older $wanted: remove that folder and run make install" \
-      "again; if it is got as old again, the headers of $installed are not to be had yet"
+      "again; if that gets the old version again, Debian has no headers of $installed yet"
   fi
   [[ $installed == "$wanted" ]] ||
     die "this machine's server is $installed and the plugin fits $wanted alone: bring the server to that version" \
