@@ -141,10 +141,36 @@ def test_the_audit_plugin_can_go(audited: ServerInstance) -> None:
             wait_until(lambda: sql.number(AUDIT_PLUGINS) == 0, "the audit plugin has gone", 3)
 
 
+def uses(server: ServerInstance, user: str) -> list[tuple[str, str, int]]:
+    """How a user has used a table of shop, and by which connection."""
+    log = (server.data_dir / "server_audit.log").read_text()
+    found = re.findall(rf",{user},[^,]*,(\d+),\d+,(READ|WRITE),shop,(\w+),", log)
+    return [(how, table, int(number)) for number, how, table in found]
+
+
 def test_tables_that_are_used(audited: ServerInstance) -> None:
+    """By the account, in each pass, with the number of the log-in."""
     with Wire(audited.hs_port_wr) as wire:
         assert wire.ask(LOG_IN) == b"0\t1"
         assert wire.ask(OPEN) == b"0\t1"
+        (number,) = [number for event, number, _ in trail(audited, "ann") if event == "CONNECT"]
         assert wire.ask(b"1\t=\t1\t7\t1\t0\t+\t1\n") == b"0\t1\t1"
-    log = (audited.data_dir / "server_audit.log").read_text()
-    assert re.search(r",handlersocket,[^,]*,\d+,\d+,WRITE,shop,t,", log)
+        assert uses(audited, "ann") == [("WRITE", "t", number)]
+        assert wire.ask(b"1\t=\t1\t7\n" * 3) == b"0\t1\t1"
+        wire.lines(2)
+        reads = uses(audited, "ann")[1:]
+        assert set(reads) == {("READ", "t", number)}
+        assert 1 <= len(reads) <= 3
+    assert uses(audited, "ben") == []
+
+
+def test_who_may_not_use_a_table_does_not(audited: ServerInstance) -> None:
+    with Sql(audited.socket) as sql:
+        sql.run("GRANT SELECT ON shop.* TO ben@localhost")
+    with Wire(audited.hs_port_wr) as wire:
+        assert wire.ask(LOG_IN.replace(b"ann", b"ben")) == b"0\t1"
+        assert wire.ask(OPEN) == b"0\t1"
+        assert wire.ask(b"1\t=\t1\t7\t1\t0\t+\t1\n") == b"1\t1\t1142"
+        assert uses(audited, "ben") == []
+        assert wire.ask(b"1\t=\t1\t7\n") == b"0\t1\t0"
+        assert [use[:2] for use in uses(audited, "ben")] == [("READ", "t")]

@@ -38,6 +38,7 @@ class Asked:
     sql: str
     filters: str = ""
     index: str = "PRIMARY"
+    table: str = "t"
 
 
 ASKED = {
@@ -136,7 +137,7 @@ def give(sql: Sql, grants: list[str]) -> None:
     sql.run(
         "DROP USER IF EXISTS app@localhost",
         "CREATE USER app@localhost",
-        *(f"GRANT {grant} TO app@localhost" for grant in grants),
+        *(f"GRANT {grant} TO {ACCOUNT}" for grant in grants),
     )
 
 
@@ -150,7 +151,7 @@ def fill(sql: Sql) -> None:
 
 def opening(number: int, asked: Asked) -> bytes:
     filters = f"\t{asked.filters}" if asked.filters else ""
-    return f"P\t{number}\tacc\tt\t{asked.index}\t{asked.columns}{filters}".encode()
+    return f"P\t{number}\tacc\t{asked.table}\t{asked.index}\t{asked.columns}{filters}".encode()
 
 
 def error_of(reply: bytes) -> int | None:
@@ -167,7 +168,7 @@ def in_sql(server: ServerInstance, asked: Asked) -> int | None:
     """How the request ends as SQL of the account. It leaves nothing behind."""
     with Sql(server.socket, user="app") as session:
         session.run("BEGIN")
-        name = asked.sql.replace(" t ", " acc.t ")
+        name = asked.sql.replace(f" {asked.table} ", f" acc.{asked.table} ")
         return session.error(name)
 
 
@@ -195,6 +196,129 @@ def test_every_request_ends_as_in_sql(
             again = error_of(opened) or error_of(other.ask(asked.line + b"\n"))
         assert again == found[name], name
     assert found == expected
+
+
+def compare(server: ServerInstance, sql: Sql, asked: dict[str, Asked], fill_table: str) -> None:
+    """Each request, on an index that is opened for it, against SQL."""
+    found = {}
+    expected = {}
+    for name, request in asked.items():
+        sql.run(*fill_table.split(";"))
+        expected[name] = in_sql(server, request)
+        sql.run(*fill_table.split(";"))
+        with Wire(server.hs_port_wr) as wire:
+            opened = wire.ask(opening(1, request) + b"\n")
+            found[name] = error_of(opened) or error_of(wire.ask(request.line + b"\n"))
+    assert found == expected
+
+
+OF_SEQUENCE: dict[str, list[str]] = {
+    "the table alone": [],
+    "SELECT on the sequence": ["SELECT ON acc.seq"],
+    "INSERT on the sequence": ["INSERT ON acc.seq"],
+    "both": ["SELECT, INSERT ON acc.seq"],
+    "the database": ["SELECT, INSERT ON acc.*"],
+    "everywhere": ["SELECT, INSERT ON *.*"],
+}
+NUMBERED = {
+    "insert": Asked(
+        "a,v", b"1\t+\t2\t7\t7", "INSERT INTO numbered (a, v) VALUES (7, 7)", table="numbered"
+    ),
+    "insert a number": Asked(
+        "a,v,n",
+        b"1\t+\t3\t8\t8\t8",
+        "INSERT INTO numbered (a, v, n) VALUES (8, 8, 8)",
+        table="numbered",
+    ),
+    "update": Asked(
+        "v", b"1\t=\t1\t1\t1\t0\tU\t5", "UPDATE numbered SET v = 5 WHERE a = 1", table="numbered"
+    ),
+    "find": Asked("v,n", b"1\t=\t1\t1", "SELECT v, n FROM numbered WHERE a = 1", table="numbered"),
+    "delete": Asked(
+        "v", b"1\t=\t1\t1\t1\t0\tD", "DELETE FROM numbered WHERE a = 1", table="numbered"
+    ),
+}
+
+
+@pytest.mark.skipif(ON_MYSQL, reason="only MariaDB has sequences")
+@pytest.mark.parametrize("grants", OF_SEQUENCE.values(), ids=OF_SEQUENCE.keys())
+def test_a_default_that_draws_from_a_sequence(
+    grants: list[str], server: ServerInstance, sql: Sql
+) -> None:
+    sql.run(
+        "CREATE OR REPLACE SEQUENCE acc.seq",
+        "CREATE OR REPLACE TABLE acc.numbered "
+        "(a INT PRIMARY KEY, v INT, n INT DEFAULT NEXTVAL(acc.seq))",
+    )
+    give(sql, ["ALL ON acc.numbered", *grants])
+    compare(
+        server, sql, NUMBERED, "DELETE FROM acc.numbered;INSERT INTO acc.numbered VALUES (1, 1, 1)"
+    )
+
+
+FUNCTIONAL = {
+    "by an expression": Asked(
+        "a", b"1\t=\t1\tone", "SELECT a FROM f WHERE LOWER(v) = 'one'", table="f", index="low"
+    ),
+    "by its first part": Asked(
+        "a", b"1\t=\t1\t1", "SELECT a FROM f WHERE w = 1", table="f", index="mixed"
+    ),
+    "by two parts": Asked(
+        "a",
+        b"1\t=\t2\t1\t2",
+        "SELECT a FROM f WHERE w = 1 AND (w + x) = 2",
+        table="f",
+        index="mixed",
+    ),
+    "a change": Asked(
+        "y",
+        b"1\t=\t1\tone\t1\t0\tU\t3",
+        "UPDATE f SET y = 3 WHERE LOWER(v) = 'one'",
+        table="f",
+        index="low",
+    ),
+}
+
+
+@pytest.mark.skipif(not ON_MYSQL, reason="only MySQL has functional indexes")
+@pytest.mark.parametrize(
+    "columns", ["a", "a, v", "v", "a, w", "a, x", "a, w, x", "a, y", "a, v, y"]
+)
+def test_a_functional_index(columns: str, server: ServerInstance, sql: Sql) -> None:
+    """SQL asks for the columns of the expression."""
+    sql.run(
+        "DROP TABLE IF EXISTS acc.f",
+        "CREATE TABLE acc.f (a INT PRIMARY KEY, v VARCHAR(20), w INT, x INT, y INT, "
+        "KEY low ((LOWER(v))), KEY mixed (w, (w + x)))",
+    )
+    give(sql, [f"SELECT ({columns}) ON acc.f", "UPDATE (y) ON acc.f"])
+    compare(
+        server, sql, FUNCTIONAL, "DELETE FROM acc.f;INSERT INTO acc.f VALUES (1, 'One', 1, 1, 1)"
+    )
+
+
+OF_PUBLIC: dict[str, str] = {
+    "global SELECT": "SELECT ON *.*",
+    "the database": "SELECT, INSERT, UPDATE, DELETE ON acc.*",
+    "SELECT": "SELECT ON acc.t",
+    "SELECT a, v": "SELECT (a, v) ON acc.t",
+    "UPDATE v": "UPDATE (v) ON acc.t",
+}
+
+
+@pytest.mark.skipif(ON_MYSQL, reason="only MariaDB has PUBLIC")
+@pytest.mark.parametrize("own", [[], ["SELECT (b) ON acc.t"], ["DELETE ON acc.t"]], ids=str)
+@pytest.mark.parametrize("of_public", OF_PUBLIC.values(), ids=OF_PUBLIC.keys())
+def test_what_everybody_may_do(
+    of_public: str, own: list[str], server: ServerInstance, sql: Sql
+) -> None:
+    give(sql, own)
+    sql.run(f"GRANT {of_public} TO PUBLIC")
+    rows = "DELETE FROM acc.t;INSERT INTO acc.t VALUES (1, 1, 'one', 1), (6, 6, 'six', 6)"
+    try:
+        compare(server, sql, ASKED, rows)
+    finally:
+        sql.run(f"REVOKE {of_public} FROM PUBLIC")
 
 
 def test_an_account_sees_only_tables_of_which_it_may_do_something(sql: Sql, wire: Wire) -> None:

@@ -39,7 +39,11 @@ void ask_about_columns(AccountContext& context, const AskedNames& names, Permiss
   permissions.selectable = leading(Privilege::select, permissions.select, names.columns);
   permissions.rows = permissions.selectable == names.columns.size();
   const Extent select = permissions.select;
-  permissions.key_parts = count_leading(context, Privilege::select, select, names.key_columns);
+  permissions.key_parts = 0;
+  for (const std::vector<std::string>& part : names.key_columns) {
+    if (count_leading(context, Privilege::select, select, part) != part.size()) break;
+    ++permissions.key_parts;
+  }
   permissions.filters.clear();
   for (const std::string& name : names.filter_columns) {
     permissions.filters.push_back(
@@ -55,31 +59,51 @@ bool is_to_be_logged(Account::Role role) {
   return lines[static_cast<std::size_t>(role)].is_due(static_cast<std::uint64_t>(now.count()));
 }
 
+store::Outcome outcome_of(AccountContext::Begun begun, const Account& account) {
+  switch (begun) {
+    case AccountContext::Begun::ready: return {};
+    case AccountContext::Begun::busy: return store::Verdict::blocked;
+    case AccountContext::Begun::unknown: break;
+  }
+  if (is_to_be_logged(account.role())) {
+    server::log_warning("handlersocket: there is no account '" + account.user() + "'@'" +
+                        account.host() + "', as which clients would act");
+  }
+  return no_such_account;
+}
+
 }  // namespace
 
 store::Outcome Privileges::ask(const Account& account, const AskedNames& names,
                                Permissions& permissions) {
-  const auto number = static_cast<std::size_t>(account.role());
-  std::unique_ptr<AccountContext>& context = contexts_[number];
-  if (context == nullptr) context = AccountContext::make(thd_, account.user(), account.host());
-  switch (context->begin(account.logged_in(), names.database, names.table)) {
-    case AccountContext::Begun::ready: break;
-    case AccountContext::Begun::busy: return store::Verdict::blocked;
-    case AccountContext::Begun::unknown:
-      if (is_to_be_logged(account.role())) {
-        server::log_warning("handlersocket: there is no account '" + account.user() + "'@'" +
-                            account.host() + "', as which clients would act");
-      }
-      return no_such_account;
-  }
+  AccountContext& context = context_of(account);
+  const store::Outcome begun =
+      outcome_of(context.begin(account.logged_in(), names.database, names.table), account);
+  if (!begun.ok()) return begun;
   try {
-    permissions.everything = context->has_every_privilege();
-    if (!permissions.everything) ask_about_columns(*context, names, permissions);
+    permissions.everything = context.has_every_privilege();
+    if (!permissions.everything) ask_about_columns(context, names, permissions);
   } catch (...) {  // no memory for an answer
-    context->end();
+    context.end();
     throw;
   }
-  return context->end() ? store::Outcome{} : store::Verdict::blocked;
+  return context.end() ? store::Outcome{} : store::Verdict::blocked;
+}
+
+store::Outcome Privileges::act(const Account& account) {
+  return outcome_of(context_of(account).act(account.logged_in()), account);
+}
+
+void Privileges::stop_acting(const Account& account) { context_of(account).stop_acting(); }
+
+void Privileges::tell_of_access(const Account& account, TABLE& table, bool writes) {
+  context_of(account).tell_of_access(account.logged_in(), table, writes);
+}
+
+AccountContext& Privileges::context_of(const Account& account) {
+  std::unique_ptr<AccountContext>& context = contexts_[static_cast<std::size_t>(account.role())];
+  if (context == nullptr) context = AccountContext::make(thd_, account.user(), account.host());
+  return *context;
 }
 
 }  // namespace hs::mysqld

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "mysqld/accounts/account.h"
 #include "mysqld/accounts/permissions.h"
@@ -21,7 +22,7 @@ struct AskedNames {
   const std::string& table;
   std::span<const std::string> columns{};
   std::span<const std::string> filter_columns{};
-  std::span<const std::string> key_columns{};
+  std::span<const std::vector<std::string>> key_columns{};  // of each part
 };
 
 class Privileges {
@@ -31,7 +32,19 @@ class Privileges {
   // `blocked` if the server cannot be asked now; an error if there is no such account.
   store::Outcome ask(const Account& account, const AskedNames& names, Permissions& permissions);
 
+  // Makes the THD act as the account, for what asks who the user is. An error if there is no such
+  // account, `blocked` if the server cannot be asked now. Otherwise stop_acting() has to be called,
+  // and no question may be asked before.
+  store::Outcome act(const Account& account);
+  void stop_acting(const Account& account);
+
+  // Tells the server's audit trail that the account uses a table. If there is no such account, or
+  // the server cannot be asked now, it is not told.
+  void tell_of_access(const Account& account, TABLE& table, bool writes);
+
  private:
+  server::AccountContext& context_of(const Account& account);
+
   THD* thd_;
   std::array<std::unique_ptr<server::AccountContext>, Account::roles> contexts_;
 };

@@ -71,11 +71,18 @@ bool is_given(Option option) {
                          : text_option(option) != info.default_text;
 }
 
+// The server copies both names into a buffer of a fixed size when it is asked for privileges, and
+// MariaDB does not look whether they fit.
+constexpr std::size_t longest_account = 384;
+
 bool is_account(Option option) {
   const std::string_view text = text_option(option);
   const std::size_t at = text.rfind('@');
-  if (text.empty() || (at != std::string_view::npos && at + 1 < text.size())) return true;
-  refuse(name_of(option) + " is '" + std::string(text) + "': an account is user@host");
+  const bool is_name = at != std::string_view::npos && at + 1 < text.size();
+  const bool is_short = at <= USERNAME_LENGTH && text.size() <= longest_account;
+  if (text.empty() || (is_name && is_short)) return true;
+  refuse(name_of(option) + " is '" + std::string(text) +
+         "': " + (is_name ? "no account has so long a name" : "an account is user@host"));
   return false;
 }
 

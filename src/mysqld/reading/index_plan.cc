@@ -156,7 +156,7 @@ void IndexPlan::choose_access(TABLE& table) {
                     .is_prefix = is_prefix,
                     .descends = (part.key_part_flag & HA_REVERSE_SORT) != 0,
                     .store_length = part.store_length});
-    key_names_.emplace_back(server::name_of(column));
+    key_names_.push_back(server::columns_of_key_part(table, column));
     has_prefix_parts_ |= is_prefix;
     nullable |= part.null_bit != 0;
   }

@@ -39,6 +39,9 @@ struct PlanPermissions : Permissions {
   std::uint64_t asked_in = 0;            // counted by the store
   std::uint64_t account = 0;             // its number
   unsigned long long table_version = 0;  // the plan's at that time
+  // counted in the same way: when the audit trail was told that the account uses the table
+  std::uint64_t told_of_reads_in = 0;
+  std::uint64_t told_of_writes_in = 0;
 };
 
 class IndexPlan final : public store::Index {
@@ -129,7 +132,7 @@ class IndexPlan final : public store::Index {
   bool covering_ = false;
   std::vector<store::Column> columns_;
   std::vector<PlannedKeyPart> key_;
-  std::vector<std::string> key_names_;
+  std::vector<std::vector<std::string>> key_names_;  // of each part
   std::vector<std::uint16_t> filter_columns_;
   std::uint32_t position_parts_ = 0;
   std::uint32_t position_length_ = 0;

@@ -11,6 +11,7 @@
 #include <string>
 
 class THD;
+struct TABLE;
 
 namespace hs::mysqld::server {
 class LoggedIn;
@@ -50,6 +51,15 @@ class AccountContext {
                       const std::string& table) = 0;
   // False: meanwhile another session has begun to change privileges, and the answers are worthless.
   virtual bool end() = 0;
+
+  // Until stop_acting(), the THD acts as the account for expressions and triggers that ask who the
+  // user is: CURRENT_USER() is the account, and USER() has the client's host if it has logged in. No
+  // question may be asked meanwhile. Without `ready` there is nothing to stop.
+  virtual Begun act(LoggedIn* logged_in) = 0;
+  virtual void stop_acting() = 0;
+
+  // Tells the audit trail that the account uses a table, if the trail has such events.
+  virtual void tell_of_access(LoggedIn* logged_in, TABLE& table, bool writes) = 0;
 
   virtual bool has_every_privilege() = 0;
   virtual Extent extent(Privilege privilege) = 0;

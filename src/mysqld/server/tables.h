@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace hs::mysqld::server {
 
@@ -49,6 +51,21 @@ inline void note_unsafe_change(THD* thd);
 // How many files the server may have open by its own settings: the sockets of its sessions, and two
 // files for each table in its cache.
 inline std::uint64_t most_open_files();
+
+// Whether expressions of the table (defaults, virtual columns), or its triggers, may ask who the user
+// is: when a row is changed, and when one is read.
+inline bool asks_for_user(const TABLE& table);
+inline bool asks_for_user_to_read(const TABLE& table);
+// Makes the expressions ask again, as another user acts now. False: an error was raised.
+inline bool forget_user(THD* thd, TABLE& table);
+// Whether the user who acts may draw from the sequences of the table's defaults. False: an error was
+// raised.
+inline bool may_use_sequences(THD* thd, TABLE& table);
+// The columns that SQL would name to use a key part: the column itself, or those of an expression.
+inline std::vector<std::string> columns_of_key_part(const TABLE& table, const Field& part);
+
+// Whether the server's audit trail wants to know which tables are used.
+inline bool audits_tables();
 
 // SQL's query cache must forget its results from this table.
 inline void forget_cached_results(THD* thd, TABLE& table);

@@ -63,6 +63,8 @@ class TableStore final : public store::Store {
   // asked again when others have joined the pass, and when the plan has been resolved for another
   // version of its table.
   store::Outcome permissions_of(const store::IndexUse& use, const Permissions*& permissions);
+  // Tells the server's audit trail that the caller uses the table.
+  void tell_of_access(const store::IndexUse& use, TABLE& table, bool writes);
   // Whether the caller may make a request, which `check` compares with the permissions.
   template <class Check>
   store::Outcome may(const store::IndexUse& use, Check check) {
@@ -91,8 +93,8 @@ class TableStore final : public store::Store {
   bool append_row(const store::IndexUse& use, TABLE& table, Buffer& out);
 
   template <class SetUp, class IsOneRow, class Execute>
-  store::Outcome run_write(IndexPlan& plan, Purpose purpose, SetUp set_up, IsOneRow is_one_row,
-                           Execute execute);
+  store::Outcome run_write(const store::IndexUse& use, Purpose purpose, SetUp set_up,
+                           IsOneRow is_one_row, Execute execute);
   store::Outcome begin_write(TableSlot& slot, Purpose purpose);
   store::Outcome leave_undone(store::Outcome outcome);
   store::Outcome end_write(const OpenTable& opened, Status status, bool executed);

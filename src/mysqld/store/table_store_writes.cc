@@ -7,6 +7,7 @@
 
 #include "mysqld/server/api.h"
 #include "mysqld/server/table_opening.h"
+#include "mysqld/store/acting.h"
 #include "mysqld/store/table_store.h"
 
 namespace hs::mysqld {
@@ -60,6 +61,11 @@ Outcome put_off(Status status, bool can_ask) {
   return refused || can_ask ? Outcome::by_row(Verdict::blocked, lock_wait_ended) : for_streamer;
 }
 
+// What a question about an account has answered, as the status of a write that has done nothing.
+Status status_of(Outcome asked) {
+  return asked.answered() ? asked.status() : Status::server(HA_ERR_TABLE_DEF_CHANGED);
+}
+
 }  // namespace
 
 // Runs one write as a statement. The statement is begun and executed, and then it becomes part of
@@ -73,9 +79,9 @@ Outcome put_off(Status status, bool can_ask) {
 // streamer executes it, because a streamer can wait. A worker would give up at a locked row, half
 // way through the write.
 template <class SetUp, class IsOneRow, class Execute>
-Outcome TableStore::run_write(IndexPlan& plan, Purpose purpose, SetUp set_up, IsOneRow is_one_row,
-                              Execute execute) {
-  TableSlot& slot = plan.slot();
+Outcome TableStore::run_write(const store::IndexUse& use, Purpose purpose, SetUp set_up,
+                              IsOneRow is_one_row, Execute execute) {
+  TableSlot& slot = static_cast<IndexPlan&>(use.index()).slot();
   OpenTable& opened = slot.writer;
   begin_work();
   begin_transaction();
@@ -96,11 +102,23 @@ Outcome TableStore::run_write(IndexPlan& plan, Purpose purpose, SetUp set_up, Is
     status = set_up(opened);
   }
   writer_.begin();
-  const bool executes = status.ok();
+  bool executes = status.ok();
   if (executes) {
-    WatchedWrite watched(host_, opened.can_undo);
-    status = execute(opened);
-    if (watched.end() && !status.ok()) status = lock_wait_ended;
+    if (server::audits_tables()) [[unlikely]]
+      tell_of_access(use, *opened.table, true);
+    const Acting acting(privileges_, use.caller(), host_.thd(), *opened.table,
+                        server::asks_for_user(*opened.table));
+    status = status_of(acting.outcome());
+    if (status.ok() && acting && purpose == Purpose::insert &&
+        !server::may_use_sequences(host_.thd(), *opened.table)) {
+      status = writer_.failure(0);
+    }
+    executes = status.ok();
+    if (executes) {
+      WatchedWrite watched(host_, opened.can_undo);
+      status = execute(opened);
+      if (watched.end() && !status.ok()) status = lock_wait_ended;
+    }
   }
   if (!server::has_transactions(*opened.table)) server::note_unsafe_change(host_.thd());
   if (status.ok()) server::forget_cached_results(host_.thd(), *opened.table);
@@ -215,7 +233,7 @@ Outcome TableStore::insert(store::IndexUse& use, const store::Insert& row,
     counters_.add(Counter::rows_changed);
     return {};
   };
-  return run_write(plan, Purpose::insert, set_up, is_one_row, execute);
+  return run_write(use, Purpose::insert, set_up, is_one_row, execute);
 }
 
 Outcome TableStore::modify(store::IndexUse& use, const store::Selection& selection,
@@ -234,8 +252,7 @@ Outcome TableStore::modify(store::IndexUse& use, const store::Selection& selecti
                                                 change.erases() ? 0 : change.values.size());
     if (!status.ok() || (allowed.ok() && plan.table_version() == version)) [[likely]]
       return status;
-    const Outcome now = may(use, check);
-    return now.answered() ? now.status() : Status::server(HA_ERR_TABLE_DEF_CHANGED);
+    return status_of(may(use, check));
   };
   const auto is_one_row = [&](const OpenTable& opened) {
     return selection.range.bound == store::Bound::only && selection.in.values.empty() &&
@@ -245,7 +262,7 @@ Outcome TableStore::modify(store::IndexUse& use, const store::Selection& selecti
   const Modification work{use, selection, change, out, changed};
   const auto execute = [&](OpenTable& opened) { return modify_rows(work, opened); };
   const std::size_t begin = out.size();
-  const Outcome outcome = run_write(plan, purpose_of(change), set_up, is_one_row, execute);
+  const Outcome outcome = run_write(use, purpose_of(change), set_up, is_one_row, execute);
   if (!outcome.ok()) out.truncate(begin);
   return outcome;
 }

@@ -31,11 +31,7 @@ class Context final : public AccountContext {
   // Other sessions may look at the THD's context at any time (SHOW PROCESSLIST). So what it points
   // to stays where it is.
   Begun begin(LoggedIn* logged_in, const std::string& database, const std::string& table) override {
-    if (logged_in != nullptr) {
-      become(static_cast<LoggedInAccount*>(logged_in)->context());
-    } else if (!look_up()) {
-      return Begun::unknown;
-    }
+    if (!find(logged_in)) return Begun::unknown;
     database_ = database;
     table_ = table;
     const LEX_CSTRING database_name{database_.c_str(), database_.size()};
@@ -50,6 +46,40 @@ class Context final : public AccountContext {
     thd_->security_ctx = before_;
     thd_proc_info(thd_, state_);
     return true;
+  }
+
+  // USER() asks the THD's main context.
+  Begun act(LoggedIn* logged_in) override {
+    if (!find(logged_in)) return Begun::unknown;
+    Security_context& main = thd_->main_security_ctx;
+    main_user_ = main.user;
+    main_host_ = main.host_or_ip;
+    main.user = logged_in != nullptr ? context_.user : user_.c_str();
+    main.host_or_ip = logged_in != nullptr ? context_.host_or_ip : host_.c_str();
+    before_ = thd_->security_ctx;
+    thd_->security_ctx = &context_;
+    return Begun::ready;
+  }
+  void stop_acting() override {
+    thd_->security_ctx = before_;
+    thd_->main_security_ctx.user = main_user_;
+    thd_->main_security_ctx.host_or_ip = main_host_;
+  }
+
+  // For a client that has logged in, with the number of its log-in.
+  void tell_of_access(LoggedIn* logged_in, TABLE& table, bool writes) override {
+    if (!find(logged_in)) return;
+    const bool has_client = logged_in != nullptr;
+    const my_thread_id id =
+        has_client ? static_cast<LoggedInAccount*>(logged_in)->id() : thd_->thread_id;
+    const char* const user = has_client ? context_.user : user_.c_str();
+    const char* const host = has_client ? context_.host : host_.c_str();
+    Security_context* const before = thd_->security_ctx;
+    thd_->security_ctx = &context_;
+    mysql_audit_external_lock_ex(thd_, id, user, host != nullptr ? host : "",
+                                 has_client && context_.ip != nullptr ? context_.ip : "",
+                                 thd_->query_id, table.s, writes ? F_WRLCK : F_RDLCK);
+    thd_->security_ctx = before;
   }
 
   bool has_every_privilege() override {
@@ -71,6 +101,13 @@ class Context final : public AccountContext {
   }
 
  private:
+  // False: there is no such account.
+  bool find(LoggedIn* logged_in) {
+    if (logged_in == nullptr) return look_up();
+    become(static_cast<LoggedInAccount*>(logged_in)->context());
+    return true;
+  }
+
   using Text = std::array<char, std::max<std::size_t>(USERNAME_LENGTH, MAX_HOSTNAME) + 1>;
 
   // Never more than there is room for, and always with a zero byte at the end.
@@ -126,6 +163,8 @@ class Context final : public AccountContext {
   Security_context context_;
   Security_context* before_ = nullptr;
   const char* state_ = nullptr;
+  const char* main_user_ = nullptr;
+  const char* main_host_ = nullptr;
   TABLE_LIST request_;
 };
 

@@ -74,6 +74,31 @@ inline std::uint64_t most_open_files() {
   return max_connections + extra_max_connections + 2 * tc_size + logs_and_the_like;
 }
 
+// The server binds such an expression to a user when it opens the table for a session.
+inline bool asks_for_user(const TABLE& table) {
+  return table.triggers != nullptr || table.internal_tables != nullptr ||
+         asks_for_user_to_read(table);
+}
+
+inline bool asks_for_user_to_read(const TABLE& table) {
+  return table.vcol_refix_list.elements != 0;
+}
+
+inline bool forget_user(THD* thd, TABLE& table) {
+  return !asks_for_user_to_read(table) ||
+         !(table.vcol_cleanup_expr(thd) || table.vcol_fix_expr(thd));
+}
+
+inline bool may_use_sequences(THD* thd, TABLE& table) {
+  return !table.check_sequence_privileges(thd);
+}
+
+inline std::vector<std::string> columns_of_key_part(const TABLE& /*table*/, const Field& part) {
+  return {std::string(name_of(part))};
+}
+
+inline bool audits_tables() { return mysql_audit_table_enabled(); }
+
 inline void forget_cached_results(THD* thd, TABLE& table) {
   query_cache_invalidate3(thd, &table, 1);
 }

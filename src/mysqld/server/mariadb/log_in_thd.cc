@@ -1,5 +1,6 @@
 #include "mysqld/server/log_in_thd.h"
 
+#include <cstring>
 #include <string>
 
 #include "mysqld/server/mariadb/logged_in.h"
@@ -10,19 +11,26 @@ namespace {
 std::string text(const char* chars) { return chars == nullptr ? "" : chars; }
 unsigned length(const std::string& text) { return static_cast<unsigned>(text.size()); }
 
-// What an audit plugin is told when a client has gone.
-class AuditedDeparture final : public Departure {
+// What an audit plugin is told when a client has gone, and what the general log has of it.
+class LoggedDeparture final : public Departure {
  public:
-  AuditedDeparture(const Security_context& who, my_thread_id id)
+  LoggedDeparture(const Security_context& who, my_thread_id id)
       : id_(id),
         user_(text(who.user)),
         priv_user_(who.priv_user),
+        priv_host_(who.priv_host),
         external_user_(text(who.external_user)),
         proxy_user_(who.proxy_user),
         host_(text(who.host)),
         ip_(text(who.ip)) {}
 
   void tell() const override {
+    if (mysql_audit_connection_enabled()) tell_audit();
+    if (opt_log) write_general_log();
+  }
+
+ private:
+  void tell_audit() const {
     mysql_event_connection event{};
     event.event_subclass = MYSQL_AUDIT_CONNECTION_DISCONNECT;
     event.thread_id = static_cast<unsigned long>(id_);
@@ -43,15 +51,43 @@ class AuditedDeparture final : public Departure {
     mysql_audit_release(current_thd);
   }
 
- private:
+  // The log takes the client and its number from a THD.
+  void write_general_log() const {
+    THD* const before = current_thd;
+    THD* const thd = new THD(id_);
+    thd->thread_stack = before->thread_stack;
+    thd->store_globals();
+    Security_context& who = thd->main_security_ctx;
+    who.user = user_.c_str();
+    who.host = who.host_or_ip = host_.empty() ? ip_.c_str() : host_.c_str();
+    who.ip = ip_.c_str();
+    std::strncpy(who.priv_user, priv_user_.c_str(), sizeof(who.priv_user) - 1);
+    std::strncpy(who.priv_host, priv_host_.c_str(), sizeof(who.priv_host) - 1);
+    general_log_print(thd, COM_QUIT, NullS);
+    who.init();
+    delete thd;
+    before->store_globals();
+  }
+
   const my_thread_id id_;
   const std::string user_;
   const std::string priv_user_;
+  const std::string priv_host_;
   const std::string external_user_;
   const std::string proxy_user_;
   const std::string host_;
   const std::string ip_;
 };
+
+PSI_thread_key thread_key() {
+  static const PSI_thread_key registered = [] {
+    PSI_thread_key key = 0;
+    PSI_thread_info thread{&key, "log_in", 0};
+    mysql_thread_register("handlersocket", &thread, 1);
+    return key;
+  }();
+  return registered;
+}
 
 }  // namespace
 
@@ -61,8 +97,12 @@ void keep_open(Vio& vio) {
   vio.vioblocking = [](Vio*, my_bool, my_bool*) { return 0; };
 }
 
+// performance_schema counts accounts, users and hosts by the server's threads, so a log-in looks
+// like one.
 LogInThd::LogInThd(const Client& client, Vio* vio)
     : before_(current_thd), thd_(new THD(next_thread_id())) {
+  PSI_CALL_set_thread(PSI_CALL_new_thread(thread_key(), thd_, thd_->thread_id));
+  thd_->set_psi(PSI_CALL_get_thread());
   thd_->thread_stack = reinterpret_cast<char*>(this);
   thd_->store_globals();
   my_net_init(&thd_->net, vio, thd_, MYF(MY_THREAD_SPECIFIC));
@@ -75,10 +115,14 @@ LogInThd::~LogInThd() {
   // The audit trail has been told that it began, also if it was refused after the password.
   if (!is_taken_) mysql_audit_notify_connection_disconnect(thd_, 0);
   end_connection(thd_);
+  // A refused log-in is counted as when the session of a refused client ends.
+  if (!is_taken_ && thd_->userstat_running) update_global_user_stats(thd_, true, time(nullptr));
+  mysql_audit_release(thd_);
   // Not sooner: the statistics of users name the account at its end.
   if (is_taken_) thd_->main_security_ctx.init();
   server_threads.erase(thd_);
   delete thd_;
+  PSI_CALL_delete_current_thread();
   if (before_ != nullptr) before_->store_globals();
 }
 
@@ -93,8 +137,8 @@ std::unique_ptr<LoggedIn> LogInThd::take_account() {
 }
 
 std::unique_ptr<Departure> LoggedInAccount::departure() const {
-  if (!mysql_audit_connection_enabled()) return nullptr;
-  return std::make_unique<AuditedDeparture>(context_, id_);
+  if (!mysql_audit_connection_enabled() && !opt_log) return nullptr;
+  return std::make_unique<LoggedDeparture>(context_, id_);
 }
 
 }  // namespace hs::mysqld::server

@@ -20,6 +20,7 @@ class LoggedInAccount final : public LoggedIn {
   }
 
   const Security_context& context() const { return context_; }
+  my_thread_id id() const { return id_; }
   std::unique_ptr<Departure> departure() const override;
 
  private:

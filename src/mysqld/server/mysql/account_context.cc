@@ -32,25 +32,14 @@ class Context final : public AccountContext {
       : thd_(thd), user_(user), host_(host) {}
 
   Begun begin(LoggedIn* logged_in, const std::string& database, const std::string& table) override {
-    is_busy_ = false;
-    if (!lock()) return Begun::busy;
-    Security_context* acting = &context_;
-    if (logged_in != nullptr) {
-      acting = &static_cast<LoggedInAccount*>(logged_in)->context();
-      acting->checkout_access_maps();
-    } else if (!look_up()) {
-      unlock();
-      return Begun::unknown;
-    }
-    unlock();
+    if (const Begun found = find(logged_in); found != Begun::ready) return found;
     database_ = database;
     table_ = table;
     request_.emplace(database_.c_str(), database_.size(), table_.c_str(), table_.size(), TL_READ,
                      MDL_SHARED_READ);
     state_ = thd_->proc_info();  // the server shows one of its own while it is asked
     before_ = thd_->security_context();
-    thd_->set_security_context(acting);
-    acting_ = acting;
+    thd_->set_security_context(acting_);
     return Begun::ready;
   }
   bool end() override {
@@ -59,6 +48,36 @@ class Context final : public AccountContext {
     thd_->set_proc_info(state_);
     return !is_busy_;
   }
+
+  // USER() asks the THD's main context. Other sessions look at the one that is set, so the main one
+  // is changed only while it is not.
+  Begun act(LoggedIn* logged_in) override {
+    if (const Begun found = find(logged_in); found != Begun::ready) return found;
+    before_ = thd_->security_context();
+    thd_->set_security_context(acting_);
+    Security_context& main = thd_->m_main_security_ctx;
+    const LEX_CSTRING user = main.user();
+    main_user_.assign(user.str, user.length);
+    if (logged_in != nullptr) {
+      const LEX_CSTRING client = acting_->user();
+      const LEX_CSTRING client_host = acting_->host_or_ip();
+      main.assign_user(client.str, client.length);
+      main.set_host_or_ip_ptr(client_host.str, client_host.length);
+    } else {
+      main.assign_user(user_.data(), user_.size());
+      main.set_host_or_ip_ptr(host_.data(), host_.size());
+    }
+    return Begun::ready;
+  }
+  void stop_acting() override {
+    Security_context& main = thd_->m_main_security_ctx;
+    main.assign_user(main_user_.data(), main_user_.size());
+    main.set_host_or_ip_ptr("", 0);
+    thd_->set_security_context(before_);
+  }
+
+  // MySQL's audit has no such events from the engines.
+  void tell_of_access(LoggedIn* /*logged_in*/, TABLE& /*table*/, bool /*writes*/) override {}
 
   bool has_every_privilege() override {
     return extent_of(SELECT_ACL | INSERT_ACL | UPDATE_ACL | DELETE_ACL) == Extent::all;
@@ -74,6 +93,22 @@ class Context final : public AccountContext {
   }
 
  private:
+  // Whoever has the account's name or log-in is `acting_` then.
+  Begun find(LoggedIn* logged_in) {
+    is_busy_ = false;
+    if (!lock()) return Begun::busy;
+    acting_ = &context_;
+    bool known = true;
+    if (logged_in != nullptr) {
+      acting_ = &static_cast<LoggedInAccount*>(logged_in)->context();
+      acting_->checkout_access_maps();
+    } else {
+      known = look_up();
+    }
+    unlock();
+    return known ? Begun::ready : Begun::unknown;
+  }
+
   // GRANT has this lock for as long as its writing to the disk takes. The server's questions take
   // it, too, and would answer "no" if they could not have it at once. So it is taken before each
   // question. A question that ends may have given it back.
@@ -116,6 +151,7 @@ class Context final : public AccountContext {
   const std::string host_;
   std::string database_;
   std::string table_;
+  std::string main_user_;
   Security_context context_;
   Security_context* acting_ = nullptr;
   Security_context* before_ = nullptr;

@@ -23,6 +23,7 @@
 #include <sql/dd/dictionary.h>
 #include <sql/dd/types/abstract_table.h>
 #include <sql/error_handler.h>
+#include <sql/conn_handler/connection_handler_manager.h>
 #include <sql/conn_handler/init_net_server_extension.h>
 #include <sql/field.h>
 #include <sql/handler.h>

@@ -69,6 +69,37 @@ inline std::uint64_t most_open_files() {
 }
 
 // MySQL has no query cache.
+// A generated column must not ask for the user, but a default may.
+inline bool asks_for_user(const TABLE& table) {
+  return table.triggers != nullptr || table.gen_def_fields_ptr != nullptr;
+}
+
+inline bool asks_for_user_to_read(const TABLE& /*table*/) { return false; }
+
+// Such an expression keeps its value until it is cleaned up.
+inline bool forget_user(THD* thd, TABLE& table) {
+  if (table.gen_def_fields_ptr == nullptr) return true;
+  table.cleanup_value_generator_items();
+  table.bind_value_generators_to_fields();
+  return !thd->is_error();
+}
+
+// MySQL has no sequences.
+inline bool may_use_sequences(THD* /*thd*/, TABLE& /*table*/) { return true; }
+
+// A functional index has a hidden column for its expression.
+inline std::vector<std::string> columns_of_key_part(const TABLE& table, const Field& part) {
+  if (!part.is_field_for_functional_index()) return {std::string(name_of(part))};
+  std::vector<std::string> names;
+  for (unsigned i = 0; i < table.s->fields; ++i) {
+    if (bitmap_is_set(&part.gcol_info->base_columns_map, i))
+      names.emplace_back(name_of(*table.field[i]));
+  }
+  return names;
+}
+
+inline bool audits_tables() { return false; }
+
 inline void forget_cached_results(THD* /*thd*/, TABLE& /*table*/) {}
 
 }  // namespace hs::mysqld::server

@@ -9,10 +9,11 @@ namespace hs::mysqld::server {
 class LoggedInAccount final : public LoggedIn {
  public:
   // Copies the context, and takes the place. Null: none is counted.
-  LoggedInAccount(Security_context& context, USER_CONN* place)
+  LoggedInAccount(Security_context& context, USER_CONN* place, my_thread_id id)
       : LoggedIn(context.priv_user().str, context.priv_host().str),
         context_(context),
-        place_(place) {
+        place_(place),
+        id_(id) {
     // A copy has no roles.
     for (const auto& [user, host] : *context.get_active_roles())
       context_.activate_role(user, host, false);
@@ -23,10 +24,12 @@ class LoggedInAccount final : public LoggedIn {
   }
 
   Security_context& context() { return context_; }
+  std::unique_ptr<Departure> departure() const override;
 
  private:
   Security_context context_;
   USER_CONN* const place_;
+  const my_thread_id id_;  // of its log-in, by which the logs know the connection
 };
 
 }  // namespace hs::mysqld::server
