@@ -38,7 +38,9 @@ enum class Option : std::uint8_t {
   character_set,
   max_connections,
   max_unauthenticated,
+  max_wrong_log_ins,
   log_in_timeout,
+  max_open_indexes,
   max_request_size,
   max_waiting_bytes,
   max_request_time,
@@ -161,9 +163,14 @@ inline constexpr std::array option_table{
     detail::live_number(Option::max_unauthenticated, "max_unauthenticated", 1000, 1, 1000000,
                         "Most connections at a time of one address that have not logged in, of the "
                         "read port and of the write port each"),
+    detail::live_number(Option::max_wrong_log_ins, "max_wrong_log_ins", 100, 1, 1000000,
+                        "Wrong secrets and passwords a second from one address; whoever gives more "
+                        "has to wait"),
     detail::live_number(Option::log_in_timeout, "log_in_timeout", 10, 0, 86400,
                         "Seconds after which a connection is closed that has not logged in; 0: "
                         "never"),
+    detail::live_number(Option::max_open_indexes, "max_open_indexes", 4096, 1, 65536,
+                        "Most open indexes of one connection"),
     detail::live_number(Option::max_request_size, "max_request_size", 67108864, 1024, 1073741824,
                         "Longest request, bytes"),
     detail::live_number(

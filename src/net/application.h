@@ -72,9 +72,8 @@ struct Turn {
   bool peer_done = false;        // the client has shut down its side, or is gone
   std::uint64_t arrived_at = 0;  // when its input was found to have come, like blocked_since
   const Endpoint* endpoint = nullptr;  // only on a log-in thread
-  // Only on a streamer: whose turn it is.
-  std::uint64_t connection = 0;
-  const PeerAddress* peer = nullptr;
+  std::uint64_t connection = 0;        // only on a streamer: whose turn it is
+  const PeerAddress* peer = nullptr;   // null in tests
   std::size_t consumed = 0;
   RequestCounts answered{};     // the requests that it has answered
   std::size_t reply_begin = 0;  // its replies are out[reply_begin, reply_end)

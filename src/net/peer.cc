@@ -43,26 +43,6 @@ bool PeerAddress::is_loopback() const {
   }
 }
 
-// The first byte says what follows.
-PeerAddress::Network PeerAddress::network() const {
-  Network network{};
-  const auto take = [&network](unsigned char kind, const void* bytes, std::size_t size) {
-    network[0] = kind;
-    std::memcpy(&network[1], bytes, size);
-  };
-  if (address_.any.sa_family == AF_INET) {
-    take(4, &address_.v4.sin_addr, sizeof(in_addr));
-  } else if (address_.any.sa_family == AF_INET6) {
-    const in6_addr& host = address_.v6.sin6_addr;
-    if (IN6_IS_ADDR_V4MAPPED(&host)) {
-      take(4, &host.s6_addr[12], sizeof(in_addr));
-    } else {
-      take(6, &host, network.size() - 1);
-    }
-  }
-  return network;
-}
-
 std::string PeerAddress::text() const {
   switch (address_.any.sa_family) {
     case AF_INET: return text_of(address_.v4.sin_addr, address_.v4.sin_port);

@@ -309,6 +309,7 @@ void Worker::add(Accepted socket) {
 // Too many clients of its address have not logged in.
 void Worker::turn_away(Connection& connection) {
   counters_.add(Counter::connections_refused);
+  counters_.add(Counter::connections_refused_address);
   close(connection);
 }
 
@@ -342,6 +343,7 @@ void Worker::close_expired(bool caught_up) {
     if (is_listed_as_ready(connection->state)) {
       connections_.mark_active(*connection, now_);
     } else {
+      counters_.add(Counter::connections_idle);
       close(*connection);
     }
   }

@@ -262,6 +262,7 @@ void Worker::add_turn(Connection& connection, std::string_view input) {
   takers_.push_back(&connection);
   Turn& turn = turns_.emplace_back();
   turn.dialogue = connection.dialogue.get();
+  turn.peer = &connection.peer;
   turn.input = input;
   turn.scanned = connection.scanned;
   turn.blocked_since = connection.blocked_since;
@@ -421,6 +422,7 @@ bool Worker::greet(Connection& connection, std::string_view begin) {
   const auto& is_refused = shared_.config.plain_is_refused;
   if (is_refused == nullptr || !connection.peer.is_tcp() || !is_refused()) [[likely]]
     return true;
+  counters_.add(Counter::connections_refused_plain);
   Buffer reply;
   app_->refuse(Refusal::needs_tls, reply);
   counters_.add(Counter::bytes_sent, connection.send(reply.view()).bytes);

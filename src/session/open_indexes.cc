@@ -38,11 +38,11 @@ NamedIndex* OpenIndexes::find_large(std::uint64_t id) {
   return found == large_.end() ? nullptr : &found->second;
 }
 
-bool OpenIndexes::has_room(std::uint64_t id, std::size_t names_bytes) {
+bool OpenIndexes::has_room(std::uint64_t id, std::size_t names_bytes, std::size_t most) {
   const NamedIndex* const old = find(id);
   const std::size_t count = count_ + (old == nullptr ? 1 : 0);
   const std::size_t bytes = names_bytes_ - (old == nullptr ? 0 : old->names.size()) + names_bytes;
-  return count <= max_count && bytes <= max_names_bytes;
+  return (old != nullptr || count <= most) && bytes <= max_names_bytes;
 }
 
 NamedIndex OpenIndexes::set(std::uint64_t id, NamedIndex index) {

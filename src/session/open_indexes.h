@@ -32,7 +32,6 @@ struct NamedIndex {
 
 class OpenIndexes {
  public:
-  static constexpr std::size_t max_count = 4096;
   static constexpr std::size_t max_names_bytes = std::size_t{1} << 20;
 
   // Null if the id is not open. Valid until the next set().
@@ -42,8 +41,9 @@ class OpenIndexes {
     return find_large(id);
   }
 
-  // Whether set() may be called with an open index whose names take `names_bytes` bytes.
-  bool has_room(std::uint64_t id, std::size_t names_bytes);
+  // Whether set() may be called with an open index whose names take `names_bytes` bytes, if there
+  // may be `most` of them.
+  bool has_room(std::uint64_t id, std::size_t names_bytes, std::size_t most);
 
   // Puts `index` in the place of the id's old index, and returns the old one. An `index` that is
   // not open closes the id.

@@ -307,7 +307,7 @@ void PassRunner::give_up(Turn& turn, Buffer& out) {
 // Whether the answer is that a secret or a password was wrong, and it is too soon to say so. The
 // request is then executed again later. A client that has logged in knows the secret, but not the
 // passwords of others. One that has gone must not keep its place among the connections.
-bool PassRunner::holds_back(Turn& turn, const Session& session, const Answer& answer) {
+bool PassRunner::holds_back(Turn& turn, Session& session, const Answer& answer) {
   const bool is_wrong = !answer.ok && answer.counter == Counter::requests_auth;
   if (!is_wrong) return false;
   const bool of_account = workspace_.parsed.ok() && is_log_in(workspace_.request);
@@ -319,6 +319,7 @@ bool PassRunner::holds_back(Turn& turn, const Session& session, const Answer& an
     return true;
   }
   tally(Counter::log_ins_failed);
+  end_try(turn, session, false);
   return false;
 }
 
@@ -327,6 +328,8 @@ PassRunner::Step PassRunner::execute_line(std::size_t number, std::span<Turn> tu
   Turn& turn = turns[number];
   Session& session = static_cast<Session&>(*turn.dialogue);
   const std::size_t begin = request_begin_ = out.size();
+  if (line.starts_with("A\t") && !may_try(turn, session, line)) [[unlikely]]
+    return Step::stop;
   Answer answer = session.execute(line, runs_, workspace_, out);
   if (answer.logs_in) [[unlikely]] {
     turn.next = Next::log_in;
@@ -347,8 +350,10 @@ PassRunner::Step PassRunner::execute_line(std::size_t number, std::span<Turn> tu
         out.truncate(begin);
         return Step::stop;
       }
-      if (!answer.ok && answer.counter == Counter::requests_auth)
-        session.forget_refusal(workspace_);
+      if (answer.counter == Counter::requests_auth) [[unlikely]] {
+        if (answer.ok) end_try(turn, session, true);
+        if (!answer.ok) session.forget_refusal(workspace_);
+      }
       break;
     case Verdict::parked: assert(false); [[fallthrough]];  // a find is parked only if it has a sink
     case Verdict::oversized:
@@ -377,6 +382,8 @@ PassRunner::Step PassRunner::execute_line(std::size_t number, std::span<Turn> tu
   note_answered(turn, answer.counter);
   tally(Counter::values_ignored, answer.values_ignored);
   if (!answer.ok) tally(Counter::errors);
+  if (answer.has_no_place) [[unlikely]]
+    tally(Counter::open_indexes_refused);
   if (mode_ == PassMode::writes_alone) return Step::done;
   if (answer.for_good) {
     assert(writes_.empty());

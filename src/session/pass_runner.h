@@ -28,6 +28,7 @@
 #include "base/counters.h"
 #include "base/setting.h"
 #include "net/application.h"
+#include "session/failed_tries.h"
 #include "session/session.h"
 #include "store/store.h"
 
@@ -58,6 +59,10 @@ struct RunnerConfig {
   // A wrong secret or password is answered after this time, so that nobody can try many on a
   // connection that stays open.
   std::chrono::nanoseconds wrong_secret_delay{0};
+  // Keeps addresses to so many wrong ones, and outlives the runners. Null: it is not done.
+  FailedTries* tries = nullptr;
+  // Who is told, at a bounded rate, of how many wrong ones an address has sent since the last time.
+  std::function<void(const net::PeerAddress&, std::uint64_t count)> note_wrong_tries{};
   // A pass is full when it has written so many bytes or spent so many steps (store/budget.h). Each
   // request costs one step in addition.
   std::size_t max_pass_bytes = std::size_t{1} << 20;
@@ -138,7 +143,9 @@ class PassRunner : public net::Application {
   Step execute_line(std::size_t number, std::span<net::Turn> turns, std::string_view line,
                     Buffer& out);
   void give_up(net::Turn& turn, Buffer& out);
-  bool holds_back(net::Turn& turn, const Session& session, const Answer& answer);
+  bool holds_back(net::Turn& turn, Session& session, const Answer& answer);
+  bool may_try(net::Turn& turn, Session& session, std::string_view line);
+  void end_try(const net::Turn& turn, Session& session, bool was_right);
   bool commit_so_far(std::size_t number, std::span<net::Turn> turns, Buffer& out);
   void set_mark(const Buffer& out);
   void set_mark_in(std::size_t number, const net::Turn& turn, std::size_t consumed,

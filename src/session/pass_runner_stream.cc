@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "net/peer.h"
 #include "protocol/errors.h"
 #include "protocol/reply.h"
 #include "protocol/row_codec.h"
@@ -205,12 +206,52 @@ void PassRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
   count();
 }
 
+// Whether the secret or the password of the line may be tried now. If its address has sent too many
+// wrong ones, the request is executed again later. A log-in is counted when a log-in thread begins
+// it, as its connection may be gone before.
+bool PassRunner::may_try(Turn& turn, Session& session, std::string_view line) {
+  if (config_.tries == nullptr || turn.peer == nullptr || session.has_tried()) return true;
+  const bool of_account = line.starts_with("A\t2");
+  if (of_account ? config_.session.authenticator == nullptr : config_.session.secret.empty())
+    return true;
+  const net::PeerAddress::Network address = turn.peer->network();
+  if (of_account ? config_.tries->has_room(address, monotonic_now())
+                 : config_.tries->take(address, monotonic_now())) {
+    session.note_secret_tried(!of_account);
+    return true;
+  }
+  if (turn.blocked_since == 0 || turn.consumed != 0) tally(Counter::log_ins_slowed);
+  turn.next = Next::retry;
+  return false;
+}
+
+// A secret or a password is about to be answered.
+void PassRunner::end_try(const Turn& turn, Session& session, bool was_right) {
+  if (config_.tries == nullptr || turn.peer == nullptr) return;
+  const net::PeerAddress::Network address = turn.peer->network();
+  const bool was_secret = session.has_tried_secret();
+  session.note_secret_tried(false);
+  if (was_right) {
+    if (was_secret) config_.tries->give_back(address);
+    return;
+  }
+  const std::uint64_t count = config_.tries->to_be_logged(address, monotonic_now());
+  if (count != 0 && config_.note_wrong_tries != nullptr)
+    config_.note_wrong_tries(*turn.peer, count);
+}
+
 // The request is executed again by the worker, which answers it.
 void PassRunner::run_log_in(Turn& turn, Session& session) {
   const protocol::Auth& auth = workspace_.request.auth;
   const net::Endpoint& client = *turn.endpoint;
   const bool can_be_read = client.tls == nullptr && !client.is_unix_socket && !client.is_loopback;
   store::LogIn log_in;
+  const bool is_limited = config_.tries != nullptr && turn.peer != nullptr;
+  if (is_limited && !config_.tries->take(turn.peer->network(), monotonic_now())) {
+    if (turn.blocked_since == 0) counters_.add(Counter::log_ins_slowed);
+    turn.next = Next::retry;
+    return;
+  }
   if (can_be_read && !auth.secret.empty()) {
     log_in.status = status_of(Mistake::tls);
   } else {
@@ -223,6 +264,7 @@ void PassRunner::run_log_in(Turn& turn, Session& session) {
   // It may have been unescaped into the parser's memory.
   if (!auth.secret.empty())
     ::explicit_bzero(const_cast<char*>(auth.secret.data()), auth.secret.size());
+  if (is_limited && !log_in.may_be_guess) config_.tries->give_back(turn.peer->network());
   turn.next = log_in.status.ok() ? Next::again : Next::retry;
   session.end_log_in(std::move(log_in));
 }

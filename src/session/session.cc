@@ -145,7 +145,7 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace, 
         outcome = execute_write(workspace.store, index->use, request, out, answer.values_ignored);
         break;
       case Kind::open_index:
-        outcome = open_index(workspace);
+        outcome = open_index(workspace, answer.has_no_place);
         if (outcome.ok()) ReplyWriter(out).ok();
         break;
       case Kind::auth:
@@ -168,10 +168,11 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace, 
   return answer;
 }
 
-Outcome Session::open_index(Workspace& workspace) {
+Outcome Session::open_index(Workspace& workspace, bool& has_no_place) {
   const Request& request = workspace.request;
   std::string names = join_names(request.names);
-  if (!indexes_.has_room(request.index_id, names.size())) return status_of(Mistake::stmtnum);
+  has_no_place = !indexes_.has_room(request.index_id, names.size(), config_.max_open_indexes.get());
+  if (has_no_place) return status_of(Mistake::stmtnum);
   store::IndexUse opened;
   const Outcome outcome =
       workspace.store.open_index(request.names, caller_, protocol::row_codec, opened);

@@ -15,6 +15,7 @@
 
 #include "base/buffer.h"
 #include "base/counters.h"
+#include "base/setting.h"
 #include "base/status.h"
 #include "net/application.h"
 #include "protocol/parser.h"
@@ -27,8 +28,9 @@ namespace hs::session {
 
 // Of a listener. Outlives its sessions.
 struct SessionConfig {
-  bool writable = false;  // the write port
-  std::string secret;     // empty: no A 1 succeeds
+  bool writable = false;                         // the write port
+  std::string secret;                            // empty: no A 1 succeeds
+  Setting<std::size_t> max_open_indexes = 4096;  // of one session
   // as whom a connection acts that has not logged in; null: it may only log in
   std::shared_ptr<const store::Caller> anonymous = store::Caller::unlimited();
   // as whom a connection acts that has given the secret; null: no A 1 succeeds
@@ -73,11 +75,12 @@ struct Answer {
   // only if `answered`, the buffer holds the reply
   store::Verdict verdict = store::Verdict::answered;
   bool ok = false;
-  bool write = false;     // an insert or a find_modify
-  bool read = false;      // a find
-  bool put_off = false;   // a request that may not run now: nothing was done
-  bool logs_in = false;   // a log-in of an account: nothing was done, a log-in thread has to
-  bool for_good = false;  // a write that has been executed and must never be executed again
+  bool write = false;         // an insert or a find_modify
+  bool read = false;          // a find
+  bool put_off = false;       // a request that may not run now: nothing was done
+  bool has_no_place = false;  // a P for which there are too many open indexes
+  bool logs_in = false;       // a log-in of an account: nothing was done, a log-in thread has to
+  bool for_good = false;      // a write that has been executed and must never be executed again
   Status status;  // if the request waits for a row: the answer that it gets when the time is up
   Counter counter = Counter::requests_malformed;
   std::uint32_t values_ignored = 0;  // of an insert or a find_modify
@@ -119,6 +122,11 @@ class Session final : public net::Dialogue {
   // The refusal of a log-in has been answered.
   void forget_refusal(Workspace& workspace);
 
+  // Whether the secret of its next request was tried, and whether the secret or the password was.
+  bool has_tried_secret() const { return has_tried_secret_; }
+  bool has_tried() const { return has_tried_secret_ || log_in_; }
+  void note_secret_tried(bool tried) { has_tried_secret_ = tried; }
+
   // As whom the connection acts; null: as nobody, because it has to log in first.
   const std::shared_ptr<const store::Caller>& caller() const { return caller_; }
   std::string_view user() const override {
@@ -132,7 +140,7 @@ class Session final : public net::Dialogue {
   void undo(SessionChange& change);
 
  private:
-  store::Outcome open_index(Workspace& workspace);
+  store::Outcome open_index(Workspace& workspace, bool& has_no_place);
   Status authorise(Workspace& workspace);
   SessionChange change();
   Status take_log_in(Workspace& workspace);
@@ -143,6 +151,7 @@ class Session final : public net::Dialogue {
   std::shared_ptr<const store::Caller> caller_;
   const store::Store* owner_ = nullptr;  // of the open indexes; never dereferenced
   bool is_logged_in_ = false;
+  bool has_tried_secret_ = false;
   std::optional<store::LogIn> log_in_;  // one that has ended and is not answered yet
   OpenIndexes indexes_;
   std::unique_ptr<store::Position> position_;

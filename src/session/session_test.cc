@@ -111,7 +111,7 @@ TEST_F(SessionTest, ASecretIsNeededForEverythingButA) {
 }
 
 TEST_F(SessionTest, OpenIndexesAreBoundedInNumber) {
-  for (std::size_t i = 0; i < OpenIndexes::max_count; ++i) {
+  for (std::size_t i = 0; i < config_.max_open_indexes.get(); ++i) {
     ASSERT_EQ(say("P|" + std::to_string(i) + "|hst|t||id"), "0|1");
   }
   EXPECT_EQ(say("P|999999|hst|t||id"), "2|1|stmtnum");

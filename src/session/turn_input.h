@@ -7,6 +7,7 @@
 #include <cassert>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -21,6 +22,12 @@ namespace hs::session {
 inline constexpr Status row_wait_timed_out = Status::server(146);
 inline constexpr Status lock_wait_timed_out = Status::server(1205);
 inline constexpr Status deadlock = Status::server(149);
+
+// The monotonic clock, in ns, as net/ has it.
+inline std::uint64_t monotonic_now() {
+  const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(now.count());
+}
 
 // Only the first request of a turn can have been blocked before.
 inline std::chrono::nanoseconds time_blocked(const net::Turn& turn) {

@@ -24,6 +24,8 @@ struct Credentials {
 struct LogIn {
   Status status;                         // the answer
   std::shared_ptr<const Caller> caller;  // only if the status is ok
+  // It was refused because of the user or the password, so it may have been a guess.
+  bool may_be_guess = false;
 };
 
 class Authenticator {

@@ -29,6 +29,17 @@ constexpr unsigned streamers = 2;       // for each port
 constexpr unsigned log_in_threads = 2;  // the same
 constexpr std::chrono::seconds wrong_secret_delay{1};
 
+// Of both ports.
+session::FailedTries& failed_tries() {
+  static session::FailedTries tries(1);
+  return tries;
+}
+
+void log_wrong_tries(const net::PeerAddress& peer, std::uint64_t count) {
+  server::log_warning("handlersocket: failed log-ins from " + peer.text() + ", the latest of " +
+                      std::to_string(count) + " since the last such line");
+}
+
 // What one port needs while it is served.
 struct Port {
   LogIns log_ins;
@@ -126,6 +137,8 @@ void take_live_settings(net::ServerConfig& config) {
 }
 void take_live_settings(Port& port) {
   const std::chrono::seconds lock_wait_timeout = seconds_of(Option::lock_wait_timeout);
+  failed_tries().set_most_a_second(number_option(Option::max_wrong_log_ins));
+  port.runner.session.max_open_indexes = number_option(Option::max_open_indexes);
   port.runner.max_request_size = number_option(Option::max_request_size);
   port.runner.max_request_time = seconds_of(Option::max_request_time);
   port.runner.long_request_time = seconds_of(Option::long_request_time);
@@ -185,6 +198,8 @@ std::unique_ptr<Port> make_port(bool writes) {
   port->tls_context = [] { return tls::Context(server::tls_context()); };
   port->runner.note_long_request = log_long_request;
   port->runner.wrong_secret_delay = wrong_secret_delay;
+  port->runner.tries = &failed_tries();
+  port->runner.note_wrong_tries = log_wrong_tries;
   port->store.writes = writes;
   port->store.encoding =
       text_option(Option::character_set) == "binary" ? TextEncoding::column : TextEncoding::utf8mb4;
