@@ -18,6 +18,7 @@ from support.servers import ON_MYSQL
 
 from soak.accounts import Right, account, grant, log_in, revoke
 from soak.channel import LINGER_NOT
+from soak.hostile import ATTACKS
 from soak.shared import Disturbance, Phase, Shared, die_with_parent
 from soak.tables import DATABASE, Table
 
@@ -54,6 +55,8 @@ class Disturber:
             self._actions += [(self._lock_table, 2), (self._lock_rows, 3), (self._read_lock, 0.5)]
         if "kill" in features:
             self._actions += [(self._kill, 2), (self._close, 2)]
+        if "hostile" in features:
+            self._actions += [(self._attack, 2)]
         if "accounts" in features:
             self._actions += [(self._take_right, 4), (self._storm, 1), (self._accounts, 1)]
 
@@ -262,6 +265,11 @@ class Disturber:
                 time.sleep(rng.choice([0.0, 0.001, 0.01]))
                 if rng.random() < 0.5:
                     client.setsockopt(sockets.SOL_SOCKET, sockets.SO_LINGER, LINGER_NOT)
+
+    def _attack(self, _: Sql) -> None:
+        attack = self._rng.choice(ATTACKS)
+        self._tally[attack.__name__.replace("_", " ")] += 1
+        attack(self._ports, self._rng)
 
 
 def run_disturber(parent: int, disturber: Disturber, shared: Shared) -> None:

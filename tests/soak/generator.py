@@ -43,6 +43,7 @@ FEATURES = (
     "ddl",
     "locks",
     "kill",  # KILL and KILL QUERY
+    "hostile",  # broken and slow handshakes, wrong passwords, too many open indexes
     "accounts",  # log-ins, accounts that lose rights and get them back
     "crash",  # kill -9 at the end of a round
     "xids",  # the check of the binary log
