@@ -1,4 +1,4 @@
-"""The examples of docs/security.md, as they stand there: each is run in the place of its section."""
+"""The examples of docs/security.md, as they stand there: each is run in its section's place."""
 
 from __future__ import annotations
 
