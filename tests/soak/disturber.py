@@ -253,7 +253,7 @@ class Disturber:
             "DROP USER passing",
         )
 
-    def _storm(self, _: Sql) -> None:
+    def _storm(self, _sql: Sql) -> None:
         """Clients that log in, rightly or wrongly, and leave at any time."""
         self._tally["log-in storms"] += 1
         rng = self._rng
@@ -266,7 +266,7 @@ class Disturber:
                 if rng.random() < 0.5:
                     client.setsockopt(sockets.SOL_SOCKET, sockets.SO_LINGER, LINGER_NOT)
 
-    def _attack(self, _: Sql) -> None:
+    def _attack(self, _sql: Sql) -> None:
         attack = self._rng.choice(ATTACKS)
         self._tally[attack.__name__.replace("_", " ")] += 1
         attack(self._ports, self._rng)
