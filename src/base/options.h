@@ -12,6 +12,7 @@
 namespace hs {
 
 enum class Option : std::uint8_t {
+  enabled,
   address,
   port,
   port_wr,
@@ -56,8 +57,10 @@ enum class Option : std::uint8_t {
 inline constexpr std::size_t option_count = static_cast<std::size_t>(Option::count_);
 
 enum class OptionType : std::uint8_t {
+  live_switch,  // ON or OFF, which SET GLOBAL may change
   text,
-  secret,  // text that SHOW VARIABLES does not show
+  live_text,  // a text that SET GLOBAL may change
+  secret,     // text that SHOW VARIABLES does not show
   number,
   live_number,  // a number that SET GLOBAL may change
   ignored,      // a number of the original's that has no effect here; setting it is logged
@@ -78,6 +81,13 @@ namespace detail {
 
 constexpr OptionInfo text(Option option, const char* name, const char* value, const char* help) {
   return {option, name, OptionType::text, value, 0, 0, 0, help};
+}
+constexpr OptionInfo live_switch(Option option, const char* name, bool on, const char* help) {
+  return {option, name, OptionType::live_switch, "", on ? 1U : 0U, 0, 1, help};
+}
+constexpr OptionInfo live_text(Option option, const char* name, const char* value,
+                               const char* help) {
+  return {option, name, OptionType::live_text, value, 0, 0, 0, help};
 }
 constexpr OptionInfo secret(Option option, const char* name, const char* help) {
   return {option, name, OptionType::secret, "", 0, 0, 0, help};
@@ -105,6 +115,8 @@ constexpr OptionInfo ignored(Option option, const char* name, std::uint64_t valu
 }  // namespace detail
 
 inline constexpr std::array option_table{
+    detail::live_switch(Option::enabled, "enabled", true,
+                        "OFF: no port is open; SET GLOBAL closes and opens them"),
     detail::text(Option::address, "address", "", "Address to listen on; empty: loopback only"),
     detail::text(Option::port, "port", "", "TCP port for reading; empty: none"),
     detail::text(Option::port_wr, "port_wr", "", "TCP port for reading and writing; empty: none"),
@@ -145,12 +157,14 @@ inline constexpr std::array option_table{
                    "Secret that clients of the read port must give"),
     detail::secret(Option::plain_secret_wr, "plain_secret_wr",
                    "Secret that clients of the write port must give"),
-    detail::text(Option::anonymous_account, "anonymous_account", "",
-                 "Account (user@host) as which clients act that have given no secret; empty: they "
-                 "may do nothing"),
-    detail::text(Option::secret_account, "secret_account", "",
-                 "Account (user@host) as which clients act that have given the secret; empty: no "
-                 "secret is accepted"),
+    detail::live_text(
+        Option::anonymous_account, "anonymous_account", "",
+        "Account (user@host) as which clients act that have given no secret; empty: they "
+        "may do nothing"),
+    detail::live_text(
+        Option::secret_account, "secret_account", "",
+        "Account (user@host) as which clients act that have given the secret; empty: no "
+        "secret is accepted"),
     detail::text(
         Option::databases, "databases", "",
         "Databases that clients may use, with commas; a - before a name excludes it, and a "
@@ -188,8 +202,8 @@ inline constexpr std::array option_table{
         Option::row_wait, "row_wait", 10, 0, 10000,
         "Milliseconds that a write waits inside the engine for a locked row before its "
         "worker leaves it to another thread; 0: as long as the engine waits"),
-    detail::number(Option::verbose, "verbose", 10, 0, 10000,
-                   "0: only warnings and errors are logged"),
+    detail::live_number(Option::verbose, "verbose", 10, 0, 10000,
+                        "0: only warnings and errors are logged"),
     detail::ignored(Option::epoll, "epoll", 1, 1),
     detail::ignored(Option::wrlock_timeout, "wrlock_timeout", 12, 3600),
 };

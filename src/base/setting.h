@@ -5,6 +5,9 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
+#include <mutex>
+#include <utility>
 
 namespace hs {
 
@@ -24,6 +27,30 @@ class Setting {
 
  private:
   std::atomic<T> value_;
+};
+
+// The same for what is shared. Who reads it takes a lock, so it is not for each request.
+template <class T>
+class SharedSetting {
+ public:
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  SharedSetting(std::shared_ptr<T> value) : value_(std::move(value)) {}
+  SharedSetting(const SharedSetting& other) : value_(other.get()) {}
+  SharedSetting& operator=(const SharedSetting& other) { return *this = other.get(); }
+  SharedSetting& operator=(std::shared_ptr<T> value) {
+    const std::lock_guard lock(mutex_);
+    value_.swap(value);  // what it was is destroyed without the lock
+    return *this;
+  }
+
+  std::shared_ptr<T> get() const {
+    const std::lock_guard lock(mutex_);
+    return value_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<T> value_;
 };
 
 }  // namespace hs

@@ -210,12 +210,13 @@ void Session::act_as(std::shared_ptr<const store::Caller> caller) {
 
 Status Session::authorise(Workspace& workspace) {
   if (is_log_in(workspace.request)) return status_of(Mistake::authtype);
-  if (config_.secret.empty() || config_.trusted == nullptr ||
+  std::shared_ptr<const store::Caller> trusted = config_.trusted.get();
+  if (config_.secret.empty() || trusted == nullptr ||
       !equal_in_constant_time(workspace.request.auth.secret, config_.secret)) {
     return status_of(Mistake::unauth);
   }
   workspace.changes.push_back(change());
-  set_logged_in(true, config_.trusted);
+  set_logged_in(true, std::move(trusted));
   return {};
 }
 

@@ -32,9 +32,9 @@ struct SessionConfig {
   std::string secret;                            // empty: no A 1 succeeds
   Setting<std::size_t> max_open_indexes = 4096;  // of one session
   // as whom a connection acts that has not logged in; null: it may only log in
-  std::shared_ptr<const store::Caller> anonymous = store::Caller::unlimited();
+  SharedSetting<const store::Caller> anonymous = store::Caller::unlimited();
   // as whom a connection acts that has given the secret; null: no A 1 succeeds
-  std::shared_ptr<const store::Caller> trusted = store::Caller::unlimited();
+  SharedSetting<const store::Caller> trusted = store::Caller::unlimited();
   // checks the log-ins of accounts, and outlives the sessions; null: there is no A 2
   const store::Authenticator* authenticator = nullptr;
 };
@@ -99,7 +99,7 @@ class Session final : public net::Dialogue {
   static constexpr std::size_t most_waiting_before_login = 4096;
 
   explicit Session(const SessionConfig& config) : config_(config) {
-    set_logged_in(false, config.anonymous);
+    set_logged_in(false, config.anonymous.get());
   }
 
   // Executes one line, without its LF and CR, if `runs` allows it. If the verdict is not

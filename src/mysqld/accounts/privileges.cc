@@ -1,7 +1,9 @@
 #include "mysqld/accounts/privileges.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <utility>
 
 #include "base/once_a_minute.h"
 #include "mysqld/server/logging.h"
@@ -101,9 +103,13 @@ void Privileges::tell_of_access(const Account& account, TABLE& table, bool write
 }
 
 AccountContext& Privileges::context_of(const Account& account) {
-  std::unique_ptr<AccountContext>& context = contexts_[static_cast<std::size_t>(account.role())];
-  if (context == nullptr) context = AccountContext::make(thd_, account.user(), account.host());
-  return *context;
+  const std::string_view name =
+      account.logged_in() != nullptr ? std::string_view{} : account.name();
+  const auto known = std::ranges::find(contexts_, name, &Known::name);
+  if (known != contexts_.end()) return *known->context;
+  std::unique_ptr<AccountContext> context =
+      AccountContext::make(thd_, account.user(), account.host());
+  return *contexts_.emplace_back(Known{std::string(name), std::move(context)}).context;
 }
 
 }  // namespace hs::mysqld

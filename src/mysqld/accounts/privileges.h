@@ -4,7 +4,6 @@
 // pass at most, and asks again when others join the pass.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -45,8 +44,15 @@ class Privileges {
  private:
   server::AccountContext& context_of(const Account& account);
 
+  struct Known {
+    std::string name;  // of an account; empty: of all that have logged in
+    std::unique_ptr<server::AccountContext> context;
+  };
+
   THD* thd_;
-  std::array<std::unique_ptr<server::AccountContext>, Account::roles> contexts_;
+  // Other sessions may look at a context at any time, so it stays until the worker ends. SET GLOBAL
+  // can add some.
+  std::vector<Known> contexts_;
 };
 
 }  // namespace hs::mysqld

@@ -1,10 +1,14 @@
 #include "mysqld/plugin/plugin.h"
 
 #include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <exception>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "mysqld/plugin/connection_limit.h"
 #include "mysqld/plugin/memory_limit.h"
@@ -35,16 +39,19 @@ void say_why_it_cannot_start(const std::exception& error) {
   log(net::LogLevel::error, line.data());
 }
 
+void say_that_it_is_off() {
+  if (number_option(Option::verbose) == 0) return;
+  server::log_milestone("handlersocket: listens nowhere, because handlersocket_enabled is OFF");
+}
+
+// Held by who starts or stops the plugin, or opens or closes its ports.
+std::mutex life_mutex;
+bool has_started = false;
+std::atomic<bool> is_on = true;  // as handlersocket_enabled wants it
+
 // Whether the ports are open. A setting that is changed before or after that is only noted.
 std::mutex settings_mutex;
 bool is_running = false;
-
-void begin_to_run() {
-  const std::lock_guard lock(settings_mutex);
-  is_running = true;
-  // Some may have been changed meanwhile.
-  apply_settings();
-}
 
 void fit_settings_to_machine() {
   fit_threads_to_cores();
@@ -52,19 +59,69 @@ void fit_settings_to_machine() {
   fit_requests_to_memory();
 }
 
-}  // namespace
+void begin_to_run() {
+  const std::lock_guard lock(settings_mutex);
+  is_running = true;
+  // Some may have been changed meanwhile.
+  fit_settings_to_machine();
+  apply_settings();
+  apply_accounts();
+}
 
-bool start_plugin() {
-  const StartReport report;
+void end_running() {
+  const std::lock_guard lock(settings_mutex);
+  is_running = false;
+}
+
+// Ends what the threads of the ports do if that takes longer than it may, as KILL does.
+class Patience {
+ public:
+  explicit Patience(std::chrono::milliseconds limit)
+      : thread_([this, limit] {
+          std::unique_lock lock(mutex_);
+          if (!over_.wait_for(lock, limit, [this] { return is_over_; }))
+            HostThread::interrupt_all();
+        }) {}
+  ~Patience() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_over_ = true;
+    }
+    over_.notify_one();
+    thread_.join();
+  }
+  Patience(const Patience&) = delete;
+  Patience& operator=(const Patience&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable over_;
+  bool is_over_ = false;
+  std::thread thread_;
+};
+
+constexpr std::chrono::milliseconds patience_with_requests{2000};
+
+void stop_at_once() {
+  end_running();
+  HostThread::interrupt_all();
+  close_ports();
+}
+
+void close_in_order() {
+  end_running();
+  try {
+    const Patience with_requests(patience_with_requests);
+    close_ports();
+  } catch (const std::exception&) {  // no thread for it
+    stop_at_once();
+  }
+}
+
+// False if something cannot be opened, and a client is told so. Then nothing is open.
+bool open_or_say_why(const StartReport& report) {
   HostThread::allow_attach();
   try {
-    if (!settings_can_be_meant()) return false;
-    if (!listens_anywhere()) {
-      say_that_it_listens_nowhere();
-      return true;
-    }
-    name_settings_without_effect();
-    fit_settings_to_machine();
     open_ports();
     if (!report.fails_install()) {
       begin_to_run();
@@ -73,10 +130,59 @@ bool start_plugin() {
   } catch (const std::exception& error) {
     say_why_it_cannot_start(error);
   }
-  // After a failed init the server unloads the library without a call to deinit.
-  stop_plugin();
+  stop_at_once();
   return false;
 }
+
+}  // namespace
+
+bool start_plugin() {
+  const StartReport report;
+  const std::lock_guard life(life_mutex);
+  is_on = is_enabled();
+  try {
+    if (!settings_can_be_meant()) return false;
+    if (!listens_anywhere()) {
+      say_that_it_listens_nowhere();
+      has_started = true;
+      return true;
+    }
+    name_settings_without_effect();
+    fit_settings_to_machine();
+    if (!is_on) say_that_it_is_off();
+  } catch (const std::exception& error) {
+    say_why_it_cannot_start(error);
+    return false;
+  }
+  // After a failed init the server unloads the library without a call to deinit.
+  has_started = !is_on || open_or_say_why(report);
+  return has_started;
+}
+
+void stop_plugin() {
+  HostThread::interrupt_all();  // so that whoever switches just now is soon done
+  const std::lock_guard life(life_mutex);
+  has_started = false;
+  stop_at_once();
+}
+
+void switch_ports(bool on) {
+  const std::lock_guard life(life_mutex);
+  if (on == is_on) return;
+  if (!has_started) {
+    is_on = on;
+  } else if (!on) {
+    is_on = false;
+    close_in_order();
+    say_that_it_is_off();
+  } else {
+    const StartReport report;
+    if (!listens_anywhere()) say_that_it_listens_nowhere();
+    is_on = open_or_say_why(report);
+  }
+}
+
+bool are_ports_on() { return is_on; }
 
 void change_setting(unsigned long long& number, unsigned long long value) {
   const std::lock_guard lock(settings_mutex);
@@ -90,13 +196,12 @@ void change_setting(unsigned long long& number, unsigned long long value) {
   apply_settings();
 }
 
-void stop_plugin() {
-  {
-    const std::lock_guard lock(settings_mutex);
-    is_running = false;
+void change_accounts() {
+  const std::lock_guard lock(settings_mutex);
+  try {
+    if (is_running) apply_accounts();
+  } catch (const std::exception&) {  // no memory: they act as before
   }
-  HostThread::interrupt_all();
-  close_ports();
 }
 
 }  // namespace hs::mysqld

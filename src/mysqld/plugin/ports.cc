@@ -182,9 +182,14 @@ void set_up_tls(net::ServerConfig& config, const tls::ContextSource& context) {
 
 // Null if none is set. The settings were checked, so the name can be parsed.
 std::shared_ptr<const Account> account_of(Account::Role role) {
-  return Account::parse(role,
-                        text_option(role == Account::Role::anonymous ? Option::anonymous_account
-                                                                     : Option::secret_account));
+  return Account::parse(
+      role, live_text_option(role == Account::Role::anonymous ? Option::anonymous_account
+                                                              : Option::secret_account));
+}
+
+void take_accounts(session::SessionConfig& session) {
+  session.anonymous = account_of(Account::Role::anonymous);
+  session.trusted = account_of(Account::Role::trusted);
 }
 
 std::unique_ptr<Port> make_port(bool writes) {
@@ -192,8 +197,7 @@ std::unique_ptr<Port> make_port(bool writes) {
   port->runner.session.writable = writes;
   port->runner.session.secret =
       text_option(writes ? Option::plain_secret_wr : Option::plain_secret);
-  port->runner.session.anonymous = account_of(Account::Role::anonymous);
-  port->runner.session.trusted = account_of(Account::Role::trusted);
+  take_accounts(port->runner.session);
   port->runner.session.authenticator = &port->log_ins;
   port->tls_context = [] { return tls::Context(server::tls_context()); };
   port->runner.note_long_request = log_long_request;
@@ -222,12 +226,12 @@ std::string list_of(const std::vector<std::string>& places) {
 
 std::string as_whom(const session::SessionConfig& session) {
   std::string text;
-  if (session.anonymous != nullptr)
-    text += "; clients act as " + std::string(text_option(Option::anonymous_account));
+  if (const auto anonymous = session.anonymous.get(); anonymous != nullptr)
+    text += "; clients act as " + std::string(anonymous->name());
   else
     text += "; clients have to log in";
-  if (!session.secret.empty() && session.trusted != nullptr)
-    text += "; with the secret as " + std::string(text_option(Option::secret_account));
+  if (const auto trusted = session.trusted.get(); trusted != nullptr && !session.secret.empty())
+    text += "; with the secret as " + std::string(trusted->name());
   return text;
 }
 
@@ -240,7 +244,7 @@ void say_where_it_listens(const net::Server& server, const session::SessionConfi
 }
 
 void warn_if_the_secret_is_of_no_use(const session::SessionConfig& session, bool writes) {
-  if (session.secret.empty() || session.trusted != nullptr) return;
+  if (session.secret.empty() || session.trusted.get() != nullptr) return;
   server::log_warning(std::string("handlersocket: no client can use the secret of the ") +
                       (writes ? "write" : "read") +
                       " port: handlersocket_secret_account is not set");
@@ -277,6 +281,12 @@ void apply_settings() {
     if (port == nullptr) continue;
     take_live_settings(*port);
     take_live_settings(port->server->config());
+  }
+}
+
+void apply_accounts() {
+  for (const bool writes : {false, true}) {
+    if (const std::shared_ptr<Port> port = port_of(writes)) take_accounts(port->runner.session);
   }
 }
 

@@ -16,6 +16,9 @@ namespace hs::mysqld {
 void open_ports();
 // Hands on the settings that may change while the ports are open. One thread at a time.
 void apply_settings();
+// The same for the accounts as which clients act. They count for who connects, or gives the secret,
+// from now on.
+void apply_accounts();
 // Ends every connection. Waits for no client.
 void close_ports();
 

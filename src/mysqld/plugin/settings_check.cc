@@ -76,13 +76,10 @@ bool is_given(Option option) {
 constexpr std::size_t longest_account = 384;
 
 bool is_account(Option option) {
-  const std::string_view text = text_option(option);
-  const std::size_t at = text.rfind('@');
-  const bool is_name = at != std::string_view::npos && at + 1 < text.size();
-  const bool is_short = at <= USERNAME_LENGTH && text.size() <= longest_account;
-  if (text.empty() || (is_name && is_short)) return true;
-  refuse(name_of(option) + " is '" + std::string(text) +
-         "': " + (is_name ? "no account has so long a name" : "an account is user@host"));
+  const std::string text = live_text_option(option);
+  const std::string_view mistake = mistake_of_account(text);
+  if (mistake.empty()) return true;
+  refuse(name_of(option) + " is '" + text + "': " + std::string(mistake));
   return false;
 }
 
@@ -128,6 +125,14 @@ bool settings_can_be_meant() {
   require(differ(Option::socket, Option::socket_wr,
                  !socket.empty() && socket == text_option(Option::socket_wr)));
   return possible;
+}
+
+std::string_view mistake_of_account(std::string_view text) {
+  if (text.empty()) return {};
+  const std::size_t at = text.rfind('@');
+  if (at == std::string_view::npos || at + 1 == text.size()) return "an account is user@host";
+  if (at > USERNAME_LENGTH || text.size() > longest_account) return "no account has so long a name";
+  return {};
 }
 
 bool listens_anywhere() {

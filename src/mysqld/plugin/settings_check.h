@@ -3,6 +3,8 @@
 // It owns nothing. Called when the plugin starts, on the thread that has made the StartReport.
 #pragma once
 
+#include <string_view>
+
 namespace hs::mysqld {
 
 // False if the plugin must not start with these settings. Each reason is logged as an error.
@@ -10,6 +12,9 @@ bool settings_can_be_meant();
 
 // Logs a warning for each setting that was given and does nothing here.
 void name_settings_without_effect();
+
+// Why the text cannot be the name of an account. Empty: it can, or there is none.
+std::string_view mistake_of_account(std::string_view text);
 
 // Whether any port or socket is set.
 bool listens_anywhere();

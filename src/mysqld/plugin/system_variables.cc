@@ -2,9 +2,11 @@
 
 #include <array>
 #include <exception>
+#include <mutex>
 
 #include "mysqld/plugin/plugin.h"
 #include "mysqld/plugin/ports.h"
+#include "mysqld/plugin/settings_check.h"
 #include "mysqld/server/api.h"
 
 namespace hs::mysqld {
@@ -16,6 +18,12 @@ struct TextVariable {
   MYSQL_PLUGIN_VAR_HEADER;
   char** value;
   const char* default_value;
+};
+
+struct SwitchVariable {
+  MYSQL_PLUGIN_VAR_HEADER;
+  bool* value;
+  bool default_value;
 };
 
 struct NumberVariable {
@@ -58,9 +66,51 @@ void take_over(THD* /*thd*/, server::SystemVariable* /*variable*/, void* value, 
                  *static_cast<const unsigned long long*>(save));
 }
 
+// SET GLOBAL handlersocket_enabled. To close the ports means to wait for their threads.
+void switch_over(THD* /*thd*/, server::SystemVariable* /*variable*/, void* value,
+                 const void* save) {
+  const bool on = *static_cast<const bool*>(save);
+  {
+    const server::SettingsUnlocked others_may_go_on;
+    switch_ports(on);
+  }
+  *static_cast<bool*>(value) = are_ports_on();
+}
+
+// Of the texts that change.
+std::mutex texts_mutex;
+
+// SET GLOBAL of an account, before the server would set it.
+int check_account(THD* thd, server::SystemVariable* variable, void* save, st_mysql_value* value) {
+  std::array<char, 512> buffer;
+  int length = buffer.size();
+  const char* const text = value->val_str(value, buffer.data(), &length);
+  const std::string_view account(text == nullptr ? "" : text,
+                                 text == nullptr ? 0 : static_cast<std::size_t>(length));
+  if (const std::string_view mistake = mistake_of_account(account); !mistake.empty()) {
+    my_printf_error(ER_WRONG_VALUE_FOR_VAR, "handlersocket_%s: %.*s", MYF(0),
+                    reinterpret_cast<const TextVariable*>(variable)->name,
+                    static_cast<int>(mistake.size()), mistake.data());
+    return 1;
+  }
+  *static_cast<const char**>(save) = thd->strmake(account.data(), account.size());
+  return 0;
+}
+
+void take_over_account(THD* /*thd*/, server::SystemVariable* /*variable*/, void* value,
+                       const void* save) {
+  {
+    const std::lock_guard lock(texts_mutex);
+    server::replace_text(*static_cast<char**>(value), *static_cast<const char* const*>(save));
+  }
+  change_accounts();
+}
+
 struct Variables {
+  bool enabled = true;
   std::array<char*, option_count> texts{};
   std::array<unsigned long long, option_count> numbers{};
+  SwitchVariable enabling{};
   std::array<TextVariable, option_count> text_variables{};
   std::array<NumberVariable, option_count> number_variables{};
   unsigned long long no_connection = 0;
@@ -79,16 +129,31 @@ struct Variables {
   Variables() {
     for (std::size_t i = 0; i < option_count; ++i) {
       const OptionInfo& info = option_table[i];
-      list[i] = is_number(info) ? make_number(i, info) : make_text(i, info);
+      if (info.type == OptionType::live_switch)
+        list[i] = make_switch(info);
+      else
+        list[i] = is_number(info) ? make_number(i, info) : make_text(i, info);
     }
     list[option_count] = reinterpret_cast<server::SystemVariable*>(&closing);
   }
 
+  server::SystemVariable* make_switch(const OptionInfo& info) {
+    enabling = {PLUGIN_VAR_BOOL,         info.name, info.help, nullptr, switch_over, &enabled,
+                info.default_number != 0};
+    return reinterpret_cast<server::SystemVariable*>(&enabling);
+  }
+
   server::SystemVariable* make_text(std::size_t i, const OptionInfo& info) {
-    int flags = PLUGIN_VAR_STR | PLUGIN_VAR_READONLY | PLUGIN_VAR_MEMALLOC;
+    const bool is_live = info.type == OptionType::live_text;
+    int flags = PLUGIN_VAR_STR | PLUGIN_VAR_MEMALLOC | (is_live ? 0 : PLUGIN_VAR_READONLY);
     if (info.type == OptionType::secret) flags |= PLUGIN_VAR_NOSYSVAR;
-    text_variables[i] = {flags,   info.name, info.help,        nullptr,
-                         nullptr, &texts[i], info.default_text};
+    text_variables[i] = {flags,
+                         info.name,
+                         info.help,
+                         is_live ? check_account : nullptr,
+                         is_live ? take_over_account : nullptr,
+                         &texts[i],
+                         info.default_text};
     return reinterpret_cast<server::SystemVariable*>(&text_variables[i]);
   }
 
@@ -116,6 +181,13 @@ std::string_view text_option(Option option) {
   const char* text = variables().texts[static_cast<std::size_t>(option)];
   return text == nullptr ? std::string_view{} : text;
 }
+
+std::string live_text_option(Option option) {
+  const std::lock_guard lock(texts_mutex);
+  return std::string(text_option(option));
+}
+
+bool is_enabled() { return variables().enabled; }
 
 std::uint64_t number_option(Option option) {
   return variables().numbers[static_cast<std::size_t>(option)];

@@ -15,8 +15,21 @@ StatusVariable make_status_variable(const char* name);
 // The last entry of a list of them.
 inline StatusVariable end_of_status_variables();
 
+// What the update function of a text variable does with the new value. The server owns `text`.
+inline void replace_text(char*& text, const char* value);
+
 // Whether a setting has given this variable its value, be it the default. During the plugin's init.
 inline bool was_set(const char* name);
+
+// SET GLOBAL holds a lock on all settings while it calls the update function of one, and every new
+// session needs that lock. As long as this exists, that function has given it back.
+class SettingsUnlocked {
+ public:
+  SettingsUnlocked() { mysql_mutex_unlock(&LOCK_global_system_variables); }
+  ~SettingsUnlocked() { mysql_mutex_lock(&LOCK_global_system_variables); }
+  SettingsUnlocked(const SettingsUnlocked&) = delete;
+  SettingsUnlocked& operator=(const SettingsUnlocked&) = delete;
+};
 
 // Where the server itself listens: its port, 0 if there is none, and the path of its Unix socket.
 inline unsigned own_port() {

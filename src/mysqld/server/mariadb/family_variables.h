@@ -15,6 +15,13 @@ StatusVariable make_status_variable(const char* name) {
   return {name, reinterpret_cast<void*>(show), SHOW_FUNC};
 }
 
+// The function has to copy the value and to free the old one.
+inline void replace_text(char*& text, const char* value) {
+  char* const copy = my_strdup(PSI_NOT_INSTRUMENTED, value == nullptr ? "" : value, MYF(0));
+  if (copy == nullptr) return my_error(ER_OUT_OF_RESOURCES, MYF(0));
+  my_free(std::exchange(text, copy));
+}
+
 inline bool was_set(const char* name) {
   mysql_prlock_rdlock(&LOCK_system_variables_hash);
   const sys_var* const variable = intern_find_sys_var(name, std::strlen(name));

@@ -15,6 +15,9 @@ StatusVariable make_status_variable(const char* name) {
   return {name, reinterpret_cast<char*>(show), SHOW_FUNC, SHOW_SCOPE_GLOBAL};
 }
 
+// The server has copied the value, and frees the old one behind the function.
+inline void replace_text(char*& text, const char* value) { text = const_cast<char*>(value); }
+
 inline bool was_set(const char* name) {
   mysql_rwlock_rdlock(&LOCK_system_variables_hash);
   sys_var* const variable = intern_find_sys_var(name, std::strlen(name));
