@@ -31,6 +31,8 @@ def test_what_the_protocol_cannot_say_is_refused(request_):
     [
         (1, b"121", DuplicateKeyError, 121),
         (1, b"149", LockError, 149),
+        (1, b"1213", LockError, 1213),
+        (1, b"3101", LockError, 3101),
         (1, b"lock_tables", LockError, None),
         (1, b"1406", ReplyError, 1406),
         (2, b"readonly", ReadOnlyError, None),

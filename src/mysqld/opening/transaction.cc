@@ -1,6 +1,8 @@
 #include "mysqld/opening/transaction.h"
 
 #include "mysqld/server/api.h"
+#include "mysqld/server/cluster.h"
+#include "mysqld/server/table_opening.h"
 
 namespace hs::mysqld {
 namespace {
@@ -20,7 +22,11 @@ void Transaction::begin() {
   // the binary log every name must be unique, because recovery after a crash uses the names to tell
   // transactions apart.
   thd_->set_query_id(next_query_id());
+  if (server::has_old_kill(thd_)) [[unlikely]]
+    host_.forgive();
+  server::enter_cluster(thd_);
   trans_begin(thd_, 0);
+  refusal_ = server::cluster_refuses_writes(thd_);
   active_ = true;
 }
 
@@ -28,7 +34,7 @@ Status Transaction::commit() {
   host_.show_state("handlersocket: committing");
   tables_.close_tables();
   Status status;
-  if (host_.killed()) {
+  if (host_.killed() && !server::is_pushed_aside(thd_)) {
     status = Status::server(ER_QUERY_INTERRUPTED);
   } else {
     status = commit_under_lock_wait_timeout();
@@ -50,8 +56,11 @@ Status Transaction::commit_under_lock_wait_timeout() {
   const bool failed = trans_commit(thd_);
   thd_->variables.lock_wait_timeout = 0;
   const Status status = failed ? raised_error(thd_) : Status{};
+  // A replay in the cluster needs the locks for itself.
+  if (failed) server::release_metadata_locks(thd_);
+  const Status ended = server::leave_cluster(thd_, status);
   thd_->clear_error();
-  return status;
+  return ended;
 }
 
 void Transaction::roll_back() {
@@ -62,6 +71,8 @@ void Transaction::roll_back() {
   active_ = false;
   counters_.add(Counter::rollbacks);
   tables_.release();
+  // What the cluster says no longer matters.
+  static_cast<void>(server::leave_cluster(thd_, {}));
 }
 
 void Transaction::end_reading() {
@@ -97,6 +108,10 @@ Status Transaction::end_statement(Status status) {
   return status;
 }
 
-bool Transaction::was_rolled_back() const { return thd_->transaction_rollback_request; }
+bool Transaction::was_pushed_aside() const { return server::is_pushed_aside(thd_); }
+
+bool Transaction::was_rolled_back() const {
+  return thd_->transaction_rollback_request || was_pushed_aside();
+}
 
 }  // namespace hs::mysqld

@@ -37,8 +37,13 @@ class Transaction {
   // statement.
   Status end_statement(Status status);
 
-  // Whether the engine has rolled back the whole transaction by itself.
+  // Whether the engine has rolled back the whole transaction by itself, or a cluster's other node
+  // has made sure that it will be.
   bool was_rolled_back() const;
+  bool was_pushed_aside() const;
+
+  // The error of every write, if this node of a cluster must not write; otherwise 0.
+  std::uint32_t refusal() const { return refusal_; }
 
  private:
   Status commit_under_lock_wait_timeout();
@@ -48,6 +53,7 @@ class Transaction {
   OpenTables& tables_;
   CounterBlock& counters_;
   bool active_ = false;
+  std::uint32_t refusal_ = 0;
 };
 
 }  // namespace hs::mysqld

@@ -6,6 +6,7 @@
 
 #include "base/give_back.h"
 #include "mysqld/server/api.h"
+#include "mysqld/server/cluster.h"
 #include "mysqld/server/table_opening.h"
 #include "mysqld/store/acting.h"
 
@@ -82,6 +83,7 @@ void TableStore::begin_work() {
   if (host_.killed()) host_.forgive();
   host_.refresh_variables();
   host_.show_state(what_it_does());
+  refusal_ = server::cluster_refuses_reads();
   begin_transaction();
 }
 
@@ -103,8 +105,13 @@ Outcome TableStore::end_pass() {
   if (!end_shared_statement().ok()) return Verdict::broken;
   if (transaction_.active()) {
     const Status committed = transaction_.commit();
-    working_ = uncommitted_ = false;
-    return committed;
+    working_ = false;
+    const bool wrote = std::exchange(uncommitted_, false);
+    if (!server::is_conflict(committed)) [[likely]]
+      return committed;
+    // Nothing was written, or each write gets another chance alone.
+    if (!wrote) return {};
+    return mode_ == PassMode::together ? Outcome{Verdict::broken} : Outcome{committed};
   }
   working_ = false;
   reading_ = true;
@@ -146,6 +153,8 @@ Outcome TableStore::open_index(const store::IndexNames& names,
     return Error::no_table;
   }
   begin_work();
+  if (refusal_ != 0) [[unlikely]]
+    return Status::server(refusal_);
   if (!end_shared_statement().ok()) return Verdict::broken;
   begin_transaction();
   std::shared_ptr<IndexPlan> plan =
@@ -217,6 +226,8 @@ void TableStore::tell_of_access(const store::IndexUse& use, TABLE& table, bool w
 
 Outcome TableStore::open_for_reading(IndexPlan& plan, OpenTable*& opened) {
   begin_work();
+  if (refusal_ != 0) [[unlikely]]
+    return Status::server(refusal_);
   if (shared_ != nullptr && !end_shared_statement().ok()) [[unlikely]]
     return Verdict::broken;
   begin_transaction();

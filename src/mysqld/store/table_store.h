@@ -138,6 +138,7 @@ class TableStore final : public store::Store {
   store::PassMode mode_ = store::PassMode::together;
   std::uint64_t asks_ = 0;         // rises when what callers may do has to be asked again
   bool working_ = false;           // a request of this pass has reached the server
+  std::uint32_t refusal_ = 0;      // the error of every request of this pass; 0: none
   bool uncommitted_ = false;       // writes of this pass wait for its commit
   bool waits_to_the_end_ = false;  // for a row, in this pass, because its write cannot be undone
   bool reading_ = false;  // a pass of reads has ended and still holds its snapshot and its tables

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mysqld/server/api.h"
+#include "mysqld/server/cluster.h"
 #include "mysqld/server/table_opening.h"
 #include "mysqld/store/acting.h"
 #include "mysqld/store/table_store.h"
@@ -86,6 +87,8 @@ Outcome TableStore::run_write(const store::IndexUse& use, Purpose purpose, SetUp
   begin_work();
   begin_transaction();
   if (opt_readonly) return read_only;
+  if (transaction_.refusal() != 0) [[unlikely]]
+    return Status::server(transaction_.refusal());
   // The plan may know an older version of the table than the one that is open. Then the set-up
   // fails.
   const bool may_join = shared_ == &opened && opened.purpose == purpose;
@@ -158,6 +161,9 @@ Outcome TableStore::begin_write(TableSlot& slot, Purpose purpose) {
   if (!opened.ok()) return opened;
   // SET GLOBAL read_only may have come before the table was open, and waits for those that are.
   if (opt_readonly) return leave_undone(read_only);
+  const std::uint32_t refusal =
+      server::cluster_refuses_table(host_.thd(), *slot.writer.table, tables_.is_alone());
+  if (refusal != 0) return leave_undone(Status::server(refusal));
   if (uncommitted_ && !can_undo) return leave_undone(Verdict::not_yet);
   slot.writer.purpose = purpose;
   const Status joined = transaction_.join_statement(slot.writer);
@@ -191,6 +197,7 @@ Outcome TableStore::end_write(const OpenTable& opened, Status status, bool execu
   // If only a table without transactions was written, there is nothing to commit with others.
   const bool commits = mode_ != PassMode::together || (!can_undo && tables_.is_alone());
   const bool rolled_back = transaction_.was_rolled_back();
+  if (transaction_.was_pushed_aside()) status = Status::server(HA_ERR_LOCK_DEADLOCK);
   const bool can_ask = can_ask_again(opened);
   status = transaction_.end_statement(status);
   if (rolled_back) {

@@ -10,6 +10,9 @@ _IN_WORDS = {
     "131": "not possible with this index",
     "146": "a row stayed locked for too long",
     "149": "a deadlock: try again",
+    "1047": "this node of a cluster does not serve requests now: use another one",
+    "1213": "another transaction came first: try again",
+    "3101": "another member's transaction came first: try again",
     "151": "a foreign key has no parent row",
     "152": "a foreign key still points to the row",
     "167": "the AUTO_INCREMENT column has no more numbers",
@@ -98,7 +101,7 @@ class ConnectionLost(HandlerSocketError):
 #: Wrong password; no account of this kind; an expired password (two numbers); a locked account (the
 #: same).
 _LOG_IN_NUMBERS = frozenset({"1045", "1698", "1820", "1862", "3118", "4151"})
-_LOCK_NUMBERS = frozenset({"146", "149", "1205", "1213"})
+_LOCK_NUMBERS = frozenset({"146", "149", "1205", "1213", "3101"})
 
 
 def reply_error(code: int, text: str) -> ReplyError:

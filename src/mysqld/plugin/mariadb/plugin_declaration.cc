@@ -10,8 +10,16 @@
 namespace hs::mysqld {
 namespace {
 
+// A node of a Galera cluster executes UNINSTALL between two commits, and lets no later commit end
+// before it. But UNINSTALL would wait for the workers, and a worker for its commit. So in a cluster
+// the server refuses UNINSTALL.
+void keep_loaded_in_cluster(st_plugin_int& plugin) {
+  if (WSREP_ON_) plugin.load_option = PLUGIN_FORCE_PLUS_PERMANENT;
+}
+
 int init(void* plugin) {
   server::begin_logging(plugin);
+  keep_loaded_in_cluster(*static_cast<st_plugin_int*>(plugin));
   return start_plugin() ? 0 : 1;
 }
 

@@ -7,6 +7,13 @@
 // clang-format off
 #include <my_global.h>
 
+// The server's own functions for clusters. For a plugin, the header would declare their names as
+// macros, and other headers could not use them. What it includes itself must know the plugin.
+#include <my_pthread.h>
+#undef MYSQL_DYNAMIC_PLUGIN
+#include <mysql/service_wsrep.h>
+#define MYSQL_DYNAMIC_PLUGIN 1
+
 #include <sql_class.h>
 
 #include <handler.h>
@@ -32,6 +39,9 @@
 #include <sys_vars_shared.h>
 #include <transaction.h>
 #include <violite.h>
+#include <wsrep_mysqld.h>
+#include <wsrep_server_state.h>
+#include <wsrep_trans_observer.h>
 // clang-format on
 
 // my_global.h and the headers that it includes define these as macros.

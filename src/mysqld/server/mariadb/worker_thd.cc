@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "mysqld/server/api.h"
+#include "mysqld/server/cluster.h"
 
 namespace hs::mysqld::server {
 namespace {
@@ -10,6 +11,23 @@ namespace {
 // Marks the THD as one of the server's own, so that no rule for clients (an idle time-out, for
 // example) applies to it. The server has no name for the threads of plugins.
 constexpr auto plugin_thread = static_cast<enum_thread_type>(1U << 30);
+
+// Whether a cluster's node commits the THD's transaction. The caller has locked the THD's data.
+bool commits_in_cluster(const THD* thd) {
+  const auto state = thd->wsrep_trx().state();
+  return state == wsrep::transaction::s_preparing || state == wsrep::transaction::s_committing ||
+         state == wsrep::transaction::s_ordered_commit;
+}
+
+// As KILL does: not while a cluster's node commits the transaction. The commit would lose its place
+// in the order of all commits, and the node would stand still.
+void kill_as(THD* thd, killed_state how) {
+  mysql_mutex_lock(&thd->LOCK_thd_kill);
+  mysql_mutex_lock(&thd->LOCK_thd_data);
+  if (!commits_in_cluster(thd)) thd->awake_no_mutex(how);
+  mysql_mutex_unlock(&thd->LOCK_thd_data);
+  mysql_mutex_unlock(&thd->LOCK_thd_kill);
+}
 
 }  // namespace
 
@@ -42,6 +60,7 @@ THD* make_worker_thd() {
 }
 
 void destroy_worker_thd(THD* thd) {
+  forget_cluster(thd);
   server_threads.erase(thd);
   lex_end(thd->lex);
   delete thd;
@@ -74,10 +93,10 @@ bool must_leave(const THD* thd) {
   return abort_loop || killed_mask_hard(thd->killed) == KILL_SERVER;
 }
 
-void kill(THD* thd) { thd->awake(KILL_CONNECTION); }
+void kill(THD* thd) { kill_as(thd, KILL_CONNECTION); }
 
 // What KILL QUERY does if it does not say SOFT. Not every engine notices a soft one.
-void kill_statement(THD* thd) { thd->awake(KILL_QUERY_HARD); }
+void kill_statement(THD* thd) { kill_as(thd, KILL_QUERY_HARD); }
 
 void forget_kill(THD* thd) {
   thd->reset_killed();

@@ -36,6 +36,7 @@
 #include <sql/mysqld_thd_manager.h>
 #include <sql/protocol_classic.h>
 #include <sql/replication.h>
+#include <sql/rpl_group_replication.h>
 #include <sql/set_var.h>
 #include <sql/sql_audit.h>
 #include <sql/sql_base.h>
