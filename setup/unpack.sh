@@ -84,17 +84,19 @@ unpack_packages() {
   done
 }
 
-# write_wrapper PROGRAM: bin/PROGRAM runs the program in root/, even after the repository was moved.
+# write_wrapper PROGRAM [LIBRARIES]: bin/PROGRAM runs the program in root/, even after the repository was moved. The
+# loader and the libraries are those of root/, or of another tree's: LIBRARIES is its path, seen from bin/.
 write_wrapper() {
-  local program=$1 at
+  local program=$1 libraries=${2:-../root} at
   at=usr/bin/$program
   [[ -e $root/$at ]] || at=usr/sbin/$program
   [[ -x $root/$at ]] || die "$program is missing from the packages"
   cat >"$work/bin/$program" <<WRAPPER
 #!/bin/sh
 # Made by setup/${0##*/}: runs the unpacked $program with its own loader and libraries.
-root=\$(dirname "\$(readlink -f "\$0")")/../root
-exec "\$root/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" --library-path "\$root/usr/lib/x86_64-linux-gnu" "\$root/$at" "\$@"
+bin=\$(dirname "\$(readlink -f "\$0")")
+libraries=\$bin/$libraries/usr/lib/x86_64-linux-gnu
+exec "\$libraries/ld-linux-x86-64.so.2" --library-path "\$libraries" "\$bin/../root/$at" "\$@"
 WRAPPER
   chmod +x "$work/bin/$program"
 }

@@ -45,6 +45,7 @@ struct OpenTable {
 struct TableSlot : std::enable_shared_from_this<TableSlot> {
   std::string database;
   std::string name;
+  bool was_served = false;  // the last time that the table was opened
   OpenTable reader;
   OpenTable writer;
 };

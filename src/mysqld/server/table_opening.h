@@ -35,6 +35,10 @@ void init_request(TableRequest& request, const std::string& database, const std:
 // Tells the server which command follows. Strict mode, for example, applies only to writes.
 void set_command(THD* thd, Purpose purpose);
 
+// False if the table's definition already says that is_servable() will be false because of its
+// engine. To open such a table may mean to wait for another machine, so it is asked before.
+bool may_be_servable(THD* thd, TableRequest& request);
+
 // Opens one table, without what its triggers and foreign keys need, and without a lock. Null if
 // that fails. Then `repairable` says whether open_with_needs() might repair the table.
 TABLE* open_single(THD* thd, TableRequest& request, Purpose purpose, bool& repairable);

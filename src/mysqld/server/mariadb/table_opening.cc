@@ -23,6 +23,22 @@ void drop_if_half_opened(TABLE& table) {
   if (table.triggers != nullptr) table.mark_table_for_reopen();
 }
 
+// Of the engines that serve the partitions of a table, too.
+bool is_served(const handlerton& engine) {
+  switch (engine.db_type) {
+    case DB_TYPE_INNODB:
+    case DB_TYPE_MYISAM:
+    case DB_TYPE_HEAP:
+    case DB_TYPE_ARCHIVE_DB:
+    case DB_TYPE_BLACKHOLE_DB:
+    case DB_TYPE_ARIA:
+    case DB_TYPE_SEQUENCE: return true;
+    default: break;
+  }
+  // An engine that is a plugin has no fixed number.
+  return std::string_view(hton_name(&engine)->str, hton_name(&engine)->length) == "ROCKSDB";
+}
+
 // Opens what triggers and foreign keys need, as SQL does. If opening fails, the server itself
 // closes the tables. So each table is checked while it is handled.
 class OpeningWithNeeds final : public DML_prelocking_strategy {
@@ -75,22 +91,22 @@ bool needs_other_tables(const TABLE& table) {
          table.file->referenced_by_foreign_key();
 }
 
-bool is_own_servable_engine(const TABLE& table) {
-  const handlerton* const engine = table.file->partition_ht();
-  switch (engine->db_type) {
-    case DB_TYPE_INNODB:
-    case DB_TYPE_MYISAM:
-    case DB_TYPE_HEAP:
-    case DB_TYPE_ARCHIVE_DB:
-    case DB_TYPE_BLACKHOLE_DB:
-    case DB_TYPE_ARIA:
-    case DB_TYPE_SEQUENCE: return true;
-    default: break;
-  }
-  // An engine that is a plugin has no fixed number.
-  return std::string_view(hton_name(engine)->str, hton_name(engine)->length) == "ROCKSDB";
-}
+bool is_own_servable_engine(const TABLE& table) { return is_served(*table.file->partition_ht()); }
 
+bool may_be_servable(THD* thd, TableRequest& request) {
+  TABLE_SHARE* const share = tdc_acquire_share(thd, &request, GTS_TABLE);
+  if (share == nullptr) {
+    thd->clear_error();
+    return true;  // to open the table will say what is wrong
+  }
+  const handlerton* const engine = share->default_part_plugin != nullptr
+                                       ? plugin_hton(share->default_part_plugin)
+                                       : share->db_type();
+  const bool may_be = engine == nullptr || is_served(*engine) ||
+                      engine->db_type == DB_TYPE_MRG_MYISAM || engine->db_type == DB_TYPE_CSV_DB;
+  tdc_release_share(share);
+  return may_be;
+}
 bool is_servable_kind(const TABLE& table) {
 #if MYSQL_VERSION_ID >= 110400
   if (table.s->table_category == TABLE_CATEGORY_MYSQL) return true;

@@ -56,6 +56,9 @@ bool needs_other_tables(const TABLE& table) {
 
 bool is_own_servable_engine(const TABLE& /*table*/) { return false; }
 
+// The engine for tables of other machines, FEDERATED, is not there unless a setting asks for it.
+bool may_be_servable(THD* /*thd*/, TableRequest& /*request*/) { return true; }
+
 bool is_servable_kind(const TABLE& table) {
   const TABLE_SHARE& share = *table.s;
   const bool is_servable_category = share.table_category == TABLE_CATEGORY_USER ||

@@ -1,0 +1,57 @@
+#!/bin/bash
+# Gets what only a few tests need beside a server that setup/server.sh got: Spider, and mariadb-backup. It installs
+# nothing, changes nothing on the machine, and leaves the server's own tree as it is.
+#
+#   setup/more.sh NAME     NAME: one of `servers` in common.sh
+#
+# Leaves in var/servers/NAME-more
+#   root/        the unpacked packages, of exactly the server's version
+#   bin/         wrappers that run their programs with the server's own loader and libraries
+#   more.env     the recipe and the version; written last, so it also says "complete"
+# A second run finds more.env and needs no network. There is nothing to get for MySQL: its packages hold everything.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source setup/unpack.sh
+
+# Raise it when this script's results change: trees of an older recipe are made again.
+recipe=1
+packages=(mariadb-plugin-spider mariadb-backup)
+programs=(mariadb-backup mbstream)
+
+name=$1
+release=$(server_release "$name")
+[[ ${name%%-*} == mariadb ]] || exit 0
+setup/server.sh "$name"
+version=$(server_value "$name" package_version)
+
+tree=$var/servers/$name-more
+exec 9>"$tree.lock"
+flock -w 600 9 || die "another run has been getting the rest of $name for ten minutes"
+if grep -qsx "recipe=$recipe" "$tree/more.env" && grep -qsx "version=$version" "$tree/more.env"; then
+  exit 0
+fi
+
+work=$tree.partial
+trap 'rm -rf "$work"' EXIT
+root=$work/root
+log=$var/log/more-$name.log
+apt=$work/apt
+rm -rf "$work"
+mkdir -p "$work/bin"
+: >"$log"
+
+say "getting Spider and mariadb-backup for $name: a download of about 8 MB (once)"
+prepare_apt
+(cd "$apt/cache/archives" && apt-get -q download "${packages[@]/%/=$version}") >>"$log" 2>&1 ||
+  unavailable "Spider and mariadb-backup $version cannot be downloaded at the moment; see ${log#"$repo"/}"
+unpack_packages
+for program in "${programs[@]}"; do
+  write_wrapper "$program" "../../$name/root"
+done
+printf 'recipe=%s\nversion=%s\n' "$recipe" "$version" >"$work/more.env.new"
+rm -rf "$apt"
+mv "$work/more.env.new" "$work/more.env"
+rm -rf "$tree"
+mv "$work" "$tree"
+# Only in its final place does the wrapper find the server's libraries.
+"$tree/bin/mariadb-backup" --version >>"$log" 2>&1 || die "the unpacked mariadb-backup does not run; see ${log#"$repo"/}"
+say "Spider and mariadb-backup $version are in var/servers/$name-more"
