@@ -9,11 +9,12 @@ SEED ?=
 # The server of a command that is for one server, if none is named.
 NAME = $(or $(SERVER),mariadb-10.11)
 
-.PHONY: help run stop test soak simulate bench lint install uninstall deb test-deb
+.PHONY: help run stop test test-cluster soak simulate bench lint install uninstall deb test-deb
 help:
 	@echo "make run       build the plugin and start a demo server with it (PORT=9998, PORT_WR=9999); MYCNF=FILE adds settings"
 	@echo "make stop      stop the demo server"
 	@echo "make test      run every test, on MariaDB 10.11, and a short choice on the others; with SERVER= all on that one"
+	@echo "make test-cluster  replicas, Galera, Group Replication, backups alone, with SECONDS=60 of conflicts"
 	@echo "make soak      random work with faults, each reply checked, for SECONDS=600; SEED=N replays a run"
 	@echo "make simulate  run the front end in a simulator for a minute; SECONDS=N, or SEED=N to replay one"
 	@echo "make bench     run the benchmarks; QUICK=1 only shows in 4 minutes that all of it works"
@@ -30,6 +31,8 @@ stop:
 	@setup/stop.sh
 test:
 	@setup/test.sh $(SERVER)
+test-cluster:
+	@setup/test_cluster.sh "$(NAME)" "$(SECONDS)"
 soak:
 	@setup/soak.sh "$(NAME)" "$(SECONDS)" "$(SEED)"
 simulate:

@@ -115,6 +115,11 @@ check_soak() {
   fi
 }
 
+# What only the tests of clusters need. Without it they say what they leave out.
+check_more() {
+  [[ $1 != mariadb-* ]] || check "Spider and mariadb-backup for $1" setup/more.sh "$1"
+}
+
 mapfile -t names < <(server_names)
 name=${1:-${names[0]}}
 server_release "$name" >/dev/null
@@ -132,10 +137,12 @@ if (($# == 0)); then
   check "unit tests of what has threads with the thread sanitizer" thread_tests
   check "fuzzers, $fuzz_seconds s each" fuzzers
 fi
+check_more "$name"
 check "end-to-end tests on $name" end_to_end_tests "$name"
 check_soak "$name"
 if (($# == 0)); then
   for other in "${names[@]:1}"; do
+    check_more "$other"
     check "a short choice of them on $other" end_to_end_tests "$other" --short
     check_soak "$other"
   done

@@ -60,6 +60,11 @@ CHOSEN = (
         for statement in ("add_column_copying", "rebuild", "flush_tables", "lock_tables_write")
     ),
     "e2e/test_life_cycle.py",
+    "cluster/test_galera.py::test_each_kind_of_write",
+    "cluster/test_galera.py::test_conflicts",
+    "cluster/test_group_replication.py",
+    "cluster/test_replicas.py::test_a_failover",
+    "cluster/test_spider.py",
 )
 
 
