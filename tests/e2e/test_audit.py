@@ -21,9 +21,7 @@ BUSY = (
     "SELECT COUNT(*) FROM information_schema.processlist"
     " WHERE user = 'handlersocket' AND command <> 'Sleep'"
 )
-AUDIT_PLUGINS = (
-    "SELECT COUNT(*) FROM information_schema.plugins WHERE plugin_name = 'server_audit'"
-)
+AUDIT_PLUGINS = "SELECT COUNT(*) FROM information_schema.plugins WHERE plugin_name = 'server_audit'"
 OPEN = b"P\t1\tshop\tt\t\tv\n"
 
 
@@ -118,7 +116,7 @@ def test_the_end_of_the_plugin(audited: ServerInstance, how: str) -> None:
 
 
 def test_the_audit_plugin_can_go(audited: ServerInstance) -> None:
-    """No thread keeps it when its pass is over. A session of SQL keeps it until its next statement."""
+    """No thread keeps it after its pass. A session of SQL keeps it until its next statement."""
     with Sql(audited.socket) as sql:
         sql.run(
             "CREATE TRIGGER shop.u AFTER UPDATE ON shop.t FOR EACH ROW SET @x = 1",
