@@ -81,6 +81,23 @@ def test_read_only(sql: Sql, client: Client, rows: Index) -> None:
     assert sql.number("SELECT v FROM t WHERE id = 1") == 11
 
 
+def test_transactions_that_are_read_only_by_default(data_root: Path, watch: Any) -> None:
+    with running_server(data_root, watch, transaction_read_only="ON") as server:
+        with Sql(server.socket) as sql, Client(("127.0.0.1", server.hs_port_wr)) as client:
+            sql.run("SET SESSION TRANSACTION READ WRITE")
+            for engine in ("InnoDB", "MyISAM"):
+                sql.run(
+                    f"CREATE TABLE test.{engine} (id INT PRIMARY KEY, v INT) ENGINE={engine}",
+                    f"INSERT INTO test.{engine} VALUES (1, 10)",
+                )
+                rows = client.index("test", engine, ["id", "v"])
+                with pytest.raises(ReplyError, match="^1 1792$"):
+                    rows.update(1, [1, 11])
+                with pytest.raises(ReplyError, match="^1 1792$"):
+                    rows.insert([3, 30])
+                assert rows.find(1) == [(b"1", b"10")]
+
+
 LOCKS = {
     "flush_tables_with_read_lock": "FLUSH TABLES WITH READ LOCK",
     "lock_tables_write": "LOCK TABLES t WRITE",

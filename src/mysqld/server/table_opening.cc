@@ -115,6 +115,7 @@ OpenFailure open_failure(std::uint32_t error) {
     case ER_CANT_LOCK:
     case ER_OPEN_AS_READONLY:
     case ER_READ_ONLY_MODE: return OpenFailure::unlockable;
+    case ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: return OpenFailure::told;
     default: return own_open_failure(error);
   }
 }
