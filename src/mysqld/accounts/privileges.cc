@@ -29,16 +29,28 @@ std::uint32_t count_leading(AccountContext& context, Privilege privilege, Extent
   return static_cast<std::uint32_t>(lacking - columns.begin());
 }
 
-void ask_about_columns(AccountContext& context, const AskedNames& names, Permissions& permissions) {
+// `writes`: whether there are other requests than finds.
+void ask_about_columns(AccountContext& context, const AskedNames& names, bool writes,
+                       Permissions& permissions) {
   const auto leading = [&](Privilege privilege, Extent& extent,
                            std::span<const std::string> columns) {
     extent = context.extent(privilege);
     return count_leading(context, privilege, extent, columns);
   };
-  permissions.erase = context.extent(Privilege::erase);
-  permissions.insertable = leading(Privilege::insert, permissions.insert, names.columns);
-  permissions.updatable = leading(Privilege::update, permissions.update, names.columns);
+  permissions.erase = permissions.insert = permissions.update = Extent::nothing;
+  permissions.insertable = permissions.updatable = 0;
+  if (writes) {
+    permissions.erase = context.extent(Privilege::erase);
+    permissions.insertable = leading(Privilege::insert, permissions.insert, names.columns);
+    permissions.updatable = leading(Privilege::update, permissions.update, names.columns);
+  }
   permissions.selectable = leading(Privilege::select, permissions.select, names.columns);
+  if (!writes && permissions.select == Extent::nothing) {
+    // Whoever may only write sees the table, too.
+    permissions.erase = context.extent(Privilege::erase);
+    permissions.insert = context.extent(Privilege::insert);
+    permissions.update = context.extent(Privilege::update);
+  }
   permissions.rows = permissions.selectable == names.columns.size();
   const Extent select = permissions.select;
   permissions.key_parts = 0;
@@ -84,7 +96,7 @@ store::Outcome Privileges::ask(const Account& account, const AskedNames& names,
   if (!begun.ok()) return begun;
   try {
     permissions.everything = context.has_every_privilege();
-    if (!permissions.everything) ask_about_columns(context, names, permissions);
+    if (!permissions.everything) ask_about_columns(context, names, writes_, permissions);
   } catch (...) {  // no memory for an answer
     context.end();
     throw;

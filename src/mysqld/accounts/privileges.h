@@ -26,7 +26,8 @@ struct AskedNames {
 
 class Privileges {
  public:
-  explicit Privileges(THD* thd) : thd_(thd) {}
+  // `writes`: of a port that writes. Otherwise nobody asks what the account may write.
+  Privileges(THD* thd, bool writes) : thd_(thd), writes_(writes) {}
 
   // `blocked` if the server cannot be asked now; an error if there is no such account.
   store::Outcome ask(const Account& account, const AskedNames& names, Permissions& permissions);
@@ -50,6 +51,7 @@ class Privileges {
   };
 
   THD* thd_;
+  const bool writes_;
   // Other sessions may look at a context at any time, so it stays until the worker ends. SET GLOBAL
   // can add some.
   std::vector<Known> contexts_;

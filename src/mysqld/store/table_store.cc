@@ -45,7 +45,7 @@ TableStore::TableStore(std::unique_ptr<HostThread> host, const TableStoreConfig&
       counters_(counters),
       tables_(host_.thd(), config.streams, counters),
       transaction_(host_, tables_, counters),
-      privileges_(host_.thd()),
+      privileges_(host_.thd(), config.writes),
       writer_(host_.thd()),
       scan_(meter_),
       sweep_plans_at_(plan_bytes_before_sweep) {}
