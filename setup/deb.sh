@@ -9,6 +9,8 @@ source setup/own_server.sh
 setup/packages.sh build deb
 version=$(sed -n 's/^project(.* VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 [[ -n $version ]] || die "CMakeLists.txt names no version"
+# Below the version that will be released, so that apt replaces this package by that one.
+! grep -q "^## $version (not released yet)" CHANGELOG.md || version+=~dev
 configure build/package -DHS_TESTS=OFF
 cmake --build build/package --target hs-bench --parallel "$(nproc)"
 

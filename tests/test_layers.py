@@ -220,6 +220,29 @@ def test_files_stay_short() -> None:
     assert long == {}
 
 
+def test_everything_has_the_same_version() -> None:
+    """Until it is released, the Python client and the Debian package have a version below it."""
+    (version, state) = re.findall(
+        r"^## (\d+\.\d+\.\d+)(.*)$", (REPOSITORY / "CHANGELOG.md").read_text(), re.MULTILINE
+    )[0]
+    assert f"VERSION {version} " in (REPOSITORY / "CMakeLists.txt").read_text()
+    client = version + (".dev0" if state == " (not released yet)" else "")
+    python = REPOSITORY / "clients/python"
+    assert f'version = "{client}"' in (python / "pyproject.toml").read_text()
+    assert f'__version__ = "{client}"' in (python / "src/handlersocket2/__init__.py").read_text()
+    major, minor, _ = map(int, version.split("."))
+    declared = [
+        int(number, 16)
+        for family in FAMILIES
+        for number in re.findall(
+            r"^ +(0x\d{4}),$",
+            (SOURCES / f"mysqld/plugin/{family}/plugin_declaration.cc").read_text(),
+            re.MULTILINE,
+        )
+    ]
+    assert declared and set(declared) == {major << 8 | minor}
+
+
 def documents() -> list[Path]:
     return [
         *sorted(REPOSITORY.glob("*.md")),

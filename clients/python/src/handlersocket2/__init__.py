@@ -80,4 +80,4 @@ __all__ = [
     "Row",
     "Value",
 ]
-__version__ = "0.1.0"
+__version__ = "2.0.0.dev0"
