@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import termios
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -60,6 +61,13 @@ def shown(server: ServerInstance, *words_: str) -> str:
     done = run(command(server, "--once", "--interval", "0.3", *words_), COLUMNS="160")
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
+
+
+def shows(database: Database, table: str) -> bool:
+    """Whether the plugin has this table. hs-top also works with those that have not."""
+    name = f"handlersocket_{table}"
+    query = "SELECT COUNT(*) FROM information_schema.tables WHERE table_name = '{}'"
+    return database.sql.number(query.format(name)) == 1
 
 
 class TestNumbers:
@@ -129,10 +137,7 @@ class TestNumbers:
         )
 
     def test_latency_is_shown_by_kind_if_the_plugin_tells_it(self, database: Database) -> None:
-        there = database.sql.number(
-            "SELECT COUNT(*) FROM information_schema.tables"
-            " WHERE table_name = 'handlersocket_latency'"
-        )
+        there = shows(database, "latency")
         database.sql.run("CREATE TABLE t (id INT PRIMARY KEY)", "INSERT INTO t VALUES (1)")
         with subprocess.Popen(
             command(database.server, "--batch", "--interval", "0.5", "--count", "3"),
@@ -151,6 +156,33 @@ class TestNumbers:
         assert sum(one["count"] for one in found) == (5 if there else 0)
         assert all(one["port"] == "read" for one in found)
         assert all(0 <= one["p50"] <= one["p99"] <= one["longest"] for one in found)
+
+    def test_the_busiest_indexes_are_shown_if_the_plugin_tells_them(
+        self, database: Database
+    ) -> None:
+        database.sql.run("CREATE TABLE a (id INT PRIMARY KEY)", "CREATE TABLE b LIKE a")
+        with database.reader() as client:
+            calm, busy = (client.index(database.name, name, ["id"]) for name in ("a", "b"))
+            calm.find_one(1)
+            stop = threading.Event()
+
+            def work() -> None:
+                while not stop.wait(0.005):
+                    busy.find_one(1)
+
+            worker = threading.Thread(target=work, daemon=True)
+            worker.start()
+            try:
+                wait_until(lambda: database.sql.status("handlersocket_requests_find") > 0, "work")
+                screen = shown(database.server)
+            finally:
+                stop.set()
+                worker.join(20)
+        assert ("busiest indexes" in screen) == shows(database, "open_indexes")
+        if shows(database, "open_indexes"):
+            first, second = screen.partition("busiest indexes")[2].splitlines()[2:4]
+            assert re.fullmatch(rf" +[1-9][\d.]* +1 read +{database.name}\.b PRIMARY", first)
+            assert re.fullmatch(rf" +0 +1 read +{database.name}\.a PRIMARY", second)
 
     def test_what_waits(self, database: Database) -> None:
         database.sql.run(

@@ -39,6 +39,14 @@ class Busy:
         return (self.requests or 0.0, bytes_a_second, int(self.row.get("waiting_bytes", 0)))
 
 
+@dataclass(frozen=True)
+class BusyIndex:
+    """One index on one port. The rate is None if the index was not open before."""
+
+    row: Row
+    requests: float | None
+
+
 class Difference:
     """What happened between two readings. Without an earlier one, no rate is known."""
 
@@ -95,6 +103,22 @@ class Difference:
             else []
         )
 
+    def busiest_indexes(self) -> list[BusyIndex]:
+        """Those with the most requests first. Empty, too, if the plugin does not tell."""
+
+        def key(row: Row) -> tuple[str, ...]:
+            return tuple(row[name] for name in ("port", "table_schema", "table_name", "index_name"))
+
+        before = self._before.tables.get("open_indexes", Table()) if self._before else Table()
+        old = {key(row): int(row["requests"]) for row in before.rows}
+        found = []
+        for row in self.now.tables.get("open_indexes", Table()).rows:
+            # A count goes down when clients go that had the index open.
+            moved = max(int(row["requests"]) - old[key(row)], 0) if key(row) in old else None
+            rate = moved / self.seconds if moved is not None and self.seconds else None
+            found.append(BusyIndex(row, rate))
+        return sorted(found, key=lambda one: one.requests or 0.0, reverse=True)
+
     def states(self) -> dict[str, int]:
         """How many connections are in each state. Those that were not read wait for clients."""
         found: dict[str, int] = {}
@@ -138,6 +162,10 @@ class Difference:
                     "sent_a_second": one.sent,
                 }
                 for one in self.busiest()[:rows]
+            ],
+            "indexes": [
+                {**one.row, "requests_a_second": one.requests}
+                for one in self.busiest_indexes()[:rows]
             ],
             "remark": self.now.connections.remark,
         }

@@ -17,10 +17,19 @@ CONNECT_TIMEOUT = 5
 READ_TIMEOUT = 15
 MOST_CONNECTIONS = 2000
 FIRST_CLIENT_ERROR = 2000  # smaller ones are the server's own
-BUSY = "WHERE idle_ms < %s OR waiting_bytes > 0 OR state <> 'waiting' ORDER BY idle_ms LIMIT %s"
+ALL = "SELECT * FROM {table}"
+BUSY = (
+    f"{ALL} WHERE idle_ms < %s OR waiting_bytes > 0 OR state <> 'waiting' ORDER BY idle_ms LIMIT %s"
+)
 
 PREFIX = "handlersocket_"
-TABLES = ("latency",)
+# The tables besides handlersocket_connections, and what is asked of each.
+TABLES = {
+    "latency": "SELECT * FROM {table}",
+    # Clients name the same index with many lists of columns.
+    "open_indexes": "SELECT port, table_schema, table_name, index_name, SUM(opened) AS opened,"
+    " SUM(requests) AS requests FROM {table} GROUP BY 1, 2, 3, 4 ORDER BY 6 DESC LIMIT 1000",
+}
 Row = Mapping[str, Any]
 
 
@@ -113,29 +122,28 @@ class Server:
             counters=status,
             most_waiting_bytes=settings.get("max_waiting_bytes", 0),
             connections=self._connections(status.get("connections", 0), interval),
-            tables={name: self._table(name) for name in TABLES if name in there},
+            tables={
+                name: self._table(name, query) for name, query in TABLES.items() if name in there
+            },
         )
 
     def _connections(self, there: int, interval: float) -> Table:
         """All of them, or if they are many, those that were busy in the interval."""
         if there <= MOST_CONNECTIONS:
-            table = self._table("connections", "LIMIT %s", (MOST_CONNECTIONS,))
+            table = self._table("connections", f"{ALL} LIMIT %s", (MOST_CONNECTIONS,))
         else:
-            table = self._table("connections", BUSY, (int(interval * 1000) + 500, MOST_CONNECTIONS))
-        if (
-            there
-            and not table.rows
-            and not table.remark
-            and not self._table("connections", "LIMIT 1").rows
-        ):
+            busy_for = int(interval * 1000) + 500
+            table = self._table("connections", BUSY, (busy_for, MOST_CONNECTIONS))
+        nothing = there > 0 and not table.rows and not table.remark
+        if nothing and not self._table("connections", f"{ALL} LIMIT 1").rows:
             return Table(remark="none can be seen: that needs the privilege PROCESS")
         if len(table.rows) < MOST_CONNECTIONS:
             return table
         return Table(table.rows, f"only the {MOST_CONNECTIONS:,} that were busy last")
 
-    def _table(self, name: str, condition: str = "", arguments: Sequence[int] = ()) -> Table:
+    def _table(self, name: str, query: str, arguments: Sequence[int] = ()) -> Table:
         try:
-            rows = self._rows(f"SELECT * FROM {self._schema}.{PREFIX}{name} {condition}", arguments)
+            rows = self._rows(query.format(table=f"{self._schema}.{PREFIX}{name}"), arguments)
             warnings = self._rows("SHOW WARNINGS")
         except pymysql.err.Error as error:
             if not 1000 <= (error.args[0] if error.args else 0) < FIRST_CLIENT_ERROR:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import Enum
 
 from hs_top import words
-from hs_top.difference import ALARMS, Busy, Difference
+from hs_top.difference import ALARMS, Busy, BusyIndex, Difference
 
 
 class Style(Enum):
@@ -35,9 +35,17 @@ def screen(
         head.append([("the plugin handlersocket is not loaded on this server", Style.ALARM)])
         return [_cut(line, width) for line in head]
     lines = [*head, *_work(diff), *_latencies(diff, width)]
+    indexes = diff.busiest_indexes()
     if rows is None:
-        rows = max(height - len(lines) - LINES_OF_A_LIST, 0)
+        room = max(height - len(lines) - LINES_OF_A_LIST * (2 if indexes else 1), 0)
+        # Indexes get a third of the room at most, connections the rest.
+        shown = min(len(indexes), max(room // 3, 1 if room else 0))
+        rows = room - shown
+    else:
+        shown = rows
     lines += [[], *_connections(diff, width, rows)]
+    if shown and indexes:
+        lines += [[], *_indexes(diff, indexes[:shown], width)]
     return [_cut(line, width) for line in lines]
 
 
@@ -203,6 +211,30 @@ def _cells(one: Busy) -> list[str]:
         row["peer"] + (f" {row['protocol']}" if row.get("protocol") else ""),
         row["account"],
     ]
+
+
+INDEXES: Sequence[Column] = (
+    ("REQUESTS/S", 10, True),
+    ("OPENED", 8, True),
+    ("PORT", 5, False),
+    ("TABLE AND INDEX", 0, False),
+)
+
+
+def _indexes(diff: Difference, indexes: Sequence[BusyIndex], width: int) -> list[Line]:
+    rows = [
+        [
+            words.rate(one.requests),
+            f"{int(one.row['opened']):,}",
+            one.row["port"],
+            f"{one.row['table_schema']}.{one.row['table_name']} {one.row['index_name']}",
+        ]
+        for one in indexes
+    ]
+    title: Line = [("busiest indexes", Style.STRONG)]
+    if remark := diff.now.tables["open_indexes"].remark:
+        title.append((f"  {words.printable(remark)}", Style.ALARM))
+    return [title, *_list(INDEXES, rows, width)]
 
 
 def _list(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[Line]:
