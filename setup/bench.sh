@@ -12,5 +12,6 @@ setup/venv.sh bench/requirements.txt
 # A tree that was configured while libmariadb was missing has no SQL client, and would never look
 # for it again.
 [[ -x build/$name/bench/hs-bench-sql ]] || rm -f "build/$name/configured"
-setup/build.sh "$name" all
+setup/build.sh "$name"
+setup/build.sh "$name" bench_programs
 exec bench/run "$@"
