@@ -122,6 +122,12 @@ enum class Refusal : std::uint8_t {
   needs_tls,  // it has to speak TLS
 };
 
+// What an application tells about itself. Whoever asks knows what kind of application it is.
+class Report {
+ public:
+  virtual ~Report() = default;
+};
+
 class Application {
  public:
   virtual ~Application() = default;
@@ -141,6 +147,9 @@ class Application {
   virtual void idle() = 0;
   // Whether somebody has killed (KILL) what the thread is doing. A streamer asks while it sends.
   virtual bool killed() { return false; }
+
+  // For Server::ask_applications(), which asks workers between two passes. Null: nothing to tell.
+  virtual std::unique_ptr<Report> report() { return nullptr; }
 
   virtual std::unique_ptr<Dialogue> open_dialogue() = 0;
 

@@ -43,6 +43,16 @@ void Question::answer(std::vector<SeenConnection> seen, bool found) {
   answered_.notify_one();
 }
 
+void Question::answer(std::unique_ptr<Report> report) {
+  {
+    const std::lock_guard lock(mutex_);
+    --to_answer_;
+    if (over_) return;
+    if (report != nullptr) reports_.push_back(std::move(report));
+  }
+  answered_.notify_one();
+}
+
 void Question::fail() {
   {
     const std::lock_guard lock(mutex_);
@@ -89,6 +99,11 @@ ConnectionList ask_for_connections(const Shared& shared, std::chrono::millisecon
     }
   }
   return list;
+}
+
+ReportList ask_applications(const Shared& shared, std::chrono::milliseconds patience) {
+  const auto question = ask(shared, Question::Kind::report, 0, patience);
+  return {std::move(question->reports()), question->is_complete()};
 }
 
 Closing ask_to_close(const Shared& shared, std::uint64_t id, std::chrono::milliseconds patience) {

@@ -39,11 +39,12 @@ struct SeenConnection {
 
 class Question {
  public:
-  enum class Kind : std::uint8_t { describe, close };
+  enum class Kind : std::uint8_t { describe, close, report };
 
   Question(Kind what, std::uint64_t of_connection, std::size_t workers)
       : kind(what), id(of_connection) {
     parts_.reserve(workers);
+    reports_.reserve(workers);
   }
 
   const Kind kind;
@@ -53,6 +54,8 @@ class Question {
   void expect_answer();
   // Of a worker: its connections, and whether it has the one that is to be closed.
   void answer(std::vector<SeenConnection> seen, bool found);
+  // Of a worker: what its application tells.
+  void answer(std::unique_ptr<Report> report);
   // Of a worker that had no memory for its answer.
   void fail();
   // Any thread: whether the asker has stopped waiting.
@@ -65,6 +68,7 @@ class Question {
   bool is_complete() const { return complete_; }
   bool is_found() const { return found_; }
   std::vector<std::vector<SeenConnection>>& parts() { return parts_; }
+  std::vector<std::unique_ptr<Report>>& reports() { return reports_; }
 
  private:
   mutable std::mutex mutex_;  // of the members that workers write
@@ -75,10 +79,12 @@ class Question {
   bool complete_ = false;
   bool found_ = false;
   std::vector<std::vector<SeenConnection>> parts_;  // one for each worker that has answered
+  std::vector<std::unique_ptr<Report>> reports_;    // the same
 };
 
 // Each may be called on any thread but a worker's, and takes at most about as long as `patience`.
 ConnectionList ask_for_connections(const Shared& shared, std::chrono::milliseconds patience);
+ReportList ask_applications(const Shared& shared, std::chrono::milliseconds patience);
 Closing ask_to_close(const Shared& shared, std::uint64_t id, std::chrono::milliseconds patience);
 
 }  // namespace hs::net

@@ -75,6 +75,10 @@ class Server::Impl {
     const std::shared_lock asks(asking_);
     return ask_for_connections(shared_, patience);
   }
+  ReportList ask_applications(std::chrono::milliseconds patience) const {
+    const std::shared_lock asks(asking_);
+    return net::ask_applications(shared_, patience);
+  }
   Closing close_connection(std::uint64_t id, std::chrono::milliseconds patience) const {
     const std::shared_lock asks(asking_);
     return ask_to_close(shared_, id, patience);
@@ -170,6 +174,9 @@ std::size_t Server::connections() const { return impl_->connections(); }
 unsigned Server::bound_port() const { return impl_->bound_port(); }
 ConnectionList Server::describe_connections(std::chrono::milliseconds patience) const {
   return impl_->describe_connections(patience);
+}
+ReportList Server::ask_applications(std::chrono::milliseconds patience) const {
+  return impl_->ask_applications(patience);
 }
 Closing Server::close_connection(std::uint64_t id, std::chrono::milliseconds patience) {
   return impl_->close_connection(id, patience);

@@ -102,6 +102,11 @@ struct ConnectionList {
   bool is_complete = false;  // false: a worker gave no answer, so its connections are missing
 };
 
+struct ReportList {
+  std::vector<std::unique_ptr<Report>> reports;  // of the workers that have something to tell
+  bool is_complete = false;                      // the same
+};
+
 // The answer to the wish that a connection is closed.
 enum class Closing : std::uint8_t {
   begun,       // it ends soon; if a streamer executes a write for it, when that is over
@@ -139,6 +144,7 @@ class Server {
   // waits for their answers, but not longer than `patience`: a worker that waits for a commit
   // answers late.
   ConnectionList describe_connections(std::chrono::milliseconds patience) const;
+  ReportList ask_applications(std::chrono::milliseconds patience) const;
   // The client reads an end of file, perhaps in the middle of a reply. What it has sent may have
   // been executed or not.
   Closing close_connection(std::uint64_t id, std::chrono::milliseconds patience);

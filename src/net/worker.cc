@@ -235,6 +235,7 @@ void Worker::answer(Question& question) {
   }
   if (question.is_abandoned()) return;
   try {
+    if (question.kind == Question::Kind::report) return question.answer(app_->report());
     std::vector<SeenConnection> seen;
     seen.reserve(connections_.size());
     connections_.for_each([&](const Connection& connection) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -178,6 +178,10 @@ def test_while_clients_come_and_go(server: ServerInstance, sql: Sql) -> None:
 
 
 def test_the_plugin_goes_and_comes_while_the_table_is_read(data_root: Path, watch: Any) -> None:
+    """MariaDB itself crashes if INSTALL SONAME finds a library of which somebody still reads a
+    table: see "A defect of the servers" in docs/operations.md. Hence no read beside that.
+    """
+    apart = nullcontext() if ON_MYSQL else threading.Lock()
     stop = threading.Event()
     reads = 0
 
@@ -187,7 +191,8 @@ def test_the_plugin_goes_and_comes_while_the_table_is_read(data_root: Path, watc
             nonlocal reads
             with Sql(own.socket) as session:
                 while not stop.is_set():
-                    session.error(f"SELECT COUNT(*), SLEEP(0.01) FROM {TABLE}")
+                    with apart:
+                        session.error(f"SELECT COUNT(*), SLEEP(0.01) FROM {TABLE}")
                     reads += 1
 
         def some_reads() -> None:
@@ -210,7 +215,8 @@ def test_the_plugin_goes_and_comes_while_the_table_is_read(data_root: Path, watc
                 began = time.monotonic()
                 sql.run("UNINSTALL SONAME 'handlersocket2'")
                 assert time.monotonic() - began < 20
-                sql.run("INSTALL SONAME 'handlersocket2'")
+                with apart:
+                    sql.run("INSTALL SONAME 'handlersocket2'")
                 with Wire(own.hs_port) as wire:
                     assert wire.ask(b"x\n") == b"2\t1\tcmd"
                     wait_until(is_shown, "the table is there again")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from handlersocket2 import Client, Index, LockError, ReplyError
-from server_instance import ServerInstance
+from server_instance import ACCOUNT, ServerInstance
 from support.database import Sql
 from support_binlog import begin_log, row_events
 from support_servers import LOGGING, fresh_session, running_server, wait_until
@@ -64,8 +64,21 @@ def rows(client: Client) -> Index:
     return client.index("obey", "t", ["v", "w"])
 
 
-def test_read_only(sql: Sql, client: Client, rows: Index) -> None:
+def test_read_only(sql: Sql, strict_server: ServerInstance) -> None:
+    """Of an account that has no right to write then: see test_server_states.py for the others."""
+    account = "SET GLOBAL handlersocket_anonymous_account"
+    sql.run("DROP USER IF EXISTS 'plain'@'localhost'", "CREATE USER 'plain'@'localhost'")
+    sql.run("GRANT ALL ON obey.* TO 'plain'@'localhost'", f"{account} = 'plain@localhost'")
+    try:
+        with Client(("127.0.0.1", strict_server.hs_port_wr)) as client:
+            check_read_only(sql, client)
+    finally:
+        sql.run(f"{account} = '{ACCOUNT}'")
+
+
+def check_read_only(sql: Sql, client: Client) -> None:
     sql.run("SET GLOBAL read_only = ON")
+    rows = client.index("obey", "t", ["v", "w"])
     keyed = client.index("obey", "t", ["id", "v"])
     for write in (
         lambda: rows.update(1, ["11"]),

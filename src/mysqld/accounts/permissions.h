@@ -22,6 +22,7 @@ inline constexpr Status column_denied = Status::server(1143);
 struct Permissions {
   using Extent = server::Extent;
 
+  bool is_exempt = false;   // from read_only and offline_mode
   bool everything = false;  // the members below say nothing then
   Extent select = Extent::nothing;
   Extent insert = Extent::nothing;

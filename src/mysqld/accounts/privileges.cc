@@ -95,6 +95,7 @@ store::Outcome Privileges::ask(const Account& account, const AskedNames& names,
       outcome_of(context.begin(account.logged_in(), names.database, names.table), account);
   if (!begun.ok()) return begun;
   try {
+    permissions.is_exempt = context.is_exempt();
     permissions.everything = context.has_every_privilege();
     if (!permissions.everything) ask_about_columns(context, names, writes_, permissions);
   } catch (...) {  // no memory for an answer

@@ -62,6 +62,13 @@ const char* idle_state(net::Role role, bool writes) {
                 : "handlersocket: reader, waiting for requests";
 }
 
+// So many open indexes of one worker are told of. More would keep it busy for milliseconds.
+constexpr std::size_t most_reported_indexes = 10'000;
+
+struct IndexReport final : net::Report {
+  std::vector<TableStore::OpenedIndex> indexes;
+};
+
 // A worker, streamer or log-in thread: a thread of the server with a store of its own.
 class HostedRunner final : public session::PassRunner {
  public:
@@ -91,6 +98,11 @@ class HostedRunner final : public session::PassRunner {
   void stop() override { port_.log_ins.tell_departures(); }
   void idle() override { host_.show_idle(); }
   bool killed() override { return host_.killed(); }
+  std::unique_ptr<net::Report> report() override {
+    auto report = std::make_unique<IndexReport>();
+    report->indexes = static_cast<TableStore&>(store()).opened_indexes(most_reported_indexes);
+    return report;
+  }
 
  private:
   HostedRunner(const Port& port, net::Role role, HostThread& host,
@@ -305,6 +317,26 @@ PortConnections connections_of(bool write_port) {
   const std::shared_ptr<Port> port = port_of(write_port);
   if (port != nullptr) connections.list = port->server->describe_connections(patience_with_workers);
   return connections;
+}
+
+OpenIndexes open_indexes_of(bool write_port) {
+  OpenIndexes open;
+  open.port = write_port ? "write" : "read";
+  const std::shared_ptr<Port> port = port_of(write_port);
+  if (port == nullptr) return open;
+  const net::ReportList list = port->server->ask_applications(patience_with_workers);
+  open.is_complete = list.is_complete;
+  for (const auto& report : list.reports) {
+    const auto& indexes = static_cast<const IndexReport&>(*report).indexes;
+    open.is_complete &= indexes.size() < most_reported_indexes;
+    for (const TableStore::OpenedIndex& index : indexes) {
+      const auto [known, is_new] = open.indexes.try_emplace(index.names, index);
+      if (is_new) continue;
+      known->second.opened += index.opened;
+      known->second.requests += index.requests;
+    }
+  }
+  return open;
 }
 
 net::Closing close_connection(std::uint64_t id) {

@@ -6,8 +6,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
 #include <string_view>
 
+#include "mysqld/store/table_store.h"
 #include "net/server.h"
 
 namespace hs::mysqld {
@@ -32,6 +36,15 @@ inline constexpr std::chrono::milliseconds patience_with_workers{2000};
 
 // The port's connections; none if it is not open.
 PortConnections connections_of(bool write_port);
+
+struct OpenIndexes {
+  std::string_view port;
+  // by their names, each with a TAB behind it
+  std::map<std::string, TableStore::OpenedIndex, std::less<>> indexes;
+  bool is_complete = true;
+};
+OpenIndexes open_indexes_of(bool write_port);
+
 net::Closing close_connection(std::uint64_t id);
 
 }  // namespace hs::mysqld

@@ -64,6 +64,10 @@ class IndexPlan final : public store::Index {
     return {slot_->database, slot_->name, column_names_, filter_names_, key_names_};
   }
   unsigned long long table_version() const { return table_version_; }
+
+  // How often requests have used it.
+  void note_request() { ++requests_; }
+  std::uint64_t requests() const { return requests_; }
   PlanPermissions& permissions(Account::Role role) {
     return permissions_[static_cast<std::size_t>(role)];
   }
@@ -109,6 +113,8 @@ class IndexPlan final : public store::Index {
   void mark_read_columns(TABLE& table) const;
 
  private:
+  std::uint64_t requests_ = 0;
+
   Status resolve_index(TABLE& table);
   Status resolve_columns(TABLE& table);
   void choose_access(TABLE& table);

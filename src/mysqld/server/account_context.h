@@ -62,6 +62,8 @@ class AccountContext {
   virtual void tell_of_access(LoggedIn* logged_in, TABLE& table, bool writes) = 0;
 
   virtual bool has_every_privilege() = 0;
+  // Whether it may write though the server is read_only, and go on though it is in offline_mode.
+  virtual bool is_exempt() = 0;
   virtual Extent extent(Privilege privilege) = 0;
   // Only after extent() has answered `some` for this privilege, and before it is asked again.
   virtual bool has_column(Privilege privilege, const std::string& column) = 0;

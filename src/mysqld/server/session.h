@@ -28,6 +28,11 @@ constexpr bool is_lack_of_memory(std::uint32_t error) {
 
 inline bool is_killed(const THD* thd);
 
+// Whether read_only and the like forbid writes, and offline_mode forbids everything. Some accounts
+// are exempt, as far as the state allows that (AccountContext::is_exempt).
+inline bool forbids_writes(bool is_exempt);
+inline bool is_offline();
+
 // Removes the warnings that statements have left. No client reads them, and each takes memory.
 inline void forget_warnings(THD* thd);
 

@@ -75,6 +75,17 @@ void TableStore::sweep_plans() {
   sweep_plans_at_ = std::max(plan_bytes_before_sweep, 2 * plan_bytes_);
 }
 
+std::vector<TableStore::OpenedIndex> TableStore::opened_indexes(std::size_t most) const {
+  std::vector<OpenedIndex> indexes;
+  for (const auto& [names, plan] : plans_) {
+    const auto opened = static_cast<std::uint64_t>(plan.use_count()) - 1;  // one is the map's
+    if (opened == 0) continue;
+    if (indexes.size() == most) break;
+    indexes.push_back({names, opened, plan->requests()});
+  }
+  return indexes;
+}
+
 // Called by each request of a pass; the first one begins the pass in the server.
 void TableStore::begin_work() {
   if (working_) [[likely]]
@@ -189,7 +200,12 @@ Outcome TableStore::may_open(const store::Caller& caller, const std::string& dat
   const Outcome asked = privileges_.ask(static_cast<const Account&>(caller),
                                         {.database = database, .table = table}, permissions);
   if (!asked.ok()) return asked;
+  if (server_is_offline(permissions)) return offline;
   return permissions.sees_table() ? Status{} : store::access_denied;
+}
+
+bool TableStore::server_is_offline(const Permissions& of_caller) {
+  return !of_caller.is_exempt && server::is_offline();
 }
 
 Outcome TableStore::permissions_of(const store::IndexUse& use, const Permissions*& permissions) {
@@ -258,6 +274,7 @@ Outcome TableStore::find(store::IndexUse& use, const store::Selection& selection
   if (sink == nullptr && selection.in.values.size() > StepMeter::most_in_a_worker) [[unlikely]]
     return Verdict::oversized;
   auto& plan = static_cast<IndexPlan&>(use.index());
+  plan.note_request();
   const auto version = plan.table_version();
   OpenTable* opened = nullptr;
   const Outcome outcome = open_for_reading(plan, opened);

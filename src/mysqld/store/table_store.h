@@ -51,6 +51,14 @@ class TableStore final : public store::Store {
   store::Outcome open_index(const store::IndexNames& names,
                             const std::shared_ptr<const store::Caller>& caller,
                             const store::RowCodec& codec, store::IndexUse& use) override;
+  // The indexes that its connections have open, at most so many. Between passes.
+  struct OpenedIndex {
+    std::string names;  // as P gave them, each with a TAB behind it
+    std::uint64_t opened;
+    std::uint64_t requests;
+  };
+  std::vector<OpenedIndex> opened_indexes(std::size_t most) const;
+
   store::Outcome find(store::IndexUse& use, const store::Selection& selection, Buffer& out,
                       store::Sink* sink) override;
   store::Outcome modify(store::IndexUse& use, const store::Selection& selection,
@@ -70,8 +78,15 @@ class TableStore final : public store::Store {
   store::Outcome may(const store::IndexUse& use, Check check) {
     const Permissions* permissions = nullptr;
     const store::Outcome asked = permissions_of(use, permissions);
-    return asked.ok() ? store::Outcome{check(*permissions)} : asked;
+    if (!asked.ok()) return asked;
+    is_exempt_ = permissions->is_exempt;
+    if (server_is_offline(*permissions)) [[unlikely]]
+      return offline;
+    return check(*permissions);
   }
+  // SQL's ER_SERVER_OFFLINE_MODE, which only MySQL has.
+  static constexpr Status offline = Status::server(3032);
+  static bool server_is_offline(const Permissions& of_caller);
   // Whether may() has refused a request for good, before its table is open. If only a column is
   // lacking, the table has to be opened first: its index may have other columns by now than those
   // about which the server was asked.
@@ -141,6 +156,7 @@ class TableStore final : public store::Store {
   std::uint32_t refusal_ = 0;      // the error of every request of this pass; 0: none
   bool uncommitted_ = false;       // writes of this pass wait for its commit
   bool waits_to_the_end_ = false;  // for a row, in this pass, because its write cannot be undone
+  bool is_exempt_ = false;         // the caller of the present request, from read_only
   bool reading_ = false;  // a pass of reads has ended and still holds its snapshot and its tables
   // The table whose statement was left open for the next write of the pass; null: none.
   const OpenTable* shared_ = nullptr;

@@ -86,7 +86,7 @@ Outcome TableStore::run_write(const store::IndexUse& use, Purpose purpose, SetUp
   OpenTable& opened = slot.writer;
   begin_work();
   begin_transaction();
-  if (opt_readonly) return read_only;
+  if (server::forbids_writes(is_exempt_)) return read_only;
   if (transaction_.refusal() != 0) [[unlikely]]
     return Status::server(transaction_.refusal());
   // The plan may know an older version of the table than the one that is open. Then the set-up
@@ -160,7 +160,7 @@ Outcome TableStore::begin_write(TableSlot& slot, Purpose purpose) {
   }
   if (!opened.ok()) return opened;
   // SET GLOBAL read_only may have come before the table was open, and waits for those that are.
-  if (opt_readonly) return leave_undone(read_only);
+  if (server::forbids_writes(is_exempt_)) return leave_undone(read_only);
   const std::uint32_t refusal =
       server::cluster_refuses_table(host_.thd(), *slot.writer.table, tables_.is_alone());
   if (refusal != 0) return leave_undone(Status::server(refusal));
@@ -228,6 +228,7 @@ Outcome TableStore::insert(store::IndexUse& use, const store::Insert& row,
   if (const Outcome allowed = may(use, check); !allowed.ok()) [[unlikely]]
     return allowed;
   auto& plan = static_cast<IndexPlan&>(use.index());
+  plan.note_request();
   const auto set_up = [&](OpenTable& opened) {
     return writer_.set_up_insert(opened, plan, row.values.size());
   };
@@ -253,6 +254,7 @@ Outcome TableStore::modify(store::IndexUse& use, const store::Selection& selecti
   if (is_refused(allowed)) [[unlikely]]
     return allowed;
   auto& plan = static_cast<IndexPlan&>(use.index());
+  plan.note_request();
   const auto version = plan.table_version();
   const auto set_up = [&](OpenTable& opened) {
     const Status status = writer_.set_up_modify(opened, plan, change.kind,

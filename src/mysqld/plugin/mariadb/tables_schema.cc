@@ -66,6 +66,7 @@ int init_table_schema(void* schema_table) try {
 
 template int init_table_schema<0>(void*);
 template int init_table_schema<1>(void*);
-static_assert(shown_tables.size() == 2);
+template int init_table_schema<2>(void*);
+static_assert(shown_tables.size() == 3);
 
 }  // namespace hs::mysqld

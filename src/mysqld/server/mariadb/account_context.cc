@@ -85,6 +85,7 @@ class Context final : public AccountContext {
   bool has_every_privilege() override {
     return extent_of(SELECT_ACL | INSERT_ACL | UPDATE_ACL | DELETE_ACL) == Extent::all;
   }
+  bool is_exempt() override { return (context_.master_access & PRIV_IGNORE_READ_ONLY) != NO_ACL; }
   Extent extent(Privilege privilege) override { return extent_of(bits_of(privilege)); }
 
   bool has_column(Privilege privilege, const std::string& column) override {

@@ -11,6 +11,9 @@ inline std::uint32_t raised_error(const THD* thd) {
   return thd->is_error() ? thd->get_stmt_da()->sql_errno() : 0;
 }
 
+inline bool forbids_writes(bool is_exempt) { return opt_readonly && !is_exempt; }
+inline bool is_offline() { return false; }
+
 inline bool is_killed(const THD* thd) { return thd->killed != NOT_KILLED; }
 
 inline void forget_warnings(THD* thd) {

@@ -82,6 +82,11 @@ class Context final : public AccountContext {
   bool has_every_privilege() override {
     return extent_of(SELECT_ACL | INSERT_ACL | UPDATE_ACL | DELETE_ACL) == Extent::all;
   }
+  bool is_exempt() override {
+    if (!lock()) return false;
+    return acting_->check_access(SUPER_ACL) ||
+           acting_->has_global_grant(STRING_WITH_LEN("CONNECTION_ADMIN")).first;
+  }
   Extent extent(Privilege privilege) override { return extent_of(bits_of(privilege)); }
 
   bool has_column(Privilege privilege, const std::string& column) override {

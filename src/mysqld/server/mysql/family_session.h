@@ -15,6 +15,11 @@ inline std::uint32_t raised_error(const THD* thd) {
   return number == ER_SERVER_SHUTDOWN ? ER_QUERY_INTERRUPTED : number;
 }
 
+inline bool forbids_writes(bool is_exempt) {
+  return opt_readonly && (opt_super_readonly || !is_exempt);
+}
+inline bool is_offline() { return mysqld_offline_mode(); }
+
 inline bool is_killed(const THD* thd) { return thd->killed != THD::NOT_KILLED; }
 
 inline void forget_warnings(THD* thd) {
