@@ -49,11 +49,11 @@ sanitized_tests() {
   ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 run_ctest "$tree" --timeout 600
 }
 
-# Only net/ and session/ use more than one thread. The store's test also has threads.
+# Only net/ and what stands on it use more than one thread. The store's test also has threads.
 thread_tests() {
   configure build/tsan -DHS_SANITIZE=thread -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g"
-  cmake --build build/tsan --parallel "$jobs" --target net_test session_test store_test
-  run_ctest build/tsan --tests-regex '^(net|session|store)$' --timeout 600
+  cmake --build build/tsan --parallel "$jobs" --target net_test passes_test session_test store_test
+  run_ctest build/tsan --tests-regex '^(net|passes|session|store)$' --timeout 600
 }
 
 # with_sanitized_plugin NAME COMMAND...: servers that the command starts load the plugin of

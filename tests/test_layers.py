@@ -16,9 +16,10 @@ ALLOWED = {
     "protocol": {"base", "store"},
     "net": {"base"},
     "tls": {"net"},
-    "session": {"base", "protocol", "store", "net"},
-    "simulator": {"base", "protocol", "store", "session", "net"},
-    "standalone": {"base", "protocol", "store", "session", "net"},
+    "passes": {"base", "store", "net"},
+    "session": {"base", "store", "protocol", "net", "passes"},
+    "simulator": {"base", "store", "net", "session"},
+    "standalone": {"base", "store", "net", "session"},
     "mysqld": {"base", "store", "session", "net", "tls"},
 }
 # Each room of mysqld/, and what it may include besides itself: the rooms below it, and the folders.

@@ -11,6 +11,7 @@
 namespace hs::session {
 namespace {
 
+using passes::Runs;
 using protocol::Kind;
 using protocol::Mistake;
 using protocol::ReplyWriter;
@@ -203,7 +204,7 @@ Outcome Session::open_again(Workspace& workspace, NamedIndex& index) {
 }
 
 void Session::act_as(std::shared_ptr<const store::Caller> caller) {
-  assert(position_ == nullptr);
+  assert(position() == nullptr);
   caller_ = std::move(caller);
   indexes_.forget_indexes();
 }

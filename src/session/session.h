@@ -1,8 +1,9 @@
-// Session: what is known about one connection, and the execution of one request.
+// Session: what HandlerSocket knows about one connection, and the execution of its requests.
 //
-// It owns the login state, the caller, the open indexes and the position of a parked long find. The
-// thread that has the connection's turn calls it. It does no I/O. If a request has several
-// mistakes, it decides which error is answered. What a request does to rows is the store's part.
+// It owns the login state, the caller and the open indexes. The thread that has the connection's
+// turn calls it. It does no I/O. If a request has several mistakes, it decides which error is
+// answered. What a request does to rows is the store's part, and what becomes of a turn is the
+// pass's.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 #include "base/counters.h"
 #include "base/setting.h"
 #include "base/status.h"
-#include "net/application.h"
+#include "passes/dialogue.h"
 #include "protocol/parser.h"
 #include "protocol/request.h"
 #include "session/open_indexes.h"
@@ -39,7 +40,9 @@ struct SessionConfig {
   const store::Authenticator* authenticator = nullptr;
 };
 
+class HandlerSocket;
 class Session;
+struct Line;
 
 // What a P or an A request has replaced.
 struct SessionChange {
@@ -64,26 +67,9 @@ struct Workspace {
       changes;  // made in this pass, so that they can be undone if it is executed again
 };
 
-// Which requests a turn may execute at the moment.
-enum class Runs : std::uint8_t {
-  all,
-  all_but_writes,
-  all_but_finds,
-};
-
-struct Answer {
-  // only if `answered`, the buffer holds the reply
-  store::Verdict verdict = store::Verdict::answered;
-  bool ok = false;
-  bool write = false;         // an insert or a find_modify
-  bool read = false;          // a find
-  bool put_off = false;       // a request that may not run now: nothing was done
+struct Answer : passes::Answer {
   bool has_no_place = false;  // a P for which there are too many open indexes
   bool logs_in = false;       // a log-in of an account: nothing was done, a log-in thread has to
-  bool for_good = false;      // a write that has been executed and must never be executed again
-  Status status;  // if the request waits for a row: the answer that it gets when the time is up
-  Counter counter = Counter::requests_malformed;
-  std::uint32_t values_ignored = 0;  // of an insert or a find_modify
 };
 
 // Executes a write that was admitted, and appends its reply to `out` if it succeeds.
@@ -93,7 +79,7 @@ bool is_write(const protocol::Request& request);
 bool is_log_in(const protocol::Request& request);  // of an account
 Counter counter_of(const protocol::Request& request);
 
-class Session final : public net::Dialogue {
+class Session final : public passes::Dialogue {
  public:
   // What is kept for a client that may not do anything yet.
   static constexpr std::size_t most_waiting_before_login = 4096;
@@ -102,17 +88,17 @@ class Session final : public net::Dialogue {
     set_logged_in(false, config.anonymous.get());
   }
 
+  void execute(passes::Requests& requests) override;
+  passes::FirstRequest first_request(net::Turn& turn, passes::Protocol& protocol) override;
+  store::Outcome execute_first(passes::Alone& alone) override;
+
   // Executes one line, without its LF and CR, if `runs` allows it. If the verdict is not
   // `answered`, nothing is written and nothing is remembered.
-  Answer execute(std::string_view line, Runs runs, Workspace& workspace, Buffer& out);
+  Answer execute(std::string_view line, passes::Runs runs, Workspace& workspace, Buffer& out);
 
   // Parses a line into workspace.request and says whether it may be executed. `index` becomes the
   // open index of a find or an insert. Touches no store.
   Status admit(std::string_view line, Workspace& workspace, NamedIndex*& index);
-
-  // The position of a parked long find; null if none is parked. The find is then the connection's
-  // next request.
-  std::unique_ptr<store::Position>& position() { return position_; }
 
   // Whether the client has given the secret, or a password.
   bool is_logged_in() const { return is_logged_in_; }
@@ -140,6 +126,12 @@ class Session final : public net::Dialogue {
   void undo(SessionChange& change);
 
  private:
+  bool execute_line(const Line& line, passes::Requests& requests, HandlerSocket& front);
+  void give_up_first(passes::Requests& requests, Workspace& workspace);
+  bool may_try(std::string_view line, passes::Requests& requests, HandlerSocket& front);
+  void end_try(const net::Turn& turn, HandlerSocket& front, bool was_right);
+  bool holds_back(passes::Requests& requests, HandlerSocket& front);
+  void run_log_in(net::Turn& turn, HandlerSocket& front);
   store::Outcome open_index(Workspace& workspace, bool& has_no_place);
   Status authorise(Workspace& workspace);
   SessionChange change();
@@ -154,7 +146,6 @@ class Session final : public net::Dialogue {
   bool has_tried_secret_ = false;
   std::optional<store::LogIn> log_in_;  // one that has ended and is not answered yet
   OpenIndexes indexes_;
-  std::unique_ptr<store::Position> position_;
 };
 
 }  // namespace hs::session

@@ -30,7 +30,7 @@ class SessionTest : public ::testing::Test {
     Buffer out;
     store::Budget budget;
     workspace.store.begin_pass(store::PassMode::together, budget);
-    answer_ = session.execute(raw, Runs::all, workspace, out);
+    answer_ = session.execute(raw, passes::Runs::all, workspace, out);
     EXPECT_TRUE(workspace.store.end_pass().ok());
     std::string reply(out.view());
     if (answer_.verdict != store::Verdict::answered) {

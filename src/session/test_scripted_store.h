@@ -124,7 +124,7 @@ class ScriptedTest : public ::testing::Test {
     store_.calls.clear();
   }
   CounterBlock counters_;
-  RunnerConfig config_{.session = {.writable = true, .secret = {}}};
+  RunnerConfig config_{{}, {.writable = true, .secret = {}}};
   std::unique_ptr<ScriptedStore> made_ = std::make_unique<ScriptedStore>();
   ScriptedStore& store_ = *made_;
   PassRunner runner_{config_, std::move(made_), counters_};

@@ -1,0 +1,125 @@
+// Dialogue and Protocol: what a pass asks of a wire protocol.
+//
+// A pass knows bytes and a store, and no protocol. A Dialogue is what the protocol knows of one
+// connection. It cuts requests from the input, decides whether they may be executed, has the store
+// execute them and writes their replies. A Protocol belongs to one thread: it makes the dialogues of
+// the connections that the thread accepts, and lends what they need while they work. A dialogue may
+// move from one thread to another between its turns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "base/buffer.h"
+#include "base/counters.h"
+#include "base/status.h"
+#include "net/application.h"
+#include "store/caller.h"
+#include "store/store.h"
+
+namespace hs::passes {
+
+class Protocol;
+class Requests;
+
+// Which requests a turn may execute at the moment.
+enum class Runs : std::uint8_t {
+  all,
+  all_but_writes,
+  all_but_finds,
+};
+
+// How one request ended.
+struct Answer {
+  // only if `answered`, the buffer holds the reply; it may be empty
+  store::Verdict verdict = store::Verdict::answered;
+  bool ok = false;
+  bool write = false;     // a change of rows
+  bool read = false;      // a find
+  bool put_off = false;   // a request that may not run now: nothing was done
+  bool for_good = false;  // a write that has been executed and must never be executed again
+  Status status;  // if the request waits for a row: the answer that it gets when the time is up
+  Counter counter = Counter::requests_malformed;
+  std::uint32_t values_ignored = 0;  // of a write
+};
+
+// The first request of a turn, as a streamer gets it. The views are valid until the dialogue is
+// used again.
+struct FirstRequest {
+  enum class Kind : std::uint8_t {
+    incomplete,
+    done,    // the dialogue has done what there was to do, and has set the turn's `next`
+    short_,  // it does not take long, so a worker executes it
+    find,
+    write,
+  };
+  Kind kind = Kind::incomplete;
+  std::size_t end_offset = 0;
+  // of a find or a write
+  Counter counter = Counter::requests_find;
+  std::string_view described{};  // what it does, for people: find, insert, update, delete
+  std::string_view index_key{};  // tells the index from others, whoever's it is
+  store::IndexNames names{};
+  const std::shared_ptr<const store::Caller>* caller = nullptr;
+  const store::RowCodec* codec = nullptr;
+};
+
+// What a streamer lends to a dialogue that executes its first request.
+struct Alone {
+  Protocol& protocol;
+  store::Store& store;
+  store::IndexUse& use;
+  Buffer& out;
+  store::Sink* sink;  // of a find
+  bool reply_begins;  // no part of a find's reply was sent before
+  std::uint32_t values_ignored = 0;
+};
+
+class Dialogue : public net::Dialogue {
+ public:
+  // Executes the requests at the front of the turn's input in their order, as `requests` says. It
+  // is the one virtual call of a turn.
+  virtual void execute(Requests& requests) = 0;
+
+  // On a streamer: reads the first request, and does not execute it.
+  virtual FirstRequest first_request(net::Turn& turn, Protocol& protocol) = 0;
+  // Executes the find or the write that first_request() has read, and appends its reply if it
+  // succeeds. Of a find that is parked, a part of the reply.
+  virtual store::Outcome execute_first(Alone& alone) = 0;
+
+  // The position of a parked long find; null if none is parked. The find is then the connection's
+  // next request.
+  std::unique_ptr<store::Position>& position() { return position_; }
+
+ private:
+  std::unique_ptr<store::Position> position_;
+};
+
+class Protocol {
+ public:
+  virtual ~Protocol() = default;
+
+  virtual std::unique_ptr<Dialogue> open_dialogue() = 0;
+  // Whether there can be writes.
+  virtual bool writes() const = 0;
+  // How many bytes at the front of a connection's input are whole requests. Any time.
+  virtual std::size_t whole_requests(std::string_view input) const = 0;
+
+  // Appends the reply to a request that has failed.
+  virtual void append_error(Status status, Buffer& out) const = 0;
+  // Appends the reply to a request that is not executed. The connection is closed after it.
+  virtual void refuse(net::Refusal why, Buffer& out) const = 0;
+
+  // Requests may have changed their dialogues: a log-in, an open index. If a pass is executed
+  // again, they must find them as they were. keep_changes(): what was changed until now stays.
+  // undo_changes() undoes what was changed since then.
+  virtual void keep_changes() = 0;
+  virtual void undo_changes() = 0;
+
+  // The requests are over: frees the memory that they took if it was large.
+  virtual void give_back() = 0;
+};
+
+}  // namespace hs::passes

@@ -1,0 +1,33 @@
+// For how long a turn's first request has been blocked, and how waiting ends.
+//
+// Pure functions, on the thread that has the turn.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "base/status.h"
+#include "net/application.h"
+
+namespace hs::passes {
+
+// The answers to a request that has waited too long for a row or a table, and to one that a
+// deadlock has ended.
+inline constexpr Status row_wait_timed_out = Status::server(146);
+inline constexpr Status lock_wait_timed_out = Status::server(1205);
+inline constexpr Status deadlock = Status::server(149);
+
+// The monotonic clock, in ns, as net/ has it.
+inline std::uint64_t monotonic_now() {
+  const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(now.count());
+}
+
+// Only the first request of a turn can have been blocked before.
+inline std::chrono::nanoseconds time_blocked(const net::Turn& turn) {
+  if (turn.blocked_since == 0 || turn.consumed != 0) return std::chrono::nanoseconds{0};
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return now - std::chrono::nanoseconds{turn.blocked_since};
+}
+
+}  // namespace hs::passes
