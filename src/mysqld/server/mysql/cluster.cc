@@ -17,7 +17,12 @@ bool is_written(const TABLE& table) { return table.reginfo.lock_type >= TL_WRITE
 
 void enter_cluster(THD* /*thd*/) {}
 
-Status leave_cluster(THD* /*thd*/, Status status) { return status; }
+Status leave_cluster(THD* thd, Status status) {
+  // Before Group Replication changes its primary, it waits for each thread that seems to write,
+  // until its transaction has ended.
+  thd->lex->sql_command = SQLCOM_END;
+  return status;
+}
 
 void forget_cluster(THD* /*thd*/) {}
 
