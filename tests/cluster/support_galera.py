@@ -1,4 +1,4 @@
-"""A Galera cluster on loopback: real servers, each with the plugin, and the library of the server's own package."""
+"""A Galera cluster on loopback: real servers, each with the plugin."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Cluster:
         )
 
     def _base_dir(self) -> Path:
-        """A folder in whose bin/ the server finds the scripts that copy a node's data, and what they call."""
+        """A folder in whose bin/ the server finds the scripts that copy a node's data."""
         base = self.folder / "base"
         if base.exists():
             return base
@@ -79,8 +79,8 @@ class Cluster:
             (programs / script).symlink_to(root / "bin" / script)
         for program in ("mariadb-backup", "mbstream"):
             (programs / program).symlink_to(MORE / "bin" / program)
-        # These run with the machine's loader, because the scripts look for processes of their names. The machine may
-        # lack some libraries.
+        # These run with the machine's loader, because the scripts look for processes of their
+        # names. The machine may lack some libraries.
         for name in ("libpopt.so.0", "libxxhash.so.0", "libwrap.so.0"):
             (libraries / name).symlink_to(root / "lib/x86_64-linux-gnu" / name)
         for name in ("rsync", "socat", "my_print_defaults"):

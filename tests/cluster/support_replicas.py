@@ -12,8 +12,14 @@ from typing import Any
 from server_instance import ServerInstance, free_port
 from server_kind import Setting
 from support.database import Sql
-from support.servers import GTID_POSITION, ON_MYSQL, SERVER_TREE, SHOW_REPLICA, START_REPLICA
-from support.servers import WAIT_FOR_GTID as WAIT_FOR_GTID
+from support.servers import (
+    GTID_POSITION,
+    ON_MYSQL,
+    SERVER_TREE,
+    SHOW_REPLICA,
+    START_REPLICA,
+    WAIT_FOR_GTID,
+)
 from support_servers import wait_until
 
 USER, PASSWORD = "replica", "secret"
@@ -87,7 +93,7 @@ class Group:
             )
 
     def promote(self) -> None:
-        """The primary is gone. The replica that has received most takes its place, and the others follow it."""
+        """The primary is gone. The replica that has received most takes its place."""
         positions = {server: received(server) for server in self.replicas}
         best = max(self.replicas, key=lambda server: _size(positions[server]))
         for server in self.replicas:

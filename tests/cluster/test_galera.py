@@ -38,7 +38,7 @@ pytestmark = [
 ]
 
 NODES = 3
-SECONDS = float(os.environ.get("HS_CLUSTER_SECONDS", 4))
+SECONDS = float(os.environ.get("HS_CLUSTER_SECONDS", "4"))
 # What a client may be told while nodes write the same rows: the commit was certified behind
 # another, the row is locked by a transaction that other nodes have committed, or a deadlock.
 CONFLICTS = {"1 1213", "1 149", "1 146"}
@@ -159,7 +159,7 @@ def test_conflicts_are_errors_to_retry(fresh: Cluster) -> None:
 
 
 def test_a_long_write_is_pushed_aside(fresh: Cluster) -> None:
-    """Other nodes commit rows that a long write has changed: it begins again, or is refused whole."""
+    """Others commit rows that a long write has changed: it begins again, or is refused whole."""
     rows, rounds = 6_000, 12
     near, far = fresh.nodes[0], fresh.nodes[1]
     with Sql(near.socket, "ledger") as sql:
@@ -205,7 +205,7 @@ def test_a_long_write_is_pushed_aside(fresh: Cluster) -> None:
 
 
 def test_a_waiting_write_is_pushed_aside(fresh: Cluster) -> None:
-    """A write waits for an SQL transaction's row. Another node commits the row, and both have to give way."""
+    """A write waits for a transaction's row. Another node commits it: both have to give way."""
     near, far = fresh.nodes[0], fresh.nodes[1]
     outcome: list[object] = []
     with Sql(near.socket) as sql, writer_on(near, "shared", ["n"]) as client:
@@ -320,6 +320,12 @@ def test_the_plugin_cannot_be_unloaded(fresh: Cluster) -> None:
         await_writes(writers, 10)
         assert sql.error("UNINSTALL PLUGIN handlersocket") == PERMANENT
         await_writes(writers, 10)
+        # Its ports can be closed and opened again.
+        for _ in range(2):
+            sql.run("SET GLOBAL handlersocket_enabled = OFF")
+            await_writes(writers[:2], 10)
+            sql.run("SET GLOBAL handlersocket_enabled = ON")
+            await_writes(writers, 10)
     check_everywhere(fresh, writers)
 
 
@@ -355,8 +361,10 @@ def refused(client: Client, request: Any) -> int | None:
 
 
 def test_a_node_without_the_majority(fresh: Cluster) -> None:
-    """Two nodes are killed. The third one refuses until it may dare, or is told to go on alone. The others come back:
-    one gets what it has missed, the other one everything."""
+    """Two nodes are killed. The third one refuses requests until it is told to go on alone.
+
+    The others come back. One gets what it has missed, and the other one everything.
+    """
     first, second, third = fresh.nodes
     writers = [Writer(number, write_port(third)) for number in range(2)]
     with writing(writers):

@@ -1,4 +1,4 @@
-"""Replicas: finds on them, semi-synchronous writes, and a failover that loses no acknowledged write."""
+"""Finds on replicas, semi-synchronous writes, a failover that loses no acknowledged write."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_failover_loses_no_acknowledged_write(data_root: Path, watch: Any) -> 
             with Sql(old.socket) as sql:
                 assert sql.status(f"Rpl_semi_sync_{SOURCE}_yes_tx") > 10
                 assert sql.status(f"Rpl_semi_sync_{SOURCE}_no_tx") == 0
-            # A replica serves finds, shows what it has applied in the primary's order, and refuses writes.
+            # A replica serves finds, in the primary's order, and refuses writes.
             wait_applied(old, group.replicas[0])
             reader.request(OpenIndex(1, "ledger", "shared", "", ["n"]))
             last = 0

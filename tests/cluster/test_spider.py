@@ -52,8 +52,10 @@ def servers(data_root: Path, watch: Any) -> Iterator[list[ServerInstance]]:
             sql.run("INSTALL SONAME 'ha_spider'", "CREATE DATABASE shop")
             for number, end in enumerate(ends):
                 sql.run(
-                    f"CREATE SERVER end{number} FOREIGN DATA WRAPPER mysql OPTIONS (HOST '127.0.0.1',"
-                    f" DATABASE 'shop', USER 'spider', PASSWORD 'secret', PORT {end.settings['port']})"
+                    f"CREATE SERVER end{number} FOREIGN DATA WRAPPER mysql"
+                    " OPTIONS (HOST '127.0.0.1',"
+                    f" DATABASE 'shop', USER 'spider', PASSWORD 'secret',"
+                    f" PORT {end.settings['port']})"
                 )
             partitions = ", ".join(
                 f'PARTITION p{number} COMMENT = \'srv "end{number}", table "t"\''
