@@ -23,6 +23,7 @@ from support.servers import (
 from support_servers import wait_until
 
 USER, PASSWORD = "replica", "secret"
+APP = "app@localhost"
 # The names of the settings in each family.
 SOURCE, REPLICA = ("source", "replica") if ON_MYSQL else ("master", "slave")
 FOR_EVER_MS = 3_600_000
@@ -61,6 +62,8 @@ class Group:
                     f"rpl_semi_sync_{SOURCE}_wait_point": wait_point,
                     "server_id": number + 1,
                     "read_only": "OFF" if number == 0 else "ON",
+                    # root may write to a server that is read-only.
+                    "handlersocket_anonymous_account": APP,
                     "port": free_port(),
                 },
             )
@@ -82,6 +85,8 @@ class Group:
             sql.run(
                 f"CREATE USER {USER} IDENTIFIED BY '{PASSWORD}'",
                 f"GRANT REPLICATION SLAVE ON *.* TO {USER}",
+                f"CREATE USER {APP}",
+                f"GRANT ALL ON ledger.* TO {APP}",
             )
         for replica in self.replicas:
             follow(replica, self.primary)
