@@ -1,7 +1,7 @@
 // ByteFilter: what stands between the socket of a connection and its dialogue, TLS for example.
 //
-// Its connection owns it. It is called by whoever has the connection: the worker, a streamer for
-// send(), a handshaker for shake_hands(). So no two threads use it at a time. It reads and writes
+// Its connection owns it. The thread that has the connection calls it: the worker, a streamer for
+// send(), or a handshaker for shake_hands(). So no two threads use it at a time. It reads and writes
 // the socket itself, and never waits for it.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SimulatedAuthenticator: accounts whose password is "right".
 //
-// Whoever logs in may do everything. A log-in takes as long as the run likes.
+// Every client that logs in may do everything. A log-in takes as long as the run likes.
 #pragma once
 
 #include "kernel_calls.h"

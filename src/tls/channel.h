@@ -1,10 +1,10 @@
 // TlsChannel: TLS between a client's socket and its connection.
 //
 // A ByteFilter (net/byte_filter.h says who calls it), on the library that the database server has
-// loaded. It takes the context of certificates and ciphers when the handshake begins, so what the
-// server has loaded anew counts for the next client. It owns the session, not the socket.
-// Renegotiation is refused. What the client sends besides data (new keys, alerts) is read within
-// bounds, too.
+// loaded. It takes the context of certificates and ciphers when the handshake begins, so
+// certificates that the server has loaded since then count for the next client. It owns the
+// session, not the socket. Renegotiation is refused. What the client sends besides data (new keys,
+// alerts) is read within bounds, too.
 #pragma once
 
 #include <cstddef>
