@@ -68,7 +68,7 @@ store::Outcome OpenTables::open_writer(TableSlot& slot, Purpose purpose) {
 store::Outcome OpenTables::open_one(TableSlot& slot, OpenTable& opened, Purpose purpose) {
   if (opened.request == nullptr) opened.request = std::make_unique<server::TableRequest>();
   server::init_request(*opened.request, slot.database, slot.name, purpose, waits_for_rows_);
-  if (!slot.was_served && !server::may_be_servable(thd_, *opened.request)) return Error::open_table;
+  if (!slot.was_served && !server::may_be_servable(thd_, *opened.request)) return Error::no_table;
   bool repairable = false;
   // These are set before a table is open. If something throws, everything will still be closed.
   const bool others_open = std::exchange(any_open_, true);
