@@ -37,6 +37,7 @@ CHOSEN = (
     "e2e/test_enabled.py",
     "e2e/test_open_indexes.py",
     "e2e/test_server_states.py",
+    "e2e/test_server_statistics.py",
     "e2e/test_as_the_original.py",
     "e2e/test_descriptors.py",
     "e2e/test_first_start.py",

@@ -24,6 +24,9 @@ void read_repeatably(THD* thd);
 // Does what SET SESSION does, for a variable of a storage engine.
 void set_session_variable(THD* thd, const char* name, long long value);
 
+// Counts what the THD does as the server's settings want it at the moment. Between statements.
+void follow_statistics(THD* thd);
+
 // Shows the THD as idle or as working, and what it does. `state` must be a string literal. The time
 // that is shown with it begins when the THD becomes idle, and when it stops being idle.
 void show(THD* thd, bool works, const char* state);

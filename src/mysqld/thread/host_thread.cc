@@ -101,6 +101,7 @@ void HostThread::refresh_variables() {
   mine.binlog_row_image = global.binlog_row_image;
   mine.auto_increment_increment = global.auto_increment_increment;
   mine.auto_increment_offset = global.auto_increment_offset;
+  server::follow_statistics(thd_);
 }
 
 void HostThread::interrupt_all() {

@@ -82,6 +82,9 @@ void set_session_variable(THD* thd, const char* name, long long value) {
   free_memory(thd);
 }
 
+// userstat: when the THD gives back a table, its rows are added to table_statistics.
+void follow_statistics(THD* thd) { thd->userstat_running = opt_userstat_running; }
+
 void show(THD* thd, bool works, const char* state) {
   if (!works || thd->get_command() == COM_SLEEP) thd->set_time();
   // Never COM_DAEMON, because KILL does not find such threads.

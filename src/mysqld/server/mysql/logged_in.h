@@ -10,10 +10,9 @@ class LoggedInAccount final : public LoggedIn {
  public:
   // Copies the context, and takes the place. Null: none is counted.
   LoggedInAccount(Security_context& context, USER_CONN* place, my_thread_id id)
-      : LoggedIn(context.priv_user().str, context.priv_host().str),
-        context_(context),
-        place_(place),
-        id_(id) {
+      : LoggedIn(context.priv_user().str, context.priv_host().str), place_(place), id_(id) {
+    // A context that is made as a copy does not know whether it asks for rights at all.
+    context_ = context;
     // A copy has no roles.
     for (const auto& [user, host] : *context.get_active_roles())
       context_.activate_role(user, host, false);

@@ -67,6 +67,8 @@ void set_session_variable(THD* thd, const char* name, long long value) {
   free_memory(thd);
 }
 
+void follow_statistics(THD* /*thd*/) {}
+
 void show(THD* thd, bool works, const char* state) {
   if (!works || thd->get_command() == COM_SLEEP) thd->set_time();
   thd->set_command(works ? COM_QUERY : COM_SLEEP);
