@@ -1,0 +1,125 @@
+"""The server's tables behind a second protocol, which src/passes/test_line_protocol.h describes.
+
+It shows that passes, stores and the plugin's threads need to know no protocol. What is tested here
+of commits and locks is what HandlerSocket cannot show: a write that has no reply unless it fails.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server_instance import ServerInstance, default_plugin_dir
+from support.database import Sql
+from support.servers import ON_MYSQL, SERVER_TREE
+from support_servers import fresh_session, wait_until
+
+TABLE = "CREATE TABLE kv (k VARCHAR(50) PRIMARY KEY, v VARCHAR(10000))"
+BLOCK_COMMITS = [
+    f"BACKUP STAGE {stage}" for stage in ("START", "FLUSH", "BLOCK_DDL", "BLOCK_COMMIT")
+]
+
+
+@pytest.fixture(scope="module")
+def plugin_dir() -> Path:
+    """Builds the plugin with the other protocol, in the same build as the plugin itself."""
+    own = default_plugin_dir(SERVER_TREE)
+    command = ["cmake", "--build", str(own.parents[1]), "--target", "second_protocol_plugin"]
+    built = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return own / "second_protocol"
+
+
+@pytest.fixture(scope="module")
+def second_server(plugin_dir: Path, data_root: Path, watch: Any) -> Iterator[ServerInstance]:
+    instance = ServerInstance(
+        SERVER_TREE,
+        data_root / "second",
+        plugin_dir=plugin_dir,
+        settings={"handlersocket_lock_wait_timeout": 2, "handlersocket_threads_wr": 1},
+    )
+    instance.start()
+    watch.servers.append(instance)
+    yield instance
+    watch.servers.remove(instance)
+    instance.stop()
+
+
+@pytest.fixture
+def sql(second_server: ServerInstance) -> Iterator[Sql]:
+    with fresh_session(second_server, "hst", TABLE) as session:
+        yield session
+
+
+def say(port: int, requests: str) -> str:
+    """Sends the requests at once, and returns all replies."""
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+        connection.sendall(requests.encode())
+        connection.shutdown(socket.SHUT_WR)
+        pieces = iter(lambda: connection.recv(65536), b"")
+        return b"".join(pieces).decode()
+
+
+def rows(sql: Sql) -> dict[bytes | None, bytes | None]:
+    return {key: value for key, value in sql.rows("SELECT k, v FROM hst.kv")}
+
+
+def test_sets_are_rows_and_quiet_ones_are_silent(second_server: ServerInstance, sql: Sql) -> None:
+    requests = "get a\nset a 1\nquiet b two words\nget b\nquiet a 3\nget a\nnonsense\n"
+    replies = say(second_server.hs_port_wr, requests)
+    assert replies == "NONE\nSTORED\nVALUE 9 two words\nVALUE 1 3\nERROR\n"
+    assert rows(sql) == {b"a": b"3", b"b": b"two words"}
+    sql.run("UPDATE hst.kv SET v = 'from SQL' WHERE k = 'a'")
+    assert say(second_server.hs_port, "get a\nget c\n") == "VALUE 8 from SQL\nNONE\n"
+
+
+def test_a_value_that_the_table_refuses(second_server: ServerInstance, sql: Sql) -> None:
+    """A quiet one, too, has an answer then, and what comes behind it is executed."""
+    too_long = "x" * 10001
+    replies = say(second_server.hs_port_wr, f"quiet a {too_long}\nset b 1\nquiet b {too_long}\n")
+    assert replies == "ERROR 1406\nSTORED\nERROR 1406\n"
+    assert rows(sql) == {b"b": b"1"}
+
+
+def test_a_quiet_set_waits_for_its_row(second_server: ServerInstance, sql: Sql) -> None:
+    assert say(second_server.hs_port_wr, "set a 1\n") == "STORED\n"
+    sql.run("BEGIN", "UPDATE hst.kv SET v = 'held' WHERE k = 'a'")
+    assert say(second_server.hs_port_wr, "set b 1\nquiet a 2\nget b\n") == (
+        "STORED\nERROR 146\nVALUE 1 1\n"
+    )
+    answers: list[str] = []
+    thread = threading.Thread(
+        target=lambda: answers.append(say(second_server.hs_port_wr, "quiet a 2\nget a\n"))
+    )
+    thread.start()
+    with Sql(second_server.socket) as other:
+        wait_until(lambda: other.status("handlersocket_requests_blocked") > 1, "it waits")
+    sql.run("ROLLBACK")
+    thread.join(60)
+    assert answers == ["VALUE 1 2\n"]
+
+
+@pytest.mark.skipif(ON_MYSQL, reason="MySQL has no BACKUP STAGE, which lets a commit fail here")
+def test_a_quiet_set_whose_commit_fails(second_server: ServerInstance, sql: Sql) -> None:
+    """What a quiet write has not said has to be said when its commit has failed."""
+    sql.run(*BLOCK_COMMITS)
+    replies = say(second_server.hs_port_wr, "get a\nquiet a 1\nset b 2\nget b\nquiet c 3\n")
+    sql.run("BACKUP STAGE END")
+    assert replies == "NONE\n" + "ERROR 1205\n" * 4
+    assert rows(sql) == {}
+
+
+def test_a_long_scan_is_streamed(second_server: ServerInstance, sql: Sql) -> None:
+    value = "y" * 1000
+    requests = "".join(f"quiet {key} {value}\n" for key in range(1000, 2000))
+    assert say(second_server.hs_port_wr, requests) == ""
+    before = sql.status("handlersocket_long_finds")
+    replies = say(second_server.hs_port, "scan 0 5000\nget 1500\n")
+    assert replies == f"VALUE 1000 {value}\n" * 1000 + f"END\nVALUE 1000 {value}\n"
+    assert sql.status("handlersocket_long_finds") == before + 1
