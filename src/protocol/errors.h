@@ -45,6 +45,9 @@ struct ErrorInfo {
   std::uint8_t code;  // the first token of the reply
   std::string_view text;
 };
+// clang 14 does not deduce the argument of an aggregate by itself.
+template <class Kind>
+ErrorInfo(Kind, int, std::string_view) -> ErrorInfo<Kind>;
 
 // The text of the first three is their number, or none.
 inline constexpr std::array error_table{
