@@ -1,10 +1,10 @@
 #include "mysqld/plugin/status_variables.h"
 
 #include <array>
-#include <string>
+#include <cassert>
+#include <initializer_list>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "mysqld/server/api.h"
 
@@ -56,66 +56,75 @@ std::uint64_t latency_sum() {
 
 std::uint64_t waiting_bytes_held() { return waiting_bytes().held(); }
 
-// The server keeps pointers to these. The names begin with `handlersocket_`.
+// The server keeps pointers to these. They take no memory, because the library may be loaded when
+// there is none. The names begin with `handlersocket_`.
 class Entries {
  public:
   Entries() {
-    names_.reserve(most);
-    list_.reserve(most);
     add_counters(std::make_index_sequence<counter_count>{});
-    add<&open_connections>("connections");
-    add<&waiting_bytes_held>("waiting_bytes");
+    add<&open_connections>({"connections"});
+    add<&waiting_bytes_held>({"waiting_bytes"});
     add_port<read_port>("read_port_");
     add_port<write_port>("write_port_");
-    list_.push_back(server::end_of_status_variables());
+    list_[count_] = server::end_of_status_variables();
   }
 
   server::StatusVariable* list() { return list_.data(); }
 
  private:
   static constexpr std::size_t most = counter_count + 64;
+  static constexpr std::size_t longest_name = 64;
+  // Of a name, in their order.
+  using Parts = std::initializer_list<std::string_view>;
 
   template <auto value>
-  void add(const std::string& name) {
-    const std::string& kept = names_.emplace_back("handlersocket_" + name);
-    list_.push_back(server::make_status_variable<value>(kept.c_str()));
+  void add(Parts parts) {
+    assert(count_ < most);
+    std::array<char, longest_name>& name = names_[count_];
+    std::size_t length = 0;
+    const auto append = [&](std::string_view part) {
+      assert(length + part.size() < longest_name);
+      length += part.copy(name.data() + length, longest_name - 1 - length);
+    };
+    append("handlersocket_");
+    for (const std::string_view part : parts) append(part);
+    list_[count_++] = server::make_status_variable<value>(name.data());
   }
 
   template <std::size_t... index>
   void add_counters(std::index_sequence<index...> /*indexes*/) {
-    (add<&sum<static_cast<Counter>(index)>>(std::string(counter_table[index].name)), ...);
+    (add<&sum<static_cast<Counter>(index)>>({counter_table[index].name}), ...);
   }
 
   template <bool port>
-  void add_port(const std::string& prefix) {
-    add<&connections_of_port<port>>(prefix + "connections");
+  void add_port(std::string_view prefix) {
+    add<&connections_of_port<port>>({prefix, "connections"});
     add_port_counter<port, Counter::connections_opened>(prefix);
     add_port_counter<port, Counter::connections_refused>(prefix);
-    add<&requests_of_port<port>>(prefix + "requests");
+    add<&requests_of_port<port>>({prefix, "requests"});
     add_port_counter<port, Counter::errors>(prefix);
     add_port_counter<port, Counter::bytes_received>(prefix);
     add_port_counter<port, Counter::bytes_sent>(prefix);
     add_port_counter<port, Counter::lock_wait_ms>(prefix);
-    add_latencies<port>(prefix + "latency_", std::make_index_sequence<request_kind_count>{});
+    add_latencies<port>(prefix, std::make_index_sequence<request_kind_count>{});
   }
 
   template <bool port, Counter counter>
-  void add_port_counter(const std::string& prefix) {
+  void add_port_counter(std::string_view prefix) {
     add<&sum_of_port<port, counter>>(
-        prefix + std::string(counter_table[static_cast<std::size_t>(counter)].name));
+        {prefix, counter_table[static_cast<std::size_t>(counter)].name});
   }
 
   template <bool port, std::size_t... kind>
-  void add_latencies(const std::string& prefix, std::index_sequence<kind...> /*kinds*/) {
-    const auto name = [&](std::size_t number) {
-      return prefix + std::string(request_kind_names[number]);
-    };
-    (add<&latency_count<port, kind>>(name(kind) + "_count"), ...);
-    (add<&latency_sum<port, kind>>(name(kind) + "_sum_us"), ...);
+  void add_latencies(std::string_view prefix, std::index_sequence<kind...> /*kinds*/) {
+    (add<&latency_count<port, kind>>({prefix, "latency_", request_kind_names[kind], "_count"}),
+     ...);
+    (add<&latency_sum<port, kind>>({prefix, "latency_", request_kind_names[kind], "_sum_us"}), ...);
   }
 
-  std::vector<std::string> names_;  // never grows past what is reserved
-  std::vector<server::StatusVariable> list_;
+  std::array<std::array<char, longest_name>, most> names_{};
+  std::array<server::StatusVariable, most + 1> list_{};
+  std::size_t count_ = 0;
 };
 
 }  // namespace
