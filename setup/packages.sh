@@ -48,6 +48,7 @@ for job in "$@"; do
       need python3-venv python3 -c 'import ensurepip, venv'
       need_command valgrind valgrind
       need_command openssl openssl
+      need_command iproute2 ss  # the scripts with which a Galera node gets its data
       # The clients that others wrote, and what they need to run.
       if [[ -d tests/clients/node ]]; then
         need_command nodejs node
