@@ -140,6 +140,8 @@ def running(folder: Path, watch: Any, replicas: int, **options: Any) -> Iterator
     finally:
         watch.servers[:] = [server for server in watch.servers if server not in every]
     group.stop()
+    for server in every:
+        server.stop()  # an old primary that has come back is in no group
 
 
 def follow(replica: ServerInstance, primary: ServerInstance) -> None:
