@@ -70,20 +70,28 @@ def shows(database: Database, table: str) -> bool:
     return database.sql.number(query.format(name)) == 1
 
 
+@contextmanager
+def readings(database: Database, count: int) -> Iterator[Iterator[dict[str, Any]]]:
+    """What --batch writes, one reading after the other, until it ends well."""
+    with subprocess.Popen(
+        command(database.server, "--batch", "--interval", "0.5", "--count", str(count)),
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        yield (json.loads(line) for line in process.stdout)
+        assert process.wait(30) == 0
+
+
 class TestNumbers:
     def test_they_are_those_of_the_requests(self, database: Database) -> None:
         """Known requests between two of its readings, and nothing else."""
         database.sql.run(
             "CREATE TABLE t (id INT PRIMARY KEY, v INT)", "INSERT INTO t VALUES (1, 1)"
         )
-        with subprocess.Popen(
-            command(database.server, "--batch", "--interval", "0.5", "--count", "4"),
-            env=ENVIRONMENT,
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as process:
-            assert process.stdout is not None
-            lines = [json.loads(process.stdout.readline())]
+        with readings(database, 4) as reading:
+            lines = [next(reading)]
             with database.writer() as client:
                 index = client.index(database.name, "t", ["v"])
                 for number in range(7):
@@ -91,8 +99,7 @@ class TestNumbers:
                     index.update(1, [number])
                 with pytest.raises(Exception, match="121"):
                     client.index(database.name, "t", ["id"]).insert([1])
-                lines += [json.loads(line) for line in process.stdout]
-            assert process.wait(30) == 0
+                lines += reading
         assert len(lines) == 4
 
         def seen(name: str) -> int:
@@ -139,19 +146,13 @@ class TestNumbers:
     def test_latency_is_shown_by_kind_if_the_plugin_tells_it(self, database: Database) -> None:
         there = shows(database, "latency")
         database.sql.run("CREATE TABLE t (id INT PRIMARY KEY)", "INSERT INTO t VALUES (1)")
-        with subprocess.Popen(
-            command(database.server, "--batch", "--interval", "0.5", "--count", "3"),
-            env=ENVIRONMENT,
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as process:
-            assert process.stdout is not None
-            lines = [json.loads(process.stdout.readline())]
+        with readings(database, 3) as reading:
+            lines = [next(reading)]
             with database.reader() as client:
                 index = client.index(database.name, "t", ["id"])
                 for _ in range(5):
                     index.find_one(1)
-                lines += [json.loads(line) for line in process.stdout]
+                lines += reading
         found = [one for line in lines for one in line["latencies"] if one["kind"] == "find"]
         assert sum(one["count"] for one in found) == (5 if there else 0)
         assert all(one["port"] == "read" for one in found)
