@@ -9,18 +9,20 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parent.parent
 SOURCES = REPOSITORY / "src"
 
+PROTOCOL = "handlersocket/protocol"
+SESSION = "handlersocket/session"
 # Each folder, and the folders that it may include besides itself.
 ALLOWED = {
     "base": set(),
     "store": {"base"},
-    "protocol": {"base", "store"},
     "net": {"base"},
     "tls": {"net"},
     "passes": {"base", "store", "net"},
-    "session": {"base", "store", "protocol", "net", "passes"},
-    "simulator": {"base", "store", "net", "session"},
-    "standalone": {"base", "store", "net", "session"},
-    "mysqld": {"base", "store", "session", "net", "tls"},
+    PROTOCOL: {"base", "store"},
+    SESSION: {"base", "store", PROTOCOL, "net", "passes"},
+    "simulator": {"base", "store", "net", SESSION},
+    "standalone": {"base", "store", "net", SESSION},
+    "mysqld": {"base", "store", SESSION, "net", "tls"},
 }
 # Each room of mysqld/, and what it may include besides itself: the rooms below it, and the folders.
 ROOMS = {
@@ -34,7 +36,7 @@ ROOMS = {
         {"base", "store"},
         {"server", "thread", "accounts", "opening", "reading", "writing"},
     ),
-    "plugin": ({"base", "net", "session", "tls"}, {"server", "thread", "accounts", "store"}),
+    "plugin": ({"base", "net", SESSION, "tls"}, {"server", "thread", "accounts", "store"}),
 }
 # The layers above net/ see only these headers of it.
 CONTRACTS = {
@@ -57,6 +59,12 @@ def includes(file: Path) -> list[tuple[str, str]]:
     return INCLUDE.findall(file.read_text())
 
 
+def folder_of(name: str) -> str:
+    """The folder of a header, as ALLOWED names it."""
+    path = Path(name)
+    return next((folder for folder in ALLOWED if path.is_relative_to(folder)), path.parts[0])
+
+
 def is_of_a_family(file: Path, name: str) -> bool:
     """Whether it is a header of the family that CMake has chosen, named without its folder."""
     return (
@@ -69,10 +77,12 @@ def files(folder: str) -> list[Path]:
 
 
 def test_every_folder_is_named_here_and_in_the_architecture() -> None:
-    folders = {path.name for path in SOURCES.iterdir() if path.is_dir()}
-    assert folders == set(ALLOWED)
+    named = {str(path.parent.relative_to(SOURCES)) for path in SOURCES.glob("**/CMakeLists.txt")}
+    assert named - {"."} == set(ALLOWED)
+    sources = {path for suffix in ("h", "cc") for path in SOURCES.rglob(f"*.{suffix}")}
+    assert sources == {file for folder in ALLOWED for file in files(folder)}
     page = (REPOSITORY / "ARCHITECTURE.md").read_text()
-    assert [folder for folder in folders if f"{folder}/ " not in page] == []
+    assert [folder for folder in ALLOWED if f"{Path(folder).name}/ " not in page] == []
 
 
 def test_no_folder_includes_one_above_it() -> None:
@@ -80,7 +90,7 @@ def test_no_folder_includes_one_above_it() -> None:
     for folder, allowed in ALLOWED.items():
         for file in files(folder):
             for quote, name in includes(file):
-                target = name.split("/")[0]
+                target = folder_of(name)
                 if quote != '"' or target == folder or is_of_a_family(file, name):
                     continue
                 if target not in allowed and name not in WITHOUT_FOLDER:
@@ -108,8 +118,8 @@ def test_no_room_of_mysqld_includes_or_names_one_above_it() -> None:
             for quote, name in includes(file):
                 if quote != '"' or is_of_a_family(file, name):
                     continue
-                folder, _, rest = name.partition("/")
-                target = rest.split("/")[0]
+                folder = folder_of(name)
+                target = Path(name).parts[1]
                 may = target in {room, *rooms} if folder == "mysqld" else folder in folders
                 if not may:
                     wrong.append(f"{place} includes {name}")
@@ -293,7 +303,7 @@ def test_the_documents_name_every_option_counter_and_error() -> None:
         r'CounterInfo\{\s*Counter::\w+, "(\w+)"', (SOURCES / "base/counters.h").read_text()
     )
     errors = re.findall(
-        r'ErrorInfo\{\w+::\w+, [123], "(\w+)"\}', (SOURCES / "protocol/errors.h").read_text()
+        r'ErrorInfo\{\w+::\w+, [123], "(\w+)"\}', (SOURCES / PROTOCOL / "errors.h").read_text()
     )
     assert len(options) > 20 and len(counters) > 20 and len(errors) > 20
     configuration = (REPOSITORY / "docs/configuration.md").read_text()

@@ -5,10 +5,10 @@
 #include <deque>
 #include <vector>
 
+#include "handlersocket/protocol/reply_reader.h"
+#include "handlersocket/protocol/request_writer.h"
 #include "load/options.h"
 #include "load/wire.h"
-#include "protocol/reply_reader.h"
-#include "protocol/request_writer.h"
 
 namespace hs::bench {
 namespace {

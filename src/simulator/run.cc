@@ -5,12 +5,12 @@
 #include <memory>
 #include <vector>
 
+#include "handlersocket/session/pass_runner.h"
 #include "net/handshaker.h"
 #include "net/scrambled_filter.h"
 #include "net/shared.h"
 #include "net/streamer.h"
 #include "net/worker.h"
-#include "session/pass_runner.h"
 #include "simulator/authenticator.h"
 #include "simulator/client.h"
 #include "simulator/faulty_store.h"

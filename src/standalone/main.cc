@@ -12,8 +12,8 @@
 #include <string>
 
 #include "base/counters.h"
+#include "handlersocket/session/pass_runner.h"
 #include "net/server.h"
-#include "session/pass_runner.h"
 #include "store/authenticator.h"
 #include "store/memory_store.h"
 #include "store/sample_tables.h"

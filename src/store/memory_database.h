@@ -1,8 +1,7 @@
-// MemoryDatabase: the tables that the MemoryStores of a process share, and
-// their lock.
+// MemoryDatabase: the tables that the MemoryStores of a process share, and their lock.
+//
 // Tables are added before the first store is made and live as long as the database. A store holds
 // the lock during its pass: several readers, or one writer. Any thread may call it.
-// or one writer. Any thread.
 #pragma once
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "handlersocket/session/pass_runner.h"
 #include "passes/test_line_protocol.h"
-#include "session/pass_runner.h"
 
 namespace hs::session {
 

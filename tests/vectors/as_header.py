@@ -23,7 +23,7 @@ TYPES = """\
 #include <span>
 #include <string_view>
 
-#include "protocol/request.h"
+#include "handlersocket/protocol/request.h"
 
 namespace hs::vectors {
 

@@ -4,7 +4,7 @@
 // least, so the log cannot be flooded.
 #pragma once
 
-#include "session/pass_runner.h"
+#include "handlersocket/session/pass_runner.h"
 
 namespace hs::mysqld {
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "handlersocket/session/pass_runner.h"
 #include "mysqld/accounts/account.h"
 #include "mysqld/accounts/log_ins.h"
 #include "mysqld/plugin/long_requests.h"
@@ -19,7 +20,6 @@
 #include "mysqld/store/table_store.h"
 #include "mysqld/thread/host_thread.h"
 #include "mysqld/thread/wait_watch.h"
-#include "session/pass_runner.h"
 #include "tls/channel.h"
 
 namespace hs::mysqld {

@@ -113,8 +113,6 @@ class IndexPlan final : public store::Index {
   void mark_read_columns(TABLE& table) const;
 
  private:
-  std::uint64_t requests_ = 0;
-
   Status resolve_index(TABLE& table);
   Status resolve_columns(TABLE& table);
   void choose_access(TABLE& table);
@@ -127,6 +125,7 @@ class IndexPlan final : public store::Index {
   std::shared_ptr<TableSlot> slot_;
   TextEncoding encoding_;
   bool keeps_positions_;
+  std::uint64_t requests_ = 0;
 
   // the version of the table for which the members below are true
   unsigned long long table_version_ = 0;

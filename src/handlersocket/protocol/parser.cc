@@ -1,0 +1,238 @@
+#include "handlersocket/protocol/parser.h"
+
+#include <optional>
+
+#include "handlersocket/protocol/number.h"
+
+namespace hs::protocol {
+
+// Small results are returned by value for speed. If one function writes a result of several fields
+// in parts and another reads it as a whole, that costs more than the rest of a typical line.
+namespace {
+
+using store::ChangeKind;
+using store::Comparison;
+
+// The same as token == "X", but without the call of memcmp into which that is compiled.
+bool is(std::string_view token, char byte) { return token.size() == 1 && token.front() == byte; }
+
+bool read_comparison(std::string_view token, Comparison& comparison) {
+  const bool or_equal = token.size() == 2 && token[1] == '=';
+  if (token.size() != 1 && !or_equal) return false;
+  switch (token.front()) {
+    case '=': comparison = Comparison::equal; return !or_equal;
+    case '>': comparison = or_equal ? Comparison::greater_equal : Comparison::greater; return true;
+    case '<': comparison = or_equal ? Comparison::less_equal : Comparison::less; return true;
+    case '!': comparison = Comparison::not_equal; return or_equal;
+    default: return false;
+  }
+}
+
+// Nothing if the token is no modop. A modop of two bytes ends with `?`.
+std::optional<ChangeKind> change_of(std::string_view token) {
+  if (token.size() != 1 && !(token.size() == 2 && token[1] == '?')) return std::nullopt;
+  switch (token.front()) {
+    case 'U': return ChangeKind::update;
+    case 'D': return ChangeKind::erase;
+    case '+': return ChangeKind::increment;
+    case '-': return ChangeKind::decrement;
+    default: return std::nullopt;
+  }
+}
+
+// Whether a limit or an offset is not given although there is a token in its place: an empty string
+// or NULL, which clients send for a number that they do not have.
+bool is_not_given(std::string_view token) { return token.empty() || is(token, '\0'); }
+
+// Whether a token in the place of a limit or an offset belongs to the part behind them.
+bool begins_clause(std::string_view token) {
+  return is(token, '@') || is(token, 'F') || is(token, 'W') || change_of(token);
+}
+
+}  // namespace
+
+Status Parser::parse(std::string_view line, Request& request) {
+  has_index_id_ = false;
+  is_modification_ = false;
+  key_count_ = 0;
+  values_.begin(line);
+  filters_.clear();
+
+  TokenScanner tokens(line);
+  const std::string_view first = tokens.next();
+  if (first.empty()) return status_of(Mistake::cmd);
+  if (is_digit(first.front())) [[likely]]
+    return status_of(parse_find_or_insert(first, tokens, request));
+  if (is(first, 'P')) return status_of(parse_open_index(tokens, request));
+  if (is(first, 'A')) return status_of(parse_auth(tokens, request));
+  return status_of(Mistake::cmd);
+}
+
+Mistake Parser::parse_open_index(TokenScanner& tokens, Request& request) {
+  request.kind = Kind::open_index;
+  request.index_id = 0;
+  request.names = {};
+  if (tokens.done()) return Mistake::none;  // the store will not find a table without a name
+  if (!read_number(tokens.next(), request.index_id)) return Mistake::stmtnum;
+  store::IndexNames& names = request.names;
+  for (std::string_view* name :
+       {&names.database, &names.table, &names.index, &names.columns, &names.filter_columns}) {
+    if (tokens.done()) break;
+    *name = tokens.next();
+  }
+  return Mistake::none;
+}
+
+Mistake Parser::parse_auth(TokenScanner& tokens, Request& request) {
+  request.kind = Kind::auth;
+  Auth& auth = request.auth = {};
+  const std::string_view way = tokens.done() ? std::string_view() : tokens.next();
+  if (is(way, '2')) {
+    auth.way = AuthWay::account;
+    if (const Mistake error = read_text(tokens, auth.user); error != Mistake::none) return error;
+  } else if (!is(way, '1')) {
+    return Mistake::authtype;
+  }
+  return read_text(tokens, auth.secret);
+}
+
+// A missing text is empty.
+Mistake Parser::read_text(TokenScanner& tokens, std::string_view& text) {
+  if (tokens.done()) return Mistake::none;
+  const std::string_view token = tokens.next();
+  Value value;
+  if (!values_.read(token, tokens.saw_escape(), value)) return Mistake::escape;
+  // NULL is not an empty text: it stays the byte that was sent.
+  text = value.null ? token : value.bytes;
+  return Mistake::none;
+}
+
+Mistake Parser::parse_find_or_insert(std::string_view id, TokenScanner& tokens, Request& request) {
+  request.kind = Kind::find;
+  if (!read_number(id, request.index_id)) return Mistake::stmtnum;
+  has_index_id_ = true;
+
+  if (tokens.done()) return Mistake::op;
+  const std::string_view op = tokens.next();
+  Comparison comparison{};
+  const bool is_find = read_comparison(op, comparison) && comparison != Comparison::not_equal;
+  if (is(op, '+')) {
+    request.kind = Kind::insert;
+    is_modification_ = true;
+  } else if (!is_find && !is(op, 'S')) {
+    return Mistake::op;
+  }
+
+  std::uint64_t count = 0;
+  if (tokens.done() || !read_number(tokens.next(), count) || count == 0) return Mistake::klen;
+  key_count_ = count;
+  const Mistake error = read_counted_values(count, Mistake::klen, tokens);
+  if (error != Mistake::none) return error;
+  if (request.kind == Kind::insert) {
+    request.insert.values = values_.span(0, count);
+    request.surplus = 0;
+    for (; !tokens.done(); ++request.surplus) static_cast<void>(tokens.next());
+    return Mistake::none;
+  }
+  if (!is_find) return Mistake::notimpl;
+  request.selection = {};
+  request.selection.range = store::range_of(comparison);
+  if (tokens.done()) {
+    request.selection.key = values_.span(0, count);
+    return Mistake::none;
+  }
+  return read_clauses(count, tokens, request);
+}
+
+Mistake Parser::read_counted_values(std::uint64_t count, Mistake missing, TokenScanner& tokens) {
+  if (count > tokens.most_left()) return missing;
+  if (count > max_values - values_.size()) return Mistake::request_size;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (tokens.done()) return missing;
+    const std::string_view token = tokens.next();
+    if (!values_.add(token, tokens.saw_escape())) return Mistake::escape;
+  }
+  return Mistake::none;
+}
+
+Mistake Parser::read_clauses(std::size_t key_parts, TokenScanner& tokens, Request& request) {
+  store::Selection& selection = request.selection;
+  std::string_view token;
+  bool more = false;  // whether `token` is one that has not been understood yet
+  const auto advance = [&] {
+    more = !tokens.done();
+    if (more) token = tokens.next();
+  };
+
+  advance();
+  if (more && !begins_clause(token)) {
+    if (!read_number(token, selection.limit) && !is_not_given(token)) return Mistake::limit;
+    if (selection.limit == 0) selection.limit = 1;
+    advance();
+    if (more && !begins_clause(token)) {
+      if (!read_number(token, selection.offset) && !is_not_given(token)) return Mistake::offset;
+      advance();
+    }
+  }
+  if (more && is(token, '@')) {
+    const Mistake error = read_in(key_parts, tokens, selection.in);
+    if (error != Mistake::none) return error;
+    advance();
+  }
+  const std::size_t in_end = values_.size();
+  while (more && !token.empty() && (token.front() == 'F' || token.front() == 'W')) {
+    const Mistake error = read_filter(token, tokens);
+    if (error != Mistake::none) return error;
+    advance();
+  }
+  if (more && !token.empty()) {
+    request.kind = Kind::modify;
+    const Mistake error = read_change(token, tokens, request.change);
+    if (error != Mistake::none) return error;
+  }
+
+  // Views are made only now, when the list does not grow any more.
+  selection.key = values_.span(0, key_parts);
+  selection.in.values = values_.span(key_parts, in_end - key_parts);
+  selection.filters = filters_;
+  if (request.kind == Kind::modify)
+    request.change.values = values_.span(in_end, values_.size() - in_end);
+  return Mistake::none;
+}
+
+Mistake Parser::read_in(std::size_t key_parts, TokenScanner& tokens, store::In& in) {
+  if (tokens.done() || !read_number(tokens.next(), in.key_part)) return Mistake::icol;
+  if (in.key_part >= key_parts) return Mistake::icol;
+  std::uint64_t count = 0;
+  if (tokens.done() || !read_number(tokens.next(), count) || count == 0)
+    return Mistake::invalueslen;
+  return read_counted_values(count, Mistake::invalueslen, tokens);
+}
+
+Mistake Parser::read_filter(std::string_view type, TokenScanner& tokens) {
+  if (type.size() != 1) return Mistake::filtertype;
+  if (filters_.size() == max_filters) return Mistake::request_size;
+  store::Filter& filter = filters_.emplace_back();
+  filter.kind = is(type, 'F') ? store::FilterKind::skip : store::FilterKind::stop;
+  if (tokens.done() || !read_comparison(tokens.next(), filter.comparison)) return Mistake::filterop;
+  if (tokens.done() || !read_number(tokens.next(), filter.column)) return Mistake::filterfld;
+  if (tokens.done()) return Mistake::filterfld;
+  const std::string_view token = tokens.next();
+  return values_.read(token, tokens.saw_escape(), filter.value) ? Mistake::none : Mistake::escape;
+}
+
+Mistake Parser::read_change(std::string_view modop, TokenScanner& tokens, store::Change& change) {
+  is_modification_ = true;
+  const std::optional<ChangeKind> kind = change_of(modop);
+  if (!kind) return Mistake::modop;
+  change = {.kind = *kind, .rows_before = modop.size() == 2};
+  if (change.erases()) return Mistake::none;
+  while (!tokens.done()) {
+    if (values_.size() == max_values) return Mistake::request_size;
+    const std::string_view token = tokens.next();
+    if (!values_.add(token, tokens.saw_escape())) return Mistake::escape;
+  }
+  return Mistake::none;
+}
+
+}  // namespace hs::protocol

@@ -1,0 +1,84 @@
+// Parser: turns one line of bytes into one Request.
+//
+// It owns scratch memory, which it uses again for every line, so after the first lines parsing
+// allocates nothing. Each worker thread has one object. It does no I/O and knows no table. Any
+// bytes give a Request or an ordinary Status.
+//
+//   line     = open / find / insert / auth            ; LF (and a CR before it) already removed
+//   open     = "P" TAB id TAB db TAB table TAB index TAB columns [TAB fcolumns [ignored]]
+//                                                     ; missing tokens are empty
+//   find     = id TAB op TAB n *(TAB value) [TAB limit [TAB offset]] [in] *filter [modify]
+//   limit    = number / "" / NUL                      ; the last two: as if it was left out
+//   offset   = number / "" / NUL
+//   in       = TAB "@" TAB icol TAB m *(TAB value)
+//   filter   = TAB ("F" / "W") TAB fop TAB fcol TAB value
+//   modify   = TAB ("U" / "+" / "-") ["?"] *(TAB value)
+//            / TAB "D" ["?"] [ignored]
+//            / TAB "" [ignored]                       ; none
+//   insert   = id TAB "+" TAB n *(TAB value) [ignored]
+//   auth     = "A" TAB "1" TAB secret [ignored]
+//            / "A" TAB "2" TAB user [TAB password [ignored]]
+//   value    = NUL / *(byte / %x01 %x40-4F)
+//   ignored  = *(TAB token)                           ; of any kind, not even unescaped
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "handlersocket/protocol/errors.h"
+#include "handlersocket/protocol/request.h"
+#include "handlersocket/protocol/token_scanner.h"
+#include "handlersocket/protocol/value_list.h"
+
+namespace hs::protocol {
+
+// A line of a few megabytes could hold as many values, and to keep a value takes many times the
+// memory of its byte in the line. A request with more than these is `request_size`.
+inline constexpr std::size_t max_values = std::size_t{1} << 18;
+inline constexpr std::size_t max_filters = std::size_t{1} << 10;
+
+class Parser {
+ public:
+  // Parses `line`, which has to stay valid as long as `request` is used. On an error `request.kind`
+  // and `request.index_id` are valid if has_index_id() is true, because an unknown index id is
+  // answered before any mistake behind it.
+  Status parse(std::string_view line, Request& request);
+
+  // The last request is not used any more: frees the memory that it took if it was large.
+  void give_back() { values_.give_back(); }
+
+  // Whether the last parse has read the complete index id of a find or insert.
+  bool has_index_id() const { return has_index_id_; }
+  // Whether the last parse has met a modification (insert, U, D, +, -, or an unknown modop). On the
+  // read port, `readonly` is answered before its other mistakes.
+  bool is_modification() const { return is_modification_; }
+  // How many key values the last find or insert announced, even if they were missing; 0 if the
+  // parse did not get so far. If the index has fewer parts, that error is answered before the
+  // missing values.
+  std::uint64_t key_count() const { return key_count_; }
+
+ private:
+  // Each reads the tokens behind the one by which parse() has chosen it.
+  Mistake parse_open_index(TokenScanner& tokens, Request& request);
+  Mistake parse_auth(TokenScanner& tokens, Request& request);
+  Mistake read_text(TokenScanner& tokens, std::string_view& text);
+  Mistake parse_find_or_insert(std::string_view id, TokenScanner& tokens, Request& request);
+
+  // The parts of a find. Each reads behind the token that announces it.
+  Mistake read_counted_values(std::uint64_t count, Mistake missing, TokenScanner& tokens);
+  Mistake read_clauses(std::size_t key_parts, TokenScanner& tokens, Request& request);
+  Mistake read_in(std::size_t key_parts, TokenScanner& tokens, store::In& in);
+  Mistake read_filter(std::string_view type, TokenScanner& tokens);
+  Mistake read_change(std::string_view modop, TokenScanner& tokens, store::Change& change);
+
+  bool has_index_id_ = false;
+  bool is_modification_ = false;
+  std::uint64_t key_count_ = 0;
+  ValueList values_;
+  std::vector<store::Filter> filters_;
+};
+
+}  // namespace hs::protocol

@@ -1,0 +1,74 @@
+// Any line gives a request or an error. A request keeps its promises, all its memory may be read,
+// and it stays the same if it is written and parsed again.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "handlersocket/protocol/parser.h"
+#include "handlersocket/protocol/request_writer.h"
+#include "handlersocket/protocol/test_describe.h"
+
+namespace hs::protocol {
+namespace {
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+bool write(Buffer& out, const Request& request) {
+  RequestWriter writer(out);
+  switch (request.kind) {
+    case Kind::open_index: return writer.open_index(request.index_id, request.names);
+    case Kind::find: writer.find(request.index_id, request.selection); return true;
+    case Kind::modify:
+      writer.modify(request.index_id, request.selection, request.change);
+      return true;
+    case Kind::insert: writer.insert(request.index_id, request.insert); return true;
+    case Kind::auth: writer.auth(request.auth); return true;
+  }
+  return false;
+}
+
+void check_promises(const Parser& parser, const Request& request) {
+  const bool selects = request.kind == Kind::find || request.kind == Kind::modify;
+  require(parser.has_index_id() == (selects || request.kind == Kind::insert));
+  if (request.kind == Kind::insert) {
+    require(parser.is_modification() && !request.insert.values.empty());
+  }
+  if (selects) {
+    const store::Selection& selection = request.selection;
+    require(selection.is_valid());
+    require(parser.is_modification() == (request.kind == Kind::modify));
+    const std::size_t changed = request.kind == Kind::modify ? request.change.values.size() : 0;
+    require(selection.key.size() + selection.in.values.size() + changed <= max_values);
+  }
+}
+
+void fuzz(std::string_view line) {
+  // The parser keeps its scratch memory from line to line, as in a worker.
+  static Parser parser;
+  Request request;
+  if (!parser.parse(line, request).ok()) return;
+  check_promises(parser, request);
+  const std::string first = describe(request);
+
+  // The names of an open index may contain a raw CR or LF here, because the line need not come from
+  // a stream.
+  Buffer out;
+  if (!write(out, request)) return;
+  require(out.view().find('\n') == out.size() - 1);
+  static Parser second_parser;
+  Request second;
+  require(second_parser.parse(out.view(0, out.size() - 1), second).ok());
+  require(describe(second) == first);
+}
+
+}  // namespace
+}  // namespace hs::protocol
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  hs::protocol::fuzz({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

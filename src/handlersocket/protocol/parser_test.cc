@@ -1,0 +1,140 @@
+// What a line means is in the test vectors (vectors_test.cc). These are the parser's other
+// promises.
+#include "handlersocket/protocol/parser.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "handlersocket/protocol/test_describe.h"
+
+namespace hs::protocol {
+namespace {
+
+using namespace std::string_view_literals;
+
+// What such a count is answered depends on the index, so it is none of the vectors.
+TEST(Parser, ACountMayBeGreaterThanAnyLine) {
+  Parser parser;
+  Request request;
+  EXPECT_EQ(parser.parse("1\t=\t4294967296\tv", request), status_of(Mistake::klen));
+  EXPECT_EQ(parser.key_count(), std::uint64_t{1} << 32);
+  EXPECT_EQ(parser.parse("1\t=\t18446744073709551615\tv", request), status_of(Mistake::klen));
+  EXPECT_EQ(parser.key_count(), std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(parser.parse("1\t=\t18446744073709551616\tv", request), status_of(Mistake::klen));
+  EXPECT_EQ(parser.key_count(), 0U);
+}
+
+TEST(Parser, CountsTokensBehindAnInsertsValues) {
+  Parser parser;
+  Request request;
+  ASSERT_TRUE(parser.parse("1\t+\t1\ta\tb\t\t\x01", request).ok());
+  EXPECT_EQ(request.surplus, 3U);
+  ASSERT_TRUE(parser.parse("1\t+\t1\ta", request).ok());
+  EXPECT_EQ(request.surplus, 0U);
+}
+
+// What the session needs to know about a request with a mistake.
+TEST(Parser, TellsOfFaultyRequests) {
+  struct Told {
+    std::string_view line;
+    bool has_index_id;
+    bool is_modification;
+    Kind kind;
+  };
+  Parser parser;
+  for (const Told& told : {
+           Told{"7\t=\t1\tv", true, false, Kind::find},
+           Told{"7", true, false, Kind::find},
+           Told{"7\t!!", true, false, Kind::find},
+           Told{"7\t=\t0", true, false, Kind::find},
+           Told{"7\t+", true, true, Kind::insert},
+           Told{"7\t+\t0", true, true, Kind::insert},
+           Told{"7\t+\t1\tv", true, true, Kind::insert},
+           Told{"7\t=\t1\tv\tx\t0\tD", true, false, Kind::find},
+           Told{"7\t=\t1\tv\t\t\tD", true, true, Kind::modify},
+           Told{"7\t=\t1\tv\t1\t0\tFF\tD", true, false, Kind::find},
+           Told{"7\t=\t1\tv\t1\t0\t", true, false, Kind::find},
+           Told{"7\t=\t1\tv\t1\t0\tD", true, true, Kind::modify},
+           Told{"7\t=\t1\tv\t1\t0\tZ", true, true, Kind::modify},
+           Told{"7\t=\t1\tv\t1\t0\tU\ta\x01", true, true, Kind::modify},
+           Told{"7\tS\t1\tv", true, false, Kind::find},
+           Told{"7x\t+\t1\tv", false, false, Kind::find},
+           Told{"P\t7", false, false, Kind::open_index},
+           Told{"A\t1", false, false, Kind::auth},
+       }) {
+    Request request;
+    (void)parser.parse(told.line, request);
+    EXPECT_EQ(parser.has_index_id(), told.has_index_id) << describe(told.line);
+    EXPECT_EQ(parser.is_modification(), told.is_modification) << describe(told.line);
+    EXPECT_EQ(request.kind, told.kind) << describe(told.line);
+    EXPECT_TRUE(!told.has_index_id || request.index_id == 7) << describe(told.line);
+  }
+  Request request;
+  (void)parser.parse("", request);
+  EXPECT_FALSE(parser.has_index_id());
+}
+
+// Nothing of one line appears in the request of the next line.
+TEST(Parser, StartsAnew) {
+  Parser parser;
+  Request request;
+  constexpr auto full = "1\t=\t2\ta\x01\x40\tb\t9\t8\t@\t1\t1\tc\tF\t=\t0\td\tU?\te"sv;
+  ASSERT_TRUE(parser.parse(full, request).ok());
+  ASSERT_TRUE(parser.parse("2\t>\t1\tv", request).ok());
+  EXPECT_EQ(describe(request), "find 2 >('v')");
+  ASSERT_TRUE(parser.parse("P\t1\tdb\tt\ti\tc\tf", request).ok());
+  ASSERT_TRUE(parser.parse("P", request).ok());
+  EXPECT_EQ(describe(request), "open 0 ''''''''''");
+}
+
+std::string repeated(std::string_view text, std::size_t count) {
+  std::string all;
+  all.reserve(text.size() * count);
+  for (std::size_t i = 0; i < count; ++i) all += text;
+  return all;
+}
+
+TEST(Parser, BoundsValuesAndFilters) {
+  Parser parser;
+  Request request;
+  const auto parsed = [&](const std::string& line) { return parser.parse(line, request); };
+  const std::string most = std::to_string(max_values);
+  const std::string too_many = std::to_string(max_values + 1);
+
+  EXPECT_TRUE(parsed("1\t+\t" + most + repeated("\t", max_values)).ok());
+  EXPECT_EQ(request.insert.values.size(), max_values);
+  EXPECT_EQ(parsed("1\t+\t" + too_many + repeated("\t", max_values + 1)),
+            status_of(Mistake::request_size));
+
+  const std::string find = "1\t=\t1\tk\t1\t0";
+  const std::string but_one = std::to_string(max_values - 1);
+  EXPECT_TRUE(parsed(find + "\t@\t0\t" + but_one + repeated("\t", max_values - 1)).ok());
+  EXPECT_EQ(request.selection.in.values.size(), max_values - 1);
+  EXPECT_EQ(parsed(find + "\t@\t0\t" + most + repeated("\t", max_values)),
+            status_of(Mistake::request_size));
+  EXPECT_TRUE(parsed(find + "\tU" + repeated("\t", max_values - 1)).ok());
+  EXPECT_EQ(parsed(find + "\tU" + repeated("\t", max_values)), status_of(Mistake::request_size));
+
+  EXPECT_TRUE(parsed(find + repeated("\tF\t=\t0\tv", max_filters)).ok());
+  EXPECT_EQ(request.selection.filters.size(), max_filters);
+  EXPECT_EQ(parsed(find + repeated("\tF\t=\t0\tv", max_filters + 1)),
+            status_of(Mistake::request_size));
+}
+
+TEST(Parser, ValueOf16Mebibytes) {
+  const std::string plain(std::size_t{16} << 20, 'x');
+  Parser parser;
+  Request request;
+  ASSERT_TRUE(parser.parse("1\t+\t1\t" + plain, request).ok());
+  const std::string line = "1\t+\t2\t" + plain + "\x01\x40\t\x01\x41";
+  ASSERT_TRUE(parser.parse(line, request).ok());
+  EXPECT_EQ(request.insert.values[0].bytes, plain + '\0');
+  EXPECT_EQ(request.insert.values[1].bytes, "\x01");
+}
+
+}  // namespace
+}  // namespace hs::protocol

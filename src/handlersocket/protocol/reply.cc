@@ -1,0 +1,34 @@
+#include "handlersocket/protocol/reply.h"
+
+#include <cassert>
+
+#include "handlersocket/protocol/errors.h"
+#include "handlersocket/protocol/number.h"
+
+namespace hs::protocol {
+
+void ReplyWriter::ok(std::uint64_t number) {
+  out_.append("0\t1\t");
+  append_number(out_, number);
+  out_.push_back('\n');
+}
+
+void ReplyWriter::error(Status status) {
+  assert(!status.ok());
+  const ErrorReply reply = reply_of(status);
+  append_number(out_, reply.code);
+  out_.append("\t1\t");
+  if (reply.text.empty()) {
+    append_number(out_, status.number());
+  } else {
+    out_.append(reply.text);
+  }
+  out_.push_back('\n');
+}
+
+void ReplyWriter::begin_wide_rows(std::uint32_t columns) {
+  out_.append("0\t");
+  append_number(out_, columns);
+}
+
+}  // namespace hs::protocol

@@ -1,0 +1,143 @@
+#include "handlersocket/protocol/request_writer.h"
+
+#include <cassert>
+
+#include "handlersocket/protocol/escape.h"
+#include "handlersocket/protocol/number.h"
+
+namespace hs::protocol {
+
+namespace {
+
+using store::ChangeKind;
+using store::Comparison;
+
+std::string_view text_of(Comparison comparison) {
+  switch (comparison) {
+    case Comparison::equal: return "=";
+    case Comparison::greater: return ">";
+    case Comparison::greater_equal: return ">=";
+    case Comparison::less: return "<";
+    case Comparison::less_equal: return "<=";
+    case Comparison::not_equal: return "!=";
+  }
+  return {};
+}
+
+std::string_view text_of(store::Range range) {
+  if (range.bound == store::Bound::only) return text_of(Comparison::equal);
+  const bool up = range.direction == store::Direction::up;
+  if (range.bound == store::Bound::past)
+    return text_of(up ? Comparison::greater : Comparison::less);
+  return text_of(up ? Comparison::greater_equal : Comparison::less_equal);
+}
+
+std::string_view text_of(ChangeKind kind) {
+  switch (kind) {
+    case ChangeKind::update: return "U";
+    case ChangeKind::erase: return "D";
+    case ChangeKind::increment: return "+";
+    case ChangeKind::decrement: return "-";
+  }
+  return {};
+}
+
+bool is_name(std::string_view token) {
+  return token.find_first_of("\t\n\r") == std::string_view::npos;
+}
+
+}  // namespace
+
+bool RequestWriter::open_index(std::uint64_t index_id, const store::IndexNames& names) {
+  const auto& [database, table, index, columns, filter_columns] = names;
+  for (const std::string_view name : {database, table, index, columns, filter_columns}) {
+    if (!is_name(name)) return false;
+  }
+  out_.append("P\t");
+  append_number(out_, index_id);
+  for (const std::string_view name : {database, table, index, columns}) token(name);
+  if (!filter_columns.empty()) token(filter_columns);
+  end_line();
+  return true;
+}
+
+void RequestWriter::find(std::uint64_t index_id, const store::Selection& selection) {
+  this->selection(index_id, selection, false);
+  end_line();
+}
+
+void RequestWriter::modify(std::uint64_t index_id, const store::Selection& selection,
+                           const store::Change& change) {
+  this->selection(index_id, selection, true);
+  token(text_of(change.kind));
+  if (change.rows_before) out_.push_back('?');
+  for (const Value& new_value : change.values) value(new_value);
+  end_line();
+}
+
+void RequestWriter::selection(std::uint64_t index_id, const store::Selection& selection,
+                              bool has_change) {
+  assert(selection.is_valid());
+  append_number(out_, index_id);
+  token(text_of(selection.range));
+  number(selection.key.size());
+  for (const Value& part : selection.key) value(part);
+
+  const bool has_in = !selection.in.values.empty();
+  const bool has_clauses = has_in || has_change || !selection.filters.empty();
+  // The original expects both numbers before any part that follows them.
+  if (selection.limit != 1 || selection.offset != 0 || has_clauses) number(selection.limit);
+  if (selection.offset != 0 || has_clauses) number(selection.offset);
+  if (has_in) {
+    token("@");
+    number(selection.in.key_part);
+    number(selection.in.values.size());
+    for (const Value& in_value : selection.in.values) value(in_value);
+  }
+  for (const store::Filter& filter : selection.filters) {
+    token(filter.kind == store::FilterKind::skip ? "F" : "W");
+    token(text_of(filter.comparison));
+    number(filter.column);
+    value(filter.value);
+  }
+}
+
+void RequestWriter::insert(std::uint64_t index_id, const store::Insert& insert) {
+  assert(!insert.values.empty());
+  append_number(out_, index_id);
+  token("+");
+  number(insert.values.size());
+  for (const Value& column : insert.values) value(column);
+  end_line();
+}
+
+void RequestWriter::auth(const Auth& auth) {
+  out_.append(auth.way == AuthWay::secret ? "A\t1\t" : "A\t2\t");
+  if (auth.way == AuthWay::account) {
+    append_escaped(out_, auth.user);
+    out_.push_back('\t');
+  }
+  append_escaped(out_, auth.secret);
+  end_line();
+}
+
+void RequestWriter::token(std::string_view bytes) {
+  out_.push_back('\t');
+  out_.append(bytes);
+}
+
+void RequestWriter::number(std::uint64_t number) {
+  out_.push_back('\t');
+  append_number(out_, number);
+}
+
+void RequestWriter::value(const Value& value) {
+  out_.push_back('\t');
+  if (value.null) {
+    out_.push_back('\0');
+  } else {
+    append_escaped(out_, value.bytes);
+  }
+}
+
+}  // namespace hs::protocol

@@ -1,0 +1,39 @@
+// RequestWriter: writes requests as bytes, for clients.
+//
+// It writes lines into the caller's Buffer. It owns nothing and has no state of its own. The C++
+// client, the load generator and tests use it, the server never does. It writes what Parser reads,
+// in the shortest form that the original server also understands.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/buffer.h"
+#include "handlersocket/protocol/request.h"
+
+namespace hs::protocol {
+
+class RequestWriter {
+ public:
+  explicit RequestWriter(Buffer& out) : out_(out) {}
+
+  // The names are sent unescaped. If one contains a byte that would end its token or the line (TAB,
+  // LF, CR), nothing is written, and the result is false.
+  [[nodiscard]] bool open_index(std::uint64_t index_id, const store::IndexNames& names);
+  void find(std::uint64_t index_id, const store::Selection& selection);
+  void modify(std::uint64_t index_id, const store::Selection& selection,
+              const store::Change& change);
+  void insert(std::uint64_t index_id, const store::Insert& insert);
+  void auth(const Auth& auth);
+
+ private:
+  void selection(std::uint64_t index_id, const store::Selection& selection, bool has_change);
+  void token(std::string_view bytes);
+  void number(std::uint64_t number);
+  void value(const Value& value);
+  void end_line() { out_.push_back('\n'); }
+
+  Buffer& out_;
+};
+
+}  // namespace hs::protocol

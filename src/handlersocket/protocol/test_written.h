@@ -1,0 +1,29 @@
+// written(): the line of a request, for tests.
+//
+// Only tests include it.
+#pragma once
+
+#include <string>
+
+#include "base/buffer.h"
+#include "handlersocket/protocol/request_writer.h"
+
+namespace hs::protocol {
+
+// Empty if one of the request's names cannot be written.
+inline std::string written(const Request& request) {
+  Buffer out;
+  RequestWriter writer(out);
+  switch (request.kind) {
+    case Kind::open_index:
+      if (!writer.open_index(request.index_id, request.names)) return {};
+      break;
+    case Kind::find: writer.find(request.index_id, request.selection); break;
+    case Kind::modify: writer.modify(request.index_id, request.selection, request.change); break;
+    case Kind::insert: writer.insert(request.index_id, request.insert); break;
+    case Kind::auth: writer.auth(request.auth); break;
+  }
+  return std::string(out.view());
+}
+
+}  // namespace hs::protocol

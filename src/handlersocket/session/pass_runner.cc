@@ -1,0 +1,42 @@
+#include "handlersocket/session/pass_runner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "handlersocket/protocol/errors.h"
+#include "handlersocket/protocol/reply.h"
+
+namespace hs::session {
+
+using protocol::Mistake;
+using protocol::ReplyWriter;
+
+std::unique_ptr<passes::Dialogue> HandlerSocket::open_dialogue() {
+  return std::make_unique<Session>(config_.session);
+}
+
+void HandlerSocket::append_error(Status status, Buffer& out) const {
+  ReplyWriter(out).error(status);
+}
+
+void HandlerSocket::refuse(net::Refusal why, Buffer& out) const {
+  append_error(
+      protocol::status_of(why == net::Refusal::no_room ? Mistake::max_waiting_bytes : Mistake::tls),
+      out);
+}
+
+// A request before a P or an A must find the session as it was then.
+void HandlerSocket::undo_changes() {
+  std::ranges::for_each(workspace_.changes.rbegin(), workspace_.changes.rend(),
+                        [](SessionChange& change) { change.session->undo(change); });
+  workspace_.changes.clear();
+}
+
+PassRunner::PassRunner(const RunnerConfig& config, std::unique_ptr<store::Store> store,
+                       CounterBlock& counters)
+    : Runner(
+          config, std::move(store),
+          [&](store::Store& of) { return std::make_unique<HandlerSocket>(config, of, counters); },
+          counters) {}
+
+}  // namespace hs::session

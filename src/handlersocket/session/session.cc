@@ -1,0 +1,251 @@
+#include "handlersocket/session/session.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "handlersocket/protocol/errors.h"
+#include "handlersocket/protocol/reply.h"
+#include "handlersocket/protocol/row_codec.h"
+
+namespace hs::session {
+namespace {
+
+using passes::Runs;
+using protocol::Kind;
+using protocol::Mistake;
+using protocol::ReplyWriter;
+using protocol::Request;
+using protocol::status_of;
+using store::Outcome;
+
+// Removes the values for which the open index has no column, as the original does: real clients
+// send such values. Returns their number.
+std::uint32_t ignore_surplus(std::span<const store::Value>& values, const store::Index& index) {
+  const std::size_t used = std::min<std::size_t>(values.size(), index.column_count());
+  const std::size_t ignored = values.size() - used;
+  values = values.first(used);
+  return static_cast<std::uint32_t>(ignored);
+}
+
+// Takes the same time wherever the first difference is.
+bool equal_in_constant_time(std::string_view given, std::string_view secret) {
+  assert(!secret.empty());
+  std::size_t difference = given.size() ^ secret.size();
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    difference |= static_cast<unsigned char>(given[i] ^ secret[i % secret.size()]);
+  }
+  return difference == 0;
+}
+
+}  // namespace
+
+bool is_write(const Request& request) {
+  return request.kind == Kind::insert || request.kind == Kind::modify;
+}
+
+bool is_log_in(const Request& request) {
+  return request.kind == Kind::auth && request.auth.way == protocol::AuthWay::account;
+}
+
+Counter counter_of(const Request& request) {
+  switch (request.kind) {
+    case Kind::open_index: return Counter::requests_open_index;
+    case Kind::find: return Counter::requests_find;
+    case Kind::modify: return Counter::requests_find_modify;
+    case Kind::insert: return Counter::requests_insert;
+    case Kind::auth: return Counter::requests_auth;
+  }
+  return Counter::requests_malformed;
+}
+
+Outcome execute_write(store::Store& store, store::IndexUse& use, Request& request, Buffer& out,
+                      std::uint32_t& values_ignored) {
+  store::Changed changed;
+  ReplyWriter reply(out);
+  if (request.kind == Kind::insert) {
+    values_ignored = ignore_surplus(request.insert.values, use.index()) + request.surplus;
+    const Outcome outcome = store.insert(use, request.insert, changed);
+    if (outcome.ok()) changed.id ? reply.ok(*changed.id) : reply.ok();
+    return outcome;
+  }
+  values_ignored = ignore_surplus(request.change.values, use.index());
+  const std::size_t begin = out.size();
+  const bool has_rows = request.change.rows_before;
+  if (has_rows) reply.begin_rows(use.index().column_count());
+  const Outcome outcome = store.modify(use, request.selection, request.change, out, changed);
+  if (!outcome.ok()) {
+    out.truncate(begin);
+  } else if (has_rows) {
+    reply.end_rows();
+  } else {
+    reply.ok(changed.rows);
+  }
+  return outcome;
+}
+
+Outcome execute_find(store::Store& store, NamedIndex& index, const store::Selection& selection,
+                     Buffer& out) {
+  const std::size_t begin = out.size();
+  ReplyWriter reply(out);
+  reply.begin_rows(index.column_count);
+  const Outcome outcome = store.find(index.use, selection, out, nullptr);
+  if (outcome.ok()) {
+    reply.end_rows();
+  } else {
+    out.truncate(begin);
+  }
+  return outcome;
+}
+
+Status Session::admit(std::string_view line, Workspace& workspace, NamedIndex*& index) {
+  const Status parsed = workspace.parsed = workspace.parser.parse(line, workspace.request);
+  if (parsed == status_of(Mistake::cmd) || parsed == status_of(Mistake::authtype)) return parsed;
+  const bool is_auth = parsed.ok() && workspace.request.kind == Kind::auth;
+  if (caller_ == nullptr && !is_auth) return status_of(Mistake::unauth);
+  if (workspace.parser.has_index_id()) {
+    index = indexes_.find(workspace.request.index_id);
+    if (index == nullptr) return status_of(Mistake::stmtnum);
+    if (!config_.writable && workspace.parser.is_modification())
+      return status_of(Mistake::readonly);
+    if (parsed == status_of(Mistake::klen) && !workspace.parser.is_modification() &&
+        workspace.parser.key_count() > index->key_parts) {
+      return Error::too_many_key_parts;
+    }
+  }
+  return parsed;
+}
+
+Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace, Buffer& out) {
+  if (owner_ != &workspace.store) [[unlikely]] {
+    indexes_.forget_indexes();
+    owner_ = &workspace.store;
+  }
+  NamedIndex* index = nullptr;
+  Request& request = workspace.request;
+  Answer answer;
+  Outcome outcome = admit(line, workspace, index);
+  const bool admitted = outcome.status().ok();
+  if (workspace.parsed.ok()) answer.counter = counter_of(request);
+  if (admitted) {
+    answer.write = is_write(request);
+    answer.read = request.kind == Kind::find && !answer.write;
+    answer.put_off = (answer.write && runs == Runs::all_but_writes) ||
+                     (answer.read && runs == Runs::all_but_finds);
+    if (answer.put_off) return answer;
+    if (index != nullptr && !index->use) [[unlikely]]
+      outcome = open_again(workspace, *index);
+  }
+  if (admitted && outcome.ok()) {
+    switch (request.kind) {
+      case Kind::find:
+        outcome = execute_find(workspace.store, *index, request.selection, out);
+        break;
+      case Kind::modify:
+      case Kind::insert:
+        outcome = execute_write(workspace.store, index->use, request, out, answer.values_ignored);
+        break;
+      case Kind::open_index:
+        outcome = open_index(workspace, answer.has_no_place);
+        if (outcome.ok()) ReplyWriter(out).ok();
+        break;
+      case Kind::auth:
+        if (is_log_in(request) && config_.authenticator != nullptr) {
+          answer.logs_in = !log_in_;
+          if (answer.logs_in) return answer;
+          outcome = take_log_in(workspace);
+        } else {
+          outcome = authorise(workspace);
+        }
+        if (outcome.status().ok()) ReplyWriter(out).ok();
+        break;
+    }
+  }
+  answer.verdict = outcome.verdict();
+  answer.for_good = outcome.is_for_good();
+  answer.ok = outcome.status().ok();
+  if (!outcome.answered()) answer.status = outcome.status();
+  if (outcome.answered() && !answer.ok) ReplyWriter(out).error(outcome.status());
+  return answer;
+}
+
+Outcome Session::open_index(Workspace& workspace, bool& has_no_place) {
+  const Request& request = workspace.request;
+  std::string names = join_names(request.names);
+  has_no_place = !indexes_.has_room(request.index_id, names.size(), config_.max_open_indexes.get());
+  if (has_no_place) return status_of(Mistake::stmtnum);
+  store::IndexUse opened;
+  const Outcome outcome =
+      workspace.store.open_index(request.names, caller_, protocol::row_codec, opened);
+  if (!outcome.ok()) return outcome;
+  const std::uint32_t key_parts = opened.index().key_parts();
+  const std::uint32_t columns = opened.index().column_count();
+  SessionChange& made = workspace.changes.emplace_back(change());
+  made.index =
+      indexes_.set(request.index_id, {std::move(opened), std::move(names), key_parts, columns});
+  made.index_id = request.index_id;
+  made.of_index = true;
+  return outcome;
+}
+
+// As everything is now, except for the indexes.
+SessionChange Session::change() {
+  SessionChange change;
+  change.session = this;
+  change.is_logged_in = is_logged_in_;
+  change.caller = caller_;
+  change.log_in = log_in_;
+  return change;
+}
+
+Outcome Session::open_again(Workspace& workspace, NamedIndex& index) {
+  return workspace.store.open_index(split_names(index.names), caller_, protocol::row_codec,
+                                    index.use);
+}
+
+void Session::act_as(std::shared_ptr<const store::Caller> caller) {
+  assert(position() == nullptr);
+  caller_ = std::move(caller);
+  indexes_.forget_indexes();
+}
+
+Status Session::authorise(Workspace& workspace) {
+  if (is_log_in(workspace.request)) return status_of(Mistake::authtype);
+  std::shared_ptr<const store::Caller> trusted = config_.trusted.get();
+  if (config_.secret.empty() || trusted == nullptr ||
+      !equal_in_constant_time(workspace.request.auth.secret, config_.secret)) {
+    return status_of(Mistake::unauth);
+  }
+  workspace.changes.push_back(change());
+  set_logged_in(true, std::move(trusted));
+  return {};
+}
+
+// A refusal is kept: it may be too soon to answer it.
+Status Session::take_log_in(Workspace& workspace) {
+  if (!log_in_->status.ok()) return log_in_->status;
+  workspace.changes.push_back(change());
+  set_logged_in(true, std::move(log_in_->caller));
+  log_in_.reset();
+  return {};
+}
+
+void Session::forget_refusal(Workspace& workspace) {
+  if (!log_in_) return;
+  workspace.changes.push_back(change());
+  log_in_.reset();
+}
+
+void Session::set_logged_in(bool logged_in, std::shared_ptr<const store::Caller> caller) {
+  is_logged_in_ = logged_in;
+  if (caller != caller_) act_as(std::move(caller));
+  most_waiting = caller_ != nullptr ? no_limit : most_waiting_before_login;
+}
+
+void Session::undo(SessionChange& change) {
+  set_logged_in(change.is_logged_in, std::move(change.caller));
+  log_in_ = std::move(change.log_in);
+  if (change.of_index) indexes_.set(change.index_id, std::move(change.index));
+}
+
+}  // namespace hs::session

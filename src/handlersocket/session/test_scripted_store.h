@@ -1,0 +1,169 @@
+// ScriptedStore: a store that records the calls and gives the answers that a test has set.
+//
+// It is for the tests of this folder, whose fixtures have a PassRunner with such a store. It serves
+// finds and modifications only. Used on the test's thread.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "handlersocket/session/pass_runner.h"
+#include "handlersocket/session/test_connection.h"
+#include "store/store.h"
+
+namespace hs::session {
+
+inline const std::string open_t = "P\t1\thst\tt\t\tid,a,b\n";
+
+class ScriptedIndex final : public store::Index {
+ public:
+  std::uint32_t key_parts() const override { return 1; }
+  std::uint32_t column_count() const override { return 3; }
+};
+
+class ScriptedPosition final : public store::Position {};
+
+// Records the calls and gives the answers that the test has set.
+class ScriptedStore final : public store::Store {
+ public:
+  void begin_pass(store::PassMode mode, store::Budget&) override {
+    switch (mode) {
+      case store::PassMode::together: calls += "begin "; break;
+      case store::PassMode::writes_alone: calls += "begin-alone "; break;
+      case store::PassMode::aside: calls += "begin-aside "; break;
+    }
+  }
+  store::Outcome end_pass() override {
+    calls += "end ";
+    if (throws_in_end) throw std::bad_alloc();
+    return next(ends);
+  }
+  void abandon_pass() override { calls += "abandon "; }
+  void forget_permissions() override { calls += "forget_permissions "; }
+  void release() override { calls += "release "; }
+  store::Outcome open_index(const store::IndexNames&,
+                            const std::shared_ptr<const store::Caller>& caller,
+                            const store::RowCodec& codec, store::IndexUse& use) override {
+    use = {std::make_shared<ScriptedIndex>(), caller, codec};
+    return {};
+  }
+  store::Outcome find(store::IndexUse&, const store::Selection&, Buffer& out,
+                      store::Sink* sink) override {
+    calls += "find ";
+    throw_if_due(out);
+    if (sink != nullptr) {
+      out.append("\tbegun");
+      if (flushes) {
+        EXPECT_EQ(sink->flush(out, true), store::Sink::Flushed::sent);
+      }
+      out.append("\tmore");
+      if (parks-- > 0) {
+        EXPECT_EQ(sink->position == nullptr, positions == 0);
+        sink->position = std::make_unique<ScriptedPosition>();
+        ++positions;
+        return store::Verdict::parked;
+      }
+    }
+    return times-- > 0 ? outcome : store::Outcome{};
+  }
+  // It changes as many rows as the number that is its key.
+  store::Outcome modify(store::IndexUse&, const store::Selection& selection, const store::Change&,
+                        Buffer& out, store::Changed& changed) override {
+    const std::string key(selection.key[0].bytes);
+    calls += "modify" + key + " ";
+    throw_if_due(out);
+    changed.rows = std::stoul(key);
+    return next(modifications);
+  }
+  store::Outcome insert(store::IndexUse&, const store::Insert&, store::Changed&) override {
+    return Status::server(1235);  // not supported
+  }
+
+  std::string calls;
+  bool flushes = true;
+  int parks = 0;  // so many of the next finds are parked
+  int positions = 0;
+  // The answers to the next calls. When none is left, calls succeed.
+  std::deque<store::Outcome> modifications;
+  std::deque<store::Outcome> ends;
+  // The find or modification that throws, counted from 0. It throws only once.
+  int throws_at = -1;
+  bool throws_in_end = false;
+  // The first `times` finds end with `outcome`; the others are answered.
+  store::Outcome outcome;
+  int times = 0;
+
+ private:
+  void throw_if_due(Buffer& out) {
+    if (throws_at-- != 0) return;
+    out.append("half of a rep");
+    throw std::bad_alloc();
+  }
+
+  store::Outcome next(std::deque<store::Outcome>& script) {
+    if (script.empty()) return {};
+    const store::Outcome outcome = script.front();
+    script.pop_front();
+    return outcome;
+  }
+};
+
+class ScriptedTest : public ::testing::Test {
+ protected:
+  ScriptedTest() {
+    net::Turn turn{.dialogue = dialogue_.get(), .input = open_t};
+    run_pass(runner_, {&turn, 1}, out_);
+    out_.clear();
+    store_.calls.clear();
+  }
+  CounterBlock counters_;
+  RunnerConfig config_{{}, {.writable = true, .secret = {}}};
+  std::unique_ptr<ScriptedStore> made_ = std::make_unique<ScriptedStore>();
+  ScriptedStore& store_ = *made_;
+  PassRunner runner_{config_, std::move(made_), counters_};
+  std::unique_ptr<net::Dialogue> dialogue_ = runner_.open_dialogue();
+  Buffer out_;
+};
+
+inline std::string update(int number) {
+  return "1\t=\t1\t" + std::to_string(number) + "\t1\t0\tU\tx\n";
+}
+
+// Several connections of the fixture's runner, and their replies.
+class PassOfSeveral : public ScriptedTest {
+ protected:
+  void open(int connections) {
+    for (int i = 0; i < connections; ++i) {
+      dialogues_.push_back(runner_.open_dialogue());
+      net::Turn turn{.dialogue = dialogues_.back().get(), .input = open_t};
+      run_pass(runner_, {&turn, 1}, out_);
+    }
+    out_.clear();
+    store_.calls.clear();
+  }
+  void run(std::vector<std::string> inputs) {
+    inputs_ = std::move(inputs);
+    turns_.clear();
+    out_.clear();
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      turns_.push_back({.dialogue = dialogues_[i].get(), .input = inputs_[i]});
+    }
+    run_pass(runner_, turns_, out_);
+  }
+  std::string replies(std::size_t turn) const {
+    return std::string(out_.view(turns_[turn].reply_begin, turns_[turn].reply_end));
+  }
+
+  std::vector<std::unique_ptr<net::Dialogue>> dialogues_;
+  std::vector<std::string> inputs_;
+  std::vector<net::Turn> turns_;
+};
+
+}  // namespace hs::session
