@@ -16,15 +16,12 @@ cmake --build build/package --target hs-bench --parallel "$(nproc)"
 
 tree=build/deb/tree
 rm -rf build/deb
-mkdir -p "$tree"/{DEBIAN,usr/sbin,usr/lib/handlersocket2,usr/src/handlersocket2/{setup,bench},usr/share/doc/handlersocket2}
+mkdir -p "$tree"/{DEBIAN,usr/sbin,usr/lib/handlersocket2,usr/src/handlersocket2,usr/share/doc/handlersocket2}
 install -Ds build/package/bench/hs-bench "$tree/usr/bin/hs-bench"
 setup/hs_top.sh "$tree/usr/bin/hs-top"
 
 sources=$tree/usr/src/handlersocket2
-cp -r CMakeLists.txt cmake src LICENSE "$sources/"
-cp -r bench/CMakeLists.txt bench/load bench/peers "$sources/bench/"
-cp setup/{common,unpack,server_mariadb,server_mysql}.sh "$sources/setup/"
-install -D setup/package/build.sh "$sources/setup/package/build.sh"
+setup/package/copy_sources.sh "$sources"
 # Changes with every source, so that a newer plugin is built although the server is the same.
 find "$sources" -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-16 >"$sources/version"
 ln -s ../src/handlersocket2/setup/package/build.sh "$tree/usr/sbin/handlersocket2-build"
