@@ -73,16 +73,63 @@ def test_userstat(own_server: ServerInstance, sql: Sql) -> None:
         sql.run("SET GLOBAL userstat = OFF")
 
 
-def test_the_performance_schema_does_not_know_requests(
+@pytest.fixture
+def counting(sql: Sql) -> Iterator[None]:
+    """Statements of SQL are counted, which MariaDB does only if it is told to."""
+    instrument = "performance_schema.setup_instruments SET enabled = '{}', timed = '{}'"
+    handlers = "name = 'wait/io/table/sql/handler'"
+    sql.run(f"UPDATE {instrument.format('YES', 'YES')} WHERE {handlers}")
+    sql.run("FLUSH TABLES")
+    yield
+    if not ON_MYSQL:
+        sql.run(f"UPDATE {instrument.format('NO', 'NO')} WHERE {handlers}")
+
+
+def counted_in(sql: Sql, table: str) -> int:
+    return sql.number(
+        "SELECT COALESCE(SUM(count_star), 0) FROM"
+        " performance_schema.table_io_waits_summary_by_table"
+        f" WHERE object_schema = 'counted' AND object_name = '{table}'"
+    )
+
+
+@pytest.mark.usefixtures("counting")
+def test_the_performance_schema_knows_of_sql_and_not_of_requests(
     own_server: ServerInstance, sql: Sql
 ) -> None:
-    query = (
-        "SELECT COALESCE(SUM(count_star), 0) FROM"
-        " performance_schema.table_io_waits_summary_by_table WHERE object_schema = 'counted'"
-    )
-    before = sql.number(query)
+    """It is the plugin that opens the table first."""
+    before = counted_in(sql, "t")
     find_and_write(own_server)
-    assert sql.number(query) == before
-    # What SQL reads is known.
-    sql.run("FLUSH TABLES", "INSERT INTO t VALUES (100, 1)")
-    assert sql.number(query) > before
+    assert counted_in(sql, "t") == before
+    sql.run("INSERT INTO t VALUES (100, 1)", "SELECT * FROM t WHERE id = 100")
+    assert counted_in(sql, "t") == before + 2
+
+
+@pytest.mark.usefixtures("counting")
+def test_sql_is_counted_after_the_table_was_flushed(own_server: ServerInstance, sql: Sql) -> None:
+    sql.run("INSERT INTO t VALUES (7, 20)")
+    with Wire(own_server.hs_port) as wire:
+        assert wire.ask(OPEN) == b"0\t1"
+        for _ in range(3):
+            sql.run("FLUSH TABLES")
+            assert wire.ask(b"1\t=\t1\t7\n") == b"0\t2\t7\t20"
+            before = counted_in(sql, "t")
+            sql.run("SELECT * FROM t WHERE id = 7")
+            assert counted_in(sql, "t") == before + 1
+
+
+@pytest.mark.usefixtures("counting")
+def test_sql_is_counted_on_a_table_that_a_trigger_needs(
+    own_server: ServerInstance, sql: Sql
+) -> None:
+    sql.run(
+        "CREATE TABLE log (id INT PRIMARY KEY)",
+        "CREATE TRIGGER noted AFTER INSERT ON t FOR EACH ROW INSERT INTO log VALUES (NEW.id)",
+        "FLUSH TABLES",
+    )
+    with Wire(own_server.hs_port_wr) as wire:
+        assert wire.ask(OPEN) == b"0\t1"
+        assert wire.ask(b"1\t+\t2\t7\t0\n") == b"0\t1"
+    before = counted_in(sql, "log")
+    sql.run("SELECT * FROM log WHERE id = 7")
+    assert counted_in(sql, "log") == before + 1

@@ -84,9 +84,9 @@ sql 'CREATE DATABASE t; CREATE TABLE t.t (i INT PRIMARY KEY) ENGINE=InnoDB; INSE
 
 step "install of the package" install /root/handlersocket2.deb
 [[ -x /usr/bin/hs-bench ]] || fail "hs-bench is missing"
-# The plugin is not loaded yet.
+# The server's own package restarts it, because there is a new file in /etc/mysql. So the plugin is loaded if it was built.
 shown=$(hs-top --once 2>&1) || fail "hs-top does not run: $shown"
-[[ $shown == *"the plugin handlersocket is not loaded"* ]] || fail "hs-top does not reach the server: $shown"
+[[ $shown == *"the plugin handlersocket is not loaded"* || $shown == *"requests/s "* ]] || fail "hs-top does not reach the server: $shown"
 
 # Everything that needs a library.
 with_builds() {

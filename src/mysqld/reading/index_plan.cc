@@ -100,6 +100,7 @@ IndexPlan::~IndexPlan() = default;
 Status IndexPlan::resolve(TABLE& table) {
   if (table.s->get_table_ref_version() == table_version_) [[likely]]
     return {};
+  server::let_sql_be_counted(table);
   if (Status status = resolve_index(table); !status.ok()) return status;
   if (Status status = resolve_columns(table); !status.ok()) return status;
   choose_access(table);

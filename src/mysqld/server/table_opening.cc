@@ -72,7 +72,10 @@ TABLE* open_with_needs(THD* thd, TableRequest& request, Purpose purpose) {
   set_command(thd, purpose);
   thd->lex->add_to_query_tables(&request);
   request.trg_event_map = trigger_event(purpose);
-  return open_and_lock(thd, request, purpose) ? request.table : nullptr;
+  if (!open_and_lock(thd, request, purpose)) return nullptr;
+  for (TABLE* table = thd->open_tables; table != nullptr; table = table->next)
+    let_sql_be_counted(*table);
+  return request.table;
 }
 
 bool is_servable(const TABLE& table) {
