@@ -64,6 +64,11 @@ if [[ -n $must_be ]]; then
   prepare_apt
   list_versions | grep -qxF "$must_be" ||
     die "this machine's server is $name $must_be, and Debian $release has no headers of it: the plugin cannot be built for it"
+  # A mirror may list a version for whose source it has no file any more.
+  mkdir -p "$work/source"
+  may_have_source "$must_be" ||
+    die "this machine's server is $name $must_be, and its source cannot be downloaded at the moment, so its headers cannot be had:" \
+      "upgrade the server, or try again later; see ${log#"$repo"/}"
   exit 0
 fi
 

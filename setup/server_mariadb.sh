@@ -26,6 +26,11 @@ download_source() {
   (cd "$work/source" && apt-get -q source --download-only "mariadb=$1") >>"$log" 2>&1
 }
 
+# may_have_source VERSION: false if the small file that describes the source cannot be downloaded.
+may_have_source() {
+  (cd "$work/source" && apt-get -q source --download-only --dsc-only "mariadb=$1") >>"$log" 2>&1
+}
+
 # download VERSION: server, clients, plugins and the source; false if one of them cannot be
 # downloaded.
 download() {

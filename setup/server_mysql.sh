@@ -27,6 +27,9 @@ download_source() {
   (cd "$work/source" && apt-get -q download "mysql-source=$1") >>"$log" 2>&1
 }
 
+# The source is one large package, so only its download tells.
+may_have_source() { true; }
+
 # download VERSION: server, clients and the source tree; false if one of them cannot be downloaded.
 download() {
   local version=$1
