@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "load/options.h"
 
@@ -35,7 +36,7 @@ bool wait_until_readable(int fd, Clock::time_point deadline) {
 Bystander::Bystander(const Options& options, Address address,
                      std::atomic<std::uint64_t>& newest_key)
     : options_(options),
-      address_(address),
+      address_(std::move(address)),
       wire_(make_wire(options)),
       counter_(wire_->counter()),
       keys_(options.keys, newest_key, options.seed),

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace hs::bench {
 namespace {
@@ -30,7 +31,7 @@ timespec to_timespec(std::chrono::nanoseconds time) {
 Client::Client(const Options& options, Address address, std::uint32_t connections,
                std::atomic<std::uint64_t>& newest_key, std::uint64_t seed)
     : options_(options),
-      address_(address),
+      address_(std::move(address)),
       wire_(make_wire(options)),
       keys_(options.keys, newest_key, seed),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),

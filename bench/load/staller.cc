@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "load/key_chooser.h"
 #include "load/options.h"
@@ -35,7 +36,7 @@ void write_request(Buffer& out, Wire& wire, const Options& options) {
 
 Staller::Staller(Greed greed, const Options& options, Address address)
     : ends_(greed == Greed::half),
-      address_(address),
+      address_(std::move(address)),
       wire_(make_wire(options)),
       connections_(options.connections) {
   if (greed == Greed::half) {

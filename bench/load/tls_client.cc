@@ -51,7 +51,7 @@ std::shared_ptr<const TlsClient> TlsClient::make(const Options& options) {
     return nullptr;
   }
   const std::string host = options.tls == Tls::unchecked ? std::string() : options.host;
-  const std::shared_ptr<const TlsClient> client(new TlsClient(context, host));
+  std::shared_ptr<const TlsClient> client(new TlsClient(context, host));
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   // A server that ends a connection does not always say so before.
   SSL_CTX_set_options(context, SSL_OP_IGNORE_UNEXPECTED_EOF);

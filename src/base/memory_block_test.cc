@@ -27,7 +27,7 @@ TEST(MemoryBlock, KeepsWhatIsInItWhenItGrowsAndShrinks) {
     used = size;
   }
   MemoryBlock other = std::move(block);
-  EXPECT_EQ(block.size(), 0U);
+  EXPECT_EQ(block.size(), 0U);  // NOLINT(bugprone-use-after-move)
   EXPECT_EQ(other.get()[1000], static_cast<char>(1000 % 251));
 }
 

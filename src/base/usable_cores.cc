@@ -91,7 +91,9 @@ Cores cores_of_groups(std::string_view memberships, const std::string& mount) {
     } else if (names_cpu(controllers)) {
       smallest = smaller(smallest, smallest_of_path(path, [&](const std::string& group) {
                            const std::string file = mount + "/cpu" + group + "/cpu.cfs_";
-                           return text_of(file + "quota_us") + text_of(file + "period_us");
+                           std::string both = text_of(file + "quota_us");
+                           both += text_of(file + "period_us");
+                           return both;
                          }));
     }
   }
