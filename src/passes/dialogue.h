@@ -50,8 +50,8 @@ struct Answer {
 struct FirstRequest {
   enum class Kind : std::uint8_t {
     incomplete,
-    done,    // the dialogue has done what there was to do, and has set the turn's `next`
-    short_,  // it does not take long, so a worker executes it
+    done,   // the dialogue has done what there was to do, and has set the turn's `next`
+    quick,  // it does not take long, so a worker executes it
     find,
     write,
   };

@@ -9,7 +9,6 @@ namespace hs::passes {
 namespace {
 
 using net::Next;
-using net::Turn;
 using store::Outcome;
 using store::PassMode;
 using store::Verdict;

@@ -118,7 +118,7 @@ void Runner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
   switch (request.kind) {
     case FirstRequest::Kind::incomplete:
     case FirstRequest::Kind::done: return;
-    case FirstRequest::Kind::short_: turn.next = Next::again; return;
+    case FirstRequest::Kind::quick: turn.next = Next::again; return;
     case FirstRequest::Kind::find: run_find(turn, request, out, stream); break;
     case FirstRequest::Kind::write: run_write(turn, request, out); break;
   }

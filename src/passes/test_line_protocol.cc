@@ -96,7 +96,7 @@ class LineDialogue final : public Dialogue {
   FirstRequest first_request(net::Turn& turn, Protocol& protocol) override {
     const std::optional<Command> command = command_at(turn.input, 0);
     if (!command) return {};
-    if (command->kind == Command::Kind::unknown) return {.kind = FirstRequest::Kind::short_};
+    if (command->kind == Command::Kind::unknown) return {.kind = FirstRequest::Kind::quick};
     first_ = *command;
     return {.kind = command->writes() ? FirstRequest::Kind::write : FirstRequest::Kind::find,
             .end_offset = command->end_offset,

@@ -161,7 +161,7 @@ passes::FirstRequest Session::first_request(Turn& turn, passes::Protocol& protoc
     run_log_in(turn, front);
     return {.kind = done};
   }
-  if (!admitted.ok() || open == nullptr) return {.kind = short_};
+  if (!admitted.ok() || open == nullptr) return {.kind = quick};
   return {.kind = is_write(request) ? write : find,
           .end_offset = line->end_offset,
           .counter = counter_of(request),
