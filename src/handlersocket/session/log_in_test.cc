@@ -1,11 +1,15 @@
 // Log-ins of accounts: what the worker does before one and behind it, and what the log-in thread
 // does.
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 
+#include <cstring>
 #include <memory>
 #include <string>
 
+#include "handlersocket/session/failed_tries.h"
 #include "handlersocket/session/test_pass_world.h"
+#include "net/peer.h"
 #include "store/memory_caller.h"
 
 namespace hs::session {
@@ -27,10 +31,11 @@ class TestAuthenticator final : public store::Authenticator {
     ++asked;
     password = who.password;
     if (who.user != "ann" || who.password != "sesame")
-      return {.status = Status::server(1045), .caller = nullptr};
+      return {.status = Status::server(1045), .caller = nullptr, .may_be_guess = may_be_guess};
     return {.status = {}, .caller = ann};
   }
   std::shared_ptr<MemoryCaller> ann = std::make_shared<MemoryCaller>();
+  bool may_be_guess = false;
   mutable int asked = 0;
   mutable std::string password;
 };
@@ -48,7 +53,11 @@ struct LogIns : World, ::testing::Test {
     ASSERT_EQ(turns_[0].next, Next::log_in);
     ASSERT_GE(turns_[0].secret_begin, turns_[0].consumed);
     rest_ = left(0);
-    net::Turn turn{.dialogue = dialogues_[0].get(), .input = rest_, .endpoint = &from};
+    net::Turn turn{.dialogue = dialogues_[0].get(),
+                   .input = rest_,
+                   .blocked_since = blocked_since_,
+                   .endpoint = &from,
+                   .peer = peer_};
     TestStream stream;
     Buffer out;
     streamer_.runner.run_stream(turn, out, stream);
@@ -186,6 +195,51 @@ TEST_F(LogIns, NeedAnAuthenticator) {
   run({log_in_line});
   EXPECT_EQ(reply(0), "3\t1\tauthtype\n");
   EXPECT_EQ(turns_[0].next, Next::wait);
+}
+
+// One wrong try at a time is allowed, and time makes no room.
+struct SlowedTries : LogIns {
+  SlowedTries() {
+    sockaddr_in from{};
+    from.sin_family = AF_INET;
+    from.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    std::memcpy(address_.room(), &from, sizeof from);
+    peer_ = &address_;
+    config_.tries = &tries_;
+    config_.session.secret = "sesame";
+    leave_no_room();
+    make_room();
+  }
+
+  static std::uint64_t never() { return now_ns() + std::chrono::nanoseconds(24h).count(); }
+  void leave_no_room() { ASSERT_TRUE(tries_.take(address_.network(), never())); }
+  void make_room() { tries_.give_back(address_.network()); }
+  bool has_room() { return tries_.has_room(address_.network(), never()); }
+
+  net::PeerAddress address_;
+  FailedTries tries_{1};
+};
+
+// Others may have taken the last place after its worker has looked.
+TEST_F(SlowedTries, APasswordWaitsOnALogInThread) {
+  run({log_in_line + open_user});
+  leave_no_room();
+  log_in();
+  EXPECT_EQ(next_, Next::retry);
+  EXPECT_EQ(rest_, log_in_line + open_user) << "it is asked again";
+  EXPECT_EQ(authenticator_.asked, 0);
+  EXPECT_EQ(streamer_.counters.get(Counter::log_ins_slowed), 1U);
+  blocked_since_ = now_ns();
+  run({rest_});
+  EXPECT_EQ(reply(0), "");
+  EXPECT_EQ(turns_[0].next, Next::retry);
+  EXPECT_EQ(counted(Counter::log_ins_slowed), 0U);
+  make_room();
+  run({rest_});
+  log_in();
+  EXPECT_EQ(rest_.find("sesame"), std::string::npos);
+  run({rest_});
+  EXPECT_EQ(reply(0), "0\t1\n0\t1\n");
 }
 
 }  // namespace

@@ -131,7 +131,7 @@ class Session final : public passes::Dialogue {
   bool may_try(std::string_view line, passes::Requests& requests, HandlerSocket& front);
   void end_try(const net::Turn& turn, HandlerSocket& front, bool was_right);
   bool holds_back(passes::Requests& requests, HandlerSocket& front);
-  void run_log_in(net::Turn& turn, HandlerSocket& front);
+  void run_log_in(net::Turn& turn, std::string_view line, HandlerSocket& front);
   store::Outcome open_index(Workspace& workspace, bool& has_no_place);
   Status authorise(Workspace& workspace);
   SessionChange change();

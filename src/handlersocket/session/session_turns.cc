@@ -157,8 +157,7 @@ passes::FirstRequest Session::first_request(Turn& turn, passes::Protocol& protoc
   NamedIndex* open = nullptr;
   const Status admitted = admit(line->text, workspace, open);
   if (turn.endpoint != nullptr && admitted.ok() && is_log_in(request)) {
-    note_password(turn, line->text);
-    run_log_in(turn, front);
+    run_log_in(turn, line->text, front);
     return {.kind = done};
   }
   if (!admitted.ok() || open == nullptr) return {.kind = quick};
@@ -184,7 +183,7 @@ Outcome Session::execute_first(passes::Alone& alone) {
 }
 
 // On a log-in thread. The request is executed again by the worker, which answers it.
-void Session::run_log_in(Turn& turn, HandlerSocket& front) {
+void Session::run_log_in(Turn& turn, std::string_view line, HandlerSocket& front) {
   const protocol::Auth& auth = front.workspace().request.auth;
   const net::Endpoint& client = *turn.endpoint;
   const bool can_be_read = client.tls == nullptr && !client.is_unix_socket && !client.is_loopback;
@@ -195,6 +194,7 @@ void Session::run_log_in(Turn& turn, HandlerSocket& front) {
     turn.next = Next::retry;
     return;
   }
+  note_password(turn, line);  // only now, as what waits is asked again
   if (can_be_read && !auth.secret.empty()) {
     log_in.status = status_of(Mistake::tls);
   } else {

@@ -55,6 +55,7 @@ struct World {
       turns_[i].dialogue = dialogues_[i].get();
       turns_[i].input = inputs_[i];
       turns_[i].blocked_since = blocked_since_;
+      turns_[i].peer = peer_;
     }
   }
   // Runs one pass over `inputs`, one turn each.
@@ -115,6 +116,7 @@ struct World {
   Runner streamer_{config_, database_, {.rows = 500, .flush_bytes = 1000}};
   std::string earlier_ = "earlier";
   std::uint64_t blocked_since_ = 0;
+  const net::PeerAddress* peer_ = nullptr;
   bool joining_ = false;
   std::vector<std::string> inputs_;
   std::deque<std::unique_ptr<net::Dialogue>> dialogues_;
