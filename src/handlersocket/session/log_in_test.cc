@@ -220,6 +220,84 @@ struct SlowedTries : LogIns {
   FailedTries tries_{1};
 };
 
+// It counts for nothing, and is not counted as slowed down each time that it is asked.
+TEST_F(SlowedTries, ARightSecretWaitsWithWhatComesBehindIt) {
+  const std::string waits = "A\t1\tsesame\n" + open_user;
+  leave_no_room();
+  run({open_user + waits});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(reply(0), i == 0 ? "3\t1\tunauth\n" : "");
+    EXPECT_EQ(left(0), waits);
+    EXPECT_EQ(turns_[0].next, Next::retry);
+    blocked_since_ = now_ns();
+    run({left(0)});
+  }
+  EXPECT_EQ(counted(Counter::log_ins_slowed), 1U);
+  EXPECT_EQ(counted(Counter::requests_auth), 0U);
+  make_room();
+  run({left(0)});
+  EXPECT_EQ(reply(0), "0\t1\n0\t1\n");
+  EXPECT_EQ(left(0), "");
+  EXPECT_EQ(counted(Counter::requests_auth), 1U);
+  EXPECT_TRUE(has_room());
+}
+
+TEST_F(SlowedTries, AWrongSecretWaitsAndTakesAPlace) {
+  leave_no_room();
+  run({"A\t1\tguess\n" + open_user});
+  EXPECT_EQ(reply(0), "");
+  EXPECT_EQ(turns_[0].next, Next::retry);
+  make_room();
+  run({left(0)});
+  EXPECT_EQ(reply(0), "3\t1\tunauth\n3\t1\tunauth\n");
+  EXPECT_EQ(counted(Counter::log_ins_failed), 1U);
+  EXPECT_FALSE(has_room());
+  // The next one waits again.
+  run({open_user + "A\t1\tguess\n"});
+  EXPECT_EQ(left(0), "A\t1\tguess\n");
+  EXPECT_EQ(counted(Counter::log_ins_slowed), 2U);
+}
+
+TEST_F(SlowedTries, ARefusalThatIsHeldBackTakesOnePlace) {
+  config_.wrong_secret_delay = 50s;
+  tries_.set_most_a_second(2);
+  run({"A\t1\tguess\n"});
+  blocked_since_ = now_ns();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(turns_[0].next, Next::retry);
+    EXPECT_TRUE(has_room());
+    run({left(0)});
+  }
+  leave_no_room();
+  blocked_since_ = now_ns() - std::chrono::nanoseconds(51s).count();
+  run({left(0)});
+  EXPECT_EQ(reply(0), "3\t1\tunauth\n");
+  EXPECT_EQ(counted(Counter::log_ins_slowed), 0U);
+}
+
+TEST_F(SlowedTries, APasswordWaitsForItsLogInThread) {
+  const std::string waits = log_in_line + open_user + "3\t=\t1\t7\n";
+  leave_no_room();
+  run({open_user + waits});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(reply(0), i == 0 ? "3\t1\tunauth\n" : "");
+    EXPECT_EQ(left(0), waits);
+    EXPECT_EQ(turns_[0].next, Next::retry);
+    EXPECT_EQ(turns_[0].secret_size, 0U) << "it is asked again";
+    blocked_since_ = now_ns();
+    run({left(0)});
+  }
+  EXPECT_EQ(counted(Counter::log_ins_slowed), 1U);
+  EXPECT_EQ(authenticator_.asked, 0);
+  make_room();
+  run({left(0)});
+  log_in();
+  run({rest_});
+  EXPECT_EQ(reply(0), "0\t1\n0\t1\n0\t1\t7\n");
+  EXPECT_EQ(authenticator_.asked, 1);
+  EXPECT_TRUE(has_room());
+}
+
 // Others may have taken the last place after its worker has looked.
 TEST_F(SlowedTries, APasswordWaitsOnALogInThread) {
   run({log_in_line + open_user});
@@ -240,6 +318,32 @@ TEST_F(SlowedTries, APasswordWaitsOnALogInThread) {
   EXPECT_EQ(rest_.find("sesame"), std::string::npos);
   run({rest_});
   EXPECT_EQ(reply(0), "0\t1\n0\t1\n");
+}
+
+TEST_F(SlowedTries, AWrongPasswordTakesOnePlace) {
+  authenticator_.may_be_guess = true;
+  run({"A\t2\tann\tguess\n" + log_in_line + open_user});
+  log_in();
+  EXPECT_FALSE(has_room());
+  run({rest_});
+  EXPECT_EQ(reply(0), wrong_password) << "it was tried before";
+  EXPECT_EQ(left(0), log_in_line + open_user);
+  EXPECT_EQ(turns_[0].next, Next::retry);
+  EXPECT_EQ(counted(Counter::log_ins_slowed), 1U);
+  make_room();
+  run({left(0)});
+  log_in();
+  run({rest_});
+  EXPECT_EQ(reply(0), "0\t1\n0\t1\n");
+}
+
+TEST_F(SlowedTries, WhatCannotBeGuessedDoesNotWait) {
+  config_.session.secret.clear();
+  config_.session.authenticator = nullptr;
+  leave_no_room();
+  run({"A\t1\tsesame\n" + log_in_line});
+  EXPECT_EQ(reply(0), "3\t1\tunauth\n3\t1\tauthtype\n");
+  EXPECT_EQ(turns_[0].next, Next::wait);
 }
 
 }  // namespace
