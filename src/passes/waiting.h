@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/status.h"
+#include "kernel_calls.h"
 #include "net/application.h"
 
 namespace hs::passes {
@@ -18,16 +19,12 @@ inline constexpr Status lock_wait_timed_out = Status::server(1205);
 inline constexpr Status deadlock = Status::server(149);
 
 // The monotonic clock, in ns, as net/ has it.
-inline std::uint64_t monotonic_now() {
-  const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(now.count());
-}
+inline std::uint64_t monotonic_now() { return net::kernel::monotonic_now(); }
 
 // Only the first request of a turn can have been blocked before.
 inline std::chrono::nanoseconds time_blocked(const net::Turn& turn) {
   if (turn.blocked_since == 0 || turn.consumed != 0) return std::chrono::nanoseconds{0};
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return now - std::chrono::nanoseconds{turn.blocked_since};
+  return std::chrono::nanoseconds{monotonic_now()} - std::chrono::nanoseconds{turn.blocked_since};
 }
 
 }  // namespace hs::passes

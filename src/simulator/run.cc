@@ -93,7 +93,7 @@ session::RunnerConfig choose_runner(World& world, const Faults& faults) {
   session::RunnerConfig config;
   config.session.writable = true;
   config.max_request_size = max_request_size(faults);
-  // It never passes, because a runner reads the machine's clock.
+  // It never passes: whoever waits for a lock gets it in the end.
   config.lock_wait_timeout = std::chrono::hours(24 * 365 * 50);
   config.max_pass_steps = 1 + world.below(800);
   config.max_pass_bytes = 100 + world.below(20'000);

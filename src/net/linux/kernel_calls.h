@@ -1,4 +1,5 @@
-// KernelCalls: what net/ asks of the kernel while it serves, under the kernel's own names.
+// KernelCalls: what net/ asks of the kernel while it serves, under the kernel's own names. passes/
+// has its clock from here.
 //
 // Any thread may call it. It holds names only, so a call costs what the kernel's call costs. The
 // simulator has a header of the same name with a kernel of its own. CMake chooses which of the two
