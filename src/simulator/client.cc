@@ -13,16 +13,18 @@ constexpr std::uint64_t longest_silence_ns = 2'000'000'000;
 // More rows than the kernel has room for.
 constexpr std::uint64_t most_rows = 900;
 constexpr std::size_t kept_of_replies = 600;
+constexpr std::size_t most_guesses = 40;
 
 std::string token(std::uint64_t number) { return std::to_string(number); }
 
 }  // namespace
 
-Client::Client(World& world, const Faults& faults, const Rows& committed, Kind kind,
-               std::uint64_t first_key, std::function<std::shared_ptr<Socket>()> connect)
+Client::Client(World& world, const Faults& faults, const Rows& committed, WrongTries& wrong_tries,
+               Kind kind, std::uint64_t first_key, std::function<std::shared_ptr<Socket>()> connect)
     : world_(world),
       faults_(faults),
       committed_(committed),
+      wrong_tries_(wrong_tries),
       kind_(kind),
       first_key_(first_key),
       connect_(std::move(connect)),
@@ -36,11 +38,26 @@ void Client::ask(const Expected& expected, const std::string& line) {
   script_ += line + '\n';
 }
 
+// Without guessers, all of them are log-ins of accounts.
+void Client::ask_wrong() {
+  if (faults_.most_wrong_tries != 0 && world_.chance(50))
+    return ask({Expected::Kind::wrong_secret}, "A\t1\twrong");
+  ask({Expected::Kind::wrong_log_in}, "A\t2\tuser\twrong");
+}
+
+void Client::ask_right() {
+  const bool by_secret = faults_.most_wrong_tries != 0 && world_.chance(50);
+  ask({Expected::Kind::log_in}, by_secret ? "A\t1\tright" : "A\t2\tuser\tright");
+}
+
 void Client::write_script() {
   using Asked = Expected::Kind;
-  if (faults_.strangers) {
-    if (world_.chance(20)) ask({Asked::wrong_log_in}, "A\t2\tuser\twrong");
-    ask({Asked::log_in}, "A\t2\tuser\tright");
+  if (kind_ == Kind::guesser) {
+    for (std::size_t i = 1 + world_.below(most_guesses); i != 0; --i) ask_wrong();
+  }
+  if (faults_.strangers || kind_ == Kind::guesser) {
+    if (world_.chance(20)) ask_wrong();
+    ask_right();
   }
   ask({Asked::open}, "P\t1\tdb\tt\t\tk,v");
   // A request to an index that is not open yet is a mistake, also if its pass is executed again.
@@ -60,9 +77,9 @@ void Client::write_script() {
       ask({Asked::long_find, first_key_, limit},
           "1\t>=\t1\t" + token(first_key_) + "\t" + token(limit));
     } else if (kind == 20) {
-      ask({Asked::log_in}, "A\t2\tuser\tright");
+      ask_right();
     } else if (kind == 21) {
-      ask({Asked::wrong_log_in}, "A\t2\tuser\twrong");
+      ask_wrong();
     } else if (seventh_is_open) {
       ask({Asked::lookup, key}, "7\t=\t1\t" + token(key));
     } else if (world_.chance(50)) {
@@ -78,6 +95,7 @@ bool Client::step() {
   if (done() || stalled_until_ > world_.now()) return false;
   if (state_ == State::connecting) {
     socket_ = connect_();
+    connected_at_ = world_.now();
     state_ = State::talking;
     if (may_be_strange_ && world_.chance(20))
       stalled_until_ = world_.now() + world_.below(longest_silence_ns);
@@ -184,6 +202,9 @@ void Client::check_reply(const std::string& line) {
       return require(line == "0\t1", "a log-in was answered " + line);
     case Asked::wrong_log_in:
       return require(line == "1\t1\t1045", "a wrong password was answered " + line);
+    case Asked::wrong_secret:
+      wrong_tries_.add(socket_->client_address, connected_at_, world_.now());
+      return require(line == "3\t1\tunauth", "a wrong secret was answered " + line);
     case Asked::mistake: return require(line == "2\t1\tstmtnum", "a mistake was answered " + line);
     case Asked::lookup:
     case Asked::long_find: {

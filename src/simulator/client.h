@@ -1,9 +1,9 @@
 // Client: the client of one connection. It knows the answer to everything that it asks.
 //
-// The seed decides its script: lookups, additions, long finds, mistakes and a second open index, on
-// its own rows. step() does one thing at random: it sends some bytes of the script, cut anywhere,
-// reads some replies, stalls, finishes or vanishes. Each reply is checked against the model when it
-// is read.
+// The seed decides its script: lookups, additions, long finds, mistakes, log-ins and a second open
+// index, on its own rows. step() does one thing at random: it sends some bytes of the script, cut
+// anywhere, reads some replies, stalls, finishes or vanishes. Each reply is checked against the
+// model when it is read.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 
 #include "simulator/faulty_store.h"
 #include "simulator/world.h"
+#include "simulator/wrong_tries.h"
 
 namespace hs::simulator {
 
@@ -21,12 +22,13 @@ class Client {
  public:
   enum class Kind : std::uint8_t {
     ordinary,
-    light,  // asks for little, sends one request at a time, and reads at once
+    light,    // asks for little, sends one request at a time, and reads at once
+    guesser,  // tries many wrong secrets and passwords, and a right one at last
   };
 
   // `connect` makes the connection. The client's rows have the numbers from `first_key` on.
-  Client(World& world, const Faults& faults, const Rows& committed, Kind kind,
-         std::uint64_t first_key, std::function<std::shared_ptr<Socket>()> connect);
+  Client(World& world, const Faults& faults, const Rows& committed, WrongTries& wrong_tries,
+         Kind kind, std::uint64_t first_key, std::function<std::shared_ptr<Socket>()> connect);
 
   // Returns whether it could do anything.
   bool step();
@@ -47,13 +49,16 @@ class Client {
       long_find,
       mistake,
       log_in,
-      wrong_log_in
+      wrong_log_in,
+      wrong_secret
     } kind;
     std::uint64_t key = 0;
     std::uint64_t limit = 1;
   };
 
   void write_script();
+  void ask_wrong();
+  void ask_right();
   void ask(const Expected& expected, const std::string& line);
   bool send_some();
   bool greet();
@@ -68,10 +73,12 @@ class Client {
   World& world_;
   const Faults& faults_;
   const Rows& committed_;
+  WrongTries& wrong_tries_;
   const Kind kind_;
   const std::uint64_t first_key_;
   std::function<std::shared_ptr<Socket>()> connect_;
   std::shared_ptr<Socket> socket_;
+  std::uint64_t connected_at_ = 0;
   State state_ = State::connecting;
   const bool scrambles_;          // it speaks through net::ScrambledFilter
   std::size_t hello_sent_ = 0;    // bytes of the filter's hello

@@ -28,6 +28,10 @@ struct Faults {
   bool large_requests = false;
   // clients have to log in, soon, and there may be only a few that have not
   bool strangers = false;
+  // There are guessers, and so many wrong secrets and passwords a second are allowed from an
+  // address. 0: as many as come.
+  unsigned most_wrong_tries = 0;
+  unsigned refusal_delay_ms = 0;  // until a wrong one is answered
 };
 
 // Something that must be true is not.

@@ -37,7 +37,7 @@ int accept4(int listener, sockaddr* address, socklen_t* length, int /*flags*/) {
   if (address != nullptr) {
     sockaddr_in from{};
     from.sin_family = AF_INET;
-    from.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    from.sin_addr.s_addr = htonl(World::current().socket(fd)->client_address);
     std::memcpy(address, &from, std::min<std::size_t>(*length, sizeof from));
     *length = sizeof from;
   }

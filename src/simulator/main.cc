@@ -52,6 +52,8 @@ int main(int argc, char** argv) {
       total.parked += one.parked;
       total.handshakes += one.handshakes;
       total.log_ins += one.log_ins;
+      total.failed_log_ins += one.failed_log_ins;
+      total.slowed_log_ins += one.slowed_log_ins;
       total.writes_aside += one.writes_aside;
       total.replays += one.replays;
       total.late += one.late;
@@ -68,7 +70,8 @@ int main(int argc, char** argv) {
   std::printf(
       "simulate: %llu seeds from %llu in %.1f s: %llu connections, %llu requests, %llu long finds "
       "parked %llu times, %llu writes aside, %llu passes replayed, %llu handshakes, %llu log-ins, "
-      "%llu strangers late, %llu refused, %llu connections shed, %llu closed\n",
+      "%llu failed, %llu slowed down, %llu strangers late, %llu refused, %llu connections shed, "
+      "%llu closed\n",
       static_cast<unsigned long long>(done), static_cast<unsigned long long>(first), elapsed(),
       static_cast<unsigned long long>(total.connections),
       static_cast<unsigned long long>(total.requests),
@@ -77,8 +80,10 @@ int main(int argc, char** argv) {
       static_cast<unsigned long long>(total.writes_aside),
       static_cast<unsigned long long>(total.replays),
       static_cast<unsigned long long>(total.handshakes),
-      static_cast<unsigned long long>(total.log_ins), static_cast<unsigned long long>(total.late),
-      static_cast<unsigned long long>(total.refused), static_cast<unsigned long long>(total.shed),
-      static_cast<unsigned long long>(total.closed));
+      static_cast<unsigned long long>(total.log_ins),
+      static_cast<unsigned long long>(total.failed_log_ins),
+      static_cast<unsigned long long>(total.slowed_log_ins),
+      static_cast<unsigned long long>(total.late), static_cast<unsigned long long>(total.refused),
+      static_cast<unsigned long long>(total.shed), static_cast<unsigned long long>(total.closed));
   return EXIT_SUCCESS;
 }

@@ -1,5 +1,7 @@
 #include "simulator/run.h"
 
+#include <netinet/in.h>
+
 #include <algorithm>
 #include <list>
 #include <memory>
@@ -33,6 +35,7 @@ Faults choose_faults(World& world) {
     return world.chance(50) ? static_cast<unsigned>(world.below(percent + 1)) : 0U;
   };
   const bool little_room = world.chance(40);
+  const bool guessers = world.chance(30);
   return {.blocked = sometimes(10),
           .row_locked = sometimes(20),
           .long_write = sometimes(10),
@@ -46,8 +49,13 @@ Faults choose_faults(World& world) {
           .stall = sometimes(5),
           .little_room = little_room,
           .large_requests = little_room && world.chance(60),
-          .strangers = world.chance(30)};
+          .strangers = world.chance(30),
+          .most_wrong_tries = guessers ? 2 + static_cast<unsigned>(world.below(20)) : 0U,
+          .refusal_delay_ms = guessers ? sometimes(300) : 0U};
 }
+
+// Those that clients come from, if there are guessers.
+constexpr std::size_t addresses = 2;
 
 constexpr std::size_t small_request = 4096;
 constexpr std::size_t large_request = 20'000;
@@ -87,8 +95,6 @@ std::size_t choose_greedy_clients(World& world, const Faults& faults) {
   return faults.little_room ? world.below(5) : 0;
 }
 
-const SimulatedAuthenticator authenticator;
-
 session::RunnerConfig choose_runner(World& world, const Faults& faults) {
   session::RunnerConfig config;
   config.session.writable = true;
@@ -97,7 +103,8 @@ session::RunnerConfig choose_runner(World& world, const Faults& faults) {
   config.lock_wait_timeout = std::chrono::hours(24 * 365 * 50);
   config.max_pass_steps = 1 + world.below(800);
   config.max_pass_bytes = 100 + world.below(20'000);
-  config.session.authenticator = &authenticator;
+  config.session.secret = "right";
+  config.wrong_secret_delay = std::chrono::milliseconds(faults.refusal_delay_ms);
   if (faults.strangers) config.session.anonymous = nullptr;
   return config;
 }
@@ -109,7 +116,13 @@ class SimulatedServer {
       : world_(world),
         faults_(faults),
         waiting_(choose_waiting_bytes(world, faults), allowance),
+        wrong_tries_(faults.most_wrong_tries),
         runner_(choose_runner(world, faults)) {
+    runner_.session.authenticator = &authenticator_;
+    if (faults.most_wrong_tries != 0) {
+      failed_tries_.set_most_a_second(faults.most_wrong_tries);
+      runner_.tries = &failed_tries_;
+    }
     net::ServerConfig config = choose_config(world, faults);
     config.waiting = &waiting_;
     config.filter = [](int socket, std::string_view begin) {
@@ -151,11 +164,16 @@ class SimulatedServer {
     world.start_thread([this] { operator_->run(); });
   }
 
-  std::shared_ptr<Socket> connect() { return world_.connect(listener_); }
+  // From one of a few addresses.
+  std::shared_ptr<Socket> connect(std::uint32_t address = 0) {
+    return world_.connect(listener_, INADDR_LOOPBACK + address);
+  }
+  WrongTries& wrong_tries() { return wrong_tries_; }
   const Rows& rows() const { return rows_; }
   std::uint64_t count(Counter counter) { return counters_.sum(counter); }
   void check() const {
     operator_->check();
+    wrong_tries_.check();
     require(waiting_.held() <= waiting_.most_held(), "more waits than there is room for");
   }
 
@@ -172,6 +190,7 @@ class SimulatedServer {
     require(world_.run([this] { return world_.all_threads_have_ended(); }, 10 * second),
             "the server does not stop");
     operator_->check();
+    wrong_tries_.check();
     require(shared_->connections == 0, "connections are counted that are gone");
     for (const auto& inbox : shared_->inboxes)
       require(inbox->load == 0, "a worker counts connections that are gone");
@@ -187,7 +206,10 @@ class SimulatedServer {
   World& world_;
   const Faults& faults_;
   net::WaitingBytes waiting_;
-  const session::RunnerConfig runner_;
+  WrongTries wrong_tries_;
+  const SimulatedAuthenticator authenticator_{wrong_tries_};
+  session::FailedTries failed_tries_{1};
+  session::RunnerConfig runner_;
   Rows rows_;
   CounterSet counters_;
   std::unique_ptr<net::Shared> shared_;
@@ -206,12 +228,21 @@ Summary run_seed(std::uint64_t seed) {
   const Faults faults = choose_faults(world);
   SimulatedServer server(world, faults);
   std::list<Client> clients;
-  const std::size_t count = 1 + world.below(6);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto kind = faults.little_room && i == 0 ? Client::Kind::light : Client::Kind::ordinary;
-    Client& client = clients.emplace_back(world, faults, server.rows(), kind, (i + 1) * 1000,
-                                          [&server] { return server.connect(); });
+  const auto add_client = [&](Client::Kind kind) {
+    const std::uint64_t first_key = (clients.size() + 1) * 1000;
+    const auto address =
+        static_cast<std::uint32_t>(faults.most_wrong_tries != 0 ? world.below(addresses) : 0);
+    Client& client =
+        clients.emplace_back(world, faults, server.rows(), server.wrong_tries(), kind, first_key,
+                             [&server, address] { return server.connect(address); });
     world.add_actor([&client] { return client.step(); });
+  };
+  for (std::size_t i = 1 + world.below(6); i != 0; --i) {
+    const bool is_light = faults.little_room && clients.empty();
+    add_client(is_light ? Client::Kind::light : Client::Kind::ordinary);
+  }
+  if (faults.most_wrong_tries != 0) {
+    for (std::size_t i = 1 + world.below(3); i != 0; --i) add_client(Client::Kind::guesser);
   }
   bool over = false;
   std::list<GreedyClient> greedy;
@@ -239,13 +270,15 @@ Summary run_seed(std::uint64_t seed) {
   }
   return {.requests =
               server.count(Counter::requests_find) + server.count(Counter::requests_find_modify),
-          .connections = count,
+          .connections = clients.size(),
           .long_finds = server.count(Counter::long_finds),
           .parked = server.count(Counter::finds_parked),
           .writes_aside = server.count(Counter::writes_aside),
           .replays = server.count(Counter::passes_replayed),
           .handshakes = server.count(Counter::tls_handshakes),
           .log_ins = server.count(Counter::requests_auth),
+          .failed_log_ins = server.count(Counter::log_ins_failed),
+          .slowed_log_ins = server.count(Counter::log_ins_slowed),
           .late = server.count(Counter::log_ins_late),
           .refused = server.count(Counter::connections_refused),
           .shed = server.count(Counter::connections_shed),

@@ -15,6 +15,8 @@ struct Summary {
   std::uint64_t replays = 0;
   std::uint64_t handshakes = 0;
   std::uint64_t log_ins = 0;
+  std::uint64_t failed_log_ins = 0;
+  std::uint64_t slowed_log_ins = 0;
   std::uint64_t late = 0;     // clients that did not log in in time
   std::uint64_t refused = 0;  // there were too many that had not logged in
   std::uint64_t shed = 0;

@@ -145,8 +145,9 @@ int World::open_listener() { return add_file({.kind = File::Kind::listener}); }
 int World::open_epoll() { return add_file({.kind = File::Kind::epoll}); }
 int World::open_event() { return add_file({.kind = File::Kind::event}); }
 
-std::shared_ptr<Socket> World::connect(int listener) {
+std::shared_ptr<Socket> World::connect(int listener, std::uint32_t client_address) {
   auto socket = std::make_shared<Socket>();
+  socket->client_address = client_address;
   socket->room = Socket::most_replies;
   files_.at(listener).backlog.push_back(socket);
   notify(listener);

@@ -27,14 +27,15 @@ namespace hs::simulator {
 
 // One connection, as seen by its two ends and the network between them.
 struct Socket {
-  std::string in_flight;         // sent by the client, and still on its way
-  std::string arrived;           // the server can read it
-  std::string replies;           // sent by the server; the client can read it
-  std::size_t room = 0;          // the kernel takes so many more bytes from the server
-  bool client_finished = false;  // the client will send no more
-  bool finish_arrived = false;   // and the server's kernel has noticed
-  bool reset = false;            // the client is gone without an end of file
-  bool server_finished = false;  // the server will send no more
+  std::uint32_t client_address = 0;  // IPv4, in the machine's order of bytes
+  std::string in_flight;             // sent by the client, and still on its way
+  std::string arrived;               // the server can read it
+  std::string replies;               // sent by the server; the client can read it
+  std::size_t room = 0;              // the kernel takes so many more bytes from the server
+  bool client_finished = false;      // the client will send no more
+  bool finish_arrived = false;       // and the server's kernel has noticed
+  bool reset = false;                // the client is gone without an end of file
+  bool server_finished = false;      // the server will send no more
   bool server_closed = false;
 
   static constexpr std::size_t most_arrived = 8192;
@@ -76,7 +77,7 @@ class World {
   int open_epoll();
   int open_event();
   // A client connects: its socket waits until it is accepted.
-  std::shared_ptr<Socket> connect(int listener);
+  std::shared_ptr<Socket> connect(int listener, std::uint32_t client_address);
   int accept(int listener);
   void close(int fd);
   Socket* socket(int fd);
