@@ -266,23 +266,6 @@ def test_requests_behind_a_log_in_wait_for_it(
         assert wire.lines(7) == [ACCESS_DENIED, OK, OK, OK, *found]
 
 
-def test_an_account_has_so_many_connections(
-    make_user: Callable[..., str], server: ServerInstance, sql: Sql
-) -> None:
-    user = make_user(options="WITH MAX_USER_CONNECTIONS 2")
-    with Wire(server.hs_port) as first:
-        assert first.ask(log_in(user)) == OK
-        assert first.ask(OPEN) == OK
-        with Wire(server.hs_port_wr) as second, Wire(server.hs_port) as third:
-            assert second.ask(log_in(user)) == OK
-            assert third.ask(log_in(user)) == TOO_MANY_CONNECTIONS
-        with Wire(server.hs_port) as fourth:
-            wait_until(lambda: fourth.ask(log_in(user)) == OK, "a place is given back")
-            # A log-in takes a second place before it gives back the first one.
-            assert fourth.ask(log_in(user)) == TOO_MANY_CONNECTIONS
-            assert sql.error(f"DROP USER {user}@localhost") is None
-
-
 def test_init_connect_that_fails(
     make_user: Callable[..., str], server: ServerInstance, sql: Sql
 ) -> None:
