@@ -66,7 +66,8 @@ struct ServerConfig {
 enum class Role : std::uint8_t { worker, streamer, log_in };
 
 // Makes the application object of one thread, and is called on that thread. The counters belong to
-// that thread alone and outlive the application.
+// that thread alone and outlive the application. Null: the host shuts down before it has started,
+// and the thread ends without a word. What it throws is logged.
 using ApplicationFactory =
     std::function<std::unique_ptr<Application>(Role role, CounterBlock& counters)>;
 

@@ -408,5 +408,27 @@ TEST(Stopping, IsForGoodIfNoWorkerCanStart) {
   EXPECT_TRUE(eventually([&] { return !Client::tcp(fixture.server.bound_port()).connected(); }));
 }
 
+// The host says why it does.
+TEST(Stopping, IsSilentIfTheHostShutsDownBeforeItHasStarted) {
+  Fixture fixture;
+  fixture.board.host_shuts_down = true;
+  ASSERT_TRUE(fixture.start());
+  EXPECT_TRUE(eventually([&] { return !Client::tcp(fixture.server.bound_port()).connected(); }));
+  fixture.server.stop();
+  EXPECT_FALSE(fixture.log.contains("handlersocket"));
+}
+
+TEST(Stopping, TellsWhyAThreadCannotBeMade) {
+  Fixture fixture;
+  fixture.board.cannot_be_made = true;
+  ASSERT_TRUE(fixture.start());
+  for (const char* const thread : {"worker", "streamer"}) {
+    const std::string line =
+        "[error] handlersocket: a " + std::string(thread) + " leaves: no memory";
+    EXPECT_TRUE(eventually([&] { return fixture.log.contains(line); })) << line;
+  }
+  EXPECT_TRUE(eventually([&] { return !Client::tcp(fixture.server.bound_port()).connected(); }));
+}
+
 }  // namespace
 }  // namespace hs::net::test

@@ -123,7 +123,9 @@ void Streamer::run() {
   // An exception must not end the process that we are a guest of.
   try {
     app_ = shared_.factory(role_, counters_);
-    if (app_ == nullptr || !app_->start()) {
+    if (app_ == nullptr) {
+      // The host shuts down, and says so itself.
+    } else if (!app_->start()) {
       if (!shared_.stopping)
         shared_.log_line(LogLevel::error, logs_in ? "handlersocket: a log-in thread could not start"
                                                   : "handlersocket: a streamer could not start");

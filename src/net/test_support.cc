@@ -256,7 +256,9 @@ bool eventually(const std::function<bool()>& condition) {
 }
 
 ApplicationFactory line_application(Board& board) {
-  return [&board](Role role, CounterBlock& counters) {
+  return [&board](Role role, CounterBlock& counters) -> std::unique_ptr<Application> {
+    if (board.cannot_be_made) throw std::runtime_error("no memory for a thread");
+    if (board.host_shuts_down) return nullptr;
     return std::make_unique<LineApplication>(board, role, counters);
   };
 }

@@ -38,7 +38,9 @@ struct Board {
   std::atomic<bool> run_worker{true};
   std::atomic<bool> run_streamer{true};
   std::atomic<bool> can_start{true};
-  std::atomic<std::size_t> leaver{0};  // the number of a thread that has to leave
+  std::atomic<bool> host_shuts_down{false};  // no application is made
+  std::atomic<bool> cannot_be_made{false};   // to make an application fails
+  std::atomic<std::size_t> leaver{0};        // the number of a thread that has to leave
 
   std::atomic<std::size_t> requests{0};
   std::atomic<std::size_t> passes{0};

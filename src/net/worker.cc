@@ -38,7 +38,9 @@ void Worker::run() {
   // An exception must not end the process that we are a guest of.
   try {
     app_ = shared_.factory(Role::worker, counters_);
-    if (app_ == nullptr || !app_->start()) {
+    if (app_ == nullptr) {
+      // The host shuts down, and says so itself.
+    } else if (!app_->start()) {
       if (!shared_.stopping)
         shared_.log_line(LogLevel::error, "handlersocket: a worker could not start");
       app_.reset();

@@ -10,9 +10,17 @@ from pathlib import Path
 
 import pytest
 from handlersocket2 import Client
-from server_instance import ServerInstance, free_port
+from server_instance import ServerError, ServerInstance, Setting, free_port
 from support.database import Sql
-from support.servers import LOG_ERROR, LOG_NEWS, LOG_WARNING, ON_MYSQL, in_dialect
+from support.servers import (
+    LOG_ERROR,
+    LOG_NEWS,
+    LOG_WARNING,
+    ON_MYSQL,
+    SERVER_TREE,
+    in_dialect,
+    own_settings,
+)
 from support_servers import listens
 
 INSTALL = in_dialect("INSTALL SONAME 'handlersocket2'")
@@ -281,3 +289,21 @@ class TestSettingsWithoutEffect:
         assert told[0] is not None
         assert told[0].startswith(b"handlersocket: handlersocket_epoll does nothing: ")
         server.client(UNINSTALL)
+
+
+@pytest.mark.parametrize("reason", ["an unknown option", "a port that is taken", "no socket"])
+def test_a_start_that_the_server_gives_up_is_no_error_of_the_plugin(
+    reason: str, tmp_path: Path
+) -> None:
+    with Holder() as port:
+        settings: dict[str, dict[str, Setting]] = {
+            "an unknown option": {"nonexistent_option": 1},
+            "a port that is taken": {"port": port},
+            "no socket": {"socket": str(tmp_path / "missing" / "server.sock")},
+        }
+        server = ServerInstance(
+            SERVER_TREE, tmp_path / "server", settings=own_settings(settings[reason])
+        )
+        with pytest.raises(ServerError):
+            server.start()
+    assert lines(server, LOG_ERROR) == []

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <stdexcept>
 #include <vector>
 
 #include "mysqld/server/api.h"
@@ -29,7 +30,8 @@ bool wait_until_server_has_started() {
 }  // namespace
 
 std::unique_ptr<HostThread> HostThread::attach(const HostThreadConfig& config) {
-  if (!wait_until_server_has_started() || my_thread_init()) return nullptr;
+  if (!wait_until_server_has_started()) return nullptr;
+  if (my_thread_init()) throw std::runtime_error("the server has no memory for its thread");
   std::unique_ptr<HostThread> host(new HostThread);
   host->config_ = config;
   THD* const thd = server::make_worker_thd();

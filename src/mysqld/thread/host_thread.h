@@ -32,7 +32,7 @@ struct HostThreadConfig {
 class HostThread {
  public:
   // Waits until the server has started. Null if the server shuts down or the plugin is unloaded
-  // before that, or if the server cannot prepare the thread.
+  // before that. Throws if the server cannot prepare the thread.
   static std::unique_ptr<HostThread> attach(const HostThreadConfig& config);
   ~HostThread();
   HostThread(const HostThread&) = delete;
