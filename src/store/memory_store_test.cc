@@ -51,7 +51,7 @@ class MemoryStoreTest : public ::testing::Test {
     const Outcome outcome = store_.find(index, selection, out, sink);
     return shown(outcome, out);
   }
-  std::string find(IndexUse index, const Selection& selection, Sink* sink = nullptr) {
+  std::string find(const IndexUse& index, const Selection& selection, Sink* sink = nullptr) {
     store_.begin_pass(PassMode::together, budget_);
     std::string rows = find_now(index, selection, sink);
     EXPECT_TRUE(store_.end_pass().ok());
@@ -64,7 +64,7 @@ class MemoryStoreTest : public ::testing::Test {
     const Outcome outcome = store_.modify(index, selection, change, out, changed);
     return outcome.ok() ? std::to_string(changed.rows) : shown(outcome, out);
   }
-  std::string modify(IndexUse index, const Selection& selection, const Change& change) {
+  std::string modify(const IndexUse& index, const Selection& selection, const Change& change) {
     store_.begin_pass(PassMode::together, budget_);
     std::string count = modify_now(index, selection, change);
     EXPECT_TRUE(store_.end_pass().ok());
@@ -75,7 +75,7 @@ class MemoryStoreTest : public ::testing::Test {
     const Outcome outcome = store_.insert(index, {{values.begin(), values.size()}}, changed);
     return outcome.ok() ? std::to_string(changed.rows) : shown(outcome, {});
   }
-  std::string insert(IndexUse index, std::initializer_list<Value> values) {
+  std::string insert(const IndexUse& index, std::initializer_list<Value> values) {
     store_.begin_pass(PassMode::together, budget_);
     std::string count = insert_now(index, values);
     EXPECT_TRUE(store_.end_pass().ok());

@@ -425,17 +425,18 @@ def test_log_ins_in_a_storm(
         finished.append(number)
 
     def change_accounts() -> None:
-        with Sql(server.socket) as sql:
+        password = identified(DEFAULT_WAY, "x")
+        with Sql(server.socket) as session:
             while time.monotonic() < ends:
-                sql.run("DROP USER IF EXISTS passing@localhost")
-                sql.run(f"CREATE USER passing@localhost IDENTIFIED {identified(DEFAULT_WAY, 'x')}")
-                sql.run("GRANT SELECT ON login.* TO passing@localhost", "FLUSH PRIVILEGES")
+                session.run("DROP USER IF EXISTS passing@localhost")
+                session.run(f"CREATE USER passing@localhost IDENTIFIED {password}")
+                session.run("GRANT SELECT ON login.* TO passing@localhost", "FLUSH PRIVILEGES")
 
     def look() -> None:
-        with Sql(server.socket) as sql:
+        with Sql(server.socket) as session:
             while time.monotonic() < ends:
-                sql.rows("SHOW PROCESSLIST")
-                sql.rows("SELECT * FROM information_schema.processlist")
+                session.rows("SHOW PROCESSLIST")
+                session.rows("SELECT * FROM information_schema.processlist")
 
     threads = [threading.Thread(target=storm, args=(number,)) for number in range(10)]
     threads += [threading.Thread(target=change_accounts), threading.Thread(target=look)]
