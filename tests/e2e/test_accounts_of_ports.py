@@ -29,7 +29,9 @@ def server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
         "handlersocket_secret_account": "trusted@localhost",
         "handlersocket_plain_secret": "open-sesame",
     }
-    if not ON_MYSQL:
+    if ON_MYSQL:
+        settings |= {"plugin_load_add": "NULL_AUDIT=adt_null.so"}
+    else:
         settings |= {
             "plugin_load_add": "server_audit",
             "server_audit_logging": "ON",
@@ -91,9 +93,14 @@ def test_roles(user: str, server: ServerInstance, sql: Sql) -> None:
 
 
 @pytest.mark.parametrize("user", ["guest", "trusted"])
-@pytest.mark.skipif(ON_MYSQL, reason="MySQL's audit has no events of tables")
 def test_the_audit_trail(user: str, server: ServerInstance, sql: Sql) -> None:
     sql.run(f"GRANT SELECT ON ports.* TO {user}@localhost")
+    if ON_MYSQL:
+        # Its package has no plugin that writes a trail; this one counts what such a plugin sees.
+        before = sql.status("Audit_null_table_access_read")
+        assert ask(server, user) == FOUND
+        assert sql.status("Audit_null_table_access_read") == before + 1
+        return
     assert ask(server, user) == FOUND
     log = (server.data_dir / "server_audit.log").read_text()
     assert re.search(rf",{user},localhost,\d+,\d+,READ,ports,t,", log)

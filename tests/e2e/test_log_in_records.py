@@ -136,18 +136,3 @@ def test_aborted_connects(server: ServerInstance, sql: Sql) -> None:
     with Wire(server.hs_port) as wire:
         assert wire.ask(WRONG) == b"1\t1\t1045"
     assert sql.status("Aborted_connects") == before + 1
-
-
-@pytest.mark.skipif(not ON_MYSQL, reason="MariaDB's audit trail has a test of its own")
-def test_the_audit_interface_of_mysql_sees_log_ins(server: ServerInstance, sql: Sql) -> None:
-    """The package has no plugin that writes a trail; this one counts what such a plugin sees."""
-    sql.run("INSTALL PLUGIN NULL_AUDIT SONAME 'adt_null.so'")
-    try:
-        before = sql.status("Audit_null_connection_connect")
-        log_in(server)
-        assert sql.status("Audit_null_connection_connect") == before + 1
-        with Wire(server.hs_port) as wire:
-            assert wire.ask(WRONG) == b"1\t1\t1045"
-        assert sql.status("Audit_null_connection_connect") == before + 2
-    finally:
-        sql.run("UNINSTALL PLUGIN NULL_AUDIT")

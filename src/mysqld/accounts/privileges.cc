@@ -111,8 +111,10 @@ store::Outcome Privileges::act(const Account& account) {
 
 void Privileges::stop_acting(const Account& account) { context_of(account).stop_acting(); }
 
-void Privileges::tell_of_access(const Account& account, TABLE& table, bool writes) {
-  context_of(account).tell_of_access(account.logged_in(), table, writes);
+Status Privileges::tell_of_access(const Account& account, TABLE& table, Purpose purpose) {
+  const std::uint32_t error =
+      context_of(account).tell_of_access(account.logged_in(), table, purpose);
+  return error == 0 ? Status{} : Status::server(error);
 }
 
 AccountContext& Privileges::context_of(const Account& account) {

@@ -38,9 +38,9 @@ class Privileges {
   store::Outcome act(const Account& account);
   void stop_acting(const Account& account);
 
-  // Tells the server's audit trail that the account uses a table. If there is no such account, or
-  // the server cannot be asked now, it is not told.
-  void tell_of_access(const Account& account, TABLE& table, bool writes);
+  // Tells the server's audit trail that the account uses a table. On MySQL, an audit plugin may
+  // refuse it. Only if the account was asked about in this pass.
+  Status tell_of_access(const Account& account, TABLE& table, Purpose purpose);
 
  private:
   server::AccountContext& context_of(const Account& account);

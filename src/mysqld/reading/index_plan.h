@@ -40,8 +40,7 @@ struct PlanPermissions : Permissions {
   std::uint64_t account = 0;             // its number
   unsigned long long table_version = 0;  // the plan's at that time
   // counted in the same way: when the audit trail was told that the account uses the table
-  std::uint64_t told_of_reads_in = 0;
-  std::uint64_t told_of_writes_in = 0;
+  std::array<std::uint64_t, purposes> told_in{};
 };
 
 class IndexPlan final : public store::Index {

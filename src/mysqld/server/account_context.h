@@ -58,8 +58,9 @@ class AccountContext {
   virtual Begun act(LoggedIn* logged_in) = 0;
   virtual void stop_acting() = 0;
 
-  // Tells the audit trail that the account uses a table, if the trail has such events.
-  virtual void tell_of_access(LoggedIn* logged_in, TABLE& table, bool writes) = 0;
+  // Tells the audit trail that the account uses a table. It was asked about before, in this pass.
+  // An audit plugin may refuse it: the error, or 0.
+  virtual std::uint32_t tell_of_access(LoggedIn* logged_in, TABLE& table, Purpose purpose) = 0;
 
   virtual bool has_every_privilege() = 0;
   // Whether it may write though the server is read_only, and go on though it is in offline_mode.

@@ -51,7 +51,7 @@ LogInResult log_in(const Client& client) {
   if (vio == nullptr) return {ER_OUT_OF_RESOURCES, nullptr};
   exchange = &answers;
   LogInThd thd(client, vio);
-  if (thd_prepare_connection(thd.get()) || is_killed(thd.get())) {
+  if (!thd.let_in() || is_killed(thd.get())) {
     const std::uint32_t error = raised_error(thd.get());
     return {error != 0 ? error : std::uint32_t{ER_HANDSHAKE_ERROR}, nullptr};
   }

@@ -27,6 +27,10 @@ class LogInThd {
 
   THD* get() const { return thd_; }
 
+  // Lets the client in, as the server does it for SQL, and its logs and its audit trail have that
+  // then. It may be refused afterwards. False: an error was raised.
+  bool let_in() { return is_let_in_ = !thd_prepare_connection(thd_); }
+
   // The rest only after a log-in that succeeded.
   bool password_has_expired() const;
   // From now on the account, and its place among the account's connections, belong to the caller.
@@ -35,6 +39,7 @@ class LogInThd {
  private:
   THD* const before_;
   THD* const thd_;
+  bool is_let_in_ = false;
   bool is_taken_ = false;
 };
 

@@ -19,6 +19,7 @@ namespace hs::mysqld {
 // What a table is opened for. Each kind of write has its own triggers, and so its own set of tables
 // that have to be opened with the table.
 enum class Purpose : std::uint8_t { read, insert, update, erase };
+inline constexpr std::size_t purposes = 4;
 
 inline bool is_write(Purpose purpose) { return purpose != Purpose::read; }
 

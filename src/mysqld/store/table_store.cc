@@ -224,7 +224,7 @@ Outcome TableStore::permissions_of(const store::IndexUse& use, const Permissions
       0;  // what is there belongs to another account, perhaps, and is replaced in parts
   const Outcome asked = privileges_.ask(account, plan.asked_names(), known);
   if (!asked.ok()) return asked;
-  known.told_of_reads_in = known.told_of_writes_in = 0;
+  known.told_in = {};
   known.asked_in = asks_;
   known.account = account.number();
   known.table_version = plan.table_version();
@@ -232,12 +232,15 @@ Outcome TableStore::permissions_of(const store::IndexUse& use, const Permissions
 }
 
 // Once in a pass for each account, or once for each time that it is asked about.
-void TableStore::tell_of_access(const store::IndexUse& use, TABLE& table, bool writes) {
-  if (use.caller().may_do_everything()) return;
+Status TableStore::tell_of_access(const store::IndexUse& use, TABLE& table, Purpose purpose) {
+  if (use.caller().may_do_everything()) return {};
   const auto& account = static_cast<const Account&>(use.caller());
   PlanPermissions& known = static_cast<IndexPlan&>(use.index()).permissions(account.role());
-  std::uint64_t& told_in = writes ? known.told_of_writes_in : known.told_of_reads_in;
-  if (std::exchange(told_in, asks_) != asks_) privileges_.tell_of_access(account, table, writes);
+  std::uint64_t& told_in = known.told_in[static_cast<std::size_t>(purpose)];
+  if (told_in == asks_) return {};
+  const Status status = privileges_.tell_of_access(account, table, purpose);
+  if (status.ok()) told_in = asks_;
+  return status;
 }
 
 Outcome TableStore::open_for_reading(IndexPlan& plan, OpenTable*& opened) {
@@ -283,8 +286,10 @@ Outcome TableStore::find(store::IndexUse& use, const store::Selection& selection
   if (!allowed.ok() || plan.table_version() != version) [[unlikely]] {
     if (const Outcome now = may(use, check); !now.ok()) return now;
   }
-  if (server::audits_tables()) [[unlikely]]
-    tell_of_access(use, *opened->table, false);
+  if (server::audits_tables()) [[unlikely]] {
+    if (const Status told = tell_of_access(use, *opened->table, Purpose::read); !told.ok())
+      return told;
+  }
   const Acting acting(privileges_, use.caller(), host_.thd(), *opened->table,
                       server::asks_for_user_to_read(*opened->table));
   if (!acting.outcome().ok()) [[unlikely]]

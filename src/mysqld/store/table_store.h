@@ -71,8 +71,9 @@ class TableStore final : public store::Store {
   // asked again when others have joined the pass, and when the plan has been resolved for another
   // version of its table.
   store::Outcome permissions_of(const store::IndexUse& use, const Permissions*& permissions);
-  // Tells the server's audit trail that the caller uses the table.
-  void tell_of_access(const store::IndexUse& use, TABLE& table, bool writes);
+  // Tells the server's audit trail that the caller uses the table. On MySQL, an audit plugin may
+  // refuse it.
+  Status tell_of_access(const store::IndexUse& use, TABLE& table, Purpose purpose);
   // Whether the caller may make a request, which `check` compares with the permissions.
   template <class Check>
   store::Outcome may(const store::IndexUse& use, Check check) {

@@ -108,7 +108,10 @@ Outcome TableStore::run_write(const store::IndexUse& use, Purpose purpose, SetUp
   bool executes = status.ok();
   if (executes) {
     if (server::audits_tables()) [[unlikely]]
-      tell_of_access(use, *opened.table, true);
+      status = tell_of_access(use, *opened.table, purpose);
+    executes = status.ok();
+  }
+  if (executes) {
     const Acting acting(privileges_, use.caller(), host_.thd(), *opened.table,
                         server::asks_for_user(*opened.table));
     status = status_of(acting.outcome());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mysqld/server/api.h"
+#include "mysqld/server/table_opening.h"
 #include "mysqld/server/worker_thd.h"
 
 namespace hs::mysqld {
@@ -48,6 +49,9 @@ std::unique_ptr<HostThread> HostThread::attach(const HostThreadConfig& config) {
   // Such a write is one statement, and sees the row as it is.
   server::set_session_variable(thd, "innodb_snapshot_isolation", 0);
   host->wait_for_rows(false);
+  // To an audit plugin, a variable that the server does not know is an error of this thread. The
+  // plugin must be able to go, and must not wait for the first pass.
+  server::release_audit_plugins(thd);
   if (config.watch != nullptr) host->place_.emplace(*config.watch, thd);
   {
     const std::lock_guard lock(attached_mutex);

@@ -67,8 +67,8 @@ class Context final : public AccountContext {
   }
 
   // For a client that has logged in, with the number of its log-in.
-  void tell_of_access(LoggedIn* logged_in, TABLE& table, bool writes) override {
-    if (!find(logged_in)) return;
+  std::uint32_t tell_of_access(LoggedIn* logged_in, TABLE& table, Purpose purpose) override {
+    if (!find(logged_in)) return 0;
     const bool has_client = logged_in != nullptr;
     const my_thread_id id =
         has_client ? static_cast<LoggedInAccount*>(logged_in)->id() : thd_->thread_id;
@@ -78,8 +78,9 @@ class Context final : public AccountContext {
     thd_->security_ctx = &context_;
     mysql_audit_external_lock_ex(thd_, id, user, host != nullptr ? host : "",
                                  has_client && context_.ip != nullptr ? context_.ip : "",
-                                 thd_->query_id, table.s, writes ? F_WRLCK : F_RDLCK);
+                                 thd_->query_id, table.s, is_write(purpose) ? F_WRLCK : F_RDLCK);
     thd_->security_ctx = before;
+    return 0;
   }
 
   bool has_every_privilege() override {

@@ -18,6 +18,33 @@ Access_bitmask bits_of(Privilege privilege) {
   return DELETE_ACL;
 }
 
+unsigned long table_event(Purpose purpose) {
+  switch (purpose) {
+    case Purpose::insert: return EVENT_TRACKING_TABLE_ACCESS_INSERT;
+    case Purpose::update: return EVENT_TRACKING_TABLE_ACCESS_UPDATE;
+    case Purpose::erase: return EVENT_TRACKING_TABLE_ACCESS_DELETE;
+    case Purpose::read: break;
+  }
+  return EVENT_TRACKING_TABLE_ACCESS_READ;
+}
+
+// The server's own function would take the number of the connection from the THD.
+std::uint32_t tell_audit(THD* thd, const TABLE_SHARE& table, Purpose purpose, my_thread_id id) {
+  constexpr auto events = Event_tracking_class::TABLE_ACCESS;
+  mysql_event_tracking_table_access_data event{};
+  event.event_subclass = table_event(purpose);
+  if (thd->check_event_subscribers(events, event.event_subclass, false)) return 0;
+  event.connection_id = id;
+  event.table_database = {table.db.str, table.db.length};
+  event.table_name = {table.table_name.str, table.table_name.length};
+  st_mysql_event_generic generic{events, &event, nullptr};
+  const bool is_refused = thd->event_notify(&generic) || thd->is_error();
+  // A plugin need not say why.
+  const std::uint32_t error = thd->is_error() ? raised_error(thd) : ER_AUDIT_API_ABORT;
+  thd->clear_error();
+  return is_refused ? error : 0;
+}
+
 // Chooses the locks on the cache of privileges, among those that a THD has.
 class LocksOfPrivileges final : public MDL_release_locks_visitor {
  public:
@@ -76,8 +103,16 @@ class Context final : public AccountContext {
     thd_->set_security_context(before_);
   }
 
-  // MySQL's audit has no such events from the engines.
-  void tell_of_access(LoggedIn* /*logged_in*/, TABLE& /*table*/, bool /*writes*/) override {}
+  // For a client that has logged in, with the number of its log-in.
+  std::uint32_t tell_of_access(LoggedIn* logged_in, TABLE& table, Purpose purpose) override {
+    auto* const client = static_cast<LoggedInAccount*>(logged_in);
+    Security_context* const before = thd_->security_context();
+    thd_->set_security_context(client != nullptr ? &client->context() : &context_);
+    const std::uint32_t error =
+        tell_audit(thd_, *table.s, purpose, client != nullptr ? client->id() : thd_->thread_id());
+    thd_->set_security_context(before);
+    return error;
+  }
 
   bool has_every_privilege() override {
     return extent_of(SELECT_ACL | INSERT_ACL | UPDATE_ACL | DELETE_ACL) == Extent::all;

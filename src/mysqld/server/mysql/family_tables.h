@@ -98,7 +98,15 @@ inline std::vector<std::string> columns_of_key_part(const TABLE& table, const Fi
   return names;
 }
 
-inline bool audits_tables() { return false; }
+// Whether an audit plugin (`of_plugins` is the same class for them) or a component wants such events.
+inline bool is_audited(Event_tracking_class events, mysql_event_class_t of_plugins) {
+  return is_audit_plugin_class_active(nullptr, of_plugins) ||
+         (g_event_channels != nullptr && g_event_channels->service_exists(events));
+}
+
+inline bool audits_tables() {
+  return is_audited(Event_tracking_class::TABLE_ACCESS, MYSQL_AUDIT_TABLE_ACCESS_CLASS);
+}
 
 inline void forget_cached_results(THD* /*thd*/, TABLE& /*table*/) {}
 

@@ -9,8 +9,11 @@ namespace hs::mysqld::server {
 class LoggedInAccount final : public LoggedIn {
  public:
   // Copies the context, and takes the place. Null: none is counted.
-  LoggedInAccount(Security_context& context, USER_CONN* place, my_thread_id id)
-      : LoggedIn(context.priv_user().str, context.priv_host().str), place_(place), id_(id) {
+  LoggedInAccount(Security_context& context, USER_CONN* place, my_thread_id id, enum_vio_type type)
+      : LoggedIn(context.priv_user().str, context.priv_host().str),
+        place_(place),
+        id_(id),
+        type_(type) {
     // A context that is made as a copy does not know whether it asks for rights at all.
     context_ = context;
     // A copy has no roles.
@@ -23,12 +26,14 @@ class LoggedInAccount final : public LoggedIn {
   }
 
   Security_context& context() { return context_; }
+  my_thread_id id() const { return id_; }
   std::unique_ptr<Departure> departure() const override;
 
  private:
   Security_context context_;
   USER_CONN* const place_;
-  const my_thread_id id_;  // of its log-in, by which the logs know the connection
+  const my_thread_id id_;  // of its log-in, by which the logs and the audit know the connection
+  const enum_vio_type type_;
 };
 
 }  // namespace hs::mysqld::server
