@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "mysqld/server/api.h"
 #include "mysqld/server/mariadb/logged_in.h"
@@ -22,8 +23,8 @@ privilege_t bits_of(Privilege privilege) {
 
 class Context final : public AccountContext {
  public:
-  Context(THD* thd, const std::string& user, const std::string& host)
-      : thd_(thd), user_(user), host_(host) {
+  Context(THD* thd, std::string user, std::string host)
+      : thd_(thd), user_(std::move(user)), host_(std::move(host)) {
     context_.init();
   }
   ~Context() override = default;  // the context points to members, and owns nothing

@@ -1,6 +1,7 @@
 #include "mysqld/server/account_context.h"
 
 #include <optional>
+#include <utility>
 
 #include "mysqld/server/api.h"
 #include "mysqld/server/mysql/logged_in.h"
@@ -55,8 +56,8 @@ class LocksOfPrivileges final : public MDL_release_locks_visitor {
 
 class Context final : public AccountContext {
  public:
-  Context(THD* thd, const std::string& user, const std::string& host)
-      : thd_(thd), user_(user), host_(host) {}
+  Context(THD* thd, std::string user, std::string host)
+      : thd_(thd), user_(std::move(user)), host_(std::move(host)) {}
 
   Begun begin(LoggedIn* logged_in, const std::string& database, const std::string& table) override {
     if (const Begun found = find(logged_in); found != Begun::ready) return found;
