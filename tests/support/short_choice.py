@@ -46,6 +46,7 @@ CHOSEN = (
     "e2e/test_privileges.py",
     "e2e/test_who_the_user_is.py",
     "e2e/test_accounts_of_ports.py",
+    "e2e/test_audit_of_mysql.py",
     "e2e/test_log_in.py",
     "e2e/test_log_in_limits.py",
     "e2e/test_log_in_records.py",
