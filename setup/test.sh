@@ -14,6 +14,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 fuzz_seconds=${HS_FUZZ_SECONDS:-15}
 soak_seconds=${HS_SOAK_SECONDS:-120}
+simulated_seconds=120
 jobs=$(nproc)
 
 # seed_of_sources: a checksum of the plugin's sources.
@@ -47,6 +48,17 @@ sanitized_tests() {
   configure "$tree" "${server[@]}" -DHS_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g"
   cmake --build "$tree" --parallel "$jobs" --target "${targets[@]}"
   ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 run_ctest "$tree" --timeout 600
+}
+
+# simulations NAME: the cores share the seconds. Each begins with other seeds, which follow from HS_SEED.
+simulations() {
+  local cores=$((jobs < 4 ? jobs : 4)) runs=() failed=0 i
+  for ((i = 0; i < cores; i++)); do
+    "build/$1/src/simulator/hs-simulator" --seed $((HS_SEED + i * 1000000)) --seconds $((simulated_seconds / cores)) &
+    runs+=($!)
+  done
+  for i in "${runs[@]}"; do wait "$i" || failed=1; done
+  return "$failed"
 }
 
 # Only net/ and what stands on it use more than one thread. The store's test also has threads.
@@ -132,7 +144,7 @@ setup/venv.sh tests/requirements.txt
 
 if (($# == 0)); then
   check "unit tests" unit_tests "$name"
-  check "the simulator, 60 s" "build/$name/src/simulator/hs-simulator" --seconds 60
+  check "the simulator, $simulated_seconds s" simulations "$name"
   check "unit tests with the address and undefined-behaviour sanitizers" sanitized_tests "$sanitized"
   check "unit tests of what has threads with the thread sanitizer" thread_tests
   check "fuzzers, $fuzz_seconds s each" fuzzers

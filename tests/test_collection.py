@@ -6,6 +6,8 @@ import configparser
 from pathlib import Path
 
 import pytest
+from support.servers import SERVER_TREE, needs_valgrind
+from support.short_choice import CHOSEN
 
 TESTS = Path(__file__).resolve().parent
 
@@ -31,3 +33,20 @@ def test_every_skip_has_a_reason(request: pytest.FixtureRequest) -> None:
         if marker.name in ("skip", "skipif", "xfail") and not marker.kwargs.get("reason")
     ]
     assert unexplained == []
+
+
+@pytest.mark.skipif(
+    SERVER_TREE.name != "mariadb-10.11", reason="other servers need not run what that one runs"
+)
+def test_what_mariadb_skips_is_in_the_short_choice(request: pytest.FixtureRequest) -> None:
+    """`make test` runs all tests on MariaDB 10.11 alone, and the short choice on the others."""
+    run_nowhere = [
+        item.nodeid
+        for item in request.session.items
+        if not item.nodeid.startswith(CHOSEN)
+        and any(
+            marker.args[0] and marker != needs_valgrind.mark
+            for marker in item.iter_markers("skipif")
+        )
+    ]
+    assert run_nowhere == []

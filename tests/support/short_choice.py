@@ -12,6 +12,8 @@ CHOSEN = (
     "golden/test_golden.py",
     "vectors/test_dialogues.py::test_the_database_server_answers",
     "e2e/test_types.py",
+    "e2e/test_mysql_types_and_keys.py",
+    "e2e/test_names_in_capitals.py",
     "e2e/test_tables.py",
     "e2e/test_value_bounds.py",
     "e2e/test_values_",
@@ -64,6 +66,7 @@ CHOSEN = (
         f"e2e/test_ddl_under_load.py::test_a_statement_goes_through_and_no_request_fails[{statement}]"
         for statement in ("add_column_copying", "rebuild", "flush_tables", "lock_tables_write")
     ),
+    "e2e/test_ddl_under_load.py::test_a_lock_for_a_backup",
     "e2e/test_life_cycle.py",
     "cluster/test_galera.py::test_each_kind_of_write",
     "cluster/test_galera.py::test_conflicts",
