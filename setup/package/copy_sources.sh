@@ -1,5 +1,5 @@
 #!/bin/bash
-# Copies the sources that a package carries: all that handlersocket2-build needs, and no tests' files.
+# Copies the sources that a package carries: all that handlersocket2-build needs, and nothing of tests/.
 #
 #   setup/package/copy_sources.sh FOLDER
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
