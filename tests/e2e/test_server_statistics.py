@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -66,11 +68,102 @@ def test_userstat(own_server: ServerInstance, sql: Sql) -> None:
             " WHERE table_schema = 'counted' AND table_name = 't' AND index_name = 'PRIMARY'"
         )
         assert used >= 70
-        # A client of the plugin is no client there.
-        users = sql.rows("SELECT user FROM information_schema.user_statistics")
-        assert users == [(b"root",)]
     finally:
         sql.run("SET GLOBAL userstat = OFF")
+
+
+@dataclass
+class Statistics:
+    """A row of user_statistics or client_statistics."""
+
+    selects: int
+    updates: int
+    read: int
+    sent: int
+    inserted: int
+    updated: int
+    commits: int
+
+
+def statistics_of(sql: Sql, table: str, name: str) -> Statistics | None:
+    rows = sql.rows(
+        "SELECT select_commands, update_commands, rows_read, rows_sent, rows_inserted,"
+        f" rows_updated, commit_transactions FROM information_schema.{table}_statistics"
+        f" WHERE {table} = '{name}' AND busy_time BETWEEN 0 AND 60 AND cpu_time BETWEEN 0 AND 60"
+    )
+    return Statistics(*(int(value or 0) for value in rows[0])) if rows else None
+
+
+@pytest.fixture
+def userstat(sql: Sql) -> Iterator[None]:
+    sql.run("SET GLOBAL userstat = ON", "FLUSH USER_STATISTICS", "FLUSH CLIENT_STATISTICS")
+    yield
+    sql.run("SET GLOBAL userstat = OFF")
+
+
+@pytest.mark.skipif(ON_MYSQL, reason="only MariaDB has userstat")
+@pytest.mark.usefixtures("userstat")
+@pytest.mark.parametrize(("table", "name"), [("user", "root"), ("client", "localhost")])
+def test_an_account_without_a_log_in_is_counted_by_its_names(
+    table: str, name: str, own_server: ServerInstance, sql: Sql
+) -> None:
+    """The clients of root@localhost. So are those of this test's own session."""
+    before = statistics_of(sql, table, name) or Statistics(0, 0, 0, 0, 0, 0, 0)
+    find_and_write(own_server)
+
+    def has_all() -> bool:
+        now = statistics_of(sql, table, name)
+        return now is not None and (
+            now.selects >= before.selects + 50
+            and now.updates == before.updates + 21
+            and now.read >= before.read + 70
+            and now.sent >= before.sent + 50
+            and now.inserted == before.inserted + 1
+            and now.updated == before.updated + 20
+            and now.commits > before.commits
+        )
+
+    wait_until(has_all, "the passes have ended")
+
+
+@pytest.mark.skipif(ON_MYSQL, reason="only MariaDB has userstat")
+@pytest.mark.usefixtures("userstat")
+def test_accounts_that_share_passes_are_counted_apart(own_server: ServerInstance, sql: Sql) -> None:
+    """Their requests arrive at the same time at the one worker of the port."""
+    finds = {"ann": 3, "bob": 2}
+    sql.run("INSERT INTO t VALUES (7, 20)")
+    for user in finds:
+        sql.run(f"CREATE OR REPLACE USER {user}@localhost IDENTIFIED BY 'x'")
+        sql.run(f"GRANT ALL ON counted.* TO {user}@localhost")
+
+    def counts() -> dict[str, tuple[int, ...]]:
+        every = {user: statistics_of(sql, "user", user) for user in finds}
+        return {
+            user: (one.selects, one.updates, one.read, one.sent, one.updated)
+            for user, one in every.items()
+            if one is not None
+        }
+
+    with ExitStack() as stack:
+        wires = {user: stack.enter_context(Wire(own_server.hs_port_wr)) for user in finds}
+        for user, wire in wires.items():
+            assert wire.ask(b"A\t2\t%s\tx\n" % user.encode()) == b"0\t1"
+            assert wire.ask(OPEN) == b"0\t1"
+        for number in range(20):
+            for user, wire in wires.items():
+                wire.send(finds[user] * b"1\t=\t1\t7\n")
+            wires["ann"].send(b"1\t=\t1\t7\t1\t0\tU\t7\t%d\n" % number)
+            for user, wire in wires.items():
+                assert len(wire.lines(finds[user])) == finds[user]
+            assert wires["ann"].lines(1) == [b"0\t1\t1"]
+        # A write that sets a column of the index reads its row twice.
+        expected = {"ann": (60, 20, 60 + 2 * 20, 60, 20), "bob": (40, 0, 40, 40, 0)}
+        wait_until(lambda: counts() == expected, "the passes have ended")
+
+        sql.run("FLUSH USER_STATISTICS")
+        assert wires["bob"].ask(b"1\t=\t1\t7\n") == b"0\t2\t7\t19"
+        wait_until(lambda: counts() == {"bob": (1, 0, 1, 1, 0)}, "the pass has ended")
+    sql.run(*(f"DROP USER {user}@localhost" for user in finds))
 
 
 @pytest.fixture
@@ -85,24 +178,99 @@ def counting(sql: Sql) -> Iterator[None]:
         sql.run(f"UPDATE {instrument.format('NO', 'NO')} WHERE {handlers}")
 
 
-def counted_in(sql: Sql, table: str) -> int:
+def counted_in(sql: Sql, table: str, column: str = "count_star", index: str = "") -> int:
+    summary = "by_index_usage" if index else "by_table"
     return sql.number(
-        "SELECT COALESCE(SUM(count_star), 0) FROM"
-        " performance_schema.table_io_waits_summary_by_table"
+        f"SELECT COALESCE(SUM({column}), 0) FROM"
+        f" performance_schema.table_io_waits_summary_{summary}"
         f" WHERE object_schema = 'counted' AND object_name = '{table}'"
+        + (f" AND index_name = '{index}'" if index else "")
     )
 
 
 @pytest.mark.usefixtures("counting")
-def test_the_performance_schema_knows_of_sql_and_not_of_requests(
+def test_the_performance_schema_counts_requests_as_sql(
     own_server: ServerInstance, sql: Sql
 ) -> None:
-    """It is the plugin that opens the table first."""
-    before = counted_in(sql, "t")
+    """It is the plugin that opens the table first.
+
+    A modification reads its row twice here: a column of the index is among those that it sets, so
+    it finds all rows before it changes one, as UPDATE does.
+    """
+    columns = ["count_fetch", "count_insert", "count_update"]
+    before = [counted_in(sql, "t", column) for column in columns]
+
+    def counted() -> list[int]:
+        after = [counted_in(sql, "t", column) for column in columns]
+        return [now - then for now, then in zip(after, before, strict=True)]
+
+    by_index = counted_in(sql, "t", "count_fetch", "PRIMARY")
     find_and_write(own_server)
-    assert counted_in(sql, "t") == before
+    wait_until(lambda: counted() == [90, 1, 20], "the tables have been given back")
+    assert counted_in(sql, "t", "count_fetch", "PRIMARY") == by_index + 70
     sql.run("INSERT INTO t VALUES (100, 1)", "SELECT * FROM t WHERE id = 100")
-    assert counted_in(sql, "t") == before + 2
+    assert counted() == [91, 2, 20]
+
+
+@pytest.mark.usefixtures("counting")
+def test_each_index_of_a_pipeline_is_counted_by_itself(
+    own_server: ServerInstance, sql: Sql
+) -> None:
+    sql.run("ALTER TABLE t ADD KEY by_v (v)", "INSERT INTO t VALUES (1, 5), (2, 5), (3, 5)")
+    indexes = ["PRIMARY", "by_v"]
+    before = [counted_in(sql, "t", "count_fetch", index) for index in indexes]
+    with Wire(own_server.hs_port) as wire:
+        assert wire.ask(OPEN) == b"0\t1"
+        assert wire.ask(b"P\t2\tcounted\tt\tby_v\tid\n") == b"0\t1"
+        wire.send(10 * b"1\t=\t1\t1\n2\t=\t1\t5\t3\t0\n")
+        assert wire.lines(20) == 10 * [b"0\t2\t1\t5", b"0\t1\t1\t2\t3"]
+
+    def counted() -> list[int]:
+        after = [counted_in(sql, "t", "count_fetch", index) for index in indexes]
+        return [now - then for now, then in zip(after, before, strict=True)]
+
+    wait_until(lambda: counted() == [10, 30], "the table has been given back")
+
+
+@pytest.mark.usefixtures("counting")
+def test_waits_of_requests_are_told_as_events(own_server: ServerInstance, sql: Sql) -> None:
+    """More tables in a pass than the performance schema can follow at once do no harm."""
+    consumers = (
+        "UPDATE performance_schema.setup_consumers SET enabled = '{}'"
+        " WHERE name LIKE 'events_waits%'"
+    )
+    names = [f"t{number}" for number in range(20)]
+    sql.run(*(f"CREATE TABLE {name} (id INT PRIMARY KEY, v INT)" for name in names))
+    sql.run(*(f"INSERT INTO {name} VALUES (7, 1)" for name in names))
+    sql.run(consumers.format("YES"))
+    try:
+        with Wire(own_server.hs_port) as wire:
+            for number, name in enumerate(names):
+                line = f"P\t{number}\tcounted\t{name}\t\tid,v\n"
+                assert wire.ask(line.encode()) == b"0\t1"
+            finds = b"".join(b"%d\t=\t1\t7\n" % number for number in range(20))
+            wire.send(50 * finds)
+            assert wire.lines(1000) == 1000 * [b"0\t2\t7\t1"]
+        threads = (
+            "SELECT COUNT(*) FROM performance_schema.events_waits_history JOIN"
+            " performance_schema.threads USING (thread_id)"
+            " WHERE event_name = 'wait/io/table/sql/handler' AND name LIKE '%handlersocket%'"
+        )
+        wait_until(lambda: sql.number(threads) > 0, "the history has them")
+    finally:
+        sql.run(consumers.format("NO"))
+
+
+def test_the_performance_schema_knows_the_threads(own_server: ServerInstance, sql: Sql) -> None:
+    with Wire(own_server.hs_port) as wire:
+        assert wire.ask(OPEN) == b"0\t1"
+    shown = sql.rows("SELECT id FROM information_schema.processlist WHERE user = 'handlersocket'")
+    known = sql.rows(
+        "SELECT processlist_id FROM performance_schema.threads"
+        " WHERE name = 'thread/handlersocket/worker' AND processlist_user = 'handlersocket'"
+    )
+    assert len(shown) > 3
+    assert sorted(known) == sorted(shown)
 
 
 @pytest.mark.usefixtures("counting")

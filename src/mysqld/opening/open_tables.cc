@@ -15,6 +15,17 @@ constexpr std::size_t slots_before_sweep = 1024;
 
 }  // namespace
 
+void OpenTable::begin_counting() {
+  table->file->start_psi_batch_mode();
+  counts_rows = true;
+}
+
+void OpenTable::end_index() {
+  if (std::exchange(counts_rows, false)) table->file->end_psi_batch_mode();
+  server::end_keyread(*table);
+  table->file->ha_index_or_rnd_end();
+}
+
 OpenTables::OpenTables(THD* thd, bool waits_for_rows, CounterBlock& counters)
     : thd_(thd),
       waits_for_rows_(waits_for_rows),
@@ -157,9 +168,7 @@ void OpenTables::close_tables() {
   if (!any_open_) return;
   for (const auto& slot : open_) {
     for (OpenTable* opened : {&slot->reader, &slot->writer}) {
-      if (opened->table == nullptr) continue;
-      server::end_keyread(*opened->table);
-      opened->table->file->ha_index_or_rnd_end();
+      if (opened->table != nullptr) opened->end_index();
     }
   }
   if (server::is_statement_open(thd_)) trans_commit_stmt(thd_);

@@ -39,7 +39,14 @@ struct OpenTable {
   bool statement_begun = false;  // a writer: external_lock has begun the statement
   // a writer: everything that a write changes can be rolled back, also what triggers change
   bool can_undo = false;
+  bool counts_rows = false;  // see begin_counting()
   std::unique_ptr<server::TableRequest> request;
+
+  // The performance schema takes the rows that finds read until end_index() for one event, as it
+  // does for the inner table of a join. An event for each row would make each find slower.
+  void begin_counting();
+  // Ends what reads the table by an index.
+  void end_index();
 };
 
 struct TableSlot : std::enable_shared_from_this<TableSlot> {

@@ -100,7 +100,6 @@ IndexPlan::~IndexPlan() = default;
 Status IndexPlan::resolve(TABLE& table) {
   if (table.s->get_table_ref_version() == table_version_) [[likely]]
     return {};
-  server::let_sql_be_counted(table);
   if (Status status = resolve_index(table); !status.ok()) return status;
   if (Status status = resolve_columns(table); !status.ok()) return status;
   choose_access(table);
@@ -238,8 +237,7 @@ void IndexPlan::mark_read_columns(TABLE& table) const {
 }
 
 void IndexPlan::take_down(OpenTable& opened) {
-  server::end_keyread(*opened.table);
-  opened.table->file->ha_index_or_rnd_end();
+  opened.end_index();
   opened.plan = nullptr;
   opened.setup = 0;
 }
@@ -269,6 +267,7 @@ Status IndexPlan::set_up_reader_slow(OpenTable& opened) {
     take_down(opened);
     return Status::server(static_cast<std::uint32_t>(error));
   }
+  opened.begin_counting();
   opened.plan = this;
   return {};
 }

@@ -10,6 +10,8 @@
 #include <memory>
 #include <string>
 
+#include "mysqld/server/types.h"
+
 class THD;
 struct TABLE;
 

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "mysqld/server/api.h"
+#include "mysqld/server/instrumented_thread.h"
 #include "mysqld/server/log_in.h"
 
 // They are hidden, so that the linker refuses a family that leaves one of them undefined.
@@ -39,6 +41,7 @@ class LogInThd {
  private:
   THD* const before_;
   THD* const thd_;
+  std::optional<InstrumentedThread> instrumented_;
   bool is_let_in_ = false;
   bool is_taken_ = false;
 };

@@ -33,6 +33,14 @@ inline bool is_killed(const THD* thd);
 inline bool forbids_writes(bool is_exempt);
 inline bool is_offline();
 
+// A kind of thread as the performance schema knows it, and the calling thread as one of a kind. Null
+// if the performance schema is off.
+inline PSI_thread_info thread_class(const char* name, const char* name_for_system);
+inline PSI_thread* new_thread(PSI_thread_key kind, const THD* thd);
+
+// Adds the rows of an answer to the server's own counter, if it has one.
+inline void count_sent_rows(THD* thd, std::uint64_t rows);
+
 // Removes the warnings that statements have left. No client reads them, and each takes memory.
 inline void forget_warnings(THD* thd);
 

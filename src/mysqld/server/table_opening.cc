@@ -73,8 +73,6 @@ TABLE* open_with_needs(THD* thd, TableRequest& request, Purpose purpose) {
   thd->lex->add_to_query_tables(&request);
   request.trg_event_map = trigger_event(purpose);
   if (!open_and_lock(thd, request, purpose)) return nullptr;
-  for (TABLE* table = thd->open_tables; table != nullptr; table = table->next)
-    let_sql_be_counted(*table);
   return request.table;
 }
 

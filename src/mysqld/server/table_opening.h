@@ -63,11 +63,6 @@ bool has_table_lock(const TABLE& table);
 // or answer wrongly.
 bool is_servable(const TABLE& table);
 
-// The performance schema counts what SQL does with a table only if the thread that read the table's
-// definition is known to it. Workers are not. So this tells it of the table afterwards. Called once
-// for each definition that a worker meets. It takes some microseconds at most.
-void let_sql_be_counted(TABLE& table);
-
 // unlockable: the table exists, but its engine refuses the lock for this purpose. told: the table
 // exists, and the client gets the server's own reason why it cannot be written.
 enum class OpenFailure : std::uint8_t { blocked, killed, unlockable, told, refused };

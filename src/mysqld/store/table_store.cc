@@ -46,6 +46,7 @@ TableStore::TableStore(std::unique_ptr<HostThread> host, const TableStoreConfig&
       tables_(host_.thd(), config.streams, counters),
       transaction_(host_, tables_, counters),
       privileges_(host_.thd(), config.writes),
+      statistics_(host_.thd()),
       writer_(host_.thd()),
       scan_(meter_),
       sweep_plans_at_(plan_bytes_before_sweep) {}
@@ -93,6 +94,7 @@ void TableStore::begin_work() {
   working_ = true;
   if (host_.killed()) host_.forgive();
   host_.refresh_variables();
+  statistics_.begin_pass();
   host_.show_state(what_it_does());
   refusal_ = server::cluster_refuses_reads();
   begin_transaction();
@@ -112,6 +114,13 @@ void TableStore::begin_transaction() {
 }
 
 Outcome TableStore::end_pass() {
+  const Outcome outcome = commit_pass();
+  if (statistics_.is_on()) [[unlikely]]
+    statistics_.end_pass();
+  return outcome;
+}
+
+Outcome TableStore::commit_pass() {
   if (!working_) return {};
   if (!end_shared_statement().ok()) return Verdict::broken;
   if (transaction_.active()) {
@@ -243,6 +252,13 @@ Status TableStore::tell_of_access(const store::IndexUse& use, TABLE& table, Purp
   return status;
 }
 
+void TableStore::count_for(const store::Caller& caller, bool writes) {
+  if (caller.may_do_everything()) return;
+  const auto& account = static_cast<const Account&>(caller);
+  statistics_.begin(
+      {account.number(), account.logged_in(), account.user(), account.host(), writes});
+}
+
 Outcome TableStore::open_for_reading(IndexPlan& plan, OpenTable*& opened) {
   begin_work();
   if (refusal_ != 0) [[unlikely]]
@@ -286,6 +302,8 @@ Outcome TableStore::find(store::IndexUse& use, const store::Selection& selection
   if (!allowed.ok() || plan.table_version() != version) [[unlikely]] {
     if (const Outcome now = may(use, check); !now.ok()) return now;
   }
+  if (statistics_.is_on()) [[unlikely]]
+    count_for(use.caller(), false);
   if (server::audits_tables()) [[unlikely]] {
     if (const Status told = tell_of_access(use, *opened->table, Purpose::read); !told.ok())
       return told;
@@ -300,6 +318,11 @@ Outcome TableStore::find(store::IndexUse& use, const store::Selection& selection
   if (!started.ok()) return started;
   if (sink != nullptr) scan_.allow(steps_between_looks);
   return answer_rows(use, *opened, out, sink);
+}
+
+void TableStore::count_answered(std::uint64_t rows) {
+  counters_.add(Counter::rows_read, rows);
+  server::count_sent_rows(host_.thd(), rows);
 }
 
 Status TableStore::go_on(const IndexPlan& plan, OpenTable& opened,
@@ -319,7 +342,7 @@ Outcome TableStore::answer_rows(const store::IndexUse& use, OpenTable& opened, B
   const bool can_park = static_cast<const IndexPlan&>(use.index()).position_parts() != 0;
   std::uint64_t rows = 0;
   const auto park = [&] {
-    counters_.add(Counter::rows_read, rows);
+    count_answered(rows);
     sink->position = scan_.position();
     sink->position->reply_begun = !begins || rows != 0;
     return Verdict::parked;
@@ -353,7 +376,7 @@ Outcome TableStore::answer_rows(const store::IndexUse& use, OpenTable& opened, B
       if (flushed == store::Sink::Flushed::stalled) return park();
     }
   }
-  counters_.add(Counter::rows_read, rows);
+  count_answered(rows);
   if (error == 0 || error == IndexScan::gave_up) {
     if (sink == nullptr) {
       out.truncate(begin);

@@ -20,6 +20,7 @@
 #include "mysqld/reading/index_plan.h"
 #include "mysqld/reading/index_scan.h"
 #include "mysqld/reading/step_meter.h"
+#include "mysqld/server/user_statistics.h"
 #include "mysqld/thread/host_thread.h"
 #include "mysqld/writing/row_writer.h"
 #include "store/store.h"
@@ -74,6 +75,8 @@ class TableStore final : public store::Store {
   // Tells the server's audit trail that the caller uses the table. On MySQL, an audit plugin may
   // refuse it.
   Status tell_of_access(const store::IndexUse& use, TABLE& table, Purpose purpose);
+  // Tells the server's statistics that what follows is done for the caller.
+  void count_for(const store::Caller& caller, bool writes);
   // Whether the caller may make a request, which `check` compares with the permissions.
   template <class Check>
   store::Outcome may(const store::IndexUse& use, Check check) {
@@ -96,6 +99,8 @@ class TableStore final : public store::Store {
   }
   store::Outcome may_open(const store::Caller& caller, const std::string& database,
                           const std::string& table);
+  store::Outcome commit_pass();
+  void count_answered(std::uint64_t rows);
   void sweep_plans();
   const char* what_it_does() const;
   void begin_work();
@@ -141,6 +146,7 @@ class TableStore final : public store::Store {
   OpenTables tables_;
   Transaction transaction_;
   Privileges privileges_;
+  server::UserStatistics statistics_;
   RowWriter writer_;
   StepMeter meter_;
   IndexScan scan_;

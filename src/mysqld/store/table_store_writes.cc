@@ -86,6 +86,8 @@ Outcome TableStore::run_write(const store::IndexUse& use, Purpose purpose, SetUp
   OpenTable& opened = slot.writer;
   begin_work();
   begin_transaction();
+  if (statistics_.is_on()) [[unlikely]]
+    count_for(use.caller(), true);
   if (server::forbids_writes(is_exempt_)) return read_only;
   if (transaction_.refusal() != 0) [[unlikely]]
     return Status::server(transaction_.refusal());

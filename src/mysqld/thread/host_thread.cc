@@ -37,6 +37,7 @@ std::unique_ptr<HostThread> HostThread::attach(const HostThreadConfig& config) {
   host->config_ = config;
   THD* const thd = server::make_worker_thd();
   host->thd_ = thd;
+  host->instrumented_.emplace(server::InstrumentedThread::Kind::worker, thd);
   host->show_idle();
   server::read_repeatably(thd);
   thd->variables.binlog_format = BINLOG_FORMAT_ROW;
@@ -73,6 +74,7 @@ HostThread::~HostThread() {
     }
     server::destroy_worker_thd(thd_);
   }
+  instrumented_.reset();
   my_thread_end();
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/setting.h"
+#include "mysqld/server/instrumented_thread.h"
 #include "mysqld/thread/wait_watch.h"
 
 class THD;
@@ -83,6 +84,7 @@ class HostThread {
   HostThread() = default;
 
   THD* thd_ = nullptr;
+  std::optional<server::InstrumentedThread> instrumented_;
   HostThreadConfig config_;
   std::optional<WaitWatch::Place> place_;
 };

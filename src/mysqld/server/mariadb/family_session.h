@@ -16,6 +16,17 @@ inline bool is_offline() { return false; }
 
 inline bool is_killed(const THD* thd) { return thd->killed != NOT_KILLED; }
 
+inline PSI_thread_info thread_class(const char* name, const char* /*name_for_system*/) {
+  return {nullptr, name, 0};
+}
+inline PSI_thread* new_thread(PSI_thread_key kind, const THD* thd) {
+  return PSI_THREAD_CALL(new_thread)(kind, thd, thd->thread_id);
+}
+
+inline void count_sent_rows(THD* thd, std::uint64_t rows) {
+  status_var_add(thd->status_var.rows_sent, rows);
+}
+
 inline void forget_warnings(THD* thd) {
   Diagnostics_area& area = *thd->get_stmt_da();
   if (area.warn_count() != 0) area.clear_warning_info(thd->query_id);

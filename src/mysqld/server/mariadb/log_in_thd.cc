@@ -79,16 +79,6 @@ class LoggedDeparture final : public Departure {
   const std::string ip_;
 };
 
-PSI_thread_key thread_key() {
-  static const PSI_thread_key registered = [] {
-    PSI_thread_key key = 0;
-    PSI_thread_info thread{&key, "log_in", 0};
-    mysql_thread_register("handlersocket", &thread, 1);
-    return key;
-  }();
-  return registered;
-}
-
 }  // namespace
 
 void keep_open(Vio& vio) {
@@ -101,8 +91,7 @@ void keep_open(Vio& vio) {
 // like one.
 LogInThd::LogInThd(const Client& client, Vio* vio)
     : before_(current_thd), thd_(new THD(next_thread_id())) {
-  PSI_CALL_set_thread(PSI_CALL_new_thread(thread_key(), thd_, thd_->thread_id));
-  thd_->set_psi(PSI_CALL_get_thread());
+  instrumented_.emplace(InstrumentedThread::Kind::log_in, thd_);
   thd_->thread_stack = reinterpret_cast<char*>(this);
   thd_->store_globals();
   my_net_init(&thd_->net, vio, thd_, MYF(MY_THREAD_SPECIFIC));
@@ -122,7 +111,7 @@ LogInThd::~LogInThd() {
   if (is_taken_) thd_->main_security_ctx.init();
   server_threads.erase(thd_);
   delete thd_;
-  PSI_CALL_delete_current_thread();
+  instrumented_.reset();
   if (before_ != nullptr) before_->store_globals();
 }
 

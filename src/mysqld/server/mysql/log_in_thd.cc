@@ -10,16 +10,6 @@
 namespace hs::mysqld::server {
 namespace {
 
-PSI_thread_key thread_key() {
-  static const PSI_thread_key registered = [] {
-    PSI_thread_key key = 0;
-    PSI_thread_info thread{&key, "log_in", "hs_log_in", 0, 0, "Logs in a client of handlersocket"};
-    mysql_thread_register("handlersocket", &thread, 1);
-    return key;
-  }();
-  return registered;
-}
-
 bool audits_connections() {
   return is_audited(Event_tracking_class::CONNECTION, MYSQL_AUDIT_CONNECTION_CLASS);
 }
@@ -92,10 +82,7 @@ LogInThd::LogInThd(const Client& client, Vio* vio) : before_(current_thd), thd_(
   thd_->set_new_thread_id();
   // performance_schema counts accounts, users and hosts by the server's threads, so a log-in looks
   // like one.
-  PSI_thread* const psi = PSI_THREAD_CALL(new_thread)(thread_key(), 0, thd_, thd_->thread_id());
-  PSI_THREAD_CALL(set_thread_os_id)(psi);
-  PSI_THREAD_CALL(set_thread)(psi);
-  thd_->set_psi(psi);
+  instrumented_.emplace(InstrumentedThread::Kind::log_in, thd_);
   thd_set_thread_stack(thd_, reinterpret_cast<char*>(this));
   thd_->store_globals();
   if (client.is_unix_socket)
@@ -118,7 +105,7 @@ LogInThd::~LogInThd() {
   thd_->release_resources();
   Global_THD_manager::get_instance()->remove_thd(thd_);
   delete thd_;
-  PSI_THREAD_CALL(delete_current_thread)();
+  instrumented_.reset();
   if (before_ != nullptr) before_->store_globals();
 }
 

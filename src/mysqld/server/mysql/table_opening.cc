@@ -1,6 +1,5 @@
 #include "mysqld/server/table_opening.h"
 
-#include <atomic>
 #include <memory>
 
 #include "mysqld/server/api.h"
@@ -15,37 +14,7 @@ bool is_of_dictionary(const TABLE_SHARE& share) {
                                                            share.db.length, share.table_name.str);
 }
 
-PSI_thread_key definition_thread_key() {
-  static const PSI_thread_key registered = [] {
-    PSI_thread_key key = 0;
-    PSI_thread_info thread{&key,
-                           "table_definition",
-                           "hs_definition",
-                           PSI_FLAG_SINGLETON,
-                           0,
-                           "Tells of a table that a worker of handlersocket has met first"};
-    mysql_thread_register("handlersocket", &thread, 1);
-    return key;
-  }();
-  return registered;
-}
-
 }  // namespace
-
-void let_sql_be_counted(TABLE& table) {
-  TABLE_SHARE& share = *table.s;
-  if (share.m_psi != nullptr) return;
-  // Null if the performance schema is off.
-  PSI_thread* const thread = PSI_THREAD_CALL(new_thread)(definition_thread_key(), 0, nullptr, 0);
-  if (thread == nullptr) return;
-  PSI_THREAD_CALL(set_thread)(thread);
-  mysql_mutex_lock(&share.LOCK_ha_data);
-  // Sessions that take the table from the cache meanwhile read it without a lock.
-  const std::atomic_ref told(share.m_psi);
-  if (told.load() == nullptr) told.store(PSI_TABLE_CALL(get_table_share)(false, &share));
-  mysql_mutex_unlock(&share.LOCK_ha_data);
-  PSI_THREAD_CALL(delete_current_thread)();
-}
 
 void init_request(TableRequest& request, const std::string& database, const std::string& name,
                   Purpose purpose, bool waits_for_rows) {

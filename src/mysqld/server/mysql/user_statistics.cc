@@ -1,0 +1,14 @@
+#include "mysqld/server/user_statistics.h"
+
+namespace hs::mysqld::server {
+
+struct UserStatistics::Counts {};
+
+UserStatistics::UserStatistics(THD* /*thd*/) {}
+UserStatistics::~UserStatistics() = default;
+
+void UserStatistics::begin_pass() {}
+void UserStatistics::begin(const Request& /*request*/) {}
+void UserStatistics::end_pass() {}
+
+}  // namespace hs::mysqld::server
