@@ -90,10 +90,9 @@ Cores cores_of_groups(std::string_view memberships, const std::string& mount) {
                          }));
     } else if (names_cpu(controllers)) {
       smallest = smaller(smallest, smallest_of_path(path, [&](const std::string& group) {
-                           const std::string file = mount + "/cpu" + group + "/cpu.cfs_";
-                           std::string both = text_of(file + "quota_us");
-                           both += text_of(file + "period_us");
-                           return both;
+                           std::string file = mount;
+                           file.append("/cpu").append(group).append("/cpu.cfs_");
+                           return text_of(file + "quota_us").append(text_of(file + "period_us"));
                          }));
     }
   }

@@ -57,17 +57,22 @@ store::ColumnValue read_field(const store::Column& column, const store::CurrentR
 
 constexpr std::array<store::Column, 2> columns{{{read_field, 0}, {read_field, 1}}};
 
+// The threads of the server catch exceptions.
+void must(bool holds, const std::string& what) {
+  if (!holds) World::current().fail(what);
+}
+
 }  // namespace
 
 void FaultyStore::begin_pass(store::PassMode mode, store::Budget& budget) {
-  require(!in_pass_, "a pass began in a pass");
+  must(in_pass_, "a pass began in a pass");
   in_pass_ = true;
   mode_ = mode;
   budget_ = &budget;
 }
 
 Outcome FaultyStore::end_pass() {
-  require(in_pass_, "a pass ended that had not begun");
+  must(in_pass_, "a pass ended that had not begun");
   World& world = World::current();
   net::kernel::yield();
   if (!changed_.empty()) {
@@ -123,7 +128,7 @@ Outcome FaultyStore::open_index(const store::IndexNames& /*names*/,
 
 Outcome FaultyStore::find(store::IndexUse& use, const store::Selection& selection, Buffer& out,
                           store::Sink* sink) {
-  require(selection.is_valid(), "a find is not valid");
+  must(selection.is_valid(), "a find is not valid");
   if (const Verdict verdict = go_wrong(false); verdict != Verdict::answered) return verdict;
   if (sink == nullptr && selection.limit > most_rows_of_worker) return Verdict::oversized;
   const std::uint64_t first = number(selection.key[0]);
@@ -138,8 +143,8 @@ Outcome FaultyStore::find(store::IndexUse& use, const store::Selection& selectio
     ++next;
     if (sink != nullptr && next % rows_a_flush == 0) {
       const store::Sink::Flushed flushed = sink->flush(out, true);
-      require(net::kernel::monotonic_now() - began < longest_find_ns,
-              "a find holds its table while its client does not read");
+      must(net::kernel::monotonic_now() - began < longest_find_ns,
+           "a find holds its table while its client does not read");
       if (flushed == store::Sink::Flushed::ended) return Status::server(1317);
       if (flushed == store::Sink::Flushed::stalled) {
         sink->position = std::make_unique<RowPosition>(next);
@@ -153,7 +158,7 @@ Outcome FaultyStore::find(store::IndexUse& use, const store::Selection& selectio
 
 Outcome FaultyStore::modify(store::IndexUse& /*use*/, const store::Selection& selection,
                             const store::Change& change, Buffer& /*out*/, store::Changed& changed) {
-  require(selection.is_valid(), "a modification is not valid");
+  must(selection.is_valid(), "a modification is not valid");
   if (const Verdict verdict = go_wrong(true); verdict != Verdict::answered) return verdict;
   if (mode_ != store::PassMode::aside) {
     if (World::current().chance(faults_.row_locked))

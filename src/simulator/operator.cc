@@ -16,7 +16,6 @@ constexpr std::uint64_t longest_pause_ns = 20'000'000;
 
 }  // namespace
 
-// An exception cannot leave a simulated thread.
 void Operator::run() try {
   while (!leaves_) {
     const std::uint64_t pause = 1 + world_.below(longest_pause_ns);
@@ -24,7 +23,7 @@ void Operator::run() try {
     if (!leaves_ && faults_.watched) look();
   }
 } catch (const Failure& failure) {
-  failure_ = failure.what();
+  world_.fail(failure.what());
 }
 
 void Operator::look() {

@@ -25,8 +25,6 @@ class Operator {
   void run();
   // The thread ends soon, and asks nothing more.
   void leave() { leaves_ = true; }
-  // Throws what the thread has found to be wrong.
-  void check() const { require(failure_.empty(), failure_); }
   std::uint64_t closed() const { return closed_; }
 
  private:
@@ -37,7 +35,6 @@ class Operator {
   const Faults& faults_;
   const net::Shared& shared_;
   bool leaves_ = false;
-  std::string failure_;
   std::uint64_t closed_ = 0;
   std::set<std::uint64_t> gone_;                       // ids that were seen once
   std::set<std::uint64_t> seen_;                       // at the last look

@@ -172,8 +172,7 @@ class SimulatedServer {
   const Rows& rows() const { return rows_; }
   std::uint64_t count(Counter counter) { return counters_.sum(counter); }
   void check() const {
-    operator_->check();
-    wrong_tries_.check();
+    require(world_.failure().empty(), world_.failure());
     require(waiting_.held() <= waiting_.most_held(), "more waits than there is room for");
   }
 
@@ -189,8 +188,7 @@ class SimulatedServer {
     for (const auto& inbox : shared_->inboxes) inbox->wake();
     require(world_.run([this] { return world_.all_threads_have_ended(); }, 10 * second),
             "the server does not stop");
-    operator_->check();
-    wrong_tries_.check();
+    require(world_.failure().empty(), world_.failure());
     require(shared_->connections == 0, "connections are counted that are gone");
     for (const auto& inbox : shared_->inboxes)
       require(inbox->load == 0, "a worker counts connections that are gone");
@@ -264,7 +262,7 @@ Summary run_seed(std::uint64_t seed) {
     server.stop();
     for (const Client& client : clients) client.check_rows();
   } catch (const Failure& failure) {
-    std::string report = failure.what();
+    std::string report = world.failure().empty() ? failure.what() : world.failure();
     for (const Client& client : clients) report += "\n- " + client.story();
     throw Failure(report);
   }

@@ -56,6 +56,13 @@ class World {
   bool chance(unsigned percent) { return below(100) < percent; }
   std::uint64_t now() const { return now_; }
 
+  // A thread of the server has found that something is not as it must be. It keeps the first of
+  // these, because an exception must not leave a simulated thread.
+  void fail(const std::string& what) {
+    if (failure_.empty()) failure_ = what;
+  }
+  const std::string& failure() const { return failure_; }
+
   // Starts a simulated thread.
   void start_thread(std::function<void()> body);
   // Something outside the server, which is tried at random. It returns whether it could do
@@ -120,6 +127,7 @@ class World {
   ucontext_t scheduler_{};
   std::map<int, File> files_;
   int next_fd_ = 1 << 20;  // not a descriptor of the machine
+  std::string failure_;
 };
 
 }  // namespace hs::simulator

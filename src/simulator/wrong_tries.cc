@@ -1,7 +1,8 @@
 #include "simulator/wrong_tries.h"
 
-#include <ranges>
 #include <string>
+
+#include "simulator/world.h"
 
 namespace hs::simulator {
 
@@ -13,12 +14,12 @@ void WrongTries::add(std::uint32_t address, std::uint64_t from, std::uint64_t no
   std::multiset<std::uint64_t>& begins = begins_[address];
   begins.insert(from);
   std::uint64_t count = 0;
-  for (const std::uint64_t begin : begins | std::views::reverse) {
+  for (auto begin = begins.rbegin(); begin != begins.rend(); ++begin) {
     ++count;
-    if (count * cost <= second + (now - begin)) continue;
-    failure_ = std::to_string(count) + " wrong tries of one address in " +
-               std::to_string(now - begin) + " ns, and " + std::to_string(most_a_second_) +
-               " a second are allowed";
+    if (count * cost <= second + (now - *begin)) continue;
+    World::current().fail(std::to_string(count) + " wrong tries of one address in " +
+                          std::to_string(now - *begin) + " ns, and " +
+                          std::to_string(most_a_second_) + " a second are allowed");
   }
 }
 

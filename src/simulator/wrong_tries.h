@@ -9,8 +9,6 @@
 #include <set>
 #include <string>
 
-#include "simulator/faults.h"
-
 namespace hs::simulator {
 
 class WrongTries {
@@ -18,16 +16,12 @@ class WrongTries {
   // 0: as many as come.
   explicit WrongTries(std::uint64_t most_a_second) : most_a_second_(most_a_second) {}
 
-  // One was made at `from` or later, and has been made by now.
+  // One was made at `from` or later, and has been made by now. The run fails if it was one too many.
   void add(std::uint32_t address, std::uint64_t from, std::uint64_t now);
-  // Throws a Failure if there was one too many. add() does not, because the threads of the server
-  // catch exceptions.
-  void check() const { require(failure_.empty(), failure_); }
 
  private:
   const std::uint64_t most_a_second_;
   std::map<std::uint32_t, std::multiset<std::uint64_t>> begins_;
-  std::string failure_;
 };
 
 }  // namespace hs::simulator
