@@ -6,27 +6,20 @@ No Grafana takes part. What its own form of a dashboard demands is checked on th
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
-import subprocess
 import threading
-import urllib.parse
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 from handlersocket2 import Client
-from server_instance import REPOSITORY, ServerInstance, free_port
+from server_instance import REPOSITORY, ServerInstance
 from support.database import Database
-from support_servers import listens, wait_until
+from support.monitors import exporter_of, get, prometheus_of
+from support_servers import wait_until
 
 FILE = REPOSITORY / "tools/grafana/handlersocket.json"
 DASHBOARD: dict[str, Any] = json.loads(FILE.read_text())
-MONITORS = REPOSITORY / "var/monitors/bin"
 EXPRESSIONS = [
     (panel["title"], target["expr"])
     for panel in DASHBOARD["panels"]
@@ -36,64 +29,18 @@ METRIC = re.compile(r"\bmysql_global_\w+")
 COLUMNS = 24  # of a dashboard
 
 
-@contextmanager
-def running(port: int, *command: object, **environment: str) -> Iterator[None]:
-    """A program that listens on a port of this machine during the block."""
-    process = subprocess.Popen(
-        [str(word) for word in command],
-        env={**os.environ, **environment},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_until(lambda: listens(port) or process.poll() is not None, f"{command[0]} listens")
-        assert process.poll() is None, f"{command[0]} has ended with {process.returncode}"
-        yield
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(20)
-
-
-def get(port: int, path: str, **query: str) -> str:
-    words = urllib.parse.urlencode(query)
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(f"http://127.0.0.1:{port}{path}?{words}", timeout=20) as answer:
-        text: str = answer.read().decode()
-        return text
-
-
 @pytest.fixture(scope="module")
 def exporter(server: ServerInstance) -> Iterator[int]:
     """The port of a mysqld_exporter that reads the shared server."""
-    assert MONITORS.exists(), "setup/monitors.sh gets what this test needs"
-    port = free_port()
-    with running(
-        port,
-        MONITORS / "prometheus-mysqld-exporter",
-        f"--web.listen-address=127.0.0.1:{port}",
-        DATA_SOURCE_NAME=f"root@unix({server.socket})/",
-    ):
+    with exporter_of(server) as port:
         yield port
 
 
 @pytest.fixture(scope="module")
 def prometheus(exporter: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """The port of a Prometheus that asks this exporter twice a second."""
-    folder: Path = tmp_path_factory.mktemp("prometheus")
-    settings = folder / "prometheus.yml"
-    settings.write_text(
-        "scrape_configs:\n- job_name: mysql\n  scrape_interval: 500ms\n  scrape_timeout: 500ms\n"
-        f"  static_configs:\n  - targets: ['127.0.0.1:{exporter}']\n"
-    )
-    port = free_port()
-    with running(
-        port,
-        MONITORS / "prometheus",
-        f"--config.file={settings}",
-        f"--storage.tsdb.path={folder / 'data'}",
-        f"--web.listen-address=127.0.0.1:{port}",
-    ):
+    folder = tmp_path_factory.mktemp("prometheus")
+    with prometheus_of({"server": exporter}, folder, "500ms") as port:
         yield port
 
 
