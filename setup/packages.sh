@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that a job needs and this machine lacks.
 #
-#   setup/packages.sh build|top|test|bench|lint|deb...
+#   setup/packages.sh build|top|test|bench|lint|deb|draw...
 #
 # Checks for the program or library itself, not for its package: a compiler from elsewhere is fine.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -72,6 +72,12 @@ for job in "$@"; do
     deb)
       need_command dpkg-dev dpkg-shlibdeps
       need_command debootstrap debootstrap
+      ;;
+    draw)
+      need_command chromium chromium
+      need fonts-inter test -e /usr/share/fonts/opentype/inter/Inter-Regular.otf
+      need_command nodejs node
+      need_command npm npm
       ;;
     bench)
       need_command redis-server redis-server

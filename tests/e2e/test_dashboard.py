@@ -1,6 +1,7 @@
 """The Grafana dashboard: what it asks for, real Prometheus and mysqld_exporter find on a server.
 
-No Grafana takes part. What its own form of a dashboard demands is checked on the file.
+No Grafana takes part. What its own form of a dashboard demands is checked on the file. How it looks
+is for `make draw-dashboard` (tests/grafana/).
 """
 
 from __future__ import annotations
