@@ -148,7 +148,7 @@ static_assert(static_cast<std::size_t>(Counter::requests_auth) - first_request_c
 // Counts a request of the kind that `counter` counts. Others (malformed ones) have no kind.
 inline void count_request(RequestCounts& counts, Counter counter) {
   const std::size_t kind = static_cast<std::size_t>(counter) - first_request_counter;
-  if (kind < request_kind_count) ++counts[kind];
+  if (kind < request_kind_count) counts.add(static_cast<RequestKind>(kind));
 }
 
 class alignas(64) CounterBlock {

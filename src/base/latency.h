@@ -22,8 +22,22 @@ inline constexpr std::size_t request_kind_count = static_cast<std::size_t>(Reque
 inline constexpr std::array<std::string_view, request_kind_count> request_kind_names{
     "open_index", "find", "find_modify", "insert", "auth"};
 
-// So many requests of each kind.
-using RequestCounts = std::array<std::uint32_t, request_kind_count>;
+// Empty for count_.
+constexpr std::string_view name_of(RequestKind kind) {
+  return kind == RequestKind::count_ ? std::string_view{}
+                                     : request_kind_names[static_cast<std::size_t>(kind)];
+}
+
+// So many requests of each kind, and the kind of the last one.
+struct RequestCounts {
+  std::array<std::uint32_t, request_kind_count> of_kind{};
+  RequestKind last = RequestKind::count_;  // count_: there was none
+
+  void add(RequestKind kind) {
+    ++of_kind[static_cast<std::size_t>(kind)];
+    last = kind;
+  }
+};
 
 // Bucket 0 has the times below 1 µs, bucket n those from 2^(n-1) to 2^n µs, and the last one all
 // that are longer: from 33.6 s on.
@@ -58,7 +72,7 @@ class Latencies {
   // Only the owner: so many requests of each kind were answered after `ns` nanoseconds.
   void add(const RequestCounts& answered, std::uint64_t ns) {
     for (std::size_t kind = 0; kind < request_kind_count; ++kind) {
-      if (answered[kind] != 0) add_to(kinds_[kind], answered[kind], ns / 1000);
+      if (answered.of_kind[kind] != 0) add_to(kinds_[kind], answered.of_kind[kind], ns / 1000);
     }
   }
 

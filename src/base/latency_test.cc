@@ -20,11 +20,12 @@ TEST(Latency, BucketsJoinWithoutGaps) {
 TEST(Latency, RequestsOfATurnCountByTheirKind) {
   Latencies latencies;
   RequestCounts answered{};
-  answered[static_cast<std::size_t>(RequestKind::find)] = 99;
-  answered[static_cast<std::size_t>(RequestKind::insert)] = 1;
+  for (int i = 0; i < 99; ++i) answered.add(RequestKind::find);
+  answered.add(RequestKind::insert);
+  EXPECT_EQ(answered.last, RequestKind::insert);
   latencies.add(answered, 5'999);
   answered = {};
-  answered[static_cast<std::size_t>(RequestKind::find)] = 1;
+  answered.add(RequestKind::find);
   latencies.add(answered, 2'000'000'000);
 
   Latency finds;

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <numeric>
 
 #include "net/inbox.h"
 
@@ -144,6 +145,14 @@ void Connection::note_blocked(const Turn& turn, std::uint64_t now) {
   const bool is_blocked =
       turn.next == Next::retry || turn.next == Next::queue || turn.next == Next::in_line;
   if (is_blocked && blocked_since == 0) blocked_since = now;
+}
+
+void Connection::note_answered(const RequestCounts& answered) {
+  if (answered.last == RequestKind::count_) return;
+  const std::uint64_t count =
+      std::accumulate(answered.of_kind.begin(), answered.of_kind.end(), std::uint64_t{0});
+  requests.store(requests.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+  last_request.store(answered.last, std::memory_order_relaxed);
 }
 
 }  // namespace hs::net

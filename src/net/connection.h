@@ -76,6 +76,8 @@ struct Connection : Source {
   Endpoint endpoint() const;
   // Remembers since when the first request of the input is blocked.
   void note_blocked(const Turn& turn, std::uint64_t now);
+  // [streamer] Counts the requests that a turn has answered.
+  void note_answered(const RequestCounts& answered);
 
   Descriptor socket;                   // [streamer] too; a streamer only sends
   std::unique_ptr<ByteFilter> filter;  // [streamer] and of a handshaker; null: plain bytes
@@ -121,6 +123,10 @@ struct Connection : Source {
   const std::uint64_t accepted_at;
   std::uint64_t received = 0;          // bytes in all
   std::atomic<std::uint64_t> sent{0};  // [streamer] bytes in all; the worker may read it any time
+  // [streamer] Of the requests that were answered and have a kind. The worker may read them any
+  // time.
+  std::atomic<std::uint64_t> requests{0};
+  std::atomic<RequestKind> last_request{RequestKind::count_};  // count_: none yet
   // Somebody has asked that it ends. Its worker says so, and a streamer looks at it.
   std::atomic<bool> has_to_end{false};
 };

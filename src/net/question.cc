@@ -94,6 +94,8 @@ ConnectionList ask_for_connections(const Shared& shared, std::chrono::millisecon
                                   .idle = std::chrono::nanoseconds(seen.idle),
                                   .received = seen.received,
                                   .sent = seen.sent,
+                                  .requests = seen.requests,
+                                  .last_request = name_of(seen.last_request),
                                   .waiting_bytes = seen.waiting_bytes,
                                   .protocol = seen.protocol});
     }

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/latency.h"
 #include "kernel_calls.h"
 #include "net/connection_state.h"
 #include "net/peer.h"
@@ -33,6 +34,8 @@ struct SeenConnection {
   std::uint64_t idle;  // ns
   std::uint64_t received;
   std::uint64_t sent;
+  std::uint64_t requests;
+  RequestKind last_request;
   std::size_t waiting_bytes;
   const char* protocol;
 };

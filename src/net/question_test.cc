@@ -96,6 +96,8 @@ TEST_F(Questions, TellWhatAConnectionHasDone) {
   EXPECT_TRUE(eventually([&] { return info(client).state == "waiting"; }));
   EXPECT_EQ(info(client).received, 20U);
   EXPECT_EQ(info(client).sent, 6U + 3004U);
+  EXPECT_EQ(info(client).requests, 2U);
+  EXPECT_EQ(info(client).last_request, "find");
   EXPECT_EQ(info(client).waiting_bytes, 0U);
   ASSERT_TRUE(client.send(std::string(100'000, 'x')));
   EXPECT_TRUE(eventually([&] { return info(client).received == 100'020; }));
@@ -103,6 +105,11 @@ TEST_F(Questions, TellWhatAConnectionHasDone) {
   EXPECT_TRUE(eventually([&] { return info(client).idle > 200ms; }));
   EXPECT_GE(info(other).age, info(client).idle);
   EXPECT_EQ(info(other).received, 0U);
+  EXPECT_EQ(info(other).requests, 0U);
+  EXPECT_EQ(info(other).last_request, "");
+  ASSERT_TRUE(other.send("hello\nhello\n"));
+  EXPECT_TRUE(eventually([&] { return info(other).requests == 2; }));
+  EXPECT_EQ(info(other).last_request, "insert");
 }
 
 TEST_F(Questions, CloseAConnectionThatWaits) {

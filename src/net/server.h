@@ -94,6 +94,8 @@ struct ConnectionInfo {
   std::chrono::nanoseconds idle{0};  // since it last did something; precise to 0.1 s
   std::uint64_t received = 0;        // bytes in all
   std::uint64_t sent = 0;            // bytes in all
+  std::uint64_t requests = 0;        // that were answered and have a kind (base/latency.h)
+  std::string_view last_request;     // the kind of the last one; empty: none yet
   std::size_t waiting_bytes = 0;     // what it holds of the budget (net/waiting_bytes.h)
   std::string_view protocol;         // of its byte filter, "TLSv1.3" for example; empty: none
 };

@@ -191,6 +191,7 @@ void Streamer::carry(Connection& connection) {
     const std::uint64_t now = kernel::monotonic_now();
     connection.note_blocked(turn, now);
     counters_.latencies.add(turn.answered, now - connection.arrived_at);
+    connection.note_answered(turn.answered);
     // A find that was parked has run, so it no longer waits for a lock that it met before.
     if (turn.next == Next::stream) connection.blocked_since = 0;
     // A find that was parked may meet a lock when it goes on. Then its reply has begun all the

@@ -139,6 +139,7 @@ class LineApplication final : public Application {
     pieces = 0;
     turn.consumed = lf + 1;
     counters_.add(Counter::long_finds);
+    turn.answered.add(RequestKind::find);
     if (turn.next == Next::again) out.append("end\n");
   }
 
@@ -159,6 +160,7 @@ class LineApplication final : public Application {
       }
       if (!run_line(turn, turn.input.substr(turn.consumed, lf - turn.consumed), out)) break;
       ++board_.requests;
+      turn.answered.add(RequestKind::insert);
       --lines_left_;
       turn.consumed = lf + 1;
       if (turn.next == Next::close) break;

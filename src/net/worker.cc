@@ -249,6 +249,8 @@ void Worker::answer(Question& question) {
                       .idle = now_ - std::min(now_, connection.listed_at),
                       .received = connection.received,
                       .sent = connection.sent.load(std::memory_order_relaxed),
+                      .requests = connection.requests.load(std::memory_order_relaxed),
+                      .last_request = connection.last_request.load(std::memory_order_relaxed),
                       .waiting_bytes = connection.share.charged(),
                       .protocol = connection.protocol});
     });

@@ -277,6 +277,7 @@ void Worker::settle(Connection& connection, const Turn& turn) {
   connections_.set_state(connection, Connection::State::waiting, now_);
   connection.next = turn.next;
   connection.note_blocked(turn, now_);
+  connection.note_answered(turn.answered);
   if (turn.consumed != 0) connection.oversized = false;
   try {
     if (turn.input.data() == connection.input.data()) {

@@ -65,7 +65,7 @@ void must(bool holds, const std::string& what) {
 }  // namespace
 
 void FaultyStore::begin_pass(store::PassMode mode, store::Budget& budget) {
-  must(in_pass_, "a pass began in a pass");
+  must(!in_pass_, "a pass began in a pass");
   in_pass_ = true;
   mode_ = mode;
   budget_ = &budget;

@@ -79,6 +79,30 @@ def test_each_connection_is_a_row(server: ServerInstance, sql: Sql) -> None:
     wait_until(lambda: shown(sql) == [], "all have left")
 
 
+def test_what_a_connection_has_asked(server: ServerInstance, sql: Sql) -> None:
+    """A streamer answers the long find. What is no request has no kind."""
+    with Wire(server.hs_port) as wire, Wire(server.hs_port_wr) as writer:
+        told = "SELECT REQUESTS, LAST_REQUEST FROM {} WHERE PEER = '127.0.0.1:{}'"
+
+        def asked(one: Wire) -> tuple[bytes | None, ...]:
+            return sql.row(told.format(TABLE, one.own_port))
+
+        wait_until(lambda: len(shown(sql)) == 2, "both are there")
+        assert asked(wire) == (b"0", b"")
+        for one in (wire, writer):
+            assert one.ask(b"P\t1\tshown\tt\t\tid,v\n") == b"0\t1"
+            assert asked(one) == (b"1", b"open_index")
+        wire.send(10 * b"1\t=\t1\t7\n" + b"x\n")
+        assert wire.lines(11) == 10 * [b"0\t2\t7\t7"] + [b"2\t1\tcmd"]
+        assert asked(wire) == (b"11", b"find")
+        wire.send(b"1\t>\t1\t0\t10000\n")
+        assert len(wire.lines(1)[0]) > 10_000
+        wait_until(lambda: asked(wire) == (b"12", b"find"), "the streamer is done")
+        writer.send(b"1\t+\t2\t0\t5\n1\t=\t1\t0\t1\t0\tD\n")
+        assert writer.lines(2) == [b"0\t1", b"0\t1\t1"]
+        wait_until(lambda: asked(writer) == (b"3", b"find_modify"), "the pass has ended")
+
+
 def test_a_connection_is_closed_by_sql(server: ServerInstance, sql: Sql) -> None:
     with Wire(server.hs_port) as wire, Wire(server.hs_port) as other:
         for one in (wire, other):

@@ -71,7 +71,7 @@ struct World {
     // Each request that is counted is one of its turn's.
     std::vector<std::uint64_t> of_turns = counted_before;
     for (const net::Turn& turn : turns_) {
-      for (std::size_t i = 0; i < of_turns.size(); ++i) of_turns[i] += turn.answered[i];
+      for (std::size_t i = 0; i < of_turns.size(); ++i) of_turns[i] += turn.answered.of_kind[i];
     }
     EXPECT_EQ(of_turns, requests_counted());
     // No two replies share a byte.
