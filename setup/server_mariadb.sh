@@ -21,6 +21,8 @@ list_versions() {
 
 # The packages that hold the rest of the headers, and the library of the server's services.
 header_packages=(libmariadb-dev libmariadbd-dev)
+# Those of libraries that the headers include.
+library_packages=(libssl-dev)
 
 download_source() {
   (cd "$work/source" && apt-get -q source --download-only "mariadb=$1") >>"$log" 2>&1

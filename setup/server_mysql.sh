@@ -22,6 +22,8 @@ list_versions() {
 
 # The package that holds the rest of the headers, and the library of the server's services.
 header_packages=(libmysqlclient-dev)
+# Those of libraries that the headers include.
+library_packages=(libssl-dev zlib1g-dev)
 
 download_source() {
   (cd "$work/source" && apt-get -q download "mysql-source=$1") >>"$log" 2>&1

@@ -68,7 +68,7 @@ get_headers() {
   prepare_apt
   list_versions | grep -qxF "$version" || die "Debian $release has no headers of $kind $version"
   download_source "$version" || die "the source of $kind $version cannot be downloaded"
-  (cd "$apt/cache/archives" && apt-get -q download "${header_packages[@]/%/=$version}" libssl-dev) ||
+  (cd "$apt/cache/archives" && apt-get -q download "${header_packages[@]/%/=$version}" "${library_packages[@]}") ||
     die "the development packages of $kind $version cannot be downloaded"
   unpack_packages
   unpack_headers
