@@ -23,7 +23,7 @@ help:
 	@echo "make install   put the plugin into this machine's own server"
 	@echo "make uninstall takes it away again"
 	@echo "make deb       build a Debian package, which builds the plugin again when the server is upgraded"
-	@echo "make test-deb  install, upgrade, remove and purge that package in clean Debian 12 and 13 trees (4 minutes or more)"
+	@echo "make test-deb  install, upgrade, remove and purge that package in clean trees of Debian 12, 13 and sid (10 minutes or more)"
 	@echo "SERVER=NAME    mariadb-10.11 (the default), mariadb-11.8 or mysql-9.7"
 
 run:

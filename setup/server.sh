@@ -79,7 +79,7 @@ free_mb=$(df --output=avail -m "$var/servers/" | tail -n 1)
   die "the disk of var/servers has $((free_mb)) MB free, and getting $name takes $needed_mb MB"
 
 started=$SECONDS
-say "getting $name and its headers: a download of about 200 MB, 600 MB on the disk in the end (about a minute, once)"
+say "getting $name and its headers: a download of about $download_mb MB, 600 MB on the disk in the end (about a minute, once)"
 prepare_apt
 version=
 while read -r candidate; do

@@ -3,6 +3,7 @@
 # shellcheck disable=SC2034,SC2154  # variables shared with the script that sources this one
 
 programs=(mariadbd mariadb mariadb-dump mariadb-binlog mariadb-admin mariadb-check my_print_defaults)
+download_mb=200
 # The server's function whose code contains sizeof(THD).
 create_thd=_Z10create_thdv
 # The statements that load and unload the library with all its plugins.

@@ -3,6 +3,7 @@
 # shellcheck disable=SC2034,SC2154  # variables shared with the script that sources this one
 
 programs=(mysqld mysql mysqldump mysqlbinlog mysqladmin mysqlcheck my_print_defaults)
+download_mb=500
 # The server's function whose code contains sizeof(THD).
 create_thd=_Z10create_thdbbbjj
 # The statements that load and unload the plugin.

@@ -40,7 +40,8 @@ start() {
     # shellcheck disable=SC2086  # a command with its arguments
     "${clean[@]}" $command </dev/null || [[ $prefix == *-* ]] || { echo "ExecStartPre=$line failed" && return 1; }
   done < <(values ExecStartPre)
-  ulimit -n "$(values LimitNOFILE)"
+  # A machine may allow less.
+  ulimit -n "$(values LimitNOFILE | tail -n 1)" 2>/dev/null || true
   command=$(values ExecStart)
   # shellcheck disable=SC2046,SC2086  # a command with its arguments
   "${clean[@]}" $(values Environment) start-stop-daemon --start --background --notify-await --notify-timeout 120 \
@@ -59,7 +60,8 @@ case $action in
   stop) stop ;;
   restart) stop && start ;;
   status | is-active) active ;;
-  is-enabled) compgen -G "/etc/systemd/system/*.wants/$service.service" >/dev/null && echo enabled ;;
+  # Debian enables every service that is installed.
+  is-enabled) [[ -e /usr/lib/systemd/system/$service.service ]] && echo enabled ;;
   daemon-reload)
     for loaded in /run/systemd/loaded/*; do
       service=${loaded##*/}
