@@ -64,10 +64,11 @@ test_in() (
   make_tree "$release" "$tree"
   cp "$package" "$tree/root/handlersocket2.deb"
   cp -r tests/package "$tree/root/"
-  # The mounts and the processes end with the command.
+  # The mounts and the processes end with the command. No package may change the machine's kernel settings.
   # shellcheck disable=SC2016  # the inner shell's variable
   timeout --kill-after=10 1800 unshare --mount --pid --fork --kill-child --propagation private bash -c '
-    mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
+    mount -t proc proc "$0/proc" && mount --bind "$0/proc/sys" "$0/proc/sys" &&
+      mount -o remount,bind,ro "$0/proc/sys" && mount --rbind /dev "$0/dev" &&
       exec env -i HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin \
         chroot "$0" bash /root/package/inside.sh "$1"' "$tree" "$kind" </dev/null
 )
