@@ -25,6 +25,28 @@ from soak.tables import DATABASE, Table
 CONNECTIONS = ("performance_schema" if ON_MYSQL else "information_schema") + (
     ".handlersocket_connections"
 )
+# What the server counts, if it is told to. Only MariaDB has the second group.
+STATISTICS = [
+    "UPDATE performance_schema.setup_instruments SET enabled = '{yes}', timed = '{yes}'"
+    " WHERE name LIKE 'wait/io/table/%' OR name LIKE 'wait/lock/metadata/%'",
+    "UPDATE performance_schema.setup_consumers SET enabled = '{yes}' WHERE name LIKE '%waits%'",
+    "UPDATE performance_schema.threads SET instrumented = '{yes}'"
+    " WHERE processlist_user = 'handlersocket'",
+    "TRUNCATE TABLE performance_schema.table_io_waits_summary_by_index_usage",
+    "SELECT * FROM performance_schema.table_io_waits_summary_by_table",
+    "SELECT * FROM performance_schema.events_waits_current",
+    "SELECT * FROM performance_schema.threads",
+    "SELECT * FROM performance_schema.metadata_locks",
+]
+STATISTICS_OF_MARIADB = [
+    *2 * ["SET GLOBAL userstat = {on}"],
+    "FLUSH USER_STATISTICS",
+    "FLUSH CLIENT_STATISTICS",
+    "FLUSH TABLE_STATISTICS",
+    "SELECT * FROM information_schema.user_statistics",
+    "SELECT * FROM information_schema.client_statistics",
+    "SELECT * FROM information_schema.table_statistics",
+]
 NO_SUCH_THREAD = 1094
 LOCK_WAIT_TIMEOUT = 1205
 
@@ -59,6 +81,8 @@ class Disturber:
             self._actions += [(self._attack, 2)]
         if "accounts" in features:
             self._actions += [(self._take_right, 4), (self._storm, 1), (self._accounts, 1)]
+        if "statistics" in features:
+            self._actions += [(self._statistics, 2)]
 
     def run(self) -> None:
         while self._shared.phase != Phase.STOP:
@@ -252,6 +276,13 @@ class Disturber:
             f"GRANT PROCESS ON *.* TO {account(owner)}",
             "DROP USER passing",
         )
+
+    def _statistics(self, sql: Sql) -> None:
+        self._tally["statistics"] += 1
+        choice = STATISTICS if ON_MYSQL else STATISTICS + STATISTICS_OF_MARIADB
+        for statement in self._rng.sample(choice, 3):
+            is_on = self._rng.random() < 0.7
+            sql.rows(statement.format(yes="YES" if is_on else "NO", on="ON" if is_on else "OFF"))
 
     def _storm(self, _sql: Sql) -> None:
         """Clients that log in, rightly or wrongly, and leave at any time."""

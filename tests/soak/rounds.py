@@ -40,6 +40,7 @@ SERVER_SETTINGS: dict[str, str | int | None] = {
     "binlog_format": "ROW",
     "sync_binlog": 1,
     "innodb_flush_log_at_trx_commit": 1,
+    "performance_schema": "ON",
     "handlersocket_threads": 3,
     "handlersocket_lock_wait_timeout": LOCK_WAIT_TIMEOUT,
 }
