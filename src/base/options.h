@@ -127,10 +127,11 @@ inline constexpr std::array option_table{
                  "Permissions of the Unix sockets, octal; who may write may connect"),
     detail::text(Option::socket_group, "socket_group", "",
                  "Group of the Unix sockets; empty: the server's own"),
-    detail::number(Option::threads, "threads", 0, 0, 3000,
-                   "Worker threads that serve the read port; 0: one for each core, at most 16"),
-    detail::number(Option::threads_wr, "threads_wr", 1, 1, 3000,
-                   "Worker threads that serve the write port"),
+    detail::live_number(
+        Option::threads, "threads", 0, 0, 3000,
+        "Worker threads that serve the read port; 0: one for each core, at most 16"),
+    detail::live_number(Option::threads_wr, "threads_wr", 1, 1, 3000,
+                        "Worker threads that serve the write port"),
     detail::live_number(Option::timeout, "timeout", 300, 0, 86400,
                         "Seconds after which a connection that does nothing is closed; 0: never"),
     detail::live_number(

@@ -92,6 +92,48 @@ def test_off_closes_everything_and_on_opens_it(own_server: ServerInstance, sql: 
     assert said.count("for reading and writing") == 5
 
 
+def workers(sql: Sql, kind: str) -> int:
+    return sql.number(
+        "SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'handlersocket'"
+        f" AND state LIKE '%{kind}, %'"
+    )
+
+
+def await_workers(sql: Sql, kind: str, count: int) -> None:
+    wait_until(lambda: workers(sql, kind) == count, f"there are {count} of the kind {kind}")
+
+
+def test_the_number_of_workers_changes_with_the_ports(own_server: ServerInstance, sql: Sql) -> None:
+    before = sql.number("SELECT @@GLOBAL.handlersocket_threads"), workers(sql, "reader")
+    assert before[0] == before[1] > 0
+    try:
+        for readers, writers in ((5, 3), (2, 1)):
+            was = workers(sql, "reader")
+            sql.run(f"SET GLOBAL handlersocket_threads = {readers}")
+            sql.run(f"SET GLOBAL handlersocket_threads_wr = {writers}")
+            assert workers(sql, "reader") == was
+            switch(sql, "OFF")
+            switch(sql, "ON")
+            await_workers(sql, "reader", readers)
+            await_workers(sql, "writer", writers)
+            assert f"for reading, with {readers} workers" in own_server.log_text()
+            with ExitStack() as stack:
+                wires = [stack.enter_context(Wire(own_server.hs_port)) for _ in range(20)]
+                for wire in wires:
+                    assert wire.ask(OPEN + b"1\t=\t1\t7\n") == b"0\t1"
+                    assert wire.lines(1) == [b"0\t2\t7\t7"]
+        # One for each core, also if that is said while the ports are closed.
+        switch(sql, "OFF")
+        sql.run("SET GLOBAL handlersocket_threads = 0")
+        suitable = sql.number("SELECT @@GLOBAL.handlersocket_threads")
+        assert 1 <= suitable <= 16
+        switch(sql, "ON")
+        await_workers(sql, "reader", suitable)
+    finally:
+        sql.run(f"SET GLOBAL handlersocket_threads = {before[0]}")
+        sql.run("SET GLOBAL handlersocket_threads_wr = 1")
+
+
 def test_a_request_under_way_is_answered(own_server: ServerInstance, sql: Sql) -> None:
     """It takes a while, but not long."""
     with Wire(own_server.hs_port_wr) as wire:

@@ -34,7 +34,8 @@ LIVE = {
     "row_wait",
     "verbose",
 }
-LIVE_OTHERS = {"enabled", "anonymous_account", "secret_account"}  # see test_enabled.py
+# See test_enabled.py.
+LIVE_OTHERS = {"enabled", "anonymous_account", "secret_account", "threads", "threads_wr"}
 OPEN = b"P\t1\tlive\tt\tPRIMARY\tid,v\n"
 MIB = 1 << 20
 COMING_AND_GOING = 6.0

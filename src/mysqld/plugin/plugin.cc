@@ -187,6 +187,7 @@ bool are_ports_on() { return is_on; }
 void change_setting(unsigned long long& number, unsigned long long value) {
   const std::lock_guard lock(settings_mutex);
   number = value;
+  fit_threads_to_cores();
   if (!is_running) return;
   try {
     fit_connections_to_descriptors();
