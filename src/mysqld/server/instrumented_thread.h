@@ -2,9 +2,8 @@
 //
 // Then it counts what the thread does with tables, files and locks, as for a thread of the server.
 // Each worker has one for its life, and a log-in thread another one for each log-in: its end makes
-// the thread again what it was before. It does nothing if the performance schema is off. It must end
-// on the thread that made it, in the opposite order of making, and the THD outlives it or is the
-// last to be told of it.
+// the thread again what it was before. It does nothing if the performance schema is off. It ends on
+// the thread that made it, after its THD. Of two on one thread, the later one ends first.
 #pragma once
 
 #include <cstdint>
