@@ -13,13 +13,14 @@ void WrongTries::add(std::uint32_t address, std::uint64_t from, std::uint64_t no
   const std::uint64_t cost = second / most_a_second_;
   std::multiset<std::uint64_t>& begins = begins_[address];
   begins.insert(from);
-  std::uint64_t count = 0;
-  for (auto begin = begins.rbegin(); begin != begins.rend(); ++begin) {
-    ++count;
-    if (count * cost <= second + (now - *begin)) continue;
-    World::current().fail(std::to_string(count) + " wrong tries of one address in " +
-                          std::to_string(now - *begin) + " ns, and " +
-                          std::to_string(most_a_second_) + " a second are allowed");
+  std::uint64_t count = begins.size();
+  for (const std::uint64_t begin : begins) {
+    if (count * cost > second + (now - begin)) {
+      World::current().fail(std::to_string(count) + " wrong tries of one address in " +
+                            std::to_string(now - begin) + " ns, and " +
+                            std::to_string(most_a_second_) + " a second are allowed");
+    }
+    --count;
   }
 }
 

@@ -63,11 +63,11 @@ def test_userstat(own_server: ServerInstance, sql: Sql) -> None:
             return int(read or 0) >= 70 and changed == b"21"
 
         wait_until(has_all, "the tables have been given back")
-        used = sql.number(
-            "SELECT rows_read FROM information_schema.index_statistics"
+        used = (
+            "SELECT COALESCE(SUM(rows_read), 0) FROM information_schema.index_statistics"
             " WHERE table_schema = 'counted' AND table_name = 't' AND index_name = 'PRIMARY'"
         )
-        assert used >= 70
+        wait_until(lambda: sql.number(used) >= 70, "the indexes have been given back")
     finally:
         sql.run("SET GLOBAL userstat = OFF")
 
@@ -166,6 +166,47 @@ def test_accounts_that_share_passes_are_counted_apart(own_server: ServerInstance
     sql.run(*(f"DROP USER {user}@localhost" for user in finds))
 
 
+@pytest.mark.skipif(ON_MYSQL, reason="only MariaDB has userstat")
+@pytest.mark.usefixtures("userstat")
+def test_strangers_add_no_rows(own_server: ServerInstance, sql: Sql) -> None:
+    with Wire(own_server.hs_port) as wire:
+        assert wire.ask(b"A\t2\tnobody\tx\n") == b"1\t1\t1045"
+    assert statistics_of(sql, "user", "nobody") is None
+
+
+@pytest.mark.skipif(ON_MYSQL, reason="only MariaDB has userstat")
+@pytest.mark.usefixtures("userstat")
+def test_a_request_that_is_tried_again_is_counted_once(
+    own_server: ServerInstance, sql: Sql
+) -> None:
+    """A write that waits for a row, and a find that its worker hands over to a streamer."""
+    sql.run(
+        "INSERT INTO t SELECT seq, seq FROM seq_1_to_20000",
+        "CREATE OR REPLACE USER ann@localhost IDENTIFIED BY 'x'",
+        "GRANT ALL ON counted.* TO ann@localhost",
+    )
+    with Wire(own_server.hs_port_wr) as writer, Wire(own_server.hs_port) as reader:
+        for wire in (writer, reader):
+            assert wire.ask(b"A\t2\tann\tx\n") == b"0\t1"
+            assert wire.ask(OPEN) == b"0\t1"
+        sql.run("BEGIN", "UPDATE t SET v = 0 WHERE id = 7")
+        writer.send(b"1\t=\t1\t7\t1\t0\tU\t7\t1\n")
+        wait_until(
+            lambda: sql.status("handlersocket_requests_blocked") > 0, "the write waits for the row"
+        )
+        sql.run("ROLLBACK")
+        assert writer.lines(1) == [b"0\t1\t1"]
+        reader.send(b"1\t>\t1\t0\t20000\n")
+        assert len(reader.lines(1)[0]) > 100_000
+
+        def counted() -> tuple[int, ...]:
+            now = statistics_of(sql, "user", "ann")
+            return () if now is None else (now.selects, now.updates, now.sent)
+
+        wait_until(lambda: counted() == (1, 1, 20_000), "the passes have ended")
+    sql.run("DROP USER ann@localhost")
+
+
 @pytest.fixture
 def counting(sql: Sql) -> Iterator[None]:
     """Statements of SQL are counted, which MariaDB does only if it is told to."""
@@ -234,7 +275,7 @@ def test_each_index_of_a_pipeline_is_counted_by_itself(
 
 @pytest.mark.usefixtures("counting")
 def test_waits_of_requests_are_told_as_events(own_server: ServerInstance, sql: Sql) -> None:
-    """More tables in a pass than the performance schema can follow at once do no harm."""
+    """A pass reads more tables than the performance schema can follow events at once."""
     consumers = (
         "UPDATE performance_schema.setup_consumers SET enabled = '{}'"
         " WHERE name LIKE 'events_waits%'"
@@ -243,6 +284,12 @@ def test_waits_of_requests_are_told_as_events(own_server: ServerInstance, sql: S
     sql.run(*(f"CREATE TABLE {name} (id INT PRIMARY KEY, v INT)" for name in names))
     sql.run(*(f"INSERT INTO {name} VALUES (7, 1)" for name in names))
     sql.run(consumers.format("YES"))
+    lost = sql.status("performance_schema_locker_lost")
+    before = {name: counted_in(sql, name, "count_fetch") for name in names}
+
+    def counted() -> set[int]:
+        return {counted_in(sql, name, "count_fetch") - before[name] for name in names}
+
     try:
         with Wire(own_server.hs_port) as wire:
             for number, name in enumerate(names):
@@ -251,6 +298,8 @@ def test_waits_of_requests_are_told_as_events(own_server: ServerInstance, sql: S
             finds = b"".join(b"%d\t=\t1\t7\n" % number for number in range(20))
             wire.send(50 * finds)
             assert wire.lines(1000) == 1000 * [b"0\t2\t7\t1"]
+        wait_until(lambda: counted() == {50}, "the tables have been given back")
+        assert sql.status("performance_schema_locker_lost") == lost
         threads = (
             "SELECT COUNT(*) FROM performance_schema.events_waits_history JOIN"
             " performance_schema.threads USING (thread_id)"
@@ -259,6 +308,46 @@ def test_waits_of_requests_are_told_as_events(own_server: ServerInstance, sql: S
         wait_until(lambda: sql.number(threads) > 0, "the history has them")
     finally:
         sql.run(consumers.format("NO"))
+
+
+@pytest.mark.skipif(not ON_MYSQL, reason="only MySQL counts memory by default")
+def test_the_memory_of_log_ins_is_not_counted_for_the_threads(
+    own_server: ServerInstance, sql: Sql
+) -> None:
+    sql.run("CREATE USER IF NOT EXISTS ann@localhost IDENTIFIED BY 'x'")
+    used = (
+        "SELECT COALESCE(SUM(current_number_of_bytes_used), 0) FROM"
+        " performance_schema.memory_summary_by_user_by_event_name WHERE user = 'handlersocket'"
+    )
+
+    def log_in(times: int) -> None:
+        for _ in range(times):
+            with Wire(own_server.hs_port) as wire:
+                assert wire.ask(b"A\t2\tann\tx\n") == b"0\t1"
+
+    log_in(20)
+    before = sql.number(used)
+    log_in(100)
+    assert sql.number(used) - before < 200_000
+    sql.run("DROP USER ann@localhost")
+
+
+@pytest.mark.skipif(not ON_MYSQL, reason="MariaDB's workers have no such states")
+def test_an_idle_worker_is_shown_as_idle(own_server: ServerInstance, sql: Sql) -> None:
+    sql.run(
+        "CREATE TABLE noted (id INT PRIMARY KEY)",
+        "CREATE TRIGGER note AFTER INSERT ON t FOR EACH ROW INSERT INTO noted VALUES (NEW.id)",
+    )
+    with Wire(own_server.hs_port_wr) as wire:
+        assert wire.ask(OPEN) == b"0\t1"
+        assert wire.ask(b"1\t+\t2\t8\t0\n") == b"0\t1"
+        busy = (
+            "SELECT COUNT(*) FROM performance_schema.processlist WHERE user = 'handlersocket'"
+            " AND (state <> '' OR info IS NOT NULL)"
+        )
+        wait_until(lambda: sql.number(busy) == 0, "the worker is idle")
+    names = "SELECT DISTINCT user FROM performance_schema.processlist WHERE user LIKE '{}'"
+    assert sql.rows(names.format("handlersocket")) == [(b"handlersocket",)]
 
 
 def test_the_performance_schema_knows_the_threads(own_server: ServerInstance, sql: Sql) -> None:

@@ -16,12 +16,17 @@ constexpr std::size_t slots_before_sweep = 1024;
 }  // namespace
 
 void OpenTable::begin_counting() {
+  if (events->open == LongEvents::most) return;
+  ++events->open;
   table->file->start_psi_batch_mode();
   counts_rows = true;
 }
 
 void OpenTable::end_index() {
-  if (std::exchange(counts_rows, false)) table->file->end_psi_batch_mode();
+  if (std::exchange(counts_rows, false)) {
+    table->file->end_psi_batch_mode();
+    --events->open;
+  }
   server::end_keyread(*table);
   table->file->ha_index_or_rnd_end();
 }
@@ -46,6 +51,7 @@ std::shared_ptr<TableSlot> OpenTables::slot(std::string_view database, std::stri
     slot = std::make_shared<TableSlot>();
     slot->database = database;
     slot->name = name;
+    slot->reader.events = slot->writer.events = &events_;
     known = slot;
   }
   return slot;

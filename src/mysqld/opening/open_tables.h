@@ -24,6 +24,13 @@
 
 namespace hs::mysqld {
 
+// So many tables of a worker are read as one event each, see OpenTable::begin_counting(). The
+// performance schema can follow five events of a thread at once, and a read may wait for a file.
+struct LongEvents {
+  static constexpr unsigned most = 3;
+  unsigned open = 0;
+};
+
 // One TABLE of the server and what this worker has set up on it.
 struct OpenTable {
   TABLE* table = nullptr;
@@ -39,7 +46,8 @@ struct OpenTable {
   bool statement_begun = false;  // a writer: external_lock has begun the statement
   // a writer: everything that a write changes can be rolled back, also what triggers change
   bool can_undo = false;
-  bool counts_rows = false;  // see begin_counting()
+  LongEvents* events = nullptr;  // of its worker
+  bool counts_rows = false;      // see begin_counting()
   std::unique_ptr<server::TableRequest> request;
 
   // The performance schema takes the rows that finds read until end_index() for one event, as it
@@ -97,6 +105,7 @@ class OpenTables {
   THD* thd_;
   const bool waits_for_rows_;
   CounterBlock& counters_;
+  LongEvents events_;
   std::map<std::pair<std::string, std::string>, std::weak_ptr<TableSlot>> slots_;
   std::size_t sweep_at_;
   std::vector<std::shared_ptr<TableSlot>> open_;  // kept until they are closed

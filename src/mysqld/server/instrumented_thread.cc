@@ -24,14 +24,19 @@ PSI_thread_key key_of(InstrumentedThread::Kind kind) {
 
 }  // namespace
 
-InstrumentedThread::InstrumentedThread(Kind kind, THD* thd)
-    : before_(PSI_THREAD_CALL(get_thread)()) {
-  PSI_thread* const made = new_thread(key_of(kind), thd);
+InstrumentedThread::InstrumentedThread(Kind kind)
+    : kind_(kind), before_(PSI_THREAD_CALL(get_thread)()) {
+  PSI_thread* const made = new_thread(key_of(kind));
   PSI_THREAD_CALL(set_thread_os_id)(made);
   PSI_THREAD_CALL(set_thread)(made);
-  thd->set_psi(made);
+}
+
+void InstrumentedThread::take(THD* thd) {
+  PSI_thread* const mine = PSI_THREAD_CALL(get_thread)();
+  PSI_THREAD_CALL(set_thread_id)(mine, thd_get_thread_id(thd));
+  thd->set_psi(mine);
   // A log-in gets the account of its client by the server's own code.
-  if (kind == Kind::worker)
+  if (kind_ == Kind::worker)
     PSI_THREAD_CALL(set_thread_account)(user.data(), static_cast<int>(user.size()), "", 0);
 }
 

@@ -20,13 +20,17 @@ class InstrumentedThread {
  public:
   enum class Kind : std::uint8_t { worker, log_in };
 
-  InstrumentedThread(Kind kind, THD* thd);
+  explicit InstrumentedThread(Kind kind);
   ~InstrumentedThread();
   InstrumentedThread(const InstrumentedThread&) = delete;
   InstrumentedThread& operator=(const InstrumentedThread&) = delete;
 
+  // Called once. The THD was made while this existed, so that its memory is counted for it.
+  void take(THD* thd);
+
  private:
-  PSI_thread* before_;
+  const Kind kind_;
+  PSI_thread* const before_;
 };
 
 }  // namespace hs::mysqld::server

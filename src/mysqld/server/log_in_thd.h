@@ -40,8 +40,8 @@ class LogInThd {
 
  private:
   THD* const before_;
-  THD* const thd_;
   std::optional<InstrumentedThread> instrumented_;
+  THD* const thd_;
   bool is_let_in_ = false;
   bool is_taken_ = false;
 };

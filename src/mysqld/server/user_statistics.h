@@ -36,10 +36,11 @@ class UserStatistics {
     const LoggedIn* logged_in = nullptr;  // null: an account that has only these names
     std::string_view user;
     std::string_view host;
-    bool writes = false;
   };
   // What the THD does from now on is done for this request. Only while it is on.
   void begin(const Request& request);
+  // The request that has begun last was answered. Only while it is on.
+  void answered(bool writes);
   // Only while it is on.
   void end_pass();
 

@@ -252,11 +252,17 @@ Status TableStore::tell_of_access(const store::IndexUse& use, TABLE& table, Purp
   return status;
 }
 
-void TableStore::count_for(const store::Caller& caller, bool writes) {
+void TableStore::count_for(const store::Caller& caller) {
   if (caller.may_do_everything()) return;
   const auto& account = static_cast<const Account&>(caller);
-  statistics_.begin(
-      {account.number(), account.logged_in(), account.user(), account.host(), writes});
+  statistics_.begin({account.number(), account.logged_in(), account.user(), account.host()});
+}
+
+// A request that is put off begins again later.
+Outcome TableStore::counted(Outcome outcome, bool writes) {
+  if (statistics_.is_on() && outcome.answered()) [[unlikely]]
+    statistics_.answered(writes);
+  return outcome;
 }
 
 Outcome TableStore::open_for_reading(IndexPlan& plan, OpenTable*& opened) {
@@ -303,7 +309,7 @@ Outcome TableStore::find(store::IndexUse& use, const store::Selection& selection
     if (const Outcome now = may(use, check); !now.ok()) return now;
   }
   if (statistics_.is_on()) [[unlikely]]
-    count_for(use.caller(), false);
+    count_for(use.caller());
   if (server::audits_tables()) [[unlikely]] {
     if (const Status told = tell_of_access(use, *opened->table, Purpose::read); !told.ok())
       return told;
@@ -317,12 +323,7 @@ Outcome TableStore::find(store::IndexUse& use, const store::Selection& selection
                              : go_on(plan, *opened, selection, *sink);
   if (!started.ok()) return started;
   if (sink != nullptr) scan_.allow(steps_between_looks);
-  return answer_rows(use, *opened, out, sink);
-}
-
-void TableStore::count_answered(std::uint64_t rows) {
-  counters_.add(Counter::rows_read, rows);
-  server::count_sent_rows(host_.thd(), rows);
+  return counted(answer_rows(use, *opened, out, sink), false);
 }
 
 Status TableStore::go_on(const IndexPlan& plan, OpenTable& opened,
@@ -342,7 +343,8 @@ Outcome TableStore::answer_rows(const store::IndexUse& use, OpenTable& opened, B
   const bool can_park = static_cast<const IndexPlan&>(use.index()).position_parts() != 0;
   std::uint64_t rows = 0;
   const auto park = [&] {
-    count_answered(rows);
+    counters_.add(Counter::rows_read, rows);
+    server::count_sent_rows(host_.thd(), rows);
     sink->position = scan_.position();
     sink->position->reply_begun = !begins || rows != 0;
     return Verdict::parked;
@@ -376,13 +378,15 @@ Outcome TableStore::answer_rows(const store::IndexUse& use, OpenTable& opened, B
       if (flushed == store::Sink::Flushed::stalled) return park();
     }
   }
-  count_answered(rows);
-  if (error == 0 || error == IndexScan::gave_up) {
-    if (sink == nullptr) {
-      out.truncate(begin);
-      return Verdict::oversized;
-    }
-  } else if (!IndexScan::is_end(error)) {
+  counters_.add(Counter::rows_read, rows);
+  const bool is_unfinished = error == 0 || error == IndexScan::gave_up;
+  if (is_unfinished && sink == nullptr) {
+    out.truncate(begin);
+    return Verdict::oversized;
+  }
+  server::count_sent_rows(host_.thd(), rows);
+  if (is_unfinished) return {};
+  if (!IndexScan::is_end(error)) {
     if (sink == nullptr || rows == 0) out.truncate(begin);
     const Status status = writer_.failure(error);
     host_.thd()->clear_error();

@@ -76,7 +76,9 @@ class TableStore final : public store::Store {
   // refuse it.
   Status tell_of_access(const store::IndexUse& use, TABLE& table, Purpose purpose);
   // Tells the server's statistics that what follows is done for the caller.
-  void count_for(const store::Caller& caller, bool writes);
+  void count_for(const store::Caller& caller);
+  // Tells them how the request has ended for which that was said.
+  store::Outcome counted(store::Outcome outcome, bool writes);
   // Whether the caller may make a request, which `check` compares with the permissions.
   template <class Check>
   store::Outcome may(const store::IndexUse& use, Check check) {
@@ -100,7 +102,6 @@ class TableStore final : public store::Store {
   store::Outcome may_open(const store::Caller& caller, const std::string& database,
                           const std::string& table);
   store::Outcome commit_pass();
-  void count_answered(std::uint64_t rows);
   void sweep_plans();
   const char* what_it_does() const;
   void begin_work();

@@ -87,7 +87,7 @@ Outcome TableStore::run_write(const store::IndexUse& use, Purpose purpose, SetUp
   begin_work();
   begin_transaction();
   if (statistics_.is_on()) [[unlikely]]
-    count_for(use.caller(), true);
+    count_for(use.caller());
   if (server::forbids_writes(is_exempt_)) return read_only;
   if (transaction_.refusal() != 0) [[unlikely]]
     return Status::server(transaction_.refusal());
@@ -246,7 +246,7 @@ Outcome TableStore::insert(store::IndexUse& use, const store::Insert& row,
     counters_.add(Counter::rows_changed);
     return {};
   };
-  return run_write(use, Purpose::insert, set_up, is_one_row, execute);
+  return counted(run_write(use, Purpose::insert, set_up, is_one_row, execute), true);
 }
 
 Outcome TableStore::modify(store::IndexUse& use, const store::Selection& selection,
@@ -276,7 +276,8 @@ Outcome TableStore::modify(store::IndexUse& use, const store::Selection& selecti
   const Modification work{use, selection, change, out, changed};
   const auto execute = [&](OpenTable& opened) { return modify_rows(work, opened); };
   const std::size_t begin = out.size();
-  const Outcome outcome = run_write(use, purpose_of(change), set_up, is_one_row, execute);
+  const Outcome outcome =
+      counted(run_write(use, purpose_of(change), set_up, is_one_row, execute), true);
   if (!outcome.ok()) out.truncate(begin);
   return outcome;
 }

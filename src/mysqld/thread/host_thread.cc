@@ -35,9 +35,10 @@ std::unique_ptr<HostThread> HostThread::attach(const HostThreadConfig& config) {
   if (my_thread_init()) throw std::runtime_error("the server has no memory for its thread");
   std::unique_ptr<HostThread> host(new HostThread);
   host->config_ = config;
+  host->instrumented_.emplace(server::InstrumentedThread::Kind::worker);
   THD* const thd = server::make_worker_thd();
   host->thd_ = thd;
-  host->instrumented_.emplace(server::InstrumentedThread::Kind::worker, thd);
+  host->instrumented_->take(thd);
   host->show_idle();
   server::read_repeatably(thd);
   thd->variables.binlog_format = BINLOG_FORMAT_ROW;

@@ -8,7 +8,9 @@ constexpr int row_locked_error() { return HA_ERR_LOCK_WAIT_TIMEOUT; }
 constexpr std::uint32_t shortest_row_wait_s() { return 0; }
 
 inline std::uint32_t raised_error(const THD* thd) {
-  return thd->is_error() ? thd->get_stmt_da()->sql_errno() : 0;
+  const std::uint32_t number = thd->is_error() ? thd->get_stmt_da()->sql_errno() : 0;
+  // A worker's connection goes on after a KILL.
+  return number == ER_CONNECTION_KILLED ? ER_QUERY_INTERRUPTED : number;
 }
 
 inline bool forbids_writes(bool is_exempt) { return opt_readonly && !is_exempt; }
@@ -19,8 +21,8 @@ inline bool is_killed(const THD* thd) { return thd->killed != NOT_KILLED; }
 inline PSI_thread_info thread_class(const char* name, const char* /*name_for_system*/) {
   return {nullptr, name, 0};
 }
-inline PSI_thread* new_thread(PSI_thread_key kind, const THD* thd) {
-  return PSI_THREAD_CALL(new_thread)(kind, thd, thd->thread_id);
+inline PSI_thread* new_thread(PSI_thread_key kind) {
+  return PSI_THREAD_CALL(new_thread)(kind, nullptr, 0);
 }
 
 inline void count_sent_rows(THD* thd, std::uint64_t rows) {

@@ -90,8 +90,10 @@ void keep_open(Vio& vio) {
 // performance_schema counts accounts, users and hosts by the server's threads, so a log-in looks
 // like one.
 LogInThd::LogInThd(const Client& client, Vio* vio)
-    : before_(current_thd), thd_(new THD(next_thread_id())) {
-  instrumented_.emplace(InstrumentedThread::Kind::log_in, thd_);
+    : before_(current_thd),
+      instrumented_(InstrumentedThread::Kind::log_in),
+      thd_(new THD(next_thread_id())) {
+  instrumented_->take(thd_);
   thd_->thread_stack = reinterpret_cast<char*>(this);
   thd_->store_globals();
   my_net_init(&thd_->net, vio, thd_, MYF(MY_THREAD_SPECIFIC));
@@ -103,9 +105,12 @@ LogInThd::LogInThd(const Client& client, Vio* vio)
 LogInThd::~LogInThd() {
   // The audit trail has been told that it began, also if it was refused after the password.
   if (!is_taken_) mysql_audit_notify_connection_disconnect(thd_, 0);
-  end_connection(thd_);
-  // A refused log-in is counted as when the session of a refused client ends.
-  if (!is_taken_ && thd_->userstat_running) update_global_user_stats(thd_, true, time(nullptr));
+  // As in the server: a client that was not let in has no connection that could end.
+  if (is_let_in_) end_connection(thd_);
+  // A refused log-in is counted as when the session of a refused client ends. So it adds no row for
+  // a stranger.
+  if (!is_taken_ && thd_->userstat_running)
+    update_global_user_stats(thd_, is_let_in_, time(nullptr));
   mysql_audit_release(thd_);
   // Not sooner: the statistics of users name the account at its end.
   if (is_taken_) thd_->main_security_ctx.init();

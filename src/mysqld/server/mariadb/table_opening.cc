@@ -93,7 +93,16 @@ bool needs_other_tables(const TABLE& table) {
 
 bool is_own_servable_engine(const TABLE& table) { return is_served(*table.file->partition_ht()); }
 
+// The lock keeps the definition as it is while it is read: without it, the server would keep what a
+// statement is just replacing. It goes with the pass.
 bool may_be_servable(THD* thd, TableRequest& request) {
+  MDL_request definition;
+  MDL_REQUEST_INIT(&definition, MDL_key::TABLE, request.db.str, request.table_name.str, MDL_SHARED,
+                   MDL_TRANSACTION);
+  if (thd->mdl_context.acquire_lock(&definition, thd->variables.lock_wait_timeout)) {
+    thd->clear_error();
+    return true;  // to open the table will say why it has to wait
+  }
   TABLE_SHARE* const share = tdc_acquire_share(thd, &request, GTS_TABLE);
   if (share == nullptr) {
     thd->clear_error();
@@ -107,6 +116,7 @@ bool may_be_servable(THD* thd, TableRequest& request) {
   tdc_release_share(share);
   return may_be;
 }
+
 bool is_servable_kind(const TABLE& table) {
 #if MYSQL_VERSION_ID >= 110400
   if (table.s->table_category == TABLE_CATEGORY_MYSQL) return true;
@@ -115,9 +125,7 @@ bool is_servable_kind(const TABLE& table) {
          table.s->table_category == TABLE_CATEGORY_SYSTEM;
 }
 
-OpenFailure own_open_failure(std::uint32_t error) {
-  return error == ER_CONNECTION_KILLED ? OpenFailure::killed : OpenFailure::refused;
-}
+OpenFailure own_open_failure(std::uint32_t /*error*/) { return OpenFailure::refused; }
 
 bool is_refused_beside_others(Status /*status*/) { return false; }
 

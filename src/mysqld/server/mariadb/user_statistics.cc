@@ -110,8 +110,9 @@ void UserStatistics::begin(const Request& request) {
       counts.client = who.host_or_ip;
     }
   }
-  ++(request.writes ? counts.writes : counts.finds);
 }
+
+void UserStatistics::answered(bool writes) { ++(writes ? counts_->writes : counts_->finds); }
 
 void UserStatistics::end_pass() {
   counts_->tell();

@@ -8,6 +8,7 @@
 #include <mysql/components/my_service.h>
 #include <mysql/components/services/pfs_plugin_table_service.h>
 #include <mysql/plugin.h>
+#include <mysql/psi/mysql_stage.h>
 #include <mysql/psi/mysql_table.h>
 #include <mysql/service_plugin_registry.h>
 #include <mysqld_error.h>

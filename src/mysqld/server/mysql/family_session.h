@@ -23,10 +23,10 @@ inline bool is_offline() { return mysqld_offline_mode(); }
 inline bool is_killed(const THD* thd) { return thd->killed != THD::NOT_KILLED; }
 
 inline PSI_thread_info thread_class(const char* name, const char* name_for_system) {
-  return {nullptr, name, name_for_system, 0, 0, "A thread of handlersocket"};
+  return {nullptr, name, name_for_system, PSI_FLAG_USER, 0, "A thread of handlersocket"};
 }
-inline PSI_thread* new_thread(PSI_thread_key kind, const THD* thd) {
-  return PSI_THREAD_CALL(new_thread)(kind, 0, thd, thd->thread_id());
+inline PSI_thread* new_thread(PSI_thread_key kind) {
+  return PSI_THREAD_CALL(new_thread)(kind, 0, nullptr, 0);
 }
 
 inline void count_sent_rows(THD* /*thd*/, std::uint64_t /*rows*/) {}

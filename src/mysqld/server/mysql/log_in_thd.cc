@@ -76,13 +76,14 @@ void keep_open(Vio& vio) {
   vio.vioshutdown = [](Vio*) { return 0; };
 }
 
-LogInThd::LogInThd(const Client& client, Vio* vio) : before_(current_thd), thd_(new THD) {
+LogInThd::LogInThd(const Client& client, Vio* vio)
+    : before_(current_thd), instrumented_(InstrumentedThread::Kind::log_in), thd_(new THD) {
   thd_->get_protocol_classic()->init_net(vio);
   init_net_server_extension(thd_);
   thd_->set_new_thread_id();
   // performance_schema counts accounts, users and hosts by the server's threads, so a log-in looks
   // like one.
-  instrumented_.emplace(InstrumentedThread::Kind::log_in, thd_);
+  instrumented_->take(thd_);
   thd_set_thread_stack(thd_, reinterpret_cast<char*>(this));
   thd_->store_globals();
   if (client.is_unix_socket)

@@ -9,6 +9,7 @@ UserStatistics::~UserStatistics() = default;
 
 void UserStatistics::begin_pass() {}
 void UserStatistics::begin(const Request& /*request*/) {}
+void UserStatistics::answered(bool /*writes*/) {}
 void UserStatistics::end_pass() {}
 
 }  // namespace hs::mysqld::server

@@ -73,6 +73,10 @@ void show(THD* thd, bool works, const char* state) {
   if (!works || thd->get_command() == COM_SLEEP) thd->set_time();
   thd->set_command(works ? COM_QUERY : COM_SLEEP);
   thd->set_proc_info(state);
+  if (works) return;
+  // What the performance schema shows of the last write and of its triggers.
+  mysql_end_stage();
+  PSI_THREAD_CALL(set_thread_info)(nullptr, 0);
 }
 
 bool must_leave(const THD* /*thd*/) { return connection_events_loop_aborted(); }
