@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -360,6 +361,13 @@ def test_the_performance_schema_knows_the_threads(own_server: ServerInstance, sq
     )
     assert len(shown) > 3
     assert sorted(known) == sorted(shown)
+    # Their names in the operating system tell them apart, also after a log-in.
+    with Wire(own_server.hs_port) as wire:
+        assert wire.ask(b"A\t2\tnobody\tx\n") == b"1\t1\t1045"
+    tasks = Path(f"/proc/{own_server.pid}/task").iterdir()
+    names = collections.Counter((task / "comm").read_text().strip() for task in tasks)
+    assert names["hs-worker"] + names["hs-streamer"] + names["hs-log-in"] == len(shown)
+    assert names["hs-streamer"] == names["hs-log-in"] == 4
 
 
 @pytest.mark.usefixtures("counting")

@@ -1,5 +1,8 @@
 #include "mysqld/server/instrumented_thread.h"
 
+#include <pthread.h>
+
+#include <array>
 #include <string_view>
 
 #include "mysqld/server/api.h"
@@ -17,9 +20,18 @@ PSI_thread_key registered(PSI_thread_info thread) {
 }
 
 PSI_thread_key key_of(InstrumentedThread::Kind kind) {
-  static const PSI_thread_key worker = registered(thread_class("worker", "hs_worker"));
-  static const PSI_thread_key log_in = registered(thread_class("log_in", "hs_log_in"));
+  static const PSI_thread_key worker = registered(thread_class("worker"));
+  static const PSI_thread_key log_in = registered(thread_class("log_in"));
   return kind == InstrumentedThread::Kind::worker ? worker : log_in;
+}
+
+// MySQL also gives the thread another name in the operating system. It has one, by which tools tell
+// workers, streamers and log-in threads apart.
+void become(PSI_thread* thread) {
+  std::array<char, 16> name{};
+  ::pthread_getname_np(::pthread_self(), name.data(), name.size());
+  PSI_THREAD_CALL(set_thread)(thread);
+  ::pthread_setname_np(::pthread_self(), name.data());
 }
 
 }  // namespace
@@ -28,7 +40,7 @@ InstrumentedThread::InstrumentedThread(Kind kind)
     : kind_(kind), before_(PSI_THREAD_CALL(get_thread)()) {
   PSI_thread* const made = new_thread(key_of(kind));
   PSI_THREAD_CALL(set_thread_os_id)(made);
-  PSI_THREAD_CALL(set_thread)(made);
+  become(made);
 }
 
 void InstrumentedThread::take(THD* thd) {
@@ -42,7 +54,7 @@ void InstrumentedThread::take(THD* thd) {
 
 InstrumentedThread::~InstrumentedThread() {
   PSI_THREAD_CALL(delete_current_thread)();
-  PSI_THREAD_CALL(set_thread)(before_);
+  become(before_);
 }
 
 }  // namespace hs::mysqld::server

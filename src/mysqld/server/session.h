@@ -35,7 +35,7 @@ inline bool is_offline();
 
 // A kind of thread as the performance schema knows it, and the calling thread as one of a kind. Null
 // if the performance schema is off.
-inline PSI_thread_info thread_class(const char* name, const char* name_for_system);
+inline PSI_thread_info thread_class(const char* name);
 inline PSI_thread* new_thread(PSI_thread_key kind);
 
 // Adds the rows of an answer to the server's own counter, if it has one.

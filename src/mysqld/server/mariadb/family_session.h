@@ -18,9 +18,7 @@ inline bool is_offline() { return false; }
 
 inline bool is_killed(const THD* thd) { return thd->killed != NOT_KILLED; }
 
-inline PSI_thread_info thread_class(const char* name, const char* /*name_for_system*/) {
-  return {nullptr, name, 0};
-}
+inline PSI_thread_info thread_class(const char* name) { return {nullptr, name, 0}; }
 inline PSI_thread* new_thread(PSI_thread_key kind) {
   return PSI_THREAD_CALL(new_thread)(kind, nullptr, 0);
 }

@@ -22,8 +22,8 @@ inline bool is_offline() { return mysqld_offline_mode(); }
 
 inline bool is_killed(const THD* thd) { return thd->killed != THD::NOT_KILLED; }
 
-inline PSI_thread_info thread_class(const char* name, const char* name_for_system) {
-  return {nullptr, name, name_for_system, PSI_FLAG_USER, 0, "A thread of handlersocket"};
+inline PSI_thread_info thread_class(const char* name) {
+  return {nullptr, name, name, PSI_FLAG_USER, 0, "A thread of handlersocket"};
 }
 inline PSI_thread* new_thread(PSI_thread_key kind) {
   return PSI_THREAD_CALL(new_thread)(kind, 0, nullptr, 0);
