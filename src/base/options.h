@@ -22,6 +22,7 @@ enum class Option : std::uint8_t {
   socket_group,
   threads,
   threads_wr,
+  threads_remote,
   timeout,
   stream_patience,
   backlog,
@@ -132,6 +133,9 @@ inline constexpr std::array option_table{
         "Worker threads that serve the read port; 0: one for each core, at most 16"),
     detail::live_number(Option::threads_wr, "threads_wr", 1, 1, 3000,
                         "Worker threads that serve the write port"),
+    detail::live_number(Option::threads_remote, "threads_remote", 0, 0, 1000,
+                        "Threads of each port for requests to tables on other servers (Spider); 0: "
+                        "such tables are refused"),
     detail::live_number(Option::timeout, "timeout", 300, 0, 86400,
                         "Seconds after which a connection that does nothing is closed; 0: never"),
     detail::live_number(

@@ -47,6 +47,7 @@ enum class Next : std::uint8_t {
   // its next request takes long, or is the rest of a long find: hand the connection to a streamer
   stream,
   log_in,  // its next request is a log-in: hand the connection to a log-in thread
+  remote,  // its next request has to ask another server: hand the connection to a remote thread
   close,   // once the replies are sent
 };
 
@@ -72,6 +73,7 @@ struct Turn {
   bool peer_done = false;        // the client has shut down its side, or is gone
   std::uint64_t arrived_at = 0;  // when its input was found to have come, like blocked_since
   const Endpoint* endpoint = nullptr;  // only on a log-in thread
+  bool on_remote_thread = false;       // what takes it may wait for other servers
   std::uint64_t connection = 0;        // only on a streamer: whose turn it is
   const PeerAddress* peer = nullptr;   // null in tests
   std::size_t consumed = 0;
@@ -185,7 +187,7 @@ class Application {
   // for a lock. Sets `consumed` and `next`. What it leaves in `out` is sent too. `Next::stream`
   // parks the find: run_stream() is called again, on any streamer, when the client has taken all of
   // `out`. If it throws, nothing of the find is left in the application, and the connection is
-  // closed. On a log-in thread the request is a log-in.
+  // closed. On a log-in thread the request is a log-in; on a remote thread it may be any.
   virtual void run_stream(Turn& turn, Buffer& out, Stream& stream) = 0;
 };
 

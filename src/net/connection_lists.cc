@@ -72,7 +72,8 @@ void ConnectionLists::list_by_state(Connection& connection, std::uint64_t now) {
       return move(connection, blocked_[step], now + delays_ms[step] * ms);
     }
     case Connection::State::streaming:
-    case Connection::State::logging_in: return move(connection, streaming_, now);
+    case Connection::State::logging_in:
+    case Connection::State::remote: return move(connection, streaming_, now);
     case Connection::State::greeting:
     case Connection::State::shaking:
       if (connection.list != &greeting_) move(connection, greeting_, now);

@@ -101,7 +101,7 @@ class ConnectionLists {
   const std::uint64_t handshake_timeout_;
   mutable List active_;  // waiting to flushing, ordered by the last activity
   mutable std::array<List, delays_ms.size()> blocked_;
-  List streaming_;         // streaming and logging_in
+  List streaming_;         // streaming, logging_in and remote
   mutable List greeting_;  // greeting and shaking, ordered by the beginning of the handshake
   mutable List lingering_;
   // Those that had to log in when they came, ordered by that time.

@@ -1,6 +1,6 @@
 // ConnectionQueue: connections that wait for a carrier, a thread that does what takes long.
 //
-// One queue is for streamers, one for handshakers and one for log-in threads. Workers put
+// Streamers, handshakers, log-in threads and remote threads have a queue each. Workers put
 // connections in, and carriers take them out. The queue owns no connection and never allocates.
 // Each connection comes back through its worker's inbox, even when no carrier is left.
 #pragma once

@@ -11,6 +11,7 @@
 //              it, and it gets a turn when its delay is over.
 //   streaming  a streamer, which carries its long find. The worker only notes events.
 //   logging_in a log-in thread. The worker only notes events.
+//   remote     a remote thread, which asks another server. The worker only notes events.
 //   greeting   its worker. Its handshake waits for the client.
 //   shaking    a handshaker, which goes on with its handshake. The worker only notes events.
 //   lingering  its worker. It is closed for sending; what still arrives is thrown away.
@@ -22,7 +23,7 @@
 // list counts from its beginning: greeting and shaking, lingering and draining. Only
 // ConnectionLists changes a state, on the worker's thread. A change that may_follow()
 // does not allow is a bug and stops a debug build. A connection may end in any state except
-// in_pass, streaming, logging_in and shaking, where somebody else still uses it.
+// in_pass, streaming, logging_in, remote and shaking, where somebody else still uses it.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +39,7 @@ enum class ConnectionState : std::uint8_t {
   blocked,
   streaming,
   logging_in,
+  remote,
   greeting,
   shaking,
   lingering,
@@ -53,7 +55,8 @@ constexpr bool may_follow(ConnectionState before, ConnectionState after) {
     case flushing:
     case blocked:
     case streaming:
-    case logging_in: return after == waiting;
+    case logging_in:
+    case remote: return after == waiting;
     case greeting: return after == shaking || after == waiting;
     case shaking: return after == greeting || after == waiting;
     case lingering: return after == draining;
@@ -72,6 +75,7 @@ constexpr std::string_view name_of(ConnectionState state) {
     case blocked: return "blocked";
     case streaming: return "streaming";
     case logging_in: return "log-in";
+    case remote: return "remote";
     case greeting:
     case shaking: return "handshake";
     case lingering: return "lingering";
@@ -80,10 +84,16 @@ constexpr std::string_view name_of(ConnectionState state) {
   return {};
 }
 
+// Whether a thread has the connection that is a streamer, if only with another queue.
+constexpr bool is_with_streamer(ConnectionState state) {
+  return state == ConnectionState::streaming || state == ConnectionState::logging_in ||
+         state == ConnectionState::remote;
+}
+
 // Whether only the worker's own loop uses the connection.
 constexpr bool may_end(ConnectionState state) {
-  return state != ConnectionState::in_pass && state != ConnectionState::streaming &&
-         state != ConnectionState::logging_in && state != ConnectionState::shaking;
+  return state != ConnectionState::in_pass && !is_with_streamer(state) &&
+         state != ConnectionState::shaking;
 }
 
 // Whether the connection is in the worker's list of connections that have something to do.

@@ -56,6 +56,7 @@ class Server::Impl {
     shared_.streams.wake_all();
     shared_.handshakes.wake_all();
     shared_.log_ins.wake_all();
+    shared_.remotes.wake_all();
     for (const auto& inbox : shared_.inboxes) inbox->wake();
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
@@ -113,12 +114,9 @@ class Server::Impl {
       workers_.push_back(std::make_unique<Worker>(shared_, inbox, new_block()));
       if (!workers_.back()->open()) return failed();
     }
-    for (unsigned i = 0; i < shared_.config.streamers; ++i) {
-      streamers_.push_back(std::make_unique<Streamer>(shared_, Role::streamer, new_block()));
-    }
-    for (unsigned i = 0; i < shared_.config.log_in_threads; ++i) {
-      streamers_.push_back(std::make_unique<Streamer>(shared_, Role::log_in, new_block()));
-    }
+    add_streamers(Role::streamer, shared_.config.streamers);
+    add_streamers(Role::log_in, shared_.config.log_in_threads);
+    add_streamers(Role::remote, shared_.config.remote_threads);
     const unsigned handshakers = shared_.config.filter == nullptr ? 0 : shared_.config.handshakers;
     for (unsigned i = 0; i < handshakers; ++i) {
       handshakers_.push_back(std::make_unique<Handshaker>(shared_));
@@ -126,6 +124,11 @@ class Server::Impl {
     threads_.reserve(workers_.size() + streamers_.size() + handshakers_.size());
     shared_.workers_left = workers_.size();
     return true;
+  }
+
+  void add_streamers(Role role, unsigned count) {
+    for (unsigned i = 0; i < count; ++i)
+      streamers_.push_back(std::make_unique<Streamer>(shared_, role, new_block()));
   }
 
   CounterBlock& new_block() {

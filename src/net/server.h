@@ -56,6 +56,7 @@ struct ServerConfig {
   FilterFactory filter;
   unsigned handshakers = 1;
   unsigned log_in_threads = 0;  // 0: the application never says `log_in`
+  unsigned remote_threads = 0;  // 0: the application never says `remote`
   std::chrono::seconds handshake_timeout{10};
   // Whether a TCP client has to speak TLS; called when it sends its first bytes. Null: no.
   std::function<bool()> plain_is_refused;
@@ -63,7 +64,7 @@ struct ServerConfig {
   std::size_t read_size = std::size_t{64} << 10;
 };
 
-enum class Role : std::uint8_t { worker, streamer, log_in };
+enum class Role : std::uint8_t { worker, streamer, log_in, remote };
 
 // Makes the application object of one thread, and is called on that thread. The counters belong to
 // that thread alone and outlive the application. Null: the host shuts down before it has started,

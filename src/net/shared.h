@@ -58,6 +58,7 @@ struct Shared {
   ConnectionQueue streams;                      // of those that wait for a streamer
   ConnectionQueue handshakes;                   // of those that wait for a handshaker
   ConnectionQueue log_ins;                      // of those that wait for a log-in thread
+  ConnectionQueue remotes;                      // of those that wait for a remote thread
   Wakeup stop_event;  // becomes readable when the server stops, and stays so
   std::atomic<bool> stopping{false};
   std::atomic<std::size_t> connections{0};

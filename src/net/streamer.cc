@@ -22,8 +22,11 @@ constexpr std::uint64_t share_of_streamer = 20 * ms;
 // Sends to one client while its find is carried.
 class ClientStream final : public Stream {
  public:
-  ClientStream(Shared& shared, CounterBlock& counters, Application& app, Connection& connection)
+  // `queue` is that of the streamer.
+  ClientStream(Shared& shared, ConnectionQueue& queue, CounterBlock& counters, Application& app,
+               Connection& connection)
       : shared_(shared),
+        queue_(queue),
         counters_(counters),
         app_(app),
         connection_(connection),
@@ -74,7 +77,7 @@ class ClientStream final : public Stream {
   }
 
   bool has_had_its_share() {
-    return kernel::monotonic_now() - began_ >= share_of_streamer && shared_.streams.anyone_waits();
+    return kernel::monotonic_now() - began_ >= share_of_streamer && queue_.anyone_waits();
   }
 
   // Returns Sent::all if the client has made room. All waits for the client are counted together: a
@@ -87,7 +90,7 @@ class ClientStream final : public Stream {
         pollfd{.fd = connection_.socket.get(), .events = POLLOUT, .revents = 0},
         pollfd{.fd = shared_.stop_event.fd(), .events = POLLIN, .revents = 0}};
     while (may_go_on()) {
-      if (waited_ >= limit || (may_stall && shared_.streams.anyone_waits())) {
+      if (waited_ >= limit || (may_stall && queue_.anyone_waits())) {
         return may_stall ? Sent::stalled : Sent::ended;
       }
       const std::uint64_t begin = kernel::monotonic_now();
@@ -106,6 +109,7 @@ class ClientStream final : public Stream {
   static constexpr std::uint64_t longest_poll_ms = 20;
 
   Shared& shared_;
+  ConnectionQueue& queue_;
   CounterBlock& counters_;
   Application& app_;
   Connection& connection_;
@@ -115,26 +119,56 @@ class ClientStream final : public Stream {
   bool failed_ = false;
 };
 
+// A thread's name in the operating system, and what the log says of it. Whole lines, because to
+// put one together takes memory.
+struct Words {
+  const char* name;
+  const char* could_not_start;
+  const char* leaves;
+};
+Words words_for(Role role) {
+  switch (role) {
+    case Role::log_in:
+      return {"hs-log-in", "handlersocket: a log-in thread could not start",
+              "handlersocket: a log-in thread leaves: "};
+    case Role::remote:
+      return {"hs-remote", "handlersocket: a remote thread could not start",
+              "handlersocket: a remote thread leaves: "};
+    case Role::streamer:
+    case Role::worker: break;
+  }
+  return {"hs-streamer", "handlersocket: a streamer could not start",
+          "handlersocket: a streamer leaves: "};
+}
+
 }  // namespace
 
+ConnectionQueue& Streamer::queue() {
+  switch (role_) {
+    case Role::log_in: return shared_.log_ins;
+    case Role::remote: return shared_.remotes;
+    case Role::streamer:
+    case Role::worker: break;
+  }
+  return shared_.streams;
+}
+
 void Streamer::run() {
-  const bool logs_in = role_ == Role::log_in;
-  ::pthread_setname_np(::pthread_self(), logs_in ? "hs-log-in" : "hs-streamer");
+  const Words words = words_for(role_);
+  ::pthread_setname_np(::pthread_self(), words.name);
   // An exception must not end the process that we are a guest of.
   try {
     app_ = shared_.factory(role_, counters_);
     if (app_ == nullptr) {
       // The host shuts down, and says so itself.
     } else if (!app_->start()) {
-      if (!shared_.stopping)
-        shared_.log_line(LogLevel::error, logs_in ? "handlersocket: a log-in thread could not start"
-                                                  : "handlersocket: a streamer could not start");
+      if (!shared_.stopping) shared_.log_line(LogLevel::error, words.could_not_start);
       app_.reset();
     } else {
       loop();
     }
   } catch (const std::exception& error) {
-    shared_.log_line(LogLevel::error, "handlersocket: a streamer leaves: ", error.what());
+    shared_.log_line(LogLevel::error, words.leaves, error.what());
   }
   queue().leave();
   if (app_ != nullptr) app_->stop();
@@ -178,7 +212,8 @@ void Streamer::carry(Connection& connection) {
     endpoint = connection.endpoint();
     turn.endpoint = &endpoint;
   }
-  ClientStream stream(shared_, counters_, *app_, connection);
+  turn.on_remote_thread = role_ == Role::remote;
+  ClientStream stream(shared_, queue(), counters_, *app_, connection);
   out_.clear();
   try {
     app_->run_stream(turn, out_, stream);

@@ -6,8 +6,9 @@
 // as well: its worker sends what the client has not taken, and queues the connection again. A
 // streamer never reads from a socket.
 //
-// A log-in thread is a streamer with another queue: its requests are log-ins, which may take as
-// long as the server likes.
+// A log-in thread and a remote thread are streamers with other queues. The requests of the first
+// are log-ins, which may take as long as the server likes. Those of the second ask another server,
+// which may not answer.
 #pragma once
 
 #include "base/buffer.h"
@@ -24,7 +25,7 @@ class Streamer {
       : shared_(shared), role_(role), counters_(counters) {}
 
   // Where it takes its connections from.
-  ConnectionQueue& queue() { return role_ == Role::log_in ? shared_.log_ins : shared_.streams; }
+  ConnectionQueue& queue();
 
   // The whole life of the thread.
   void run();

@@ -17,9 +17,7 @@ constexpr int leavers_at_once = 32;
 // As whom the client of a connection acts. Valid until the connection's next turn. One that lingers
 // has no dialogue any more.
 std::string_view user_of(const Connection& connection) {
-  const bool is_away = connection.state == Connection::State::streaming ||
-                       connection.state == Connection::State::logging_in;
-  if (is_away) return connection.user;
+  if (is_with_streamer(connection.state)) return connection.user;
   return connection.dialogue == nullptr ? std::string_view{} : connection.dialogue->user();
 }
 
@@ -159,6 +157,7 @@ void Worker::take_event(const epoll_event& event) {
     case Connection::State::blocked:
     case Connection::State::streaming:
     case Connection::State::logging_in:
+    case Connection::State::remote:
     case Connection::State::shaking: return;
   }
 }
@@ -261,8 +260,8 @@ void Worker::answer(Question& question) {
 }
 
 // Ends a connection that somebody has asked to end. If a streamer has it, the streamer looks at
-// has_to_end and gives it back soon. A handshaker never keeps one for long, and a log-in thread
-// only as long as the host needs for the log-in.
+// has_to_end and gives it back soon. A handshaker never keeps one for long. A log-in thread keeps
+// it as long as the host needs for the log-in, and a remote thread until the other server answers.
 void Worker::end(Connection& connection) {
   switch (connection.state) {
     case Connection::State::streaming:
@@ -271,6 +270,9 @@ void Worker::end(Connection& connection) {
     case Connection::State::logging_in:
       connection.has_to_end.store(true, std::memory_order_relaxed);
       return shared_.log_ins.give_back(connection);
+    case Connection::State::remote:
+      connection.has_to_end.store(true, std::memory_order_relaxed);
+      return shared_.remotes.give_back(connection);
     case Connection::State::shaking:
       connection.has_to_end.store(true, std::memory_order_relaxed);
       return shared_.handshakes.give_back(connection);
@@ -429,6 +431,7 @@ void Worker::leave() {
 void Worker::await_carriers() {
   shared_.streams.give_back_all_of(inbox_);
   shared_.log_ins.give_back_all_of(inbox_);
+  shared_.remotes.give_back_all_of(inbox_);
   std::shared_ptr<Question> question;
   while (true) {
     inbox_.reset();

@@ -370,6 +370,7 @@ void Worker::proceed(Connection& connection) {
       return connections_.set_state(connection, Connection::State::blocked, now_);
     case Next::stream: return start_stream(connection);
     case Next::log_in: return start_log_in(connection);
+    case Next::remote: return ask_other_server(connection);
     case Next::close: return linger(connection);
   }
 }
@@ -400,6 +401,10 @@ void Worker::start_stream(Connection& connection) {
 
 void Worker::start_log_in(Connection& connection) {
   hand_over(connection, Connection::State::logging_in, shared_.log_ins);
+}
+
+void Worker::ask_other_server(Connection& connection) {
+  hand_over(connection, Connection::State::remote, shared_.remotes);
 }
 
 // Without a carrier the connection ends.

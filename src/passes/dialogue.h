@@ -54,10 +54,11 @@ struct FirstRequest {
     quick,  // it does not take long, so a worker executes it
     find,
     write,
+    open,  // only on a remote thread: it opens an index
   };
   Kind kind = Kind::incomplete;
   std::size_t end_offset = 0;
-  // of a find or a write
+  // of the last three
   Counter counter = Counter::requests_find;
   std::string_view described{};  // what it does, for people: find, insert, update, delete
   std::string_view index_key{};  // tells the index from others, whoever's it is
@@ -88,6 +89,10 @@ class Dialogue : public net::Dialogue {
   // Executes the find or the write that first_request() has read, and appends its reply if it
   // succeeds. Of a find that is parked, a part of the reply.
   virtual store::Outcome execute_first(Alone& alone) = 0;
+  // On a remote thread: how the request that opens an index has ended; `use` is null if it failed.
+  // The worker executes the request again, and answers it.
+  virtual void end_open(const FirstRequest& /*request*/, Status /*status*/,
+                        const store::IndexUse& /*use*/) {}
 
   // The position of a parked long find; null if none is parked. The find is then the connection's
   // next request.

@@ -52,6 +52,7 @@ bool Requests::end(const Answer& answer, std::size_t end_offset) {
       turn_.next = answer.status.ok() ? Next::stream : Next::in_line;
       if (!answer.status.ok()) tally(Counter::requests_blocked);
       return false;
+    case Verdict::remote: turn_.next = Next::remote; return false;
     case Verdict::not_yet: broken_ = !commit_so_far(); return !broken_;
     case Verdict::blocked:
       if (wait(answer)) return false;

@@ -138,6 +138,10 @@ class Runner : public net::Application {
 
   void run_find(net::Turn& turn, const FirstRequest& request, Buffer& out, net::Stream& stream);
   void run_write(net::Turn& turn, const FirstRequest& request, Buffer& out);
+  void run_open(net::Turn& turn, const FirstRequest& request);
+  void hand_on(net::Turn& turn, Buffer& out);
+  template <class Execute>
+  store::Outcome run_pass(store::PassMode mode, Execute execute);
   store::Outcome run_alone(store::PassMode mode, net::Turn& turn, const FirstRequest& request,
                            Alone& alone);
   store::Outcome open_for_stream(const FirstRequest& request, store::IndexUse& use);

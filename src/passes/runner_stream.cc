@@ -1,4 +1,5 @@
-// What a streamer executes: long finds, and writes that take long or wait for a row.
+// What a streamer executes: long finds, and writes that take long or wait for a row. And what a
+// remote thread does: any request to a table on another server.
 #include <cassert>
 #include <chrono>
 #include <memory>
@@ -26,12 +27,14 @@ Clock::time_point end_of_request(std::chrono::nanoseconds most, std::chrono::nan
   return most.count() == 0 ? store::Budget::never : Clock::now() + (most - worked);
 }
 
-// Passes a long find's bytes on to the connection, and ends the find when its time is over.
+// Passes a long find's bytes on to the connection, and ends the find when its time is over. A find
+// on a remote thread is never parked: a streamer could not go on with it.
 class StreamSink final : public store::Sink {
  public:
-  StreamSink(net::Stream& stream, std::unique_ptr<store::Position> from,
+  StreamSink(net::Stream& stream, bool may_park, std::unique_ptr<store::Position> from,
              std::chrono::nanoseconds most_time)
       : stream_(stream),
+        may_park_(may_park),
         sent_(from != nullptr && from->reply_begun),
         worked_(from != nullptr ? from->worked : std::chrono::nanoseconds{0}),
         rows_(from != nullptr ? from->rows_examined : 0),
@@ -42,7 +45,7 @@ class StreamSink final : public store::Sink {
   Flushed flush(Buffer& out, bool can_park) override {
     if (!alive_ || is_over_time()) return Flushed::ended;
     sent_ = true;
-    switch (stream_.send(out, can_park)) {
+    switch (stream_.send(out, may_park_ && can_park)) {
       case net::Stream::Sent::all: return Flushed::sent;
       case net::Stream::Sent::stalled: return Flushed::stalled;
       case net::Stream::Sent::ended: break;
@@ -50,7 +53,7 @@ class StreamSink final : public store::Sink {
     alive_ = false;
     return Flushed::ended;
   }
-  bool must_give_way() override { return stream_.must_give_way(); }
+  bool must_give_way() override { return may_park_ && stream_.must_give_way(); }
   bool must_end() override {
     if (stream_.must_end()) alive_ = false;
     return !alive_ || is_over_time();
@@ -69,6 +72,7 @@ class StreamSink final : public store::Sink {
   }
 
   net::Stream& stream_;
+  const bool may_park_;
   bool sent_;
   bool alive_ = true;
   bool was_late_ = false;
@@ -86,17 +90,16 @@ struct GivesBack {
 
 }  // namespace
 
-// A pass of one request: opens its index and has the dialogue execute it. If something throws,
-// nothing is left open.
-Outcome Runner::run_alone(PassMode mode, Turn& turn, const FirstRequest& request, Alone& alone) {
+// A pass of one request. If something throws, nothing is left open.
+template <class Execute>
+Outcome Runner::run_pass(PassMode mode, Execute execute) {
   try {
     budget_.begin(config_.max_pass_steps);
     // A find ends by its sink.
     if (mode == PassMode::aside)
       budget_.end_time_at(end_of_request(config_.max_request_time.get(), {}));
     store_->begin_pass(mode, budget_);
-    Outcome outcome = open_for_stream(request, alone.use);
-    if (alone.use) outcome = static_cast<Dialogue&>(*turn.dialogue).execute_first(alone);
+    const Outcome outcome = execute();
     const Outcome ended = store_->end_pass();
     store_->release();
     return outcome.ok() && !ended.ok() ? ended : outcome;
@@ -104,6 +107,14 @@ Outcome Runner::run_alone(PassMode mode, Turn& turn, const FirstRequest& request
     store_->abandon_pass();
     throw;
   }
+}
+
+// Opens the request's index and has the dialogue execute it.
+Outcome Runner::run_alone(PassMode mode, Turn& turn, const FirstRequest& request, Alone& alone) {
+  return run_pass(mode, [&] {
+    const Outcome opened = open_for_stream(request, alone.use);
+    return alone.use ? static_cast<Dialogue&>(*turn.dialogue).execute_first(alone) : opened;
+  });
 }
 
 void Runner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
@@ -121,13 +132,15 @@ void Runner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
     case FirstRequest::Kind::quick: turn.next = Next::again; return;
     case FirstRequest::Kind::find: run_find(turn, request, out, stream); break;
     case FirstRequest::Kind::write: run_write(turn, request, out); break;
+    case FirstRequest::Kind::open: run_open(turn, request); break;
   }
   count();
 }
 
 void Runner::run_find(Turn& turn, const FirstRequest& request, Buffer& out, net::Stream& stream) {
   auto& dialogue = static_cast<Dialogue&>(*turn.dialogue);
-  StreamSink sink(stream, std::move(dialogue.position()), config_.max_request_time.get());
+  StreamSink sink(stream, !turn.on_remote_thread, std::move(dialogue.position()),
+                  config_.max_request_time.get());
   store::IndexUse use;
   Alone alone{.protocol = *protocol_,
               .store = *store_,
@@ -148,6 +161,7 @@ void Runner::run_find(Turn& turn, const FirstRequest& request, Buffer& out, net:
     turn.next = Next::stream;
     return;
   }
+  if (outcome.verdict() == Verdict::remote && !sink.has_sent()) return hand_on(turn, out);
   if (sink.was_late()) {
     outcome = Error::max_request_time;
     tally(Counter::requests_timed_out);
@@ -175,7 +189,7 @@ void Runner::run_find(Turn& turn, const FirstRequest& request, Buffer& out, net:
   const bool goes_on = whole && sink.alive();
   if (!goes_on) out.clear();
   note_answered(turn, request.counter);
-  tally(Counter::long_finds);
+  tally(turn.on_remote_thread ? Counter::requests_remote : Counter::long_finds);
   note_time(turn, request, sink.worked(), sink.rows_before() + budget_.rows());
   end_request(turn, request.end_offset, goes_on);
 }
@@ -216,6 +230,7 @@ void Runner::run_write(Turn& turn, const FirstRequest& request, Buffer& out) {
               .reply_begins = true};
   const Clock::time_point began = Clock::now();
   const Outcome outcome = run_alone(PassMode::aside, turn, request, alone);
+  if (outcome.verdict() == Verdict::remote) return hand_on(turn, out);
   Status status = outcome.status();
   // A deadlock: two sessions waited for each other, and this one was chosen to give way.
   const bool gave_way = outcome.verdict() == Verdict::broken || status == deadlock;
@@ -237,9 +252,36 @@ void Runner::run_write(Turn& turn, const FirstRequest& request, Buffer& out) {
   if (status == Error::max_request_time) tally(Counter::requests_timed_out);
   note_answered(turn, request.counter);
   tally(Counter::values_ignored, alone.values_ignored);
-  tally(Counter::writes_aside);
+  tally(turn.on_remote_thread ? Counter::requests_remote : Counter::writes_aside);
   note_time(turn, request, Clock::now() - began, budget_.rows());
   end_request(turn, request.end_offset, true);
+}
+
+// An index of a table on another server. What the worker has to know of it is left with the
+// dialogue. This opens the table even if this thread has done so before: it may be gone.
+void Runner::run_open(Turn& turn, const FirstRequest& request) {
+  store::IndexUse use;
+  requests_ = 0;  // the worker counts it
+  const Outcome outcome = run_pass(PassMode::together, [&] {
+    return store_->open_index(request.names, *request.caller, *request.codec, use);
+  });
+  turn.next = Next::again;
+  Status status = outcome.status();
+  if (!outcome.answered()) {
+    if (time_blocked(turn) < config_.lock_wait_timeout.get()) {
+      turn.next = Next::retry;
+      return;
+    }
+    status = lock_wait_timed_out;
+  }
+  static_cast<Dialogue&>(*turn.dialogue).end_open(request, status, use);
+}
+
+// The table has moved to another server. Nothing was done.
+void Runner::hand_on(Turn& turn, Buffer& out) {
+  out.clear();
+  requests_ = 0;
+  turn.next = Next::remote;
 }
 
 // Sets `use`, or leaves it null if the index cannot be opened. An index stays open for later

@@ -59,7 +59,11 @@ void Client::write_script() {
     if (world_.chance(20)) ask_wrong();
     ask_right();
   }
-  ask({Asked::open}, "P\t1\tdb\tt\t\tk,v");
+  const auto open = [&](const std::string& id) {
+    const bool is_there = faults_.remote_tables && world_.chance(40);
+    ask({Asked::open}, "P\t" + id + "\tdb\t" + (is_there ? "there" : "t") + "\t\tk,v");
+  };
+  open("1");
   // A request to an index that is not open yet is a mistake, also if its pass is executed again.
   bool seventh_is_open = false;
   const std::size_t count = 5 + world_.below(60);
@@ -84,7 +88,7 @@ void Client::write_script() {
       ask({Asked::lookup, key}, "7\t=\t1\t" + token(key));
     } else if (world_.chance(50)) {
       seventh_is_open = true;
-      ask({Asked::open}, "P\t7\tdb\tt\t\tk,v");
+      open("7");
     } else {
       ask({Asked::mistake}, "7\t=\t1\t1");
     }

@@ -32,6 +32,9 @@ struct Faults {
   // address. 0: as many as come.
   unsigned most_wrong_tries = 0;
   unsigned refusal_delay_ms = 0;  // until a wrong one is answered
+  // Some tables are on another server, which takes its time.
+  bool remote_tables = false;
+  unsigned moves = 0;  // any other table turns out to be there, too
 };
 
 // Something that must be true is not.

@@ -32,6 +32,8 @@ struct RowPosition final : store::Position {
 
 class CounterIndex final : public store::Index {
  public:
+  explicit CounterIndex(bool there) : is_there(there) {}
+  const bool is_there;  // on another server
   std::uint32_t key_parts() const override { return 1; }
   std::uint32_t column_count() const override { return 2; }
 };
@@ -106,6 +108,18 @@ std::uint64_t FaultyStore::value(std::uint64_t key) const {
   return found == committed_.end() ? 0 : found->second;
 }
 
+// Of a request to a table that may be on another server. That server takes its time.
+Verdict FaultyStore::ask_other_server(bool is_there, bool may_move) {
+  World& world = World::current();
+  if (role_ != net::Role::remote) {
+    const bool moves = may_move && world.chance(faults_.moves);
+    return is_there || moves ? Verdict::remote : Verdict::answered;
+  }
+  const bool is_slow = is_there && world.chance(10);
+  if (is_slow) net::kernel::poll(nullptr, 0, static_cast<int>(world.below(longest_answer_ms)));
+  return Verdict::answered;
+}
+
 // Decides before a request does anything whether it fails. Only a pass that writes can be rolled
 // back.
 Verdict FaultyStore::go_wrong(bool writes) {
@@ -118,17 +132,27 @@ Verdict FaultyStore::go_wrong(bool writes) {
   return Verdict::answered;
 }
 
-Outcome FaultyStore::open_index(const store::IndexNames& /*names*/,
+Outcome FaultyStore::open_index(const store::IndexNames& names,
                                 const std::shared_ptr<const store::Caller>& caller,
                                 const store::RowCodec& codec, store::IndexUse& use) {
+  const bool is_there = names.table == "there";
+  // A reply that has begun cannot go on there, and a streamer may open the index for such a one.
+  const bool may_move = role_ != net::Role::streamer;
+  const Verdict asked = ask_other_server(is_there, may_move);
+  if (asked != Verdict::answered) return asked;
   if (const Verdict verdict = go_wrong(false); verdict != Verdict::answered) return verdict;
-  use = {std::make_shared<CounterIndex>(), caller, codec};
+  use = {std::make_shared<CounterIndex>(is_there), caller, codec};
   return {};
 }
 
 Outcome FaultyStore::find(store::IndexUse& use, const store::Selection& selection, Buffer& out,
                           store::Sink* sink) {
   must(selection.is_valid(), "a find is not valid");
+  const bool is_there = static_cast<const CounterIndex&>(use.index()).is_there;
+  must(role_ == net::Role::remote || !is_there, "a find waits for another server");
+  const bool has_begun = sink != nullptr && sink->position != nullptr;
+  const Verdict asked = ask_other_server(is_there, !has_begun);
+  if (asked != Verdict::answered) return asked;
   if (const Verdict verdict = go_wrong(false); verdict != Verdict::answered) return verdict;
   if (sink == nullptr && selection.limit > most_rows_of_worker) return Verdict::oversized;
   const std::uint64_t first = number(selection.key[0]);
@@ -143,7 +167,7 @@ Outcome FaultyStore::find(store::IndexUse& use, const store::Selection& selectio
     ++next;
     if (sink != nullptr && next % rows_a_flush == 0) {
       const store::Sink::Flushed flushed = sink->flush(out, true);
-      must(net::kernel::monotonic_now() - began < longest_find_ns,
+      must(role_ == net::Role::remote || net::kernel::monotonic_now() - began < longest_find_ns,
            "a find holds its table while its client does not read");
       if (flushed == store::Sink::Flushed::ended) return Status::server(1317);
       if (flushed == store::Sink::Flushed::stalled) {
@@ -156,9 +180,13 @@ Outcome FaultyStore::find(store::IndexUse& use, const store::Selection& selectio
   return {};
 }
 
-Outcome FaultyStore::modify(store::IndexUse& /*use*/, const store::Selection& selection,
+Outcome FaultyStore::modify(store::IndexUse& use, const store::Selection& selection,
                             const store::Change& change, Buffer& /*out*/, store::Changed& changed) {
   must(selection.is_valid(), "a modification is not valid");
+  const bool is_there = static_cast<const CounterIndex&>(use.index()).is_there;
+  must(role_ == net::Role::remote || !is_there, "a write waits for another server");
+  const Verdict asked = ask_other_server(is_there, true);
+  if (asked != Verdict::answered) return asked;
   if (const Verdict verdict = go_wrong(true); verdict != Verdict::answered) return verdict;
   if (mode_ != store::PassMode::aside) {
     if (World::current().chance(faults_.row_locked))

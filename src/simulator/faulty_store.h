@@ -5,13 +5,15 @@
 // are 0. A long range is parked if its client does not read; if it is not parked, the run fails. A
 // pass keeps its changes to itself until it commits, as in an engine with transactions. But rows
 // whose number ends with 8 or 9 are changed at once and cannot be undone, as in an engine without
-// transactions.
+// transactions. The table `there` is on another server, and only remote threads may ask for it. The
+// others may find that any table has moved there.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
 
+#include "net/server.h"
 #include "simulator/faults.h"
 #include "store/store.h"
 
@@ -23,8 +25,11 @@ class FaultyStore final : public store::Store {
  public:
   // A find of more rows than this is for a streamer.
   static constexpr std::uint64_t most_rows_of_worker = 20;
+  // How long another server may take for an answer.
+  static constexpr std::uint64_t longest_answer_ms = 3000;
 
-  FaultyStore(Rows& committed, const Faults& faults) : committed_(committed), faults_(faults) {}
+  FaultyStore(Rows& committed, const Faults& faults, net::Role role)
+      : committed_(committed), faults_(faults), role_(role) {}
 
   void begin_pass(store::PassMode mode, store::Budget& budget) override;
   store::Outcome end_pass() override;
@@ -44,11 +49,13 @@ class FaultyStore final : public store::Store {
  private:
   std::uint64_t value(std::uint64_t key) const;
   store::Verdict go_wrong(bool writes);
+  store::Verdict ask_other_server(bool is_there, bool may_move);
   void commit();
 
   Rows& committed_;
   const Faults& faults_;
-  Rows changed_;  // by this pass
+  const net::Role role_;  // of its thread
+  Rows changed_;          // by this pass
   store::PassMode mode_ = store::PassMode::together;
   store::Budget* budget_ = nullptr;  // of the pass
   bool in_pass_ = false;

@@ -55,6 +55,7 @@ int main(int argc, char** argv) {
       total.failed_log_ins += one.failed_log_ins;
       total.slowed_log_ins += one.slowed_log_ins;
       total.writes_aside += one.writes_aside;
+      total.remote += one.remote;
       total.replays += one.replays;
       total.late += one.late;
       total.refused += one.refused;
@@ -69,7 +70,8 @@ int main(int argc, char** argv) {
   }
   std::printf(
       "simulate: %llu seeds from %llu in %.1f s: %llu connections, %llu requests, %llu long finds "
-      "parked %llu times, %llu writes aside, %llu passes replayed, %llu handshakes, %llu log-ins, "
+      "parked %llu times, %llu writes aside, %llu remote, %llu passes replayed, %llu handshakes, "
+      "%llu log-ins, "
       "%llu failed, %llu slowed down, %llu strangers late, %llu refused, %llu connections shed, "
       "%llu closed\n",
       static_cast<unsigned long long>(done), static_cast<unsigned long long>(first), elapsed(),
@@ -78,7 +80,7 @@ int main(int argc, char** argv) {
       static_cast<unsigned long long>(total.long_finds),
       static_cast<unsigned long long>(total.parked),
       static_cast<unsigned long long>(total.writes_aside),
-      static_cast<unsigned long long>(total.replays),
+      static_cast<unsigned long long>(total.remote), static_cast<unsigned long long>(total.replays),
       static_cast<unsigned long long>(total.handshakes),
       static_cast<unsigned long long>(total.log_ins),
       static_cast<unsigned long long>(total.failed_log_ins),

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "net/question.h"
+#include "simulator/faulty_store.h"
 
 namespace hs::simulator {
 namespace {
@@ -12,6 +13,8 @@ namespace {
 constexpr std::chrono::milliseconds patience{5000};
 // A client that does not read keeps its connection for a second after it was closed.
 constexpr std::uint64_t longest_end_ns = 3'000'000'000;
+// A remote thread keeps it until the other server has answered, twice at most.
+constexpr std::uint64_t longest_remote_ns = 2 * FaultyStore::longest_answer_ms * 1'000'000;
 constexpr std::uint64_t longest_pause_ns = 20'000'000;
 
 }  // namespace
@@ -50,7 +53,8 @@ void Operator::close(std::uint64_t id) {
   switch (net::ask_to_close(shared_, id, patience)) {
     case net::Closing::begun:
       ++closed_;
-      has_to_end_.emplace(id, world_.now() + longest_end_ns);
+      has_to_end_.emplace(
+          id, world_.now() + longest_end_ns + (faults_.remote_tables ? longest_remote_ns : 0));
       return;
     case net::Closing::unknown: gone_.insert(id); return;
     case net::Closing::unanswered: throw Failure("a worker gives no answer to a close");

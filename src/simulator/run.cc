@@ -36,6 +36,7 @@ Faults choose_faults(World& world) {
   };
   const bool little_room = world.chance(40);
   const bool guessers = world.chance(30);
+  const bool remote_tables = world.chance(50);
   return {.blocked = sometimes(10),
           .row_locked = sometimes(20),
           .long_write = sometimes(10),
@@ -51,7 +52,9 @@ Faults choose_faults(World& world) {
           .large_requests = little_room && world.chance(60),
           .strangers = world.chance(30),
           .most_wrong_tries = guessers ? 2 + static_cast<unsigned>(world.below(20)) : 0U,
-          .refusal_delay_ms = guessers ? sometimes(300) : 0U};
+          .refusal_delay_ms = guessers ? sometimes(300) : 0U,
+          .remote_tables = remote_tables,
+          .moves = remote_tables ? sometimes(10) : 0U};
 }
 
 // Those that clients come from, if there are guessers.
@@ -68,6 +71,7 @@ net::ServerConfig choose_config(World& world, const Faults& faults) {
   net::ServerConfig config;
   config.workers = 1 + static_cast<unsigned>(world.below(2));
   config.streamers = 1 + static_cast<unsigned>(world.below(2));
+  config.remote_threads = faults.remote_tables ? 1 + static_cast<unsigned>(world.below(2)) : 0;
   config.idle_timeout = std::chrono::seconds(0);
   config.busy_poll = std::chrono::microseconds(world.chance(50) ? 30 : 0);
   config.read_size = 64 + world.below(2000);
@@ -130,9 +134,9 @@ class SimulatedServer {
     };
     shared_ = std::make_unique<net::Shared>(
         config,
-        [this](net::Role, CounterBlock& block) -> std::unique_ptr<net::Application> {
-          return std::make_unique<Runner>(runner_, std::make_unique<FaultyStore>(rows_, faults_),
-                                          block);
+        [this](net::Role role, CounterBlock& block) -> std::unique_ptr<net::Application> {
+          auto store = std::make_unique<FaultyStore>(rows_, faults_, role);
+          return std::make_unique<Runner>(runner_, std::move(store), block);
         },
         [](net::LogLevel, const std::string&) {});
     listener_ = world.open_listener();
@@ -146,16 +150,9 @@ class SimulatedServer {
       workers_.back()->open();
     }
     shared_->workers_left = config.workers;
-    for (unsigned i = 0; i < config.streamers; ++i) {
-      shared_->streams.join();
-      streamers_.push_back(
-          std::make_unique<net::Streamer>(*shared_, net::Role::streamer, counters_.new_block()));
-      world.start_thread([streamer = streamers_.back().get()] { streamer->run(); });
-    }
-    shared_->log_ins.join();
-    log_in_thread_ =
-        std::make_unique<net::Streamer>(*shared_, net::Role::log_in, counters_.new_block());
-    world.start_thread([this] { log_in_thread_->run(); });
+    start_streamers(net::Role::streamer, config.streamers);
+    start_streamers(net::Role::log_in, 1);
+    start_streamers(net::Role::remote, config.remote_threads);
     shared_->handshakes.join();
     handshaker_ = std::make_unique<net::Handshaker>(*shared_);
     world.start_thread([this] { handshaker_->run(); });
@@ -185,6 +182,7 @@ class SimulatedServer {
     shared_->streams.wake_all();
     shared_->handshakes.wake_all();
     shared_->log_ins.wake_all();
+    shared_->remotes.wake_all();
     for (const auto& inbox : shared_->inboxes) inbox->wake();
     require(world_.run([this] { return world_.all_threads_have_ended(); }, 10 * second),
             "the server does not stop");
@@ -201,6 +199,15 @@ class SimulatedServer {
   }
 
  private:
+  void start_streamers(net::Role role, unsigned count) {
+    for (unsigned i = 0; i < count; ++i) {
+      net::Streamer& streamer = *streamers_.emplace_back(
+          std::make_unique<net::Streamer>(*shared_, role, counters_.new_block()));
+      streamer.queue().join();
+      world_.start_thread([&streamer] { streamer.run(); });
+    }
+  }
+
   World& world_;
   const Faults& faults_;
   net::WaitingBytes waiting_;
@@ -214,7 +221,6 @@ class SimulatedServer {
   int listener_ = -1;
   std::vector<std::unique_ptr<net::Worker>> workers_;
   std::vector<std::unique_ptr<net::Streamer>> streamers_;
-  std::unique_ptr<net::Streamer> log_in_thread_;
   std::unique_ptr<net::Handshaker> handshaker_;
   std::unique_ptr<Operator> operator_;
 };
@@ -272,6 +278,7 @@ Summary run_seed(std::uint64_t seed) {
           .long_finds = server.count(Counter::long_finds),
           .parked = server.count(Counter::finds_parked),
           .writes_aside = server.count(Counter::writes_aside),
+          .remote = server.count(Counter::requests_remote),
           .replays = server.count(Counter::passes_replayed),
           .handshakes = server.count(Counter::tls_handshakes),
           .log_ins = server.count(Counter::requests_auth),

@@ -100,6 +100,9 @@ enum class Verdict : std::uint8_t {
   // a find with a sink gives back its table because its client does not read: it goes on in another
   // pass, from the sink's position
   parked,
+  // the table is on another server: nothing was done, a remote thread has to do it, because a worker
+  // or a streamer must not wait for that server. Of a store that is on a remote thread, never
+  remote,
 };
 
 // A verdict and a status. The status is the answer, or says more about some of the other verdicts.

@@ -22,7 +22,8 @@ std::string join_names(const store::IndexNames& names);
 store::IndexNames split_names(std::string_view names);
 
 struct NamedIndex {
-  store::IndexUse use;             // null: has to be opened again by its names
+  // null: has to be opened again by its names, or its table is on another server
+  store::IndexUse use{};
   std::string names;               // empty: the id is not open
   std::uint32_t key_parts = 0;     // when it was opened by the client
   std::uint32_t column_count = 0;  // of a row in a reply

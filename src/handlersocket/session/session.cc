@@ -174,18 +174,36 @@ Outcome Session::open_index(Workspace& workspace, bool& has_no_place) {
   std::string names = join_names(request.names);
   has_no_place = !indexes_.has_room(request.index_id, names.size(), config_.max_open_indexes.get());
   if (has_no_place) return status_of(Mistake::stmtnum);
-  store::IndexUse opened;
+  NamedIndex opened{.names = std::move(names)};
   const Outcome outcome =
-      workspace.store.open_index(request.names, caller_, protocol::row_codec, opened);
-  if (!outcome.ok()) return outcome;
-  const std::uint32_t key_parts = opened.index().key_parts();
-  const std::uint32_t columns = opened.index().column_count();
+      workspace.store.open_index(request.names, caller_, protocol::row_codec, opened.use);
+  const bool is_remote = outcome.verdict() == store::Verdict::remote && remote_open_ &&
+                         remote_open_->names == opened.names;
+  if (!outcome.ok() && !is_remote) return outcome;
   SessionChange& made = workspace.changes.emplace_back(change());
-  made.index =
-      indexes_.set(request.index_id, {std::move(opened), std::move(names), key_parts, columns});
+  if (is_remote) {
+    const RemoteOpen there = *std::exchange(remote_open_, std::nullopt);
+    if (!there.status.ok()) return there.status;
+    opened.key_parts = there.key_parts;
+    opened.column_count = there.column_count;
+  } else {
+    opened.key_parts = opened.use.index().key_parts();
+    opened.column_count = opened.use.index().column_count();
+  }
+  made.index = indexes_.set(request.index_id, std::move(opened));
   made.index_id = request.index_id;
   made.of_index = true;
-  return outcome;
+  return {};
+}
+
+void Session::end_open(const passes::FirstRequest& request, Status status,
+                       const store::IndexUse& use) {
+  RemoteOpen ended{.names = join_names(request.names), .status = status};
+  if (use) {
+    ended.key_parts = use.index().key_parts();
+    ended.column_count = use.index().column_count();
+  }
+  remote_open_ = std::move(ended);
 }
 
 // As everything is now, except for the indexes.
@@ -195,6 +213,7 @@ SessionChange Session::change() {
   change.is_logged_in = is_logged_in_;
   change.caller = caller_;
   change.log_in = log_in_;
+  change.remote_open = remote_open_;
   return change;
 }
 
@@ -245,6 +264,7 @@ void Session::set_logged_in(bool logged_in, std::shared_ptr<const store::Caller>
 void Session::undo(SessionChange& change) {
   set_logged_in(change.is_logged_in, std::move(change.caller));
   log_in_ = std::move(change.log_in);
+  remote_open_ = std::move(change.remote_open);
   if (change.of_index) indexes_.set(change.index_id, std::move(change.index));
 }
 

@@ -44,6 +44,14 @@ class HandlerSocket;
 class Session;
 struct Line;
 
+// How a P has ended on a remote thread.
+struct RemoteOpen {
+  std::string names;  // of that P
+  Status status;
+  std::uint32_t key_parts = 0;
+  std::uint32_t column_count = 0;
+};
+
 // What a P or an A request has replaced.
 struct SessionChange {
   Session* session = nullptr;
@@ -51,6 +59,7 @@ struct SessionChange {
   bool is_logged_in = false;
   std::shared_ptr<const store::Caller> caller{};
   std::optional<store::LogIn> log_in{};
+  std::optional<RemoteOpen> remote_open{};
   std::uint64_t index_id = 0;
   NamedIndex index;
 };
@@ -91,6 +100,8 @@ class Session final : public passes::Dialogue {
   void execute(passes::Requests& requests) override;
   passes::FirstRequest first_request(net::Turn& turn, passes::Protocol& protocol) override;
   store::Outcome execute_first(passes::Alone& alone) override;
+  void end_open(const passes::FirstRequest& request, Status status,
+                const store::IndexUse& use) override;
 
   // Executes one line, without its LF and CR, if `runs` allows it. If the verdict is not
   // `answered`, nothing is written and nothing is remembered.
@@ -144,7 +155,8 @@ class Session final : public passes::Dialogue {
   const store::Store* owner_ = nullptr;  // of the open indexes; never dereferenced
   bool is_logged_in_ = false;
   bool has_tried_secret_ = false;
-  std::optional<store::LogIn> log_in_;  // one that has ended and is not answered yet
+  std::optional<store::LogIn> log_in_;     // one that has ended and is not answered yet
+  std::optional<RemoteOpen> remote_open_;  // the same
   OpenIndexes indexes_;
 };
 

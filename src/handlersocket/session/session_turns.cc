@@ -154,19 +154,23 @@ passes::FirstRequest Session::first_request(Turn& turn, passes::Protocol& protoc
   const protocol::Request& request = workspace.request;
   const std::optional<Line> line = line_at(turn.input, 0, 0);
   if (!line) return {.kind = incomplete};
-  NamedIndex* open = nullptr;
-  const Status admitted = admit(line->text, workspace, open);
+  NamedIndex* index = nullptr;
+  const Status admitted = admit(line->text, workspace, index);
   if (turn.endpoint != nullptr && admitted.ok() && is_log_in(request)) {
     run_log_in(turn, line->text, front);
     return {.kind = done};
   }
-  if (!admitted.ok() || open == nullptr) return {.kind = quick};
+  if (turn.on_remote_thread && admitted.ok() && request.kind == Kind::open_index) {
+    return {
+        .kind = open, .names = request.names, .caller = &caller_, .codec = &protocol::row_codec};
+  }
+  if (!admitted.ok() || index == nullptr) return {.kind = quick};
   return {.kind = is_write(request) ? write : find,
           .end_offset = line->end_offset,
           .counter = counter_of(request),
           .described = described(request),
-          .index_key = open->names,
-          .names = split_names(open->names),
+          .index_key = index->names,
+          .names = split_names(index->names),
           .caller = &caller_,
           .codec = &protocol::row_codec};
 }

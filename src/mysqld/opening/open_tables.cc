@@ -12,6 +12,8 @@ namespace hs::mysqld {
 namespace {
 
 constexpr std::size_t slots_before_sweep = 1024;
+// Whoever asks for more rows than this gets them as one result.
+constexpr std::uint64_t most_rows_in_pieces = 100'000;
 
 }  // namespace
 
@@ -31,8 +33,10 @@ void OpenTable::end_index() {
   table->file->ha_index_or_rnd_end();
 }
 
-OpenTables::OpenTables(THD* thd, bool waits_for_rows, CounterBlock& counters)
+OpenTables::OpenTables(THD* thd, RemoteTables remote_tables, bool waits_for_rows,
+                       CounterBlock& counters)
     : thd_(thd),
+      remote_tables_(remote_tables),
       waits_for_rows_(waits_for_rows),
       counters_(counters),
       sweep_at_(slots_before_sweep) {}
@@ -82,10 +86,26 @@ store::Outcome OpenTables::open_writer(TableSlot& slot, Purpose purpose) {
   return {};
 }
 
+void OpenTables::init_request(TableSlot& slot, OpenTable& opened, Purpose purpose) {
+  server::init_request(*opened.request, slot.database, slot.name, purpose, waits_for_rows_);
+  if (remote_tables_ == RemoteTables::served) server::prepare_for_remote(thd_, *opened.request);
+}
+
+store::Outcome OpenTables::may_serve(Serving serving) const {
+  if (serving == Serving::here) return {};
+  if (serving == Serving::refused || remote_tables_ == RemoteTables::refused)
+    return Error::no_table;
+  return remote_tables_ == RemoteTables::served ? store::Outcome{} : store::Verdict::remote;
+}
+
 store::Outcome OpenTables::open_one(TableSlot& slot, OpenTable& opened, Purpose purpose) {
   if (opened.request == nullptr) opened.request = std::make_unique<server::TableRequest>();
-  server::init_request(*opened.request, slot.database, slot.name, purpose, waits_for_rows_);
-  if (!slot.was_served && !server::may_be_servable(thd_, *opened.request)) return Error::no_table;
+  init_request(slot, opened, purpose);
+  if (!slot.was_served) {
+    Serving serving{};
+    if (!server::read_serving(thd_, *opened.request, serving)) return failed_open();
+    if (const store::Outcome may = may_serve(serving); !may.ok()) return may;
+  }
   bool repairable = false;
   // These are set before a table is open. If something throws, everything will still be closed.
   const bool others_open = std::exchange(any_open_, true);
@@ -99,10 +119,11 @@ store::Outcome OpenTables::open_one(TableSlot& slot, OpenTable& opened, Purpose 
   }
   opened.table = table;
   opened.purpose = purpose;
-  slot.was_served = server::is_servable(*table);
-  if (!slot.was_served) {
+  const store::Outcome may = may_serve(server::serving_of(*table));
+  slot.was_served = may.ok();
+  if (!may.ok()) {
     close_tables();
-    return Error::no_table;
+    return may;
   }
   if (server::has_children(*table)) return open_alone(slot, purpose);
   if (!server::lock_single(thd_, *table, *opened.request, purpose)) {
@@ -119,7 +140,7 @@ store::Outcome OpenTables::open_one(TableSlot& slot, OpenTable& opened, Purpose 
 store::Outcome OpenTables::open_alone(TableSlot& slot, Purpose purpose) {
   close_tables();
   OpenTable& opened = is_write(purpose) ? slot.writer : slot.reader;
-  server::init_request(*opened.request, slot.database, slot.name, purpose, waits_for_rows_);
+  init_request(slot, opened, purpose);
   alone_ = true;
   any_open_ = true;
   open_.push_back(slot.shared_from_this());
@@ -133,9 +154,9 @@ store::Outcome OpenTables::open_alone(TableSlot& slot, Purpose purpose) {
   opened.any_write = false;
   opened.statement_begun = true;
   opened.can_undo = server::can_undo_all(thd_);
-  if (!server::is_servable(*opened.table)) {
+  if (const store::Outcome may = may_serve(server::serving_of(*opened.table)); !may.ok()) {
     close_tables();
-    return Error::no_table;
+    return may;
   }
   counters_.add(Counter::table_opens);
   return {};
@@ -184,8 +205,16 @@ void OpenTables::close_tables() {
   any_open_ = false;
 }
 
+// With filters, nobody knows how many rows have to be looked at.
+void OpenTables::announce_to_other_server(const store::Selection& selection) {
+  const bool is_known = selection.filters.empty() && selection.limit <= most_rows_in_pieces &&
+                        selection.offset <= most_rows_in_pieces;
+  server::announce_limit(thd_, is_known ? selection.limit + selection.offset : 0);
+}
+
 void OpenTables::release() {
   close_tables();
+  if (remote_tables_ == RemoteTables::served) server::announce_limit(thd_, 0);
   server::release_metadata_locks(thd_);
   server::release_audit_plugins(thd_);
   // Finds leave warnings, too: the expression of a virtual column may warn.

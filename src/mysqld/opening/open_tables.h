@@ -65,9 +65,16 @@ struct TableSlot : std::enable_shared_from_this<TableSlot> {
   OpenTable writer;
 };
 
+// What becomes of a table on another server.
+enum class RemoteTables : std::uint8_t {
+  refused,
+  handed_over,  // opening one is Verdict::remote
+  served,       // this is a remote thread
+};
+
 class OpenTables {
  public:
-  OpenTables(THD* thd, bool waits_for_rows, CounterBlock& counters);
+  OpenTables(THD* thd, RemoteTables remote_tables, bool waits_for_rows, CounterBlock& counters);
   ~OpenTables();
   OpenTables(const OpenTables&) = delete;
   OpenTables& operator=(const OpenTables&) = delete;
@@ -86,6 +93,12 @@ class OpenTables {
 
   store::Outcome open_writer(TableSlot& slot, Purpose purpose);
 
+  // Before a find begins, on any thread: what it asks for.
+  void announce(const store::Selection& selection) {
+    if (remote_tables_ == RemoteTables::served) [[unlikely]]
+      announce_to_other_server(selection);
+  }
+
   // Gives back every table. The transaction and its metadata locks stay.
   void close_tables();
   // At the end of a pass: gives back the metadata locks, too.
@@ -99,10 +112,14 @@ class OpenTables {
   store::Outcome open_reader_slow(TableSlot& slot, OpenTable*& opened);
   store::Outcome open_alone(TableSlot& slot, Purpose purpose);
   store::Outcome open_one(TableSlot& slot, OpenTable& opened, Purpose purpose);
+  void init_request(TableSlot& slot, OpenTable& opened, Purpose purpose);
+  store::Outcome may_serve(Serving serving) const;
   store::Outcome failed_open();
   void forget_open_tables();
+  void announce_to_other_server(const store::Selection& selection);
 
   THD* thd_;
+  const RemoteTables remote_tables_;
   const bool waits_for_rows_;
   CounterBlock& counters_;
   LongEvents events_;

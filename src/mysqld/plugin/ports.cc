@@ -56,6 +56,7 @@ const char* idle_state(net::Role role, bool writes) {
   switch (role) {
     case net::Role::streamer: return "handlersocket: streamer, waiting for long requests";
     case net::Role::log_in: return "handlersocket: waiting for log-ins";
+    case net::Role::remote: return "handlersocket: waiting for requests to other servers";
     case net::Role::worker: break;
   }
   return writes ? "handlersocket: writer, waiting for requests"
@@ -85,6 +86,7 @@ class HostedRunner final : public session::PassRunner {
     HostThread& attached = *host;
     TableStoreConfig config = port.store;
     config.streams = streams;
+    if (role == net::Role::remote) config.remote_tables = RemoteTables::served;
     auto store = std::make_unique<TableStore>(std::move(host), config, counters);
     return std::unique_ptr<HostedRunner>(
         new HostedRunner(port, role, attached, std::move(store), counters));
@@ -173,6 +175,7 @@ net::ServerConfig network_settings(bool writes) {
       static_cast<unsigned>(number_option(writes ? Option::threads_wr : Option::threads));
   config.streamers = streamers;
   config.log_in_threads = log_in_threads;
+  config.remote_threads = static_cast<unsigned>(number_option(Option::threads_remote));
   take_live_settings(config);
   config.waiting = &waiting_bytes();
   if (const std::uint64_t size = number_option(Option::readsize); size != 0)
@@ -217,6 +220,8 @@ std::unique_ptr<Port> make_port(bool writes) {
   port->runner.tries = &failed_tries();
   port->runner.note_wrong_tries = log_wrong_tries;
   port->store.writes = writes;
+  if (number_option(Option::threads_remote) != 0)
+    port->store.remote_tables = RemoteTables::handed_over;
   port->store.encoding =
       text_option(Option::character_set) == "binary" ? TextEncoding::column : TextEncoding::utf8mb4;
   port->store.databases =

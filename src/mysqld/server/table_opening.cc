@@ -76,8 +76,8 @@ TABLE* open_with_needs(THD* thd, TableRequest& request, Purpose purpose) {
   return request.table;
 }
 
-bool is_servable(const TABLE& table) {
-  if (!is_servable_kind(table)) return false;
+Serving serving_of(const TABLE& table) {
+  if (!is_servable_kind(table)) return Serving::refused;
   switch (table.file->ht->db_type) {
     case DB_TYPE_INNODB:
     case DB_TYPE_MYISAM:
@@ -85,8 +85,8 @@ bool is_servable(const TABLE& table) {
     case DB_TYPE_MRG_MYISAM:
     case DB_TYPE_CSV_DB:
     case DB_TYPE_ARCHIVE_DB:
-    case DB_TYPE_BLACKHOLE_DB: return true;
-    default: return is_own_servable_engine(table);
+    case DB_TYPE_BLACKHOLE_DB: return Serving::here;
+    default: return serving_of_own_engine(table);
   }
 }
 

@@ -35,9 +35,17 @@ void init_request(TableRequest& request, const std::string& database, const std:
 // Tells the server which command follows. Strict mode, for example, applies only to writes.
 void set_command(THD* thd, Purpose purpose);
 
-// False if the table's definition already says that is_servable() will be false because of its
-// engine. To open such a table may mean to wait for another machine, so it is asked before.
-bool may_be_servable(THD* thd, TableRequest& request);
+// What the table's definition says, before the table is opened: `here` if it does not say. False if
+// another session has locked the table; then an error is raised.
+bool read_serving(THD* thd, TableRequest& request, Serving& serving);
+// What the open table says.
+Serving serving_of(const TABLE& table);
+// Called on a remote thread before any table is opened: gives the request what Spider looks at.
+void prepare_for_remote(THD* thd, TableRequest& request);
+// On a remote thread: tells Spider how many rows the next find reads at most, so that it does not
+// ask the other server for all rows behind the key. 0: nobody knows. It counts until the next call,
+// and the last one before the THD's memory is freed has to say 0.
+void announce_limit(THD* thd, std::uint64_t rows);
 
 // Opens one table, without what its triggers and foreign keys need, and without a lock. Null if
 // that fails. Then `repairable` says whether open_with_needs() might repair the table.
@@ -58,10 +66,6 @@ bool can_undo_all(const THD* thd);
 bool needs_other_tables(const TABLE& table);
 // Whether the engine locks whole tables, so that a reader and a writer exclude each other.
 bool has_table_lock(const TABLE& table);
-// Whether the table is served. Views, information_schema, performance_schema, log tables, and
-// engines that docs/protocol.md does not list are not: an engine that was never tested could crash
-// or answer wrongly.
-bool is_servable(const TABLE& table);
 
 // unlockable: the table exists, but its engine refuses the lock for this purpose. told: the table
 // exists, and the client gets the server's own reason why it cannot be written.
@@ -80,9 +84,9 @@ void release_metadata_locks(THD* thd);
 void release_audit_plugins(THD* thd);
 
 // Each family's part of the functions above.
-// A part of is_servable().
+// Parts of serving_of(). The second is asked about an engine that not every family has.
 bool is_servable_kind(const TABLE& table);
-bool is_own_servable_engine(const TABLE& table);
+Serving serving_of_own_engine(const TABLE& table);
 // A part of open_with_needs(). If it returns false, an error is raised.
 bool open_and_lock(THD* thd, TableRequest& request, Purpose purpose);
 // A part of open_failure(): an error that only this family has.

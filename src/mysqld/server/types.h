@@ -23,4 +23,10 @@ inline constexpr std::size_t purposes = 4;
 
 inline bool is_write(Purpose purpose) { return purpose != Purpose::read; }
 
+// Who may serve a table. here: any thread. remote: a thread that may wait for another server, because
+// even to open the table means to ask that server. refused: nobody. Views, information_schema,
+// performance_schema, log tables, and engines that docs/protocol.md does not list are refused: an
+// engine that was never tested could crash or answer wrongly.
+enum class Serving : std::uint8_t { here, remote, refused };
+
 }  // namespace hs::mysqld

@@ -43,7 +43,7 @@ TableStore::TableStore(std::unique_ptr<HostThread> host, const TableStoreConfig&
       host_(*owned_host_),
       config_(config),
       counters_(counters),
-      tables_(host_.thd(), config.streams, counters),
+      tables_(host_.thd(), config.remote_tables, config.streams, counters),
       transaction_(host_, tables_, counters),
       privileges_(host_.thd(), config.writes),
       statistics_(host_.thd()),
@@ -101,6 +101,7 @@ void TableStore::begin_work() {
 }
 
 const char* TableStore::what_it_does() const {
+  if (config_.remote_tables == RemoteTables::served) return "handlersocket: asking other servers";
   if (mode_ == PassMode::aside) return "handlersocket: writing aside";
   if (config_.streams) return "handlersocket: streaming";
   return config_.writes ? "handlersocket: writing" : "handlersocket: reading";
@@ -318,6 +319,7 @@ Outcome TableStore::find(store::IndexUse& use, const store::Selection& selection
                       server::asks_for_user_to_read(*opened->table));
   if (!acting.outcome().ok()) [[unlikely]]
     return acting.outcome();
+  tables_.announce(selection);
   const Status started = sink == nullptr || sink->position == nullptr
                              ? scan_.start(plan, *opened, selection, StepMeter::most_in_a_worker)
                              : go_on(plan, *opened, selection, *sink);

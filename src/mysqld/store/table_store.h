@@ -30,6 +30,7 @@ namespace hs::mysqld {
 struct TableStoreConfig {
   bool writes = false;   // serves the write port
   bool streams = false;  // executes only what takes long
+  RemoteTables remote_tables = RemoteTables::refused;
   TextEncoding encoding = TextEncoding::utf8mb4;
   DatabaseList databases{};  // who may open an index there is another question
 };

@@ -24,7 +24,7 @@ void drop_if_half_opened(TABLE& table) {
 }
 
 // Of the engines that serve the partitions of a table, too.
-bool is_served(const handlerton& engine) {
+Serving serving_of_engine(const handlerton& engine) {
   switch (engine.db_type) {
     case DB_TYPE_INNODB:
     case DB_TYPE_MYISAM:
@@ -32,11 +32,13 @@ bool is_served(const handlerton& engine) {
     case DB_TYPE_ARCHIVE_DB:
     case DB_TYPE_BLACKHOLE_DB:
     case DB_TYPE_ARIA:
-    case DB_TYPE_SEQUENCE: return true;
+    case DB_TYPE_SEQUENCE: return Serving::here;
     default: break;
   }
   // An engine that is a plugin has no fixed number.
-  return std::string_view(hton_name(&engine)->str, hton_name(&engine)->length) == "ROCKSDB";
+  const std::string_view name(hton_name(&engine)->str, hton_name(&engine)->length);
+  if (name == "SPIDER") return Serving::remote;
+  return name == "ROCKSDB" ? Serving::here : Serving::refused;
 }
 
 // Opens what triggers and foreign keys need, as SQL does. If opening fails, the server itself
@@ -91,18 +93,18 @@ bool needs_other_tables(const TABLE& table) {
          table.file->referenced_by_foreign_key();
 }
 
-bool is_own_servable_engine(const TABLE& table) { return is_served(*table.file->partition_ht()); }
+Serving serving_of_own_engine(const TABLE& table) {
+  return serving_of_engine(*table.file->partition_ht());
+}
 
 // The lock keeps the definition as it is while it is read: without it, the server would keep what a
 // statement is just replacing. It goes with the pass.
-bool may_be_servable(THD* thd, TableRequest& request) {
+bool read_serving(THD* thd, TableRequest& request, Serving& serving) {
+  serving = Serving::here;
   MDL_request definition;
   MDL_REQUEST_INIT(&definition, MDL_key::TABLE, request.db.str, request.table_name.str, MDL_SHARED,
                    MDL_TRANSACTION);
-  if (thd->mdl_context.acquire_lock(&definition, thd->variables.lock_wait_timeout)) {
-    thd->clear_error();
-    return true;  // to open the table will say why it has to wait
-  }
+  if (thd->mdl_context.acquire_lock(&definition, thd->variables.lock_wait_timeout)) return false;
   TABLE_SHARE* const share = tdc_acquire_share(thd, &request, GTS_TABLE);
   if (share == nullptr) {
     thd->clear_error();
@@ -111,10 +113,23 @@ bool may_be_servable(THD* thd, TableRequest& request) {
   const handlerton* const engine = share->default_part_plugin != nullptr
                                        ? plugin_hton(share->default_part_plugin)
                                        : share->db_type();
-  const bool may_be = engine == nullptr || is_served(*engine) ||
-                      engine->db_type == DB_TYPE_MRG_MYISAM || engine->db_type == DB_TYPE_CSV_DB;
+  const bool is_known = engine == nullptr || engine->db_type == DB_TYPE_MRG_MYISAM ||
+                        engine->db_type == DB_TYPE_CSV_DB;
+  if (!is_known) serving = serving_of_engine(*engine);
   tdc_release_share(share);
-  return may_be;
+  return true;
+}
+
+// The columns that a statement names.
+void prepare_for_remote(THD* thd, TableRequest& request) {
+  request.select_lex = thd->lex->first_select_lex();
+}
+
+void announce_limit(THD* thd, std::uint64_t rows) {
+  Lex_select_limit& limit = thd->lex->first_select_lex()->limit_params;
+  limit.select_limit =
+      rows != 0 ? new (thd->mem_root) Item_int(thd, static_cast<longlong>(rows)) : nullptr;
+  limit.explicit_limit = limit.select_limit != nullptr;
 }
 
 bool is_servable_kind(const TABLE& table) {
@@ -125,7 +140,12 @@ bool is_servable_kind(const TABLE& table) {
          table.s->table_category == TABLE_CATEGORY_SYSTEM;
 }
 
-OpenFailure own_open_failure(std::uint32_t /*error*/) { return OpenFailure::refused; }
+// What Spider says of a server that it cannot reach. Spider's own errors have these numbers.
+OpenFailure own_open_failure(std::uint32_t error) {
+  const bool is_of_spider = error >= 12500 && error < 13000;
+  return is_of_spider || error == ER_CONNECT_TO_FOREIGN_DATA_SOURCE ? OpenFailure::told
+                                                                    : OpenFailure::refused;
+}
 
 bool is_refused_beside_others(Status /*status*/) { return false; }
 

@@ -54,10 +54,17 @@ bool needs_other_tables(const TABLE& table) {
          table.s->foreign_key_parents != 0;
 }
 
-bool is_own_servable_engine(const TABLE& /*table*/) { return false; }
+Serving serving_of_own_engine(const TABLE& /*table*/) { return Serving::refused; }
 
 // The engine for tables of other machines, FEDERATED, is not there unless a setting asks for it.
-bool may_be_servable(THD* /*thd*/, TableRequest& /*request*/) { return true; }
+bool read_serving(THD* /*thd*/, TableRequest& /*request*/, Serving& serving) {
+  serving = Serving::here;
+  return true;
+}
+
+void prepare_for_remote(THD* /*thd*/, TableRequest& /*request*/) {}
+
+void announce_limit(THD* /*thd*/, std::uint64_t /*rows*/) {}
 
 bool is_servable_kind(const TABLE& table) {
   const TABLE_SHARE& share = *table.s;
