@@ -51,6 +51,7 @@ class ScriptedStore final : public store::Store {
   store::Outcome open_index(const store::IndexNames&,
                             const std::shared_ptr<const store::Caller>& caller,
                             const store::RowCodec& codec, store::IndexUse& use) override {
+    if (const store::Outcome opened = next(opens); !opened.ok()) return opened;
     use = {std::make_shared<ScriptedIndex>(), caller, codec};
     return {};
   }
@@ -91,6 +92,7 @@ class ScriptedStore final : public store::Store {
   int parks = 0;  // so many of the next finds are parked
   int positions = 0;
   // The answers to the next calls. When none is left, calls succeed.
+  std::deque<store::Outcome> opens;
   std::deque<store::Outcome> modifications;
   std::deque<store::Outcome> ends;
   // The find or modification that throws, counted from 0. It throws only once.
