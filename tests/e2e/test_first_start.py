@@ -261,6 +261,13 @@ class TestSettingsWithoutEffect:
         assert self.named(server) == {*defaults, "plain_secret_wr"}
         assert secret not in server.log_text()
 
+    def test_threads_for_tables_that_there_are_not(self, make_server) -> None:
+        server = make_server(handlersocket_threads_remote=2)
+        assert self.named(server) == ({"threads_remote"} if ON_MYSQL else set())
+        threads = "information_schema.processlist WHERE state LIKE '%requests to other servers'"
+        with Sql(server.socket) as sql:
+            assert sql.number(f"SELECT COUNT(*) FROM {threads}") == (0 if ON_MYSQL else 4)
+
     def test_an_address_without_a_tcp_port(self, make_server, tmp_path: Path) -> None:
         server = make_server(
             handlersocket_port="",

@@ -16,6 +16,7 @@
 #include "mysqld/plugin/status_variables.h"
 #include "mysqld/plugin/system_variables.h"
 #include "mysqld/server/logging.h"
+#include "mysqld/server/table_opening.h"
 #include "mysqld/server/tls_context.h"
 #include "mysqld/store/table_store.h"
 #include "mysqld/thread/host_thread.h"
@@ -161,6 +162,11 @@ void take_live_settings(Port& port) {
   if (port.watch) port.watch->set_wait(std::chrono::milliseconds(number_option(Option::row_wait)));
 }
 
+unsigned remote_threads() {
+  return server::has_remote_tables() ? static_cast<unsigned>(number_option(Option::threads_remote))
+                                     : 0;
+}
+
 net::ServerConfig network_settings(bool writes) {
   net::ServerConfig config;
   config.address = text_option(Option::address);
@@ -175,7 +181,7 @@ net::ServerConfig network_settings(bool writes) {
       static_cast<unsigned>(number_option(writes ? Option::threads_wr : Option::threads));
   config.streamers = streamers;
   config.log_in_threads = log_in_threads;
-  config.remote_threads = static_cast<unsigned>(number_option(Option::threads_remote));
+  config.remote_threads = remote_threads();
   take_live_settings(config);
   config.waiting = &waiting_bytes();
   if (const std::uint64_t size = number_option(Option::readsize); size != 0)
@@ -220,8 +226,7 @@ std::unique_ptr<Port> make_port(bool writes) {
   port->runner.tries = &failed_tries();
   port->runner.note_wrong_tries = log_wrong_tries;
   port->store.writes = writes;
-  if (number_option(Option::threads_remote) != 0)
-    port->store.remote_tables = RemoteTables::handed_over;
+  if (remote_threads() != 0) port->store.remote_tables = RemoteTables::handed_over;
   port->store.encoding =
       text_option(Option::character_set) == "binary" ? TextEncoding::column : TextEncoding::utf8mb4;
   port->store.databases =

@@ -7,6 +7,7 @@
 #include "mysqld/plugin/start_report.h"
 #include "mysqld/plugin/system_variables.h"
 #include "mysqld/server/api.h"
+#include "mysqld/server/table_opening.h"
 
 namespace hs::mysqld {
 namespace {
@@ -164,6 +165,8 @@ void name_settings_without_effect() {
                             "neither handlersocket_socket nor handlersocket_socket_wr is set");
     }
   }
+  if (is_given(Option::threads_remote) && !server::has_remote_tables())
+    name_without_effect(Option::threads_remote, "this server has no tables on other servers");
   if (is_given(Option::address) && text_option(Option::port).empty() &&
       text_option(Option::port_wr).empty())
     name_without_effect(Option::address,

@@ -35,6 +35,8 @@ void init_request(TableRequest& request, const std::string& database, const std:
 // Tells the server which command follows. Strict mode, for example, applies only to writes.
 void set_command(THD* thd, Purpose purpose);
 
+// Whether there are tables that may be `remote`.
+bool has_remote_tables();
 // What the table's definition says, before the table is opened: `here` if it does not say. False if
 // another session has locked the table; then an error is raised.
 bool read_serving(THD* thd, TableRequest& request, Serving& serving);

@@ -97,6 +97,8 @@ Serving serving_of_own_engine(const TABLE& table) {
   return serving_of_engine(*table.file->partition_ht());
 }
 
+bool has_remote_tables() { return true; }
+
 // The lock keeps the definition as it is while it is read: without it, the server would keep what a
 // statement is just replacing. It goes with the pass.
 bool read_serving(THD* thd, TableRequest& request, Serving& serving) {

@@ -57,6 +57,8 @@ bool needs_other_tables(const TABLE& table) {
 Serving serving_of_own_engine(const TABLE& /*table*/) { return Serving::refused; }
 
 // The engine for tables of other machines, FEDERATED, is not there unless a setting asks for it.
+bool has_remote_tables() { return false; }
+
 bool read_serving(THD* /*thd*/, TableRequest& /*request*/, Serving& serving) {
   serving = Serving::here;
   return true;
