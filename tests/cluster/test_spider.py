@@ -312,7 +312,9 @@ def test_a_connection_that_waits_can_be_closed(
 ) -> None:
     """It is seen as waiting for another server. One that no thread has taken ends at once."""
     front, *ends = servers
-    states = "SELECT state, id FROM information_schema.handlersocket_connections WHERE state = 'remote'"
+    states = (
+        "SELECT state, id FROM information_schema.handlersocket_connections WHERE state = 'remote'"
+    )
     with ExitStack() as stack:
         clients = [stack.enter_context(connect(front.hs_port)) for _ in range(THREADS + 1)]
         for client in clients:
@@ -396,6 +398,28 @@ def test_a_table_that_moves(servers: list[ServerInstance], rows: list[tuple[byte
             sql.run("DROP TABLE shop.new")
         sql.run("DROP TABLE shop.moves")
         assert error_of(client, Find(3, [2])) == "open_table"
+
+
+def test_a_locked_table(servers: list[ServerInstance], rows: list[tuple[bytes, ...]]) -> None:
+    """The time to wait is counted over all tries, on workers and on remote threads."""
+    front = servers[0]
+    with Sql(front.socket) as sql, Sql(front.socket) as holder, connect(front.hs_port_wr) as client:
+        client.request(OPEN)
+        sql.run("SET GLOBAL handlersocket_lock_wait_timeout = 1")
+        try:
+            holder.run("LOCK TABLES shop.t WRITE")
+            for request in (
+                Find(1, [1]),
+                FindModify(Find(1, [1]), ModifyOp.UPDATE, [1, 1]),
+                OPEN,
+            ):
+                began = time.monotonic()
+                assert error_of(client, request) == "1205"
+                assert 0.9 < time.monotonic() - began < 5
+            holder.run("UNLOCK TABLES")
+            assert client.request(Find(1, [1])) == [rows[0]]
+        finally:
+            sql.run("SET GLOBAL handlersocket_lock_wait_timeout = DEFAULT")
 
 
 def test_statements_beside_requests(

@@ -35,7 +35,14 @@ LIVE = {
     "verbose",
 }
 # See test_enabled.py.
-LIVE_OTHERS = {"enabled", "anonymous_account", "secret_account", "threads", "threads_wr", "threads_remote"}
+LIVE_OTHERS = {
+    "enabled",
+    "anonymous_account",
+    "secret_account",
+    "threads",
+    "threads_wr",
+    "threads_remote",
+}
 OPEN = b"P\t1\tlive\tt\tPRIMARY\tid,v\n"
 MIB = 1 << 20
 COMING_AND_GOING = 6.0
