@@ -11,7 +11,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -185,7 +185,8 @@ def test_a_back_end_is_not_asked_for_more_than_twice_the_rows(
         asked = [
             (query or b"").decode()
             for (query,) in sql.rows(
-                "SELECT argument FROM mysql.general_log WHERE argument LIKE 'select%from `shop`.`t`%'"
+                "SELECT argument FROM mysql.general_log"
+                " WHERE argument LIKE 'select%from `shop`.`t`%'"
             )
         ]
         sql.run("TRUNCATE mysql.general_log")
@@ -425,7 +426,7 @@ def test_a_locked_table(servers: list[ServerInstance], rows: list[tuple[bytes, .
 def test_statements_beside_requests(
     servers: list[ServerInstance], rows: list[tuple[bytes, ...]]
 ) -> None:
-    """Clients and SQL change and flush the table at once. Nothing is lost, and nobody waits long."""
+    """Clients and SQL change and flush the table at once, and nothing is lost."""
     front = servers[0]
     over = threading.Event()
     added: list[int] = []
@@ -488,10 +489,8 @@ def test_a_server_with_requests_under_way_stops(
 
 
 def error_or_end(client: Client) -> None:
-    try:
+    with suppress(Exception):
         client.request(Find(1, [1]))
-    except Exception:
-        pass
 
 
 def test_without_threads_for_it_the_table_is_refused(
