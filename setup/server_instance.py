@@ -138,6 +138,7 @@ class ServerInstance:
         extra_settings_file: Path | None = None,
         detached: bool = False,
         launcher: Sequence[str] = (),
+        libraries: Sequence[Path] = (),
     ) -> None:
         """`settings` overrides the defaults; None as a value makes a setting without a value.
 
@@ -145,6 +146,7 @@ class ServerInstance:
         extra_settings_file is an option file that is read last. A detached
         server outlives this Python process; any other is killed at its exit.
         launcher is a program with its arguments that runs the server, such as prlimit.
+        libraries are other plugins that the server may load.
         """
         self.tree = tree.resolve()
         self.kind = kind_of(self.tree)
@@ -161,6 +163,7 @@ class ServerInstance:
         self._extra_settings_file = extra_settings_file
         self._detached = detached
         self._launcher = launcher
+        self._libraries = libraries
         self._process: subprocess.Popen[bytes] | None = None
         self._log_start = 0
         self._socket_dir: tempfile.TemporaryDirectory[str] | None = None
@@ -278,7 +281,8 @@ class ServerInstance:
         plugins = self.base_dir / "plugins"
         shutil.rmtree(plugins, ignore_errors=True)
         plugins.mkdir()
-        for library in (self.tree / "root/usr/lib/mysql/plugin").glob("*.so"):
+        shipped = (self.tree / "root/usr/lib/mysql/plugin").glob("*.so")
+        for library in (*shipped, *self._libraries):
             (plugins / library.name).symlink_to(library)
         ours = self.plugin_dir.resolve() / PLUGIN_LIBRARY
         if ours.exists():

@@ -11,6 +11,7 @@ seed=${3:-}
 server_release "$name" >/dev/null
 setup/packages.sh build test
 setup/server.sh "$name"
+setup/more.sh "$name" || say "without Spider"
 setup/venv.sh tests/requirements.txt
 setup/build.sh "$name"
 export SERVER=$name PYTHONPATH=tests:setup:clients/python/src

@@ -19,6 +19,7 @@ from support.servers import ON_MYSQL
 from soak.accounts import Right, account, grant, log_in, revoke
 from soak.channel import LINGER_NOT
 from soak.hostile import ATTACKS
+from soak.remote import Remote
 from soak.shared import Disturbance, Phase, Shared, die_with_parent
 from soak.tables import DATABASE, Table
 
@@ -58,6 +59,7 @@ class Disturber:
         tables: Sequence[Table],
         owners: Sequence[int],
         ports: Sequence[int],
+        remote: Remote | None,
         shared: Shared,
         features: frozenset[str],
         seed: int,
@@ -66,6 +68,7 @@ class Disturber:
         self._tables = tables
         self._owners = owners
         self._ports = ports
+        self._remote = remote
         self._missing: list[tuple[int, Table, Right]] = []
         self._shared = shared
         self._rng = random.Random(f"{seed}/disturber")
@@ -83,6 +86,8 @@ class Disturber:
             self._actions += [(self._take_right, 4), (self._storm, 1), (self._accounts, 1)]
         if "statistics" in features:
             self._actions += [(self._statistics, 2)]
+        if remote is not None:
+            self._actions += [(self._ask_other_server, 4)]
 
     def run(self) -> None:
         while self._shared.phase != Phase.STOP:
@@ -283,6 +288,10 @@ class Disturber:
         for statement in self._rng.sample(choice, 3):
             is_on = self._rng.random() < 0.7
             sql.rows(statement.format(yes="YES" if is_on else "NO", on="ON" if is_on else "OFF"))
+
+    def _ask_other_server(self, _sql: Sql) -> None:
+        if self._remote is not None:
+            self._tally.update(self._remote.count(self._ports, self._rng))
 
     def _storm(self, _sql: Sql) -> None:
         """Clients that log in, rightly or wrongly, and leave at any time."""

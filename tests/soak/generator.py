@@ -45,6 +45,7 @@ FEATURES = (
     "kill",  # KILL and KILL QUERY
     "hostile",  # broken and slow handshakes, wrong passwords, too many open indexes
     "accounts",  # log-ins, accounts that lose rights and get them back
+    "remote",  # a Spider table, whose back end stands still now and then
     "statistics",  # what the server counts is switched on and off, emptied and read
     "crash",  # kill -9 at the end of a round
     "xids",  # the check of the binary log

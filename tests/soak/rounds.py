@@ -29,6 +29,8 @@ from soak.accounts import create_accounts
 from soak.binlog import duplicate_xids, log_files
 from soak.client import HANG, Settings, run_client
 from soak.disturber import Disturber, run_disturber
+from soak.remote import LIBRARY, Remote, is_possible
+from soak.remote import SETTINGS as REMOTE_SETTINGS
 from soak.shared import Phase, Shared, State
 from soak.sqlside import SqlSide, check_tables, create_database, make_volatile_anew
 from soak.tables import FIRST_OWNER, all_tables
@@ -90,8 +92,15 @@ class Run:
             "handlersocket_socket": sockets[0],
             "handlersocket_socket_wr": sockets[1],
         }
+        self._remote = None
+        if "remote" in options.features and is_possible():
+            self._remote = Remote(self.folder)
+            settings.update(REMOTE_SETTINGS)
         self._server = ServerInstance(
-            SERVER_TREE, self.folder / "server", settings=own_settings(settings)
+            SERVER_TREE,
+            self.folder / "server",
+            settings=own_settings(settings),
+            libraries=[] if self._remote is None else [LIBRARY],
         )
         self._sockets = sockets
         self._processes: list[multiprocessing.process.BaseProcess] = []
@@ -105,6 +114,9 @@ class Run:
         self._start_server()
         create_database(self._server.socket, self._tables)
         create_accounts(self._server.socket, self._tables, self._owners)
+        if self._remote is not None:
+            self._remote.create(self._server.socket)
+            self._remote.settle(self._server.socket)
         self._start_processes()
         self._run_began = time.monotonic()
         end = self._run_began + self._options.seconds
@@ -150,6 +162,7 @@ class Run:
             self._tables,
             self._owners,
             (self._server.hs_port, self._server.hs_port_wr),
+            self._remote,
             self._shared,
             options.features,
             options.seed,
@@ -181,6 +194,8 @@ class Run:
         if crash:
             self._start_server()
             make_volatile_anew(self._server.socket, self._tables)
+            if self._remote is not None:
+                self._remote.settle(self._server.socket)
         shared.phase = Phase.CHECK
         self._wait_for(State.CHECKED)
         complaints = check_tables(self._server.socket, self._tables)
@@ -298,6 +313,8 @@ class Run:
                 process.kill()
             process.join(10)
         self._server.kill()
+        if self._remote is not None:
+            self._remote.end()
         if hasattr(self, "_guard"):
             self._guard.kill()
             self._guard.join(10)
