@@ -43,10 +43,11 @@ SERVER_SETTINGS: dict[str, str | int | None] = {
     "sync_binlog": 1,
     "innodb_flush_log_at_trx_commit": 1,
     "performance_schema": "ON",
+    "innodb_print_all_deadlocks": "ON",
     "handlersocket_threads": 3,
     "handlersocket_lock_wait_timeout": LOCK_WAIT_TIMEOUT,
 }
-LOG_TAIL = 60
+LOG_TAIL = 400
 CRASH_SECONDS = 5.0
 
 
