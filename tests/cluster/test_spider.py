@@ -21,6 +21,7 @@ from handlersocket2 import (
     Filter,
     Find,
     FindModify,
+    FindOp,
     In,
     Insert,
     ModifyOp,
@@ -220,6 +221,108 @@ def test_rows_are_written(servers: list[ServerInstance], rows: list[tuple[bytes,
         with Sql(end.socket) as sql:
             share = {row for (row,) in sql.rows("SELECT id FROM shop.t")}
             assert share == {row for row in wanted if int(row) % 2 == number}
+
+
+def test_a_write_that_fails_leaves_nothing(
+    servers: list[ServerInstance], rows: list[tuple[bytes, ...]]
+) -> None:
+    """Not even the rows before the one that has failed, which Spider alone would keep."""
+    front = servers[0]
+    everything = "SELECT id, v FROM shop.t ORDER BY id"
+    with connect(front.hs_port_wr) as client, Sql(front.socket) as sql:
+        client.request(OPEN)
+        to_one_id = FindModify(Find(1, [1], op=">=", limit=9), ModifyOp.UPDATE, [1000, 1])
+        assert error_of(client, to_one_id) == "1062"
+        assert sql.rows(everything) == rows
+        for moment, request in (
+            ("INSERT", Insert(1, [500, 5])),
+            ("UPDATE", FindModify(Find(1, [3], op=">=", limit=9), ModifyOp.INCREMENT, [0, 1])),
+            ("DELETE", FindModify(Find(1, [3], op=">=", limit=9), ModifyOp.DELETE)),
+        ):
+            row = "OLD" if moment == "DELETE" else "NEW"
+            sql.run(
+                f"CREATE TRIGGER shop.refuse AFTER {moment} ON shop.t FOR EACH ROW"
+                f" IF {row}.id IN (7, 500) THEN SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 30001;"
+                " END IF"
+            )
+            try:
+                assert error_of(client, request) == "30001"
+            finally:
+                sql.run("DROP TRIGGER shop.refuse")
+            assert sql.rows(everything) == rows, moment
+
+
+def test_a_write_that_waits_is_executed_once(
+    servers: list[ServerInstance], rows: list[tuple[bytes, ...]]
+) -> None:
+    """A back end gives up a locked row again and again, with other rows changed before it."""
+    front, *ends = servers
+    with connect(front.hs_port_wr) as client, Sql(front.socket) as sql, Sql(ends[1].socket) as end:
+        client.request(OpenIndex(1, "shop", "t", "", ["v"]))
+        end.run("SET GLOBAL innodb_lock_wait_timeout = 1")
+        # It counts for new connections.
+        for (number,) in end.rows(
+            "SELECT id FROM information_schema.processlist WHERE user = 'spider'"
+        ):
+            end.run(f"KILL {int(number or 0)}")
+        wait_until(lambda: error_of(client, Find(1, [1])) is None)
+        holder = Sql(ends[1].socket, "shop")
+        try:
+            holder.run("BEGIN", "SELECT * FROM t WHERE id = 5 FOR UPDATE")
+            free = threading.Timer(2.5, lambda: holder.run("COMMIT"))
+            free.start()
+            plus = FindModify(Find(1, [0], limit=10, in_=In([1, 2, 3, 5])), ModifyOp.INCREMENT, [1])
+            assert client.request(plus) == 4
+            free.join()
+        finally:
+            holder.close()
+            end.run("SET GLOBAL innodb_lock_wait_timeout = DEFAULT")
+        seen = sql.rows("SELECT id, v FROM shop.t WHERE id <= 5 ORDER BY id")
+        assert [int(v or 0) for _, v in seen] == [11, 21, 31, 40, 51]
+
+
+def test_what_spider_does_not_search_exactly_is_refused(
+    servers: list[ServerInstance], rows: list[tuple[bytes, ...]]
+) -> None:
+    front, *ends = servers
+    columns = (
+        "(id INT PRIMARY KEY, a INT, b INT NOT NULL, bits BIT(8), s VARCHAR(50), KEY ab (a, b),"
+        " KEY b (b), KEY bits (bits), KEY s (s(4)))"
+    )
+    values = (
+        "(1, 1, 1, 0, 'one'), (2, 1, 2, 1, 'onerous'), (3, 2, 1, 1, 'two'), (4, NULL, 3, 0, '')"
+    )
+    table = 'wrapper "mysql", srv "end0", table "other"'
+    with Sql(ends[0].socket) as end, Sql(front.socket) as sql, connect(front.hs_port_wr) as client:
+        end.run(f"CREATE TABLE shop.other {columns}")
+        sql.run(f"CREATE TABLE shop.other {columns} ENGINE=SPIDER COMMENT='{table}'")
+        sql.run(f"INSERT INTO shop.other VALUES {values}")
+        for index in ("bits", "s"):
+            assert error_of(client, OpenIndex(1, "shop", "other", index, ["id"])) == "idxnum"
+        client.request(OpenIndex(1, "shop", "other", "ab", ["id"]))
+        client.request(OpenIndex(2, "shop", "other", "b", ["id"]))
+
+        def ids(index: int, key: list[Any], op: FindOp) -> list[int]:
+            found = client.request(Find(index, key, op=op, limit=10))
+            return sorted(int(row or 0) for (row,) in found)
+
+        assert ids(1, [1, 2], "=") == [2]
+        assert ids(1, [None], "=") == [4]
+        assert ids(1, [1], ">=") == [1, 2, 3]
+        assert ids(1, [1], ">") == [3]
+        assert ids(2, [2], "<=") == [1, 2, 3]
+        assert ids(2, [2], "<") == [1, 3]
+        operators: list[FindOp] = [">", ">=", "<", "<="]
+        for op in operators:
+            refused = [Find(1, [1, 2], op=op), Find(1, [None], op=op)]
+            if op.startswith("<"):
+                refused.append(Find(1, [2], op=op))  # NULL is less
+            for find in refused:
+                assert error_of(client, find) == "131"
+                assert error_of(client, FindModify(find, ModifyOp.DELETE)) == "131"
+        assert sql.number("SELECT COUNT(*) FROM shop.other") == 4
+        sql.run("DROP TABLE shop.other")
+        end.run("DROP TABLE shop.other")
 
 
 def test_both_kinds_of_tables_in_one_pipeline(
@@ -423,6 +526,50 @@ def test_a_locked_table(servers: list[ServerInstance], rows: list[tuple[bytes, .
             sql.run("SET GLOBAL handlersocket_lock_wait_timeout = DEFAULT")
 
 
+@pytest.mark.parametrize("way", ["rename", "alter"])
+def test_nobody_waits_for_a_table_that_has_moved(
+    servers: list[ServerInstance], rows: list[tuple[bytes, ...]], way: str
+) -> None:
+    """Workers and streamers have served it when it was here, and its back end stands still."""
+    front, *ends = servers
+    with (
+        Sql(front.socket) as sql,
+        connect(front.hs_port) as mover,
+        connect(front.hs_port) as other,
+        connect(front.hs_port_wr) as writer,
+        ExitStack() as stack,
+    ):
+        sql.run(f"CREATE TABLE shop.moved {COLUMNS}", "INSERT INTO shop.moved VALUES (1, 5, '')")
+        movers = [stack.enter_context(connect(front.hs_port)) for _ in range(8)]
+        for client in (*movers, mover, writer):
+            client.request(OpenIndex(3, "shop", "moved", "", ["id", "v"]))
+            assert client.request(Find(3, [1])) == [(b"1", b"5")]
+            client.request(OPEN_HERE)
+        other.request(OPEN_HERE)
+        if way == "rename":
+            sql.run(
+                f"CREATE TABLE shop.new {spider_columns(ends)}",
+                "RENAME TABLE shop.moved TO shop.old, shop.new TO shop.moved",
+            )
+        else:
+            sql.run("DROP TABLE shop.moved", f"CREATE TABLE shop.moved {spider_columns(ends)}")
+        sql.run("FLUSH TABLES")
+        with standing_still(ends[1]):
+            finds = [threading.Thread(target=error_or_end, args=(one, 3)) for one in movers]
+            finds.append(threading.Thread(target=error_or_end, args=(writer, 3)))
+            for find in finds:
+                find.start()
+            began = time.monotonic()
+            while time.monotonic() - began < 1:
+                asked = time.monotonic()
+                assert other.request(Find(2, [1])) == [(b"1", b"1")]
+                assert time.monotonic() - asked < 0.5
+        for find in finds:
+            find.join(60)
+            assert not find.is_alive()
+        sql.run("DROP TABLE shop.moved", "DROP TABLE IF EXISTS shop.old")
+
+
 def test_statements_beside_requests(
     servers: list[ServerInstance], rows: list[tuple[bytes, ...]]
 ) -> None:
@@ -488,9 +635,9 @@ def test_a_server_with_requests_under_way_stops(
             assert not thread.is_alive()
 
 
-def error_or_end(client: Client) -> None:
+def error_or_end(client: Client, index: int = 1) -> None:
     with suppress(Exception):
-        client.request(Find(1, [1]))
+        client.request(Find(index, [1]))
 
 
 def test_without_threads_for_it_the_table_is_refused(

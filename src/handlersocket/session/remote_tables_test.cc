@@ -131,6 +131,19 @@ TEST_F(RemoteTables, ATableThatHasComeBackIsOpenedHere) {
   EXPECT_EQ(store_.calls, "begin end release begin find end release ");
 }
 
+TEST_F(RemoteTables, AnAnswerFromHereEndsTheResult) {
+  for (const store::Outcome here : {store::Outcome{}, store::Outcome{Status::server(1142)}}) {
+    store_.opens = {Verdict::remote};
+    ask_worker(open_there);
+    ask_remote_thread(open_there);
+    store_.opens = {here};
+    EXPECT_EQ(ask_worker(open_there).next, Next::wait);
+    store_.opens = {Verdict::remote};
+    EXPECT_EQ(ask_worker(open_there).next, Next::remote);
+    EXPECT_TRUE(out_.empty());
+  }
+}
+
 TEST_F(RemoteTables, AReplayedPassHasTheResultAgain) {
   store_.opens = {Verdict::remote};
   ask_worker(open_there);

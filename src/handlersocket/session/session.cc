@@ -179,7 +179,10 @@ Outcome Session::open_index(Workspace& workspace, bool& has_no_place) {
       workspace.store.open_index(request.names, caller_, protocol::row_codec, opened.use);
   const bool is_remote = outcome.verdict() == store::Verdict::remote && remote_open_ &&
                          remote_open_->names == opened.names;
-  if (!outcome.ok() && !is_remote) return outcome;
+  if (!outcome.ok() && !is_remote) {
+    if (outcome.answered()) remote_open_.reset();
+    return outcome;
+  }
   SessionChange& made = workspace.changes.emplace_back(change());
   if (is_remote) {
     const RemoteOpen there = *std::exchange(remote_open_, std::nullopt);
@@ -189,6 +192,7 @@ Outcome Session::open_index(Workspace& workspace, bool& has_no_place) {
   } else {
     opened.key_parts = opened.use.index().key_parts();
     opened.column_count = opened.use.index().column_count();
+    remote_open_.reset();
   }
   made.index = indexes_.set(request.index_id, std::move(opened));
   made.index_id = request.index_id;

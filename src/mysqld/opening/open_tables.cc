@@ -101,11 +101,9 @@ store::Outcome OpenTables::may_serve(Serving serving) const {
 store::Outcome OpenTables::open_one(TableSlot& slot, OpenTable& opened, Purpose purpose) {
   if (opened.request == nullptr) opened.request = std::make_unique<server::TableRequest>();
   init_request(slot, opened, purpose);
-  if (!slot.was_served) {
-    Serving serving{};
-    if (!server::read_serving(thd_, *opened.request, serving)) return failed_open();
-    if (const store::Outcome may = may_serve(serving); !may.ok()) return may;
-  }
+  Serving serving{};
+  if (!server::read_serving(thd_, *opened.request, serving)) return failed_open();
+  if (const store::Outcome may = may_serve(serving); !may.ok()) return may;
   bool repairable = false;
   // These are set before a table is open. If something throws, everything will still be closed.
   const bool others_open = std::exchange(any_open_, true);
@@ -119,9 +117,7 @@ store::Outcome OpenTables::open_one(TableSlot& slot, OpenTable& opened, Purpose 
   }
   opened.table = table;
   opened.purpose = purpose;
-  const store::Outcome may = may_serve(server::serving_of(*table));
-  slot.was_served = may.ok();
-  if (!may.ok()) {
+  if (const store::Outcome may = may_serve(server::serving_of(*table)); !may.ok()) {
     close_tables();
     return may;
   }

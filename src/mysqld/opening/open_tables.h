@@ -60,7 +60,6 @@ struct OpenTable {
 struct TableSlot : std::enable_shared_from_this<TableSlot> {
   std::string database;
   std::string name;
-  bool was_served = false;  // the last time that the table was opened
   OpenTable reader;
   OpenTable writer;
 };

@@ -47,6 +47,12 @@ bool find_columns(const TABLE& table, const std::vector<std::string>& names,
   return true;
 }
 
+bool has_bits(const KEY& key) {
+  return std::any_of(
+      key.key_part, key.key_part + key.user_defined_key_parts,
+      [](const KEY_PART_INFO& part) { return part.field->real_type() == MYSQL_TYPE_BIT; });
+}
+
 // The bytes of an integer column's image; 0 for any other type.
 std::uint8_t integer_bytes(const Field& field) {
   switch (field.real_type()) {
@@ -102,7 +108,10 @@ Status IndexPlan::resolve(TABLE& table) {
     return {};
   if (Status status = resolve_index(table); !status.ok()) return status;
   if (Status status = resolve_columns(table); !status.ok()) return status;
+  is_remote_ = server::serving_of(table) == Serving::remote;
   choose_access(table);
+  // Spider asks for other values than those of the key.
+  if (is_remote_ && (has_prefix_parts_ || has_bits(table.key_info[index_]))) return Error::no_index;
   table_version_ = table.s->get_table_ref_version();
   return {};
 }
@@ -136,6 +145,19 @@ Status IndexPlan::resolve_columns(TABLE& table) {
   return {};
 }
 
+// A hash index serves whole keys. Spider makes a condition of a range, and that is another one than
+// the order of the index says, if there are several parts or NULL is among the values.
+bool IndexPlan::can_search_limited(const store::Selection& selection) const {
+  if (selection.range.bound == store::Bound::only)
+    return is_ordered_ || selection.key.size() == key_parts_;
+  if (!is_ordered_) return false;
+  const bool may_meet_null =
+      key_[0].is_nullable && selection.range.direction == store::Direction::down;
+  return selection.key.size() == 1 && !may_meet_null &&
+         (!selection.in.values.empty() || !selection.key[0].null) &&
+         std::ranges::none_of(selection.in.values, &store::Value::null);
+}
+
 // Decides how the index is read: which columns are needed, and whether the index alone holds them.
 void IndexPlan::choose_access(TABLE& table) {
   const KEY& key = table.key_info[index_];
@@ -163,6 +185,7 @@ void IndexPlan::choose_access(TABLE& table) {
   is_unique_ = (key.flags & HA_NOSAME) != 0 && !nullable && !has_prefix_parts_ &&
                !server::is_versioned(table);
   is_ordered_ = (table.file->index_flags(index_, 0, true) & HA_READ_ORDER) != 0;
+  is_limited_ = !is_ordered_ || is_remote_;
 
   choose_position(table);
 

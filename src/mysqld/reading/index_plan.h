@@ -94,6 +94,10 @@ class IndexPlan final : public store::Index {
   std::uint32_t key_parts() const override { return key_parts_; }
   bool has_prefix_parts() const { return has_prefix_parts_; }
   bool is_ordered() const { return is_ordered_; }
+  // Whether the engine finds just the rows that are selected. If not, the answer is 131.
+  bool can_search(const store::Selection& selection) const {
+    return !is_limited_ || can_search_limited(selection);
+  }
   // Whether the first part is in descending order.
   bool descends() const { return key_[0].descends; }
   TextEncoding encoding() const { return encoding_; }
@@ -113,6 +117,7 @@ class IndexPlan final : public store::Index {
 
  private:
   Status resolve_index(TABLE& table);
+  bool can_search_limited(const store::Selection& selection) const;
   Status resolve_columns(TABLE& table);
   void choose_access(TABLE& table);
   void choose_position(TABLE& table);
@@ -132,6 +137,8 @@ class IndexPlan final : public store::Index {
   std::uint32_t key_parts_ = 0;
   bool is_unique_ = false;
   bool is_ordered_ = true;
+  bool is_remote_ = false;   // of a table on another server
+  bool is_limited_ = false;  // there is something that can_search() refuses
   bool has_prefix_parts_ = false;
   bool covering_ = false;
   std::vector<store::Column> columns_;

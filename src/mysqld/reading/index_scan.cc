@@ -38,10 +38,8 @@ Status IndexScan::set_up(const IndexPlan& plan, OpenTable& opened,
                          const store::Selection& selection, std::uint64_t most_steps) {
   TABLE& table = *opened.table;
   if (selection.key.size() > plan.key_parts()) return Error::too_many_key_parts;
-  if (!plan.is_ordered() &&
-      (selection.range.bound != Bound::only || selection.key.size() != plan.key_parts())) {
+  if (!plan.can_search(selection)) [[unlikely]]
     return Status::server(HA_ERR_WRONG_COMMAND);
-  }
   if (Status status = filters_.prepare(plan, table, selection.filters); !status.ok()) return status;
   plan_ = &plan;
   opened_ = &opened;

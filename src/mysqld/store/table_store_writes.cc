@@ -214,6 +214,9 @@ Outcome TableStore::end_write(const OpenTable& opened, Status status, bool execu
       working_ = false;
       return Verdict::broken;
     }
+  } else if (commits && !status.ok() && config_.remote_tables == RemoteTables::served) {
+    // Spider cannot undo a statement alone. The transaction consists of nothing else.
+    transaction_.roll_back();
   } else if (commits) {
     const Status committed = transaction_.commit();
     if (status.ok()) status = committed;
