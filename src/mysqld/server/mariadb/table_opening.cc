@@ -99,13 +99,14 @@ Serving serving_of_own_engine(const TABLE& table) {
 
 bool has_remote_tables() { return true; }
 
-// The lock keeps the definition as it is while it is read: without it, the server would keep what a
-// statement is just replacing. It goes with the pass.
+// The lock keeps the definition as it is until the pass ends: without it, the server would keep what a
+// statement is just replacing. For a reader it is the lock that it needs anyway.
 bool read_serving(THD* thd, TableRequest& request, Serving& serving) {
   serving = Serving::here;
+  const bool reads = request.mdl_request.type == MDL_SHARED_READ;
   MDL_request definition;
-  MDL_REQUEST_INIT(&definition, MDL_key::TABLE, request.db.str, request.table_name.str, MDL_SHARED,
-                   MDL_TRANSACTION);
+  MDL_REQUEST_INIT(&definition, MDL_key::TABLE, request.db.str, request.table_name.str,
+                   reads ? MDL_SHARED_READ : MDL_SHARED, MDL_TRANSACTION);
   if (thd->mdl_context.acquire_lock(&definition, thd->variables.lock_wait_timeout)) return false;
   TABLE_SHARE* const share = tdc_acquire_share(thd, &request, GTS_TABLE);
   if (share == nullptr) {
