@@ -133,7 +133,8 @@ class TestNumbers:
         assert found["requests", "find"] > 0
         assert found["requests", "modify"] > 0
         total = found["requests", "find"] + found["requests", "modify"]
-        assert total <= found["requests", "all"] <= total * 1.01 + 2
+        # Each number is rounded by itself.
+        assert total - 1 <= found["requests", "all"] <= total * 1.01 + 2
         assert found["passes", "commits"] > 0
         assert found["clients", "now"] >= 30
         lines = screen.splitlines()
