@@ -202,7 +202,8 @@ inline constexpr std::array option_table{
                         "Seconds after which the log tells of a request; 0: it tells of none"),
     detail::live_number(
         Option::lock_wait_timeout, "lock_wait_timeout", 5, 1, 31536000,
-        "Seconds that a request waits for a table or row that another session has locked"),
+        "Seconds that a request waits for a table or row that another session has locked, or for a "
+        "remote thread"),
     detail::live_number(
         Option::row_wait, "row_wait", 10, 0, 10000,
         "Milliseconds that a write waits inside the engine for a locked row before its "

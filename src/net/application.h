@@ -74,6 +74,7 @@ struct Turn {
   std::uint64_t arrived_at = 0;  // when its input was found to have come, like blocked_since
   const Endpoint* endpoint = nullptr;  // only on a log-in thread
   bool on_remote_thread = false;       // what takes it may wait for other servers
+  std::uint64_t queued = 0;            // for a remote thread: how long, in ns
   std::uint64_t connection = 0;        // only on a streamer: whose turn it is
   const PeerAddress* peer = nullptr;   // null in tests
   std::size_t consumed = 0;

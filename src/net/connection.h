@@ -107,7 +107,7 @@ struct Connection : Source {
   std::size_t drained = 0;      // bytes thrown away while lingering
   Strangers::Place place;       // of one that has to log in
   WaitingBytes::Share share;    // what `input` and `output` take
-  std::uint64_t listed_at = 0;  // in ns; its list is ordered by this time
+  std::uint64_t listed_at = 0;  // in ns; its list is ordered by this time. A carrier may read it
 
   // As whom the client acts, while another thread has the dialogue. That thread does not change it.
   std::string_view user;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -17,6 +18,7 @@
 
 #include "base/once_a_minute.h"
 #include "net/connection_queue.h"
+#include "net/connection_state.h"
 #include "net/descriptor.h"
 #include "net/inbox.h"
 #include "net/listener.h"
@@ -36,6 +38,16 @@ struct Shared {
         factory(std::move(application_factory)),
         log(std::move(log_line)),
         waiting(config.waiting != nullptr ? *config.waiting : own_waiting) {}
+
+  // Where a connection in `state` waits for its carrier.
+  ConnectionQueue& queue_of(ConnectionState state) {
+    switch (state) {
+      case ConnectionState::logging_in: return log_ins;
+      case ConnectionState::remote: return remotes;
+      case ConnectionState::shaking: return handshakes;
+      default: assert(state == ConnectionState::streaming); return streams;
+    }
+  }
 
   // Any thread. If there is no memory for the line, it is not logged.
   void log_line(LogLevel level, std::string_view text,

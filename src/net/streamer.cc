@@ -212,7 +212,10 @@ void Streamer::carry(Connection& connection) {
     endpoint = connection.endpoint();
     turn.endpoint = &endpoint;
   }
-  turn.on_remote_thread = role_ == Role::remote;
+  if (role_ == Role::remote) {
+    turn.on_remote_thread = true;
+    turn.queued = kernel::monotonic_now() - connection.listed_at;
+  }
   ClientStream stream(shared_, queue(), counters_, *app_, connection);
   out_.clear();
   try {

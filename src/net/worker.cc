@@ -265,17 +265,11 @@ void Worker::answer(Question& question) {
 void Worker::end(Connection& connection) {
   switch (connection.state) {
     case Connection::State::streaming:
-      connection.has_to_end.store(true, std::memory_order_relaxed);
-      return shared_.streams.give_back(connection);
     case Connection::State::logging_in:
-      connection.has_to_end.store(true, std::memory_order_relaxed);
-      return shared_.log_ins.give_back(connection);
     case Connection::State::remote:
-      connection.has_to_end.store(true, std::memory_order_relaxed);
-      return shared_.remotes.give_back(connection);
     case Connection::State::shaking:
       connection.has_to_end.store(true, std::memory_order_relaxed);
-      return shared_.handshakes.give_back(connection);
+      return shared_.queue_of(connection.state).give_back(connection);
     case Connection::State::lingering:
     case Connection::State::draining: return;  // it ends already
     default: break;
@@ -324,7 +318,7 @@ void Worker::retry_blocked() {
   while (Connection* const connection = connections_.first_unblocked(now_)) {
     connections_.set_state(*connection, Connection::State::waiting, now_);
     if (connection->next == Next::in_line && shared_.streams.has_spare()) {
-      start_stream(*connection);
+      hand_over(*connection, Connection::State::streaming);
       continue;
     }
     // A blocked connection with Next::wait had no room to read more of its request, so it has to

@@ -81,10 +81,7 @@ class Worker {
   void proceed(Connection& connection);
   void enqueue(Connection& connection);
   void watch_output(Connection& connection, bool on);
-  void start_stream(Connection& connection);
-  void start_log_in(Connection& connection);
-  void ask_other_server(Connection& connection);
-  void hand_over(Connection& connection, Connection::State state, ConnectionQueue& queue);
+  void hand_over(Connection& connection, Connection::State state);
   bool greet(Connection& connection, std::string_view begin);
   void begin_handshake(Connection& connection, std::string_view begin);
   void shake_hands(Connection& connection);

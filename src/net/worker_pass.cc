@@ -366,11 +366,11 @@ void Worker::proceed(Connection& connection) {
     case Next::retry: return connections_.set_state(connection, Connection::State::blocked, now_);
     case Next::queue:
     case Next::in_line:
-      if (shared_.streams.has_spare()) return start_stream(connection);
+      if (shared_.streams.has_spare()) return hand_over(connection, Connection::State::streaming);
       return connections_.set_state(connection, Connection::State::blocked, now_);
-    case Next::stream: return start_stream(connection);
-    case Next::log_in: return start_log_in(connection);
-    case Next::remote: return ask_other_server(connection);
+    case Next::stream: return hand_over(connection, Connection::State::streaming);
+    case Next::log_in: return hand_over(connection, Connection::State::logging_in);
+    case Next::remote: return hand_over(connection, Connection::State::remote);
     case Next::close: return linger(connection);
   }
 }
@@ -395,24 +395,12 @@ void Worker::watch_output(Connection& connection, bool on) {
   assert(result == 0);
 }
 
-void Worker::start_stream(Connection& connection) {
-  hand_over(connection, Connection::State::streaming, shared_.streams);
-}
-
-void Worker::start_log_in(Connection& connection) {
-  hand_over(connection, Connection::State::logging_in, shared_.log_ins);
-}
-
-void Worker::ask_other_server(Connection& connection) {
-  hand_over(connection, Connection::State::remote, shared_.remotes);
-}
-
-// Without a carrier the connection ends.
-void Worker::hand_over(Connection& connection, Connection::State state, ConnectionQueue& queue) {
+// The connection, which is in state `waiting`, waits for a carrier of `state`. Without one it ends.
+void Worker::hand_over(Connection& connection, Connection::State state) {
   if (!connection.share.lend()) return shed(connection);
   connection.user = connection.dialogue->user();
   connections_.set_state(connection, state, now_);
-  if (queue.push(connection)) return;
+  if (shared_.queue_of(state).push(connection)) return;
   connections_.set_state(connection, Connection::State::waiting, now_);
   linger(connection);
 }

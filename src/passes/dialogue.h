@@ -54,11 +54,11 @@ struct FirstRequest {
     quick,  // it does not take long, so a worker executes it
     find,
     write,
-    open,  // only on a remote thread: it opens an index
+    open,  // only on a remote thread: it opens an index. From `find` on, they are executed.
   };
   Kind kind = Kind::incomplete;
   std::size_t end_offset = 0;
-  // of the last three
+  // Of a find and a write all of these. Of an `open` only `names`, `caller` and `codec`.
   Counter counter = Counter::requests_find;
   std::string_view described{};  // what it does, for people: find, insert, update, delete
   std::string_view index_key{};  // tells the index from others, whoever's it is
@@ -89,8 +89,8 @@ class Dialogue : public net::Dialogue {
   // Executes the find or the write that first_request() has read, and appends its reply if it
   // succeeds. Of a find that is parked, a part of the reply.
   virtual store::Outcome execute_first(Alone& alone) = 0;
-  // On a remote thread: how the request that opens an index has ended; `use` is null if it failed.
-  // The worker executes the request again, and answers it.
+  // On a remote thread: how the request that opens an index has ended. If `status` is an error,
+  // `use` does not count. The worker executes the request again, and answers it.
   virtual void end_open(const FirstRequest& /*request*/, Status /*status*/,
                         const store::IndexUse& /*use*/) {}
 

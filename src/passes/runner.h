@@ -140,6 +140,7 @@ class Runner : public net::Application {
   void run_write(net::Turn& turn, const FirstRequest& request, Buffer& out);
   void run_open(net::Turn& turn, const FirstRequest& request);
   void hand_on(net::Turn& turn, Buffer& out);
+  void answer_late(net::Turn& turn, const FirstRequest& request, Buffer& out);
   template <class Execute>
   store::Outcome run_pass(store::PassMode mode, Execute execute);
   store::Outcome run_alone(store::PassMode mode, net::Turn& turn, const FirstRequest& request,

@@ -126,6 +126,11 @@ void Runner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
       static_cast<Dialogue&>(*turn.dialogue).first_request(turn, *protocol_);
   tally_.fill(0);
   requests_ = 1;
+  const bool executes = request.kind >= FirstRequest::Kind::find;
+  if (executes && std::chrono::nanoseconds(turn.queued) > config_.lock_wait_timeout.get()) {
+    answer_late(turn, request, out);
+    return count();
+  }
   switch (request.kind) {
     case FirstRequest::Kind::incomplete:
     case FirstRequest::Kind::done: return;
@@ -275,6 +280,21 @@ void Runner::run_open(Turn& turn, const FirstRequest& request) {
     status = lock_wait_timed_out;
   }
   static_cast<Dialogue&>(*turn.dialogue).end_open(request, status, use);
+}
+
+// The request has waited too long for a remote thread, and is not executed. So a server that does
+// not answer delays each client by a bounded time only, and the requests of clients that have given
+// up take no time of the threads.
+void Runner::answer_late(Turn& turn, const FirstRequest& request, Buffer& out) {
+  if (request.kind == FirstRequest::Kind::open) {
+    requests_ = 0;  // the worker counts it, and answers it
+    turn.next = Next::again;
+    return static_cast<Dialogue&>(*turn.dialogue).end_open(request, lock_wait_timed_out, {});
+  }
+  tally(Counter::errors);
+  protocol_->append_error(lock_wait_timed_out, out);
+  note_answered(turn, request.counter);
+  end_request(turn, request.end_offset, true);
 }
 
 // The table has moved to another server. Nothing was done.

@@ -1,23 +1,16 @@
-"""Spider: a table over two back ends is one table to the plugin's clients, too.
-
-Who does not ask for such a table never waits for a back end.
-"""
+"""Spider: a table over two back ends is one table to the plugin's clients, too."""
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from handlersocket2 import (
-    Client,
     Filter,
     Find,
     FindModify,
@@ -29,118 +22,34 @@ from handlersocket2 import (
     ReplyError,
     Request,
 )
-from server_instance import ServerInstance, free_port
+from server_instance import ServerInstance
 from support.database import Sql
-from support.servers import ON_MYSQL
-from support_galera import MORE
-from support_servers import running_server
+from support_spider import (
+    COLUMNS,
+    MARKS,
+    OPEN,
+    OPEN_HERE,
+    connect,
+    error_of,
+    fill,
+    spider_columns,
+    spider_servers,
+    wait_until,
+)
 
-LIBRARY = MORE / "root/usr/lib/mysql/plugin/ha_spider.so"
-pytestmark = [
-    pytest.mark.skipif(ON_MYSQL, reason="Spider is MariaDB's"),
-    pytest.mark.skipif(
-        not ON_MYSQL and not LIBRARY.exists(), reason="setup/more.sh has not got Spider"
-    ),
-    pytest.mark.timeout(600),
-]
-COLUMNS = "(id INT PRIMARY KEY, v INT NOT NULL, s VARCHAR(100), KEY v (v))"
-OPEN = OpenIndex(1, "shop", "t", "", ["id", "v"])
-OPEN_HERE = OpenIndex(2, "shop", "here", "", ["id", "v"])
-THREADS = 2
-
-
-def back_end(stack: ExitStack, data_root: Path, watch: Any) -> ServerInstance:
-    end = stack.enter_context(running_server(data_root, watch, port=free_port()))
-    with Sql(end.socket) as sql:
-        sql.run(
-            "CREATE USER spider IDENTIFIED BY 'secret'",
-            "GRANT ALL ON *.* TO spider",
-            "CREATE DATABASE shop",
-            f"CREATE TABLE shop.t {COLUMNS}",
-        )
-    return end
-
-
-def front_end(
-    stack: ExitStack, data_root: Path, watch: Any, ends: list[ServerInstance], **settings: object
-) -> ServerInstance:
-    """A server with tables whose rows with even ids are on the first back end."""
-    front = stack.enter_context(running_server(data_root, watch, **settings))
-    link = front.base_dir / "plugins" / LIBRARY.name
-    link.symlink_to(LIBRARY)
-    with Sql(front.socket) as sql:
-        sql.run("INSTALL SONAME 'ha_spider'", "CREATE DATABASE shop")
-        # How long Spider waits for a back end; and as docs/scaling.md has it.
-        sql.run("SET GLOBAL spider_net_read_timeout = 3", "SET GLOBAL spider_connect_timeout = 3")
-        sql.run("SET GLOBAL spider_conn_recycle_mode = 1")
-        for number, end in enumerate(ends):
-            sql.run(
-                f"CREATE SERVER end{number} FOREIGN DATA WRAPPER mysql"
-                " OPTIONS (HOST '127.0.0.1',"
-                f" DATABASE 'shop', USER 'spider', PASSWORD 'secret',"
-                f" PORT {end.settings['port']})"
-            )
-        sql.run(
-            f"CREATE TABLE shop.t {spider_columns(ends)}",
-            f"CREATE TABLE shop.here {COLUMNS}",
-            "INSERT INTO shop.here VALUES (1, 1, 'one')",
-        )
-    return front
-
-
-def spider_columns(ends: list[ServerInstance]) -> str:
-    partitions = ", ".join(
-        f'PARTITION p{number} COMMENT = \'srv "end{number}", table "t"\''
-        for number in range(len(ends))
-    )
-    return (
-        f"{COLUMNS} ENGINE=SPIDER COMMENT='wrapper \"mysql\"' PARTITION BY HASH (id) ({partitions})"
-    )
+pytestmark = MARKS
 
 
 @pytest.fixture(scope="module")
 def servers(data_root: Path, watch: Any) -> Iterator[list[ServerInstance]]:
-    """The one with the Spider table, and two back ends."""
-    with ExitStack() as stack:
-        ends = [back_end(stack, data_root, watch) for _ in range(2)]
-        yield [
-            front_end(stack, data_root, watch, ends, handlersocket_threads_remote=THREADS),
-            *ends,
-        ]
+    with spider_servers(data_root, watch) as servers:
+        yield servers
 
 
 @pytest.fixture
 def rows(servers: list[ServerInstance]) -> list[tuple[bytes, ...]]:
     """What the Spider table holds at the beginning of each test."""
-    values = [(row, 10 * row, f"row {row}") for row in range(1, 101)]
-    with Sql(servers[0].socket) as sql:
-        sql.run(
-            "DELETE FROM shop.t",
-            "INSERT INTO shop.t VALUES "
-            + ", ".join(f"({row}, {v}, '{text}')" for row, v, text in values),
-        )
-    return [(b"%d" % row, b"%d" % v) for row, v, _ in values]
-
-
-def connect(port: int) -> Client:
-    return Client(("127.0.0.1", port), timeout=30)
-
-
-def error_of(client: Client, request: Request[Any]) -> str | None:
-    try:
-        client.request(request)
-    except ReplyError as error:
-        return error.text
-    return None
-
-
-@contextmanager
-def standing_still(server: ServerInstance) -> Iterator[None]:
-    os.kill(server.pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(server.pid, signal.SIGCONT)
+    return fill(servers[0])
 
 
 def test_rows_are_found(servers: list[ServerInstance], rows: list[tuple[bytes, ...]]) -> None:
@@ -369,120 +278,6 @@ def test_what_cannot_be_opened(
         assert client.request(Find(1, [1])) == [rows[0]]
 
 
-def test_nobody_waits_for_a_back_end(
-    servers: list[ServerInstance], rows: list[tuple[bytes, ...]]
-) -> None:
-    """A back end stands still. More clients ask for its rows than there are threads for that."""
-    front, *ends = servers
-    with Sql(front.socket) as sql:
-        sql.run("FLUSH TABLES")
-    answers: list[str | None] = []
-
-    def ask_for_remote_row(port: int) -> None:
-        with connect(port) as client:
-            answers.append(error_of(client, OPEN) or error_of(client, Find(1, [1])))
-
-    ports = [front.hs_port, front.hs_port_wr] * (2 * THREADS)
-    threads = [threading.Thread(target=ask_for_remote_row, args=(port,)) for port in ports]
-    with connect(front.hs_port) as reader, connect(front.hs_port_wr) as writer:
-        for client in (reader, writer):
-            client.request(OPEN_HERE)
-        with standing_still(ends[1]):
-            for thread in threads:
-                thread.start()
-            slowest = 0.0
-            deadline = time.monotonic() + 2
-            while time.monotonic() < deadline:
-                began = time.monotonic()
-                assert reader.request(Find(2, [1])) == [(b"1", b"1")]
-                assert writer.request(FindModify(Find(2, [1]), ModifyOp.UPDATE, [1, 1])) == 1
-                slowest = max(slowest, time.monotonic() - began)
-                time.sleep(0.01)
-            assert slowest < 0.5
-            assert not answers or all(answers)
-            assert any(thread.is_alive() for thread in threads)
-        for thread in threads:
-            thread.join(60)
-            assert not thread.is_alive()
-    # They were told, or answered when the back end went on.
-    assert len(answers) == len(ports)
-    with connect(front.hs_port) as client:
-        client.request(OPEN)
-        assert client.request(Find(1, [1])) == [rows[0]]
-
-
-def test_a_connection_that_waits_can_be_closed(
-    servers: list[ServerInstance], rows: list[tuple[bytes, ...]]
-) -> None:
-    """It is seen as waiting for another server. One that no thread has taken ends at once."""
-    front, *ends = servers
-    states = (
-        "SELECT state, id FROM information_schema.handlersocket_connections WHERE state = 'remote'"
-    )
-    with ExitStack() as stack:
-        clients = [stack.enter_context(connect(front.hs_port)) for _ in range(THREADS + 1)]
-        for client in clients:
-            client.request(OPEN)
-        sql = stack.enter_context(Sql(front.socket))
-        errors: list[BaseException] = []
-
-        def find(client: Client) -> None:
-            try:
-                client.request(Find(1, [1]))
-            except Exception as error:
-                errors.append(error)
-
-        threads = [threading.Thread(target=find, args=(client,)) for client in clients]
-        with standing_still(ends[1]):
-            for thread in threads[:-1]:
-                thread.start()
-            wait_until(lambda: len(sql.rows(states)) == THREADS)
-            before = {row for _, row in sql.rows(states)}
-            threads[-1].start()
-            wait_until(lambda: len(sql.rows(states)) == THREADS + 1)
-            (last,) = {row for _, row in sql.rows(states)} - before
-            asking = "FROM information_schema.processlist WHERE state LIKE '%asking other servers'"
-            assert sql.number(f"SELECT COUNT(*) {asking}") == THREADS
-            sql.run(f"SET GLOBAL handlersocket_close_connection = {int(last or 0)}")
-            threads[-1].join(1)
-            assert not threads[-1].is_alive()
-            assert len(errors) == 1
-        for thread in threads:
-            thread.join(60)
-            assert not thread.is_alive()
-
-
-def wait_until(holds: Callable[[], bool], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, "it does not happen"
-        time.sleep(0.01)
-
-
-def test_a_back_end_that_comes_back(
-    servers: list[ServerInstance], rows: list[tuple[bytes, ...]]
-) -> None:
-    """Its rows cannot be reached while it is away. The others can."""
-    front, *ends = servers
-    with connect(front.hs_port_wr) as client:
-        client.request(OPEN)
-        ends[1].kill()
-        assert error_of(client, Find(1, [1])) is not None
-        assert error_of(client, FindModify(Find(1, [1]), ModifyOp.UPDATE, [1, 11])) is not None
-        assert client.request(Find(1, [2])) == [rows[1]]
-        # The same if the table has to be opened anew.
-        with Sql(front.socket) as sql:
-            sql.run("FLUSH TABLES")
-        unreachable = {"1429", "12701"}
-        assert error_of(client, OPEN) in unreachable
-        assert error_of(client, Find(1, [1])) in unreachable
-        ends[1].start()
-        wait_until(lambda: error_of(client, Find(1, [1])) is None)
-        assert client.request(Find(1, [1])) == [rows[0]]
-        assert client.request(FindModify(Find(1, [1]), ModifyOp.UPDATE, [1, 12])) == 1
-        assert client.request(Find(1, [1])) == [(b"1", b"12")]
-
-
 def test_a_table_that_moves(servers: list[ServerInstance], rows: list[tuple[bytes, ...]]) -> None:
     """A client goes on with its open index when the table moves to other servers, and back."""
     front, *ends = servers
@@ -502,72 +297,6 @@ def test_a_table_that_moves(servers: list[ServerInstance], rows: list[tuple[byte
             sql.run("DROP TABLE shop.new")
         sql.run("DROP TABLE shop.moves")
         assert error_of(client, Find(3, [2])) == "open_table"
-
-
-def test_a_locked_table(servers: list[ServerInstance], rows: list[tuple[bytes, ...]]) -> None:
-    """The time to wait is counted over all tries, on workers and on remote threads."""
-    front = servers[0]
-    with Sql(front.socket) as sql, Sql(front.socket) as holder, connect(front.hs_port_wr) as client:
-        client.request(OPEN)
-        sql.run("SET GLOBAL handlersocket_lock_wait_timeout = 1")
-        try:
-            holder.run("LOCK TABLES shop.t WRITE")
-            for request in (
-                Find(1, [1]),
-                FindModify(Find(1, [1]), ModifyOp.UPDATE, [1, 1]),
-                OPEN,
-            ):
-                began = time.monotonic()
-                assert error_of(client, request) == "1205"
-                assert 0.9 < time.monotonic() - began < 5
-            holder.run("UNLOCK TABLES")
-            assert client.request(Find(1, [1])) == [rows[0]]
-        finally:
-            sql.run("SET GLOBAL handlersocket_lock_wait_timeout = DEFAULT")
-
-
-@pytest.mark.parametrize("way", ["rename", "alter"])
-def test_nobody_waits_for_a_table_that_has_moved(
-    servers: list[ServerInstance], rows: list[tuple[bytes, ...]], way: str
-) -> None:
-    """Workers and streamers have served it when it was here, and its back end stands still."""
-    front, *ends = servers
-    with (
-        Sql(front.socket) as sql,
-        connect(front.hs_port) as mover,
-        connect(front.hs_port) as other,
-        connect(front.hs_port_wr) as writer,
-        ExitStack() as stack,
-    ):
-        sql.run(f"CREATE TABLE shop.moved {COLUMNS}", "INSERT INTO shop.moved VALUES (1, 5, '')")
-        movers = [stack.enter_context(connect(front.hs_port)) for _ in range(8)]
-        for client in (*movers, mover, writer):
-            client.request(OpenIndex(3, "shop", "moved", "", ["id", "v"]))
-            assert client.request(Find(3, [1])) == [(b"1", b"5")]
-            client.request(OPEN_HERE)
-        other.request(OPEN_HERE)
-        if way == "rename":
-            sql.run(
-                f"CREATE TABLE shop.new {spider_columns(ends)}",
-                "RENAME TABLE shop.moved TO shop.old, shop.new TO shop.moved",
-            )
-        else:
-            sql.run("DROP TABLE shop.moved", f"CREATE TABLE shop.moved {spider_columns(ends)}")
-        sql.run("FLUSH TABLES")
-        with standing_still(ends[1]):
-            finds = [threading.Thread(target=error_or_end, args=(one, 3)) for one in movers]
-            finds.append(threading.Thread(target=error_or_end, args=(writer, 3)))
-            for find in finds:
-                find.start()
-            began = time.monotonic()
-            while time.monotonic() - began < 1:
-                asked = time.monotonic()
-                assert other.request(Find(2, [1])) == [(b"1", b"1")]
-                assert time.monotonic() - asked < 0.5
-        for find in finds:
-            find.join(60)
-            assert not find.is_alive()
-        sql.run("DROP TABLE shop.moved", "DROP TABLE IF EXISTS shop.old")
 
 
 def test_statements_beside_requests(
@@ -609,51 +338,3 @@ def test_statements_beside_requests(
         assert sum(added) > 100
         total = sum(int(v) for _, v in rows) + sum(added)
         assert sql.number("SELECT SUM(v) FROM shop.t") == total
-
-
-def test_a_server_with_requests_under_way_stops(
-    servers: list[ServerInstance], data_root: Path, watch: Any
-) -> None:
-    """It waits as long as Spider waits for the back end, as with SQL."""
-    with ExitStack() as stack:
-        front = front_end(
-            stack, data_root, watch, servers[1:], handlersocket_threads_remote=THREADS
-        )
-        clients = [stack.enter_context(connect(front.hs_port)) for _ in range(2 * THREADS)]
-        for client in clients:
-            client.request(OPEN)
-        ends = [threading.Thread(target=error_or_end, args=(client,)) for client in clients]
-        with standing_still(servers[2]):
-            for thread in ends:
-                thread.start()
-            time.sleep(0.5)
-            began = time.monotonic()
-            front.stop()
-            assert time.monotonic() - began < 30
-        for thread in ends:
-            thread.join(30)
-            assert not thread.is_alive()
-
-
-def error_or_end(client: Client, index: int = 1) -> None:
-    with suppress(Exception):
-        client.request(Find(index, [1]))
-
-
-def test_without_threads_for_it_the_table_is_refused(
-    servers: list[ServerInstance], data_root: Path, watch: Any
-) -> None:
-    """The default. The refusal does not wait for a back end that stands still."""
-    with ExitStack() as stack:
-        front = front_end(stack, data_root, watch, servers[1:])
-        for port in (front.hs_port, front.hs_port_wr):
-            client = stack.enter_context(connect(port))
-            assert error_of(client, OPEN) == "open_table"
-            with Sql(front.socket) as sql:
-                sql.run("FLUSH TABLES")
-            with standing_still(servers[2]):
-                client.request(OPEN_HERE)
-                began = time.monotonic()
-                assert error_of(client, OPEN) == "open_table"
-                assert len(client.request(Find(2, [1]))) == 1
-                assert time.monotonic() - began < 2

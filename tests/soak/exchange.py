@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -76,7 +77,8 @@ def mismatch(sent: Sent, place: int, reply: bytes, complaint: str) -> Mismatch:
     lines = [
         f"{complaint}",
         f"  request {place} of {len(sent.requests)} on the"
-        f" {'write' if sent.side.writable else 'read'} port",
+        f" {'write' if sent.side.writable else 'read'} port,"
+        f" {time.monotonic() - sent.channel.began:.1f} s after the first was sent",
     ]
     at = 0
     for number, request in enumerate(sent.requests):

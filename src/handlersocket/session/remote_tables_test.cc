@@ -14,6 +14,7 @@ namespace {
 
 using net::Next;
 using net::Turn;
+using namespace std::chrono_literals;
 using store::Verdict;
 
 const std::string find_1 = "1\t=\t1\t5\n";
@@ -38,7 +39,8 @@ class RemoteTables : public PassOfSeveral {
     Turn turn{.dialogue = dialogues_[0].get(),
               .input = input,
               .blocked_since = blocked_since,
-              .on_remote_thread = remote};
+              .on_remote_thread = remote,
+              .queued = queued_};
     runner.run_stream(turn, out_, stream);
     sent_ = stream.bytes;
     return turn;
@@ -56,6 +58,7 @@ class RemoteTables : public PassOfSeveral {
   }
 
   std::string sent_;
+  std::uint64_t queued_ = 0;  // how long its next requests wait for the remote thread, in ns
   CounterBlock remote_counters_;
   std::unique_ptr<ScriptedStore> remote_made_ = std::make_unique<ScriptedStore>();
   ScriptedStore& remote_store_ = *remote_made_;
@@ -189,6 +192,37 @@ TEST_F(RemoteTables, ALockedTableIsAskedForAgainForAWhile) {
   EXPECT_EQ(ask_remote_thread(open_there, 1).next, Next::again) << "blocked since long ago";
   EXPECT_EQ(ask_worker(open_there).next, Next::wait);
   EXPECT_EQ(out_.view(), "1\t1\t1205\n");
+}
+
+TEST_F(RemoteTables, WhoHasWaitedTooLongForARemoteThreadIsAnsweredAtOnce) {
+  const std::chrono::nanoseconds longer = config_.lock_wait_timeout.get() + 1ms;
+  open_there_for_good();
+  remote_store_.calls.clear();
+  queued_ = static_cast<std::uint64_t>(longer.count());
+  for (const std::string& request : {find_2, "2" + update(1).substr(1)}) {
+    const Turn turn = ask_remote_thread(request + find_1);
+    EXPECT_EQ(out_.view(), "1\t1\t1205\n");
+    EXPECT_EQ(turn.consumed, request.size());
+    EXPECT_EQ(turn.next, Next::again);
+  }
+  EXPECT_EQ(remote_counters_.get(Counter::errors), 2U);
+  EXPECT_EQ(remote_counters_.get(Counter::requests_remote), 0U);
+
+  // What does not take long is never late.
+  EXPECT_EQ(ask_remote_thread("malformed\n").next, Next::again);
+  EXPECT_TRUE(out_.empty());
+
+  store_.opens = {Verdict::remote, Verdict::remote};
+  EXPECT_EQ(ask_worker(open_elsewhere).next, Next::remote);
+  EXPECT_EQ(ask_remote_thread(open_elsewhere).next, Next::again);
+  EXPECT_TRUE(out_.empty());
+  EXPECT_EQ(ask_worker(open_elsewhere).next, Next::wait);
+  EXPECT_EQ(out_.view(), "1\t1\t1205\n");
+  EXPECT_EQ(remote_store_.calls, "");
+
+  queued_ = static_cast<std::uint64_t>((config_.lock_wait_timeout.get() - 1ms).count());
+  EXPECT_EQ(ask_remote_thread(find_2).next, Next::wait);
+  EXPECT_NE(remote_store_.calls, "");
 }
 
 TEST_F(RemoteTables, AFindOnARemoteThreadIsNeverParked) {

@@ -1,0 +1,309 @@
+"""Spider: who waits for a back end, and for how long."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from handlersocket2 import Client, Find, FindModify, ModifyOp, OpenIndex, ReplyError
+from server_instance import ServerInstance
+from support.database import Sql
+from support_spider import (
+    COLUMNS,
+    MARKS,
+    OPEN,
+    OPEN_HERE,
+    THREADS,
+    connect,
+    error_of,
+    error_or_end,
+    fill,
+    front_end,
+    spider_columns,
+    spider_servers,
+    standing_still,
+    wait_until,
+)
+
+pytestmark = MARKS
+
+
+@pytest.fixture(scope="module")
+def servers(data_root: Path, watch: Any) -> Iterator[list[ServerInstance]]:
+    with spider_servers(data_root, watch) as servers:
+        yield servers
+
+
+@pytest.fixture
+def rows(servers: list[ServerInstance]) -> list[tuple[bytes, ...]]:
+    """What the Spider table holds at the beginning of each test."""
+    return fill(servers[0])
+
+
+def test_nobody_waits_for_a_back_end(
+    servers: list[ServerInstance], rows: list[tuple[bytes, ...]]
+) -> None:
+    """A back end stands still. More clients ask for its rows than there are threads for that."""
+    front, *ends = servers
+    with Sql(front.socket) as sql:
+        sql.run("FLUSH TABLES")
+    answers: list[str | None] = []
+
+    def ask_for_remote_row(port: int) -> None:
+        with connect(port) as client:
+            answers.append(error_of(client, OPEN) or error_of(client, Find(1, [1])))
+
+    ports = [front.hs_port, front.hs_port_wr] * (2 * THREADS)
+    threads = [threading.Thread(target=ask_for_remote_row, args=(port,)) for port in ports]
+    with connect(front.hs_port) as reader, connect(front.hs_port_wr) as writer:
+        for client in (reader, writer):
+            client.request(OPEN_HERE)
+        with standing_still(ends[1]):
+            for thread in threads:
+                thread.start()
+            slowest = 0.0
+            deadline = time.monotonic() + 2
+            while time.monotonic() < deadline:
+                began = time.monotonic()
+                assert reader.request(Find(2, [1])) == [(b"1", b"1")]
+                assert writer.request(FindModify(Find(2, [1]), ModifyOp.UPDATE, [1, 1])) == 1
+                slowest = max(slowest, time.monotonic() - began)
+                time.sleep(0.01)
+            assert slowest < 0.5
+            assert not answers or all(answers)
+            assert any(thread.is_alive() for thread in threads)
+        for thread in threads:
+            thread.join(60)
+            assert not thread.is_alive()
+    # They were told, or answered when the back end went on.
+    assert len(answers) == len(ports)
+    with connect(front.hs_port) as client:
+        client.request(OPEN)
+        assert client.request(Find(1, [1])) == [rows[0]]
+
+
+def test_the_queue_for_a_back_end_does_not_grow_without_end(
+    servers: list[ServerInstance], rows: list[tuple[bytes, ...]]
+) -> None:
+    """A back end stands still, and far more clients ask for its rows than there are threads. Nobody
+    waits for all who were there before."""
+    front, *ends = servers
+    patience = 2
+    waited: list[float] = []
+    answers: list[str | None] = []
+    others: list[list[tuple[bytes, ...]]] = []
+    with ExitStack() as stack:
+        sql = stack.enter_context(Sql(front.socket))
+        clients = [stack.enter_context(connect(front.hs_port_wr)) for _ in range(30)]
+        for client in clients:
+            client.request(OPEN)
+
+        def add(client: Client) -> None:
+            began = time.monotonic()
+            with client.pipeline() as pipeline:
+                pipeline.send(FindModify(Find(1, [1]), ModifyOp.INCREMENT, [0, 1]))
+                pipeline.send(Find(1, [2]))
+            waited.append(time.monotonic() - began)
+            added, found = pipeline.results()
+            answers.append(added.text if isinstance(added, ReplyError) else None)
+            others.append([] if isinstance(found, ReplyError) else found)
+
+        adding = [threading.Thread(target=add, args=(client,)) for client in clients]
+        sql.run(f"SET GLOBAL handlersocket_lock_wait_timeout = {patience}")
+        try:
+            with standing_still(ends[1]):
+                for thread in adding:
+                    thread.start()
+                for thread in adding:
+                    thread.join(60)
+        finally:
+            sql.run("SET GLOBAL handlersocket_lock_wait_timeout = DEFAULT")
+        assert len(waited) == len(clients)
+        assert max(waited) < 20
+        assert all(found in ([], [rows[1]]) for found in others)
+        assert answers.count("1205") >= len(clients) - 4 * THREADS
+        # Who was not told to have been executed may have been, but nobody twice.
+        wait_until(lambda: error_of(clients[0], Find(1, [1])) is None)
+        ((_, v),) = clients[0].request(Find(1, [1]))
+        told = answers.count(None)
+        not_executed = answers.count("1205")
+        assert told <= int(v) - 10 <= len(clients) - not_executed
+
+
+def test_a_connection_that_waits_can_be_closed(
+    servers: list[ServerInstance], rows: list[tuple[bytes, ...]]
+) -> None:
+    """It is seen as waiting for another server. One that no thread has taken ends at once."""
+    front, *ends = servers
+    states = (
+        "SELECT state, id FROM information_schema.handlersocket_connections WHERE state = 'remote'"
+    )
+    with ExitStack() as stack:
+        clients = [stack.enter_context(connect(front.hs_port)) for _ in range(THREADS + 1)]
+        for client in clients:
+            client.request(OPEN)
+        sql = stack.enter_context(Sql(front.socket))
+        errors: list[BaseException] = []
+
+        def find(client: Client) -> None:
+            try:
+                client.request(Find(1, [1]))
+            except Exception as error:
+                errors.append(error)
+
+        threads = [threading.Thread(target=find, args=(client,)) for client in clients]
+        with standing_still(ends[1]):
+            for thread in threads[:-1]:
+                thread.start()
+            wait_until(lambda: len(sql.rows(states)) == THREADS)
+            before = {row for _, row in sql.rows(states)}
+            threads[-1].start()
+            wait_until(lambda: len(sql.rows(states)) == THREADS + 1)
+            (last,) = {row for _, row in sql.rows(states)} - before
+            asking = "FROM information_schema.processlist WHERE state LIKE '%asking other servers'"
+            assert sql.number(f"SELECT COUNT(*) {asking}") == THREADS
+            sql.run(f"SET GLOBAL handlersocket_close_connection = {int(last or 0)}")
+            threads[-1].join(1)
+            assert not threads[-1].is_alive()
+            assert len(errors) == 1
+        for thread in threads:
+            thread.join(60)
+            assert not thread.is_alive()
+
+
+def test_a_back_end_that_comes_back(
+    servers: list[ServerInstance], rows: list[tuple[bytes, ...]]
+) -> None:
+    """Its rows cannot be reached while it is away. The others can."""
+    front, *ends = servers
+    with connect(front.hs_port_wr) as client:
+        client.request(OPEN)
+        ends[1].kill()
+        assert error_of(client, Find(1, [1])) is not None
+        assert error_of(client, FindModify(Find(1, [1]), ModifyOp.UPDATE, [1, 11])) is not None
+        assert client.request(Find(1, [2])) == [rows[1]]
+        # The same if the table has to be opened anew.
+        with Sql(front.socket) as sql:
+            sql.run("FLUSH TABLES")
+        unreachable = {"1429", "12701"}
+        assert error_of(client, OPEN) in unreachable
+        assert error_of(client, Find(1, [1])) in unreachable
+        ends[1].start()
+        wait_until(lambda: error_of(client, Find(1, [1])) is None)
+        assert client.request(Find(1, [1])) == [rows[0]]
+        assert client.request(FindModify(Find(1, [1]), ModifyOp.UPDATE, [1, 12])) == 1
+        assert client.request(Find(1, [1])) == [(b"1", b"12")]
+
+
+def test_a_locked_table(servers: list[ServerInstance], rows: list[tuple[bytes, ...]]) -> None:
+    """The time to wait is counted over all tries, on workers and on remote threads."""
+    front = servers[0]
+    with Sql(front.socket) as sql, Sql(front.socket) as holder, connect(front.hs_port_wr) as client:
+        client.request(OPEN)
+        sql.run("SET GLOBAL handlersocket_lock_wait_timeout = 1")
+        try:
+            holder.run("LOCK TABLES shop.t WRITE")
+            for request in (
+                Find(1, [1]),
+                FindModify(Find(1, [1]), ModifyOp.UPDATE, [1, 1]),
+                OPEN,
+            ):
+                began = time.monotonic()
+                assert error_of(client, request) == "1205"
+                assert 0.9 < time.monotonic() - began < 5
+            holder.run("UNLOCK TABLES")
+            assert client.request(Find(1, [1])) == [rows[0]]
+        finally:
+            sql.run("SET GLOBAL handlersocket_lock_wait_timeout = DEFAULT")
+
+
+@pytest.mark.parametrize("way", ["rename", "alter"])
+def test_nobody_waits_for_a_table_that_has_moved(
+    servers: list[ServerInstance], rows: list[tuple[bytes, ...]], way: str
+) -> None:
+    """Workers and streamers have served it when it was here, and its back end stands still."""
+    front, *ends = servers
+    with (
+        Sql(front.socket) as sql,
+        connect(front.hs_port) as mover,
+        connect(front.hs_port) as other,
+        connect(front.hs_port_wr) as writer,
+        ExitStack() as stack,
+    ):
+        sql.run(f"CREATE TABLE shop.moved {COLUMNS}", "INSERT INTO shop.moved VALUES (1, 5, '')")
+        movers = [stack.enter_context(connect(front.hs_port)) for _ in range(8)]
+        for client in (*movers, mover, writer):
+            client.request(OpenIndex(3, "shop", "moved", "", ["id", "v"]))
+            assert client.request(Find(3, [1])) == [(b"1", b"5")]
+            client.request(OPEN_HERE)
+        other.request(OPEN_HERE)
+        if way == "rename":
+            sql.run(
+                f"CREATE TABLE shop.new {spider_columns(ends)}",
+                "RENAME TABLE shop.moved TO shop.old, shop.new TO shop.moved",
+            )
+        else:
+            sql.run("DROP TABLE shop.moved", f"CREATE TABLE shop.moved {spider_columns(ends)}")
+        sql.run("FLUSH TABLES")
+        with standing_still(ends[1]):
+            finds = [threading.Thread(target=error_or_end, args=(one, 3)) for one in movers]
+            finds.append(threading.Thread(target=error_or_end, args=(writer, 3)))
+            for find in finds:
+                find.start()
+            began = time.monotonic()
+            while time.monotonic() - began < 1:
+                asked = time.monotonic()
+                assert other.request(Find(2, [1])) == [(b"1", b"1")]
+                assert time.monotonic() - asked < 0.5
+        for find in finds:
+            find.join(60)
+            assert not find.is_alive()
+        sql.run("DROP TABLE shop.moved", "DROP TABLE IF EXISTS shop.old")
+
+
+def test_a_server_with_requests_under_way_stops(
+    servers: list[ServerInstance], data_root: Path, watch: Any
+) -> None:
+    """It waits as long as Spider waits for the back end, as with SQL."""
+    with ExitStack() as stack:
+        front = front_end(
+            stack, data_root, watch, servers[1:], handlersocket_threads_remote=THREADS
+        )
+        clients = [stack.enter_context(connect(front.hs_port)) for _ in range(2 * THREADS)]
+        for client in clients:
+            client.request(OPEN)
+        ends = [threading.Thread(target=error_or_end, args=(client,)) for client in clients]
+        with standing_still(servers[2]):
+            for thread in ends:
+                thread.start()
+            time.sleep(0.5)
+            began = time.monotonic()
+            front.stop()
+            assert time.monotonic() - began < 30
+        for thread in ends:
+            thread.join(30)
+            assert not thread.is_alive()
+
+
+def test_without_threads_for_it_the_table_is_refused(
+    servers: list[ServerInstance], data_root: Path, watch: Any
+) -> None:
+    """The default. The refusal does not wait for a back end that stands still."""
+    with ExitStack() as stack:
+        front = front_end(stack, data_root, watch, servers[1:])
+        for port in (front.hs_port, front.hs_port_wr):
+            client = stack.enter_context(connect(port))
+            assert error_of(client, OPEN) == "open_table"
+            with Sql(front.socket) as sql:
+                sql.run("FLUSH TABLES")
+            with standing_still(servers[2]):
+                client.request(OPEN_HERE)
+                began = time.monotonic()
+                assert error_of(client, OPEN) == "open_table"
+                assert len(client.request(Find(2, [1]))) == 1
+                assert time.monotonic() - began < 2
