@@ -114,6 +114,7 @@ class LineApplication final : public Application {
 
   void run_stream(Turn& turn, Buffer& out, Stream& stream) override {
     const OnlyTurn only(*turn.dialogue);
+    if (turn.on_remote_thread) return run_remote(turn, out);
     const std::size_t lf = turn.input.find('\n');
     const std::string_view arguments = turn.input.substr(7, lf - 7);
     const std::size_t blank = arguments.find(' ');
@@ -181,6 +182,10 @@ class LineApplication final : public Application {
       turn.next = Next::stream;
       return false;
     }
+    if (line.starts_with("remote")) {
+      turn.next = Next::remote;
+      return false;
+    }
     if (line == "gate" && !open_gate(turn)) return false;
     if (line.starts_with("big ")) {
       const std::size_t size = number(line.substr(4));
@@ -191,8 +196,7 @@ class LineApplication final : public Application {
     } else if (line == "pass") {
       out.append(std::to_string(board_.passes.load()));
     } else if (line == "hold") {
-      const std::size_t hold = ++board_.holding;
-      eventually([this, hold] { return board_.holds_over >= hold; });
+      hold();
       out.append("held");
     } else if (line == "known") {
       turn.dialogue->most_waiting = Dialogue::no_limit;
@@ -205,6 +209,21 @@ class LineApplication final : public Application {
     }
     out.push_back('\n');
     return true;
+  }
+
+  // Answers how many ms the connection has waited for the thread.
+  void run_remote(Turn& turn, Buffer& out) {
+    const std::size_t lf = turn.input.find('\n');
+    if (turn.input.substr(0, lf) == "remote hold") hold();
+    out.append(std::to_string(turn.queued / 1'000'000));
+    out.push_back('\n');
+    turn.consumed = lf + 1;
+    turn.next = Next::again;
+  }
+
+  void hold() {
+    const std::size_t hold = ++board_.holding;
+    eventually([this, hold] { return board_.holds_over >= hold; });
   }
 
   void stay_quiet(Turn& turn, Stream& stream) {
