@@ -94,8 +94,9 @@ enum class Verdict : std::uint8_t {
   // too much for a worker: nothing was done, a streamer has to do it. If there is a status, it is a
   // write that may have to wait for a row, and a worker must not ask again
   oversized,
-  // a write that cannot be undone, while other writes of the pass are not committed: nothing was
-  // done, the caller ends the pass, begins another and asks again
+  // a write that cannot be undone, while other writes of the pass are not committed; or a request
+  // behind a write that has left something in the store's session: nothing was done, the caller ends
+  // the pass, begins another and asks again
   not_yet,
   // a find with a sink gives back its table because its client does not read: it goes on in another
   // pass, from the sink's position

@@ -134,8 +134,11 @@ def more_statements() -> list[str]:
     return [
         "CREATE TABLE audit (id INT, owner INT)",
         "CREATE TRIGGER g_update BEFORE UPDATE ON t_fire FOR EACH ROW SET NEW.x = OLD.x ^ 1",
-        "CREATE TRIGGER g_insert AFTER INSERT ON t_fire FOR EACH ROW"
-        " INSERT INTO audit VALUES (NEW.id, NEW.owner)",
+        # Now and then it leaves something in its session, and expects to find nothing.
+        "CREATE TRIGGER g_insert AFTER INSERT ON t_fire FOR EACH ROW BEGIN"
+        " INSERT INTO audit VALUES (NEW.id, NEW.owner);"
+        " IF @left IS NOT NULL THEN SIGNAL SQLSTATE '45000'; END IF;"
+        " IF NEW.id % 3 = 0 THEN SET @left = NEW.id; END IF; END",
         "CREATE TABLE plaything (id INT PRIMARY KEY, v INT, w VARCHAR(50))",
     ]
 

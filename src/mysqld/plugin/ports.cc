@@ -18,6 +18,7 @@
 #include "mysqld/server/logging.h"
 #include "mysqld/server/table_opening.h"
 #include "mysqld/server/tls_context.h"
+#include "mysqld/server/worker_thd.h"
 #include "mysqld/store/table_store.h"
 #include "mysqld/thread/host_thread.h"
 #include "mysqld/thread/wait_watch.h"
@@ -324,6 +325,9 @@ void close_ports() {
 PortConnections connections_of(bool write_port) {
   PortConnections connections{.port = write_port ? "write" : "read",
                               .list = {.connections = {}, .is_complete = true}};
+  // A worker that asks in a trigger would wait for its own answer.
+  connections.list.is_complete = !server::is_own_thread();
+  if (!connections.list.is_complete) return connections;
   const std::shared_ptr<Port> port = port_of(write_port);
   if (port != nullptr) connections.list = port->server->describe_connections(patience_with_workers);
   return connections;
@@ -332,6 +336,8 @@ PortConnections connections_of(bool write_port) {
 OpenIndexes open_indexes_of(bool write_port) {
   OpenIndexes open;
   open.port = write_port ? "write" : "read";
+  open.is_complete = !server::is_own_thread();
+  if (!open.is_complete) return open;
   const std::shared_ptr<Port> port = port_of(write_port);
   if (port == nullptr) return open;
   const net::ReportList list = port->server->ask_applications(patience_with_workers);

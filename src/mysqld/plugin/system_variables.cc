@@ -8,6 +8,7 @@
 #include "mysqld/plugin/ports.h"
 #include "mysqld/plugin/settings_check.h"
 #include "mysqld/server/api.h"
+#include "mysqld/server/worker_thd.h"
 
 namespace hs::mysqld {
 namespace {
@@ -35,12 +36,24 @@ struct NumberVariable {
   unsigned long long block_size;
 };
 
+// A trigger of a request must not do what waits for the threads that execute requests: it is on one
+// of them.
+bool refuse_on_own_thread(const char* name) {
+  if (!server::is_own_thread()) return false;
+  my_printf_error(
+      ER_NOT_SUPPORTED_YET,
+      "handlersocket_%s cannot be set by a trigger that a request of HandlerSocket fires", MYF(0),
+      name);
+  return true;
+}
+
 // SET GLOBAL handlersocket_close_connection = ID closes a connection. The server calls this before
 // it would set the variable. The value stays 0.
 int close_one(THD* /*thd*/, server::SystemVariable* /*variable*/, void* save,
               st_mysql_value* value) try {
   long long id = 0;
   if (value->val_int(value, &id) != 0) return 1;
+  if (refuse_on_own_thread("close_connection")) return 1;
   *static_cast<long long*>(save) = 0;
   switch (close_connection(static_cast<std::uint64_t>(id))) {
     case net::Closing::begun: return 0;
@@ -68,13 +81,16 @@ void take_over(THD* /*thd*/, server::SystemVariable* /*variable*/, void* value, 
 
 // SET GLOBAL handlersocket_enabled. To close the ports means to wait for their threads.
 void switch_over(THD* /*thd*/, server::SystemVariable* /*variable*/, void* value,
-                 const void* save) {
+                 const void* save) try {
   const bool on = *static_cast<const bool*>(save);
+  if (refuse_on_own_thread("enabled")) return;
   {
     const server::SettingsUnlocked others_may_go_on;
     switch_ports(on);
   }
   *static_cast<bool*>(value) = are_ports_on();
+} catch (const std::exception&) {  // no memory
+  my_error(ER_OUT_OF_RESOURCES, MYF(0));
 }
 
 // Of the texts that change.

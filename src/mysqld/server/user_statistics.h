@@ -44,6 +44,11 @@ class UserStatistics {
   // Only while it is on.
   void end_pass();
 
+  // Around a reset of the THD's session, which sets the server's numbers of the THD to 0. Only while
+  // it is on.
+  void before_reset();
+  void after_reset();
+
  private:
   struct Counts;
 

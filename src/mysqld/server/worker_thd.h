@@ -19,6 +19,18 @@ bool await_start();
 THD* make_worker_thd();
 void destroy_worker_thd(THD* thd);
 
+// Whether the calling thread is one of those that have such a THD: a statement of a trigger runs on
+// it.
+bool is_own_thread();
+
+// Whether the session has something that no statement of ours makes, and that would stay: a user
+// variable, a lock by GET_LOCK(), a temporary table, an open HANDLER, a time or a number that SET has
+// chosen for the next statements.
+bool has_session_objects(THD* thd);
+// Does what the command COM_RESET_CONNECTION does. No transaction is active, and no table is open.
+// What was set up in the session's variables has to be set up again; the THD's user stays.
+void reset_session(THD* thd);
+
 // Makes finds on the write port read without locks. With SERIALIZABLE they would lock rows.
 void read_repeatably(THD* thd);
 // Does what SET SESSION does, for a variable of a storage engine.

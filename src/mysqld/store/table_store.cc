@@ -47,6 +47,7 @@ TableStore::TableStore(std::unique_ptr<HostThread> host, const TableStoreConfig&
       transaction_(host_, tables_, counters),
       privileges_(host_.thd(), config.writes),
       statistics_(host_.thd()),
+      traces_(host_.thd()),
       writer_(host_.thd()),
       scan_(meter_),
       sweep_plans_at_(plan_bytes_before_sweep) {}
@@ -118,7 +119,17 @@ Outcome TableStore::end_pass() {
   const Outcome outcome = commit_pass();
   if (statistics_.is_on()) [[unlikely]]
     statistics_.end_pass();
+  if (traces_.any() && !transaction_.active()) [[unlikely]]
+    forget_traces();
   return outcome;
+}
+
+// The transaction has ended.
+void TableStore::forget_traces() {
+  if (statistics_.is_on()) statistics_.before_reset();
+  host_.reset_session();
+  if (statistics_.is_on()) statistics_.after_reset();
+  traces_.forget();
 }
 
 Outcome TableStore::commit_pass() {
@@ -154,10 +165,14 @@ void TableStore::release() {
 void TableStore::abandon_pass() {
   working_ = reading_ = uncommitted_ = false;
   shared_ = nullptr;
-  if (transaction_.active()) return transaction_.roll_back();
-  // If a request had no memory, it may have raised an error.
-  host_.thd()->reset_for_next_command();
-  transaction_.end_reading();
+  if (transaction_.active()) {
+    transaction_.roll_back();
+  } else {
+    // If a request had no memory, it may have raised an error.
+    host_.thd()->reset_for_next_command();
+    transaction_.end_reading();
+  }
+  if (traces_.any()) forget_traces();
 }
 
 Outcome TableStore::open_index(const store::IndexNames& names,
@@ -173,6 +188,7 @@ Outcome TableStore::open_index(const store::IndexNames& names,
       (!server::is_name(names.database) || !server::is_name(names.table))) {
     return Error::no_table;
   }
+  if (traces_.any()) return Verdict::not_yet;
   begin_work();
   if (refusal_ != 0) [[unlikely]]
     return Status::server(refusal_);
@@ -267,6 +283,8 @@ Outcome TableStore::counted(Outcome outcome, bool writes) {
 }
 
 Outcome TableStore::open_for_reading(IndexPlan& plan, OpenTable*& opened) {
+  if (traces_.any()) [[unlikely]]
+    return Verdict::not_yet;
   begin_work();
   if (refusal_ != 0) [[unlikely]]
     return Status::server(refusal_);

@@ -20,6 +20,7 @@
 #include "mysqld/reading/index_plan.h"
 #include "mysqld/reading/index_scan.h"
 #include "mysqld/reading/step_meter.h"
+#include "mysqld/server/session_traces.h"
 #include "mysqld/server/user_statistics.h"
 #include "mysqld/thread/host_thread.h"
 #include "mysqld/writing/row_writer.h"
@@ -123,6 +124,7 @@ class TableStore final : public store::Store {
   store::Outcome end_write(const OpenTable& opened, Status status, bool executed);
   bool can_share(const OpenTable& opened) const;
   Status end_shared_statement();
+  void forget_traces();
   // A modification at work.
   struct Modification {
     const store::IndexUse& use;
@@ -149,6 +151,8 @@ class TableStore final : public store::Store {
   Transaction transaction_;
   Privileges privileges_;
   server::UserStatistics statistics_;
+  // Of triggers. Until the session is reset, no other request may be executed: Verdict::not_yet.
+  server::SessionTraces traces_;
   RowWriter writer_;
   StepMeter meter_;
   IndexScan scan_;

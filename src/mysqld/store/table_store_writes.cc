@@ -84,6 +84,8 @@ Outcome TableStore::run_write(const store::IndexUse& use, Purpose purpose, SetUp
                               IsOneRow is_one_row, Execute execute) {
   TableSlot& slot = static_cast<IndexPlan&>(use.index()).slot();
   OpenTable& opened = slot.writer;
+  if (traces_.any()) [[unlikely]]
+    return Verdict::not_yet;
   begin_work();
   begin_transaction();
   if (statistics_.is_on()) [[unlikely]]
@@ -123,9 +125,12 @@ Outcome TableStore::run_write(const store::IndexUse& use, Purpose purpose, SetUp
     }
     executes = status.ok();
     if (executes) {
+      const bool has_triggers = tables_.is_alone();
+      if (has_triggers) traces_.begin();
       WatchedWrite watched(host_, opened.can_undo);
       status = execute(opened);
       if (watched.end() && !status.ok()) status = lock_wait_ended;
+      if (has_triggers) traces_.end();
     }
   }
   if (!server::has_transactions(*opened.table)) server::note_unsafe_change(host_.thd());
@@ -207,6 +212,7 @@ Outcome TableStore::end_write(const OpenTable& opened, Status status, bool execu
   status = transaction_.end_statement(status);
   if (rolled_back) {
     transaction_.roll_back();
+    if (traces_.any()) forget_traces();
     if (status.ok()) status = Status::server(HA_ERR_LOCK_DEADLOCK);
     const bool others_are_lost = std::exchange(uncommitted_, false);
     if (can_undo && mode_ == PassMode::together &&
@@ -223,6 +229,7 @@ Outcome TableStore::end_write(const OpenTable& opened, Status status, bool execu
   } else {
     uncommitted_ |= can_undo && status.ok();
   }
+  if (traces_.any() && !transaction_.active()) forget_traces();
   // Triggers, a failure, or a commit of its own: such a write takes longer than the change of a
   // row.
   meter_.look();

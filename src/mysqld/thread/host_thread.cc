@@ -40,20 +40,7 @@ std::unique_ptr<HostThread> HostThread::attach(const HostThreadConfig& config) {
   host->thd_ = thd;
   host->instrumented_->take(thd);
   host->show_idle();
-  server::read_repeatably(thd);
-  thd->variables.binlog_format = BINLOG_FORMAT_ROW;
-  if (opt_bin_log) thd->variables.option_bits |= OPTION_BIN_LOG;
-  // If another session holds a metadata lock, the worker asks again later and does not wait: it
-  // serves many tables and must not stop for one. SET does not accept 0 in some servers, but every
-  // server knows what it means: try once, and time out at once.
-  thd->variables.lock_wait_timeout = 0;
-  // MariaDB: a write of a row that was changed behind the snapshot would roll the whole pass back.
-  // Such a write is one statement, and sees the row as it is.
-  server::set_session_variable(thd, "innodb_snapshot_isolation", 0);
-  host->wait_for_rows(false);
-  // To an audit plugin, a variable that the server does not know is an error of this thread. The
-  // plugin must be able to go, and must not wait for the first pass.
-  server::release_audit_plugins(thd);
+  host->set_up_session();
   if (config.watch != nullptr) host->place_.emplace(*config.watch, thd);
   {
     const std::lock_guard lock(attached_mutex);
@@ -64,6 +51,33 @@ std::unique_ptr<HostThread> HostThread::attach(const HostThreadConfig& config) {
     }
   }
   return nullptr;
+}
+
+void HostThread::set_up_session() {
+  server::read_repeatably(thd_);
+  thd_->variables.binlog_format = BINLOG_FORMAT_ROW;
+  if (opt_bin_log) thd_->variables.option_bits |= OPTION_BIN_LOG;
+  // If another session holds a metadata lock, the worker asks again later and does not wait: it
+  // serves many tables and must not stop for one. SET does not accept 0 in some servers, but every
+  // server knows what it means: try once, and time out at once.
+  thd_->variables.lock_wait_timeout = 0;
+  // MariaDB: a write of a row that was changed behind the snapshot would roll the whole pass back.
+  // Such a write is one statement, and sees the row as it is.
+  server::set_session_variable(thd_, "innodb_snapshot_isolation", 0);
+  wait_for_rows(false);
+  // To an audit plugin, a variable that the server does not know is an error of this thread. The
+  // plugin must be able to go, and must not wait for the first pass.
+  server::release_audit_plugins(thd_);
+}
+
+void HostThread::reset_session() {
+  // The reset forgets a kill. interrupt_all() kills the THD either before this check, or after the
+  // reset is over.
+  const std::lock_guard lock(attached_mutex);
+  if (must_leave() || !attach_allowed) return;
+  server::reset_session(thd_);
+  set_up_session();
+  refresh_variables();
 }
 
 HostThread::~HostThread() {

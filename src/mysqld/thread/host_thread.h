@@ -75,6 +75,10 @@ class HostThread {
   // steps.
   void refresh_variables();
 
+  // Takes back what statements have left in the session, as if the thread had just been attached. No
+  // transaction is active, and no table is open. A thread that has to leave keeps its session.
+  void reset_session();
+
   // Called by the thread that unloads the plugin: workers give up waits for locks, and no worker
   // attaches until allow_attach().
   static void interrupt_all();
@@ -82,6 +86,7 @@ class HostThread {
 
  private:
   HostThread() = default;
+  void set_up_session();
 
   THD* thd_ = nullptr;
   std::optional<server::InstrumentedThread> instrumented_;

@@ -119,4 +119,7 @@ void UserStatistics::end_pass() {
   counts_->account = 0;
 }
 
+void UserStatistics::before_reset() { counts_->tell(); }
+void UserStatistics::after_reset() { counts_->before = Reading(counts_->thd); }
+
 }  // namespace hs::mysqld::server

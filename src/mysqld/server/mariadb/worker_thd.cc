@@ -66,6 +66,24 @@ void destroy_worker_thd(THD* thd) {
   delete thd;
 }
 
+bool is_own_thread() {
+  const THD* const thd = current_thd;
+  return thd != nullptr && thd->system_thread == plugin_thread;
+}
+
+bool has_session_objects(THD* thd) {
+  return thd->user_vars.records != 0 || thd->ull_hash.records != 0 ||
+         thd->has_thd_temporary_tables() || thd->handler_tables_hash.records != 0 ||
+         thd->user_time.val != 0 || thd->auto_inc_intervals_forced.nb_elements() != 0;
+}
+
+void reset_session(THD* thd) {
+  forget_cluster(thd);
+  thd->change_user();
+  thd->clear_error();
+  forget_kill(thd);
+}
+
 void read_repeatably(THD* thd) {
   thd->variables.tx_isolation = ISO_REPEATABLE_READ;
   thd->tx_isolation = ISO_REPEATABLE_READ;

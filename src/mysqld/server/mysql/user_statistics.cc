@@ -11,5 +11,7 @@ void UserStatistics::begin_pass() {}
 void UserStatistics::begin(const Request& /*request*/) {}
 void UserStatistics::answered(bool /*writes*/) {}
 void UserStatistics::end_pass() {}
+void UserStatistics::before_reset() {}
+void UserStatistics::after_reset() {}
 
 }  // namespace hs::mysqld::server

@@ -53,6 +53,23 @@ void destroy_worker_thd(THD* thd) {
   destroy_thd(thd, false);
 }
 
+bool is_own_thread() {
+  const THD* const thd = current_thd;
+  return thd != nullptr && thd->system_thread == plugin_thread;
+}
+
+bool has_session_objects(THD* thd) {
+  return !thd->user_vars.empty() || !thd->ull_hash.empty() || thd->temporary_tables != nullptr ||
+         !thd->handler_tables_hash.empty() || thd->user_time.tv_sec != 0 ||
+         thd->user_time.tv_usec != 0 || thd->auto_inc_intervals_forced.nb_elements() != 0;
+}
+
+void reset_session(THD* thd) {
+  thd->cleanup_connection();
+  thd->clear_error();
+  forget_kill(thd);
+}
+
 void read_repeatably(THD* thd) {
   thd->variables.transaction_isolation = ISO_REPEATABLE_READ;
   thd->tx_isolation = ISO_REPEATABLE_READ;
