@@ -46,6 +46,9 @@ Status Transaction::commit() {
   active_ = false;
   counters_.add(Counter::commits);
   tables_.release();
+  // Who is told of success relies on a replica.
+  if (server::may_lack_replica(thd_)) [[unlikely]]
+    return Status::server(ER_QUERY_INTERRUPTED);
   return {};
 }
 

@@ -22,7 +22,9 @@ class Transaction {
   // Everything until commit() or roll_back() is one transaction. Finds belong to it: they see its
   // writes and share its snapshot.
   void begin();
-  // Gives back the tables and commits. On an error everything is rolled back.
+  // Gives back the tables and commits. On an error everything is rolled back, unless a KILL has ended
+  // the wait for a semi-synchronous replica: then everything is committed, and nobody knows whether a
+  // replica has it.
   Status commit();
   void roll_back();
 

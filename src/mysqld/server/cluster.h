@@ -1,5 +1,6 @@
 // The server as a node of a cluster whose nodes certify each transaction: Galera, or MySQL's Group
-// Replication, to which the engines and the binary log tell nearly everything by themselves.
+// Replication, to which the engines and the binary log tell nearly everything by themselves. And as
+// the primary of semi-synchronous replicas.
 //
 // What an SQL session tells the cluster around each of its statements, a worker that writes tells it
 // around each of its transactions. Without that the cluster would not know the writes, and they
@@ -32,6 +33,10 @@ bool is_pushed_aside(const THD* thd);
 bool has_old_kill(const THD* thd);
 // Whether a commit has failed because another transaction has changed the same rows.
 bool is_conflict(Status commit);
+
+// Whether a KILL during a commit may have ended its wait for a replica. Then the transaction is
+// committed here, and perhaps nowhere else.
+bool may_lack_replica(const THD* thd);
 
 // The error with which a request has to end because the node does not belong to the majority, or is
 // not ready; 0 if there is none. If a setting asks for it, the first one waits until the node has

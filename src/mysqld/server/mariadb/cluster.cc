@@ -93,6 +93,10 @@ std::uint32_t cluster_refuses_writes(THD* thd) {
   return is_ready() && thd->wsrep_trx().active() ? 0 : ER_UNKNOWN_COM_ERROR;
 }
 
+bool may_lack_replica(const THD* thd) {
+  return thd->killed != NOT_KILLED && rpl_semi_sync_master_enabled != 0;
+}
+
 std::uint32_t cluster_refuses_table(const THD* thd, const TABLE& table, bool alone) {
   if (!is_cluster_node()) [[likely]]
     return 0;

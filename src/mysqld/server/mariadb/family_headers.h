@@ -22,6 +22,7 @@
 #include <log.h>
 #include <mysys_err.h>
 #include <mysqld.h>
+#include <semisync_master.h>
 #include <set_var.h>
 #include <sql_acl.h>
 #include <sql_audit.h>

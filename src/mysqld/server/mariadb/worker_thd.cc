@@ -114,9 +114,10 @@ bool must_leave(const THD* thd) {
   return abort_loop || killed_mask_hard(thd->killed) == KILL_SERVER;
 }
 
-void kill(THD* thd) { kill_as(thd, KILL_CONNECTION); }
+// As KILL does if it does not say SOFT: some waits do not notice a soft one.
+void kill(THD* thd) { kill_as(thd, KILL_CONNECTION_HARD); }
 
-// What KILL QUERY does if it does not say SOFT. Not every engine notices a soft one.
+// The same of KILL QUERY.
 void kill_statement(THD* thd) { kill_as(thd, KILL_QUERY_HARD); }
 
 void forget_kill(THD* thd) {

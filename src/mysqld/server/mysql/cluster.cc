@@ -34,6 +34,9 @@ bool is_conflict(Status commit) {
   return commit == Status::server(ER_TRANSACTION_ROLLBACK_DURING_COMMIT);
 }
 
+// A KILL does not end such a wait.
+bool may_lack_replica(const THD* /*thd*/) { return false; }
+
 std::uint32_t cluster_refuses_reads() { return 0; }
 
 std::uint32_t cluster_refuses_writes(THD* /*thd*/) { return 0; }
