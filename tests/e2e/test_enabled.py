@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,12 @@ def is_on(sql: Sql) -> bool:
 
 
 def threads(server: ServerInstance) -> int:
-    return len(list(Path(f"/proc/{server.pid}/task").iterdir()))
+    """The plugin's. The engine's come and go."""
+    count = 0
+    for task in Path(f"/proc/{server.pid}/task").iterdir():
+        with suppress(FileNotFoundError):
+            count += (task / "comm").read_text().startswith("hs-")
+    return count
 
 
 def files(server: ServerInstance) -> int:

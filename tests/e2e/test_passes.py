@@ -233,7 +233,7 @@ def test_an_index_that_ceased_to_be_unique_names_several_rows(
 # What updates `other` waits here for as long as a session has the lock.
 GATE = (
     "CREATE TRIGGER gate BEFORE UPDATE ON other FOR EACH ROW"
-    " SET @gate = GET_LOCK('gate', 20) + RELEASE_LOCK('gate')"
+    " DO GET_LOCK('gate', 20), RELEASE_LOCK('gate')"
 )
 
 
