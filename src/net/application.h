@@ -73,10 +73,10 @@ struct Turn {
   bool peer_done = false;        // the client has shut down its side, or is gone
   std::uint64_t arrived_at = 0;  // when its input was found to have come, like blocked_since
   const Endpoint* endpoint = nullptr;  // only on a log-in thread
-  bool on_remote_thread = false;       // what takes it may wait for other servers
-  std::uint64_t queued = 0;            // for a remote thread: how long, in ns
-  std::uint64_t connection = 0;        // only on a streamer: whose turn it is
-  const PeerAddress* peer = nullptr;   // null in tests
+  // what takes it may wait for other servers; also if it is answered as late
+  bool on_remote_thread = false;
+  std::uint64_t connection = 0;       // only on a streamer: whose turn it is
+  const PeerAddress* peer = nullptr;  // null in tests
   std::size_t consumed = 0;
   RequestCounts answered{};     // the requests that it has answered
   std::size_t reply_begin = 0;  // its replies are out[reply_begin, reply_end)
@@ -190,6 +190,12 @@ class Application {
   // `out`. If it throws, nothing of the find is left in the application, and the connection is
   // closed. On a log-in thread the request is a log-in; on a remote thread it may be any.
   virtual void run_stream(Turn& turn, Buffer& out, Stream& stream) = 0;
+
+  // The first request of `turn.input` has waited too long for a remote thread: appends the reply to
+  // it, and does not execute it. Sets `consumed` and `next`. A request that has no need of a remote
+  // thread is left to the next pass. Called on a worker, between two passes, and on remote threads.
+  // If it throws, the connection is closed.
+  virtual void answer_late(Turn& turn, Buffer& out) = 0;
 };
 
 }  // namespace hs::net

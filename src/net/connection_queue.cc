@@ -63,6 +63,32 @@ void ConnectionQueue::give_back(const Connection& connection) {
   give_back_where([&](const Connection& waiting) { return &waiting == &connection; });
 }
 
+// The connections of one worker stand in the order of their time.
+Connection* ConnectionQueue::take_back(const Inbox& inbox, std::uint64_t since, std::size_t most) {
+  const std::lock_guard lock(mutex_);
+  Connection* taken = nullptr;
+  Connection** taken_end = &taken;
+  Connection* before = nullptr;  // the last one that stays
+  Connection* connection = first_;
+  while (connection != nullptr && most != 0) {
+    Connection* const next = connection->next_in_queue;
+    if (&connection->home != &inbox) {
+      before = connection;
+    } else if (connection->listed_at > since) {
+      break;
+    } else {
+      (before == nullptr ? first_ : before->next_in_queue) = next;
+      if (last_ == connection) last_ = before;
+      connection->next_in_queue = nullptr;
+      *taken_end = connection;
+      taken_end = &connection->next_in_queue;
+      --most;
+    }
+    connection = next;
+  }
+  return taken;
+}
+
 // Gives back the connections for which the condition holds, marked as broken.
 template <class Condition>
 void ConnectionQueue::give_back_where(Condition condition) {

@@ -2,11 +2,13 @@
 //
 // Streamers, handshakers, log-in threads and remote threads have a queue each. Workers put
 // connections in, and carriers take them out. The queue owns no connection and never allocates.
-// Each connection comes back through its worker's inbox, even when no carrier is left.
+// Each connection comes back through its worker's inbox, even when no carrier is left. The exception
+// is one that its worker takes back because it has waited too long.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 
 #include "kernel_calls.h"
@@ -28,6 +30,9 @@ class ConnectionQueue {
   bool has_spare();
   // Called by its worker: gives back the connection if it still waits.
   void give_back(const Connection& connection);
+  // Called by a worker: takes out those of its connections that have been in their state since
+  // `since` or longer, `most` at most, and returns the chain. They are its own again at once.
+  Connection* take_back(const Inbox& inbox, std::uint64_t since, std::size_t most);
   // Called by a worker that leaves: gives back those of its connections that still wait.
   void give_back_all_of(const Inbox& inbox);
 

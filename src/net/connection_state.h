@@ -11,7 +11,8 @@
 //              it, and it gets a turn when its delay is over.
 //   streaming  a streamer, which carries its long find. The worker only notes events.
 //   logging_in a log-in thread. The worker only notes events.
-//   remote     a remote thread, which asks another server. The worker only notes events.
+//   remote     a remote thread, which asks another server. The worker only notes events, and takes
+//              it back if it waits too long for the thread.
 //   greeting   its worker. Its handshake waits for the client.
 //   shaking    a handshaker, which goes on with its handshake. The worker only notes events.
 //   lingering  its worker. It is closed for sending; what still arrives is thrown away.

@@ -57,6 +57,8 @@ struct ServerConfig {
   unsigned handshakers = 1;
   unsigned log_in_threads = 0;  // 0: the application never says `log_in`
   unsigned remote_threads = 0;  // 0: the application never says `remote`
+  // How long a connection waits for a remote thread. Then Application::answer_late() answers it.
+  Setting<std::chrono::milliseconds> remote_patience{std::chrono::seconds(5)};
   std::chrono::seconds handshake_timeout{10};
   // Whether a TCP client has to speak TLS; called when it sends its first bytes. Null: no.
   std::function<bool()> plain_is_refused;

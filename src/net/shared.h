@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cassert>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -47,6 +48,12 @@ struct Shared {
       case ConnectionState::shaking: return handshakes;
       default: assert(state == ConnectionState::streaming); return streams;
     }
+  }
+
+  // How long a connection waits for a remote thread, in ns.
+  std::uint64_t remote_patience() const {
+    return static_cast<std::uint64_t>(
+        std::chrono::nanoseconds(config.remote_patience.get()).count());
   }
 
   // Any thread. If there is no memory for the line, it is not logged.

@@ -1,5 +1,4 @@
-// Long finds: what a streamer carries, for which clients, and who is served meanwhile. And how long
-// connections wait for a remote thread.
+// Long finds: what a streamer carries, for which clients, and who is served meanwhile.
 #include <chrono>
 #include <string>
 #include <thread>
@@ -294,29 +293,6 @@ TEST(ConnectionQueue, HasASpareStreamerIfAnotherIsLeft) {
   queue.wake_all();
   for (std::thread& streamer : streamers) streamer.join();
   EXPECT_FALSE(queue.has_spare());
-}
-
-TEST(RemoteThreads, KnowHowLongAConnectionHasWaited) {
-  ServerConfig config = Fixture::loopback();
-  config.remote_threads = 1;
-  Fixture fixture(std::move(config));
-  ASSERT_TRUE(fixture.start());
-  Client holder = Client::tcp(fixture.server.bound_port());
-  Client waiting = Client::tcp(fixture.server.bound_port());
-  Client other = Client::tcp(fixture.server.bound_port());
-  ASSERT_TRUE(holder.send("remote hold\nremote\n"));
-  ASSERT_TRUE(eventually([&] { return fixture.board.holding == 1; }));
-  ASSERT_TRUE(waiting.send("before\nremote\nafter\n"));
-  EXPECT_EQ(waiting.line(), "before");
-  std::this_thread::sleep_for(std::chrono::seconds(1));
-  ASSERT_TRUE(other.send("hello\n"));
-  EXPECT_EQ(other.line(), "hello");
-  fixture.board.holds_over = 1;
-  EXPECT_GE(std::stoi(waiting.line()), 999);  // the worker's clock stands still during a turn
-  EXPECT_EQ(waiting.line(), "after");
-  holder.line();
-  // It counts anew for each request.
-  EXPECT_LT(std::stoi(holder.line()), 999);
 }
 
 }  // namespace

@@ -212,14 +212,17 @@ void Streamer::carry(Connection& connection) {
     endpoint = connection.endpoint();
     turn.endpoint = &endpoint;
   }
-  if (role_ == Role::remote) {
-    turn.on_remote_thread = true;
-    turn.queued = kernel::monotonic_now() - connection.listed_at;
-  }
+  turn.on_remote_thread = role_ == Role::remote;
+  const bool is_late = turn.on_remote_thread &&
+                       kernel::monotonic_now() - connection.listed_at >= shared_.remote_patience();
   ClientStream stream(shared_, queue(), counters_, *app_, connection);
   out_.clear();
   try {
-    app_->run_stream(turn, out_, stream);
+    if (is_late) {
+      app_->answer_late(turn, out_);
+    } else {
+      app_->run_stream(turn, out_, stream);
+    }
     // Its worker sends what the client does not take now.
     stream.end_find();
     if (stream.send(out_, true) == Stream::Sent::stalled) keep_output(connection);

@@ -8,7 +8,7 @@
 //
 // A log-in thread and a remote thread are streamers with other queues. The requests of the first
 // are log-ins, which may take as long as the server likes. Those of the second ask another server,
-// which may not answer.
+// which may not answer. Who has waited too long for a remote thread is only answered.
 #pragma once
 
 #include "base/buffer.h"

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <new>
 #include <thread>
 
 namespace hs::net::test {
@@ -114,7 +115,10 @@ class LineApplication final : public Application {
 
   void run_stream(Turn& turn, Buffer& out, Stream& stream) override {
     const OnlyTurn only(*turn.dialogue);
-    if (turn.on_remote_thread) return run_remote(turn, out);
+    if (turn.on_remote_thread) {
+      if (turn.input.starts_with("remote hold\n")) hold();
+      return answer_remote(turn, "remote", out);
+    }
     const std::size_t lf = turn.input.find('\n');
     const std::string_view arguments = turn.input.substr(7, lf - 7);
     const std::size_t blank = arguments.find(' ');
@@ -142,6 +146,14 @@ class LineApplication final : public Application {
     counters_.add(Counter::long_finds);
     turn.answered.add(RequestKind::find);
     if (turn.next == Next::again) out.append("end\n");
+  }
+
+  void answer_late(Turn& turn, Buffer& out) override {
+    const OnlyTurn only(*turn.dialogue);
+    if (board_.late_throws) throw std::bad_alloc();
+    if (!turn.on_remote_thread) ++board_.wrongly_late;
+    turn.answered.add(RequestKind::find);
+    answer_remote(turn, role_ == Role::worker ? "late" : "late there", out);
   }
 
  private:
@@ -211,11 +223,9 @@ class LineApplication final : public Application {
     return true;
   }
 
-  // Answers how many ms the connection has waited for the thread.
-  void run_remote(Turn& turn, Buffer& out) {
+  static void answer_remote(Turn& turn, std::string_view answer, Buffer& out) {
     const std::size_t lf = turn.input.find('\n');
-    if (turn.input.substr(0, lf) == "remote hold") hold();
-    out.append(std::to_string(turn.queued / 1'000'000));
+    out.append(answer);
     out.push_back('\n');
     turn.consumed = lf + 1;
     turn.next = Next::again;

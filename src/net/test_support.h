@@ -33,8 +33,10 @@ struct Board {
   std::atomic<std::size_t> most_waiting{Dialogue::no_limit};  // of connections that come
   std::atomic<bool> gate_open{false};      // "gate" is answered once this is true
   std::atomic<std::size_t> holds_over{0};  // so many "hold" may end
-  std::atomic<bool> takes_more{false};     // a pass takes turns until there are no more
-  std::atomic<bool> release_over{true};    // release() of the pass returns once this is true
+  std::atomic<bool> late_throws{false};    // to answer who is late fails
+  std::atomic<std::size_t> wrongly_late{0};
+  std::atomic<bool> takes_more{false};   // a pass takes turns until there are no more
+  std::atomic<bool> release_over{true};  // release() of the pass returns once this is true
   std::atomic<bool> run_worker{true};
   std::atomic<bool> run_streamer{true};
   std::atomic<bool> can_start{true};
@@ -79,6 +81,9 @@ extern thread_local bool allocations_may_fail;
 //                not read. With " parks gate" both, and the gate counts each time that it goes on
 //                With " quiet" in place of M, it has nothing to send and only looks whether it has
 //                to end
+//   remote       "remote", by a remote thread; "late" if it has waited too long for one, and "late
+//                there" if it was the thread that has found it so
+//   remote hold  the same, but a remote thread does nothing else until the board says so
 //   close        "bye", and the connection is closed
 //   known        the line, and the connection may keep as much as it likes from now on
 //   write LINE   as LINE, but its turn is put off until the pass has done the others

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t events_at_once = 512;
 constexpr int leavers_at_once = 32;
+constexpr std::size_t late_at_once = 1024;  // no more than there is room for in turns_
 
 // As whom the client of a connection acts. Valid until the connection's next turn. One that lingers
 // has no dialogue any more.
@@ -66,6 +67,7 @@ void Worker::loop() {
     end_leavers();
     run_pass();
     close_expired(count < events_at_once);
+    answer_late();
   }
 }
 
@@ -348,6 +350,37 @@ void Worker::close_expired(bool caught_up) {
       close(*connection);
     }
   }
+}
+
+// Answers those that have waited too long for a remote thread, as if they had turns in a pass. The
+// remote threads may all wait for a server that does not answer, and take nobody meanwhile.
+void Worker::answer_late() {
+  if (shared_.config.remote_threads == 0 || now_ - late_looked_at_ < tick_ms * ms) return;
+  late_looked_at_ = now_;
+  const std::uint64_t patience = shared_.remote_patience();
+  if (now_ < patience) return;
+  Connection* late = shared_.remotes.take_back(inbox_, now_ - patience, late_at_once);
+  if (late == nullptr) return;
+  turns_.clear();
+  takers_.clear();
+  out_.clear();
+  while (late != nullptr) {
+    Connection& connection = *std::exchange(late, late->next_in_queue);
+    connections_.set_state(connection, Connection::State::waiting, now_);
+    add_turn(connection, connection.input.view());
+    turns_.back().on_remote_thread = true;
+  }
+  try {
+    for (Turn& turn : turns_) {
+      const std::size_t begin = out_.size();
+      app_->answer_late(turn, out_);
+      turn.reply_begin = begin;
+      turn.reply_end = out_.size();
+    }
+  } catch (const std::exception&) {
+    return close_pass();
+  }
+  settle_turns(Turns::all);
 }
 
 // Ends only a few at a time, because the other connections want their turn.

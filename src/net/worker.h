@@ -52,6 +52,7 @@ class Worker {
   void take_handshake(Connection& connection);
   void retry_blocked();
   void close_expired(bool caught_up);
+  void answer_late();
   void end_leavers();
   void shed(Connection& connection);
   void close(Connection& connection);
@@ -95,8 +96,9 @@ class Worker {
   Descriptor epoll_;
   std::unique_ptr<Application> app_;
   ConnectionLists connections_;
-  std::uint64_t now_ = 0;         // read once in each round of the loop
-  std::uint64_t pass_ended_ = 0;  // when the replies of the last pass were sent
+  std::uint64_t now_ = 0;             // read once in each round of the loop
+  std::uint64_t pass_ended_ = 0;      // when the replies of the last pass were sent
+  std::uint64_t late_looked_at_ = 0;  // when it last looked who has waited too long
   bool inbox_filled_ = false;
   BusyPoll busy_poll_;
   bool rested_ = false;            // the application knows that there is nothing to do

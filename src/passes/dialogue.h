@@ -84,13 +84,15 @@ class Dialogue : public net::Dialogue {
   // is the one virtual call of a turn.
   virtual void execute(Requests& requests) = 0;
 
-  // On a streamer: reads the first request, and does not execute it.
+  // On a streamer: reads the first request, and does not execute it. Also on a worker, between two
+  // passes, if the request has waited too long for a remote thread.
   virtual FirstRequest first_request(net::Turn& turn, Protocol& protocol) = 0;
   // Executes the find or the write that first_request() has read, and appends its reply if it
   // succeeds. Of a find that is parked, a part of the reply.
   virtual store::Outcome execute_first(Alone& alone) = 0;
-  // On a remote thread: how the request that opens an index has ended. If `status` is an error,
-  // `use` does not count. The worker executes the request again, and answers it.
+  // On a remote thread, and if the request has waited too long for one: how the request that opens
+  // an index has ended. If `status` is an error, `use` does not count. The worker executes the
+  // request again, and answers it.
   virtual void end_open(const FirstRequest& /*request*/, Status /*status*/,
                         const store::IndexUse& /*use*/) {}
 

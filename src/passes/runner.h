@@ -84,6 +84,7 @@ class Runner : public net::Application {
   }
   void refuse(net::Refusal why, Buffer& out) final;
   void run_stream(net::Turn& turn, Buffer& out, net::Stream& stream) final;
+  void answer_late(net::Turn& turn, Buffer& out) final;
 
  protected:
   store::Store& store() { return *store_; }
@@ -136,11 +137,11 @@ class Runner : public net::Application {
   void set_mark_in(std::size_t number, const net::Turn& turn, const Buffer& out);
   void answer_writes(Status status, std::span<net::Turn> turns, Buffer& out);
 
+  FirstRequest begin_alone(net::Turn& turn);
   void run_find(net::Turn& turn, const FirstRequest& request, Buffer& out, net::Stream& stream);
   void run_write(net::Turn& turn, const FirstRequest& request, Buffer& out);
   void run_open(net::Turn& turn, const FirstRequest& request);
   void hand_on(net::Turn& turn, Buffer& out);
-  void answer_late(net::Turn& turn, const FirstRequest& request, Buffer& out);
   template <class Execute>
   store::Outcome run_pass(store::PassMode mode, Execute execute);
   store::Outcome run_alone(store::PassMode mode, net::Turn& turn, const FirstRequest& request,

@@ -1,5 +1,6 @@
 // What a streamer executes: long finds, and writes that take long or wait for a row. And what a
-// remote thread does: any request to a table on another server.
+// remote thread does: any request to a table on another server. Who has waited too long for one of
+// these is answered here, also on a worker.
 #include <cassert>
 #include <chrono>
 #include <memory>
@@ -117,20 +118,40 @@ Outcome Runner::run_alone(PassMode mode, Turn& turn, const FirstRequest& request
   });
 }
 
+FirstRequest Runner::begin_alone(Turn& turn) {
+  turn.consumed = turn.reply_begin = turn.reply_end = 0;
+  turn.next = Next::wait;
+  tally_.fill(0);
+  requests_ = 1;
+  return static_cast<Dialogue&>(*turn.dialogue).first_request(turn, *protocol_);
+}
+
+// So a server that does not answer delays each client by a bounded time only, and the requests of
+// clients that have given up take no time of the remote threads.
+void Runner::answer_late(Turn& turn, Buffer& out) {
+  const GivesBack at_the_end{*protocol_};
+  const FirstRequest request = begin_alone(turn);
+  switch (request.kind) {
+    case FirstRequest::Kind::incomplete:
+    case FirstRequest::Kind::done: return;
+    case FirstRequest::Kind::quick: turn.next = Next::again; return;
+    case FirstRequest::Kind::open:  // the worker counts it, and answers it
+      turn.next = Next::again;
+      return static_cast<Dialogue&>(*turn.dialogue).end_open(request, lock_wait_timed_out, {});
+    case FirstRequest::Kind::find:
+    case FirstRequest::Kind::write: break;
+  }
+  tally(Counter::errors);
+  protocol_->append_error(lock_wait_timed_out, out);
+  note_answered(turn, request.counter);
+  end_request(turn, request.end_offset, true);
+  count();
+}
+
 void Runner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
   assert(out.empty());
   const GivesBack at_the_end{*protocol_};
-  turn.consumed = turn.reply_begin = turn.reply_end = 0;
-  turn.next = Next::wait;
-  const FirstRequest request =
-      static_cast<Dialogue&>(*turn.dialogue).first_request(turn, *protocol_);
-  tally_.fill(0);
-  requests_ = 1;
-  const bool executes = request.kind >= FirstRequest::Kind::find;
-  if (executes && std::chrono::nanoseconds(turn.queued) > config_.lock_wait_timeout.get()) {
-    answer_late(turn, request, out);
-    return count();
-  }
+  const FirstRequest request = begin_alone(turn);
   switch (request.kind) {
     case FirstRequest::Kind::incomplete:
     case FirstRequest::Kind::done: return;
@@ -280,21 +301,6 @@ void Runner::run_open(Turn& turn, const FirstRequest& request) {
     status = lock_wait_timed_out;
   }
   static_cast<Dialogue&>(*turn.dialogue).end_open(request, status, use);
-}
-
-// The request has waited too long for a remote thread, and is not executed. So a server that does
-// not answer delays each client by a bounded time only, and the requests of clients that have given
-// up take no time of the threads.
-void Runner::answer_late(Turn& turn, const FirstRequest& request, Buffer& out) {
-  if (request.kind == FirstRequest::Kind::open) {
-    requests_ = 0;  // the worker counts it, and answers it
-    turn.next = Next::again;
-    return static_cast<Dialogue&>(*turn.dialogue).end_open(request, lock_wait_timed_out, {});
-  }
-  tally(Counter::errors);
-  protocol_->append_error(lock_wait_timed_out, out);
-  note_answered(turn, request.counter);
-  end_request(turn, request.end_offset, true);
 }
 
 // The table has moved to another server. Nothing was done.

@@ -33,6 +33,8 @@ class Client {
   // Returns whether it could do anything.
   bool step();
   bool done() const { return state_ == State::done; }
+  // How many of its requests were answered 1205.
+  std::uint64_t waited_too_long() const { return waited_too_long_; }
   // To be called after the server has stopped: the rows contain its additions as often as they were
   // acknowledged.
   void check_rows() const;
@@ -54,6 +56,7 @@ class Client {
     } kind;
     std::uint64_t key = 0;
     std::uint64_t limit = 1;
+    char index = '1';
   };
 
   void write_script();
@@ -65,6 +68,7 @@ class Client {
   void take_replies(std::string bytes);
   bool read_some();
   void check_reply(const std::string& line);
+  bool is_late_reply(const Expected& expected, const std::string& line);
   std::string rows(std::uint64_t first, std::uint64_t limit) const;
   bool vanish();
   bool end_if_server_has();
@@ -88,6 +92,8 @@ class Client {
   std::deque<Expected> expected_;
   std::string received_;
   std::string last_replies_;
+  std::uint64_t waited_too_long_ = 0;
+  std::string not_opened_;  // the indexes for which it was too late
   Rows acknowledged_;
   Rows asked_;
   bool may_be_strange_;  // it may have to log in, and has not been told that it has

@@ -34,6 +34,8 @@ struct Faults {
   unsigned refusal_delay_ms = 0;  // until a wrong one is answered
   // Some tables are on another server, which takes its time.
   bool remote_tables = false;
+  // Who waits so long for a remote thread is answered 1205; 0: nobody is.
+  unsigned remote_patience_ms = 0;
   unsigned moves = 0;  // any other table turns out to be there, too
 };
 

@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
       total.slowed_log_ins += one.slowed_log_ins;
       total.writes_aside += one.writes_aside;
       total.remote += one.remote;
+      total.waited_too_long += one.waited_too_long;
       total.replays += one.replays;
       total.late += one.late;
       total.refused += one.refused;
@@ -70,8 +71,9 @@ int main(int argc, char** argv) {
   }
   std::printf(
       "simulate: %llu seeds from %llu in %.1f s: %llu connections, %llu requests, %llu long finds "
-      "parked %llu times, %llu writes aside, %llu remote, %llu passes replayed, %llu handshakes, "
-      "%llu log-ins, "
+      "parked %llu times, %llu writes aside, %llu remote, %llu waited too long for that, %llu "
+      "passes replayed, "
+      "%llu handshakes, %llu log-ins, "
       "%llu failed, %llu slowed down, %llu strangers late, %llu refused, %llu connections shed, "
       "%llu closed\n",
       static_cast<unsigned long long>(done), static_cast<unsigned long long>(first), elapsed(),
@@ -80,7 +82,9 @@ int main(int argc, char** argv) {
       static_cast<unsigned long long>(total.long_finds),
       static_cast<unsigned long long>(total.parked),
       static_cast<unsigned long long>(total.writes_aside),
-      static_cast<unsigned long long>(total.remote), static_cast<unsigned long long>(total.replays),
+      static_cast<unsigned long long>(total.remote),
+      static_cast<unsigned long long>(total.waited_too_long),
+      static_cast<unsigned long long>(total.replays),
       static_cast<unsigned long long>(total.handshakes),
       static_cast<unsigned long long>(total.log_ins),
       static_cast<unsigned long long>(total.failed_log_ins),

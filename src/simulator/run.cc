@@ -54,11 +54,14 @@ Faults choose_faults(World& world) {
           .most_wrong_tries = guessers ? 2 + static_cast<unsigned>(world.below(20)) : 0U,
           .refusal_delay_ms = guessers ? sometimes(300) : 0U,
           .remote_tables = remote_tables,
+          .remote_patience_ms = remote_tables ? sometimes(1000) : 0U,
           .moves = remote_tables ? sometimes(10) : 0U};
 }
 
 // Those that clients come from, if there are guessers.
 constexpr std::size_t addresses = 2;
+
+constexpr std::chrono::hours never(24 * 365 * 50);
 
 constexpr std::size_t small_request = 4096;
 constexpr std::size_t large_request = 20'000;
@@ -72,6 +75,9 @@ net::ServerConfig choose_config(World& world, const Faults& faults) {
   config.workers = 1 + static_cast<unsigned>(world.below(2));
   config.streamers = 1 + static_cast<unsigned>(world.below(2));
   config.remote_threads = faults.remote_tables ? 1 + static_cast<unsigned>(world.below(2)) : 0;
+  config.remote_patience = never;
+  if (faults.remote_patience_ms != 0)
+    config.remote_patience = std::chrono::milliseconds(faults.remote_patience_ms);
   config.idle_timeout = std::chrono::seconds(0);
   config.busy_poll = std::chrono::microseconds(world.chance(50) ? 30 : 0);
   config.read_size = 64 + world.below(2000);
@@ -104,7 +110,7 @@ session::RunnerConfig choose_runner(World& world, const Faults& faults) {
   config.session.writable = true;
   config.max_request_size = max_request_size(faults);
   // It never passes: whoever waits for a lock gets it in the end.
-  config.lock_wait_timeout = std::chrono::hours(24 * 365 * 50);
+  config.lock_wait_timeout = never;
   config.max_pass_steps = 1 + world.below(800);
   config.max_pass_bytes = 100 + world.below(20'000);
   config.session.secret = "right";
@@ -272,6 +278,8 @@ Summary run_seed(std::uint64_t seed) {
     for (const Client& client : clients) report += "\n- " + client.story();
     throw Failure(report);
   }
+  std::uint64_t waited_too_long = 0;
+  for (const Client& client : clients) waited_too_long += client.waited_too_long();
   return {.requests =
               server.count(Counter::requests_find) + server.count(Counter::requests_find_modify),
           .connections = clients.size(),
@@ -279,6 +287,7 @@ Summary run_seed(std::uint64_t seed) {
           .parked = server.count(Counter::finds_parked),
           .writes_aside = server.count(Counter::writes_aside),
           .remote = server.count(Counter::requests_remote),
+          .waited_too_long = waited_too_long,
           .replays = server.count(Counter::passes_replayed),
           .handshakes = server.count(Counter::tls_handshakes),
           .log_ins = server.count(Counter::requests_auth),

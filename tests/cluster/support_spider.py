@@ -48,24 +48,29 @@ def back_end(stack: ExitStack, data_root: Path, watch: Any) -> ServerInstance:
 
 
 def front_end(
-    stack: ExitStack, data_root: Path, watch: Any, ends: list[ServerInstance], **settings: object
+    stack: ExitStack,
+    data_root: Path,
+    watch: Any,
+    ends: list[ServerInstance],
+    spider_waits: int = SPIDER_WAITS,
+    **settings: object,
 ) -> ServerInstance:
     """A server with tables whose rows with even ids are on the first back end."""
     front = stack.enter_context(running_server(data_root, watch, **settings))
     link = front.base_dir / "plugins" / LIBRARY.name
     link.symlink_to(LIBRARY)
     with Sql(front.socket) as sql:
-        make_tables(sql, ends)
+        make_tables(sql, ends, spider_waits)
     return front
 
 
-def make_tables(sql: Sql, ends: list[ServerInstance]) -> None:
+def make_tables(sql: Sql, ends: list[ServerInstance], spider_waits: int = SPIDER_WAITS) -> None:
     """Of a server that has the library of Spider: a table over the back ends, and one here."""
     sql.run("INSTALL SONAME 'ha_spider'", "CREATE DATABASE shop")
     # How long Spider waits for a back end; and as docs/scaling.md has it.
     sql.run(
-        f"SET GLOBAL spider_net_read_timeout = {SPIDER_WAITS}",
-        f"SET GLOBAL spider_connect_timeout = {SPIDER_WAITS}",
+        f"SET GLOBAL spider_net_read_timeout = {spider_waits}",
+        f"SET GLOBAL spider_connect_timeout = {spider_waits}",
         "SET GLOBAL spider_conn_recycle_mode = 1",
     )
     for number, end in enumerate(ends):

@@ -88,51 +88,60 @@ def test_nobody_waits_for_a_back_end(
 
 
 def test_the_queue_for_a_back_end_does_not_grow_without_end(
-    servers: list[ServerInstance], rows: list[tuple[bytes, ...]]
+    servers: list[ServerInstance], data_root: Path, watch: Any
 ) -> None:
-    """A back end stands still, and far more clients ask for its rows than there are threads. Nobody
-    waits for all who were there before."""
-    front, *ends = servers
+    """A back end stands still, and Spider waits long for it. Far more clients ask for its rows than
+    there are threads. Who waits for a thread is told so while all threads still wait."""
     patience = 2
     waited: list[float] = []
     answers: list[str | None] = []
     others: list[list[tuple[bytes, ...]]] = []
     with ExitStack() as stack:
-        sql = stack.enter_context(Sql(front.socket))
+        front = front_end(
+            stack,
+            data_root,
+            watch,
+            servers[1:],
+            spider_waits=20,
+            handlersocket_threads_remote=THREADS,
+            handlersocket_lock_wait_timeout=patience,
+        )
+        rows = fill(front)
         clients = [stack.enter_context(connect(front.hs_port_wr)) for _ in range(30)]
         for client in clients:
             client.request(OPEN)
+        comes_later = stack.enter_context(connect(front.hs_port_wr))
 
         def add(client: Client) -> None:
             began = time.monotonic()
             with client.pipeline() as pipeline:
                 pipeline.send(FindModify(Find(1, [1]), ModifyOp.INCREMENT, [0, 1]))
                 pipeline.send(Find(1, [2]))
-            waited.append(time.monotonic() - began)
             added, found = pipeline.results()
+            waited.append(time.monotonic() - began)
             answers.append(added.text if isinstance(added, ReplyError) else None)
             others.append([] if isinstance(found, ReplyError) else found)
 
         adding = [threading.Thread(target=add, args=(client,)) for client in clients]
-        sql.run(f"SET GLOBAL handlersocket_lock_wait_timeout = {patience}")
-        try:
-            with standing_still(ends[1]):
-                for thread in adding:
-                    thread.start()
-                for thread in adding:
-                    thread.join(60)
-        finally:
-            sql.run("SET GLOBAL handlersocket_lock_wait_timeout = DEFAULT")
-        assert len(waited) == len(clients)
-        assert max(waited) < 20
-        assert all(found in ([], [rows[1]]) for found in others)
-        assert answers.count("1205") >= len(clients) - 4 * THREADS
-        # Who was not told to have been executed may have been, but nobody twice.
-        wait_until(lambda: error_of(clients[0], Find(1, [1])) is None)
-        ((_, v),) = clients[0].request(Find(1, [1]))
-        told = answers.count(None)
-        not_executed = answers.count("1205")
-        assert told <= int(v) - 10 <= len(clients) - not_executed
+        late = len(clients) - THREADS
+        with standing_still(servers[2]):
+            for thread in adding:
+                thread.start()
+            # Each waits for its first request and then for its second one.
+            wait_until(lambda: len(others) == late, 3 * patience)
+            assert answers == ["1205"] * late
+            assert others == [[]] * late
+            assert min(waited) >= 2 * patience
+            assert error_of(comes_later, OPEN) == "1205"
+            assert len(others) == late
+        for thread in adding:
+            thread.join(60)
+            assert not thread.is_alive()
+        assert others[late:] == [[rows[1]]] * THREADS
+        assert error_of(comes_later, OPEN) is None
+        # Who was told 1205 was not executed. The others were, once.
+        assert answers[late:] == [None] * THREADS
+        assert clients[0].request(Find(1, [1])) == [(b"1", b"%d" % (10 + THREADS))]
 
 
 def test_a_connection_that_waits_can_be_closed(

@@ -1,7 +1,6 @@
 // Tests of requests to tables on other servers: what a worker, a streamer and a remote thread do.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,7 +13,6 @@ namespace {
 
 using net::Next;
 using net::Turn;
-using namespace std::chrono_literals;
 using store::Verdict;
 
 const std::string find_1 = "1\t=\t1\t5\n";
@@ -39,14 +37,20 @@ class RemoteTables : public PassOfSeveral {
     Turn turn{.dialogue = dialogues_[0].get(),
               .input = input,
               .blocked_since = blocked_since,
-              .on_remote_thread = remote,
-              .queued = queued_};
+              .on_remote_thread = remote};
     runner.run_stream(turn, out_, stream);
     sent_ = stream.bytes;
     return turn;
   }
   Turn ask_remote_thread(const std::string& input, std::uint64_t blocked_since = 0) {
     return carry(remote_runner_, input, true, blocked_since);
+  }
+  // The request has waited too long for a remote thread; that thread or a worker answers it.
+  Turn answer_late(PassRunner& runner, const std::string& input) {
+    out_.clear();
+    Turn turn{.dialogue = dialogues_[0].get(), .input = input, .on_remote_thread = true};
+    runner.answer_late(turn, out_);
+    return turn;
   }
   // The index 2 is one of a table on another server.
   void open_there_for_good() {
@@ -58,7 +62,6 @@ class RemoteTables : public PassOfSeveral {
   }
 
   std::string sent_;
-  std::uint64_t queued_ = 0;  // how long its next requests wait for the remote thread, in ns
   CounterBlock remote_counters_;
   std::unique_ptr<ScriptedStore> remote_made_ = std::make_unique<ScriptedStore>();
   ScriptedStore& remote_store_ = *remote_made_;
@@ -194,35 +197,54 @@ TEST_F(RemoteTables, ALockedTableIsAskedForAgainForAWhile) {
   EXPECT_EQ(out_.view(), "1\t1\t1205\n");
 }
 
-TEST_F(RemoteTables, WhoHasWaitedTooLongForARemoteThreadIsAnsweredAtOnce) {
-  const std::chrono::nanoseconds longer = config_.lock_wait_timeout.get() + 1ms;
+TEST_F(RemoteTables, WhoHasWaitedTooLongForARemoteThreadIsOnlyAnswered) {
   open_there_for_good();
+  store_.calls.clear();
   remote_store_.calls.clear();
-  queued_ = static_cast<std::uint64_t>(longer.count());
-  for (const std::string& request : {find_2, "2" + update(1).substr(1)}) {
-    const Turn turn = ask_remote_thread(request + find_1);
-    EXPECT_EQ(out_.view(), "1\t1\t1205\n");
-    EXPECT_EQ(turn.consumed, request.size());
-    EXPECT_EQ(turn.next, Next::again);
+  for (PassRunner* const runner : {&runner_, &remote_runner_}) {
+    for (const std::string& request : {find_2, "2" + update(1).substr(1)}) {
+      const Turn turn = answer_late(*runner, request + find_1);
+      EXPECT_EQ(out_.view(), "1\t1\t1205\n");
+      EXPECT_EQ(turn.consumed, request.size());
+      EXPECT_EQ(turn.next, Next::again);
+    }
+    EXPECT_EQ(answer_late(*runner, find_2).next, Next::wait);
   }
-  EXPECT_EQ(remote_counters_.get(Counter::errors), 2U);
+  EXPECT_EQ(counters_.get(Counter::errors), 3U);
+  EXPECT_EQ(remote_counters_.get(Counter::errors), 3U);
   EXPECT_EQ(remote_counters_.get(Counter::requests_remote), 0U);
+  EXPECT_EQ(store_.calls + remote_store_.calls, "");
+}
 
-  // What does not take long is never late.
-  EXPECT_EQ(ask_remote_thread("malformed\n").next, Next::again);
-  EXPECT_TRUE(out_.empty());
-
-  store_.opens = {Verdict::remote, Verdict::remote};
-  EXPECT_EQ(ask_worker(open_elsewhere).next, Next::remote);
-  EXPECT_EQ(ask_remote_thread(open_elsewhere).next, Next::again);
-  EXPECT_TRUE(out_.empty());
-  EXPECT_EQ(ask_worker(open_elsewhere).next, Next::wait);
-  EXPECT_EQ(out_.view(), "1\t1\t1205\n");
+TEST_F(RemoteTables, AnOpenThatHasWaitedTooLongIsAnsweredByTheWorker) {
+  for (PassRunner* const runner : {&runner_, &remote_runner_}) {
+    const std::uint64_t opened = counters_.get(Counter::requests_open_index);
+    store_.opens = {Verdict::remote, Verdict::remote};
+    EXPECT_EQ(ask_worker(open_elsewhere).next, Next::remote);
+    const Turn turn = answer_late(*runner, open_elsewhere);
+    EXPECT_EQ(turn.next, Next::again);
+    EXPECT_EQ(turn.consumed, 0U);
+    EXPECT_TRUE(out_.empty());
+    EXPECT_EQ(ask_worker(open_elsewhere).next, Next::wait);
+    EXPECT_EQ(out_.view(), "1\t1\t1205\n");
+    EXPECT_EQ(counters_.get(Counter::requests_open_index), opened + 1);
+    // It counts for this request only.
+    store_.opens = {Verdict::remote};
+    EXPECT_EQ(ask_worker(open_elsewhere).next, Next::remote);
+    EXPECT_TRUE(out_.empty());
+  }
   EXPECT_EQ(remote_store_.calls, "");
+}
 
-  queued_ = static_cast<std::uint64_t>((config_.lock_wait_timeout.get() - 1ms).count());
-  EXPECT_EQ(ask_remote_thread(find_2).next, Next::wait);
-  EXPECT_NE(remote_store_.calls, "");
+TEST_F(RemoteTables, WhatNeedsNoRemoteThreadIsNeverLate) {
+  for (PassRunner* const runner : {&runner_, &remote_runner_}) {
+    const Turn turn = answer_late(*runner, "malformed\n");
+    EXPECT_EQ(turn.next, Next::again);
+    EXPECT_EQ(turn.consumed, 0U);
+    EXPECT_TRUE(out_.empty());
+    EXPECT_EQ(answer_late(*runner, "half").next, Next::wait);
+    EXPECT_TRUE(out_.empty());
+  }
 }
 
 TEST_F(RemoteTables, AFindOnARemoteThreadIsNeverParked) {

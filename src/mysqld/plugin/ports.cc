@@ -145,6 +145,7 @@ std::chrono::seconds seconds_of(Option option) {
 void take_live_settings(net::ServerConfig& config) {
   config.stream_patience = seconds_of(Option::stream_patience);
   config.idle_timeout = seconds_of(Option::timeout);
+  config.remote_patience = seconds_of(Option::lock_wait_timeout);
   config.busy_poll = std::chrono::microseconds(number_option(Option::busy_poll));
   config.max_connections = number_option(Option::max_connections);
   config.max_request_size = number_option(Option::max_request_size);

@@ -1,0 +1,275 @@
+// Who waits too long for a remote thread is answered, whether one takes it or not.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "net/connection_queue.h"
+#include "net/inbox.h"
+#include "net/server.h"
+#include "net/test_support.h"
+#include "net/waiting_bytes.h"
+
+namespace hs::net::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+// At first nobody is late.
+class RemoteThreads : public testing::Test {
+ protected:
+  RemoteThreads() : fixture_(config(waiting_)) { EXPECT_TRUE(fixture_.start()); }
+  static ServerConfig config(WaitingBytes& waiting) {
+    ServerConfig config = Fixture::loopback();
+    config.remote_threads = 1;
+    config.remote_patience = patience;
+    config.waiting = &waiting;
+    return config;
+  }
+
+  Client connect() { return Client::tcp(fixture_.server.bound_port()); }
+  // A client for which the only remote thread works until end_hold().
+  Client hold_thread() {
+    Client holder = connect();
+    EXPECT_TRUE(holder.send("remote hold\nafter\n"));
+    EXPECT_TRUE(eventually([&] { return fixture_.board.holding == 1; }));
+    return holder;
+  }
+  void end_hold(Client& holder) {
+    EXPECT_EQ(fixture_.board.holds_over, 0U);
+    fixture_.board.holds_over = 1;
+    EXPECT_EQ(holder.line(), "remote");
+    EXPECT_EQ(holder.line(), "after");
+  }
+  void set_patience(std::chrono::milliseconds time) {
+    fixture_.server.config().remote_patience = time;
+  }
+  std::size_t count_in_state(const std::string& state) {
+    const auto list = fixture_.server.describe_connections(patience).connections;
+    return static_cast<std::size_t>(std::ranges::count(list, state, &ConnectionInfo::state));
+  }
+  std::uint64_t id_of(const Client& client) {
+    const auto list = fixture_.server.describe_connections(patience).connections;
+    const std::string peer = "127.0.0.1:" + std::to_string(client.port());
+    const auto found = std::ranges::find(list, peer, &ConnectionInfo::peer);
+    return found == list.end() ? 0 : found->id;
+  }
+
+  WaitingBytes waiting_;
+  Fixture fixture_;
+};
+
+TEST_F(RemoteThreads, LeaveToTheWorkerWhoWaitsTooLong) {
+  Client holder = hold_thread();
+  set_patience(100ms);
+  Client client = connect();
+  ASSERT_TRUE(client.send("before\nremote\nbetween\nremote\nafter\nhal"));
+  for (const char* const line : {"before", "late", "between", "late", "after"})
+    EXPECT_EQ(client.line(), line);
+  ASSERT_TRUE(client.send("f\n"));
+  EXPECT_EQ(client.line(), "half");
+  set_patience(patience);
+  end_hold(holder);
+  ASSERT_TRUE(client.send("remote\nlast\n"));
+  EXPECT_EQ(client.line(), "remote");
+  EXPECT_EQ(client.line(), "last");
+  EXPECT_EQ(fixture_.board.wrongly_scanned, 0U);
+  EXPECT_EQ(fixture_.board.wrongly_late, 0U);
+  EXPECT_EQ(fixture_.board.shared_dialogues, 0U);
+}
+
+TEST_F(RemoteThreads, AreWaitedForAsLongAsTheSettingSays) {
+  Client holder = hold_thread();
+  set_patience(1s);
+  Client client = connect();
+  Client other = connect();
+  const auto began = Clock::now();
+  ASSERT_TRUE(client.send("remote\n"));
+  while (Clock::now() - began < 900ms) {
+    ASSERT_TRUE(other.send("hello\n"));
+    ASSERT_EQ(other.line(), "hello");
+  }
+  EXPECT_EQ(client.line(), "late");
+  EXPECT_GE(Clock::now() - began, 1s);
+  EXPECT_LT(Clock::now() - began, 10s);
+  // Who waits already can become late by a change.
+  set_patience(patience);
+  ASSERT_TRUE(client.send("remote\n"));
+  ASSERT_TRUE(eventually([&] { return count_in_state("remote") == 2; }));
+  set_patience(0s);
+  EXPECT_EQ(client.line(), "late");
+  end_hold(holder);
+}
+
+TEST_F(RemoteThreads, ExecuteNothingThatIsLateWhenTheyTakeIt) {
+  Client holder = hold_thread();
+  Client client = connect();
+  ASSERT_TRUE(client.send("remote\nafter\n"));
+  ASSERT_TRUE(eventually([&] { return count_in_state("remote") == 2; }));
+  // The worker does not look meanwhile.
+  fixture_.board.release_over = false;
+  Client other = connect();
+  ASSERT_TRUE(other.send("hello\n"));
+  ASSERT_EQ(other.line(), "hello");
+  set_patience(1ms);
+  std::this_thread::sleep_for(2ms);
+  fixture_.board.holds_over = 1;
+  EXPECT_EQ(client.line(), "late there");
+  set_patience(patience);
+  fixture_.board.release_over = true;
+  EXPECT_EQ(client.line(), "after");
+  EXPECT_EQ(holder.line(), "remote");
+}
+
+TEST_F(RemoteThreads, NeedNotTakeWhoEndsMeanwhile) {
+  Client holder = hold_thread();
+  std::vector<Client> finished;
+  std::vector<Client> closed;
+  std::vector<Client> gone;
+  for (int i = 0; i < 5; ++i) {
+    for (std::vector<Client>* const some : {&finished, &closed, &gone}) {
+      some->push_back(connect());
+      ASSERT_TRUE(some->back().send("remote\n"));
+    }
+    finished.back().finish_sending();
+  }
+  ASSERT_TRUE(eventually([&] { return count_in_state("remote") == 16; }));
+  set_patience(200ms);
+  for (Client& client : gone) client.abort();
+  for (const Client& client : closed) {
+    EXPECT_NE(fixture_.server.close_connection(id_of(client), patience), Closing::unanswered);
+  }
+  for (Client& client : closed) {
+    const std::string rest = client.rest();
+    EXPECT_TRUE(rest.empty() || rest == "late\n") << rest;
+    client.close();
+  }
+  for (Client& client : finished) EXPECT_EQ(client.rest(), "late\n");
+  EXPECT_TRUE(eventually([&] { return fixture_.server.connections() == 1; }));
+  EXPECT_EQ(fixture_.board.dialogues, 1U);
+  EXPECT_EQ(fixture_.board.strange_dialogues, 0U);
+  end_hold(holder);
+}
+
+TEST_F(RemoteThreads, EndTheConnectionIfItsAnswerFails) {
+  Client holder = hold_thread();
+  fixture_.board.late_throws = true;
+  set_patience(100ms);
+  Client client = connect();
+  ASSERT_TRUE(client.send("remote\nafter\n"));
+  EXPECT_EQ(client.line(), "<end>");
+  fixture_.board.late_throws = false;
+  Client next = connect();
+  ASSERT_TRUE(next.send("remote\nafter\n"));
+  EXPECT_EQ(next.line(), "late");
+  EXPECT_EQ(next.line(), "after");
+  end_hold(holder);
+}
+
+// A connection that is answered may be chosen to go as before.
+TEST_F(RemoteThreads, GiveBackWhatWasLent) {
+  Client holder = hold_thread();
+  // The worker is held up until everything has come, because nothing is read while it waits.
+  fixture_.board.release_over = false;
+  Client other = connect();
+  ASSERT_TRUE(other.send("hello\n"));
+  ASSERT_EQ(other.line(), "hello");
+  Client client = connect();
+  ASSERT_TRUE(client.send("remote\n" + std::string(50'000, 'x')));
+  set_patience(100ms);
+  fixture_.board.release_over = true;
+  EXPECT_EQ(client.line(), "late");
+  ASSERT_GE(waiting_.held(), 50'000U);
+  waiting_.set_limit(50'000);
+  ASSERT_TRUE(other.send(std::string(20'000, 'y')));
+  EXPECT_EQ(client.line(), "no room");
+  ASSERT_TRUE(other.send("\n"));
+  EXPECT_EQ(other.line().size(), 20'000U);
+  end_hold(holder);
+}
+
+// Workers take connections back while remote threads take them, and somebody closes some.
+TEST(RemoteThreadsOfSeveralWorkers, AnswerEachRequestOnce) {
+  ServerConfig config = Fixture::loopback();
+  config.workers = 2;
+  config.remote_threads = 2;
+  config.remote_patience = 0ms;
+  Fixture fixture(std::move(config));
+  ASSERT_TRUE(fixture.start());
+  std::atomic<bool> over{false};
+  std::vector<std::thread> threads;
+  std::atomic<std::size_t> answered{0};
+  for (int i = 0; i < 6; ++i) {
+    threads.emplace_back([&] {
+      while (!over) {
+        Client client = Client::tcp(fixture.server.bound_port());
+        for (int number = 0; number < 50 && !over; ++number) {
+          if (!client.send("remote\nremote\nlast\n")) break;
+          std::string line = client.line();
+          if (line == "<end>" || line == "<error>") break;
+          EXPECT_TRUE(line.starts_with("late")) << line;
+          line = client.line();
+          if (line == "<end>" || line == "<error>") break;
+          EXPECT_TRUE(line.starts_with("late")) << line;
+          line = client.line();
+          if (line == "<end>" || line == "<error>") break;
+          EXPECT_EQ(line, "last");
+          ++answered;
+        }
+      }
+    });
+  }
+  const auto end = Clock::now() + 2s;
+  while (Clock::now() < end) {
+    for (const ConnectionInfo& one : fixture.server.describe_connections(patience).connections) {
+      if (one.state == "remote") fixture.server.close_connection(one.id, patience);
+    }
+    std::this_thread::sleep_for(5ms);
+  }
+  over = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(answered, 0U);
+  EXPECT_EQ(fixture.board.shared_dialogues, 0U);
+  EXPECT_TRUE(eventually([&] { return fixture.server.connections() == 0; }));
+  EXPECT_EQ(fixture.board.dialogues, 0U);
+}
+
+TEST(ConnectionQueue, GivesAWorkerBackWhatHasWaitedTooLong) {
+  WaitingBytes waiting;
+  Inbox inbox(waiting);
+  Inbox other(waiting);
+  std::vector<std::unique_ptr<Connection>> connections;
+  ConnectionQueue queue;
+  queue.join();
+  const auto push = [&](Inbox& home, std::uint64_t listed_at) {
+    connections.push_back(std::make_unique<Connection>(Accepted{}, nullptr, home, 0));
+    connections.back()->listed_at = listed_at;
+    EXPECT_TRUE(queue.push(*connections.back()));
+  };
+  const auto times = [](const Connection* taken) {
+    std::vector<std::uint64_t> times;
+    for (; taken != nullptr; taken = taken->next_in_queue) times.push_back(taken->listed_at);
+    return times;
+  };
+  using Times = std::vector<std::uint64_t>;
+  EXPECT_EQ(times(queue.take_back(inbox, 100, 10)), Times{});
+  for (const std::uint64_t time : {1, 2, 3, 4, 5, 6}) push(time % 2 == 0 ? other : inbox, time);
+  EXPECT_EQ(times(queue.take_back(inbox, 0, 10)), Times{});
+  EXPECT_EQ(times(queue.take_back(inbox, 3, 10)), (Times{1, 3}));
+  EXPECT_EQ(times(queue.take_back(other, 100, 2)), (Times{2, 4}));
+  EXPECT_EQ(times(queue.take_back(other, 100, 2)), (Times{6})) << "it was the last one";
+  push(inbox, 7);
+  for (const std::uint64_t time : {5, 7}) EXPECT_EQ(queue.pop(0ms)->listed_at, time);
+  EXPECT_EQ(queue.pop(0ms), nullptr);
+  push(inbox, 8);
+  EXPECT_EQ(times(queue.take_back(inbox, 8, 10)), (Times{8})) << "it was the only one";
+  push(inbox, 9);
+  EXPECT_EQ(queue.pop(0ms)->listed_at, 9U);
+}
+
+}  // namespace
+}  // namespace hs::net::test
