@@ -201,25 +201,24 @@ TEST(RemoteThreadsOfSeveralWorkers, AnswerEachRequestOnce) {
   Fixture fixture(std::move(config));
   ASSERT_TRUE(fixture.start());
   std::atomic<bool> over{false};
-  std::vector<std::thread> threads;
   std::atomic<std::size_t> answered{0};
-  for (int i = 0; i < 6; ++i) {
-    threads.emplace_back([&] {
+  // False: its connection has ended.
+  const auto ask = [&](Client& client) {
+    if (!client.send("remote\nremote\nlast\n")) return false;
+    for (const char* const wanted : {"late", "late", "last"}) {
+      const std::string line = client.line();
+      if (line == "<end>" || line == "<error>") return false;
+      EXPECT_TRUE(line.starts_with(wanted)) << line;
+    }
+    ++answered;
+    return true;
+  };
+  std::vector<std::thread> threads(6);
+  for (std::thread& thread : threads) {
+    thread = std::thread([&] {
       while (!over) {
         Client client = Client::tcp(fixture.server.bound_port());
-        for (int number = 0; number < 50 && !over; ++number) {
-          if (!client.send("remote\nremote\nlast\n")) break;
-          std::string line = client.line();
-          if (line == "<end>" || line == "<error>") break;
-          EXPECT_TRUE(line.starts_with("late")) << line;
-          line = client.line();
-          if (line == "<end>" || line == "<error>") break;
-          EXPECT_TRUE(line.starts_with("late")) << line;
-          line = client.line();
-          if (line == "<end>" || line == "<error>") break;
-          EXPECT_EQ(line, "last");
-          ++answered;
-        }
+        while (!over && ask(client)) continue;
       }
     });
   }
