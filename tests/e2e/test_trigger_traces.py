@@ -195,3 +195,33 @@ def test_a_trigger_that_looks_at_the_connections(server: ServerInstance, sql: Sq
     counts = [what for (what,) in sql.rows("SELECT what FROM seen ORDER BY id")]
     assert int(counts[-1] or 0) > 0
     assert counts[:-1] == ([] if error is not None else [b"0"])
+
+
+@pytest.mark.skipif(ON_MYSQL, reason="only MariaDB has user statistics")
+def test_statistics_survive_the_reset(server: ServerInstance, sql: Sql) -> None:
+    """The reset sets the server's numbers of the thread to 0."""
+    sql.run(
+        "CREATE TRIGGER l BEFORE INSERT ON leaves FOR EACH ROW SET @x = NEW.id",
+        "CREATE OR REPLACE USER counted IDENTIFIED BY 'secret'",
+        "GRANT ALL ON traces.* TO counted",
+        "SET GLOBAL userstat = ON",
+        "FLUSH USER_STATISTICS",
+    )
+    try:
+        address = ("127.0.0.1", server.hs_port_wr)
+        with Client(address, user="counted", password="secret") as client:
+            open_all(client)
+            for row in range(10):
+                client.request(Insert(1, [row]))
+            with client.pipeline() as pipeline:
+                for row in range(10, 40):
+                    pipeline.send(Insert(1 + row % 2, [row]))
+        counts = sql.row(
+            "SELECT rows_inserted, update_commands, commit_transactions"
+            " FROM information_schema.user_statistics WHERE user = 'counted'"
+        )
+        inserted, commands, commits = (int(count or 0) for count in counts)
+        assert (inserted, commands) == (40, 40)
+        assert 25 <= commits <= 100
+    finally:
+        sql.run("SET GLOBAL userstat = OFF", "DROP USER counted")
