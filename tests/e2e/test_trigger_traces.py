@@ -64,6 +64,18 @@ def open_all(client: Client) -> None:
 @pytest.mark.parametrize("trace", TRACES)
 def test_nothing_stays(server: ServerInstance, sql: Sql, trace: str) -> None:
     """Neither for the requests behind it in a pass, nor for another client's."""
+    check_nothing_stays(server, sql, trace)
+
+
+def test_nothing_stays_in_a_streamer(server: ServerInstance, sql: Sql) -> None:
+    """Writes that cannot be undone, because their triggers write such a table."""
+    sql.run("ALTER TABLE seen ENGINE=MyISAM")
+    before = sql.status("handlersocket_writes_aside")
+    check_nothing_stays(server, sql, "user variable")
+    assert sql.status("handlersocket_writes_aside") > before
+
+
+def check_nothing_stays(server: ServerInstance, sql: Sql, trace: str) -> None:
     leave, shown = TRACES[trace]
     sql.run(
         f"CREATE TRIGGER l BEFORE INSERT ON leaves FOR EACH ROW {leave}",
