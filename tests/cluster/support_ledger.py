@@ -43,13 +43,19 @@ Where = Callable[[], int | None]
 
 
 class Writer(threading.Thread):
-    """One connection at a time, to the write port that `where` names; None: there is none now."""
+    """One connection at a time, to the write port that `where` names; None: there is none now.
 
-    def __init__(self, number: int, where: Where, *, shares: bool = True) -> None:
+    After an error of `unsure` the write may be there.
+    """
+
+    def __init__(
+        self, number: int, where: Where, *, shares: bool = True, unsure: Sequence[str] = ()
+    ) -> None:
         super().__init__(daemon=True)
         self.number = number
         self.where = where
         self.shares = shares
+        self.unsure = unsure
         self.stops = threading.Event()
         self.acknowledged: set[int] = set()
         self.unknown: set[int] = set()
@@ -102,10 +108,13 @@ class Writer(threading.Thread):
             self.acknowledged_at.append(now)
         else:
             self.errors[f"{failure.code} {failure.text}"] += 1
+            if failure.text in self.unsure:
+                self.unknown.add(entry)
         if added is None:
             return
         if failure_of_sum is not None:
             self.errors[f"{failure_of_sum.code} {failure_of_sum.text}"] += 1
+            self.maybe_added[row] += failure_of_sum.text in self.unsure
         elif added.result() == 1:
             self.added[row] += 1
         else:
