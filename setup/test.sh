@@ -102,13 +102,17 @@ fuzzers() {
 }
 
 # end_to_end_tests NAME PYTEST-ARGUMENTS... As many processes as there are cores, each with servers of its own, share
-# the test files. The memory server and the monitors are for tests that --short leaves out.
+# the test files. The memory server, hs-bench and the monitors are for tests that --short leaves out.
 end_to_end_tests() {
   local name=$1
   shift
   setup/server.sh "$name"
   setup/build.sh "$name"
-  [[ ${1:-} == --short ]] || { setup/build.sh "$name" hs-memory-server && setup/monitors.sh; }
+  if [[ ${1:-} != --short ]]; then
+    setup/build.sh "$name" hs-memory-server
+    setup/build.sh "$name" hs-bench
+    setup/monitors.sh
+  fi
   cd tests
   SERVER=$name ../var/venv/bin/python -m pytest -q --tb=short -o cache_dir="$var/pytest" \
     --numprocesses "$jobs" --dist loadfile --no-loadscope-reorder "$@" </dev/null
