@@ -126,6 +126,15 @@ def test_nothing_is_in_an_empty_list(server, client, index):
         (lambda i: i.fetch_and("U\n", 1, [1]), "a modification is a ModifyOp"),
         (lambda i: i.fetch_and(ModifyOp.DELETE, 1, [1]), "a deletion takes no values"),
         (lambda i: i.find(1, limt=3), "limt"),
+        (lambda i: i.insert(["b", "c"]), "2 values for an insert, but the index .* 1 column: a"),
+        (lambda i: i.update(1, ["b", "c"]), "2 values for a modification, but .* 1 column: a"),
+        (lambda i: i.increment(1, [1, 2]), "2 values for a modification"),
+        (lambda i: i.decrement(1, [1, 2]), "2 values for a modification"),
+        (lambda i: i.fetch_and(ModifyOp.UPDATE, 1, [1, 2]), "2 values for a modification"),
+        (lambda i: i.update(1, []), "values of a modification are empty"),
+        (lambda i: i.increment(1, ()), "values of a modification are empty"),
+        (lambda i: i.decrement(1, []), "values of a modification are empty"),
+        (lambda i: i.fetch_and(ModifyOp.INCREMENT, 1), "values of a modification are empty"),
     ],
 )
 def test_what_is_no_request_is_refused_in_words_and_not_sent(server, client, index, call, message):

@@ -24,6 +24,7 @@ from .requests import (
     OpenIndex,
     Request,
     Row,
+    check_some_values,
 )
 
 T = TypeVar("T")
@@ -179,18 +180,40 @@ def _find_in(
     return lambda index_id: Find(index_id, parts, in_=In(values, key_part), **with_limit)
 
 
-def _modify(op: ModifyOp, key: Key, values: Sequence[Value], options: FindOptions) -> _Call[int]:
+def _modify(
+    name: _IndexName, op: ModifyOp, key: Key, values: Sequence[Value], options: FindOptions
+) -> _Call[int]:
+    _check_modification(name, op, values)
     return lambda index_id: FindModify(Find(index_id, _parts(key), **options), op, values)
 
 
 def _fetch(
-    op: ModifyOp, key: Key, values: Sequence[Value], options: FindOptions
+    name: _IndexName, op: ModifyOp, key: Key, values: Sequence[Value], options: FindOptions
 ) -> _Call[list[Row]]:
+    _check_modification(name, op, values)
     return lambda index_id: FetchModify(Find(index_id, _parts(key), **options), op, values)
 
 
-def _insert(values: Sequence[Value]) -> _Call[int | None]:
+def _insert(name: _IndexName, values: Sequence[Value]) -> _Call[int | None]:
+    _check_columns(name, values, "an insert")
     return lambda index_id: Insert(index_id, values)
+
+
+def _check_modification(name: _IndexName, op: ModifyOp, values: Sequence[Value]) -> None:
+    if op is not ModifyOp.DELETE:  # its request refuses values
+        _check_columns(name, values, "a modification")
+
+
+def _check_columns(name: _IndexName, values: Sequence[Value], what: str) -> None:
+    """The server ignores values that have no column, and does nothing if there are none."""
+    check_some_values(values, f"values of {what}")
+    columns = name[3]
+    if len(values) > len(columns):
+        noun = "column: " if len(columns) == 1 else "columns: " if columns else "columns"
+        raise ValueError(
+            f"{len(values)} values for {what}, but the index was opened with"
+            f" {len(columns)} {noun}{', '.join(columns)}"
+        )
 
 
 def _is_empty(values: Sequence[Value]) -> bool:
@@ -235,19 +258,19 @@ class Index:
 
     def update(self, key: Key, values: Sequence[Value], **options: Unpack[FindOptions]) -> int:
         """Gives the first columns of each row found these values. Returns how many were found."""
-        return self._do(_modify(ModifyOp.UPDATE, key, values, options))
+        return self._do(_modify(self.name, ModifyOp.UPDATE, key, values, options))
 
     def delete(self, key: Key, **options: Unpack[FindOptions]) -> int:
         """Deletes each row found. Returns how many."""
-        return self._do(_modify(ModifyOp.DELETE, key, (), options))
+        return self._do(_modify(self.name, ModifyOp.DELETE, key, (), options))
 
     def increment(self, key: Key, amounts: Sequence[Value], **options: Unpack[FindOptions]) -> int:
         """Adds to the first columns of each row found. NULL stays NULL."""
-        return self._do(_modify(ModifyOp.INCREMENT, key, amounts, options))
+        return self._do(_modify(self.name, ModifyOp.INCREMENT, key, amounts, options))
 
     def decrement(self, key: Key, amounts: Sequence[Value], **options: Unpack[FindOptions]) -> int:
         """Subtracts likewise; a value that would cross zero stays, and its row is not counted."""
-        return self._do(_modify(ModifyOp.DECREMENT, key, amounts, options))
+        return self._do(_modify(self.name, ModifyOp.DECREMENT, key, amounts, options))
 
     def fetch_and(
         self,
@@ -257,11 +280,11 @@ class Index:
         **options: Unpack[FindOptions],
     ) -> list[Row]:
         """Any of the four modifications, returning the rows as they were before."""
-        return self._do(_fetch(change, key, values, options))
+        return self._do(_fetch(self.name, change, key, values, options))
 
     def insert(self, values: Sequence[Value]) -> int | None:
         """A new row, by the first columns' values. Returns its auto-increment value, if any."""
-        return self._do(_insert(values))
+        return self._do(_insert(self.name, values))
 
     def _do(self, call: _Call[T]) -> T:
         def work(connection: Connection) -> T:
@@ -375,20 +398,20 @@ class PipelinedIndex:
     def update(
         self, key: Key, values: Sequence[Value], **options: Unpack[FindOptions]
     ) -> Pending[int]:
-        return self._later(_modify(ModifyOp.UPDATE, key, values, options))
+        return self._later(_modify(self.name, ModifyOp.UPDATE, key, values, options))
 
     def delete(self, key: Key, **options: Unpack[FindOptions]) -> Pending[int]:
-        return self._later(_modify(ModifyOp.DELETE, key, (), options))
+        return self._later(_modify(self.name, ModifyOp.DELETE, key, (), options))
 
     def increment(
         self, key: Key, amounts: Sequence[Value], **options: Unpack[FindOptions]
     ) -> Pending[int]:
-        return self._later(_modify(ModifyOp.INCREMENT, key, amounts, options))
+        return self._later(_modify(self.name, ModifyOp.INCREMENT, key, amounts, options))
 
     def decrement(
         self, key: Key, amounts: Sequence[Value], **options: Unpack[FindOptions]
     ) -> Pending[int]:
-        return self._later(_modify(ModifyOp.DECREMENT, key, amounts, options))
+        return self._later(_modify(self.name, ModifyOp.DECREMENT, key, amounts, options))
 
     def fetch_and(
         self,
@@ -397,10 +420,10 @@ class PipelinedIndex:
         values: Sequence[Value] = (),
         **options: Unpack[FindOptions],
     ) -> Pending[list[Row]]:
-        return self._later(_fetch(change, key, values, options))
+        return self._later(_fetch(self.name, change, key, values, options))
 
     def insert(self, values: Sequence[Value]) -> Pending[int | None]:
-        return self._later(_insert(values))
+        return self._later(_insert(self.name, values))
 
     def _later(self, call: _Call[T]) -> Pending[T]:
         return self._add(self.name, call(0))
