@@ -1,10 +1,13 @@
-"""The exceptions as values: their words."""
+"""The exceptions as values: their words, and their way through a process pool."""
 
+import copy
+import pickle
 import re
 from pathlib import Path
 
 import pytest
 
+from handlersocket2 import ConnectionLost, HandlerSocketError, ProtocolError, ReplyError
 from handlersocket2.errors import reply_error
 
 PROTOCOL = Path(__file__).resolve().parents[3] / "docs" / "protocol.md"
@@ -43,3 +46,26 @@ def test_each_documented_error_has_words(text):
 )
 def test_a_number_of_sql_has_the_words_of_sql(text, words):
     assert words in str(reply_error(1, text))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        reply_error(1, "121"),
+        reply_error(1, "1213"),
+        reply_error(1, "1406"),
+        reply_error(1, "7777"),
+        reply_error(2, "readonly"),
+        reply_error(3, "unauth"),
+        ConnectionLost("gone", nothing_sent=True),
+        ProtocolError("no reply"),
+        HandlerSocketError("root"),
+    ],
+)
+def test_an_error_survives_pickling_and_copying(error):
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert type(again) is type(error)
+        assert str(again) == str(error)
+        assert vars(again) == vars(error)
+        if isinstance(error, ReplyError):
+            assert (again.code, again.text, again.number) == (error.code, error.text, error.number)

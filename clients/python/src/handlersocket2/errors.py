@@ -19,10 +19,13 @@ class ReplyError(HandlerSocketError):
     """
 
     def __init__(self, code: int, text: str) -> None:
-        words = IN_WORDS.get(text)
-        super().__init__(f"{code} {text}: {words}" if words else f"{code} {text}")
+        super().__init__(code, text)  # from these two it is unpickled
         self.code = code
         self.text = text
+
+    def __str__(self) -> str:
+        words = IN_WORDS.get(self.text)
+        return f"{self.code} {self.text}: {words}" if words else f"{self.code} {self.text}"
 
     @property
     def number(self) -> int | None:
