@@ -7,8 +7,9 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar, Unpack
 
+from .address import Address, parse_address
 from .codec import VALUE_TYPES, Value
-from .connection import Address, Connection, Pending
+from .connection import Connection, Pending
 from .errors import ConnectionLost, ReplyError
 from .requests import (
     Auth,
@@ -84,7 +85,7 @@ class Client:
         timeout: float | None = 30.0,
         tls: ssl.SSLContext | bool = False,
     ) -> None:
-        self._address = address
+        self._address = parse_address(address)
         if secret is not None and user is not None:
             raise ValueError("a secret and a user: one of them")
         self._log_in: Auth | LogIn | None = None

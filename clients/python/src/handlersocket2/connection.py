@@ -8,16 +8,15 @@ import ssl
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from os import PathLike, fspath
 from types import TracebackType
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
+from .address import Address, Place, parse_address
 from .codec import RawReply, decode_line
 from .errors import ConnectionLost, HandlerSocketError, ProtocolError, ReplyError
 from .requests import Request, result_of
 
 T = TypeVar("T")
-Address: TypeAlias = tuple[str, int] | str | PathLike[str]
 
 _CHUNK = 256 * 1024
 #: A socket that does not block has nothing to give or no room; TLS may lack the rest of a record.
@@ -25,7 +24,7 @@ _WOULD_BLOCK = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class Connection:
-    """A connection to one port of the server: a (host, port) or the path of a Unix socket.
+    """A connection to one port of the server: (host, port), "host:port" or a Unix socket's path.
 
     `timeout` bounds in seconds how long the server may keep this side waiting
     without a byte sent or received (None: forever). `tls` is True for TLS with the authorities that
@@ -48,7 +47,7 @@ class Connection:
         self._searched = 0  # bytes of _received known to hold no LF
         self._turn = threading.Lock()  # held by who sends and is owed replies
         self._turn_of: int | None = None  # that thread
-        self._socket = self._connect(address)
+        self._socket = self._connect(parse_address(address))
 
     def request(self, request: Request[T]) -> T:
         """Sends one request and returns its result, or raises what the server answered."""
@@ -143,7 +142,7 @@ class Connection:
         except (OSError, ValueError):  # ValueError: closed by another thread
             return True
 
-    def _connect(self, address: Address) -> socket.socket:
+    def _connect(self, address: Place) -> socket.socket:
         if self._tls is not None and not isinstance(address, tuple):
             raise ValueError("TLS needs a host and a port: a Unix socket has none")
         try:
@@ -156,7 +155,7 @@ class Connection:
                 connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
                 connected.settimeout(self._timeout)
                 try:
-                    connected.connect(fspath(address))
+                    connected.connect(address)
                 except BaseException:
                     connected.close()
                     raise
