@@ -7,6 +7,7 @@ from played_server import PlayedServer
 
 from handlersocket2 import (
     Client,
+    ClosedError,
     ConnectionLost,
     Filter,
     Find,
@@ -268,9 +269,34 @@ class TestALostConnection:
             index.find(1)
         assert lost.value.nothing_sent
 
-    def test_a_client_that_was_closed_connects_again(self, client, index):
-        client.close()
-        assert index.find(1) == [(b"1",)]
+
+def test_a_closed_client_stays_closed(server, client, index):
+    pipeline = client.pipeline()
+    pending = pipeline.on(index).insert([1])
+    client.close()
+    calls = [
+        lambda: index.find(1),
+        lambda: index.insert([1]),
+        lambda: client.index("d", "t", ["a"]),
+        lambda: client.request(Find(0, [1])),
+        client.connection,
+        client.__enter__,
+        pipeline.run,
+        pending.result,
+    ]
+    for call in calls:
+        with pytest.raises(ClosedError, match="the client is closed"):
+            call()
+    client.close()
+    assert server.connections == [[OPENED]]
+
+
+def test_a_client_that_was_closed_before_its_first_call_never_connects(server):
+    with Client(server.address, timeout=10) as client:
+        pass
+    with pytest.raises(ClosedError):
+        client.index("d", "t", ["a"])
+    assert server.connections == []
 
 
 def run_in_threads(count, work):

@@ -15,6 +15,7 @@ from .codec import Cell, RawReply, Value
 from .connection import Connection, Pending, Pipeline
 from .errors import (
     AuthenticationError,
+    ClosedError,
     ConnectionLost,
     DuplicateKeyError,
     HandlerSocketError,
@@ -48,6 +49,7 @@ __all__ = [
     "Cell",
     "Client",
     "ClientPipeline",
+    "ClosedError",
     "Connection",
     "ConnectionLost",
     "DuplicateKeyError",

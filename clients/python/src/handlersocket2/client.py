@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar, Unpack
 from .address import Address, parse_address
 from .codec import VALUE_TYPES, Value
 from .connection import Connection, Pending
-from .errors import ConnectionLost, ReplyError
+from .errors import ClosedError, ConnectionLost, HandlerSocketError, ReplyError
 from .requests import (
     Auth,
     FetchModify,
@@ -70,9 +70,9 @@ class Client:
     reading and writing, 9999. Connects on first use. Where the server has closed the connection
     meanwhile (it does so to those that are idle), the next call connects again, logs in and
     opens the indexes again. What may have been executed is never sent twice: a loss under way
-    is ConnectionLost. Threads may share a client; they take turns, a call or a pipeline each.
-    With a `user` it acts as that account of the server, with a `secret` as the account that the
-    server has for this.
+    is ConnectionLost. A client that was closed stays closed. Threads may share a client; they take
+    turns, a call or a pipeline each. With a `user` it acts as that account of the server, with a
+    `secret` as the account that the server has for this.
     """
 
     def __init__(
@@ -98,6 +98,7 @@ class Client:
         self._lock = threading.RLock()
         self._connection: Connection | None = None
         self._opened: dict[_IndexName, int] = {}
+        self._closed = False
 
     def index(
         self,
@@ -125,8 +126,10 @@ class Client:
     def connection(self) -> Connection:
         """The connection, made and authenticated if there is none that can be used."""
         with self._lock:
+            self._check_open()
             if self._connection is None or not self._connection.usable:
-                self.close()
+                if self._connection is not None:
+                    self._connection.close()
                 self._opened.clear()
                 connection = Connection(self._address, timeout=self._timeout, tls=self._tls)
                 if self._log_in is not None:
@@ -135,15 +138,22 @@ class Client:
             return self._connection
 
     def close(self) -> None:
+        """Ends the connection. Every call after this is a ClosedError."""
         with self._lock:
+            self._closed = True
             if self._connection is not None:
                 self._connection.close()
 
     def __enter__(self) -> Client:
+        self._check_open()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError("the client is closed")
 
     def _on_connection(self, work: Callable[[Connection], T]) -> T:
         """Does work that sends something, alone. Again on a new connection if nothing got away."""
@@ -320,7 +330,7 @@ class ClientPipeline:
         self._settled += [pending for _, _, pending in waiting]
         try:
             self._client._on_connection(lambda connection: self._exchange(connection, waiting))
-        except ConnectionLost as error:
+        except HandlerSocketError as error:
             for _, _, pending in waiting:
                 pending._settle_unless_done(error)
             raise

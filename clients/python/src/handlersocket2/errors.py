@@ -65,6 +65,10 @@ class ConnectionLost(HandlerSocketError):
         self.nothing_sent = nothing_sent
 
 
+class ClosedError(HandlerSocketError):
+    """The client was closed before this call. It stays closed."""
+
+
 #: Wrong password; no account of this kind; an expired password (two numbers); a locked account (the
 #: same).
 _LOG_IN_NUMBERS = frozenset({"1045", "1698", "1820", "1862", "3118", "4151"})
