@@ -11,6 +11,7 @@ from .address import Address, parse_address
 from .codec import VALUE_TYPES, Value
 from .connection import Connection, Pending
 from .errors import ClosedError, ConnectionLost, HandlerSocketError, ReplyError
+from .forks import renew_after_fork
 from .requests import (
     Auth,
     FetchModify,
@@ -70,9 +71,10 @@ class Client:
     reading and writing, 9999. Connects on first use. Where the server has closed the connection
     meanwhile (it does so to those that are idle), the next call connects again, logs in and
     opens the indexes again. What may have been executed is never sent twice: a loss under way
-    is ConnectionLost. A client that was closed stays closed. Threads may share a client; they take
-    turns, a call or a pipeline each. With a `user` it acts as that account of the server, with a
-    `secret` as the account that the server has for this.
+    is ConnectionLost. A client that was closed stays closed. In a child that was forked it makes a
+    connection of its own. Threads may share a client; they take turns, a call or a pipeline each.
+    With a `user` it acts as that account of the server, with a `secret` as the account that the
+    server has for this.
     """
 
     def __init__(
@@ -99,6 +101,7 @@ class Client:
         self._connection: Connection | None = None
         self._opened: dict[_IndexName, int] = {}
         self._closed = False
+        renew_after_fork(self)
 
     def index(
         self,
@@ -150,6 +153,11 @@ class Client:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def after_fork(self) -> None:
+        """In the child it is a new client, which makes a connection of its own."""
+        self._lock = threading.RLock()
+        self._connection = None
 
     def _check_open(self) -> None:
         if self._closed:

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar, cast
 from .address import Address, Place, parse_address
 from .codec import RawReply, decode_line
 from .errors import ConnectionLost, HandlerSocketError, ProtocolError, ReplyError
+from .forks import renew_after_fork
 from .requests import Request, result_of
 
 T = TypeVar("T")
@@ -31,7 +32,8 @@ class Connection:
     this machine trusts, or a context of your own; host and certificate are verified unless that
     context says otherwise. Threads may share it: each request, and
     each pipeline as a whole, waits until the one before has its replies.
-    After ConnectionLost or ProtocolError it is closed.
+    After ConnectionLost or ProtocolError it is closed. It belongs to the process that made it: in a
+    child that was forked it is closed.
     """
 
     def __init__(
@@ -47,7 +49,9 @@ class Connection:
         self._searched = 0  # bytes of _received known to hold no LF
         self._turn = threading.Lock()  # held by who sends and is owed replies
         self._turn_of: int | None = None  # that thread
+        self._end = "the connection is closed"  # why nothing can be sent any more
         self._socket = self._connect(parse_address(address))
+        renew_after_fork(self)
 
     def request(self, request: Request[T]) -> T:
         """Sends one request and returns its result, or raises what the server answered."""
@@ -68,7 +72,7 @@ class Connection:
         Reads while it writes, so that no number of requests can block both sides.
         An iterator left early closes the connection: the replies would be out of step.
         """
-        self._take_turn()
+        turn = self._take_turn()
         unsent = memoryview(b"".join(lines))
         untouched = len(unsent)
         answered = 0
@@ -84,7 +88,7 @@ class Connection:
         finally:
             if answered < len(lines):
                 self.close()
-            self._give_turn()
+            self._give_turn(turn)
 
     @property
     def usable(self) -> bool:
@@ -95,11 +99,11 @@ class Connection:
         """
         if self.closed:
             return False
-        self._take_turn()
+        turn = self._take_turn()
         try:
             return not self._received and not self._readable()
         finally:
-            self._give_turn()
+            self._give_turn(turn)
 
     @property
     def closed(self) -> bool:
@@ -117,16 +121,27 @@ class Connection:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _take_turn(self) -> None:
-        if not self._turn.acquire(blocking=False):
+    def after_fork(self) -> None:
+        """The parent goes on with the socket. Here only its copy is closed."""
+        self._socket.close()
+        self._end = "the connection belongs to another process, which has forked this one"
+        self._turn = threading.Lock()
+        self._turn_of = None
+
+    def _take_turn(self) -> threading.Lock:
+        turn = self._turn
+        if not turn.acquire(blocking=False):
             if self._turn_of == threading.get_ident():
                 raise RuntimeError("replies of this thread's exchange() are still to be read")
-            self._turn.acquire()
+            turn.acquire()
         self._turn_of = threading.get_ident()
+        return turn
 
-    def _give_turn(self) -> None:
-        self._turn_of = None
-        self._turn.release()
+    def _give_turn(self, turn: threading.Lock) -> None:
+        """Another lock is in its place if the process was forked meanwhile."""
+        if turn is self._turn:
+            self._turn_of = None
+        turn.release()
 
     def _readable(self) -> bool:
         try:
@@ -187,7 +202,7 @@ class Connection:
     def _transfer(self, unsent: memoryview, *, nothing_sent: bool) -> memoryview:
         """Sends or receives something, whichever comes first; returns what is still unsent."""
         if self.closed:
-            raise ConnectionLost("the connection is closed", nothing_sent=nothing_sent)
+            raise ConnectionLost(self._end, nothing_sent=nothing_sent)
         try:
             if unsent:
                 try:
