@@ -5,11 +5,13 @@ from __future__ import annotations
 import ssl
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar, Unpack
 
 from .address import Address, parse_address
 from .codec import VALUE_TYPES, Value
 from .connection import Connection, Pending
+from .deadline import Deadline, take_in_time
 from .errors import ClosedError, ConnectionLost, HandlerSocketError, ReplyError
 from .forks import renew_after_fork
 from .requests import (
@@ -33,6 +35,8 @@ T = TypeVar("T")
 
 #: A key: its parts in order, or the one value of the first part.
 Key: TypeAlias = Value | Sequence[Value]
+#: What is done on a connection, and until when.
+_Work: TypeAlias = Callable[[Connection, Deadline], T]
 _IndexName: TypeAlias = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
 
 
@@ -115,12 +119,14 @@ class Client:
         """An index of a table with the columns that its rows are to have. Opens it."""
         OpenIndex(0, database, table, index, columns, filter_columns).encode()  # refuses, in words
         opened = Index(self, (database, table, index, tuple(columns), tuple(filter_columns)))
-        self._on_connection(lambda connection: self._index_id(connection, opened.name))
+        self._on_connection(partial(self._index_id, opened.name))
         return opened
 
     def request(self, request: Request[T]) -> T:
         """Any request, on this client's connection."""
-        return self._on_connection(lambda connection: connection.request(request))
+        return self._on_connection(
+            lambda connection, deadline: connection.request(request, deadline)
+        )
 
     def pipeline(self) -> ClientPipeline:
         """Requests of this client's indexes that travel together."""
@@ -128,17 +134,7 @@ class Client:
 
     def connection(self) -> Connection:
         """The connection, made and authenticated if there is none that can be used."""
-        with self._lock:
-            self._check_open()
-            if self._connection is None or not self._connection.usable:
-                if self._connection is not None:
-                    self._connection.close()
-                self._opened.clear()
-                connection = Connection(self._address, timeout=self._timeout, tls=self._tls)
-                if self._log_in is not None:
-                    connection.request(self._log_in)
-                self._connection = connection
-            return self._connection
+        return self._on_connection(lambda connection, _: connection)
 
     def close(self) -> None:
         """Ends the connection. Every call after this is a ClosedError."""
@@ -163,22 +159,44 @@ class Client:
         if self._closed:
             raise ClosedError("the client is closed")
 
-    def _on_connection(self, work: Callable[[Connection], T]) -> T:
-        """Does work that sends something, alone. Again on a new connection if nothing got away."""
-        with self._lock:
-            connection = self.connection()
+    def _on_connection(self, work: _Work[T]) -> T:
+        """Does work that sends something, alone. Again on a new connection if nothing got away.
+
+        The time-out begins here, and all of this has to be done within it.
+        """
+        deadline = Deadline(self._timeout)
+        lock = self._lock
+        take_in_time(lock, deadline)
+        try:
+            connection = self._connected(deadline)
             try:
-                return work(connection)
+                return work(connection, deadline)
             except ConnectionLost as error:
                 if not error.nothing_sent:
                     raise
-            return work(self.connection())
+            return work(self._connected(deadline), deadline)
+        finally:
+            lock.release()
 
-    def _index_id(self, connection: Connection, name: _IndexName) -> int:
+    def _connected(self, deadline: Deadline) -> Connection:
+        self._check_open()
+        if self._connection is None or not self._connection.usable:
+            if self._connection is not None:
+                self._connection.close()
+            self._opened.clear()
+            connection = Connection(
+                self._address, timeout=self._timeout, tls=self._tls, deadline=deadline
+            )
+            if self._log_in is not None:
+                connection.request(self._log_in, deadline)
+            self._connection = connection
+        return self._connection
+
+    def _index_id(self, name: _IndexName, connection: Connection, deadline: Deadline) -> int:
         index_id = self._opened.get(name)
         if index_id is None:
             index_id = len(self._opened)
-            connection.request(OpenIndex(index_id, *name))
+            connection.request(OpenIndex(index_id, *name), deadline)
             self._opened[name] = index_id
         return index_id
 
@@ -306,8 +324,9 @@ class Index:
         return self._do(_insert(self.name, values))
 
     def _do(self, call: _Call[T]) -> T:
-        def work(connection: Connection) -> T:
-            return connection.request(call(self._client._index_id(connection, self.name)))
+        def work(connection: Connection, deadline: Deadline) -> T:
+            index_id = self._client._index_id(self.name, connection, deadline)
+            return connection.request(call(index_id), deadline)
 
         return self._client._on_connection(work)
 
@@ -337,7 +356,7 @@ class ClientPipeline:
         waiting, self._waiting = self._waiting, []
         self._settled += [pending for _, _, pending in waiting]
         try:
-            self._client._on_connection(lambda connection: self._exchange(connection, waiting))
+            self._client._on_connection(partial(self._exchange, waiting))
         except HandlerSocketError as error:
             for _, _, pending in waiting:
                 pending._settle_unless_done(error)
@@ -360,7 +379,9 @@ class ClientPipeline:
         self._waiting.append((name, b"" if request is None else request.encode(), pending))
         return pending
 
-    def _exchange(self, connection: Connection, waiting: list[_Waiting]) -> None:
+    def _exchange(
+        self, waiting: list[_Waiting], connection: Connection, deadline: Deadline
+    ) -> None:
         lines: list[bytes] = []
         asked: list[Pending[Any]] = []
         refused: dict[_IndexName, ReplyError] = {}
@@ -369,7 +390,7 @@ class ClientPipeline:
                 continue
             if name is not None and name not in refused:
                 try:
-                    index_id = self._client._index_id(connection, name)
+                    index_id = self._client._index_id(name, connection, deadline)
                     line = b"%d" % index_id + line[1:]  # it was encoded with the id 0
                 except ReplyError as error:
                     refused[name] = error
@@ -378,7 +399,7 @@ class ClientPipeline:
             else:
                 lines.append(line)
                 asked.append(pending)
-        for pending, reply in zip(asked, connection.exchange(lines), strict=True):
+        for pending, reply in zip(asked, connection.exchange(lines, deadline), strict=True):
             pending._settle(reply)
 
 
