@@ -15,6 +15,7 @@ from .codec import RawReply, decode_line
 from .deadline import Deadline, take_in_time
 from .errors import ConnectionLost, HandlerSocketError, ProtocolError, ReplyError
 from .forks import renew_after_fork
+from .greeting import sql_greeting
 from .requests import Request, result_of
 from .sockets import WOULD_BLOCK, connect, shake_hands, wait_for
 
@@ -46,6 +47,7 @@ class Connection:
         self._timeout = timeout
         self._tls = ssl.create_default_context() if tls is True else tls or None
         self._received = bytearray()
+        self._answered = False  # whether a reply has come yet
         self._searched = 0  # bytes of _received known to hold no LF
         self._turn = threading.Lock()  # held by who sends and is owed replies
         self._turn_of: int | None = None  # that thread
@@ -89,6 +91,7 @@ class Connection:
                     unsent = self._transfer(unsent, deadline, nothing_sent=len(unsent) == untouched)
                     continue
                 reply = decode_line(line)
+                self._answered = True
                 answered += 1
                 yield reply
         finally:
@@ -211,6 +214,8 @@ class Connection:
         if not received:
             raise ConnectionLost("the server closed the connection", nothing_sent=nothing_sent)
         self._received += received
+        if not self._answered and (words := sql_greeting(self._received)):
+            raise ProtocolError(words)
         return unsent
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from .address import Place
 from .deadline import Deadline
+from .errors import ProtocolError
+from .greeting import sql_greeting
 
 #: A socket that does not block has nothing to give or no room; TLS may lack the rest of a record.
 WOULD_BLOCK = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
@@ -60,6 +62,8 @@ def shake_hands(
         raise
     try:
         while True:
+            if words := sql_greeting(_to_be_read(wrapped)):
+                raise ProtocolError(words)
             try:
                 wrapped.do_handshake()
                 return wrapped
@@ -70,6 +74,14 @@ def shake_hands(
     except BaseException:
         wrapped.close()
         raise
+
+
+def _to_be_read(wrapped: ssl.SSLSocket) -> bytes:
+    """What has come and stays there. TLS itself only says that it is of a wrong version."""
+    try:
+        return socket.socket.recv(wrapped, 256, socket.MSG_PEEK)
+    except BlockingIOError:
+        return b""
 
 
 def wait_for(waiting: socket.socket, deadline: Deadline, *, for_writing: bool) -> bool:
