@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar, cast
 from .address import Address, Place, parse_address
 from .codec import RawReply, decode_line
 from .deadline import Deadline, take_in_time
-from .errors import ConnectionLost, HandlerSocketError, ProtocolError, ReplyError
+from .errors import ConnectError, ConnectionLost, HandlerSocketError, ProtocolError, ReplyError
 from .forks import renew_after_fork
 from .greeting import sql_greeting
 from .requests import Request, result_of
@@ -176,7 +176,7 @@ class Connection:
                 connected = shake_hands(connected, self._tls, place[0], deadline)
         except OSError as error:
             text = f"cannot connect to {place}: {error}"
-            raise ConnectionLost(text, nothing_sent=True) from error
+            raise ConnectError(text) from error
         return connected
 
     def _next_line(self) -> bytes | None:
@@ -195,7 +195,7 @@ class Connection:
     ) -> memoryview:
         """Sends or receives something, whichever comes first; returns what is still unsent."""
         if self.closed:
-            raise ConnectionLost(self._end, nothing_sent=nothing_sent)
+            raise ConnectionLost(self._end, sent=not nothing_sent)
         try:
             deadline.check()
             if unsent:
@@ -210,9 +210,9 @@ class Connection:
             return unsent
         except (OSError, ValueError) as error:  # ValueError: closed by another thread
             text = str(error) or type(error).__name__
-            raise ConnectionLost(text, nothing_sent=nothing_sent) from error
+            raise ConnectionLost(text, sent=not nothing_sent) from error
         if not received:
-            raise ConnectionLost("the server closed the connection", nothing_sent=nothing_sent)
+            raise ConnectionLost("the server closed the connection", sent=not nothing_sent)
         self._received += received
         if not self._answered and (words := sql_greeting(self._received)):
             raise ProtocolError(words)

@@ -30,4 +30,4 @@ def take_in_time(lock: threading.Lock | threading.RLock, deadline: Deadline) -> 
     left = deadline.left()
     if not lock.acquire(timeout=-1 if left is None else left):
         text = f"not done within {deadline.seconds} seconds: others have used the connection"
-        raise ConnectionLost(text, nothing_sent=True)
+        raise ConnectionLost(text, sent=False)
