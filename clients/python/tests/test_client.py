@@ -47,9 +47,9 @@ def test_an_index_is_opened_once_and_each_further_one_gets_its_own_id(server, cl
         [
             OPENED,
             b"P\t1\td\tt\tPRIMARY\ta,b\n",
-            b"0\t=\t1\t1\t1\t0\n",
-            b"0\t=\t1\t2\t1\t0\n",
-            b"1\t>\t1\t3\t5\t0\n",
+            b"0\t=\t1\t1\n",
+            b"0\t=\t1\t2\n",
+            b"1\t>\t1\t3\t5\n",
         ]
     ]
 
@@ -209,7 +209,7 @@ class TestALostConnection:
         assert index.insert([1]) == 7
         assert server.connections == [
             [*self.begin],
-            [*self.begin, b"0\t=\t1\t1\t1\t0\n"],
+            [*self.begin, b"0\t=\t1\t1\n"],
             [*self.begin, b"0\t+\t1\t1\n"],
         ]
 
@@ -225,7 +225,7 @@ class TestALostConnection:
             b"P\t0\td\tt\tPRIMARY\tb\n",
             b"P\t1\td\tt\tPRIMARY\ta\n",
             b"0\t+\t1\t1\n",
-            b"1\t=\t1\t1\t1\t0\n",
+            b"1\t=\t1\t1\n",
         ]
 
     def test_what_was_sent_is_never_sent_again(self, server, client, index):
@@ -237,7 +237,7 @@ class TestALostConnection:
         assert index.find(2) == [(b"2",)]
         assert server.connections == [
             [*self.begin, b"0\t+\t1\t1\n"],
-            [*self.begin, b"0\t=\t1\t2\t1\t0\n"],
+            [*self.begin, b"0\t=\t1\t2\n"],
         ]
 
     def test_a_pipeline_under_way_is_lost(self, server, client, index):

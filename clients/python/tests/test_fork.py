@@ -49,8 +49,8 @@ def test_a_client_of_a_child_has_a_connection_of_its_own(server):
         for number in range(100):
             assert index.find(number) == [(b"%d" % number,)]
     parents, childs = server.connections
-    assert parents == [OPENED, *(b"0\t=\t1\t%d\t1\t0\n" % number for number in range(100))]
-    assert childs == [OPENED, *(b"0\t=\t1\t%d\t1\t0\n" % number for number in range(100, 200))]
+    assert parents == [OPENED, *(b"0\t=\t1\t%d\n" % number for number in range(100))]
+    assert childs == [OPENED, *(b"0\t=\t1\t%d\n" % number for number in range(100, 200))]
 
 
 def test_a_client_in_use_by_another_thread_is_free_in_the_child(server):

@@ -40,7 +40,8 @@ def chosen(name, *keys):
 
 @pytest.mark.parametrize("vector", chosen("requests", "writes"))
 def test_a_request_is_written(vector):
-    assert request_of(vector).encode() in [raw(line) for line in vector["writes"]]
+    """In the shortest of its forms."""
+    assert request_of(vector).encode() == raw(vector["writes"][0])
 
 
 @pytest.mark.parametrize("vector", vectors("values"), ids=lambda vector: vector["why"])

@@ -16,14 +16,14 @@ from handlersocket2 import (
     Index,
     Pending,
     PipelinedIndex,
-    Row,
+    RawRow,
 )
 
 
 def accepted(client: Client, index: Index, pipelined: PipelinedIndex) -> None:
     options: FindOptions = {"op": ">=", "limit": 3, "filters": [Filter("!=", 0, 1)]}
-    rows: list[Row] = index.find(1, **options)
-    row: Row | None = index.find_one([1, "a"], op=">=", offset=2)
+    rows: list[RawRow] = index.find(1, **options)
+    row: RawRow | None = index.find_one([1, "a"], op=">=", offset=2)
     rows = index.find_in([1, date(2024, 1, 1)], limit=9, key_part=0)
     count: int = index.update(1, [Decimal(1), 1.5, None, True], limit=3)
     later: Pending[int] = pipelined.update(1, ["x"], limit=3)

@@ -47,8 +47,8 @@ from .requests import (
     LogIn,
     ModifyOp,
     OpenIndex,
+    RawRow,
     Request,
-    Row,
 )
 
 __all__ = [
@@ -92,12 +92,12 @@ __all__ = [
     "PrivilegeError",
     "ProtocolError",
     "RawReply",
+    "RawRow",
     "ReadOnlyError",
     "ReplyError",
     "Request",
     "RequestCancelled",
     "RequestTimeout",
-    "Row",
     "SchemaError",
     "Value",
 ]

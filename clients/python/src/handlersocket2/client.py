@@ -26,8 +26,8 @@ from .requests import (
     LogIn,
     ModifyOp,
     OpenIndex,
+    RawRow,
     Request,
-    Row,
     check_some_values,
 )
 
@@ -205,13 +205,13 @@ class Client:
 _Call: TypeAlias = Callable[[int], Request[T]]
 
 
-def _find(key: Key, options: FindOptions) -> _Call[list[Row]]:
+def _find(key: Key, options: FindOptions) -> _Call[list[RawRow]]:
     return lambda index_id: Find(index_id, _parts(key), **options)
 
 
 def _find_in(
     values: Sequence[Value], key: Key, key_part: int, options: FindInOptions
-) -> _Call[list[Row]]:
+) -> _Call[list[RawRow]]:
     parts = _parts(key) or [""]
     with_limit: FindInOptions = {"limit": len(values), **options}
     return lambda index_id: Find(index_id, parts, in_=In(values, key_part), **with_limit)
@@ -226,7 +226,7 @@ def _modify(
 
 def _fetch(
     name: _IndexName, op: ModifyOp, key: Key, values: Sequence[Value], options: FindOptions
-) -> _Call[list[Row]]:
+) -> _Call[list[RawRow]]:
     _check_modification(name, op, values)
     return lambda index_id: FetchModify(Find(index_id, _parts(key), **options), op, values)
 
@@ -269,11 +269,11 @@ class Index:
         self._client = client
         self.name = name
 
-    def find(self, key: Key, **options: Unpack[FindOptions]) -> list[Row]:
+    def find(self, key: Key, **options: Unpack[FindOptions]) -> list[RawRow]:
         """The rows of a key."""
         return self._do(_find(key, options))
 
-    def find_one(self, key: Key, **options: Unpack[FindOneOptions]) -> Row | None:
+    def find_one(self, key: Key, **options: Unpack[FindOneOptions]) -> RawRow | None:
         """The first row of a key, or None."""
         rows = self._do(lambda index_id: Find(index_id, _parts(key), limit=1, **options))
         return rows[0] if rows else None
@@ -285,7 +285,7 @@ class Index:
         *,
         key_part: int = 0,
         **options: Unpack[FindInOptions],
-    ) -> list[Row]:
+    ) -> list[RawRow]:
         """The rows of many keys: one key part (`key_part`, 0) takes each of `values`.
 
         `key` holds the other parts, with any value at that place. The limit is by itself the
@@ -315,7 +315,7 @@ class Index:
         key: Key,
         values: Sequence[Value] = (),
         **options: Unpack[FindOptions],
-    ) -> list[Row]:
+    ) -> list[RawRow]:
         """Any of the four modifications, returning the rows as they were before."""
         return self._do(_fetch(self.name, change, key, values, options))
 
@@ -418,7 +418,7 @@ class PipelinedIndex:
         self.name = name
         self._add = add
 
-    def find(self, key: Key, **options: Unpack[FindOptions]) -> Pending[list[Row]]:
+    def find(self, key: Key, **options: Unpack[FindOptions]) -> Pending[list[RawRow]]:
         return self._later(_find(key, options))
 
     def find_in(
@@ -428,10 +428,10 @@ class PipelinedIndex:
         *,
         key_part: int = 0,
         **options: Unpack[FindInOptions],
-    ) -> Pending[list[Row]]:
+    ) -> Pending[list[RawRow]]:
         if not _is_empty(values):
             return self._later(_find_in(values, key, key_part, options))
-        nothing: Pending[list[Row]] = self._add(None, None)
+        nothing: Pending[list[RawRow]] = self._add(None, None)
         nothing._settle_as([])
         return nothing
 
@@ -459,7 +459,7 @@ class PipelinedIndex:
         key: Key,
         values: Sequence[Value] = (),
         **options: Unpack[FindOptions],
-    ) -> Pending[list[Row]]:
+    ) -> Pending[list[RawRow]]:
         return self._later(_fetch(self.name, change, key, values, options))
 
     def insert(self, values: Sequence[Value]) -> Pending[int | None]:
