@@ -1,6 +1,7 @@
 """A client for HandlerSocket: rows of MariaDB and MySQL by an indexed key, without SQL."""
 
 from .address import Address
+from .aio import AsyncCall, AsyncClient, AsyncIndex, AsyncPipeline
 from .client import (
     Client,
     ClientPipeline,
@@ -53,6 +54,10 @@ from .requests import (
 
 __all__ = [
     "Address",
+    "AsyncCall",
+    "AsyncClient",
+    "AsyncIndex",
+    "AsyncPipeline",
     "Auth",
     "AuthenticationError",
     "BusyError",

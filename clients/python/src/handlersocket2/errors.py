@@ -66,6 +66,11 @@ class ReplyError(HandlerSocketError):
         return self._meaning.sqlstate
 
     @property
+    def in_doubt(self) -> bool:
+        """Whether a modification that is answered so may have been executed all the same."""
+        return self._meaning.maybe_executed
+
+    @property
     def _meaning(self) -> Meaning:
         return meaning_of(self.code, self.text)
 
@@ -117,6 +122,9 @@ class ConnectionLost(HandlerSocketError):
 
 class ConnectError(ConnectionLost):
     """No connection could be had. Nothing was sent."""
+
+    #: Whether another attempt would end in the same way, as with a certificate that is refused.
+    final = False
 
 
 class RequestTimeout(HandlerSocketError, TimeoutError):

@@ -53,8 +53,13 @@ def _name(text: str, what: str, forbidden: str = "\t\n\r\0") -> bytes:
 
 def _names(names: Sequence[str], what: str) -> bytes:
     """Columns' names, which a comma parts."""
+    return b",".join(check_names(names, what))
+
+
+def check_names(names: Sequence[str], what: str) -> list[bytes]:
+    """Refuses what is no list of names."""
     _check_list(names, what)
-    return b",".join(_name(name, f"a name among the {what}", "\t\n\r\0,") for name in names)
+    return [_name(name, f"a name among the {what}", "\t\n\r\0,") for name in names]
 
 
 def _operator(op: str, allowed: tuple[str, ...], what: str) -> bytes:

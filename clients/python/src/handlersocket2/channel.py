@@ -1,0 +1,373 @@
+"""One connection without its socket: requests in order, bytes to send, replies matched to slots.
+
+It does no I/O, knows no time but what it is told, and takes no lock: its owner hands it what has
+come, takes from it what is to be sent, and lets one thread at a time in.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from .errors import (
+    ClosedError,
+    ConnectionLost,
+    DecodeError,
+    HandlerSocketError,
+    ProtocolError,
+    ReplyError,
+    RequestTimeout,
+    reply_error,
+)
+from .greeting import ENOUGH, sql_greeting
+from .operations import Ask, Operation, Spec, opened
+from .options import Options
+
+NEVER = float("inf")
+
+
+class Call(Protocol):
+    """A request on its way. Each face has its own: a future, or what a thread waits for."""
+
+    ask: Ask[Any]
+    #: When the caller gives up.
+    deadline: float
+    #: Whether the server can have seen it.
+    sent: bool
+    #: Attempts to connect that have failed since it waits.
+    attempts: int
+    #: How often it was sent again, and how many servers have sent it elsewhere.
+    repeated: int
+    referred: int
+    #: The opening behind which it was sent, if that had no reply yet.
+    opening: Opening | None
+
+    def done(self) -> bool:
+        """Whether it has its result or error, or nobody waits for it any more."""
+
+    def settle(self, result: Any) -> None:
+        """Gives it its result. Only for a call that is not done."""
+
+    def fail(self, error: HandlerSocketError) -> None:
+        """Gives it its error. Only for a call that is not done."""
+
+
+class Opening:
+    """A `P`, in the place of a call. The client itself asks it, perhaps with callers who wait."""
+
+    attempts = repeated = referred = 0
+    opening: Opening | None = None
+
+    def __init__(self, spec: Spec, answered: Callable[[Opening], None]) -> None:
+        self.spec = spec
+        self.ask: Ask[Any] = Ask(_OPEN, spec.line)
+        self.sent = False
+        self.error: HandlerSocketError | None = None
+        #: Calls that want nothing but this.
+        self.callers: list[Call] = []
+        self._answered = answered
+
+    @property
+    def deadline(self) -> float:
+        return min((call.deadline for call in self.callers if not call.done()), default=NEVER)
+
+    @deadline.setter
+    def deadline(self, _: float) -> None:
+        raise AssertionError("an opening has the deadline of its callers")
+
+    def done(self) -> bool:
+        return False
+
+    def settle(self, result: Any) -> None:
+        self._answered(self)
+        for call in self.callers:
+            if not call.done():
+                call.settle(None)
+
+    def fail(self, error: HandlerSocketError) -> None:
+        self.error = error
+        self._answered(self)
+        for call in self.callers:
+            if not call.done():
+                call.fail(error)
+
+
+_OPEN: Operation[None] = Operation("open_index", None, opened, modifies=False)
+#: What is asked when a reply says that a request is to go to another server; True if it goes there.
+Elsewhere = Callable[["Channel", Call, ReplyError], bool]
+
+
+class Channel:
+    """The slots and the open indexes of one connection."""
+
+    def __init__(self, options: Options, now: float, elsewhere: Elsewhere | None = None) -> None:
+        self.slots: deque[Call] = deque()
+        #: Why it can be used no more.
+        self.broken: HandlerSocketError | None = None
+        #: Whether a caller's request was ever answered.
+        self.proved = False
+        self.bytes_in_flight = 0
+        self._most = options.max_in_flight
+        self._most_bytes = options.max_in_flight_bytes
+        self._most_of_reply = options.max_reply_bytes
+        self._dead_after = NEVER if options.dead_after is None else options.dead_after
+        self._elsewhere = elsewhere
+        self._out: list[bytes] = []
+        self._unsent: list[Call] = []
+        self._begun: list[bytes] = []  # of a line whose end has not come
+        self._begun_size = 0
+        self._greeted = False
+        self._prefixes: dict[Spec, bytes] = {}  # of the indexes that are open or being opened
+        self._numbers: dict[Spec, bytes] = {}
+        self._openings: dict[Spec, Opening] = {}  # without a reply yet
+        self._taken: set[bytes] = set()  # numbers that the caller uses by itself
+        self._last = 0
+        self._quiet_since = now
+        self._next_deadline = NEVER
+
+    def has_room_for(self, call: Call) -> bool:
+        """Whether it is within the bounds. One that is larger than all of them may go alone."""
+        slots = self.slots
+        return not slots or (
+            len(slots) < self._most
+            and self.bytes_in_flight + len(call.ask.line) <= self._most_bytes
+        )
+
+    def add(self, call: Call, now: float) -> None:
+        """Takes a slot, behind those before it, and opens its index in front of it."""
+        ask = call.ask
+        spec = ask.operation.spec
+        if not self.slots:
+            self._quiet_since = now
+        if spec is None:
+            if not ask.line:
+                call.settle(None)  # a ping: the connection is there
+                return
+            self._out.append(ask.line)
+            self._claim(ask)
+        else:
+            prefix = self._prefixes.get(spec)
+            if prefix is None:
+                prefix = self._open(spec)
+            if self._openings:
+                call.opening = self._openings.get(spec)
+            if not ask.line:
+                self._wait_for_opening(call)
+                return
+            self._out += (prefix, ask.line)
+        self.slots.append(call)
+        self._unsent.append(call)
+        self.bytes_in_flight += len(ask.line)
+        if call.deadline < self._next_deadline:
+            self._next_deadline = call.deadline
+
+    @property
+    def has_output(self) -> bool:
+        return bool(self._out)
+
+    def take_output(self) -> bytes:
+        """All that has piled up. It counts as sent from now on."""
+        data = b"".join(self._out)
+        self._out.clear()
+        for call in self._unsent:
+            call.sent = True
+        self._unsent.clear()
+        return data
+
+    def received(self, data: bytes, now: float) -> None:
+        """Matches what has come to slots. If it breaks the protocol, `broken` says how."""
+        self._quiet_since = now
+        lines = data.split(b"\n")
+        rest = lines.pop()
+        if not self._greeted and not self._greets(lines[0] if lines else rest, data):
+            return
+        if self._begun and lines:
+            self._begun.append(lines[0])
+            lines[0] = b"".join(self._begun)
+            self._begun.clear()
+            self._begun_size = 0
+        if len(data) + self._begun_size > self._most_of_reply and not self._bounded(lines, rest):
+            return
+        if lines:
+            self._match(lines)
+        if rest and self.broken is None:
+            if not self.slots:
+                self._break(None, f"bytes that nobody has asked for: {rest[:80]!r}")
+                return
+            self._begun.append(rest)
+            self._begun_size += len(rest)
+
+    def _match(self, lines: list[bytes]) -> None:
+        slots = self.slots
+        freed = 0
+        for line in lines:
+            if not slots:
+                self._break(None, f"a reply that nobody has asked for: {line[:80]!r}")
+                break
+            call = slots.popleft()
+            ask = call.ask
+            freed += len(ask.line)
+            if call.done():
+                continue
+            try:
+                result = ask.operation.decode(line)
+            except ReplyError as error:
+                self._refused(call, error)
+            except DecodeError as error:
+                call.fail(error)
+            except ProtocolError as error:
+                self._break(call, str(error))
+                break
+            else:
+                call.settle(result)
+            if not self.proved:
+                self.proved = not isinstance(call, Opening)
+        self.bytes_in_flight -= freed
+
+    def _refused(self, call: Call, error: ReplyError) -> None:
+        if error.text == "stmtnum":
+            error = _of_opening(call) or error
+        if call.ask.operation.modifies and error.in_doubt:
+            error.maybe_executed = True
+        if self._elsewhere is None or not self._elsewhere(self, call, error):
+            call.fail(error)
+
+    def _opened(self, opening: Opening) -> None:
+        self._openings.pop(opening.spec, None)
+        if opening.error is not None:
+            self._prefixes.pop(opening.spec, None)  # the next request tries again
+
+    def _wait_for_opening(self, call: Call) -> None:
+        """The call wants its index to be open, and nothing else."""
+        if call.opening is None:
+            call.settle(None)
+            return
+        call.opening.callers.append(call)
+        self._next_deadline = min(self._next_deadline, call.deadline)
+
+    def _open(self, spec: Spec) -> bytes:
+        number = self._numbers.get(spec)
+        if number is None:
+            self._last += 1
+            while b"%d" % self._last in self._taken:
+                self._last += 1
+            number = self._numbers[spec] = b"%d" % self._last
+        opening = Opening(spec, self._opened)
+        self._prefixes[spec] = number
+        self._openings[spec] = opening
+        self._out += (b"P\t", number, spec.line)
+        self.slots.append(opening)
+        self._unsent.append(opening)
+        self.bytes_in_flight += len(spec.line)
+        return number
+
+    def _claim(self, ask: Ask[Any]) -> None:
+        """A caller that opens indexes by itself takes a number; it is none of ours any more."""
+        if not ask.line.startswith(b"P\t"):
+            return
+        number = ask.line.split(b"\t", 2)[1]
+        self._taken.add(number)
+        for spec in [each for each, taken in self._numbers.items() if taken == number]:
+            del self._numbers[spec]
+            self._prefixes.pop(spec, None)
+
+    def _greets(self, first: bytes, data: bytes) -> bool:
+        """Looks at the first bytes of all. False if they are those of a port of SQL."""
+        begun = b"".join(self._begun) + data
+        if words := sql_greeting(begun):
+            self._break(self.slots.popleft() if self.slots else None, words)
+            return False
+        self._greeted = len(begun) >= ENOUGH
+        return True
+
+    def _bounded(self, lines: list[bytes], rest: bytes) -> bool:
+        """False if a line is too long, also one whose end has not come."""
+        most = self._most_of_reply
+        good = next((number for number, line in enumerate(lines) if len(line) > most), len(lines))
+        if good == len(lines) and len(rest) + self._begun_size <= most:
+            return True
+        self._match(lines[:good])
+        if self.broken is None:
+            call = self.slots.popleft() if self.slots else None
+            self._break(call, f"a reply is longer than {most} bytes")
+        return False
+
+    def _break(self, call: Call | None, words: str) -> None:
+        """Ends it. The call to which the bytes belong has the error; the others are lost."""
+        self.broken = ProtocolError(words, sent=True)
+        if isinstance(call, Opening) and self.slots:
+            call = self.slots.popleft()  # behind it stands the request for which it was sent
+        if call is not None and not call.done():
+            modifies = call.ask.operation.modifies
+            call.fail(ProtocolError(words, sent=True, maybe_executed=modifies))
+
+    def left_over(self, error: HandlerSocketError) -> list[Call]:
+        """Ends it, and gives back the calls that can go to another connection, in their order.
+
+        Those are the ones that were not sent. Of the others, those that modify fail with `error`;
+        finds are given back with `sent` set, for the owner to decide. Without its index, nothing
+        was executed: the error of the opening is that of the call.
+        """
+        self.broken = self.broken or error
+        left: list[Call] = []
+        for call in self.slots:
+            if isinstance(call, Opening):
+                for caller in call.callers:
+                    caller.sent = call.sent
+                left += [caller for caller in call.callers if not caller.done()]
+            elif call.done():
+                continue
+            elif error_of_opening := _of_opening(call):
+                call.fail(error_of_opening)
+            elif call.sent and call.ask.operation.modifies:
+                call.fail(type(error)(*error.args, sent=True, maybe_executed=True))
+            else:
+                left.append(call)
+        self.slots.clear()
+        self._unsent.clear()
+        self._out.clear()
+        self.bytes_in_flight = 0
+        return left
+
+    def sweep(self, now: float) -> None:
+        """Frees the callers whose time is over. Their slots stay."""
+        if now < self._next_deadline:
+            return
+        self._next_deadline = NEVER
+        for call in self.slots:
+            if call.deadline > now:
+                self._next_deadline = min(self._next_deadline, call.deadline)
+            elif isinstance(call, Opening):
+                for caller in call.callers:
+                    if caller.deadline <= now and not caller.done():
+                        caller.sent = call.sent
+                        expire(caller)
+            elif not call.done():
+                expire(call)
+
+    @property
+    def dead_at(self) -> float:
+        """When it is to be taken for dead, if nothing comes."""
+        return self._quiet_since + self._dead_after if self.slots else NEVER
+
+    def dead(self) -> ConnectionLost:
+        return ConnectionLost(f"the server was silent for {self._dead_after:g} seconds")
+
+
+def _of_opening(call: Call) -> ReplyError | None:
+    """The error with which the call's index could not be opened, if that was so."""
+    cause = call.opening.error if call.opening is not None else None
+    return reply_error(cause.code, cause.text) if isinstance(cause, ReplyError) else None
+
+
+def expire(call: Call) -> None:
+    """The call's time is over."""
+    maybe = call.sent and call.ask.operation.modifies
+    call.fail(RequestTimeout("no reply within the time-out", sent=call.sent, maybe_executed=maybe))
+
+
+def closed(call: Call) -> None:
+    """The client was closed while the call was under way."""
+    maybe = call.sent and call.ask.operation.modifies
+    call.fail(ClosedError("the client is closed", sent=call.sent, maybe_executed=maybe))

@@ -1,0 +1,164 @@
+"""Rows: from the body of a reply to named tuples, or to objects of the caller's own class."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar, get_type_hints
+
+from .codec import Cell, decode_value
+from .errors import DecodeError, ProtocolError
+from .types import ColumnType
+
+V_co = TypeVar("V_co", covariant=True)
+R = TypeVar("R")
+
+
+class NamedRow(tuple[V_co, ...]):
+    """A tuple of a row's values. Each is also an attribute, by the name of its column."""
+
+    __slots__ = ()
+    _columns: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, V_co]:
+        """The values by the names of their columns."""
+        return dict(zip(self._columns, self, strict=True))
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value!r}" for name, value in self.as_dict().items())
+        return f"Row({values})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _row_of, (self._columns, tuple(self))
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> V_co: ...
+
+
+#: A row of an index for which no types were named.
+Row: TypeAlias = NamedRow[Cell]
+
+
+@lru_cache(maxsize=1024)
+def row_class(columns: tuple[str, ...]) -> type[NamedRow[Any]]:
+    """The class of the rows with these columns."""
+    attributes = {
+        name: property(itemgetter(number))
+        for number, name in enumerate(columns)
+        if not (name.startswith("_") or name == "as_dict")
+    }
+    return type("Row", (NamedRow,), {**attributes, "__slots__": (), "_columns": columns})
+
+
+def _row_of(columns: tuple[str, ...], values: tuple[Any, ...]) -> NamedRow[Any]:
+    """For pickle: the class has no name under which it could be found."""
+    return row_class(columns)(values)
+
+
+class RowReader(Generic[R]):
+    """Reads the rows of one index: what follows a reply's number of columns, if anything does."""
+
+    def __init__(
+        self,
+        columns: Sequence[str],
+        types: Sequence[ColumnType] | None,
+        make: Callable[[Sequence[Any]], R],
+    ) -> None:
+        self._columns = columns
+        self._width = len(columns)
+        self._types = types
+        self._make = make
+        self._converters = [kind.convert for kind in types or ()]
+        self._as_they_are = not any(self._converters)
+        self._some_not_null = types is not None and not all(kind.nullable for kind in types)
+
+    def rows(self, body: bytes) -> list[R]:
+        """All rows. Raises ProtocolError if the values are no whole rows."""
+        values: Sequence[Any] = body.split(b"\t")
+        if b"\x01" in body or b"\x00" in body:
+            values = [decode_value(token) for token in values]
+            self._check_null(values)
+        width, make = self._width, self._make
+        if not width or len(values) % width:
+            raise ProtocolError(f"{len(values)} values in rows of {width}", sent=True)
+        if len(values) == width:
+            return [make(values if self._as_they_are else self._converted(values))]
+        cut = [values[start : start + width] for start in range(0, len(values), width)]
+        if self._as_they_are:
+            return [make(row) for row in cut]
+        return [make(self._converted(row)) for row in cut]
+
+    def row(self, values: Sequence[Cell]) -> R:
+        """One row of values that are decoded."""
+        self._check_null(values)
+        return self._make(values if self._as_they_are else self._converted(values))
+
+    def _converted(self, values: Sequence[Any]) -> list[Any]:
+        try:
+            return [
+                value if convert is None or value is None else convert(value)
+                for convert, value in zip(self._converters, values, strict=True)
+            ]
+        except ValueError:
+            self._refuse(values)
+
+    def _refuse(self, values: Sequence[Any]) -> NoReturn:
+        """Says which column it was, and not the value: that may be anybody's secret."""
+        assert self._types is not None
+        for name, kind, value in zip(self._columns, self._types, values, strict=True):
+            try:
+                if kind.convert is not None and value is not None:
+                    kind.convert(value)
+            except ValueError as error:
+                wanted = getattr(kind.wanted, "__name__", kind.wanted)
+                text = f"a value of the column {name!r} is no {wanted}"
+                raise DecodeError(text, sent=True) from error
+        raise DecodeError("a value does not fit its column's type", sent=True)
+
+    def _check_null(self, values: Sequence[Any]) -> None:
+        if not self._some_not_null or None not in values:
+            return
+        assert self._types is not None
+        for number, value in enumerate(values):
+            place = number % self._width
+            if value is None and not self._types[place].nullable:
+                text = f"a value of the column {self._columns[place]!r} is NULL"
+                raise DecodeError(text, sent=True)
+
+
+def reader_for(
+    columns: Sequence[str] | Mapping[str, Any] | type[R],
+) -> tuple[tuple[str, ...], RowReader[Any]]:
+    """The names of the columns, and what reads their rows.
+
+    Names alone give rows of bytes; with a type for each, rows of these types; a dataclass or a
+    NamedTuple gives its own objects, by the names and types of its fields.
+    """
+    if isinstance(columns, type):
+        return _reader_of_class(columns)
+    if isinstance(columns, Mapping):
+        names = tuple(columns)
+        return names, RowReader(names, [ColumnType(t) for t in columns.values()], row_class(names))
+    names = tuple(columns)
+    return names, RowReader(names, None, row_class(names))
+
+
+def _reader_of_class(wanted: type[R]) -> tuple[tuple[str, ...], RowReader[R]]:
+    hints = get_type_hints(wanted)
+    make: Callable[[Sequence[Any]], R]
+    if dataclasses.is_dataclass(wanted):
+        fields = [field for field in dataclasses.fields(wanted) if field.init]
+        names = tuple(field.name for field in fields)
+        if any(field.kw_only for field in fields):
+            make = lambda values: wanted(**dict(zip(names, values, strict=True)))  # noqa: E731
+        else:
+            make = lambda values: wanted(*values)  # noqa: E731
+    elif issubclass(wanted, tuple) and hasattr(wanted, "_fields"):
+        names = tuple(getattr(wanted, "_fields"))  # noqa: B009
+        make = lambda values: wanted(*values)  # noqa: E731
+    else:
+        raise TypeError(f"rows are read into a dataclass or a NamedTuple, not {wanted.__name__}")
+    return names, RowReader(names, [ColumnType(hints.get(name, Any)) for name in names], make)
