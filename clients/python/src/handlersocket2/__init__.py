@@ -2,18 +2,9 @@
 
 from .address import Address
 from .aio import AsyncCall, AsyncClient, AsyncIndex, AsyncPipeline
-from .client import (
-    Client,
-    ClientPipeline,
-    FindInOptions,
-    FindOneOptions,
-    FindOptions,
-    Index,
-    Key,
-    PipelinedIndex,
-)
+from .client import Client, ClientPipeline, Index
 from .codec import Cell, RawReply, Value
-from .connection import Connection, Pending, Pipeline
+from .connection import Connection, Pipeline
 from .errors import (
     AuthenticationError,
     BusyError,
@@ -34,6 +25,17 @@ from .errors import (
     RequestTimeout,
     SchemaError,
 )
+from .operations import (
+    FindInOptions,
+    FindOneOptions,
+    FindOptions,
+    InsertOptions,
+    Key,
+    ModifyOptions,
+    Values,
+)
+from .options import ClientOptions
+from .pipelines import Pending, PipelinedIndex
 from .requests import (
     Auth,
     FetchModify,
@@ -51,6 +53,7 @@ from .requests import (
     RawRow,
     Request,
 )
+from .rows import NamedRow, Row
 
 __all__ = [
     "Address",
@@ -63,6 +66,7 @@ __all__ = [
     "BusyError",
     "Cell",
     "Client",
+    "ClientOptions",
     "ClientPipeline",
     "ClosedError",
     "ConnectError",
@@ -86,10 +90,13 @@ __all__ = [
     "In",
     "Index",
     "Insert",
+    "InsertOptions",
     "Key",
     "LockError",
     "LogIn",
     "ModifyOp",
+    "ModifyOptions",
+    "NamedRow",
     "OpenIndex",
     "Pending",
     "Pipeline",
@@ -103,7 +110,9 @@ __all__ = [
     "Request",
     "RequestCancelled",
     "RequestTimeout",
+    "Row",
     "SchemaError",
     "Value",
+    "Values",
 ]
 __version__ = "2.0.0.dev0"

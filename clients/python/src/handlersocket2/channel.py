@@ -182,12 +182,13 @@ class Channel:
         rest = lines.pop()
         if not self._greeted and not self._greets(lines[0] if lines else rest, data):
             return
+        size = len(data) + self._begun_size
         if self._begun and lines:
             self._begun.append(lines[0])
             lines[0] = b"".join(self._begun)
             self._begun.clear()
             self._begun_size = 0
-        if len(data) + self._begun_size > self._most_of_reply and not self._bounded(lines, rest):
+        if size > self._most_of_reply and not self._bounded(lines, rest):
             return
         if lines:
             self._match(lines)
@@ -364,7 +365,9 @@ def _of_opening(call: Call) -> ReplyError | None:
 def expire(call: Call) -> None:
     """The call's time is over."""
     maybe = call.sent and call.ask.operation.modifies
-    call.fail(RequestTimeout("no reply within the time-out", sent=call.sent, maybe_executed=maybe))
+    what = "no reply" if call.sent else "nothing was sent"
+    text = f"{what} within the time-out"
+    call.fail(RequestTimeout(text, sent=call.sent, maybe_executed=maybe))
 
 
 def closed(call: Call) -> None:

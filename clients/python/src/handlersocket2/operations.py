@@ -14,6 +14,7 @@ from typing import Any, Final, Generic, NoReturn, TypeAlias, TypedDict, TypeVar,
 from .codec import VALUE_TYPES, Value, decode_line, escape
 from .errors import ProtocolError, reply_error
 from .requests import (
+    Auth,
     FetchModify,
     Filter,
     Find,
@@ -21,6 +22,7 @@ from .requests import (
     FindOp,
     In,
     Insert,
+    LogIn,
     ModifyOp,
     OpenIndex,
     Request,
@@ -158,9 +160,10 @@ class Nothing(Ask[T]):
     """A request whose result is known to be an empty list. It is not sent."""
 
 
-def ask_for(request: Request[T], *, modifies: bool) -> Ask[T]:
+def ask_for(request: Request[T]) -> Ask[T]:
     """Any request, with an index id that the caller knows."""
     decode = lambda line: result_of(request, decode_line(line))  # noqa: E731
+    modifies = not isinstance(request, (Find, OpenIndex, Auth, LogIn))
     return Ask(Operation("request", None, decode, modifies=modifies), request.encode())
 
 
