@@ -6,10 +6,10 @@ from vectors import raw, vectors
 from handlersocket2 import ProtocolError
 from handlersocket2.channel import NEVER, Channel
 from handlersocket2.codec import decode_line
-from handlersocket2.operations import Ask, Operation
+from handlersocket2.operations import Operation
 from handlersocket2.options import Options
 
-ANY = Operation("any", None, decode_line, modifies=False)
+ANY = Operation("any", None, lambda line, _: decode_line(line), modifies=False)
 
 
 class Call:
@@ -18,7 +18,8 @@ class Call:
     deadline = NEVER
 
     def __init__(self):
-        self.ask = Ask(ANY, b"1\t=\t1\t1\n")
+        self.operation = ANY
+        self.line = b"1\t=\t1\t1\n"
         self.result = self.error = None
 
     def done(self):
@@ -36,7 +37,7 @@ def channel_with(count, **options):
     calls = [Call() for _ in range(count)]
     for call in calls:
         channel.add(call, 0.0)
-    assert channel.take_output() == calls[0].ask.line * count if count else True
+    assert channel.take_output() == calls[0].line * count if count else True
     return channel, calls
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from asyncio import get_running_loop
 from collections.abc import AsyncIterator, Mapping, Sequence
 from time import monotonic
 from typing import Any, Generic, TypeVar, Unpack, cast, overload
@@ -31,8 +32,11 @@ from .operations import (
     Key,
     ModifyOptions,
     Nothing,
+    Operation,
     Operations,
+    Unset,
     Values,
+    plain_line,
 )
 from .options import ClientOptions
 from .pipelines import PipelinedIndex, Pipelining
@@ -53,9 +57,12 @@ _CHUNK = 64 * 1024
 class AsyncCall(asyncio.Future[T]):
     """A request under way, to be awaited. A task that is cancelled gives it up."""
 
-    ask: Ask[T]
+    # What every call sets has a slot; a Future has a dictionary for what few calls set.
+    __slots__ = ("deadline", "line", "operation", "sent")
+    operation: Operation[T]
+    line: bytes
     deadline: float
-    sent = False
+    sent: bool
     attempts = repeated = referred = 0
     opening: Opening | None = None
 
@@ -65,7 +72,7 @@ class AsyncCall(asyncio.Future[T]):
     @property
     def maybe_executed(self) -> bool:
         """Of one that was given up: whether a modification may have been executed."""
-        return self.sent and self.ask.operation.modifies
+        return self.sent and self.operation.modifies
 
 
 class _Wire(asyncio.Protocol, Wire):
@@ -79,7 +86,7 @@ class _Wire(asyncio.Protocol, Wire):
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._paused = False
-        self._scheduled = False
+        self.scheduled = False
         self._closed = False
         self._first: asyncio.Future[bytes] | None = None  # the reply to the log-in
         self._begun = b""
@@ -96,12 +103,12 @@ class _Wire(asyncio.Protocol, Wire):
         check_log_in(reply)
 
     def flush_soon(self) -> None:
-        if not self._scheduled:
-            self._scheduled = True
+        if not self.scheduled:
+            self.scheduled = True
             self._loop.call_soon(self._flush)
 
     def _flush(self) -> None:
-        self._scheduled = False
+        self.scheduled = False
         if not self._paused and not self._closed and self.channel.has_output:
             assert self._transport is not None
             self._transport.write(self.channel.take_output())
@@ -198,8 +205,8 @@ class AsyncClient:
         self._tls = self._target.options.tls_context()
         self._core = _Core(self._target)
         self._core.client = self
-        self._timeout = self._target.options.timeout
-        self._long_limit = self._target.options.long_limit
+        timeout = self._target.options.timeout
+        self._seconds = NEVER if timeout is None else timeout
         reads = self._core.routes["read"]
         usual = len(reads) == 1 and self._target.options.read_after_write == "awaited"
         self._usual_link = reads[0] if usual else None
@@ -266,13 +273,10 @@ class AsyncClient:
     async def ping(self) -> None:
         """Connects, if that is still to be done, and waits until a request could be sent."""
         self._check()
-        deadline = NEVER if self._timeout is None else monotonic() + self._timeout
         for link in self._core.links:
             if not any(self._core.places(link.route)):
                 continue
-            call = AsyncCall[None](loop=self._loop)
-            call.ask = self._core.ping
-            call.deadline = deadline
+            call = self._call(self._core.ping, monotonic())
             link.submit(call, monotonic())
             self._sweep_later()
             await call
@@ -326,43 +330,59 @@ class AsyncClient:
         self._may_stream = asyncio.Semaphore(self._core.options.max_streams)
 
     def _run(self, ask: Ask[T]) -> AsyncCall[T]:
-        loop = self._loop
-        if asyncio.get_running_loop() is not loop or self._core.is_shutting_down:
-            loop = self._check()
+        self._check()
         now = monotonic()
-        call: AsyncCall[T] = AsyncCall(loop=loop)
-        call.ask = ask
-        timeout = ask.timeout
-        if timeout is UNSET:
-            timeout = self._timeout
-        call.deadline = NEVER if timeout is None else now + timeout  # type: ignore[operator]
-        link = self._usual_link
-        operation = ask.operation
-        if link is None or operation.modifies or ask.reach >= self._long_limit:
-            if isinstance(ask, Nothing):
-                call.set_result(cast(T, []))
-                return call
-            link = self._core.link_for((ask,))
-        elif isinstance(ask, Nothing):
+        call = self._call(ask, now)
+        if isinstance(ask, Nothing):
             call.set_result(cast(T, []))
             return call
-        link.submit(call, now)
+        self._core.link_for((ask,)).submit(call, now)
+        self._sweep_later()
+        return call
+
+    def _look_up(self, operation: Operation[T], line: bytes) -> AsyncCall[T]:
+        """The same for the most usual find, with nothing in its way that may be left out."""
+        loop = self._loop
+        if get_running_loop() is not loop or self._core.is_shutting_down:
+            loop = self._check()
+        call: AsyncCall[T] = AsyncCall(loop=loop)
+        call.operation = operation
+        call.line = line
+        call.sent = False
+        now = monotonic()
+        call.deadline = now + self._seconds
+        link = self._usual_link
+        if link is None:
+            link = self._core.link_for((Ask(operation, line),))
+        wire = link.wire
+        if wire is not None and not link.waiting and wire.channel.add(call, now):
+            if not wire.scheduled:
+                wire.flush_soon()
+        else:
+            link.submit(call, now)
         if self._sweeper is None:
             self._sweep_later()
         return call
 
+    def _call(self, ask: Ask[T], now: float) -> AsyncCall[T]:
+        call: AsyncCall[T] = AsyncCall(loop=self._loop)
+        call.operation = ask.operation
+        call.line = ask.line
+        call.sent = False
+        timeout = ask.timeout
+        if isinstance(timeout, Unset):
+            call.deadline = now + self._seconds
+        else:
+            call.deadline = NEVER if timeout is None else now + timeout
+        return call
+
     def _run_all(self, asks: Sequence[Ask[Any]]) -> list[AsyncCall[Any]]:
         """All of a pipeline: neighbours on one connection."""
-        loop = self._check()
+        self._check()
         now = monotonic()
-        calls: list[AsyncCall[Any]] = []
         link = self._core.link_for(asks)
-        for ask in asks:
-            call: AsyncCall[Any] = AsyncCall(loop=loop)
-            call.ask = ask
-            timeout = self._timeout if ask.timeout is UNSET else cast("float | None", ask.timeout)
-            call.deadline = NEVER if timeout is None else now + timeout
-            calls.append(call)
+        calls = [self._call(ask, now) for ask in asks]
+        for ask, call in zip(asks, calls, strict=True):
             if isinstance(ask, Nothing):
                 call.set_result([])
             else:
@@ -587,15 +607,24 @@ class AsyncIndex(Generic[R]):
         self._client = client
         self._reader = reader
         self._run = client._run
+        self._look_up = client._look_up
 
     def open(self) -> AsyncCall[None]:
         """Opens it now, to see whether it is there."""
         return self._run(self.operations.open())
 
     def find(self, key: Key, **options: Unpack[FindOptions]) -> AsyncCall[list[R]]:
+        if not options:
+            line = b"\t=\t1\t%d\n" % key if type(key) is int else plain_line(key)
+            if line is not None:
+                return self._look_up(self.operations.find_operation, line)
         return self._run(self.operations.find(key, options))
 
     def find_one(self, key: Key, **options: Unpack[FindOneOptions]) -> AsyncCall[R | None]:
+        if not options:
+            line = b"\t=\t1\t%d\n" % key if type(key) is int else plain_line(key)
+            if line is not None:
+                return self._look_up(self.operations.find_one_operation, line)
         return self._run(self.operations.find_one(key, options))
 
     def find_in(

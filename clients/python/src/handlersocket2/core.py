@@ -36,6 +36,8 @@ class Wire:
     channel: Channel
     #: The number of the server to which it goes.
     server: int
+    #: Whether what is in the channel will be sent without a word.
+    scheduled = False
 
     def flush_soon(self) -> None:
         """There is something to send."""
@@ -67,8 +69,7 @@ class Link:
     def submit(self, call: Call, now: float) -> None:
         """Sends it, or lets it wait: for a connection, or for room."""
         wire = self.wire
-        if wire is not None and not self.waiting and wire.channel.has_room_for(call):
-            wire.channel.add(call, now)
+        if wire is not None and not self.waiting and wire.channel.add(call, now):
             wire.flush_soon()
             return
         if wire is not None and self.core.options.when_full == "fail":
@@ -95,8 +96,8 @@ class Link:
             call = self.waiting[0]
             if call.done():
                 self.waiting.popleft()
-            elif wire.channel.has_room_for(call):
-                wire.channel.add(self.waiting.popleft(), now)
+            elif wire.channel.add(call, now):
+                self.waiting.popleft()
                 added = True
             else:
                 break

@@ -125,11 +125,12 @@ class Operation(Generic[T]):
     __slots__ = ("decode", "modifies", "name", "spec")
 
     def __init__(
-        self, name: str, spec: Spec | None, decode: Callable[[bytes], T], *, modifies: bool
+        self, name: str, spec: Spec | None, decode: Callable[[bytes, bool], T], *, modifies: bool
     ) -> None:
         self.name = name
         self.spec = spec
-        #: Gives the result, or raises ReplyError, ProtocolError or DecodeError.
+        #: Gives the result of a line, or raises ReplyError, ProtocolError or DecodeError. The
+        #: second argument says that the line has neither an escaped byte nor a NULL.
         self.decode = decode
         self.modifies = modifies
 
@@ -162,7 +163,7 @@ class Nothing(Ask[T]):
 
 def ask_for(request: Request[T]) -> Ask[T]:
     """Any request, with an index id that the caller knows."""
-    decode = lambda line: result_of(request, decode_line(line))  # noqa: E731
+    decode = lambda line, _: result_of(request, decode_line(line))  # noqa: E731
     modifies = not isinstance(request, (Find, OpenIndex, Auth, LogIn))
     return Ask(Operation("request", None, decode, modifies=modifies), request.encode())
 
@@ -175,8 +176,8 @@ class Operations(Generic[R]):
         self._specs = specs
         self._reader = reader
         rows, row = _rows_decoder(spec, reader)
-        self._find: Operation[list[R]] = Operation("find", spec, rows, modifies=False)
-        self._find_one: Operation[R | None] = Operation("find", spec, row, modifies=False)
+        self.find_operation: Operation[list[R]] = Operation("find", spec, rows, modifies=False)
+        self.find_one_operation: Operation[R | None] = Operation("find", spec, row, modifies=False)
         self._by_names: dict[tuple[str, ...], Spec] = {}
 
     def open(self) -> Ask[None]:
@@ -184,24 +185,24 @@ class Operations(Generic[R]):
         return Ask(Operation("open_index", self.spec, _nothing, modifies=False), b"")
 
     def find(self, key: Key, options: FindOptions) -> Ask[list[R]]:
-        if not options and (line := _lookup(key)):
-            return Ask(self._find, line)
+        if not options and (line := plain_line(key)):
+            return Ask(self.find_operation, line)
         find, reach, timeout = self._finding(key, options)
-        return Ask(self._find, _behind_id(find.encode()), reach, timeout)
+        return Ask(self.find_operation, _behind_id(find.encode()), reach, timeout)
 
     def find_one(self, key: Key, options: FindOneOptions) -> Ask[R | None]:
-        if not options and (line := _lookup(key)):
-            return Ask(self._find_one, line)
+        if not options and (line := plain_line(key)):
+            return Ask(self.find_one_operation, line)
         if "limit" in options:
             raise TypeError("find_one() has no limit: it answers one row")
         find, reach, timeout = self._finding(key, cast(FindOptions, options))
-        return Ask(self._find_one, _behind_id(find.encode()), reach, timeout)
+        return Ask(self.find_one_operation, _behind_id(find.encode()), reach, timeout)
 
     def find_in(
         self, values: Sequence[Value], key: Key, key_part: int, options: FindInOptions
     ) -> Ask[list[R]]:
         if isinstance(values, (list, tuple)) and not values:
-            return Nothing(self._find, b"")  # nothing is IN an empty list
+            return Nothing(self.find_operation, b"")  # nothing is IN an empty list
         parts = _parts(key) or [""]
         if "in_" in options:
             raise TypeError("find_in() makes its own in_")
@@ -209,7 +210,7 @@ class Operations(Generic[R]):
         if "limit" not in options and isinstance(values, Sequence):
             with_in["limit"] = len(values)
         find, reach, timeout = self._finding(parts, with_in)
-        return Ask(self._find, _behind_id(find.encode()), reach, timeout)
+        return Ask(self.find_operation, _behind_id(find.encode()), reach, timeout)
 
     def iterate(self, key: Key, options: FindOptions) -> Ask[list[R]]:
         """A find without a limit, unless one is given."""
@@ -234,7 +235,7 @@ class Operations(Generic[R]):
         find, _, timeout = self._finding(key, cast(FindOptions, options))
         line = FetchModify(find, change, values).encode()
         operation = Operation(
-            _NAMES.get(change, "modify"), self.spec, self._find.decode, modifies=True
+            _NAMES.get(change, "modify"), self.spec, self.find_operation.decode, modifies=True
         )
         return Ask(operation, _behind_id(line), 1, timeout)
 
@@ -317,7 +318,7 @@ _NAMES = {
 }
 
 
-def _lookup(key: Key) -> bytes | None:
+def plain_line(key: Key) -> bytes | None:
     """The line of the most usual find: one value of one key part, and nothing else."""
     if type(key) is int:
         return b"\t=\t1\t%d\n" % key
@@ -341,21 +342,23 @@ def _parts(key: Key) -> Sequence[Value]:
 
 def _rows_decoder(
     spec: Spec, reader: RowReader[R]
-) -> tuple[Callable[[bytes], list[R]], Callable[[bytes], R | None]]:
+) -> tuple[Callable[[bytes, bool], list[R]], Callable[[bytes, bool], R | None]]:
     nothing = b"0\t%d" % len(spec.columns)
     begin = nothing + b"\t"
     skip = len(begin)
-    read = reader.rows
+    read, read_one = reader.rows, reader.one
 
-    def rows(line: bytes) -> list[R]:
+    def rows(line: bytes, plain: bool) -> list[R]:
         if line.startswith(begin):
-            return read(line[skip:])
+            return read(line[skip:], plain)
         if line == nothing:
             return []
         refuse(line, f"rows of {len(spec.columns)} columns")
 
-    def row(line: bytes) -> R | None:
-        found = rows(line)
+    def row(line: bytes, plain: bool) -> R | None:
+        if plain and line.startswith(begin):
+            return read_one(line[skip:])
+        found = rows(line, plain)
         return found[0] if found else None
 
     return rows, row
@@ -370,13 +373,13 @@ def refuse(line: bytes, expected: str) -> NoReturn:
     raise ProtocolError(f"{expected} were expected, not {line[:80]!r}", sent=True)
 
 
-def _count(line: bytes) -> int:
+def _count(line: bytes, plain: bool) -> int:
     if line.startswith(b"0\t1\t") and line[4:].isdigit():
         return int(line[4:])
     refuse(line, "a count of rows")
 
 
-def _inserted(line: bytes) -> int | None:
+def _inserted(line: bytes, plain: bool) -> int | None:
     if line == b"0\t1":
         return None
     if line.startswith(b"0\t1\t") and line[4:].isdigit():
@@ -384,11 +387,11 @@ def _inserted(line: bytes) -> int | None:
     refuse(line, "the reply to an insert")
 
 
-def _nothing(line: bytes) -> None:
+def _nothing(line: bytes, plain: bool) -> None:
     raise AssertionError("the reply to an opening is the opening's")
 
 
-def opened(line: bytes) -> None:
+def opened(line: bytes, plain: bool = False) -> None:
     """The reply to a `P`, or to a log-in."""
     if not re.match(rb"0\t\d+(\t|\Z)", line):
         refuse(line, "a reply to an opening")

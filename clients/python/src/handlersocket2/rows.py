@@ -71,47 +71,85 @@ class RowReader(Generic[R]):
         self._width = len(columns)
         self._types = types
         self._make = make
-        self._converters = [kind.convert for kind in types or ()]
-        self._as_they_are = not any(self._converters)
-        self._some_not_null = types is not None and not all(kind.nullable for kind in types)
+        kinds = types or ()
+        self._from_bytes = [kind.from_bytes for kind in kinds]
+        #: All columns are texts, or made of texts: a row is decoded at once.
+        self._of_text = bool(kinds) and all(kind.of_text for kind in kinds)
+        converters = [kind.from_text for kind in kinds] if self._of_text else self._from_bytes
+        #: The columns that are not as they come, with what makes them.
+        self._made = [(n, convert) for n, convert in enumerate(converters) if convert is not None]
+        self._some_not_null = not all(kind.nullable for kind in kinds)
 
-    def rows(self, body: bytes) -> list[R]:
+    def one(self, body: bytes) -> R:
+        """The first row, of values without an escaped byte and without NULL."""
+        values: list[Any]
+        if self._of_text:
+            try:
+                values = str(body, "utf-8").split("\t")
+            except UnicodeDecodeError:
+                return self.rows(body, plain=True)[0]
+        else:
+            values = body.split(b"\t")
+        if len(values) != self._width:
+            return self.rows(body, plain=True)[0]
+        if self._made:
+            self._convert(values)
+        return self._make(values)
+
+    def rows(self, body: bytes, plain: bool) -> list[R]:
         """All rows. Raises ProtocolError if the values are no whole rows."""
-        values: Sequence[Any] = body.split(b"\t")
-        if b"\x01" in body or b"\x00" in body:
-            values = [decode_value(token) for token in values]
-            self._check_null(values)
         width, make = self._width, self._make
-        if not width or len(values) % width:
-            raise ProtocolError(f"{len(values)} values in rows of {width}", sent=True)
-        if len(values) == width:
-            return [make(values if self._as_they_are else self._converted(values))]
-        cut = [values[start : start + width] for start in range(0, len(values), width)]
-        if self._as_they_are:
-            return [make(row) for row in cut]
-        return [make(self._converted(row)) for row in cut]
+        tokens = body.split(b"\t")
+        if not width or len(tokens) % width:
+            raise ProtocolError(f"{len(tokens)} values in rows of {width}", sent=True)
+        starts = range(0, len(tokens), width)
+        if not plain:
+            values = [decode_value(token) for token in tokens]
+            return [self.row(values[start : start + width]) for start in starts]
+        texts: list[Any] = tokens
+        if self._of_text:
+            try:
+                texts = str(body, "utf-8").split("\t")
+            except UnicodeDecodeError:
+                return [self.row(tokens[start : start + width]) for start in starts]
+        cut = [texts[start : start + width] for start in starts]
+        if self._made:
+            for row in cut:
+                self._convert(row)
+        return [make(row) for row in cut]
 
     def row(self, values: Sequence[Cell]) -> R:
-        """One row of values that are decoded."""
-        self._check_null(values)
-        return self._make(values if self._as_they_are else self._converted(values))
-
-    def _converted(self, values: Sequence[Any]) -> list[Any]:
+        """One row of values that are decoded, some of them perhaps NULL."""
+        if self._some_not_null:
+            self._check_null(values)
         try:
-            return [
-                value if convert is None or value is None else convert(value)
-                for convert, value in zip(self._converters, values, strict=True)
-            ]
+            return self._make(
+                [
+                    value if convert is None or value is None else convert(value)
+                    for convert, value in zip(self._from_bytes, values, strict=True)
+                ]
+                if self._types
+                else values
+            )
         except ValueError:
             self._refuse(values)
+
+    def _convert(self, values: list[Any]) -> None:
+        """Makes what the caller wants of a row that has no NULL."""
+        try:
+            for number, convert in self._made:
+                values[number] = convert(values[number])
+        except ValueError:
+            raw = [value.encode() if isinstance(value, str) else value for value in values]
+            self._refuse(raw)
 
     def _refuse(self, values: Sequence[Any]) -> NoReturn:
         """Says which column it was, and not the value: that may be anybody's secret."""
         assert self._types is not None
         for name, kind, value in zip(self._columns, self._types, values, strict=True):
             try:
-                if kind.convert is not None and value is not None:
-                    kind.convert(value)
+                if kind.from_bytes is not None and value is not None:
+                    kind.from_bytes(value)
             except ValueError as error:
                 wanted = getattr(kind.wanted, "__name__", kind.wanted)
                 text = f"a value of the column {name!r} is no {wanted}"
@@ -119,14 +157,10 @@ class RowReader(Generic[R]):
         raise DecodeError("a value does not fit its column's type", sent=True)
 
     def _check_null(self, values: Sequence[Any]) -> None:
-        if not self._some_not_null or None not in values:
-            return
         assert self._types is not None
-        for number, value in enumerate(values):
-            place = number % self._width
-            if value is None and not self._types[place].nullable:
-                text = f"a value of the column {self._columns[place]!r} is NULL"
-                raise DecodeError(text, sent=True)
+        for name, kind, value in zip(self._columns, self._types, values, strict=True):
+            if value is None and not kind.nullable:
+                raise DecodeError(f"a value of the column {name!r} is NULL", sent=True)
 
 
 def reader_for(

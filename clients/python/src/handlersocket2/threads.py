@@ -46,14 +46,15 @@ class Call(Generic[T]):
     """A request of a thread, and how that thread is woken."""
 
     __slots__ = (
-        "ask",
         "attempts",
         "deadline",
         "error",
         "gate",
         "is_done",
+        "line",
         "link",
         "opening",
+        "operation",
         "parked",
         "referred",
         "repeated",
@@ -63,7 +64,8 @@ class Call(Generic[T]):
     )
 
     def __init__(self, ask: Ask[T], deadline: float) -> None:
-        self.ask = ask
+        self.operation = ask.operation
+        self.line = ask.line
         self.deadline = deadline
         self.sent = False
         self.attempts = self.repeated = self.referred = 0
@@ -106,9 +108,11 @@ class _Channel(Channel):
 
     wire: ThreadWire
 
-    def add(self, call: CoreCall, now: float) -> None:
-        cast("Call[Any]", call).wire = self.wire
-        super().add(call, now)
+    def add(self, call: CoreCall, now: float) -> bool:
+        added = super().add(call, now)
+        if added:
+            cast("Call[Any]", call).wire = self.wire
+        return added
 
     def left_over(self, error: HandlerSocketError) -> list[CoreCall]:
         left = super().left_over(error)
@@ -220,8 +224,8 @@ class ThreadCore(Core):
         with self._lock:
             self.check()
             link = self.link_for(asks)
-            for call in calls:
-                if isinstance(call.ask, Nothing):
+            for ask, call in zip(asks, calls, strict=True):
+                if isinstance(ask, Nothing):
                     call.settle([])
                 else:
                     self._submit(link, call, now)
@@ -363,7 +367,7 @@ class ThreadCore(Core):
                     self._park(call, call.deadline)
         finally:
             if not call.is_done:
-                maybe = call.sent and call.ask.operation.modifies
+                maybe = call.sent and call.operation.modifies
                 call.fail(RequestCancelled("given up", sent=call.sent, maybe_executed=maybe))
             self._pass_on(link)
             lock.release()

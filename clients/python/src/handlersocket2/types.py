@@ -11,73 +11,63 @@ from decimal import Decimal
 from typing import Any, TypeAlias, Union, get_args, get_origin
 from uuid import UUID
 
-#: Makes a value of a column's bytes; raises ValueError if they do not fit.
-Converter: TypeAlias = Callable[[bytes], Any]
+#: Makes a value of a column's text; raises ValueError if it does not fit.
+FromText: TypeAlias = Callable[[str], Any]
+#: The same of its bytes.
+FromBytes: TypeAlias = Callable[[bytes], Any]
 
 
-def _text(raw: bytes) -> str:
-    return str(raw, "utf-8")
+def _bool(text: str) -> bool:
+    return int(text) != 0
 
 
-def _bool(raw: bytes) -> bool:
-    return int(raw) != 0
-
-
-def _decimal(raw: bytes) -> Decimal:
+def _decimal(text: str) -> Decimal:
     try:
-        return Decimal(_text(raw))
+        return Decimal(text)
     except ArithmeticError as error:
         raise ValueError("no number") from error
 
 
-def _date(raw: bytes) -> date:
-    return date.fromisoformat(_text(raw))
-
-
-def _datetime(raw: bytes) -> datetime:
-    return datetime.fromisoformat(_text(raw))
-
-
-def _time(raw: bytes) -> time:
-    return time.fromisoformat(_text(raw))
-
-
-def _duration(raw: bytes) -> timedelta:
+def _duration(text: str) -> timedelta:
     """A TIME: perhaps negative, and longer than a day."""
-    sign, digits = (-1, raw[1:]) if raw[:1] == b"-" else (1, raw)
-    hours, minutes, seconds = digits.split(b":")
-    whole, _, fraction = seconds.partition(b".")
+    sign, digits = (-1, text[1:]) if text[:1] == "-" else (1, text)
+    hours, minutes, seconds = digits.split(":")
+    whole, _, fraction = seconds.partition(".")
     return sign * timedelta(
         hours=int(hours),
         minutes=int(minutes),
         seconds=int(whole),
-        microseconds=int(fraction.ljust(6, b"0")[:6]),
+        microseconds=int(fraction.ljust(6, "0")[:6]),
     )
 
 
 def _uuid(raw: bytes) -> UUID:
     """The text of a UUID column, or what a BINARY(16) holds."""
-    return UUID(bytes=raw) if len(raw) == 16 else UUID(_text(raw))
+    return UUID(bytes=raw) if len(raw) == 16 else UUID(str(raw, "utf-8"))
 
 
-_CONVERTERS: dict[Any, Converter | None] = {
-    bytes: None,
-    Any: None,
-    str: _text,
+#: A str is a text already.
+_FROM_TEXT: dict[Any, FromText | None] = {
+    str: None,
     int: int,
     float: float,
     bool: _bool,
     Decimal: _decimal,
-    date: _date,
-    datetime: _datetime,
-    time: _time,
+    date: date.fromisoformat,
+    datetime: datetime.fromisoformat,
+    time: time.fromisoformat,
     timedelta: _duration,
-    UUID: _uuid,
 }
+#: Bytes stay as they are.
+_FROM_BYTES: dict[Any, FromBytes | None] = {bytes: None, Any: None, UUID: _uuid}
 
 
 class ColumnType:
-    """How the values of one column are read. `convert` is None if they are to stay bytes."""
+    """How the values of one column are read."""
+
+    #: From text; None if the text itself is wanted. Only if `of_text` is true.
+    from_text: FromText | None = None
+    of_text = False
 
     def __init__(self, wanted: Any) -> None:
         #: Whether NULL may be read. If nothing was said about the type, it may.
@@ -89,17 +79,29 @@ class ColumnType:
             self.nullable = True
             (wanted,) = members
         self.wanted = wanted
-        self.convert = _converter(wanted)
+        if wanted in _FROM_TEXT:
+            self.from_text = _FROM_TEXT[wanted]
+            self.of_text = True
+        elif isinstance(wanted, type) and issubclass(wanted, enum.Enum):
+            self.from_text = wanted
+            self.of_text = True
+        #: From bytes; None if they are to stay bytes.
+        self.from_bytes = _through_text(self.from_text) if self.of_text else _from_bytes(wanted)
 
 
-def _converter(wanted: Any) -> Converter | None:
-    if wanted in _CONVERTERS:
-        return _CONVERTERS[wanted]
-    if isinstance(wanted, type) and issubclass(wanted, enum.Enum):
-        return lambda raw: wanted(_text(raw))
+def _through_text(from_text: FromText | None) -> FromBytes:
+    if from_text is None:
+        return lambda raw: str(raw, "utf-8")
+    return lambda raw: from_text(str(raw, "utf-8"))
+
+
+def _from_bytes(wanted: Any) -> FromBytes | None:
+    if wanted in _FROM_BYTES:
+        return _FROM_BYTES[wanted]
     if isinstance(wanted, types.FunctionType | types.BuiltinFunctionType | types.MethodType):
-        return typing.cast(Converter, wanted)
-    names = ", ".join(kind.__name__ for kind in _CONVERTERS if isinstance(kind, type))
+        return typing.cast(FromBytes, wanted)
+    known = [*_FROM_TEXT, *(kind for kind in _FROM_BYTES if isinstance(kind, type))]
+    names = ", ".join(kind.__name__ for kind in known)
     raise TypeError(
         f"a column's type is {names}, an Enum of texts, or a function of the bytes, not {wanted!r}"
     )
