@@ -132,6 +132,8 @@ class ThreadWire(Wire):
         self.closed = False
         self.deaf = False  # it takes nothing any more, but may have something to say
         self.unsent: memoryview = memoryview(b"")  # what was taken from the channel
+        self._readable = select.poll()  # for whoever reads
+        self._readable.register(opened, select.POLLIN)
         self._is_tls = isinstance(opened, ssl.SSLSocket)
         self._tls_turn = threading.Lock()  # one thread at a time may use what TLS has of it
         elsewhere = core.elsewhere if len(core.servers) > 1 else None
@@ -176,8 +178,10 @@ class ThreadWire(Wire):
         """Waits for one of the events; whether there is something to read."""
         if self._is_tls and cast(ssl.SSLSocket, self.socket).pending():
             return True
-        poll = select.poll()
-        poll.register(self.socket, events)
+        poll = self._readable
+        if events != select.POLLIN:
+            poll = select.poll()
+            poll.register(self.socket, events)
         ready = poll.poll(None if seconds is None else seconds * 1000)
         return bool(ready) and bool(ready[0][1] & ~select.POLLOUT)
 
