@@ -61,7 +61,8 @@ class PlayedServer:
                 if self.silent:
                     peer.shutdown(socket.SHUT_RDWR)
                     return
-                peer.sendall(self._answer(line, opened))
+                with suppress(ConnectionError):  # the client has closed meanwhile
+                    peer.sendall(self._answer(line, opened))
 
     def _answer(self, line, opened):
         """`opened` has the number of columns of each index that this connection has open."""

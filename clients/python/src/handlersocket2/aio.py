@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar, Unpack, cast, overload
 
 from .address import Address, Place
 from .channel import NEVER, Channel, Opening
-from .codec import Value
+from .codec import Value, quoted
 from .core import Core, Link, Wire, is_final
 from .errors import (
     ClosedError,
@@ -42,7 +42,7 @@ from .options import ClientOptions
 from .pipelines import PipelinedIndex, Pipelining
 from .requests import ModifyOp
 from .rows import NamedRow, Row, RowReader
-from .setup import cannot_connect, check_greeting, check_log_in, hung_up, log_in_line
+from .setup import cannot_connect, check_greeting, check_log_in, final, hung_up, log_in_line
 from .stream import RowStream, StreamIndexes
 from .url import TwoPorts, target_of
 
@@ -149,7 +149,7 @@ class _Wire(asyncio.Protocol, Wire):
             check_greeting(self._begun)
             line, end, surplus = self._begun.partition(b"\n")
             if surplus:
-                raise ProtocolError(f"bytes that nobody has asked for: {surplus[:80]!r}")
+                raise ProtocolError(f"bytes that nobody has asked for: {quoted(surplus)}")
             if end:
                 self._first.set_result(line)
         except ProtocolError as error:
@@ -265,6 +265,9 @@ class AsyncClient:
             database, table, columns, index=index, filter_columns=filter_columns
         )
         return AsyncIndex(self, operations, reader)
+
+    def __repr__(self) -> str:
+        return f"AsyncClient({self._core.shown()})"
 
     def pipeline(self) -> AsyncPipeline:
         """Requests of this client's indexes that travel together."""
@@ -438,6 +441,9 @@ class AsyncClient:
                         link.connected(wire, monotonic())
                         return
                 link.attempt_failed(error or self._core.no_port(link), monotonic())
+        except Exception as error:  # of ours; nobody may wait for ever because of it
+            link.attempt_failed(final(f"{type(error).__name__}: {error}"), monotonic())
+            raise
         finally:
             link.connecting = False
 
@@ -454,7 +460,7 @@ class AsyncClient:
                     await wire.log_in(line)
         except BaseException as error:
             wire.close()
-            if isinstance(error, OSError):
+            if isinstance(error, (OSError, UnicodeError)):
                 raise cannot_connect(place, error) from error
             raise
         if wire.channel.broken is not None:
@@ -473,7 +479,11 @@ class AsyncClient:
 
     async def _iterate(self, ask: Ask[list[R]], reader: RowReader[R]) -> AsyncIterator[R]:
         self._check()
-        await self._may_stream.acquire()
+        try:
+            async with asyncio.timeout(self._core.options.timeout):
+                await self._may_stream.acquire()
+        except TimeoutError:
+            raise RequestTimeout("as many iterate as the client allows") from None
         stream: _Stream | None = None
         whole = False
         try:
@@ -528,7 +538,7 @@ class AsyncClient:
         except BaseException as error:
             if transport is not None:
                 transport.abort()
-            if isinstance(error, OSError):
+            if isinstance(error, (OSError, UnicodeError)):
                 raise cannot_connect(place, error) from error
             raise
         return _Stream(self, reader, transport)

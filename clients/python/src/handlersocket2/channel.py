@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from .codec import quoted
 from .errors import (
     ClosedError,
     ConnectionLost,
@@ -208,7 +209,7 @@ class Channel:
             self._match(lines, plain)
         if rest and self.broken is None:
             if not self.slots:
-                self._break(None, f"bytes that nobody has asked for: {rest[:80]!r}")
+                self._break(None, f"bytes that nobody has asked for: {quoted(rest)}")
                 return
             self._begun.append(rest)
             self._begun_size += len(rest)
@@ -219,7 +220,7 @@ class Channel:
         freed = 0
         for line in lines:
             if not slots:
-                self._break(None, f"a reply that nobody has asked for: {line[:80]!r}")
+                self._break(None, f"a reply that nobody has asked for: {quoted(line)}")
                 break
             call = slots.popleft()
             freed += len(call.line)

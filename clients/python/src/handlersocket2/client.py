@@ -109,6 +109,9 @@ class Client:
             made.open()
         return made
 
+    def __repr__(self) -> str:
+        return f"Client({self._core.shown()})"
+
     def request(self, request: Request[T]) -> T:
         """Any request, with an index id that the caller knows. For a client of one port."""
         return self._core.run(ask_for(request))

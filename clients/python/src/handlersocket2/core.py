@@ -283,6 +283,10 @@ class Core:
         request = OpenIndex(0, database, table, index, names, filter_columns)
         return Operations(self.specs, self.specs.get(request), reader), reader
 
+    def shown(self) -> str:
+        """The servers, for a client's repr. Never a password."""
+        return ", ".join(f"{server.read} {server.write}" for server in self.servers)
+
     def no_port(self, link: Link | None) -> ConnectError:
         """The error of a call for which no server has a port."""
         what = "writing" if link is not None and link.route == "write" else "reading"

@@ -353,7 +353,7 @@ def _rows_decoder(
             return read(line[skip:], plain)
         if line == nothing:
             return []
-        refuse(line, f"rows of {len(spec.columns)} columns")
+        refuse(line, f"a reply of {len(spec.columns)} columns")
 
     def row(line: bytes, plain: bool) -> R | None:
         if plain and line.startswith(begin):
@@ -370,13 +370,13 @@ def refuse(line: bytes, expected: str) -> NoReturn:
     if reply.code != 0:
         text = (reply.values[0] if reply.values else b"") or b""
         raise reply_error(reply.code, text.decode("utf-8", "replace"))
-    raise ProtocolError(f"{expected} were expected, not {line[:80]!r}", sent=True)
+    raise ProtocolError(f"{expected} was expected, not one of {reply.columns}", sent=True)
 
 
 def _count(line: bytes, plain: bool) -> int:
     if line.startswith(b"0\t1\t") and line[4:].isdigit():
         return int(line[4:])
-    refuse(line, "a count of rows")
+    refuse(line, "a reply of 1 column and a count")
 
 
 def _inserted(line: bytes, plain: bool) -> int | None:
@@ -384,7 +384,7 @@ def _inserted(line: bytes, plain: bool) -> int | None:
         return None
     if line.startswith(b"0\t1\t") and line[4:].isdigit():
         return int(line[4:])
-    refuse(line, "the reply to an insert")
+    refuse(line, "a reply of 1 column and a number")
 
 
 def _nothing(line: bytes, plain: bool) -> None:
@@ -394,4 +394,4 @@ def _nothing(line: bytes, plain: bool) -> None:
 def opened(line: bytes, plain: bool = False) -> None:
     """The reply to a `P`, or to a log-in."""
     if not re.match(rb"0\t\d+(\t|\Z)", line):
-        refuse(line, "a reply to an opening")
+        refuse(line, "a reply without values")

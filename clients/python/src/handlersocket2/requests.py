@@ -277,7 +277,7 @@ class FindModify:
 
     def decode(self, reply: RawReply) -> int:
         if len(reply.values) != 1:
-            raise ProtocolError(f"a count was expected, not {reply!r}")
+            raise ProtocolError("a count was expected", sent=True)
         return _whole_number(reply.values[0])
 
 
@@ -307,14 +307,14 @@ def result_of(request: Request[T_co], reply: RawReply) -> T_co:
 
 def _whole_number(cell: Cell) -> int:
     if cell is None or not cell.isdigit():
-        raise ProtocolError(f"a number was expected, not {cell!r}")
+        raise ProtocolError("a number was expected", sent=True)
     return int(cell)
 
 
 def _rows(reply: RawReply) -> list[RawRow]:
     """The values cut into rows. With no columns there are no values."""
     if len(reply.values) % reply.columns if reply.columns else reply.values:
-        raise ProtocolError(f"{len(reply.values)} values in rows of {reply.columns}")
+        raise ProtocolError(f"{len(reply.values)} values in rows of {reply.columns}", sent=True)
     if reply.columns == 0:
         return []
     starts = range(0, len(reply.values), reply.columns)

@@ -150,11 +150,12 @@ class RowReader(Generic[R]):
             try:
                 if kind.from_bytes is not None and value is not None:
                     kind.from_bytes(value)
-            except ValueError as error:
+            except ValueError:
                 wanted = getattr(kind.wanted, "__name__", kind.wanted)
                 text = f"a value of the column {name!r} is no {wanted}"
-                raise DecodeError(text, sent=True) from error
-        raise DecodeError("a value does not fit its column's type", sent=True)
+                # Not `from` the other error, which shows the value.
+                raise DecodeError(text, sent=True) from None
+        raise DecodeError("the values do not fit the row's class", sent=True) from None
 
     def _check_null(self, values: Sequence[Any]) -> None:
         assert self._types is not None

@@ -9,7 +9,7 @@ from .address import Place
 from .codec import Value, decode_line
 from .errors import ConnectError, ProtocolError, reply_error
 from .greeting import sql_greeting
-from .options import Options
+from .options import Options, Password
 from .requests import Auth, LogIn
 
 
@@ -19,8 +19,7 @@ def log_in_line(options: Options, peer: str | None, *, encrypted: bool) -> bytes
     A password is not written to a network where others can read it.
     """
     if options.user is not None:
-        asked = options.password
-        password: Value = asked() if callable(asked) else asked
+        password = _password(options.password)
         if password not in ("", b"", None) and not encrypted and not _is_near(peer):
             raise final(
                 f"a password is not sent to {peer} without TLS, because others could read it: use"
@@ -30,6 +29,15 @@ def log_in_line(options: Options, peer: str | None, *, encrypted: bool) -> bytes
     if options.secret is not None:
         return Auth(options.secret).encode()
     return None
+
+
+def _password(given: Password) -> Value:
+    if not callable(given):
+        return given
+    try:
+        return given()
+    except Exception as error:
+        raise final(f"the password could not be had: {type(error).__name__}") from error
 
 
 def _is_near(peer: str | None) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
-from .codec import Cell, decode_line, decode_value
+from .codec import Cell, decode_value, quoted
 from .errors import ProtocolError
 from .greeting import sql_greeting
 from .operations import Ask, Spec, opened, refuse
@@ -91,11 +91,11 @@ class RowStream(Generic[R]):
             return data[len(begin) :]
         line, end, rest = data.partition(b"\n")
         if not end:
-            if len(data) < len(begin) or decode_line(data.rstrip(b"\t") + b"\t").code != 0:
-                return self._wait_with(data)
-            raise ProtocolError(f"rows were expected, not {data[:80]!r}", sent=True)
+            if data.startswith(b"0\t") and len(data) >= len(begin):
+                raise ProtocolError(f"a reply of {self._width} columns was expected", sent=True)
+            return self._wait_with(data)
         if line != nothing:
-            refuse(line, f"rows of {self._width} columns")
+            refuse(line, f"a reply of {self._width} columns")
         self._in_rows = self.done = True
         return rest
 
@@ -126,5 +126,5 @@ class RowStream(Generic[R]):
 
     def _nothing_more(self, surplus: bytes) -> list[R]:
         if surplus:
-            raise ProtocolError(f"bytes that nobody has asked for: {surplus[:80]!r}", sent=True)
+            raise ProtocolError(f"bytes that nobody has asked for: {quoted(surplus)}", sent=True)
         return []

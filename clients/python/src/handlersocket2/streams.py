@@ -12,10 +12,9 @@ from .errors import ClosedError, ConnectionLost, HandlerSocketError, RequestTime
 from .forks import renew_after_fork
 from .operations import UNSET, Ask
 from .rows import RowReader
-from .setup import cannot_connect
 from .sockets import WOULD_BLOCK, shut_down, wait_for
 from .stream import RowStream, StreamIndexes
-from .threads import ThreadCore, begin_session
+from .threads import ThreadCore
 
 R = TypeVar("R")
 
@@ -127,15 +126,7 @@ class Streams:
         for _, place in self._core.places("stream"):
             deadline = Deadline(self._core.options.connect_timeout)
             try:
-                opened = self._core.dial(place, deadline)
-                try:
-                    begin_session(opened, self._core.options, place, deadline)
-                except OSError as refused:
-                    opened.close()
-                    raise cannot_connect(place, refused) from refused
-                except BaseException:
-                    opened.close()
-                    raise
+                opened = self._core.open_session(place, deadline)
             except HandlerSocketError as refused:
                 error = refused
             else:

@@ -19,6 +19,7 @@ from typing import Any, Generic, TypeVar, cast
 from .address import Place
 from .channel import NEVER, Channel, Opening, expire
 from .channel import Call as CoreCall
+from .codec import quoted
 from .core import Core, Link, Wire, is_final
 from .deadline import Deadline
 from .errors import (
@@ -31,6 +32,7 @@ from .errors import (
 )
 from .forks import renew_after_fork
 from .operations import UNSET, Ask, Nothing
+from .options import Options
 from .setup import cannot_connect, check_greeting, check_log_in, final, hung_up, log_in_line
 from .sockets import WOULD_BLOCK, connect, shake_hands, shut_down, wait_for
 from .url import Target
@@ -176,8 +178,10 @@ class ThreadWire(Wire):
 
     def wait(self, seconds: float | None, events: int) -> bool:
         """Waits for one of the events; whether there is something to read."""
-        if self._is_tls and cast(ssl.SSLSocket, self.socket).pending():
-            return True
+        if self._is_tls:
+            with self._tls_turn:
+                if cast(ssl.SSLSocket, self.socket).pending():
+                    return True
         poll = self._readable
         if events != select.POLLIN:
             poll = select.poll()
@@ -510,10 +514,13 @@ class ThreadCore(Core):
             link.attempt_failed(error or self.no_port(link), now)
 
     def _open(self, server: int, place: Place, deadline: Deadline) -> ThreadWire:
-        """A connection whose log-in was answered. The lock is not held."""
-        opened = self.dial(place, deadline)
+        return ThreadWire(self, self.open_session(place, deadline), server)
+
+    def open_session(self, place: Place, deadline: Deadline) -> socket.socket:
+        """A socket that does not block, whose log-in was answered. The lock is not held."""
+        opened = self._dial(place, deadline)
         try:
-            begin_session(opened, self.options, place, deadline)
+            _log_in(opened, self.options, place, deadline)
         except OSError as error:
             opened.close()
             raise cannot_connect(place, error) from error
@@ -522,9 +529,9 @@ class ThreadCore(Core):
             raise
         finally:
             self._dialing.discard(opened)
-        return ThreadWire(self, opened, server)
+        return opened
 
-    def dial(self, place: Place, deadline: Deadline) -> socket.socket:
+    def _dial(self, place: Place, deadline: Deadline) -> socket.socket:
         """A connected socket that does not block, with TLS if that is wanted."""
         begun: list[socket.socket] = []
 
@@ -542,7 +549,7 @@ class ThreadCore(Core):
                 host = self.options.tls_name or place[0]
                 opened = shake_hands(opened, self.tls, host, deadline)
                 starts(opened)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             self._dialing.difference_update(begun)
             raise cannot_connect(place, error) from error
         except BaseException:
@@ -552,7 +559,7 @@ class ThreadCore(Core):
         return opened
 
 
-def begin_session(opened: socket.socket, options: Any, place: Place, deadline: Deadline) -> None:
+def _log_in(opened: socket.socket, options: Options, place: Place, deadline: Deadline) -> None:
     """Logs in, if that is wanted, and waits for the reply."""
     peer = opened.getpeername()[0] if isinstance(place, tuple) else None
     line = log_in_line(options, peer, encrypted=isinstance(opened, ssl.SSLSocket))
@@ -574,7 +581,7 @@ def begin_session(opened: socket.socket, options: Any, place: Place, deadline: D
         check_greeting(begun)
         reply, end, surplus = begun.partition(b"\n")
         if surplus:
-            raise ProtocolError(f"bytes that nobody has asked for: {surplus[:80]!r}")
+            raise ProtocolError(f"bytes that nobody has asked for: {quoted(surplus)}")
         if end:
             check_log_in(reply)
             return

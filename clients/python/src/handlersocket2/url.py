@@ -152,6 +152,8 @@ def _host_of(piece: str) -> tuple[str, tuple[str, ...] | None]:
 
 
 def _server_of_host(host: str, ports: tuple[str, ...] | None) -> Server:
+    if host.isdigit():
+        raise ValueError(f"{host} is no host, and its place is not that of a port, either")
     if ports is None:
         return Server(*(parse_address((host, port)) for port in _PORTS))
     places = [parse_address((host, _number(port))) if port else None for port in ports]
