@@ -1,7 +1,8 @@
 """A client for HandlerSocket: rows of MariaDB and MySQL by an indexed key, without SQL."""
 
 from .address import Address
-from .aio import AsyncCall, AsyncClient, AsyncIndex, AsyncPipeline
+from .aio import AsyncClient, AsyncIndex, AsyncPipeline
+from .aio_wires import AsyncCall
 from .client import Client, ClientPipeline, Index
 from .codec import Cell, RawReply, Value
 from .connection import Connection, Pipeline

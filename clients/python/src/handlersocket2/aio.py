@@ -4,26 +4,22 @@ is sent together."""
 from __future__ import annotations
 
 import asyncio
-import socket
 from asyncio import get_running_loop
 from collections.abc import AsyncIterator, Mapping, Sequence
 from time import monotonic
 from typing import Any, Generic, TypeVar, Unpack, cast, overload
 
-from .address import Address, Place
-from .channel import NEVER, Channel, Opening
-from .codec import Value, quoted
-from .core import Core, Link, Wire, is_final
+from .address import Address
+from .aio_wires import AsyncCall, AsyncStreams, AsyncWire, open_wire
+from .channel import NEVER
+from .codec import Value
+from .core import Core, Link, is_final
 from .errors import (
     ClosedError,
-    ConnectionLost,
     HandlerSocketError,
-    ProtocolError,
-    RequestTimeout,
 )
-from .forks import leave_to_parent, renew_after_fork
+from .forks import renew_after_fork
 from .operations import (
-    UNSET,
     Ask,
     FindInOptions,
     FindOneOptions,
@@ -42,8 +38,7 @@ from .options import ClientOptions
 from .pipelines import PipelinedIndex, Pipelining
 from .requests import ModifyOp
 from .rows import NamedRow, Row, RowReader
-from .setup import cannot_connect, check_greeting, check_log_in, final, hung_up, log_in_line
-from .stream import RowStream, StreamIndexes
+from .setup import final
 from .url import TwoPorts, target_of
 
 R = TypeVar("R")
@@ -51,128 +46,6 @@ T = TypeVar("T")
 
 #: How often deadlines are looked at. A call may end so much late, and never early.
 _SWEEP = 0.05
-_CHUNK = 64 * 1024
-
-
-class AsyncCall(asyncio.Future[T]):
-    """A request under way, to be awaited. A task that is cancelled gives it up."""
-
-    # What every call sets has a slot; a Future has a dictionary for what few calls set.
-    __slots__ = ("deadline", "line", "operation", "sent")
-    operation: Operation[T]
-    line: bytes
-    deadline: float
-    sent: bool
-    attempts = repeated = referred = 0
-    opening: Opening | None = None
-
-    settle = asyncio.Future.set_result
-    fail = asyncio.Future.set_exception
-
-    @property
-    def maybe_executed(self) -> bool:
-        """Of one that was given up: whether a modification may have been executed."""
-        return self.sent and self.operation.modifies
-
-
-class _Wire(asyncio.Protocol, Wire):
-    """A socket of the loop below a channel."""
-
-    def __init__(self, client: AsyncClient, link: Link, server: int, place: Place) -> None:
-        self.server = server
-        self._client = client
-        self._link = link
-        self._place = place
-        self._loop = asyncio.get_running_loop()
-        self._transport: asyncio.Transport | None = None
-        self._paused = False
-        self.scheduled = False
-        self._closed = False
-        self._first: asyncio.Future[bytes] | None = None  # the reply to the log-in
-        self._begun = b""
-        core = client._core
-        elsewhere = core.elsewhere if len(core.servers) > 1 else None
-        self.channel = Channel(core.options, monotonic(), elsewhere)
-
-    async def log_in(self, line: bytes) -> None:
-        assert self._transport is not None
-        self._first = self._loop.create_future()
-        self._transport.write(line)
-        reply = await self._first
-        self._first = None
-        check_log_in(reply)
-
-    def flush_soon(self) -> None:
-        if not self.scheduled:
-            self.scheduled = True
-            self._loop.call_soon(self._flush)
-
-    def _flush(self) -> None:
-        self.scheduled = False
-        if not self._paused and not self._closed and self.channel.has_output:
-            assert self._transport is not None
-            self._transport.write(self.channel.take_output())
-
-    def close(self) -> None:
-        self._closed = True
-        if self._transport is not None:
-            self._transport.abort()
-
-    def after_fork(self) -> None:
-        if self._transport is not None:
-            leave_to_parent(self._transport, self._transport.get_extra_info("socket"))
-
-    # What the loop calls.
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
-        opened = transport.get_extra_info("socket")
-        if isinstance(self._place, tuple) and opened is not None:
-            opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-    def data_received(self, data: bytes) -> None:
-        if self._first is not None:
-            self._log_in_received(data)
-            return
-        if self._closed:
-            return
-        now = monotonic()
-        self.channel.received(data, now)
-        self._link.replied(self, now)
-
-    def _log_in_received(self, data: bytes) -> None:
-        assert self._first is not None
-        self._begun += data
-        if self._first.done():
-            return
-        try:
-            check_greeting(self._begun)
-            line, end, surplus = self._begun.partition(b"\n")
-            if surplus:
-                raise ProtocolError(f"bytes that nobody has asked for: {quoted(surplus)}")
-            if end:
-                self._first.set_result(line)
-        except ProtocolError as error:
-            self._first.set_exception(error)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        if self._first is not None and not self._first.done():
-            self._first.set_exception(hung_up(self._place))
-        if self._closed:
-            return
-        self._closed = True
-        if self in self._link.wires():
-            text = str(exc or "the server closed the connection")
-            self._link.lost(self, ConnectionLost(text), monotonic())
-        elif self.channel.broken is None:
-            self.channel.broken = ConnectionLost("the server closed the connection")
-
-    def pause_writing(self) -> None:
-        self._paused = True
-
-    def resume_writing(self) -> None:
-        self._paused = False
-        self._flush()
 
 
 class _Core(Core):
@@ -213,9 +86,7 @@ class AsyncClient:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._sweeper: asyncio.TimerHandle | None = None
-        self._idle_stream: _Stream | None = None
-        self._streams: set[_Stream] = set()
-        self._may_stream = asyncio.Semaphore(self._target.options.max_streams)
+        self._streams = AsyncStreams(self._core, self._tls)
         renew_after_fork(self)
 
     @overload
@@ -291,8 +162,7 @@ class AsyncClient:
         self._core.close()
         if self._sweeper is not None:
             self._sweeper.cancel()
-        for stream in [*self._streams, *([self._idle_stream] if self._idle_stream else [])]:
-            stream.close()
+        self._streams.close()
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -318,19 +188,16 @@ class AsyncClient:
         """In the child it is a new client. The parent goes on with the sockets."""
         for link in self._core.links:
             for wire in link.wires():
-                cast(_Wire, wire).after_fork()
+                cast(AsyncWire, wire).after_fork()
             link.forget()
-        for stream in [*self._streams, *([self._idle_stream] if self._idle_stream else [])]:
-            stream.after_fork()
+        self._streams.after_fork()
         self._forget_loop()
 
     def _forget_loop(self) -> None:
         self._loop = None
         self._tasks = set()
         self._sweeper = None
-        self._idle_stream = None
-        self._streams = set()
-        self._may_stream = asyncio.Semaphore(self._core.options.max_streams)
+        self._streams.forget()
 
     def _run(self, ask: Ask[T]) -> AsyncCall[T]:
         self._check()
@@ -432,7 +299,7 @@ class AsyncClient:
                 error: HandlerSocketError | None = None
                 for server, place in self._core.places(link.route):
                     try:
-                        wire = await self._open(link, server, place)
+                        wire = await open_wire(link, server, place, self._tls)
                     except HandlerSocketError as refused:
                         error = refused
                         if is_final(refused):
@@ -447,160 +314,14 @@ class AsyncClient:
         finally:
             link.connecting = False
 
-    async def _open(self, link: Link, server: int, place: Place) -> _Wire:
-        wire = _Wire(self, link, server, place)
-        try:
-            async with asyncio.timeout(self._core.options.connect_timeout):
-                await self._dial(lambda: wire, place)
-                assert wire._transport is not None
-                line = log_in_line(
-                    self._core.options, _peer(wire._transport), encrypted=self._tls is not None
-                )
-                if line is not None:
-                    await wire.log_in(line)
-        except BaseException as error:
-            wire.close()
-            if isinstance(error, (OSError, UnicodeError)):
-                raise cannot_connect(place, error) from error
-            raise
-        if wire.channel.broken is not None:
-            raise wire.channel.broken
-        return wire
-
-    async def _dial(self, protocol: Any, place: Place) -> tuple[asyncio.Transport, Any]:
-        assert self._loop is not None
-        if isinstance(place, str):
-            return await self._loop.create_unix_connection(protocol, place)
-        host, port = place
-        name = (self._core.options.tls_name or host) if self._tls is not None else None
-        return await self._loop.create_connection(
-            protocol, host, port, ssl=self._tls, server_hostname=name
-        )
-
     async def _iterate(self, ask: Ask[list[R]], reader: RowReader[R]) -> AsyncIterator[R]:
         self._check()
+        rows = self._streams.rows(ask, reader)
         try:
-            async with asyncio.timeout(self._core.options.timeout):
-                await self._may_stream.acquire()
-        except TimeoutError:
-            raise RequestTimeout("as many iterate as the client allows") from None
-        stream: _Stream | None = None
-        whole = False
-        try:
-            stream = await self._stream()
-            async for row in stream.rows(ask, reader):
+            async for row in rows:
                 yield row
-            whole = True
         finally:
-            self._may_stream.release()
-            if stream is not None:
-                self._streams.discard(stream)
-                if whole and self._idle_stream is None and not self._core.is_closed:
-                    self._idle_stream = stream
-                else:
-                    stream.close()
-
-    async def _stream(self) -> _Stream:
-        """A connection for a stream: the one that was kept, or a new one."""
-        stream, self._idle_stream = self._idle_stream, None
-        if stream is None or not stream.usable:
-            if stream is not None:
-                stream.close()
-            error: HandlerSocketError | None = None
-            for _, place in self._core.places("stream"):
-                try:
-                    stream = await self._open_stream(place)
-                    break
-                except HandlerSocketError as refused:
-                    error = refused
-            else:
-                raise error or self._core.no_port(None)
-        self._streams.add(stream)
-        return stream
-
-    async def _open_stream(self, place: Place) -> _Stream:
-        assert self._loop is not None
-        reader = asyncio.StreamReader(limit=_CHUNK, loop=self._loop)
-        transport: asyncio.Transport | None = None
-        try:
-            async with asyncio.timeout(self._core.options.connect_timeout):
-                transport, _ = await self._dial(lambda: asyncio.StreamReaderProtocol(reader), place)
-                line = log_in_line(
-                    self._core.options, _peer(transport), encrypted=self._tls is not None
-                )
-                if line is not None:
-                    transport.write(line)
-                    reply = await reader.readline()
-                    check_greeting(reply)
-                    if not reply.endswith(b"\n"):
-                        raise hung_up(place)
-                    check_log_in(reply[:-1])
-        except BaseException as error:
-            if transport is not None:
-                transport.abort()
-            if isinstance(error, (OSError, UnicodeError)):
-                raise cannot_connect(place, error) from error
-            raise
-        return _Stream(self, reader, transport)
-
-
-def _peer(transport: asyncio.Transport) -> str | None:
-    """The address of the other end, if it is TCP."""
-    name = transport.get_extra_info("peername")
-    return name[0] if isinstance(name, tuple) else None
-
-
-class _Stream:
-    """A connection for iterating. If the consumer is slow, the loop stops reading."""
-
-    def __init__(
-        self, client: AsyncClient, reader: asyncio.StreamReader, transport: asyncio.Transport
-    ) -> None:
-        self._client = client
-        self._reader = reader
-        self._transport = transport
-        self._indexes = StreamIndexes()
-        self._first = True
-        self._closed = False
-
-    @property
-    def usable(self) -> bool:
-        return not (self._transport.is_closing() or self._reader.at_eof())
-
-    async def rows(self, ask: Ask[list[R]], row_reader: RowReader[R]) -> AsyncIterator[R]:
-        spec = ask.operation.spec
-        assert spec is not None
-        options = self._client._core.options
-        timeout = options.timeout if ask.timeout is UNSET else cast("float | None", ask.timeout)
-        lines, opening = self._indexes.lines(ask, spec)
-        self._transport.write(lines)
-        stream = RowStream(
-            spec, row_reader, options.max_reply_bytes, opening=opening, first=self._first
-        )
-        self._first = False
-        while not stream.done:
-            try:
-                async with asyncio.timeout(timeout):
-                    data = await self._reader.read(_CHUNK)
-            except TimeoutError as error:
-                raise RequestTimeout("no bytes within the time-out", sent=True) from error
-            except OSError as error:
-                data = b""
-                if not self._closed:
-                    raise ConnectionLost(str(error), sent=True) from error
-            if self._closed:
-                raise ClosedError("the client is closed", sent=True)
-            if not data:
-                raise ConnectionLost("the server closed the connection", sent=True)
-            for row in stream.feed(data):
-                yield row
-
-    def close(self) -> None:
-        self._closed = True
-        self._transport.abort()
-
-    def after_fork(self) -> None:
-        leave_to_parent(self._transport, self._transport.get_extra_info("socket"))
+            await rows.aclose()
 
 
 class AsyncIndex(Generic[R]):

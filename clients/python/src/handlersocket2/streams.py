@@ -126,7 +126,7 @@ class Streams:
         for _, place in self._core.places("stream"):
             deadline = Deadline(self._core.options.connect_timeout)
             try:
-                opened = self._core.open_session(place, deadline)
+                opened = self._core.sessions.open(place, deadline)
             except HandlerSocketError as refused:
                 error = refused
             else:

@@ -9,32 +9,27 @@ itself, so its request goes from hand to hand nowhere.
 from __future__ import annotations
 
 import select
-import socket
-import ssl
 import threading
 from collections.abc import Sequence
 from time import monotonic
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from .address import Place
-from .channel import NEVER, Channel, Opening, expire
+from .channel import NEVER, Channel, expire
 from .channel import Call as CoreCall
-from .codec import quoted
-from .core import Core, Link, Wire, is_final
+from .core import Core, Link, is_final
 from .deadline import Deadline
 from .errors import (
     ClosedError,
     ConnectionLost,
     HandlerSocketError,
-    ProtocolError,
     ReplyError,
     RequestCancelled,
 )
 from .forks import renew_after_fork
 from .operations import UNSET, Ask, Nothing
-from .options import Options
-from .setup import cannot_connect, check_greeting, check_log_in, final, hung_up, log_in_line
-from .sockets import WOULD_BLOCK, connect, shake_hands, shut_down, wait_for
+from .sessions import Sessions
+from .thread_wires import Call, ThreadWire
 from .url import Target
 
 T = TypeVar("T")
@@ -44,174 +39,16 @@ _CHUNK = 64 * 1024
 _WRITER_LOOKS = 0.05
 
 
-class Call(Generic[T]):
-    """A request of a thread, and how that thread is woken."""
-
-    __slots__ = (
-        "attempts",
-        "deadline",
-        "error",
-        "gate",
-        "is_done",
-        "line",
-        "link",
-        "opening",
-        "operation",
-        "parked",
-        "referred",
-        "repeated",
-        "result",
-        "sent",
-        "wire",
-    )
-
-    def __init__(self, ask: Ask[T], deadline: float) -> None:
-        self.operation = ask.operation
-        self.line = ask.line
-        self.deadline = deadline
-        self.sent = False
-        self.attempts = self.repeated = self.referred = 0
-        self.opening: Opening | None = None
-        self.link: Link | None = None
-        self.wire: ThreadWire | None = None  # on which it has a slot
-        self.is_done = False
-        self.result: T | None = None
-        self.error: BaseException | None = None
-        self.parked = False
-        self.gate: threading.Lock | None = None  # made when it has to sleep
-
-    def done(self) -> bool:
-        return self.is_done
-
-    def settle(self, result: T) -> None:
-        self.result = result
-        self.is_done = True
-        self.wake()
-
-    def fail(self, error: BaseException) -> None:
-        self.error = error
-        self.is_done = True
-        self.wake()
-
-    def wake(self) -> None:
-        if self.parked:
-            self.parked = False
-            assert self.gate is not None
-            self.gate.release()
-
-    def outcome(self) -> T:
-        if self.error is not None:
-            raise self.error
-        return cast(T, self.result)
-
-
-class _Channel(Channel):
-    """Tells its calls on which wire they are."""
-
-    wire: ThreadWire
-
-    def add(self, call: CoreCall, now: float) -> bool:
-        added = super().add(call, now)
-        if added:
-            cast("Call[Any]", call).wire = self.wire
-        return added
-
-    def left_over(self, error: HandlerSocketError) -> list[CoreCall]:
-        left = super().left_over(error)
-        for call in left:
-            cast("Call[Any]", call).wire = None
-        return left
-
-
-class ThreadWire(Wire):
-    """A socket that does not block, and who uses it at the moment."""
-
-    def __init__(self, core: ThreadCore, opened: socket.socket, server: int) -> None:
-        self.server = server
-        self.socket = opened
-        self.writing = False
-        self.reading = False
-        self.closed = False
-        self.deaf = False  # it takes nothing any more, but may have something to say
-        self.unsent: memoryview = memoryview(b"")  # what was taken from the channel
-        self._readable = select.poll()  # for whoever reads
-        self._readable.register(opened, select.POLLIN)
-        self._is_tls = isinstance(opened, ssl.SSLSocket)
-        self._tls_turn = threading.Lock()  # one thread at a time may use what TLS has of it
-        elsewhere = core.elsewhere if len(core.servers) > 1 else None
-        channel = _Channel(core.options, monotonic(), elsewhere)
-        channel.wire = self
-        self.channel = channel
-
-    @property
-    def has_output(self) -> bool:
-        return not self.deaf and (bool(self.unsent) or self.channel.has_output)
-
-    def flush_soon(self) -> None:
-        """Whoever has put something into the channel sends it, or wakes somebody."""
-
-    def take_output(self) -> memoryview:
-        return self.unsent or memoryview(self.channel.take_output())
-
-    def send(self, data: memoryview) -> memoryview:
-        """Gives back what could not be sent yet."""
-        while data:
-            try:
-                if self._is_tls:
-                    with self._tls_turn:
-                        data = data[self.socket.send(data[:_CHUNK]) :]
-                else:
-                    data = data[self.socket.send(data) :]
-            except WOULD_BLOCK:
-                break
-        return data
-
-    def receive(self) -> bytes | None:
-        """What has come, b"" at the end, None if nothing has come."""
-        try:
-            if self._is_tls:
-                with self._tls_turn:
-                    return self.socket.recv(_CHUNK)
-            return self.socket.recv(_CHUNK)
-        except WOULD_BLOCK:
-            return None
-
-    def wait(self, seconds: float | None, events: int) -> bool:
-        """Waits for one of the events; whether there is something to read."""
-        if self._is_tls:
-            with self._tls_turn:
-                if cast(ssl.SSLSocket, self.socket).pending():
-                    return True
-        poll = self._readable
-        if events != select.POLLIN:
-            poll = select.poll()
-            poll.register(self.socket, events)
-        ready = poll.poll(None if seconds is None else seconds * 1000)
-        return bool(ready) and bool(ready[0][1] & ~select.POLLOUT)
-
-    def close(self) -> None:
-        """Wakes who uses the socket. The last one of them closes it."""
-        if not self.closed:
-            self.closed = True
-            shut_down(self.socket)
-            self.close_if_unused()
-
-    def close_if_unused(self) -> None:
-        if self.closed and not self.reading and not self.writing:
-            self.socket.close()
-
-
 class ThreadCore(Core):
     """The core, one thread at a time, and the threads that do its I/O."""
 
     def __init__(self, target: Target, *, once: bool = False) -> None:
         super().__init__(target)
-        self.tls = target.options.tls_context()
+        self.sessions = Sessions(target.options)
         #: There is one connection only, and no other after it.
         self.once = once
         self._ended: HandlerSocketError | None = None
         self._lock = threading.Lock()
-        self._dialing: set[socket.socket] = set()
         renew_after_fork(self)
 
     def run(self, ask: Ask[T]) -> T:
@@ -266,8 +103,7 @@ class ThreadCore(Core):
         """Ends at once, in every state."""
         with self._lock:
             self.close()
-            for dialing in self._dialing:
-                shut_down(dialing)
+        self.sessions.close()
 
     def shut_down(self, seconds: float | None) -> None:
         """Takes no new calls, waits for the replies that are owed, at most so long, and closes."""
@@ -285,7 +121,7 @@ class ThreadCore(Core):
     def after_fork(self) -> None:
         """In the child it is a new client. The parent goes on with the sockets."""
         self._lock = threading.Lock()
-        self._dialing = set()
+        self.sessions.forget()
         for link in self.links:
             for wire in link.wires():
                 cast(ThreadWire, wire).socket.close()  # only this process's copy
@@ -514,77 +350,7 @@ class ThreadCore(Core):
             link.attempt_failed(error or self.no_port(link), now)
 
     def _open(self, server: int, place: Place, deadline: Deadline) -> ThreadWire:
-        return ThreadWire(self, self.open_session(place, deadline), server)
-
-    def open_session(self, place: Place, deadline: Deadline) -> socket.socket:
-        """A socket that does not block, whose log-in was answered. The lock is not held."""
-        opened = self._dial(place, deadline)
-        try:
-            _log_in(opened, self.options, place, deadline)
-        except OSError as error:
-            opened.close()
-            raise cannot_connect(place, error) from error
-        except BaseException:
-            opened.close()
-            raise
-        finally:
-            self._dialing.discard(opened)
-        return opened
-
-    def _dial(self, place: Place, deadline: Deadline) -> socket.socket:
-        """A connected socket that does not block, with TLS if that is wanted."""
-        begun: list[socket.socket] = []
-
-        def starts(dialing: socket.socket) -> None:
-            begun.append(dialing)
-            self._dialing.add(dialing)
-            if self.is_closed:
-                raise OSError("the client is closed")
-
-        try:
-            opened = connect(place, deadline, starts)
-            if self.tls is not None:
-                if isinstance(place, str):
-                    raise final("TLS needs a host and a port: a Unix socket has none")
-                host = self.options.tls_name or place[0]
-                opened = shake_hands(opened, self.tls, host, deadline)
-                starts(opened)
-        except (OSError, UnicodeError) as error:
-            self._dialing.difference_update(begun)
-            raise cannot_connect(place, error) from error
-        except BaseException:
-            self._dialing.difference_update(begun)
-            raise
-        self._dialing.difference_update(each for each in begun if each is not opened)
-        return opened
-
-
-def _log_in(opened: socket.socket, options: Options, place: Place, deadline: Deadline) -> None:
-    """Logs in, if that is wanted, and waits for the reply."""
-    peer = opened.getpeername()[0] if isinstance(place, tuple) else None
-    line = log_in_line(options, peer, encrypted=isinstance(opened, ssl.SSLSocket))
-    if line is None:
-        return
-    unsent = memoryview(line)
-    begun = b""
-    while True:
-        try:
-            if unsent:
-                unsent = unsent[opened.send(unsent) :]
-            received = opened.recv(_CHUNK)
-        except WOULD_BLOCK:
-            wait_for(opened, deadline, for_writing=bool(unsent))
-            continue
-        if not received:
-            raise hung_up(place)
-        begun += received
-        check_greeting(begun)
-        reply, end, surplus = begun.partition(b"\n")
-        if surplus:
-            raise ProtocolError(f"bytes that nobody has asked for: {quoted(surplus)}")
-        if end:
-            check_log_in(reply)
-            return
+        return ThreadWire(self, self.sessions.open(place, deadline), server)
 
 
 def _lost(error: OSError | None) -> ConnectionLost:
