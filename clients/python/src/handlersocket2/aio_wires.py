@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import select
 import socket
 import ssl
 from collections.abc import AsyncGenerator
@@ -31,6 +32,8 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 _CHUNK = 64 * 1024
+#: How often the loop may go round before it has read what is there. It takes two rounds.
+_LOOKS = 4
 
 
 class AsyncCall(asyncio.Future[T]):
@@ -68,6 +71,8 @@ class AsyncWire(asyncio.Protocol, Wire):
         self._closed = False
         self._first: asyncio.Future[bytes] | None = None  # the reply to the log-in
         self._begun = b""
+        self._readable = select.poll()
+        self._looked = 0
         core = link.core
         elsewhere = core.elsewhere if len(core.servers) > 1 else None
         self.channel = Channel(core.options, monotonic(), elsewhere)
@@ -87,9 +92,26 @@ class AsyncWire(asyncio.Protocol, Wire):
 
     def _flush(self) -> None:
         self.scheduled = False
-        if not self._paused and not self._closed and self.channel.has_output:
-            assert self._transport is not None
-            self._transport.write(self.channel.take_output())
+        channel = self.channel
+        if self._paused or self._closed or not channel.has_output:
+            return
+        if channel.is_idle and self._puts_off():
+            return
+        assert self._transport is not None
+        self._transport.write(channel.take_output())
+
+    def _puts_off(self) -> bool:
+        """Whether to look first at what has come while nothing was asked: the end, perhaps.
+
+        The loop sends before it reads, so a write would be lost on a connection that is closed
+        already. Nothing is, if it is not sent.
+        """
+        if self._looked < _LOOKS and self._readable.poll(0):
+            self._looked += 1
+            self.flush_soon()
+            return True
+        self._looked = 0
+        return False
 
     def close(self) -> None:
         self._closed = True
@@ -105,7 +127,8 @@ class AsyncWire(asyncio.Protocol, Wire):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         opened = transport.get_extra_info("socket")
-        if isinstance(self._place, tuple) and opened is not None:
+        self._readable.register(opened.fileno(), select.POLLIN)
+        if isinstance(self._place, tuple):
             opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def data_received(self, data: bytes) -> None:

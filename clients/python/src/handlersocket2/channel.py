@@ -179,6 +179,11 @@ class Channel:
     def has_output(self) -> bool:
         return bool(self._out)
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no reply is owed to anything that was sent."""
+        return len(self.slots) == len(self._unsent)
+
     def take_output(self) -> bytes:
         """All that has piled up. It counts as sent from now on."""
         data = b"".join(self._out)
