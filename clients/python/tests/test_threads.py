@@ -1,6 +1,7 @@
 """The synchronous client among threads: what travels together, closing, interrupts, iterating."""
 
 import contextlib
+import os
 import signal
 import socket
 import threading
@@ -234,12 +235,15 @@ def test_an_interrupt_gives_up_one_call_only(server):
     def interrupt(*_):
         raise Interrupt
 
-    before = signal.signal(signal.SIGALRM, interrupt)
+    def interrupt_soon():
+        os.kill(os.getpid(), signal.SIGUSR1)
+
+    before = signal.signal(signal.SIGUSR1, interrupt)
     try:
         with Client(server.address, timeout=60) as client:
             index = client.index("d", "t", ["a"])
             for _ in range(3):
-                signal.setitimer(signal.ITIMER_REAL, 0.1)
+                threading.Timer(0.1, interrupt_soon).start()
                 with pytest.raises(Interrupt):
                     index.find("hold")
             other = Caller(lambda: index.find("hold"))
@@ -248,7 +252,7 @@ def test_an_interrupt_gives_up_one_call_only(server):
             assert other.ended().result == [(b"hold",)]
             assert index.find(1) == [(b"1",)]
     finally:
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGUSR1, before)
     assert len(server.connections) == 1
 
 
