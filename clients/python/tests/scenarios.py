@@ -17,6 +17,7 @@ from handlersocket2 import (
     ProtocolError,
     ReplyError,
     RequestTimeout,
+    was_sent,
 )
 
 DEFAULTS = {"timeout": 5.0, "connect_timeout": 5.0, "backoff_min": 0.001, "backoff_max": 0.01}
@@ -104,10 +105,14 @@ def compare(result, error, gives, seconds=None, call=None):
         kind = "log_in"
     allowed = gives["error"] if isinstance(gives["error"], list) else [gives["error"]]
     assert kind in allowed, repr(error)
-    said = error if isinstance(error, HandlerSocketError) else call
+    if isinstance(error, HandlerSocketError):
+        said = {"sent": error.sent, "maybe_executed": error.maybe_executed}
+    else:
+        sent = was_sent(call)
+        said = {"sent": sent, "maybe_executed": sent and call.operation.modifies}
     for name in ("sent", "maybe_executed"):
         if name in gives:
-            assert getattr(said, name) is gives[name], f"{name} of {error!r}"
+            assert said[name] is gives[name], f"{name} of {error!r}"
     for name in ("code", "text", "kind"):
         if name in gives and isinstance(error, ReplyError):
             assert getattr(error, name) == gives[name]

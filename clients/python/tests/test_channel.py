@@ -25,10 +25,10 @@ class Call:
     def done(self):
         return self.result is not None or self.error is not None
 
-    def settle(self, result):
+    def set_result(self, result):
         self.result = result
 
-    def fail(self, error):
+    def set_exception(self, error):
         self.error = error
 
 

@@ -2,7 +2,7 @@
 
 from .address import Address
 from .aio import AsyncClient, AsyncIndex, AsyncPipeline
-from .aio_wires import AsyncCall
+from .aio_wires import AsyncCall, was_sent
 from .client import Client, ClientPipeline, Index
 from .codec import Cell, RawReply, Value
 from .connection import Connection, Pipeline
@@ -115,5 +115,6 @@ __all__ = [
     "SchemaError",
     "Value",
     "Values",
+    "was_sent",
 ]
 __version__ = "2.0.0.dev0"

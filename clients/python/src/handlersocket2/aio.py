@@ -4,8 +4,8 @@ is sent together."""
 from __future__ import annotations
 
 import asyncio
-from asyncio import get_running_loop
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from functools import partial
 from time import monotonic
 from typing import Any, Generic, TypeVar, Unpack, cast, overload
 
@@ -84,6 +84,7 @@ class AsyncClient:
         usual = len(reads) == 1 and self._target.options.read_after_write == "awaited"
         self._usual_link = reads[0] if usual else None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._create_future: Callable[[], AsyncCall[Any]]
         self._tasks: set[asyncio.Task[None]] = set()
         self._sweeper: asyncio.TimerHandle | None = None
         self._streams = AsyncStreams(self._core, self._tls)
@@ -211,34 +212,28 @@ class AsyncClient:
         return call
 
     def _look_up(self, operation: Operation[T], line: bytes) -> AsyncCall[T]:
-        """The same for the most usual find, with nothing in its way that may be left out."""
-        loop = self._loop
-        if get_running_loop() is not loop or self._core.is_shutting_down:
-            loop = self._check()
-        call: AsyncCall[T] = AsyncCall(loop=loop)
+        """The same for the most usual find."""
+        link = self._usual_link
+        if link is None or link.wire is None or link.waiting or self._core.is_shutting_down:
+            return self._run(Ask(operation, line))
+        call: AsyncCall[T] = self._create_future()
         call.operation = operation
         call.line = line
-        call.sent = False
         now = monotonic()
         call.deadline = now + self._seconds
-        link = self._usual_link
-        if link is None:
-            link = self._core.link_for((Ask(operation, line),))
         wire = link.wire
-        if wire is not None and not link.waiting and wire.channel.add(call, now):
-            if not wire.scheduled:
-                wire.flush_soon()
-        else:
+        if not wire.channel.add(call, now):
             link.submit(call, now)
+        elif not wire.scheduled:
+            wire.flush_soon()
         if self._sweeper is None:
             self._sweep_later()
         return call
 
     def _call(self, ask: Ask[T], now: float) -> AsyncCall[T]:
-        call: AsyncCall[T] = AsyncCall(loop=self._loop)
+        call: AsyncCall[T] = self._create_future()
         call.operation = ask.operation
         call.line = ask.line
-        call.sent = False
         timeout = ask.timeout
         if isinstance(timeout, Unset):
             call.deadline = now + self._seconds
@@ -273,6 +268,8 @@ class AsyncClient:
                     link.forget()
                 self._forget_loop()
             self._loop = loop
+            # A future of the loop itself might be of another class.
+            self._create_future = cast(Any, partial(asyncio.Future, loop=loop))
         return loop
 
     def _start(self, work: Any) -> None:

@@ -29,7 +29,10 @@ NEVER = float("inf")
 
 
 class Call(Protocol):
-    """A request on its way. Each face has its own: a future, or what a thread waits for."""
+    """A request on its way. Each face has its own: a future of asyncio, or what a thread waits for.
+
+    Some attributes have no value yet; `is_sent()` and `opening_of()` know that.
+    """
 
     operation: Operation[Any]
     #: What is sent, behind the number of its index. Without it, only that the index is open.
@@ -38,29 +41,53 @@ class Call(Protocol):
     deadline: float
     #: Whether the server can have seen it.
     sent: bool
-    #: Attempts to connect that have failed since it waits.
-    attempts: int
-    #: How often it was sent again, and how many servers have sent it elsewhere.
-    repeated: int
-    referred: int
     #: The opening behind which it was sent, if that had no reply yet.
     opening: Opening | None
+    #: What has been tried so far for one that did not get through at once.
+    tries: Tries
 
     def done(self) -> bool:
         """Whether it has its result or error, or nobody waits for it any more."""
 
-    def settle(self, result: Any) -> None:
+    def set_result(self, result: Any) -> None:
         """Gives it its result. Only for a call that is not done."""
 
-    def fail(self, error: HandlerSocketError) -> None:
+    def set_exception(self, error: HandlerSocketError) -> None:
         """Gives it its error. Only for a call that is not done."""
+
+
+class Tries:
+    """What has been tried for a call."""
+
+    def __init__(self) -> None:
+        #: Attempts to connect that have failed since it waits.
+        self.connected = 0
+        #: How often it was sent again, and how many servers have sent it elsewhere.
+        self.repeated = 0
+        self.referred = 0
+
+
+def tries_of(call: Call) -> Tries:
+    """Made when it is first needed: few calls do."""
+    tries = getattr(call, "tries", None)
+    if tries is None:
+        tries = call.tries = Tries()
+    return tries
+
+
+def is_sent(call: Call) -> bool:
+    return getattr(call, "sent", False)
+
+
+def opening_of(call: Call) -> Opening | None:
+    return getattr(call, "opening", None)
 
 
 class Opening:
     """A `P`, in the place of a call. The client itself asks it, perhaps with callers who wait."""
 
-    attempts = repeated = referred = 0
     opening: Opening | None = None
+    tries: Tries
 
     def __init__(self, spec: Spec, answered: Callable[[Opening], None]) -> None:
         self.spec = spec
@@ -83,18 +110,18 @@ class Opening:
     def done(self) -> bool:
         return False
 
-    def settle(self, result: Any) -> None:
+    def set_result(self, result: Any) -> None:
         self._answered(self)
         for call in self.callers:
             if not call.done():
-                call.settle(None)
+                call.set_result(None)
 
-    def fail(self, error: HandlerSocketError) -> None:
+    def set_exception(self, error: HandlerSocketError) -> None:
         self.error = error
         self._answered(self)
         for call in self.callers:
             if not call.done():
-                call.fail(error)
+                call.set_exception(error)
 
 
 _OPEN: Operation[None] = Operation("open_index", None, opened, modifies=False)
@@ -165,7 +192,7 @@ class Channel:
             if call.line:
                 self._claim(call.line)
             else:
-                call.settle(None)  # a ping: the connection is there
+                call.set_result(None)  # a ping: the connection is there
             return b""
         prefix = self._prefixes.get(spec)
         if prefix is None:
@@ -236,12 +263,12 @@ class Channel:
             except ReplyError as error:
                 self._refused(call, error)
             except DecodeError as error:
-                call.fail(error)
+                call.set_exception(error)
             except ProtocolError as error:
                 self._break(call, str(error))
                 break
             else:
-                call.settle(result)
+                call.set_result(result)
             if not self.proved:
                 self.proved = not isinstance(call, Opening)
         self.bytes_in_flight -= freed
@@ -252,7 +279,7 @@ class Channel:
         if call.operation.modifies and error.in_doubt:
             error.maybe_executed = True
         if self._elsewhere is None or not self._elsewhere(self, call, error):
-            call.fail(error)
+            call.set_exception(error)
 
     def _opened(self, opening: Opening) -> None:
         self._openings.pop(opening.spec, None)
@@ -261,10 +288,11 @@ class Channel:
 
     def _wait_for_opening(self, call: Call) -> None:
         """The call wants its index to be open, and nothing else."""
-        if call.opening is None:
-            call.settle(None)
+        opening = call.opening
+        if opening is None:
+            call.set_result(None)
             return
-        call.opening.callers.append(call)
+        opening.callers.append(call)
         self._next_deadline = min(self._next_deadline, call.deadline)
 
     def _open(self, spec: Spec) -> bytes:
@@ -321,7 +349,7 @@ class Channel:
             call = self.slots.popleft()  # behind it stands the request for which it was sent
         if call is not None and not call.done():
             modifies = call.operation.modifies
-            call.fail(ProtocolError(words, sent=True, maybe_executed=modifies))
+            call.set_exception(ProtocolError(words, sent=True, maybe_executed=modifies))
 
     def left_over(self, error: HandlerSocketError) -> list[Call]:
         """Ends it, and gives back the calls that can go to another connection, in their order.
@@ -340,9 +368,9 @@ class Channel:
             elif call.done():
                 continue
             elif error_of_opening := _of_opening(call):
-                call.fail(error_of_opening)
-            elif call.sent and call.operation.modifies:
-                call.fail(type(error)(*error.args, sent=True, maybe_executed=True))
+                call.set_exception(error_of_opening)
+            elif is_sent(call) and call.operation.modifies:
+                call.set_exception(type(error)(*error.args, sent=True, maybe_executed=True))
             else:
                 left.append(call)
         self.slots.clear()
@@ -382,19 +410,21 @@ def _has_none_escaped(data: bytes) -> bool:
 
 def _of_opening(call: Call) -> ReplyError | None:
     """The error with which the call's index could not be opened, if that was so."""
-    cause = call.opening.error if call.opening is not None else None
+    opening = opening_of(call)
+    cause = opening.error if opening is not None else None
     return reply_error(cause.code, cause.text) if isinstance(cause, ReplyError) else None
 
 
 def expire(call: Call) -> None:
     """The call's time is over."""
-    maybe = call.sent and call.operation.modifies
-    what = "no reply" if call.sent else "nothing was sent"
-    text = f"{what} within the time-out"
-    call.fail(RequestTimeout(text, sent=call.sent, maybe_executed=maybe))
+    sent = is_sent(call)
+    maybe = sent and call.operation.modifies
+    text = f"{'no reply' if sent else 'nothing was sent'} within the time-out"
+    call.set_exception(RequestTimeout(text, sent=sent, maybe_executed=maybe))
 
 
 def closed(call: Call) -> None:
     """The client was closed while the call was under way."""
-    maybe = call.sent and call.operation.modifies
-    call.fail(ClosedError("the client is closed", sent=call.sent, maybe_executed=maybe))
+    sent = is_sent(call)
+    maybe = sent and call.operation.modifies
+    call.set_exception(ClosedError("the client is closed", sent=sent, maybe_executed=maybe))

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .address import Place
-from .channel import Call, Channel, closed, expire
+from .channel import Call, Channel, closed, expire, is_sent, tries_of
 from .errors import (
     AuthenticationError,
     BusyError,
@@ -73,7 +73,7 @@ class Link:
             wire.flush_soon()
             return
         if wire is not None and self.core.options.when_full == "fail":
-            call.fail(BusyError("as much is in flight as the client allows"))
+            call.set_exception(BusyError("as much is in flight as the client allows"))
             return
         self.waiting.append(call)
         if wire is None:
@@ -111,11 +111,12 @@ class Link:
         last = is_final(error)
         kept: deque[Call] = deque()
         for call in self.waiting:
-            call.attempts += 1
             if call.done():
                 continue
-            if last or call.attempts >= self.core.options.connect_attempts:
-                call.fail(of_attempt(error))
+            tries = tries_of(call)
+            tries.connected += 1
+            if last or tries.connected >= self.core.options.connect_attempts:
+                call.set_exception(of_attempt(error))
             else:
                 kept.append(call)
         self.waiting = kept
@@ -130,14 +131,15 @@ class Link:
         channel = wire.channel
         again: list[Call] = []
         for call in channel.left_over(error):
-            if not call.sent:
+            tries = tries_of(call)
+            if not is_sent(call):
                 again.append(call)
-            elif call.repeated < self.core.options.retry_reads:
-                call.repeated += 1
+            elif tries.repeated < self.core.options.retry_reads:
+                tries.repeated += 1
                 call.sent = False
                 again.append(call)
             else:
-                call.fail(type(error)(*error.args, sent=True))
+                call.set_exception(type(error)(*error.args, sent=True))
         if channel.proved:
             self._failures = 0
         else:
@@ -344,8 +346,9 @@ class Core:
         """A server has answered that another one is to be asked. True if that is done."""
         if error.retry != "elsewhere" or len(self.servers) == 1 or call.done():
             return False
-        call.referred += 1
-        if call.referred >= len(self.servers):
+        tries = tries_of(call)
+        tries.referred += 1
+        if tries.referred >= len(self.servers):
             return False
         link, wire = next(
             (link, wire) for link in self.links for wire in link.wires() if wire.channel is channel

@@ -346,7 +346,7 @@ def _rows_decoder(
     nothing = b"0\t%d" % len(spec.columns)
     begin = nothing + b"\t"
     skip = len(begin)
-    read, read_one = reader.rows, reader.one
+    read = reader.rows
 
     def rows(line: bytes, plain: bool) -> list[R]:
         if line.startswith(begin):
@@ -355,13 +355,11 @@ def _rows_decoder(
             return []
         refuse(line, f"a reply of {len(spec.columns)} columns")
 
-    def row(line: bytes, plain: bool) -> R | None:
-        if plain and line.startswith(begin):
-            return read_one(line[skip:])
+    def first(line: bytes, plain: bool) -> R | None:
         found = rows(line, plain)
         return found[0] if found else None
 
-    return rows, row
+    return rows, reader.one_of_lines(begin, first)
 
 
 def refuse(line: bytes, expected: str) -> NoReturn:

@@ -80,21 +80,36 @@ class RowReader(Generic[R]):
         self._made = [(n, convert) for n, convert in enumerate(converters) if convert is not None]
         self._some_not_null = not all(kind.nullable for kind in kinds)
 
-    def one(self, body: bytes) -> R:
-        """The first row, of values without an escaped byte and without NULL."""
-        values: list[Any]
-        if self._of_text:
-            try:
-                values = str(body, "utf-8").split("\t")
-            except UnicodeDecodeError:
-                return self.rows(body, plain=True)[0]
-        else:
-            values = body.split(b"\t")
-        if len(values) != self._width:
-            return self.rows(body, plain=True)[0]
-        if self._made:
-            self._convert(values)
-        return self._make(values)
+    def one_of_lines(
+        self, begin: bytes, otherwise: Callable[[bytes, bool], R | None]
+    ) -> Callable[[bytes, bool], R | None]:
+        """What reads a line of one row; `otherwise` reads any other line.
+
+        It is the reader of most lines, so it does everything by itself.
+        """
+        width = self._width + begin.count(b"\t")
+        head = slice(begin.count(b"\t"))
+        of_text, made, convert, make = self._of_text, self._made, self._convert, self._make
+
+        def one(line: bytes, plain: bool) -> R | None:
+            if not plain or not line.startswith(begin):
+                return otherwise(line, plain)
+            values: list[Any]
+            if of_text:
+                try:
+                    values = str(line, "utf-8").split("\t")
+                except UnicodeDecodeError:
+                    return otherwise(line, plain)
+            else:
+                values = line.split(b"\t")
+            if len(values) != width:
+                return otherwise(line, plain)
+            del values[head]
+            if made:
+                convert(values)
+            return make(values)
+
+        return one
 
     def rows(self, body: bytes, plain: bool) -> list[R]:
         """All rows. Raises ProtocolError if the values are no whole rows."""

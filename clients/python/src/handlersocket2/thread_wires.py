@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any, Generic, TypeVar, cast
 
 from .channel import Call as CoreCall
-from .channel import Channel, Opening
+from .channel import Channel, Opening, Tries
 from .core import Core, Link, Wire
 from .errors import HandlerSocketError
 from .operations import Ask
@@ -25,7 +25,6 @@ class Call(Generic[T]):
     """A request of a thread, and how that thread is woken."""
 
     __slots__ = (
-        "attempts",
         "deadline",
         "error",
         "gate",
@@ -35,19 +34,19 @@ class Call(Generic[T]):
         "opening",
         "operation",
         "parked",
-        "referred",
-        "repeated",
         "result",
         "sent",
+        "tries",
         "wire",
     )
+
+    tries: Tries  # has a slot, and a value when it is first needed
 
     def __init__(self, ask: Ask[T], deadline: float) -> None:
         self.operation = ask.operation
         self.line = ask.line
         self.deadline = deadline
         self.sent = False
-        self.attempts = self.repeated = self.referred = 0
         self.opening: Opening | None = None
         self.link: Link | None = None
         self.wire: ThreadWire | None = None  # on which it has a slot
@@ -60,12 +59,12 @@ class Call(Generic[T]):
     def done(self) -> bool:
         return self.is_done
 
-    def settle(self, result: T) -> None:
+    def set_result(self, result: T) -> None:
         self.result = result
         self.is_done = True
         self.wake()
 
-    def fail(self, error: BaseException) -> None:
+    def set_exception(self, error: BaseException) -> None:
         self.error = error
         self.is_done = True
         self.wake()

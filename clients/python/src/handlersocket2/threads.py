@@ -71,7 +71,7 @@ class ThreadCore(Core):
             link = self.link_for(asks)
             for ask, call in zip(asks, calls, strict=True):
                 if isinstance(ask, Nothing):
-                    call.settle([])
+                    call.set_result([])
                 else:
                     self._submit(link, call, now)
         for call in calls:
@@ -182,7 +182,7 @@ class ThreadCore(Core):
         if self.once:
             for call in link.waiting:
                 if not call.done():
-                    call.fail(type(error)(*error.args, sent=False))
+                    call.set_exception(type(error)(*error.args, sent=False))
             link.waiting.clear()
 
     def _drive(self, call: Call[Any]) -> None:
@@ -211,8 +211,9 @@ class ThreadCore(Core):
                     self._park(call, call.deadline)
         finally:
             if not call.is_done:
-                maybe = call.sent and call.operation.modifies
-                call.fail(RequestCancelled("given up", sent=call.sent, maybe_executed=maybe))
+                error = RequestCancelled("given up", sent=call.sent)
+                error.maybe_executed = call.sent and call.operation.modifies
+                call.set_exception(error)
             self._pass_on(link)
             lock.release()
 
