@@ -4,6 +4,7 @@ is sent together."""
 from __future__ import annotations
 
 import asyncio
+from asyncio import get_running_loop
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
 from time import monotonic
@@ -214,7 +215,13 @@ class AsyncClient:
     def _look_up(self, operation: Operation[T], line: bytes) -> AsyncCall[T]:
         """The same for the most usual find."""
         link = self._usual_link
-        if link is None or link.wire is None or link.waiting or self._core.is_shutting_down:
+        if (
+            link is None
+            or link.wire is None
+            or link.waiting
+            or self._loop is not get_running_loop()
+            or self._core.is_shutting_down
+        ):
             return self._run(Ask(operation, line))
         call: AsyncCall[T] = self._create_future()
         call.operation = operation
