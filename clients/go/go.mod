@@ -1,0 +1,3 @@
+module handlersocket2.example/go
+
+go 1.25
