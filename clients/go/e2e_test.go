@@ -230,8 +230,6 @@ func TestE2EErrors(t *testing.T) {
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
-
 // Many goroutines with rows of their own, some of which give up: nobody sees a wrong row.
 func TestE2EManyCallers(t *testing.T) {
 	c := openE2E(t)
