@@ -1,3 +1,3 @@
 module handlersocket2.example/go
 
-go 1.25
+go 1.26

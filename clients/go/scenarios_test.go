@@ -188,15 +188,16 @@ func (p *player) step(s *applicationStep) error {
 	case s.Iterate != nil:
 		return p.iterate(s)
 	case s.Find != nil || s.Insert != nil:
+		began := time.Now()
 		ctx, cancel := p.context(s)
 		if s.Call != "" {
 			result := make(chan outcome, 1)
 			p.calls[s.Call], p.cancels[s.Call] = result, cancel
-			go func() { result <- p.call(ctx, &s.requestVector) }()
+			go func() { result <- p.call(ctx, began, &s.requestVector) }()
 			return nil
 		}
 		defer cancel()
-		return check(p.call(ctx, &s.requestVector), s.Gives)
+		return check(p.call(ctx, began, &s.requestVector), s.Gives)
 	case s.Result != "":
 		select {
 		case got := <-p.calls[s.Result]:
@@ -237,8 +238,7 @@ func (p *player) index(name string) *Index[Row] {
 	return p.indexes[name]
 }
 
-func (p *player) call(ctx context.Context, r *requestVector) outcome {
-	began := time.Now()
+func (p *player) call(ctx context.Context, began time.Time, r *requestVector) outcome {
 	var o outcome
 	switch {
 	case r.Insert != nil:
