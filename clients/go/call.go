@@ -1,6 +1,7 @@
 package handlersocket
 
 import (
+	"math"
 	"sync"
 	"time"
 )
@@ -17,35 +18,53 @@ const (
 
 // A call is a request on its way and its reply. It belongs to the caller, except between the moment
 // at which it gets its slot in a connection's queue and the one at which `done` has a token or the
-// caller has given up.
+// caller has given up. What belongs together stands together: two cores have it in turn.
 type call struct {
+	done chan struct{}
+	// The reply without its header.
+	reply []byte
+	// What happened instead of a reply.
+	err error
+	// The P that the request depends on.
+	opening *opening
+	// What the header says.
+	code      uint32
+	hasValues bool
+	kind      callKind
+	operation operation
+	route     Route
+
 	definition *definition
-	kind       callKind
-	operation  string
 	// The request behind the index id, with its LF.
 	request []byte
 	// When the call is over, on the clock of `now`; 0: never. When it began.
 	deadline, began int64
-
-	// The place in the queue of the connection that has it.
+	// The connection that had it last, and the place in that connection's queue.
+	conn *conn
 	slot uint64
-	// The P that stands in front of it.
-	opening *opening
-
-	// The reply without its header, and what the header says.
-	reply     []byte
-	hasValues bool
-	code      uint64
-	// What happened instead of a reply.
-	err  error
-	done chan struct{}
+	// For who observes.
+	bytesOut, bytesIn, rows int32
 	// It is not used for another request.
 	pinned bool
-	// Where it was sent last, and its bytes, for who observes.
-	conn              *conn
-	bytesOut, bytesIn int
-	rows              int
-	route             Route
+	// The address of an iteration, which has no conn.
+	address string
+}
+
+// An operation is what a call does, in the words of OpenTelemetry.
+type operation uint8
+
+const (
+	opFind operation = iota
+	opInsert
+	opUpdate
+	opDelete
+	opIncrement
+	opDecrement
+	opPing
+)
+
+func (o operation) String() string {
+	return [...]string{"find", "insert", "update", "delete", "increment", "decrement", "ping"}[o]
 }
 
 // An opening is one P that was sent. err is written before the replies behind it are given out.
@@ -65,7 +84,7 @@ const keptBuffer = 64 << 10
 
 var calls = sync.Pool{New: func() any { return &call{done: make(chan struct{}, 1)} }}
 
-func newCall(d *definition, kind callKind, operation string) *call {
+func newCall(d *definition, kind callKind, operation operation) *call {
 	k := calls.Get().(*call)
 	k.definition, k.kind, k.operation = d, kind, operation
 	return k
@@ -94,12 +113,12 @@ func (k *call) answer(line []byte) bool {
 	if !ok {
 		return false
 	}
-	k.code, k.hasValues = h.code, h.body > 0
+	k.code, k.hasValues = uint32(min(h.code, math.MaxUint32)), h.body > 0
 	k.reply = append(k.reply[:0], line[h.body:]...)
 	if h.body == 0 {
 		k.reply = k.reply[:0]
 	}
-	k.bytesIn = len(line) + 1
+	k.bytesIn = int32(min(len(line)+1, math.MaxInt32))
 	if h.code != 0 {
 		return true
 	}
@@ -129,7 +148,7 @@ func (k *call) refusal() *Error {
 	if k.code == 2 && text == TextStmtnum && k.opening != nil && k.opening.err != nil {
 		return k.opening.refusal()
 	}
-	return replyError(k.code, text, k.modifies())
+	return replyError(uint64(k.code), text, k.modifies())
 }
 
 // fail makes the error of a call that has no reply.

@@ -67,13 +67,13 @@ func New(config Config) (*Client, error) {
 
 // Ping connects for finds, and for modifications if the address has a port for them.
 func (c *Client) Ping(ctx context.Context) error {
-	k := newCall(nil, kindFind, "ping")
+	k := newCall(nil, kindFind, opPing)
 	defer k.free()
 	k.began = now()
+	defer c.events.requests.Add(1)
 	if err := c.enter(ctx, k); err != nil {
 		return err
 	}
-	defer c.calls.Add(-1)
 	if _, err := c.lanes[RouteRead][0].get(ctx, k, &tries{}); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (c *Client) Shutdown(ctx context.Context) error {
 	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
 	var err error
-	for c.calls.Load() > 0 && err == nil {
+	for c.events.requests.Load() < c.events.begun.Load() && err == nil {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
@@ -150,7 +150,6 @@ func (c *Client) run(ctx context.Context, route Route, k *call) error {
 	if err := c.enter(ctx, k); err != nil {
 		return err
 	}
-	defer c.calls.Add(-1)
 	if route == RouteWrite && !c.writable {
 		return usage("none of the addresses has a port for writing")
 	}
@@ -187,13 +186,11 @@ func (c *Client) enter(ctx context.Context, k *call) error {
 			k.deadline = k.began + int64(c.config.Timeout)
 		}
 	}
-	c.calls.Add(1)
+	c.events.begun.Add(1)
 	if c.closing.Load() {
-		c.calls.Add(-1)
 		return k.fail(ErrClosed, false, nil)
 	}
 	if ctx.Err() != nil {
-		c.calls.Add(-1)
 		return k.fail(kindOf(ctx), false, ctx.Err())
 	}
 	return nil

@@ -39,6 +39,8 @@ type conn struct {
 	waiters    waiters
 	reading    bool
 	writing    bool
+	// The last read gave replies to several callers: then it pays to wait for more requests.
+	shared bool
 	// The caller that has the reading role, if it is one, and whether its read was interrupted.
 	readingFor  *call
 	interrupted bool
@@ -337,6 +339,7 @@ func (c *conn) readLoop() {
 				return
 			}
 			c.mu.Lock()
+			c.shared = given > 1
 			if c.head == c.tail && given <= 1 {
 				c.reading = false
 				c.closeIfDone()

@@ -74,6 +74,12 @@ func setterFor(t reflect.Type) (setter, error) {
 	return nil, usage("a column cannot be read into a %s", t)
 }
 
+// isText says whether a value is put into the type as it is.
+func isText(t reflect.Type) bool {
+	pointer := reflect.PointerTo(t)
+	return t.Kind() == reflect.String && !pointer.Implements(scannerType) && !pointer.Implements(textType)
+}
+
 func notNull(set setter) setter {
 	return func(to reflect.Value, value []byte, place *time.Location) error {
 		if value == nil {

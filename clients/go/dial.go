@@ -161,3 +161,11 @@ func readLine(from io.Reader) ([]byte, error) {
 	}
 	return nil, errNoReply
 }
+
+// closeSocket closes at once. TLS would first write its farewell, and could wait for its peer.
+func closeSocket(socket net.Conn) {
+	if secured, ok := socket.(*tls.Conn); ok {
+		socket = secured.NetConn()
+	}
+	_ = socket.Close()
+}

@@ -230,6 +230,44 @@ func TestE2EErrors(t *testing.T) {
 	}
 }
 
+// What works with the original plugin, too.
+func TestE2EOriginal(t *testing.T) {
+	c, ctx := openE2E(t), t.Context()
+	people := IndexOf[person](c, IndexSpec{Table: "people", Filters: []string{"age"}})
+	age := 30
+	for _, name := range []string{"Ann", "Bob", "Cid"} {
+		must[uint64](t)(people.Insert(ctx, person{Name: name, Age: &age}))
+	}
+	if bob := must[person](t)(people.Get(ctx, 2)); bob.Name != "Bob" || *bob.Age != 30 {
+		t.Errorf("%+v", bob)
+	}
+	if _, err := people.Get(ctx, 99); !errors.Is(err, ErrNoRows) {
+		t.Error(err)
+	}
+	if n := must[int64](t)(people.Update(ctx, Eq(2), Set{"name": "Bobby"})); n != 1 {
+		t.Error(n)
+	}
+	if n := must[int64](t)(people.Increment(ctx, Eq(2), Set{"age": 1})); n != 1 {
+		t.Error(n)
+	}
+	if all := must[[]person](t)(people.Find(ctx, Ge(1).Limit(9).Where("age", ">", 30))); len(all) != 1 || all[0].Name != "Bobby" {
+		t.Errorf("%+v", all)
+	}
+	if some := must[[]person](t)(people.Find(ctx, In(3, 1))); len(some) != 2 || some[0].Name != "Cid" {
+		t.Errorf("%+v", some)
+	}
+	if n := must[int64](t)(people.Delete(ctx, Eq(3))); n != 1 {
+		t.Error(n)
+	}
+	_, err := c.Index(IndexSpec{Table: "none", Columns: []string{"a"}}).Get(ctx, 1)
+	if !errors.Is(err, ErrSchema) {
+		t.Error(err)
+	}
+	if _, err = people.Insert(ctx, person{ID: 1, Name: "again"}); !errors.Is(err, ErrDuplicate) {
+		t.Error(err)
+	}
+}
+
 // Many goroutines with rows of their own, some of which give up: nobody sees a wrong row.
 func TestE2EManyCallers(t *testing.T) {
 	c := openE2E(t)

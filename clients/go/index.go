@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -60,7 +61,7 @@ func IndexOf[T any](c *Client, spec IndexSpec) *Index[T] {
 
 func readMany[T any](k *call, p *plan) ([]T, error) {
 	rows, err := rowsOf[T](k.definition, p, k.values())
-	k.rows = len(rows)
+	k.rows = int32(len(rows))
 	if len(p.fields) == 0 {
 		// The rows keep the bytes.
 		k.reply = nil
@@ -88,10 +89,10 @@ func readOne[T any](k *call, p *plan) (T, error) {
 func readCount(k *call) (int64, error) {
 	values := k.values()
 	n, ok := number(values.next())
-	if !ok || values.more || n > 1<<63-1 {
+	if !ok || values.more || n > math.MaxInt64 {
 		return 0, wrongReply("a number of rows was expected")
 	}
-	k.rows = int(n)
+	k.rows = int32(min(n, math.MaxInt32))
 	return int64(n), nil
 }
 
@@ -195,7 +196,7 @@ func (x *Index[T]) get(key []any) request[T] {
 	if x.err != nil {
 		return failed[T](nil, x.err)
 	}
-	k := newCall(x.definition, kindFind, "find")
+	k := newCall(x.definition, kindFind, opFind)
 	q := Eq(key...)
 	var err error
 	if k.request, err = q.appendFind(k.request, x.definition, false); err != nil {
@@ -209,7 +210,7 @@ func (x *Index[T]) find(q Query) request[[]T] {
 	if x.err != nil {
 		return failed[[]T](nil, x.err)
 	}
-	k := newCall(x.definition, kindFind, "find")
+	k := newCall(x.definition, kindFind, opFind)
 	var err error
 	if k.request, err = q.appendFind(k.request, x.definition, false); err != nil {
 		return failed[[]T](k, err)
@@ -230,7 +231,7 @@ func (x *Index[T]) insertValues(values []any) request[uint64] {
 	if x.err != nil {
 		return failed[uint64](nil, x.err)
 	}
-	k := newCall(x.definition, kindInsert, "insert")
+	k := newCall(x.definition, kindInsert, opInsert)
 	var err error
 	if k.request, err = appendInsert(k.request, x.definition, values); err != nil {
 		return failed[uint64](k, err)
@@ -250,8 +251,8 @@ func (x *Index[T]) insert(row T) request[uint64] {
 	return x.insertValues(values)
 }
 
-var operations = map[Op]string{
-	OpUpdate: "update", OpDelete: "delete", OpIncrement: "increment", OpDecrement: "decrement",
+var operations = map[Op]operation{
+	OpUpdate: opUpdate, OpDelete: opDelete, OpIncrement: opIncrement, OpDecrement: opDecrement,
 }
 
 // modification encodes a modification by an index that may be another one than this.

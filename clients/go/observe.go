@@ -87,6 +87,9 @@ type Stats struct {
 }
 
 type counters struct {
+	// Requests that have begun; `requests` are those that have ended.
+	begun atomic.Uint64
+
 	requests, replies, errors, givenUp, dropped atomic.Uint64
 	bytesOut, bytesIn, writes, reads            atomic.Uint64
 	made, lost                                  atomic.Uint64
@@ -155,13 +158,13 @@ func (c *Client) ended(k *call, err error) {
 	if c.config.OnRequest == nil {
 		return
 	}
-	d, address := k.definition, ""
+	d, address := k.definition, k.address
 	if k.conn != nil {
 		address = k.conn.name
 	}
 	c.config.OnRequest(RequestInfo{
-		Operation: k.operation, Database: d.database, Table: d.table, Index: d.index,
+		Operation: k.operation.String(), Database: d.database, Table: d.table, Index: d.index,
 		Address: address, Route: k.route, Duration: time.Duration(now() - k.began),
-		BytesOut: k.bytesOut, BytesIn: k.bytesIn, Rows: k.rows, Err: err,
+		BytesOut: int(k.bytesOut), BytesIn: int(k.bytesIn), Rows: int(k.rows), Err: err,
 	})
 }

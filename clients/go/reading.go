@@ -62,6 +62,7 @@ func (c *conn) giveOut() (int, error) {
 	c.grantRoom()
 	c.mu.Unlock()
 
+	c.events.replies.Add(uint64(len(c.batch)))
 	begin := 0
 	for i := range c.batch {
 		end := begin + bytes.IndexByte(c.in[begin:c.have], lf)
@@ -106,7 +107,6 @@ func (c *conn) checkRest() error {
 
 // giveLine gives a line to the slot that has waited longest.
 func (c *conn) giveLine(s *slot, line []byte) error {
-	c.events.replies.Add(1)
 	switch {
 	case s.opening != nil:
 		return c.opens(s.opening, line)
@@ -212,7 +212,7 @@ func (c *conn) end(kind Kind, cause error) {
 	}
 	c.err = cause
 	close(c.dead)
-	_ = c.socket.Close()
+	closeSocket(c.socket)
 	for ; c.head != c.tail; c.head++ {
 		s := c.slots[c.head&c.mask()]
 		c.slots[c.head&c.mask()] = slot{}

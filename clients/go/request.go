@@ -147,10 +147,10 @@ func (c *Client) runAll(ctx context.Context, route Route, all []*call) {
 			for _, rest := range calls[i:] {
 				rest.err = k.err
 			}
+			c.events.begun.Add(uint64(len(calls) - i - 1))
 			calls = calls[:i]
 			break
 		}
-		defer c.calls.Add(-1)
 	}
 	if route == RouteWrite && !c.writable {
 		for _, k := range calls {

@@ -99,6 +99,8 @@ func inColumn(err error, column string) error {
 type plan struct {
 	// The fields in the order of the columns. Nil for Row.
 	fields []plannedField
+	// How many of them are texts.
+	texts int
 }
 
 type plannedField struct {
@@ -106,6 +108,8 @@ type plannedField struct {
 	// The field itself, if it is not in a struct within the struct.
 	direct int
 	set    setter
+	// It is a text and nothing else.
+	text bool
 }
 
 // A structField is a field of a program's struct that stands for a column.
@@ -211,7 +215,11 @@ func planFor(t reflect.Type, columns []string) (*plan, error) {
 		if len(field.path) == 1 {
 			direct = field.path[0]
 		}
-		p.fields = append(p.fields, plannedField{field.path, direct, set})
+		text := isText(field.kind)
+		if text {
+			p.texts++
+		}
+		p.fields = append(p.fields, plannedField{field.path, direct, set, text})
 	}
 	return p, nil
 }
@@ -239,8 +247,10 @@ func readRow[T any](d *definition, p *plan, values *tokens, to *T) error {
 	if row, ok := any(to).(*Row); ok {
 		return readRaw(d, values, row)
 	}
-	target := reflect.ValueOf(to).Elem()
-	for i := range p.fields {
+	var few [16][]byte
+	found := few[:0]
+	all := values.rest
+	for range p.fields {
 		if !values.more {
 			return wrongReply("the values do not fill rows of %d columns", len(p.fields))
 		}
@@ -248,6 +258,15 @@ func readRow[T any](d *definition, p *plan, values *tokens, to *T) error {
 		if err != nil {
 			return wrongReply("%s", err)
 		}
+		found = append(found, value)
+	}
+	// The texts of a row share one string, unless it is so long that one of them should not keep all.
+	shared := ""
+	if size := len(all) - len(values.rest); p.texts > 1 && size <= mostShared {
+		shared = string(all[:size])
+	}
+	target := reflect.ValueOf(to).Elem()
+	for i := range p.fields {
 		f := &p.fields[i]
 		field := target
 		if f.direct >= 0 {
@@ -255,12 +274,18 @@ func readRow[T any](d *definition, p *plan, values *tokens, to *T) error {
 		} else {
 			field = target.FieldByIndex(f.path)
 		}
-		if err := f.set(field, value, d.location); err != nil {
+		if f.text && shared != "" && found[i] != nil {
+			from := cap(all) - cap(found[i])
+			field.SetString(shared[from : from+len(found[i])])
+		} else if err := f.set(field, found[i], d.location); err != nil {
 			return inColumn(err, d.columns[i])
 		}
 	}
 	return nil
 }
+
+// Rows up to this size have one string for all their texts.
+const mostShared = 512
 
 func readRaw(d *definition, values *tokens, row *Row) error {
 	row.def = d

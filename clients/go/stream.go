@@ -62,7 +62,7 @@ func (s *streams) take(address int) *streamConn {
 		return nil
 	}
 	if !one.wakeUp() || one.address != address {
-		_ = one.socket.Close()
+		closeSocket(one.socket)
 		return nil
 	}
 	return one
@@ -73,7 +73,7 @@ func (s *streams) use(one *streamConn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		_ = one.socket.Close()
+		closeSocket(one.socket)
 		return false
 	}
 	if s.active == nil {
@@ -94,7 +94,7 @@ func (s *streams) release(one *streamConn, whole bool) {
 	}
 	s.mu.Unlock()
 	if !keep {
-		_ = one.socket.Close()
+		closeSocket(one.socket)
 		return
 	}
 	_ = one.socket.SetReadDeadline(time.Time{})
@@ -106,10 +106,10 @@ func (s *streams) closeAll() {
 	defer s.mu.Unlock()
 	s.closed = true
 	for one := range s.active {
-		_ = one.socket.Close()
+		closeSocket(one.socket)
 	}
 	if s.kept != nil {
-		_ = s.kept.socket.Close()
+		closeSocket(s.kept.socket)
 		s.kept = nil
 	}
 }
@@ -128,9 +128,14 @@ func stream[T any](ctx context.Context, x *Index[T], q Query, yield func(T, erro
 	k, c := r.call, x.client
 	k.began, k.route = now(), RouteStream
 	err := c.enter(ctx, k)
-	if err == nil {
-		err = iterate(ctx, x, k, yield)
-		c.calls.Add(-1)
+	for asked := 1; err == nil; {
+		var address int
+		address, err = iterate(ctx, x, k, yield)
+		var e *Error
+		if !errors.As(err, &e) || !c.moveOn(RouteStream, address, e, &asked) {
+			break
+		}
+		err = nil
 	}
 	if err == errLeft {
 		err = nil
@@ -144,16 +149,18 @@ func stream[T any](ctx context.Context, x *Index[T], q Query, yield func(T, erro
 // errLeft: the loop has ended before the rows.
 var errLeft = errors.New("the loop was left")
 
-func iterate[T any](ctx context.Context, x *Index[T], k *call, yield func(T, error) bool) error {
+// iterate does an iteration with one connection, and says which address that was to.
+func iterate[T any](ctx context.Context, x *Index[T], k *call, yield func(T, error) bool) (address int, err error) {
 	c := x.client
 	if err := c.takeStream(ctx, k); err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { <-c.streams.free }()
 	one, err := c.connectStream(ctx, k)
 	if err != nil {
-		return err
+		return 0, err
 	}
+	k.address = one.name
 	whole := false
 	defer func() { c.streams.release(one, whole) }()
 	stop := context.AfterFunc(ctx, func() { _ = one.socket.SetDeadline(time.Unix(1, 0)) })
@@ -167,12 +174,12 @@ func iterate[T any](ctx context.Context, x *Index[T], k *call, yield func(T, err
 		}
 		k.rows++
 		if !yield(row, nil) {
-			return errLeft
+			return one.address, errLeft
 		}
 	}
 	var e *Error
 	whole = err == nil || errors.As(err, &e) && e.Kind == ErrReply
-	return err
+	return one.address, err
 }
 
 // takeStream waits until another iteration may begin.
@@ -268,7 +275,7 @@ func (s *rowStream[T]) begin() error {
 	}
 	line = strconv.AppendUint(line, id, 10)
 	line = append(line, s.call.request...)
-	s.call.bytesOut = len(line)
+	s.call.bytesOut = int32(len(line))
 	s.await()
 	n, err := s.one.socket.Write(line)
 	s.client.events.wrote(n)
@@ -402,7 +409,7 @@ func (s *rowStream[T]) token(delimiter byte) ([]byte, error) {
 		for end < len(come) && come[end] != delimiter && come[end] != lf {
 			end++
 		}
-		if len(s.value)+end > s.client.config.MaxReplyBytes {
+		if len(s.values)+len(s.value)+end > s.client.config.MaxReplyBytes {
 			return nil, s.wrong(errTooLong)
 		}
 		s.value = append(s.value, come[:end]...)
@@ -412,7 +419,7 @@ func (s *rowStream[T]) token(delimiter byte) ([]byte, error) {
 			end++
 		}
 		_, _ = s.one.in.Discard(end)
-		s.call.bytesIn += end
+		s.call.bytesIn += int32(end)
 		if found {
 			return s.value, nil
 		}

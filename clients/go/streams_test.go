@@ -42,7 +42,7 @@ func reading(from net.Conn, asked ...*definition) (*conn, []*call) {
 	for i, d := range asked {
 		d.number = i
 		c.indexOf(d).opening = &opening{definition: d}
-		k := newCall(d, kindFind, "find")
+		k := newCall(d, kindFind, opFind)
 		k.request = append(k.request, "\t=\t1\t1\n"...)
 		c.put(k)
 		calls = append(calls, k)
@@ -84,7 +84,7 @@ func TestStreams(t *testing.T) {
 				if h.body == 0 {
 					h.body = len(want)
 				}
-				if k := calls[i]; len(k.done) != 1 || k.err != nil || !bytes.Equal(k.reply, want[h.body:]) || k.code != h.code {
+				if k := calls[i]; len(k.done) != 1 || k.err != nil || !bytes.Equal(k.reply, want[h.body:]) || uint64(k.code) != h.code {
 					t.Errorf("%s, pieces of %d: reply %d is %d, %q", v.Why, size, i, k.code, k.reply)
 				}
 			}

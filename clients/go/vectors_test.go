@@ -293,7 +293,7 @@ func (v *replyVector) read(t testing.TB) (any, error) {
 	for i := range v.Columns {
 		d.columns = append(d.columns, fmt.Sprint(i))
 	}
-	k := newCall(d, kinds[v.To], "")
+	k := newCall(d, kinds[v.To], opFind)
 	if v.NoReply {
 		// Whatever number of columns the index has been opened with, it is no reply.
 		if h, ok := parseHeader(line); ok {

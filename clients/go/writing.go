@@ -25,8 +25,9 @@ func (c *conn) put(k *call) {
 	c.out = strconv.AppendUint(c.out, index.id, 10)
 	c.out = append(c.out, k.request...)
 	k.slot = c.tail
-	k.bytesOut = len(c.out) - before
-	c.enqueue(slot{call: k, start: start, size: k.bytesOut, began: k.began})
+	size := len(c.out) - before
+	k.bytesOut = int32(size)
+	c.enqueue(slot{call: k, start: start, size: size, began: k.began})
 	if k.deadline != 0 && k.deadline < c.nextDeadline {
 		c.nextDeadline = k.deadline
 	}
@@ -69,7 +70,7 @@ func (c *conn) send(k *call) {
 		return
 	}
 	c.writing = true
-	if c.isFirst(k) && len(c.out) <= mostInline {
+	if !c.shared && c.isFirst(k) && len(c.out) <= mostInline {
 		c.writeOut()
 		if len(c.out) == 0 || c.err != nil {
 			c.writing = false

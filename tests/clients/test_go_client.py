@@ -15,9 +15,11 @@ import pytest
 from server_instance import REPOSITORY, ServerInstance
 from support.certificates import make_certificate
 from support.database import Database, Sql
+from support.servers import ON_MYSQL, needs_original
 
 CLIENT = REPOSITORY / "clients" / "go"
 ROWS = 20_000
+CONNECTIONS = ("performance" if ON_MYSQL else "information") + "_schema.handlersocket_connections"
 TABLES = (
     "CREATE TABLE typed (id INT AUTO_INCREMENT PRIMARY KEY, tiny TINYINT, big BIGINT,"
     " huge BIGINT UNSIGNED, `dec` DECIMAL(30,3), single FLOAT, dbl DOUBLE,"
@@ -89,6 +91,18 @@ def test_the_readme_and_the_examples(database: Database, sql: Sql, tmp_path: Pat
     assert go("run", ".", folder=tmp_path).strip() == "user_0000042 user_0000042@example.com"
     output = go_tests("^Example", database)
     assert output.count("--- PASS: Example") >= 5
+
+
+@needs_original
+def test_the_original(make_original) -> None:
+    """The plugin that MariaDB ships, which has neither log-ins of accounts nor TLS."""
+    server: ServerInstance = make_original()
+    with Sql(server.socket) as sql:
+        sql.run("CREATE DATABASE original")
+    database = Database(server, "original")
+    database.sql.run(*TABLES)
+    go_tests("TestE2E(Original|ManyCallers|Rows)$", database)
+    database.close()
 
 
 def test_connections_that_are_closed_under_load(database: Database, sql: Sql) -> None:
