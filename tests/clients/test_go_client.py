@@ -114,9 +114,7 @@ def test_connections_that_are_closed_under_load(database: Database, sql: Sql) ->
     def close_connections() -> None:
         with database.connect() as killer:
             while not over.wait(0.05) and time.monotonic() < end:
-                for (number,) in killer.rows(
-                    "SELECT id FROM information_schema.handlersocket_connections"
-                ):
+                for (number,) in killer.rows(f"SELECT id FROM {CONNECTIONS}"):
                     killer.error(f"SET GLOBAL handlersocket_close_connection = {int(number or 0)}")
 
     closing = threading.Thread(target=close_connections)
