@@ -388,14 +388,14 @@ func TestE2ELogIn(t *testing.T) {
 	}
 }
 
-// TestE2EFaults works while somebody closes its connections. What was acknowledged has to be there
+// TestE2EFaults works while somebody closes its connections, or restarts the server. What was acknowledged has to be there
 // once, and what was not sent not at all.
 func TestE2EFaults(t *testing.T) {
 	config, err := ParseURL(environment(t, "HS_E2E_URL"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.RetryReads, config.ConnectAttempts = 3, 20
+	config.RetryReads, config.ConnectAttempts, config.BackoffMax = 3, 20, 200*time.Millisecond
 	c, err := New(config)
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"handlersocket2.example/go"
+	"handlersocket2.example/handlersocket"
 )
 
 // url is where the examples' server is: one that knows just their requests, or the real server of

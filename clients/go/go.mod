@@ -1,3 +1,3 @@
-module handlersocket2.example/go
+module handlersocket2.example/handlersocket
 
 go 1.26

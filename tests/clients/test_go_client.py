@@ -126,6 +126,36 @@ def test_connections_that_are_closed_under_load(database: Database, sql: Sql) ->
         closing.join()
 
 
+def test_a_server_that_is_restarted_under_load(make_server) -> None:
+    server: ServerInstance = make_server()
+    with Sql(server.socket) as sql:
+        sql.run("CREATE DATABASE restarted")
+    database = Database(server, "restarted")
+    database.sql.run(*TABLES)
+    database.close()
+    failures: list[BaseException] = []
+
+    def restart() -> None:
+        try:
+            with Sql(server.socket) as sql:  # the program may have to be compiled first
+                end = time.monotonic() + 200
+                while not sql.status("handlersocket_connections") and time.monotonic() < end:
+                    time.sleep(0.1)
+            for _ in range(2):
+                time.sleep(2)
+                server.restart()
+        except BaseException as error:  # it is raised where the test sees it
+            failures.append(error)
+
+    restarting = threading.Thread(target=restart)
+    restarting.start()
+    try:
+        go_tests("TestE2EFaults$", database, HS_E2E_SECONDS="15")
+    finally:
+        restarting.join()
+    assert failures == []
+
+
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("certificates")
@@ -174,6 +204,22 @@ def test_log_ins_and_tls(make_server, certificates: Path) -> None:
     check(f"{ports}/test?secret=r%09r", f"{ports}/test?secret=w", "log_in")
     check(f"{ports}/test?secret=r%09r&tls=unverified", f"{user}@{ports}/test", "log_in")
     check(f"{ports}/test?secret=r%09r", f"{ports}/test?secret=r%09r&tls=verify", "connect")
+
+
+def test_many_callers_over_tls(make_server, certificates: Path) -> None:
+    server: ServerInstance = make_server(
+        ssl_cert=str(certificates / "server.pem"),
+        ssl_key=str(certificates / "server-key.pem"),
+        handlersocket_tls="REQUIRED",
+    )
+    with Sql(server.socket) as sql:
+        sql.run("CREATE DATABASE tls")
+    database = Database(server, "tls")
+    database.sql.run(*TABLES)
+    url = f"handlersocket://127.0.0.1:{server.hs_port},{server.hs_port_wr}/tls"
+    trusted = f"tls=verify&tls_ca={certificates / 'server.pem'}"
+    go_tests("TestE2E(ManyCallers|Rows)$", database, HS_E2E_URL=f"{url}?{trusted}")
+    database.close()
 
 
 def test_unix_sockets(make_server) -> None:
