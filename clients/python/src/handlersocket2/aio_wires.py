@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .address import Place
-from .channel import Call, Channel, Opening, Tries, is_sent
+from .channel import Call, Channel, Opening, Tries, fate_of
 from .codec import quoted
 from .core import Core, Link, Wire
 from .errors import (
@@ -54,11 +54,11 @@ else:
 
 
 def was_sent(call: Awaitable[Any]) -> bool:
-    """Whether the server can have seen the request of a call that was given up.
+    """Whether the server can have seen the request of a call that was given up, or will see it.
 
     A modification of which this is true may have been executed.
     """
-    return is_sent(cast(Call, call))
+    return fate_of(cast(Call, call))["sent"]
 
 
 class AsyncWire(asyncio.Protocol, Wire):

@@ -39,7 +39,8 @@ class Call(Protocol):
     line: bytes
     #: When the caller gives up.
     deadline: float
-    #: Whether the server can have seen it.
+    #: Whether the server can have seen it, or will: it has a slot, so its bytes go out, even if
+    #: nobody waits for the reply any more.
     sent: bool
     #: The opening behind which it was sent, if that had no reply yet.
     opening: Opening | None
@@ -79,6 +80,14 @@ def is_sent(call: Call) -> bool:
     return getattr(call, "sent", False)
 
 
+def fate_of(call: Call) -> dict[str, bool]:
+    """What the error of a call says that ends now: `sent`, in any try, and `maybe_executed`."""
+    tries = getattr(call, "tries", None)
+    sent = is_sent(call)
+    before = tries is not None and bool(tries.repeated or tries.referred)
+    return {"sent": sent or before, "maybe_executed": sent and call.operation.modifies}
+
+
 def opening_of(call: Call) -> Opening | None:
     return getattr(call, "opening", None)
 
@@ -93,7 +102,7 @@ class Opening:
         self.spec = spec
         self.operation: Operation[Any] = _OPEN
         self.line = spec.line
-        self.sent = False
+        self.sent = True
         self.error: HandlerSocketError | None = None
         #: Calls that want nothing but this.
         self.callers: list[Call] = []
@@ -180,6 +189,7 @@ class Channel:
         self._out.append(line)
         slots.append(call)
         self._unsent.append(call)
+        call.sent = True
         self.bytes_in_flight += len(line)
         if call.deadline < self._next_deadline:
             self._next_deadline = call.deadline
@@ -212,13 +222,18 @@ class Channel:
         return len(self.slots) == len(self._unsent)
 
     def take_output(self) -> bytes:
-        """All that has piled up. It counts as sent from now on."""
+        """All that has piled up. It cannot be called back any more."""
         data = b"".join(self._out)
         self._out.clear()
-        for call in self._unsent:
-            call.sent = True
         self._unsent.clear()
         return data
+
+    def call_back(self) -> None:
+        """What was not handed out will never be: it was not sent."""
+        for call in self._unsent:
+            call.sent = False
+        self._unsent.clear()
+        self._out.clear()
 
     def received(self, data: bytes, now: float) -> None:
         """Matches what has come to slots. If it breaks the protocol, `broken` says how."""
@@ -359,6 +374,7 @@ class Channel:
         was executed: the error of the opening is that of the call.
         """
         self.broken = self.broken or error
+        self.call_back()
         left: list[Call] = []
         for call in self.slots:
             if isinstance(call, Opening):
@@ -374,8 +390,6 @@ class Channel:
             else:
                 left.append(call)
         self.slots.clear()
-        self._unsent.clear()
-        self._out.clear()
         self.bytes_in_flight = 0
         return left
 
@@ -417,14 +431,10 @@ def _of_opening(call: Call) -> ReplyError | None:
 
 def expire(call: Call) -> None:
     """The call's time is over."""
-    sent = is_sent(call)
-    maybe = sent and call.operation.modifies
-    text = f"{'no reply' if sent else 'nothing was sent'} within the time-out"
-    call.set_exception(RequestTimeout(text, sent=sent, maybe_executed=maybe))
+    text = "no reply within the time-out" if is_sent(call) else "not sent within the time-out"
+    call.set_exception(RequestTimeout(text, **fate_of(call)))
 
 
 def closed(call: Call) -> None:
     """The client was closed while the call was under way."""
-    sent = is_sent(call)
-    maybe = sent and call.operation.modifies
-    call.set_exception(ClosedError("the client is closed", sent=sent, maybe_executed=maybe))
+    call.set_exception(ClosedError("the client is closed", **fate_of(call)))

@@ -202,6 +202,7 @@ class Link:
                 closed(call)
         self.waiting.clear()
         for wire in self.wires():
+            wire.channel.call_back()
             for call in wire.channel.slots:
                 if not call.done():
                     closed(call)

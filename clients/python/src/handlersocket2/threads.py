@@ -15,7 +15,7 @@ from time import monotonic
 from typing import Any, TypeVar, cast
 
 from .address import Place
-from .channel import NEVER, Channel, expire
+from .channel import NEVER, Channel, expire, fate_of
 from .channel import Call as CoreCall
 from .core import Core, Link, is_final
 from .deadline import Deadline
@@ -211,9 +211,7 @@ class ThreadCore(Core):
                     self._park(call, call.deadline)
         finally:
             if not call.is_done:
-                error = RequestCancelled("given up", sent=call.sent)
-                error.maybe_executed = call.sent and call.operation.modifies
-                call.set_exception(error)
+                call.set_exception(RequestCancelled("given up", **fate_of(call)))
             self._pass_on(link)
             lock.release()
 
