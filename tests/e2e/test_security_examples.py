@@ -119,7 +119,7 @@ def test_the_client(
     monkeypatch.setattr(socket, "getaddrinfo", resolved)
     monkeypatch.chdir(certificate)
     exec(compile(SECTIONS[title].only("python"), title, "exec"), {})  # noqa: S102
-    assert capsys.readouterr().out == "(b'99',)\n"
+    assert capsys.readouterr().out == "Row(price=b'99')\n"
 
 
 def test_the_settings(server: ServerInstance) -> None:
