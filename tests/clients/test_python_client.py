@@ -13,7 +13,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from handlersocket2 import Client, Value
+from handlersocket2 import Client, ProtocolError, Value
 from server_instance import REPOSITORY
 from support.database import Database, Sql
 
@@ -118,6 +118,14 @@ def test_a_call_after_the_servers_idle_time_out(make_server) -> None:
             with reader.pipeline() as pipeline:
                 pipeline.on(read).find(number)
             assert pipeline.results() == [[(b"%d" % number,)]]
+
+
+def test_a_port_of_sql_is_named(database: Database) -> None:
+    with (
+        Client(database.server.socket, timeout=20) as client,
+        pytest.raises(ProtocolError, match=r"a port of SQL \(\d+\.\d+\.\d+"),
+    ):
+        client.index(database.name, "t", ["id"])
 
 
 def copy_of_client(folder: Path) -> Path:

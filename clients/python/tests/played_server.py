@@ -18,6 +18,7 @@ class PlayedServer:
         self.connections = []  # the lines of each, in the order in which they came
         self.silent = False  # answers nothing any more, and hangs up instead
         self.refused = ()  # tables that P does not find
+        self.held = None  # an event for which the answer to the key `hold` waits
         self._sockets = []
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -71,4 +72,6 @@ class PlayedServer:
             return b"0\t1\t7\n"
         if tokens[-1] in (b"D",) or b"U" in tokens or b"+" in tokens or b"-" in tokens:
             return b"0\t1\t1\n"
+        if tokens[3] == b"hold":
+            self.held.wait(20)
         return b"0\t1\t" + tokens[3] + b"\n"

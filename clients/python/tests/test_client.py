@@ -7,6 +7,7 @@ from played_server import PlayedServer
 
 from handlersocket2 import (
     Client,
+    ClosedError,
     ConnectionLost,
     Filter,
     Find,
@@ -126,6 +127,15 @@ def test_nothing_is_in_an_empty_list(server, client, index):
         (lambda i: i.fetch_and("U\n", 1, [1]), "a modification is a ModifyOp"),
         (lambda i: i.fetch_and(ModifyOp.DELETE, 1, [1]), "a deletion takes no values"),
         (lambda i: i.find(1, limt=3), "limt"),
+        (lambda i: i.insert(["b", "c"]), "2 values for an insert, but the index .* 1 column: a"),
+        (lambda i: i.update(1, ["b", "c"]), "2 values for a modification, but .* 1 column: a"),
+        (lambda i: i.increment(1, [1, 2]), "2 values for a modification"),
+        (lambda i: i.decrement(1, [1, 2]), "2 values for a modification"),
+        (lambda i: i.fetch_and(ModifyOp.UPDATE, 1, [1, 2]), "2 values for a modification"),
+        (lambda i: i.update(1, []), "values of a modification are empty"),
+        (lambda i: i.increment(1, ()), "values of a modification are empty"),
+        (lambda i: i.decrement(1, []), "values of a modification are empty"),
+        (lambda i: i.fetch_and(ModifyOp.INCREMENT, 1), "values of a modification are empty"),
     ],
 )
 def test_what_is_no_request_is_refused_in_words_and_not_sent(server, client, index, call, message):
@@ -259,9 +269,34 @@ class TestALostConnection:
             index.find(1)
         assert lost.value.nothing_sent
 
-    def test_a_client_that_was_closed_connects_again(self, client, index):
-        client.close()
-        assert index.find(1) == [(b"1",)]
+
+def test_a_closed_client_stays_closed(server, client, index):
+    pipeline = client.pipeline()
+    pending = pipeline.on(index).insert([1])
+    client.close()
+    calls = [
+        lambda: index.find(1),
+        lambda: index.insert([1]),
+        lambda: client.index("d", "t", ["a"]),
+        lambda: client.request(Find(0, [1])),
+        client.connection,
+        client.__enter__,
+        pipeline.run,
+        pending.result,
+    ]
+    for call in calls:
+        with pytest.raises(ClosedError, match="the client is closed"):
+            call()
+    client.close()
+    assert server.connections == [[OPENED]]
+
+
+def test_a_client_that_was_closed_before_its_first_call_never_connects(server):
+    with Client(server.address, timeout=10) as client:
+        pass
+    with pytest.raises(ClosedError):
+        client.index("d", "t", ["a"])
+    assert server.connections == []
 
 
 def run_in_threads(count, work):

@@ -1,5 +1,6 @@
 """A client for HandlerSocket: rows of MariaDB and MySQL by an indexed key, without SQL."""
 
+from .address import Address
 from .client import (
     Client,
     ClientPipeline,
@@ -11,9 +12,10 @@ from .client import (
     PipelinedIndex,
 )
 from .codec import Cell, RawReply, Value
-from .connection import Address, Connection, Pending, Pipeline
+from .connection import Connection, Pending, Pipeline
 from .errors import (
     AuthenticationError,
+    ClosedError,
     ConnectionLost,
     DuplicateKeyError,
     HandlerSocketError,
@@ -47,6 +49,7 @@ __all__ = [
     "Cell",
     "Client",
     "ClientPipeline",
+    "ClosedError",
     "Connection",
     "ConnectionLost",
     "DuplicateKeyError",

@@ -5,11 +5,15 @@ from __future__ import annotations
 import ssl
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar, Unpack
 
+from .address import Address, parse_address
 from .codec import VALUE_TYPES, Value
-from .connection import Address, Connection, Pending
-from .errors import ConnectionLost, ReplyError
+from .connection import Connection, Pending
+from .deadline import Deadline, take_in_time
+from .errors import ClosedError, ConnectionLost, HandlerSocketError, ReplyError
+from .forks import renew_after_fork
 from .requests import (
     Auth,
     FetchModify,
@@ -24,12 +28,15 @@ from .requests import (
     OpenIndex,
     Request,
     Row,
+    check_some_values,
 )
 
 T = TypeVar("T")
 
 #: A key: its parts in order, or the one value of the first part.
 Key: TypeAlias = Value | Sequence[Value]
+#: What is done on a connection, and until when.
+_Work: TypeAlias = Callable[[Connection, Deadline], T]
 _IndexName: TypeAlias = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
 
 
@@ -68,7 +75,8 @@ class Client:
     reading and writing, 9999. Connects on first use. Where the server has closed the connection
     meanwhile (it does so to those that are idle), the next call connects again, logs in and
     opens the indexes again. What may have been executed is never sent twice: a loss under way
-    is ConnectionLost. Threads may share a client; they take turns, a call or a pipeline each.
+    is ConnectionLost. A client that was closed stays closed. In a child that was forked it makes a
+    connection of its own. Threads may share a client; they take turns, a call or a pipeline each.
     With a `user` it acts as that account of the server, with a `secret` as the account that the
     server has for this.
     """
@@ -83,7 +91,7 @@ class Client:
         timeout: float | None = 30.0,
         tls: ssl.SSLContext | bool = False,
     ) -> None:
-        self._address = address
+        self._address = parse_address(address)
         if secret is not None and user is not None:
             raise ValueError("a secret and a user: one of them")
         self._log_in: Auth | LogIn | None = None
@@ -96,6 +104,8 @@ class Client:
         self._lock = threading.RLock()
         self._connection: Connection | None = None
         self._opened: dict[_IndexName, int] = {}
+        self._closed = False
+        renew_after_fork(self)
 
     def index(
         self,
@@ -109,12 +119,14 @@ class Client:
         """An index of a table with the columns that its rows are to have. Opens it."""
         OpenIndex(0, database, table, index, columns, filter_columns).encode()  # refuses, in words
         opened = Index(self, (database, table, index, tuple(columns), tuple(filter_columns)))
-        self._on_connection(lambda connection: self._index_id(connection, opened.name))
+        self._on_connection(partial(self._index_id, opened.name))
         return opened
 
     def request(self, request: Request[T]) -> T:
         """Any request, on this client's connection."""
-        return self._on_connection(lambda connection: connection.request(request))
+        return self._on_connection(
+            lambda connection, deadline: connection.request(request, deadline)
+        )
 
     def pipeline(self) -> ClientPipeline:
         """Requests of this client's indexes that travel together."""
@@ -122,43 +134,69 @@ class Client:
 
     def connection(self) -> Connection:
         """The connection, made and authenticated if there is none that can be used."""
-        with self._lock:
-            if self._connection is None or not self._connection.usable:
-                self.close()
-                self._opened.clear()
-                connection = Connection(self._address, timeout=self._timeout, tls=self._tls)
-                if self._log_in is not None:
-                    connection.request(self._log_in)
-                self._connection = connection
-            return self._connection
+        return self._on_connection(lambda connection, _: connection)
 
     def close(self) -> None:
+        """Ends the connection. Every call after this is a ClosedError."""
         with self._lock:
+            self._closed = True
             if self._connection is not None:
                 self._connection.close()
 
     def __enter__(self) -> Client:
+        self._check_open()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _on_connection(self, work: Callable[[Connection], T]) -> T:
-        """Does work that sends something, alone. Again on a new connection if nothing got away."""
-        with self._lock:
-            connection = self.connection()
+    def after_fork(self) -> None:
+        """In the child it is a new client, which makes a connection of its own."""
+        self._lock = threading.RLock()
+        self._connection = None
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError("the client is closed")
+
+    def _on_connection(self, work: _Work[T]) -> T:
+        """Does work that sends something, alone. Again on a new connection if nothing got away.
+
+        The time-out begins here, and all of this has to be done within it.
+        """
+        deadline = Deadline(self._timeout)
+        lock = self._lock
+        take_in_time(lock, deadline)
+        try:
+            connection = self._connected(deadline)
             try:
-                return work(connection)
+                return work(connection, deadline)
             except ConnectionLost as error:
                 if not error.nothing_sent:
                     raise
-            return work(self.connection())
+            return work(self._connected(deadline), deadline)
+        finally:
+            lock.release()
 
-    def _index_id(self, connection: Connection, name: _IndexName) -> int:
+    def _connected(self, deadline: Deadline) -> Connection:
+        self._check_open()
+        if self._connection is None or not self._connection.usable:
+            if self._connection is not None:
+                self._connection.close()
+            self._opened.clear()
+            connection = Connection(
+                self._address, timeout=self._timeout, tls=self._tls, deadline=deadline
+            )
+            if self._log_in is not None:
+                connection.request(self._log_in, deadline)
+            self._connection = connection
+        return self._connection
+
+    def _index_id(self, name: _IndexName, connection: Connection, deadline: Deadline) -> int:
         index_id = self._opened.get(name)
         if index_id is None:
             index_id = len(self._opened)
-            connection.request(OpenIndex(index_id, *name))
+            connection.request(OpenIndex(index_id, *name), deadline)
             self._opened[name] = index_id
         return index_id
 
@@ -179,18 +217,40 @@ def _find_in(
     return lambda index_id: Find(index_id, parts, in_=In(values, key_part), **with_limit)
 
 
-def _modify(op: ModifyOp, key: Key, values: Sequence[Value], options: FindOptions) -> _Call[int]:
+def _modify(
+    name: _IndexName, op: ModifyOp, key: Key, values: Sequence[Value], options: FindOptions
+) -> _Call[int]:
+    _check_modification(name, op, values)
     return lambda index_id: FindModify(Find(index_id, _parts(key), **options), op, values)
 
 
 def _fetch(
-    op: ModifyOp, key: Key, values: Sequence[Value], options: FindOptions
+    name: _IndexName, op: ModifyOp, key: Key, values: Sequence[Value], options: FindOptions
 ) -> _Call[list[Row]]:
+    _check_modification(name, op, values)
     return lambda index_id: FetchModify(Find(index_id, _parts(key), **options), op, values)
 
 
-def _insert(values: Sequence[Value]) -> _Call[int | None]:
+def _insert(name: _IndexName, values: Sequence[Value]) -> _Call[int | None]:
+    _check_columns(name, values, "an insert")
     return lambda index_id: Insert(index_id, values)
+
+
+def _check_modification(name: _IndexName, op: ModifyOp, values: Sequence[Value]) -> None:
+    if op is not ModifyOp.DELETE:  # its request refuses values
+        _check_columns(name, values, "a modification")
+
+
+def _check_columns(name: _IndexName, values: Sequence[Value], what: str) -> None:
+    """The server ignores values that have no column, and does nothing if there are none."""
+    check_some_values(values, f"values of {what}")
+    columns = name[3]
+    if len(values) > len(columns):
+        noun = "column: " if len(columns) == 1 else "columns: " if columns else "columns"
+        raise ValueError(
+            f"{len(values)} values for {what}, but the index was opened with"
+            f" {len(columns)} {noun}{', '.join(columns)}"
+        )
 
 
 def _is_empty(values: Sequence[Value]) -> bool:
@@ -235,19 +295,19 @@ class Index:
 
     def update(self, key: Key, values: Sequence[Value], **options: Unpack[FindOptions]) -> int:
         """Gives the first columns of each row found these values. Returns how many were found."""
-        return self._do(_modify(ModifyOp.UPDATE, key, values, options))
+        return self._do(_modify(self.name, ModifyOp.UPDATE, key, values, options))
 
     def delete(self, key: Key, **options: Unpack[FindOptions]) -> int:
         """Deletes each row found. Returns how many."""
-        return self._do(_modify(ModifyOp.DELETE, key, (), options))
+        return self._do(_modify(self.name, ModifyOp.DELETE, key, (), options))
 
     def increment(self, key: Key, amounts: Sequence[Value], **options: Unpack[FindOptions]) -> int:
         """Adds to the first columns of each row found. NULL stays NULL."""
-        return self._do(_modify(ModifyOp.INCREMENT, key, amounts, options))
+        return self._do(_modify(self.name, ModifyOp.INCREMENT, key, amounts, options))
 
     def decrement(self, key: Key, amounts: Sequence[Value], **options: Unpack[FindOptions]) -> int:
         """Subtracts likewise; a value that would cross zero stays, and its row is not counted."""
-        return self._do(_modify(ModifyOp.DECREMENT, key, amounts, options))
+        return self._do(_modify(self.name, ModifyOp.DECREMENT, key, amounts, options))
 
     def fetch_and(
         self,
@@ -257,15 +317,16 @@ class Index:
         **options: Unpack[FindOptions],
     ) -> list[Row]:
         """Any of the four modifications, returning the rows as they were before."""
-        return self._do(_fetch(change, key, values, options))
+        return self._do(_fetch(self.name, change, key, values, options))
 
     def insert(self, values: Sequence[Value]) -> int | None:
         """A new row, by the first columns' values. Returns its auto-increment value, if any."""
-        return self._do(_insert(values))
+        return self._do(_insert(self.name, values))
 
     def _do(self, call: _Call[T]) -> T:
-        def work(connection: Connection) -> T:
-            return connection.request(call(self._client._index_id(connection, self.name)))
+        def work(connection: Connection, deadline: Deadline) -> T:
+            index_id = self._client._index_id(self.name, connection, deadline)
+            return connection.request(call(index_id), deadline)
 
         return self._client._on_connection(work)
 
@@ -295,8 +356,8 @@ class ClientPipeline:
         waiting, self._waiting = self._waiting, []
         self._settled += [pending for _, _, pending in waiting]
         try:
-            self._client._on_connection(lambda connection: self._exchange(connection, waiting))
-        except ConnectionLost as error:
+            self._client._on_connection(partial(self._exchange, waiting))
+        except HandlerSocketError as error:
             for _, _, pending in waiting:
                 pending._settle_unless_done(error)
             raise
@@ -318,7 +379,9 @@ class ClientPipeline:
         self._waiting.append((name, b"" if request is None else request.encode(), pending))
         return pending
 
-    def _exchange(self, connection: Connection, waiting: list[_Waiting]) -> None:
+    def _exchange(
+        self, waiting: list[_Waiting], connection: Connection, deadline: Deadline
+    ) -> None:
         lines: list[bytes] = []
         asked: list[Pending[Any]] = []
         refused: dict[_IndexName, ReplyError] = {}
@@ -327,7 +390,7 @@ class ClientPipeline:
                 continue
             if name is not None and name not in refused:
                 try:
-                    index_id = self._client._index_id(connection, name)
+                    index_id = self._client._index_id(name, connection, deadline)
                     line = b"%d" % index_id + line[1:]  # it was encoded with the id 0
                 except ReplyError as error:
                     refused[name] = error
@@ -336,7 +399,7 @@ class ClientPipeline:
             else:
                 lines.append(line)
                 asked.append(pending)
-        for pending, reply in zip(asked, connection.exchange(lines), strict=True):
+        for pending, reply in zip(asked, connection.exchange(lines, deadline), strict=True):
             pending._settle(reply)
 
 
@@ -375,20 +438,20 @@ class PipelinedIndex:
     def update(
         self, key: Key, values: Sequence[Value], **options: Unpack[FindOptions]
     ) -> Pending[int]:
-        return self._later(_modify(ModifyOp.UPDATE, key, values, options))
+        return self._later(_modify(self.name, ModifyOp.UPDATE, key, values, options))
 
     def delete(self, key: Key, **options: Unpack[FindOptions]) -> Pending[int]:
-        return self._later(_modify(ModifyOp.DELETE, key, (), options))
+        return self._later(_modify(self.name, ModifyOp.DELETE, key, (), options))
 
     def increment(
         self, key: Key, amounts: Sequence[Value], **options: Unpack[FindOptions]
     ) -> Pending[int]:
-        return self._later(_modify(ModifyOp.INCREMENT, key, amounts, options))
+        return self._later(_modify(self.name, ModifyOp.INCREMENT, key, amounts, options))
 
     def decrement(
         self, key: Key, amounts: Sequence[Value], **options: Unpack[FindOptions]
     ) -> Pending[int]:
-        return self._later(_modify(ModifyOp.DECREMENT, key, amounts, options))
+        return self._later(_modify(self.name, ModifyOp.DECREMENT, key, amounts, options))
 
     def fetch_and(
         self,
@@ -397,10 +460,10 @@ class PipelinedIndex:
         values: Sequence[Value] = (),
         **options: Unpack[FindOptions],
     ) -> Pending[list[Row]]:
-        return self._later(_fetch(change, key, values, options))
+        return self._later(_fetch(self.name, change, key, values, options))
 
     def insert(self, values: Sequence[Value]) -> Pending[int | None]:
-        return self._later(_insert(values))
+        return self._later(_insert(self.name, values))
 
     def _later(self, call: _Call[T]) -> Pending[T]:
         return self._add(self.name, call(0))

@@ -6,33 +6,34 @@ import select
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Iterator, Sequence
-from os import PathLike, fspath
 from types import TracebackType
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
+from .address import Address, Place, parse_address
 from .codec import RawReply, decode_line
+from .deadline import Deadline, take_in_time
 from .errors import ConnectionLost, HandlerSocketError, ProtocolError, ReplyError
+from .forks import renew_after_fork
+from .greeting import sql_greeting
 from .requests import Request, result_of
+from .sockets import WOULD_BLOCK, connect, shake_hands, wait_for
 
 T = TypeVar("T")
-Address: TypeAlias = tuple[str, int] | str | PathLike[str]
 
 _CHUNK = 256 * 1024
-#: A socket that does not block has nothing to give or no room; TLS may lack the rest of a record.
-_WOULD_BLOCK = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class Connection:
-    """A connection to one port of the server: a (host, port) or the path of a Unix socket.
+    """A connection to one port of the server: (host, port), "host:port" or a Unix socket's path.
 
-    `timeout` bounds in seconds how long the server may keep this side waiting
-    without a byte sent or received (None: forever). `tls` is True for TLS with the authorities that
+    `timeout` bounds a whole call in seconds (None: it may take for ever): making the connection, a
+    request, or a pipeline with all of its replies. `tls` is True for TLS with the authorities that
     this machine trusts, or a context of your own; host and certificate are verified unless that
     context says otherwise. Threads may share it: each request, and
     each pipeline as a whole, waits until the one before has its replies.
-    After ConnectionLost or ProtocolError it is closed.
+    After ConnectionLost or ProtocolError it is closed. It belongs to the process that made it: in a
+    child that was forked it is closed.
     """
 
     def __init__(
@@ -41,18 +42,25 @@ class Connection:
         *,
         timeout: float | None = 30.0,
         tls: ssl.SSLContext | bool = False,
+        deadline: Deadline | None = None,
     ) -> None:
         self._timeout = timeout
         self._tls = ssl.create_default_context() if tls is True else tls or None
         self._received = bytearray()
+        self._answered = False  # whether a reply has come yet
         self._searched = 0  # bytes of _received known to hold no LF
         self._turn = threading.Lock()  # held by who sends and is owed replies
         self._turn_of: int | None = None  # that thread
-        self._socket = self._connect(address)
+        self._end = "the connection is closed"  # why nothing can be sent any more
+        self._socket = self._connect(parse_address(address), deadline or Deadline(timeout))
+        renew_after_fork(self)
 
-    def request(self, request: Request[T]) -> T:
-        """Sends one request and returns its result, or raises what the server answered."""
-        reply = next(self.exchange([request.encode()]))
+    def request(self, request: Request[T], deadline: Deadline | None = None) -> T:
+        """Sends one request and returns its result, or raises what the server answered.
+
+        A `deadline` is that of a call which does more than this; otherwise the time-out counts.
+        """
+        reply = next(self.exchange([request.encode()], deadline))
         try:
             return result_of(request, reply)
         except ProtocolError:
@@ -63,13 +71,16 @@ class Connection:
         """Collects requests, sends them together, and gives their results in order."""
         return Pipeline(self)
 
-    def exchange(self, lines: Sequence[bytes]) -> Iterator[RawReply]:
-        """Sends whole lines and yields a reply for each.
+    def exchange(
+        self, lines: Sequence[bytes], deadline: Deadline | None = None
+    ) -> Iterator[RawReply]:
+        """Sends whole lines and yields a reply for each, all of them within the time-out.
 
         Reads while it writes, so that no number of requests can block both sides.
         An iterator left early closes the connection: the replies would be out of step.
         """
-        self._take_turn()
+        deadline = deadline or Deadline(self._timeout)
+        turn = self._take_turn(deadline)
         unsent = memoryview(b"".join(lines))
         untouched = len(unsent)
         answered = 0
@@ -77,15 +88,16 @@ class Connection:
             while answered < len(lines):
                 line = self._next_line()
                 if line is None:
-                    unsent = self._transfer(unsent, nothing_sent=len(unsent) == untouched)
+                    unsent = self._transfer(unsent, deadline, nothing_sent=len(unsent) == untouched)
                     continue
                 reply = decode_line(line)
+                self._answered = True
                 answered += 1
                 yield reply
         finally:
             if answered < len(lines):
                 self.close()
-            self._give_turn()
+            self._give_turn(turn)
 
     @property
     def usable(self) -> bool:
@@ -96,11 +108,11 @@ class Connection:
         """
         if self.closed:
             return False
-        self._take_turn()
+        turn = self._take_turn(Deadline(self._timeout))
         try:
             return not self._received and not self._readable()
         finally:
-            self._give_turn()
+            self._give_turn(turn)
 
     @property
     def closed(self) -> bool:
@@ -118,16 +130,27 @@ class Connection:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _take_turn(self) -> None:
-        if not self._turn.acquire(blocking=False):
+    def after_fork(self) -> None:
+        """The parent goes on with the socket. Here only its copy is closed."""
+        self._socket.close()
+        self._end = "the connection belongs to another process, which has forked this one"
+        self._turn = threading.Lock()
+        self._turn_of = None
+
+    def _take_turn(self, deadline: Deadline) -> threading.Lock:
+        turn = self._turn
+        if not turn.acquire(blocking=False):
             if self._turn_of == threading.get_ident():
                 raise RuntimeError("replies of this thread's exchange() are still to be read")
-            self._turn.acquire()
+            take_in_time(turn, deadline)
         self._turn_of = threading.get_ident()
+        return turn
 
-    def _give_turn(self) -> None:
-        self._turn_of = None
-        self._turn.release()
+    def _give_turn(self, turn: threading.Lock) -> None:
+        """Another lock is in its place if the process was forked meanwhile."""
+        if turn is self._turn:
+            self._turn_of = None
+        turn.release()
 
     def _readable(self) -> bool:
         try:
@@ -138,41 +161,23 @@ class Connection:
             if isinstance(self._socket, ssl.SSLSocket):
                 self._socket.recv(1)
             return True
-        except _WOULD_BLOCK:  # what has come belongs to TLS, a ticket for example
+        except WOULD_BLOCK:  # what has come belongs to TLS, a ticket for example
             return False
         except (OSError, ValueError):  # ValueError: closed by another thread
             return True
 
-    def _connect(self, address: Address) -> socket.socket:
-        if self._tls is not None and not isinstance(address, tuple):
+    def _connect(self, place: Place, deadline: Deadline) -> socket.socket:
+        if self._tls is not None and not isinstance(place, tuple):
             raise ValueError("TLS needs a host and a port: a Unix socket has none")
         try:
-            if isinstance(address, tuple):
-                connected = socket.create_connection(address, self._timeout)
-                connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                if self._tls is not None:
-                    connected = self._shake_hands(connected, address[0])
-            else:
-                connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-                connected.settimeout(self._timeout)
-                try:
-                    connected.connect(fspath(address))
-                except BaseException:
-                    connected.close()
-                    raise
+            connected = connect(place, deadline)
+            if self._tls is not None:
+                assert isinstance(place, tuple)
+                connected = shake_hands(connected, self._tls, place[0], deadline)
         except OSError as error:
-            text = f"cannot connect to {address}: {error}"
+            text = f"cannot connect to {place}: {error}"
             raise ConnectionLost(text, nothing_sent=True) from error
-        connected.setblocking(False)
         return connected
-
-    def _shake_hands(self, connected: socket.socket, host: str) -> socket.socket:
-        assert self._tls is not None
-        try:
-            return self._tls.wrap_socket(connected, server_hostname=host)
-        except BaseException:
-            connected.close()
-            raise
 
     def _next_line(self) -> bytes | None:
         """Takes a whole line out of what was received, if there is one."""
@@ -185,20 +190,23 @@ class Connection:
         self._searched = 0
         return line
 
-    def _transfer(self, unsent: memoryview, *, nothing_sent: bool) -> memoryview:
+    def _transfer(
+        self, unsent: memoryview, deadline: Deadline, *, nothing_sent: bool
+    ) -> memoryview:
         """Sends or receives something, whichever comes first; returns what is still unsent."""
         if self.closed:
-            raise ConnectionLost("the connection is closed", nothing_sent=nothing_sent)
+            raise ConnectionLost(self._end, nothing_sent=nothing_sent)
         try:
+            deadline.check()
             if unsent:
                 try:
                     return unsent[self._socket.send(unsent) :]
-                except _WOULD_BLOCK:
+                except WOULD_BLOCK:
                     pass
-            if not self._wait(for_writing=bool(unsent)):
+            if not wait_for(self._socket, deadline, for_writing=bool(unsent)):
                 return unsent  # there is room to write again
             received = self._socket.recv(_CHUNK)
-        except _WOULD_BLOCK:
+        except WOULD_BLOCK:
             return unsent
         except (OSError, ValueError) as error:  # ValueError: closed by another thread
             text = str(error) or type(error).__name__
@@ -206,22 +214,9 @@ class Connection:
         if not received:
             raise ConnectionLost("the server closed the connection", nothing_sent=nothing_sent)
         self._received += received
+        if not self._answered and (words := sql_greeting(self._received)):
+            raise ProtocolError(words)
         return unsent
-
-    def _wait(self, *, for_writing: bool) -> bool:
-        """Waits for the socket; says whether there is something to read."""
-        if isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():
-            return True
-        poll = select.poll()
-        poll.register(self._socket, select.POLLIN | (select.POLLOUT if for_writing else 0))
-        deadline = None if self._timeout is None else time.monotonic() + self._timeout
-        while True:
-            left = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
-            events = poll.poll(left)
-            if events:
-                return bool(events[0][1] & ~select.POLLOUT)
-            if deadline is not None and time.monotonic() >= deadline:
-                raise TimeoutError(f"no byte within {self._timeout} seconds")
 
 
 class Pending(Generic[T]):

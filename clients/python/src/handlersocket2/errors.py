@@ -2,45 +2,9 @@
 
 from __future__ import annotations
 
-#: What the server's texts mean. Its numbers from 1000 on are those of SQL.
-_IN_WORDS = {
-    "open_table": "no such table, or one that the server does not serve",
-    "lock_tables": "the table's engine does not let it be changed now",
-    "121": "a row with the same unique key exists",
-    "131": "not possible with this index",
-    "146": "a row stayed locked for too long",
-    "149": "a deadlock: try again",
-    "1047": "this node of a cluster does not serve requests now: use another one",
-    "1213": "another transaction came first: try again",
-    "3101": "another member's transaction came first: try again",
-    "151": "a foreign key has no parent row",
-    "152": "a foreign key still points to the row",
-    "167": "the AUTO_INCREMENT column has no more numbers",
-    "cmd": "not a request",
-    "stmtnum": "no open index has this number, or no more can be opened",
-    "op": "unknown operator",
-    "klen": "values are missing in the request",
-    "kpnum": "more key values than the index has parts",
-    "idxnum": "no such index",
-    "fld": "no such column",
-    "limit": "the limit is not a number",
-    "offset": "the offset is not a number",
-    "icol": "IN names a key part that was not given",
-    "invalueslen": "values of IN are missing",
-    "filtertype": "unknown type of filter",
-    "filterop": "unknown operator of a filter",
-    "filterfld": "no such filter column",
-    "filterblob": "a filter cannot compare this column",
-    "modop": "unknown modification",
-    "readonly": "this port only reads",
-    "escape": "a wrong escape",
-    "request_size": "the request is too large",
-    "max_request_time": "the request took longer than the server allows",
-    "max_waiting_bytes": "too much waits in the server's memory, and most of it is this client's",
-    "notimpl": "not implemented",
-    "unauth": "not logged in, or the secret is wrong",
-    "authtype": "unknown kind of login",
-}
+import re
+
+from .error_words import IN_WORDS
 
 
 class HandlerSocketError(Exception):
@@ -55,15 +19,18 @@ class ReplyError(HandlerSocketError):
     """
 
     def __init__(self, code: int, text: str) -> None:
-        words = _IN_WORDS.get(text)
-        super().__init__(f"{code} {text}: {words}" if words else f"{code} {text}")
+        super().__init__(code, text)  # from these two it is unpickled
         self.code = code
         self.text = text
+
+    def __str__(self) -> str:
+        words = IN_WORDS.get(self.text)
+        return f"{self.code} {self.text}: {words}" if words else f"{self.code} {self.text}"
 
     @property
     def number(self) -> int | None:
         """The error number of the storage engine (below 1000) or of the server, if it is one."""
-        return int(self.text) if self.text.isdigit() else None
+        return int(self.text) if re.fullmatch("[0-9]+", self.text) else None
 
 
 class DuplicateKeyError(ReplyError):
@@ -96,6 +63,10 @@ class ConnectionLost(HandlerSocketError):
     def __init__(self, text: str, *, nothing_sent: bool = False) -> None:
         super().__init__(text)
         self.nothing_sent = nothing_sent
+
+
+class ClosedError(HandlerSocketError):
+    """The client was closed before this call. It stays closed."""
 
 
 #: Wrong password; no account of this kind; an expired password (two numbers); a locked account (the

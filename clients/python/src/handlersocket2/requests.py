@@ -75,9 +75,15 @@ def _values(values: Sequence[Value], what: str) -> list[bytes]:
 
 
 def _some_values(values: Sequence[Value], what: str) -> list[bytes]:
-    if tokens := _values(values, what):
-        return tokens
-    raise ValueError(f"the {what} are empty: there has to be one at least")
+    check_some_values(values, what)
+    return [encode_value(value) for value in values]
+
+
+def check_some_values(values: Sequence[Value], what: str) -> None:
+    """Refuses what is no list of values, and an empty one."""
+    _check_list(values, what)
+    if not values:
+        raise ValueError(f"the {what} are empty: there has to be one at least")
 
 
 def _check_list(values: object, what: str) -> None:
