@@ -19,6 +19,7 @@ import demo
 import pytest
 from server_instance import REPOSITORY, ServerError, ServerInstance, free_port
 from support.database import Database
+from support.scripts import write_program
 from support.servers import SERVER_TREE
 
 README = (REPOSITORY / "README.md").read_text()
@@ -53,12 +54,6 @@ def run(*command: object, path: Path | None = None, told: str = "") -> tuple[int
     lines = done.stdout.splitlines()
     (line,) = [line for line in lines if not told or not line.startswith(told)]
     return done.returncode, line
-
-
-def write_program(file: Path, *lines: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("\n".join(["#!/bin/sh", *lines, ""]))
-    file.chmod(0o755)
 
 
 @pytest.fixture
