@@ -18,7 +18,7 @@ from pathlib import Path
 import demo
 import pytest
 from server_instance import REPOSITORY, ServerError, ServerInstance, free_port
-from support.database import Database
+from support.database import Database, Sql
 from support.scripts import write_program
 from support.servers import SERVER_TREE
 
@@ -341,6 +341,67 @@ class TestDemo:
             "handlersocket_anonymous_account = root@localhost\n"
         )
         assert self.main(monkeypatch, "--settings", file) == 0
+
+    def test_settings_that_cannot_work_stop_no_demo(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert self.main(monkeypatch) == 0
+        running = demo.running_pid()
+        file = tmp_path / "my.cnf"
+        for lines, reason in (
+            (
+                "handlersocket_anonymous_account =\n",
+                "handlersocket_anonymous_account is empty and no secret is set, so the demo's"
+                " requests would be answered 'unauth': name an account there, such as"
+                " root@localhost",
+            ),
+            (
+                "handlersocket_plain_secret = a\nloose-handlersocket-plain-secret-wr = a\n"
+                "handlersocket_secret_account =\n",
+                "handlersocket_secret_account is empty, so the demo's requests would be answered"
+                " 'unauth': name an account there, such as root@localhost",
+            ),
+            (
+                "none_such = 1\n",
+                "the server refuses its settings .*unknown variable 'none_such=1'.*",
+            ),
+        ):
+            file.write_text(f"[mysqld]\n{lines}")
+            capfd.readouterr()
+            assert self.main(monkeypatch, "--settings", file) == 1
+            out, err = capfd.readouterr()
+            assert out == ""
+            assert re.fullmatch(f"error: MYCNF={file}: {reason}\n", err), err
+            assert demo.running_pid() == running is not None
+
+    def test_a_demo_that_ran_runs_again_if_the_next_does_not(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        file = tmp_path / "my.cnf"
+        file.write_text("[mysqld]\nhandlersocket_max_connections = 77\n")
+        assert self.main(monkeypatch, "--settings", file) == 0
+        for line, reason in (
+            # The server starts with these and the plugin does not serve.
+            (
+                "handlersocket_enabled = OFF",
+                r"nothing answers on port \d+ .*: handlersocket: listens nowhere, .*OFF",
+            ),
+            (
+                "handlersocket_anonymous_account = none_such@localhost",
+                r"port \d+ refused that request \(the account as which clients act does not exist",
+            ),
+            # And with this one it does not start, because its data were made with another.
+            ("innodb_page_size = 8k", "the server did not start .*page size.*"),
+        ):
+            # The same file, so it is not as the demo server that runs has found it.
+            file.write_text(f"[mysqld]\n{line}\n")
+            capfd.readouterr()
+            assert self.main(monkeypatch, "--settings", file) == 1
+            (error,) = capfd.readouterr().err.splitlines()
+            assert re.fullmatch(f"error: {reason}.*; what ran before runs again", error), error
+            assert demo.running_pid() is not None
+            with Sql(demo.BASE_DIR / "server.sock") as sql:
+                assert sql.number("SELECT @@handlersocket_max_connections") == 77
 
     @pytest.mark.usefixtures("interruptible")
     def test_an_interruption_while_rows_are_loaded(
