@@ -389,12 +389,27 @@ def test_the_installed_program(server: ServerInstance, tmp_path: Path) -> None:
     done = run([sys.executable, *words_], PYTHONPATH="")
     assert (done.returncode, done.stderr) == (0, "")
     assert "requests/s" in done.stdout
+    assert_says_what_is_missing(*words_)
+
+
+def assert_says_what_is_missing(*words_: str, path: str = "") -> None:
     # -S: without the packages of this Python.
-    done = run([sys.executable, "-S", *words_], PYTHONPATH="")
-    assert done.returncode == 1
+    done = run([sys.executable, "-S", *words_], PYTHONPATH=path)
+    assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
         "hs-top: No module named 'pymysql'; on Debian: apt-get install python3-pymysql\n"
     )
+
+
+def test_the_program_in_tools(server: ServerInstance) -> None:
+    """By its folder, and as a module."""
+    rest = command(server, "--once", "--interval", "0.2")[len(PROGRAM) :]
+    folder = str(REPOSITORY / "tools/hs_top")
+    done = run([sys.executable, folder, *rest], PYTHONPATH="")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "requests/s" in done.stdout
+    assert_says_what_is_missing(folder, "--once")
+    assert_says_what_is_missing("-m", "hs_top", "--once", path=str(REPOSITORY / "tools"))
 
 
 def test_option_files(tmp_path: Path) -> None:
