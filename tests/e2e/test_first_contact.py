@@ -19,7 +19,7 @@ import demo
 import pytest
 from server_instance import REPOSITORY, ServerError, ServerInstance, free_port
 from support.database import Database, Sql
-from support.scripts import write_program
+from support.scripts import DEFAULT_SIGNALS, write_program
 from support.servers import SERVER_TREE
 
 README = (REPOSITORY / "README.md").read_text()
@@ -58,7 +58,7 @@ def run(*command: object, path: Path | None = None, told: str = "") -> tuple[int
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
-    """SIGINT ends what is started, also if the tests run in the background, where it is ignored."""
+    """SIGINT interrupts this process, also if the tests run where it is ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -151,11 +151,10 @@ class TestGettingAServer:
         assert re.match(rf"error: (no {NAME} can be had at the moment|this machine's apt)", line)
         assert self.left(script) == [f"{NAME}.lock"]
 
-    @pytest.mark.usefixtures("interruptible")
     def test_that_is_interrupted(self, script: Path, tmp_path: Path) -> None:
         path = self.stub(tmp_path, "apt-get", f"touch {tmp_path}/begun", "exec sleep 60")
         process = subprocess.Popen(
-            [script, NAME],
+            [*DEFAULT_SIGNALS, script, NAME],
             env={**os.environ, "PATH": f"{path}:{os.environ['PATH']}"},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

@@ -25,6 +25,7 @@ from hs_top.option_file import OptionFileError, options_of
 from load import Load, definition_of, under_load
 from server_instance import REPOSITORY, ServerInstance
 from support.database import Database
+from support.scripts import DEFAULT_SIGNALS
 from support.servers import ON_MYSQL
 from support.wire import Wire
 from support_servers import running_server, wait_until
@@ -274,7 +275,12 @@ class TestOnATerminal:
         ours, its = pty.openpty()
         termios.tcsetwinsize(its, (30, 110))
         process = subprocess.Popen(
-            list(words_), env=ENVIRONMENT, stdin=its, stdout=its, stderr=its, start_new_session=True
+            [*DEFAULT_SIGNALS, *words_],
+            env=ENVIRONMENT,
+            stdin=its,
+            stdout=its,
+            stderr=its,
+            start_new_session=True,
         )
         try:
             yield process, ours, its
