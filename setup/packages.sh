@@ -82,7 +82,6 @@ find_missing() {
         need_command npm npm
         ;;
       bench)
-        need_command redis-server redis-server
         need_command pkg-config pkg-config
         need libmariadb-dev test -e /usr/include/mariadb/mysql.h
         need python3-venv python3 -c 'import ensurepip, venv'

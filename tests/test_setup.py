@@ -249,6 +249,25 @@ class TestMore:
         assert scripts.run("more.sh", NAME).stdout == ""
 
 
+class TestPeers:
+    """setup/peers.sh."""
+
+    def test_a_program_that_does_not_run_leaves_no_mark(
+        self, scripts: Scripts, debian: Debian
+    ) -> None:
+        programs = {f"bin/{name}": "exit 0" for name in ("valkey-server", "memcached")}
+        debian.package("caches", {**programs, "bin/redis-server": "exit 1"})
+        done = scripts.run("peers.sh")
+        assert (done.returncode, done.stderr) == (
+            1,
+            "error: the unpacked redis-server does not run; see var/log/peers.log\n",
+        )
+        assert not (scripts.var / "peers").exists()
+        debian.package("caches", {**programs, "bin/redis-server": "exit 0"})
+        assert scripts.run("peers.sh").returncode == 0
+        assert scripts.run("peers.sh").stdout == ""
+
+
 class TestMonitors:
     """setup/monitors.sh."""
 
