@@ -288,8 +288,8 @@ class Wish:
 
 def complaint(server: ServerInstance) -> str:
     """What the plugin has said against the settings of this start, if it has."""
-    said = r"\[(?:Warning|ERROR)\](?: \[[^]]*\])* (.*handlersocket.*)|(handlersocket: listens nowhere.*)"
-    found = re.search(said, server.log_of_this_start())
+    of_level = r"\[(?:Warning|ERROR)\](?: \[[^]]*\])* (.*handlersocket.*)"
+    found = re.search(f"{of_level}|(handlersocket: listens nowhere.*)", server.log_of_this_start())
     return f": {found[1] or found[2]}" if found else ""
 
 
