@@ -24,6 +24,7 @@ make_tree() {
   local release=$1 tree=$2 file suite suites
   if [[ ! -e $base/$release.tar ]]; then
     say "making a clean Debian $release, once"
+    rm -rf "${base:?}/$release"
     quietly "$var/log/debootstrap-$release.log" \
       debootstrap --variant=minbase --include=ca-certificates "$release" "$base/$release" "$site"
     tar cf "$base/$release.tar.new" -C "$base/$release" .
