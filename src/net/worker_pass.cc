@@ -416,7 +416,8 @@ bool Worker::hand_over(Connection& connection, Connection::State state) {
 bool Worker::hand_to_waiter(Connection& connection) {
   using Otherwise = Waiters::Otherwise;
   if (shared_.waiters == nullptr) return false;
-  if (!shared_.waiters->reserve(connection.next == Next::queue ? Otherwise::asks : Otherwise::waits))
+  if (!shared_.waiters->reserve(connection.next == Next::queue ? Otherwise::asks
+                                                               : Otherwise::waits))
     return false;
   if (!hand_over(connection, Connection::State::lock_wait)) shared_.lock_waits.cancel_reservation();
   return true;

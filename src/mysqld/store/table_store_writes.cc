@@ -28,7 +28,7 @@ constexpr Status lock_wait_ended = Status::server(HA_ERR_LOCK_WAIT_TIMEOUT);
 // An insert has got no number for its AUTO_INCREMENT column.
 constexpr Status no_number = Status::server(ER_AUTOINC_READ_FAILED);
 // A write that may have to wait for a row.
-constexpr Outcome for_streamer = Outcome::by_row(Verdict::oversized, lock_wait_ended);
+constexpr Outcome for_waiter = Outcome::by_row(Verdict::oversized, lock_wait_ended);
 constexpr Status read_only = Status::server(ER_OPTION_PREVENTS_STATEMENT);
 // Never an answer: a modification has spent the steps that a worker may spend. No real error has
 // this number.
@@ -59,8 +59,7 @@ bool is_counter_locked(TABLE& table) {
   if (table.file->info(HA_STATUS_AUTO) != 0) return false;
   const std::uint64_t next = table.file->stats.auto_increment_value;
   constexpr std::uint64_t no_value = std::numeric_limits<std::uint64_t>::max();
-  return next != 0 && next < no_value &&
-         next <= table.found_next_number_field->get_max_int_value();
+  return next != 0 && next < no_value && next <= table.found_next_number_field->get_max_int_value();
 }
 
 // What can be done about a write that has failed, as long as its table is open.
@@ -77,11 +76,11 @@ Outcome put_off(Status status, Retry retry) {
   if (retry.is_answer) return status;
   if (status == took_too_long) return Verdict::oversized;
   if (is_newer_than_snapshot(status)) return Verdict::blocked;
-  if (status == no_number) return for_streamer;
+  if (status == no_number) return for_waiter;
   // MySQL's engine has a number of its own for a row that it has refused at once.
   const bool refused = status == row_is_locked && row_is_locked != lock_wait_ended;
   if (!refused && status != lock_wait_ended) return status;
-  return refused || retry.can_ask ? Outcome::by_row(Verdict::blocked, lock_wait_ended) : for_streamer;
+  return refused || retry.can_ask ? Outcome::by_row(Verdict::blocked, lock_wait_ended) : for_waiter;
 }
 
 // What a question about an account has answered, as the status of a write that has done nothing.
@@ -99,7 +98,7 @@ Status status_of(Outcome asked) {
 // Some writes cannot be undone: the engine of their table, or of a table that a trigger changes,
 // has no transactions. Such a write must not be executed in a pass that may be executed again. So
 // it comes first after a commit, and what it has done is final. If it may meet locked rows, a
-// streamer executes it, because a streamer can wait. A worker would give up at a locked row, half
+// waiter executes it, because a waiter can wait. A worker would give up at a locked row, half
 // way through the write.
 template <class SetUp, class IsOneRow, class Execute>
 Outcome TableStore::run_write(const store::IndexUse& use, Purpose purpose, SetUp set_up,
@@ -182,10 +181,10 @@ Outcome TableStore::begin_write(TableSlot& slot, Purpose purpose) {
                             ? tables_.is_alone() && !can_undo
                             : uncommitted_ && server::is_refused_beside_others(opened.status());
   if (is_alone && !waits_to_the_end_) {
-    const Outcome left = leave_undone(for_streamer);
+    const Outcome left = leave_undone(for_waiter);
     if (mode_ != PassMode::aside) return left;
     // The write must not stop half way because a row stays locked for longer than one wait of a
-    // streamer.
+    // waiter.
     tables_.close_tables();
     host_.wait_for_rows(true);
     waits_to_the_end_ = true;
