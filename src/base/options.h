@@ -190,8 +190,8 @@ inline constexpr std::array option_table{
                         "Wrong secrets and passwords a second from one address; whoever gives more "
                         "has to wait"),
     detail::live_number(Option::log_in_timeout, "log_in_timeout", 10, 0, 86400,
-                        "Seconds after which a connection is closed that has not logged in; 0: "
-                        "never"),
+                        "Seconds after which a connection is closed that has sent nothing, or has "
+                        "to log in and has not; 0: never"),
     detail::live_number(Option::max_open_indexes, "max_open_indexes", 4096, 1, 65536,
                         "Most open indexes of one connection"),
     detail::live_number(Option::max_request_size, "max_request_size", 67108864, 1024, 1073741824,

@@ -124,6 +124,7 @@ class Stream {
 enum class Refusal : std::uint8_t {
   no_room,    // the waiting bytes take too much memory for its request
   needs_tls,  // it has to speak TLS
+  foreign,    // it speaks another protocol
 };
 
 // What an application tells about itself. Whoever asks knows what kind of application it is.
@@ -156,6 +157,11 @@ class Application {
   virtual std::unique_ptr<Report> report() { return nullptr; }
 
   virtual std::unique_ptr<Dialogue> open_dialogue() = 0;
+
+  // The name of the protocol that a client speaks whose first bytes are these, if it is another one
+  // than the application's, and the client would wait for an answer in it. Empty: nothing shows
+  // that. Asked only until the connection's first request has been executed.
+  virtual std::string_view foreign_protocol(std::string_view /*begin*/) const { return {}; }
 
   // How many bytes at the front of a connection's input are whole requests. Any time.
   virtual std::size_t whole_requests(std::string_view input) const = 0;

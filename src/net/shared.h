@@ -88,6 +88,8 @@ struct Shared {
   std::atomic<std::size_t> connections{0};
   std::atomic<std::size_t> workers_left{0};  // those that still serve
   OnceAMinute accept_error_line;
+  OnceAMinute foreign_line;
+  OnceAMinute silent_line;
 };
 
 }  // namespace hs::net

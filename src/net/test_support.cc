@@ -107,7 +107,11 @@ class LineApplication final : public Application {
   bool takes_more() override { return board_.takes_more; }
   void end_pass(std::span<Turn>, Buffer&) override {}
   void refuse(Refusal why, Buffer& out) override {
+    if (why == Refusal::foreign) return out.append("wrong port\n");
     out.append(why == Refusal::no_room ? "no room\n" : "no TLS\n");
+  }
+  std::string_view foreign_protocol(std::string_view begin) const override {
+    return begin.starts_with("foreign\n") ? "something else" : "";
   }
   void release() override {
     eventually([this] { return board_.release_over.load(); });

@@ -91,6 +91,7 @@ extern thread_local bool allocations_may_fail;
 //   ask N        the same, but its worker asks for the lock, too
 //   close        "bye", and the connection is closed
 //   known        the line, and the connection may keep as much as it likes from now on
+//   foreign      only as the first line: "wrong port", and the connection is closed
 //   write LINE   as LINE, but its turn is put off until the pass has done the others
 ApplicationFactory line_application(Board& board);
 

@@ -206,35 +206,6 @@ void Worker::take_returned(Connection& connection) {
   }
 }
 
-// From a handshaker.
-void Worker::take_handshake(Connection& connection) {
-  using Progress = ByteFilter::Progress;
-  const Progress progress = connection.broken ? Progress::failed : connection.progress;
-  const bool is_late = progress != Progress::done && connections_.is_late(connection, now_);
-  if (progress != Progress::failed && progress != Progress::done && !is_late) {
-    connections_.set_state(connection, Connection::State::greeting, now_);
-  } else {
-    connections_.set_state(connection, Connection::State::waiting, now_);
-  }
-  if (progress == Progress::done) connection.protocol = connection.filter->protocol();
-  if (progress == Progress::failed || is_late) {
-    counters_.add(Counter::tls_handshakes_failed);
-    linger(connection);
-  } else if (connection.has_to_end.load(std::memory_order_relaxed)) {
-    end(connection);
-  } else if (!connection.recount()) {
-    shed(connection);
-  } else if (progress == Progress::done) {
-    counters_.add(Counter::tls_handshakes);
-    // The filter may have read what comes behind the handshake.
-    enqueue(connection);
-  } else if (progress == Progress::wants_output) {
-    watch_output(connection, true);
-  } else if (connection.readable) {
-    shake_hands(connection);
-  }
-}
-
 void Worker::answer(Question& question) {
   if (question.kind == Question::Kind::close) {
     Connection* const connection = connections_.find(question.id);
@@ -295,8 +266,8 @@ void Worker::add(Accepted socket) {
     const std::size_t most_queued = 2 * (connections_.size() + 1);
     if (ready_.capacity() < most_queued) ready_.reserve(2 * most_queued);
     connection = &connections_.add(std::move(socket), app_->open_dialogue(), inbox_, now_);
+    connections_.add_newcomer(*connection);
     if (connection->share.is_stranger()) {
-      connections_.add_stranger(*connection);
       connection->place = shared_.strangers.take(connection->peer);
       if (!connection->place) return turn_away(*connection);
     }
@@ -313,13 +284,6 @@ void Worker::add(Accepted socket) {
       connection->dialogue == nullptr) {
     close(*connection);
   }
-}
-
-// Too many clients of its address have not logged in.
-void Worker::turn_away(Connection& connection) {
-  counters_.add(Counter::connections_refused);
-  counters_.add(Counter::connections_refused_address);
-  close(connection);
 }
 
 void Worker::retry_blocked() {
@@ -341,9 +305,8 @@ void Worker::close_expired(bool caught_up) {
     end_work_of(*connection);
     linger(*connection);
   }
-  while (Connection* const connection = connections_.next_late_stranger(now_)) {
-    counters_.add(Counter::log_ins_late);
-    end(*connection);
+  while (Connection* const connection = connections_.next_late_newcomer(now_)) {
+    end_late(*connection);
   }
   while (Connection* const connection = caught_up ? connections_.first_idle(now_) : nullptr) {
     if (is_listed_as_ready(connection->state)) {
@@ -409,12 +372,18 @@ void Worker::shed(Connection& connection) {
   const bool between_replies = !connection.input.empty() && connection.output.empty() &&
                                connection.next != Next::stream && !connection.reply_begun;
   end_work_of(connection);
-  if (between_replies) try {
-      Buffer reply;
-      app_->refuse(Refusal::no_room, reply);
-      counters_.add(Counter::bytes_sent, connection.send(reply.view()).bytes);
-    } catch (const std::bad_alloc&) {  // the connection ends without a reply
-    }
+  if (between_replies) return refuse(connection, Refusal::no_room);
+  linger(connection);
+}
+
+// Ends a connection that is only waiting, and tells its client why.
+void Worker::refuse(Connection& connection, Refusal why) {
+  try {
+    Buffer reply;
+    app_->refuse(why, reply);
+    counters_.add(Counter::bytes_sent, connection.send(reply.view()).bytes);
+  } catch (const std::bad_alloc&) {  // the connection ends without a reply
+  }
   linger(connection);
 }
 

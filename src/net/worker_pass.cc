@@ -214,7 +214,8 @@ bool Worker::receive(Connection& connection) {
   counters_.add(Counter::bytes_received, read.bytes);
   connections_.mark_active(connection, now_);
   connection.eof = connection.peer_done && !connection.readable;
-  if (connection.received == read.bytes && !greet(connection, {begin, read.bytes})) [[unlikely]]
+  const bool is_all = connection.received - connection.hello_size == kept + read.bytes;
+  if (is_all && !greet(connection, {begin, kept + read.bytes})) [[unlikely]]
     return true;
   if (is_free) {
     arena_used_ += kept + read.bytes;
@@ -421,52 +422,6 @@ bool Worker::hand_to_waiter(Connection& connection) {
     return false;
   if (!hand_over(connection, Connection::State::lock_wait)) shared_.lock_waits.cancel_reservation();
   return true;
-}
-
-// The first bytes of a connection have come. False: they are no request.
-bool Worker::greet(Connection& connection, std::string_view begin) {
-  // The first byte of a TLS record that begins a handshake. No request begins with it.
-  constexpr char handshake_record = 0x16;
-  if (begin.front() == handshake_record && shared_.config.filter != nullptr) {
-    begin_handshake(connection, begin);
-    return false;
-  }
-  const auto& is_refused = shared_.config.plain_is_refused;
-  if (is_refused == nullptr || !connection.peer.is_tcp() || !is_refused()) [[likely]]
-    return true;
-  counters_.add(Counter::connections_refused_plain);
-  Buffer reply;
-  app_->refuse(Refusal::needs_tls, reply);
-  counters_.add(Counter::bytes_sent, connection.send(reply.view()).bytes);
-  linger(connection);
-  return false;
-}
-
-void Worker::begin_handshake(Connection& connection, std::string_view begin) {
-  connection.filter = shared_.config.filter(connection.socket.get(), begin);
-  connection.share.introduce(true);
-  if (!connection.share.grow(connection.filter->memory())) {
-    // Nobody could read a reply before the handshake is over.
-    connection.filter.reset();
-    counters_.add(Counter::connections_shed);
-    return linger(connection);
-  }
-  connections_.set_state(connection, Connection::State::greeting, now_);
-  shake_hands(connection);
-}
-
-// Hands a connection in state `greeting` to a handshaker.
-void Worker::shake_hands(Connection& connection) {
-  // The handshaker reads what is there.
-  connection.readable = false;
-  if (!connection.share.lend()) {
-    connections_.set_state(connection, Connection::State::waiting, now_);
-    return shed(connection);
-  }
-  connections_.set_state(connection, Connection::State::shaking, now_);
-  if (shared_.handshakes.push(connection)) return;
-  connections_.set_state(connection, Connection::State::waiting, now_);
-  linger(connection);
 }
 
 // Shuts down the sending side and waits, for a bounded time, until the client does the same. If the
