@@ -128,7 +128,7 @@ inline constexpr std::array counter_table{
     CounterInfo{Counter::lock_wait_ms, "lock_wait_ms",
                 "milliseconds that requests waited for other sessions' locks"},
     CounterInfo{Counter::writes_aside, "writes_aside",
-                "writes that a streamer executed: they took long, or waited for a row"},
+                "writes that another thread executed: they took long, or waited for a row"},
     CounterInfo{Counter::long_finds, "long_finds", "finds handed to a streamer"},
     CounterInfo{Counter::requests_remote, "requests_remote",
                 "finds and writes that a remote thread executed"},

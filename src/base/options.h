@@ -23,6 +23,7 @@ enum class Option : std::uint8_t {
   threads,
   threads_wr,
   threads_remote,
+  threads_waiting,
   timeout,
   stream_patience,
   backlog,
@@ -136,6 +137,9 @@ inline constexpr std::array option_table{
     detail::live_number(Option::threads_remote, "threads_remote", 0, 0, 1000,
                         "Threads of each port for requests to tables on other servers (Spider); 0: "
                         "such tables are refused"),
+    detail::live_number(Option::threads_waiting, "threads_waiting", 128, 1, 1000,
+                        "Most threads that wait for rows which other sessions have locked; each "
+                        "exists only while it is needed"),
     detail::live_number(Option::timeout, "timeout", 300, 0, 86400,
                         "Seconds after which a connection that does nothing is closed; 0: never"),
     detail::live_number(

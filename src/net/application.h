@@ -40,9 +40,10 @@ enum class Next : std::uint8_t {
   wait,   // for more bytes; the rest of the input is an incomplete request
   again,  // the pass was full: complete requests remain, give it a turn in the next pass
   retry,  // its next request is blocked: give it a turn again after a short delay
-  // blocked for some time: as `retry`, but a streamer that has nothing to do waits for the lock
+  // blocked for some time: as `retry`, but a waiter waits for the lock if there is room for one
   queue,
-  // its next request waits for a streamer that has nothing to do; its turns only check the time
+  // its next request needs a waiter, which waits for the lock; until there is room for one, its turns
+  // only check the time
   in_line,
   // its next request takes long, or is the rest of a long find: hand the connection to a streamer
   stream,

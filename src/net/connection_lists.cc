@@ -73,7 +73,8 @@ void ConnectionLists::list_by_state(Connection& connection, std::uint64_t now) {
     }
     case Connection::State::streaming:
     case Connection::State::logging_in:
-    case Connection::State::remote: return move(connection, streaming_, now);
+    case Connection::State::remote:
+    case Connection::State::lock_wait: return move(connection, streaming_, now);
     case Connection::State::greeting:
     case Connection::State::shaking:
       if (connection.list != &greeting_) move(connection, greeting_, now);

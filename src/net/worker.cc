@@ -160,6 +160,7 @@ void Worker::take_event(const epoll_event& event) {
     case Connection::State::streaming:
     case Connection::State::logging_in:
     case Connection::State::remote:
+    case Connection::State::lock_wait:
     case Connection::State::shaking: return;
   }
 }
@@ -185,8 +186,10 @@ void Worker::take_inbox() {
   inbox_filled_ = true;
 }
 
-// From a streamer or a log-in thread.
+// From a streamer or a thread of its kind. A write that still waits after a waiter's time goes behind
+// those for which there was no waiter.
 void Worker::take_returned(Connection& connection) {
+  const bool has_waited = connection.state == Connection::State::lock_wait;
   connections_.set_state(connection, Connection::State::waiting, now_);
   if (connection.has_to_end.load(std::memory_order_relaxed)) {
     end(connection);
@@ -194,6 +197,8 @@ void Worker::take_returned(Connection& connection) {
     close(connection);
   } else if (!connection.recount()) {
     shed(connection);
+  } else if (has_waited && connection.next == Next::in_line) {
+    connections_.set_state(connection, Connection::State::blocked, now_);
   } else if (connection.output.empty()) {
     proceed(connection);
   } else {
@@ -240,6 +245,7 @@ void Worker::end(Connection& connection) {
     case Connection::State::streaming:
     case Connection::State::logging_in:
     case Connection::State::remote:
+    case Connection::State::lock_wait:
     case Connection::State::shaking:
       connection.has_to_end.store(true, std::memory_order_relaxed);
       return shared_.queue_of(connection.state).give_back(connection);
@@ -283,10 +289,7 @@ void Worker::add(Accepted socket) {
 void Worker::retry_blocked() {
   while (Connection* const connection = connections_.first_unblocked(now_)) {
     connections_.set_state(*connection, Connection::State::waiting, now_);
-    if (connection->next == Next::in_line && shared_.streams.has_spare()) {
-      hand_over(*connection, Connection::State::streaming);
-      continue;
-    }
+    if (connection->next == Next::in_line && hand_to_waiter(*connection)) continue;
     // A blocked connection with Next::wait had no room to read more of its request, so it has to
     // read first.
     connection->due = connection->next != Next::wait;
@@ -428,6 +431,7 @@ void Worker::await_carriers() {
   shared_.streams.give_back_all_of(inbox_);
   shared_.log_ins.give_back_all_of(inbox_);
   shared_.remotes.give_back_all_of(inbox_);
+  shared_.lock_waits.give_back_all_of(inbox_);
   std::shared_ptr<Question> question;
   while (true) {
     inbox_.reset();

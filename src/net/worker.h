@@ -82,7 +82,8 @@ class Worker {
   void proceed(Connection& connection);
   void enqueue(Connection& connection);
   void watch_output(Connection& connection, bool on);
-  void hand_over(Connection& connection, Connection::State state);
+  bool hand_over(Connection& connection, Connection::State state);
+  bool hand_to_waiter(Connection& connection);
   void linger(Connection& connection);
   void drain(Connection& connection);
 

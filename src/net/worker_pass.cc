@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "net/waiters.h"
 #include "net/worker.h"
 
 namespace hs::net {
@@ -367,11 +368,11 @@ void Worker::proceed(Connection& connection) {
     case Next::retry: return connections_.set_state(connection, Connection::State::blocked, now_);
     case Next::queue:
     case Next::in_line:
-      if (shared_.streams.has_spare()) return hand_over(connection, Connection::State::streaming);
+      if (hand_to_waiter(connection)) return;
       return connections_.set_state(connection, Connection::State::blocked, now_);
-    case Next::stream: return hand_over(connection, Connection::State::streaming);
-    case Next::log_in: return hand_over(connection, Connection::State::logging_in);
-    case Next::remote: return hand_over(connection, Connection::State::remote);
+    case Next::stream: hand_over(connection, Connection::State::streaming); return;
+    case Next::log_in: hand_over(connection, Connection::State::logging_in); return;
+    case Next::remote: hand_over(connection, Connection::State::remote); return;
     case Next::close: return linger(connection);
   }
 }
@@ -396,14 +397,31 @@ void Worker::watch_output(Connection& connection, bool on) {
   assert(result == 0);
 }
 
-// The connection, which is in state `waiting`, waits for a carrier of `state`. Without one it ends.
-void Worker::hand_over(Connection& connection, Connection::State state) {
-  if (!connection.share.lend()) return shed(connection);
+// The connection, which is in state `waiting`, waits for a carrier of `state`. False: there is none,
+// or no memory that could be lent, and the connection ends.
+bool Worker::hand_over(Connection& connection, Connection::State state) {
+  if (!connection.share.lend()) {
+    shed(connection);
+    return false;
+  }
   connection.user = connection.dialogue->user();
   connections_.set_state(connection, state, now_);
-  if (shared_.queue_of(state).push(connection)) return;
+  if (shared_.queue_of(state).push(connection)) return true;
   connections_.set_state(connection, Connection::State::waiting, now_);
   linger(connection);
+  return false;
+}
+
+// The next request of the connection, which is in state `waiting`, waits for a lock. False: no
+// waiter can be had at the moment.
+bool Worker::hand_to_waiter(Connection& connection) {
+  using Otherwise = Waiters::Otherwise;
+  if (shared_.waiters == nullptr) return false;
+  if (!shared_.waiters->reserve(connection.next == Next::queue ? Otherwise::asks
+                                                               : Otherwise::waits))
+    return false;
+  if (!hand_over(connection, Connection::State::lock_wait)) shared_.lock_waits.cancel_reservation();
+  return true;
 }
 
 // Shuts down the sending side and waits, for a bounded time, until the client does the same. If the

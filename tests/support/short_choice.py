@@ -26,6 +26,8 @@ CHOSEN = (
     "e2e/test_no_memory.py",
     "e2e/test_transaction_names.py",
     "e2e/test_row_locks.py",
+    "e2e/test_blocked_inserts.py",
+    "e2e/test_exhausted_counters.py",
     "e2e/test_stalled_clients.py",
     "e2e/test_giving_way.py",
     "e2e/test_given_back.py",

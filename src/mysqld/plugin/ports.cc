@@ -60,6 +60,7 @@ const char* idle_state(net::Role role, bool writes) {
     case net::Role::streamer: return "handlersocket: streamer, waiting for long requests";
     case net::Role::log_in: return "handlersocket: waiting for log-ins";
     case net::Role::remote: return "handlersocket: waiting for requests to other servers";
+    case net::Role::waiter: return "handlersocket: waiting for writes that meet locked rows";
     case net::Role::worker: break;
   }
   return writes ? "handlersocket: writer, waiting for requests"
@@ -191,6 +192,7 @@ net::ServerConfig network_settings(bool writes) {
   config.streamers = streamers;
   config.log_in_threads = log_in_threads;
   config.remote_threads = remote_threads();
+  if (writes) config.waiters = static_cast<unsigned>(number_option(Option::threads_waiting));
   take_live_settings(config);
   config.waiting = &waiting_bytes();
   if (const std::uint64_t size = number_option(Option::readsize); size != 0)

@@ -47,15 +47,32 @@ bool is_told_by_engine_number(int error) {
   }
 }
 
+// Errors after which the store does not answer, because they say that something is locked.
+bool is_tried_again(std::uint32_t number) {
+  switch (number) {
+    case ER_LOCK_DEADLOCK:
+    case ER_LOCK_WAIT_TIMEOUT:
+    case ER_TABLE_DEF_CHANGED:
+    case ER_AUTOINC_READ_FAILED:
+    case HA_ERR_LOCK_WAIT_TIMEOUT:
+    case HA_ERR_TABLE_DEF_CHANGED: return true;
+    default: return number == static_cast<std::uint32_t>(server::row_locked_error());
+  }
+}
+
 }  // namespace
 
-Status RowWriter::failure(int engine_error) const {
+Status RowWriter::failure(int engine_error) {
   if (engine_error == server::killed_error()) return Status::server(ER_QUERY_INTERRUPTED);
   if (engine_error == server::row_locked_error() || is_told_by_engine_number(engine_error))
     return Status::server(static_cast<std::uint32_t>(engine_error));
   if (thd_->is_error()) {
     const std::uint32_t number = server::raised_error(thd_);
     if (server::is_lack_of_memory(number)) return Status::server(HA_ERR_OUT_OF_MEM);
+    if (is_tried_again(number) && server::is_signalled(thd_)) {
+      was_signalled_ = true;
+      return Status::server(number);
+    }
     // The error was raised in a trigger. The client gets the engine's number, as for the table
     // itself.
     if (number == ER_LOCK_DEADLOCK) return Status::server(HA_ERR_LOCK_DEADLOCK);

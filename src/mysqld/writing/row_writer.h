@@ -40,14 +40,17 @@ class RowWriter {
                 bool& counted);
 
   // Called when a write begins: it has changed nothing yet.
-  void begin() { may_have_changed_ = false; }
+  void begin() { may_have_changed_ = was_signalled_ = false; }
   // After a write that failed: whether the table or the binary log may hold a change of it, because
   // a row was changed before the failure, or because the engine may not have undone the row that
   // failed. Then the whole statement has to be undone.
   bool may_have_changed() const { return may_have_changed_; }
+  // After a write that failed: whether its error has the number of one that is tried again, but was
+  // raised by a trigger's SIGNAL. Nothing is locked, so it is the answer.
+  bool was_signalled() const { return was_signalled_; }
 
   // The number of the error that the server has raised; if it has raised none, `engine_error`.
-  Status failure(int engine_error) const;
+  Status failure(int engine_error);
 
  private:
   Status engine_failure(TABLE& table, int error);
@@ -58,6 +61,7 @@ class RowWriter {
 
   THD* thd_;
   bool may_have_changed_ = false;
+  bool was_signalled_ = false;
 };
 
 }  // namespace hs::mysqld
