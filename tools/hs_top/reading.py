@@ -129,11 +129,9 @@ class Server:
         )
 
     def _tables(self, denied: bool) -> dict[str, Table]:
-        """`denied`: the server has said so for another one. Then MySQL does not list these, either."""
+        """`denied`: as another table was. Then MySQL does not list these, either."""
         there = set(TABLES) if denied and self._on_mysql else self._tables_that_are_there()
-        tables = {
-            name: self._table(name, query) for name, query in TABLES.items() if name in there
-        }
+        tables = {name: self._table(name, query) for name, query in TABLES.items() if name in there}
         # Its rows are there even if no request was, for whom may see them.
         if "latency" in tables and tables["latency"] == Table(rows=[]):
             tables["latency"] = Table(remark=UNSEEN)
