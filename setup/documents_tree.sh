@@ -31,6 +31,7 @@ if [[ ! -e $archive ]]; then
     quietly "$var/log/documents-tree.log" in_tree 900 "$tree" bash -c \
       'apt-get -q update && apt-get -qy --no-install-recommends -o Dpkg::Options::=--force-unsafe-io install "$@" && apt-get clean' \
       bash "${packages[@]}"
+    # shellcheck disable=SC2016  # dpkg-query's own word
     installed=$(chroot "$tree" dpkg-query --show --showformat '${Version}' mariadb-server)
     [[ $installed == "$version" ]] ||
       die "var/servers/$name is $version, and Debian $release has $installed: remove that folder, so that it is made again"
