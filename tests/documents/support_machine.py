@@ -127,7 +127,7 @@ class Machine:
     def make_environment(self) -> None:
         """As README says. Its second line needs the network."""
         (block,) = [one for one in blocks_of("README.md") if "python3 -m venv" in one.text]
-        self.tree.shell(block.text, folder=PROJECT, online=True, timeout=300)
+        self.tree.shell(block.text, folder=PROJECT, online=True)
 
     @property
     def server_version(self) -> int:
