@@ -234,12 +234,13 @@ class TestWhoAsks:
             done = run([*words_, *there, "--password-file", str(alone)])
             assert done.stderr == ""
             assert "requests/s" in done.stdout
-            # It may not see the connections, and the screen says so.
+            # It may not see the connections and the times, and the screen says so.
             with database.wire() as wire:
                 wire.ask(b"nonsense\n")
                 done = run([*words_, *there, "--password-file", str(alone)])
-            remark = r"^busiest connections  .*(denied|the privilege PROCESS)"
-            assert re.search(remark, done.stdout, re.MULTILINE), done.stdout
+            for section in ("LATENCY", "busiest connections"):
+                remark = rf"^{section}  .*(denied|the privilege PROCESS)"
+                assert re.search(remark, done.stdout, re.MULTILINE), (section, done.stdout)
             done = run([*words_, "--defaults-file", str(options)])
             assert (done.returncode, done.stderr) == (0, "")
             done = run([*words_, *there, "--password-file", str(wrong)])
