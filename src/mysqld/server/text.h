@@ -12,6 +12,10 @@ namespace hs::mysqld::server {
 inline bool is_ascii(const CHARSET_INFO* charset);
 // Whether the collation ignores blanks at the end.
 inline bool pads(const CHARSET_INFO* charset);
+// Whether a CHAR of this character set loses blanks that its collation counts.
+inline bool counts_blanks(const CHARSET_INFO* charset) {
+  return charset != &my_charset_bin && !pads(charset);
+}
 // The text's length in bytes, without the blanks at its end.
 inline std::size_t length_without_blanks(const CHARSET_INFO* charset, std::string_view text);
 inline std::size_t count_characters(const CHARSET_INFO* charset, std::string_view text);
