@@ -141,10 +141,23 @@ void store_last_moment(Field& field) {
              TextEncoding::utf8mb4);
 }
 
+// Whether the text is the number 0. SQL takes that for the zero date.
+bool is_number_zero(std::string_view text) {
+  my_decimal number;
+  const server::ParsedDecimal parsed = server::parse_decimal(text, number);
+  return parsed.error == E_DEC_OK && parsed.rest.size() != text.size() && is_blank(parsed.rest) &&
+         my_decimal_is_zero(&number);
+}
+
 Fit store_date(Field& field, std::string_view text) {
-  if (text.empty()) text = "0000-00-00";
-  const server::Moment asked = server::read_date(field.table->in_use, text);
-  if (!asked.known) return Fit::none;
+  constexpr std::string_view zero_date = "0000-00-00";
+  if (text.empty()) text = zero_date;
+  server::Moment asked = server::read_date(field.table->in_use, text);
+  if (!asked.known) {
+    if (!is_number_zero(text)) return Fit::none;
+    text = zero_date;
+    asked = server::read_date(field.table->in_use, text);
+  }
   store_text(field, text, TextEncoding::utf8mb4);
   if (field.real_type() == MYSQL_TYPE_TIMESTAMP2) {
     if (asked.order != 0 && has_no_seconds(field)) return store_outside_timestamp(field, asked);
