@@ -32,9 +32,6 @@ inline std::size_t make_weights(const CHARSET_INFO* charset, std::string_view te
 inline std::size_t room_for_weights(const CHARSET_INFO* charset, std::size_t text_size);
 inline void fill_blanks(const CHARSET_INFO* charset, unsigned char* to, std::size_t size);
 
-// Whether SQL computes with an empty text, or one of blanks only, as with 0.
-constexpr bool blanks_count_as_zero();
-
 // A number at the beginning of the text.
 struct ParsedDecimal {
   int error;  // E_DEC_...

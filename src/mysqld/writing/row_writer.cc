@@ -3,6 +3,7 @@
 #include <cassert>
 
 #include "mysqld/server/api.h"
+#include "mysqld/writing/assign.h"
 #include "mysqld/writing/row_rules.h"
 
 namespace hs::mysqld {
@@ -45,6 +46,18 @@ bool is_told_by_engine_number(int error) {
     case HA_ERR_AUTOINC_ERANGE: return true;
     default: return false;
   }
+}
+
+// If one column would cross zero, the row is left as it is, even if the value for another column
+// would be refused. So this is found out before a value is assigned.
+bool crosses_zero(const TABLE& table, const IndexPlan& plan, const store::Change& change) {
+  if (change.kind != ChangeKind::decrement) return false;
+  for (std::size_t i = 0; i < change.values.size(); ++i) {
+    Field& field = *table.field[plan.columns()[i].number];
+    if (server::is_generated(field) || server::is_version_column(field)) continue;
+    if (subtraction_crosses_zero(field, change.values[i])) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -134,6 +147,10 @@ Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, ChangeKind k
 Status RowWriter::modify(OpenTable& opened, const IndexPlan& plan, const store::Change& change,
                          bool& counted) {
   const server::StrictChecks checks(thd_, server::Strictness::null_is_warning);
+  if (crosses_zero(*opened.table, plan, change)) {
+    counted = false;
+    return {};
+  }
   const Status status =
       change.erases() ? erase(*opened.table, counted) : update(opened, plan, change, counted);
   if (status.ok()) may_have_changed_ = true;
