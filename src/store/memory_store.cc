@@ -353,7 +353,7 @@ Outcome MemoryStore::insert(IndexUse& use, const Insert& row, Changed& changed) 
   std::uint64_t id = 0;
   const Status status = on.table.insert(on.columns, row.values, undo_, id);
   changed = {.rows = 1};
-  if (on.table.has_auto_increment()) changed.id = id;
+  if (on.table.has_auto_increment()) changed.id = InsertId{.bits = id, .is_signed = true};
   return finish_write(status, undo_size);
 }
 

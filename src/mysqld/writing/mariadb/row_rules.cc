@@ -208,9 +208,7 @@ Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
   if (const int error = table.file->ha_write_row(table.record[0]); error != 0)
     return engine_failure(table, error);
   if (!triggers.after()) return failure(0);
-  if (table.found_next_number_field != nullptr) {
-    id = static_cast<std::uint64_t>(table.found_next_number_field->val_int());
-  }
+  id = id_of_row(table);
   return {};
 }
 
