@@ -114,8 +114,9 @@ def _real(kind: Kind, column: str, value: bytes) -> Place:
         return Beyond(number > 0)
     if kind.family == "float":
         with suppress(OverflowError):
-            # A FLOAT holds the nearest value to 0.1, and that is a match.
-            (number,) = struct.unpack("<f", struct.pack("<f", number))
+            # A FLOAT holds the nearest value to 0.1, and that is a match. But 0 matches only 0.
+            (nearest,) = struct.unpack("<f", struct.pack("<f", number))
+            number = nearest or number
     return Operand(column, f"{number!r}e0" if "e" not in repr(number) else repr(number))
 
 
