@@ -66,7 +66,8 @@ Outcome execute_write(store::Store& store, store::IndexUse& use, Request& reques
   if (request.kind == Kind::insert) {
     values_ignored = ignore_surplus(request.insert.values, use.index()) + request.surplus;
     const Outcome outcome = store.insert(use, request.insert, changed);
-    if (outcome.ok()) changed.id ? reply.ok(*changed.id) : reply.ok();
+    if (outcome.ok())
+      changed.id ? reply.inserted(changed.id->magnitude(), changed.id->is_negative()) : reply.ok();
     return outcome;
   }
   values_ignored = ignore_surplus(request.change.values, use.index());

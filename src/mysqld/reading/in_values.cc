@@ -61,6 +61,9 @@ std::string_view InValues::identity(const store::Value& value, const unsigned ch
     const std::size_t whole = weigh(*part.field, {text.ptr(), text.length()}, 0);
     const std::size_t both = weigh(*part.field, indexed, whole);
     const std::string_view all = weighed(both);
+    // An index that fills values up with blanks tells values of different lengths apart.
+    if (plan_->key()[part_].blanks == BlankOrder::filled)
+      return weighed(append_number(server::count_characters(part.field->charset(), indexed), both));
     return all.substr(0, whole) == all.substr(whole) ? all.substr(0, whole) : all;
   }
   if (!server::is_plain_string(*part.field))
@@ -78,15 +81,22 @@ std::size_t InValues::weigh(const Field& field, std::string_view text, std::size
   const std::size_t room =
       is_weighed ? server::room_for_weights(charset, text.size()) : text.size();
   std::uint32_t added = 0;
-  if (identity_.size() < size + room + sizeof(added)) identity_.resize(size + room + sizeof(added));
+  make_room(size + room + sizeof(added));
   const std::span<unsigned char> to = std::span(identity_).subspan(size, room);
   if (is_weighed) {
     added = static_cast<std::uint32_t>(server::make_weights(charset, text, to));
   } else {
     added = static_cast<std::uint32_t>(text.copy(reinterpret_cast<char*>(to.data()), to.size()));
   }
-  std::memcpy(identity_.data() + size + added, &added, sizeof(added));
-  return size + added + sizeof(added);
+  return append_number(added, size + added);
+}
+
+// Appends a number to the first `size` bytes of identity_. Returns how many they are then.
+std::size_t InValues::append_number(std::size_t number, std::size_t size) {
+  const auto bytes = static_cast<std::uint32_t>(number);
+  make_room(size + sizeof(bytes));
+  std::memcpy(identity_.data() + size, &bytes, sizeof(bytes));
+  return size + sizeof(bytes);
 }
 
 std::string_view InValues::weighed(std::size_t size) const {

@@ -267,7 +267,7 @@ Outcome TableStore::insert(store::IndexUse& use, const store::Insert& row,
   auto& plan = static_cast<IndexPlan&>(use.index());
   plan.note_request();
   const auto set_up = [&](OpenTable& opened) {
-    return writer_.set_up_insert(opened, plan, row.values.size());
+    return writer_.set_up_insert(opened, plan, row.values);
   };
   const auto is_one_row = [](const OpenTable& /*opened*/) { return true; };
   const auto execute = [&](OpenTable& opened) -> Status {

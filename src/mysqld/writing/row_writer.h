@@ -24,16 +24,16 @@ class RowWriter {
  public:
   explicit RowWriter(THD* thd) : thd_(thd) {}
 
-  // Set up the table for inserts of `values` columns, or for a modification through the plan's
-  // index. They do nothing if the table is set up so already. set_up_modify() also decides whether
-  // the rows have to be found first.
-  Status set_up_insert(OpenTable& opened, IndexPlan& plan, std::size_t values);
+  // Set up the table for an insert of these values, or for a modification through the plan's index.
+  // They do nothing if the table is set up so already. set_up_modify() also decides whether the rows
+  // have to be found first.
+  Status set_up_insert(OpenTable& opened, IndexPlan& plan, std::span<const store::Value> values);
   Status set_up_modify(OpenTable& opened, IndexPlan& plan, store::ChangeKind kind,
                        std::size_t values);
 
   // Inserts one row. `id` becomes the value of the auto-increment column, if there is one.
   Status insert(OpenTable& opened, const IndexPlan& plan, std::span<const store::Value> values,
-                std::optional<std::uint64_t>& id);
+                std::optional<store::InsertId>& id);
 
   // Changes or deletes the row in record[0]. `counted` says whether the row counts as modified.
   Status modify(OpenTable& opened, const IndexPlan& plan, const store::Change& change,
@@ -54,6 +54,7 @@ class RowWriter {
 
  private:
   Status engine_failure(TABLE& table, int error);
+  static std::optional<store::InsertId> id_of_row(TABLE& table);
   Status begin_set_up(OpenTable& opened, IndexPlan& plan);
   Status update(OpenTable& opened, const IndexPlan& plan, const store::Change& change,
                 bool& counted);
