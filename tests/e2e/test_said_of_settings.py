@@ -1,4 +1,4 @@
-"""What the log and SQL's warnings say of settings that can be meant, but serve nobody as they are."""
+"""What is said of settings that can be meant, but serve nobody as they are."""
 
 from __future__ import annotations
 
