@@ -1,4 +1,4 @@
-"""What the log and SQL's warnings say of settings that can be meant, but serve nobody as they are."""
+"""What is said of settings that can be meant, but serve nobody as they are."""
 
 from __future__ import annotations
 
@@ -62,9 +62,7 @@ class TestAnAccountThatIsNotThere:
             assert logged(own_server, said) == before + 1
             assert told(sql, f"SET GLOBAL handlersocket_{role}_account = 'root@localhost'") == []
 
-    def test_is_named_when_the_ports_are_opened(
-        self, own_server: ServerInstance, sql: Sql
-    ) -> None:
+    def test_is_named_when_the_ports_are_opened(self, own_server: ServerInstance, sql: Sql) -> None:
         sql.run(
             "SET GLOBAL handlersocket_enabled = OFF",
             "SET GLOBAL handlersocket_anonymous_account = 'nobody@localhost'",
@@ -151,8 +149,9 @@ def test_negative_numbers_of_a_file_are_corrected(make_server) -> None:
         assert sql.number("SELECT @@handlersocket_timeout") == 0
         assert sql.number("SELECT @@handlersocket_threads_wr") == 1
     for name in ("timeout", "threads-wr"):
-        assert re.search(rf"\[Warning\].* option 'handlersocket-{name}'.* adjusted to",
-                         server.log_text())
+        assert re.search(
+            rf"\[Warning\].* option 'handlersocket-{name}'.* adjusted to", server.log_text()
+        )
 
 
 class TestAdaptiveHashIndex:
@@ -170,9 +169,7 @@ class TestAdaptiveHashIndex:
     def test_nothing_is_said_if_nothing_is_to_be_said(
         self, hash_index: str, verbose: int, make_server
     ) -> None:
-        server = make_server(
-            innodb_adaptive_hash_index=hash_index, handlersocket_verbose=verbose
-        )
+        server = make_server(innodb_adaptive_hash_index=hash_index, handlersocket_verbose=verbose)
         with Sql(server.socket) as sql:
             sql.run(
                 "SET GLOBAL handlersocket_enabled = OFF", "SET GLOBAL handlersocket_enabled = ON"

@@ -16,7 +16,7 @@ from handlersocket2 import Client
 from server_instance import ServerInstance
 from support.certificates import context_for, make_certificate
 from support.database import Sql
-from support.servers import LOG_WARNING
+from support.servers import LOG_WARNING, ON_MYSQL
 from support.wire import Wire
 from support_servers import running_server, wait_until
 
@@ -67,7 +67,9 @@ def test_another_protocol_is_told_so_at_once(
                 assert time.monotonic() - began < LOG_IN_TIMEOUT
         assert sql.status("handlersocket_connections_foreign") == before + 2
         assert sql.number("SELECT COUNT(*) FROM test.t") == 0
-    named = re.findall(LOG_WARNING + r".* was disconnected from port \d+.*", plain_server.log_text())
+    named = re.findall(
+        LOG_WARNING + r".* was disconnected from port \d+.*", plain_server.log_text()
+    )
     assert 1 <= len(named) <= 4  # of each port one a minute, and the tests take less than two
     assert re.search(r"127\.0\.0\.1:\d+ speaks .* is a port of HandlerSocket", named[0])
 
@@ -82,8 +84,8 @@ def test_real_clients(plain_server: ServerInstance) -> None:
         ssl.create_default_context().wrap_socket(plain, server_hostname="localhost")
 
 
-def test_tls_without_a_certificate(make_server, tmp_path: Any) -> None:
-    server = make_server(ssl=0, tls_version="")
+def test_tls_without_a_certificate(make_server) -> None:
+    server = make_server(**({"tls_version": ""} if ON_MYSQL else {"ssl": 0}))
     plain = socket.create_connection(("127.0.0.1", server.hs_port), 30)
     plain.sendall(b"\x16\x03\x01\x00\x05hello")
     assert plain.makefile("rb").read() == ANSWER

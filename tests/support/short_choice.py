@@ -45,6 +45,8 @@ CHOSEN = (
     "e2e/test_as_the_original.py",
     "e2e/test_descriptors.py",
     "e2e/test_first_start.py",
+    "e2e/test_said_of_settings.py",
+    "e2e/test_wrong_port.py::test_tls_without_a_certificate",
     "e2e/test_live_settings.py",
     "e2e/test_tls.py",
     "e2e/test_privileges.py",
