@@ -402,7 +402,7 @@ def modify_sql(table: TableModel, request: FindRequest, rids: Sequence[bytes]) -
         if request.modification == "U":
             new = literal(table.column(column).kind, value)
             settings.append(b"%s = %s" % (quoted, new))
-        elif value is None:
+        elif value is None or not value.strip():
             settings.append(b"%s = %s" % (quoted, quoted))
         else:
             sign = request.modification.encode()

@@ -127,9 +127,9 @@ _MOMENT = re.compile(
 
 def _moment(kind: Kind, column: str, value: bytes) -> Place:
     # A time of day can meet a TIMESTAMP that was a TIME before ALTER TABLE. SQL reads it as a date.
-    if re.fullmatch(rb"[\d.:+-]+", value) and not _MOMENT.fullmatch(value):
+    if re.fullmatch(rb"[\d.:+-]+", value) and value.strip(b"0") and not _MOMENT.fullmatch(value):
         raise NotJudgedError("a moment in another spelling")
-    text = value or b"0000-00-00"
+    text = value if value.strip(b"0") else b"0000-00-00"
     return Operand(column, f"'{text.decode()}'") if _MOMENT.fullmatch(text) else None
 
 
@@ -226,7 +226,8 @@ _ODD_NUMBERS = _texts(
 _ODD_REALS = _texts("", "-1", "1e39", "-1e39", "1e309", "-1e309", "abc", "1x", "-0", "0.0", "2",
                     "3.5e38")  # fmt: skip
 _ODD_MOMENTS = _texts(
-    "", "0000-00-00", "0000-00-00 00:00:00", "0001-01-01", "1969-12-31 23:59:59.999999",
+    "", "0", "00", "0000",
+    "0000-00-00", "0000-00-00 00:00:00", "0001-01-01", "1969-12-31 23:59:59.999999",
     "1970-01-01 00:00:00", "1970-01-01 00:00:01", "2024-02-29", "2024-02-29 00:00:00.000001",
     "2024-02-29 12:00:00", "2038-01-19 03:14:07.999999", "2038-01-19 03:14:08", "2039-01-01",
     "2106-02-07 06:28:15", "2106-02-07 06:28:16", "9999-12-31", "9999-12-31 23:59:59.999999",

@@ -93,3 +93,17 @@ def test_no_row_below_the_key_is_deleted(
     deleted = before - {row[0] for row in sql.rows("SELECT id FROM t")}
     assert by_index <= deleted <= by_scan
     assert count == len(deleted) > 5
+
+
+def test_values_of_in_that_end_like_blanks(reader: Client, sql: Sql, database: Database) -> None:
+    """Where blanks at the end do not count, neither does a character that equals a blank."""
+    collation = "utf8mb4_unicode_ci"
+    sql.run(
+        "CREATE TABLE t (id INT PRIMARY KEY, c VARCHAR(9) CHARACTER SET utf8mb4 COLLATE"
+        f" {collation}, KEY by_c (c))",
+        "INSERT INTO t VALUES (1, 'a\u00a0'), (2, 'b')",
+    )
+    assert sql.rows("SELECT id FROM t WHERE c IN ('ä ', 'a\u00a0', 'a') ORDER BY id") == [(b"1",)]
+    index = reader.index(database.name, "t", ["id"], index="by_c")
+    values = ["ä ", "a\u00a0", "a", "a \u00a0 ", "\u00a0", " ", "b", "b\u00a0\u00a0", "c"]
+    assert index.find_in(values, limit=99) == [(b"1",), (b"2",)]

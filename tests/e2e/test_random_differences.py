@@ -23,7 +23,7 @@ from support.servers import KIND
 from support_servers import running_server
 
 SECONDS = float(os.environ.get("HS_DIFF_SECONDS") or 0)
-CASES = int(os.environ.get("HS_DIFF_CASES") or 100)
+CASES = int(os.environ.get("HS_DIFF_CASES") or 120)
 SEED = os.environ.get("HS_SEED")
 #: The time to reduce a case that failed.
 SHRINKING = 40.0

@@ -14,6 +14,23 @@ namespace {
 // times the memory of the text.
 constexpr std::size_t max_weighed_bytes = std::size_t{64} << 10;
 
+// The text without an end that equals blanks, for a collation that ignores blanks at the end. Other
+// characters may equal a blank, such as the no-break space, or have no weight.
+std::string_view without_padding(const CHARSET_INFO* charset, std::string_view text) {
+  text = text.substr(0, server::length_without_blanks(charset, text));
+  const bool ends_plainly =
+      charset->mbminlen == 1 && (text.empty() || (text.back() > ' ' && text.back() <= '~'));
+  if (ends_plainly || text.size() > max_weighed_bytes) return text;
+  std::size_t kept = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at);
+    const std::string_view character = rest.substr(0, server::character_size(charset, rest));
+    at += character.size();
+    if (server::compare(charset, character, {}) != 0) kept = at;
+  }
+  return text.substr(0, kept);
+}
+
 }  // namespace
 
 void InValues::begin(const IndexPlan& plan, TABLE& table, std::uint32_t part, std::size_t count) {
@@ -61,9 +78,6 @@ std::string_view InValues::identity(const store::Value& value, const unsigned ch
     const std::size_t whole = weigh(*part.field, {text.ptr(), text.length()}, 0);
     const std::size_t both = weigh(*part.field, indexed, whole);
     const std::string_view all = weighed(both);
-    // An index that fills values up with blanks tells values of different lengths apart.
-    if (plan_->key()[part_].blanks == BlankOrder::filled)
-      return weighed(append_number(server::count_characters(part.field->charset(), indexed), both));
     return all.substr(0, whole) == all.substr(whole) ? all.substr(0, whole) : all;
   }
   if (!server::is_plain_string(*part.field))
@@ -76,27 +90,20 @@ std::string_view InValues::identity(const store::Value& value, const unsigned ch
 // others.
 std::size_t InValues::weigh(const Field& field, std::string_view text, std::size_t size) {
   const CHARSET_INFO* const charset = field.charset();
-  if (server::pads(charset)) text = text.substr(0, server::length_without_blanks(charset, text));
+  if (server::pads(charset)) text = without_padding(charset, text);
   const bool is_weighed = charset != &my_charset_bin && text.size() <= max_weighed_bytes;
   const std::size_t room =
       is_weighed ? server::room_for_weights(charset, text.size()) : text.size();
   std::uint32_t added = 0;
-  make_room(size + room + sizeof(added));
+  if (identity_.size() < size + room + sizeof(added)) identity_.resize(size + room + sizeof(added));
   const std::span<unsigned char> to = std::span(identity_).subspan(size, room);
   if (is_weighed) {
     added = static_cast<std::uint32_t>(server::make_weights(charset, text, to));
   } else {
     added = static_cast<std::uint32_t>(text.copy(reinterpret_cast<char*>(to.data()), to.size()));
   }
-  return append_number(added, size + added);
-}
-
-// Appends a number to the first `size` bytes of identity_. Returns how many they are then.
-std::size_t InValues::append_number(std::size_t number, std::size_t size) {
-  const auto bytes = static_cast<std::uint32_t>(number);
-  make_room(size + sizeof(bytes));
-  std::memcpy(identity_.data() + size, &bytes, sizeof(bytes));
-  return size + sizeof(bytes);
+  std::memcpy(identity_.data() + size + added, &added, sizeof(added));
+  return size + added + sizeof(added);
 }
 
 std::string_view InValues::weighed(std::size_t size) const {

@@ -50,10 +50,6 @@ class InValues {
   bool is_new_slow(const store::Value& value, const KeySearch& search);
   std::string_view identity(const store::Value& value, const unsigned char* image, PartFit fit);
   std::size_t weigh(const Field& field, std::string_view text, std::size_t size);
-  std::size_t append_number(std::size_t number, std::size_t size);
-  void make_room(std::size_t size) {
-    if (identity_.size() < size) identity_.resize(size);
-  }
   std::string_view weighed(std::size_t size) const;
 
   const IndexPlan* plan_ = nullptr;

@@ -19,6 +19,11 @@ inline bool counts_blanks(const CHARSET_INFO* charset) {
 // The text's length in bytes, without the blanks at its end.
 inline std::size_t length_without_blanks(const CHARSET_INFO* charset, std::string_view text);
 inline std::size_t count_characters(const CHARSET_INFO* charset, std::string_view text);
+// The size in bytes of the first character of a text that is not empty.
+inline std::size_t character_size(const CHARSET_INFO* charset, std::string_view text) {
+  const std::size_t size = my_ismbchar(charset, text.data(), text.data() + text.size());
+  return size == 0 ? 1 : size;  // 0: a character of one byte
+}
 // The length in bytes of the beginning that is valid text of this character set.
 inline std::size_t well_formed_length(const CHARSET_INFO* charset, std::string_view text);
 // Less than, equal to or greater than 0, in the order of the collation, which also decides about
