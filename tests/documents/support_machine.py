@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import select
 import shlex
 import shutil
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,7 @@ NAME = SERVER_TREE.name
 PROJECT = "/root/handlersocket2"
 SETTINGS = OwnServer.FOLDER
 PYTHON = "/root/hs-venv/bin/python"
+TERMINAL_TIMEOUT = 60.0
 PLUGIN_FOLDER = "/usr/lib/mysql/plugin"
 BUILT = REPOSITORY / "build" / NAME
 DEMOS_SERVER = f"{PROJECT}/var/servers/{NAME}"
@@ -169,8 +173,26 @@ class Machine:
         assert not answer["error"], answer["error"]
         return answer
 
-    def on_a_terminal(self, command: str, keys: str, folder: str = "/root") -> str:
-        """What a program draws until the keys, which are pressed after two seconds, end it."""
-        terminal = f"script --quiet --return --command {shlex.quote(command)} /dev/null"
-        pressed = f"(sleep 2; printf {shlex.quote(keys)}; sleep 1)"
-        return self.tree.shell(f"{pressed} | {terminal}", folder=folder, timeout=30)
+    def on_a_terminal(self, command: str, until: str, keys: str, folder: str = "/root") -> None:
+        """The program draws this text. Then the keys end it."""
+        terminal = f"script --quiet --return --flush --command {shlex.quote(command)} /dev/null"
+        process = subprocess.Popen(
+            self.tree.command(["bash", "-c", f"cd {folder}; exec {terminal}"]),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        drawn = b""
+        deadline = time.monotonic() + TERMINAL_TIMEOUT
+        assert process.stdin and process.stdout
+        try:
+            while until.encode() not in drawn:
+                left = deadline - time.monotonic()
+                ready, _, _ = select.select([process.stdout], [], [], max(left, 0))
+                piece = os.read(process.stdout.fileno(), 65536) if ready else b""
+                assert piece, f"{command} has drawn only {drawn.decode(errors='replace')}"
+                drawn += piece
+            process.communicate(keys.encode(), timeout=TERMINAL_TIMEOUT)
+        finally:
+            process.kill()
+            process.communicate()
+        assert process.returncode == 0

@@ -66,7 +66,8 @@ class CleanTree:
 
     def _begin(self) -> None:
         # In a chroot, / is no mount point, so nothing can be said about it.
-        propagation = "private" if os.path.ismount("/") else "unchanged"
+        mounts = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
+        propagation = "private" if "/" in mounts else "unchanged"
         rooms = ["--mount", "--pid", "--net", "--fork", "--kill-child"]
         self._init = subprocess.Popen(
             ["unshare", *rooms, "--propagation", propagation]
