@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that a job needs and this machine lacks.
 #
-#   setup/packages.sh build|top|test|clients|bench|lint|deb|draw...
+#   setup/packages.sh build|top|test|go|bench|lint|deb|draw...
 #
 # Checks for the program or library itself, not for its package: a compiler from elsewhere is fine.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -59,7 +59,7 @@ for job in "$@"; do
         need_command maven mvn
       fi
       ;;
-    clients)
+    go)
       # Any Go will do: setup/go.sh has it download one that is new enough.
       need_command golang-go go
       ;;
