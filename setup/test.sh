@@ -1,9 +1,9 @@
 #!/bin/bash
 # make test: runs all tests, from nothing, and prints a summary at the end.
 #
-#   setup/test.sh           unit tests, sanitizers, fuzzers; all end-to-end tests on the first of `servers`
-#                           in common.sh and a short choice of them on each of the others; a soak of each,
-#                           of one with a plugin that the address sanitizer watches
+#   setup/test.sh           unit tests, sanitizers, fuzzers, the clients' own tests; all end-to-end tests
+#                           on the first of `servers` in common.sh and a short choice of them on each of the
+#                           others; a soak of each, of one with a plugin that the address sanitizer watches
 #   setup/test.sh NAME      all end-to-end tests on that server
 #
 # HS_FUZZ_SECONDS is how long each fuzzer runs, HS_SOAK_SECONDS how long the soak on each server,
@@ -145,7 +145,8 @@ server_release "$name" >/dev/null
 # This server's plugin is also built with the address sanitizer.
 sanitized=
 (($# > 0)) || sanitized=$(server_of_this_release)
-setup/packages.sh build test
+setup/packages.sh build test go
+setup/go.sh
 setup/server.sh "$name"
 setup/venv.sh tests/requirements.txt
 
@@ -155,6 +156,7 @@ if (($# == 0)); then
   check "unit tests with the address and undefined-behaviour sanitizers" sanitized_tests "$sanitized"
   check "unit tests of what has threads with the thread sanitizer" thread_tests
   check "fuzzers, $fuzz_seconds s each" fuzzers
+  check "the clients' own tests" setup/test_clients.sh
 fi
 check_more "$name"
 check "end-to-end tests on $name" end_to_end_tests "$name"

@@ -258,6 +258,7 @@ def documents() -> list[Path]:
     return [
         *sorted(REPOSITORY.glob("*.md")),
         *sorted(REPOSITORY.glob("docs/*.md")),
+        REPOSITORY / "clients/README.md",
         *sorted(REPOSITORY.glob("clients/*/*.md")),
         REPOSITORY / "tests/vectors/README.md",
     ]

@@ -1,0 +1,167 @@
+package handlersocket
+
+import (
+	"math"
+	"sync"
+	"time"
+)
+
+// callKind says what a reply has to look like.
+type callKind uint8
+
+const (
+	kindFind callKind = iota
+	kindModify
+	kindModifyRows
+	kindInsert
+)
+
+// A call is a request on its way and its reply. It belongs to the caller, except between the moment
+// at which it gets its slot in a connection's queue and the one at which `done` has a token or the
+// caller has given up. What belongs together stands together: two cores have it in turn.
+type call struct {
+	done chan struct{}
+	// The reply without its header.
+	reply []byte
+	// What happened instead of a reply.
+	err error
+	// The P that the request depends on.
+	opening *opening
+	// What the header says.
+	code      uint32
+	hasValues bool
+	kind      callKind
+	operation operation
+	route     Route
+
+	definition *definition
+	// The request behind the index id, with its LF.
+	request []byte
+	// When the call is over, on the clock of `now`; 0: never. When it began.
+	deadline, began int64
+	// The connection that had it last, and the place in that connection's queue.
+	conn *conn
+	slot uint64
+	// For who observes.
+	bytesOut, bytesIn, rows int32
+	// It is not used for another request.
+	pinned bool
+	// It was sent before, and is sent once more: a find, or what another server refused.
+	seen bool
+	// The address of an iteration, which has no conn.
+	address string
+}
+
+// An operation is what a call does, in the words of OpenTelemetry.
+type operation uint8
+
+const (
+	opFind operation = iota
+	opInsert
+	opUpdate
+	opDelete
+	opIncrement
+	opDecrement
+	opPing
+)
+
+func (o operation) String() string {
+	return [...]string{"find", "insert", "update", "delete", "increment", "decrement", "ping"}[o]
+}
+
+// An opening is one P that was sent. err is written before the replies behind it are given out.
+type opening struct {
+	definition *definition
+	err        *Error
+}
+
+// refusal is the error of a P, for a call behind it.
+func (o *opening) refusal() *Error {
+	e := *o.err
+	return &e
+}
+
+// Replies and requests larger than this are not kept for the next call.
+const keptBuffer = 64 << 10
+
+var calls = sync.Pool{New: func() any { return &call{done: make(chan struct{}, 1)} }}
+
+func newCall(d *definition, kind callKind, operation operation) *call {
+	k := calls.Get().(*call)
+	k.definition, k.kind, k.operation = d, kind, operation
+	return k
+}
+
+// free gives the call back. Nothing of its buffers is used any more.
+func (k *call) free() {
+	if k.pinned || cap(k.request) > keptBuffer || cap(k.reply) > keptBuffer {
+		return
+	}
+	*k = call{request: k.request[:0], reply: k.reply[:0], done: k.done}
+	calls.Put(k)
+}
+
+func (k *call) modifies() bool { return k.kind != kindFind }
+
+// again makes it ready to be sent once more. seen: the server can have seen it this time.
+func (k *call) again(seen bool) {
+	k.seen = k.seen || seen
+	k.err, k.opening, k.code, k.hasValues = nil, nil, 0, false
+	k.reply = k.reply[:0]
+}
+
+// answer takes a line, without its LF. It is false if the line is no reply to this request.
+func (k *call) answer(line []byte) bool {
+	h, ok := parseHeader(line)
+	if !ok {
+		return false
+	}
+	k.code, k.hasValues = uint32(min(h.code, math.MaxUint32)), h.body > 0
+	k.reply = append(k.reply[:0], line[h.body:]...)
+	if h.body == 0 {
+		k.reply = k.reply[:0]
+	}
+	k.bytesIn = int32(min(len(line)+1, math.MaxInt32))
+	if h.code != 0 {
+		return true
+	}
+	switch k.kind {
+	case kindFind, kindModifyRows:
+		return h.columns == uint64(len(k.definition.columns))
+	case kindModify:
+		return h.columns == 1 && k.hasValues
+	default:
+		return h.columns == 1
+	}
+}
+
+// values are those of the reply, once.
+func (k *call) values() tokens { return valuesOf(k.reply, k.hasValues) }
+
+// refusal is the error that the server answered.
+func (k *call) refusal() *Error {
+	text := ""
+	if k.hasValues {
+		values := k.values()
+		if value, err := unescape(values.next()); err == nil {
+			text = string(value)
+		}
+	}
+	// Behind a P that failed the index is not open: why is what counts.
+	if k.code == 2 && text == TextStmtnum && k.opening != nil && k.opening.err != nil {
+		return k.opening.refusal()
+	}
+	return replyError(uint64(k.code), text, k.modifies())
+}
+
+// fail makes the error of a call that has no reply.
+func (k *call) fail(kind Kind, sent bool, cause error) *Error {
+	return &Error{Kind: kind, Sent: sent || k.seen, MaybeExecuted: sent && k.modifies(), Err: cause}
+}
+
+var epoch = time.Now()
+
+// now is a clock that never goes back, in nanoseconds.
+func now() int64 { return int64(time.Since(epoch)) }
+
+const never = 1<<63 - 1

@@ -1,0 +1,74 @@
+package handlersocket
+
+import (
+	"strings"
+	"time"
+)
+
+// An IndexSpec names an index of a table, and what is wanted of its rows.
+type IndexSpec struct {
+	// Database is Config.Database if it is empty.
+	Database string
+	Table    string
+	// Index is PRIMARY if it is empty.
+	Index string
+	// Columns are those that rows have. IndexOf takes those of the struct if there are none.
+	Columns []string
+	// Filters are the columns that Query.Where and Query.While may name.
+	Filters []string
+}
+
+// A definition is an index as connections open it. A client has one for all uses of the same names.
+type definition struct {
+	database, table, index string
+	columns, filters       []string
+	location               *time.Location
+	// Its place among the definitions of the client.
+	number int
+	// What a P has behind the index id.
+	open []byte
+}
+
+// key tells it from all others.
+func (s *IndexSpec) key() string {
+	return strings.Join([]string{
+		s.Database, s.Table, s.Index, strings.Join(s.Columns, ","), strings.Join(s.Filters, ","),
+	}, "\t")
+}
+
+// check refuses names that would break the line of a P.
+func (s *IndexSpec) check() error {
+	for _, name := range []struct{ what, text string }{
+		{"database", s.Database}, {"table", s.Table}, {"index", s.Index},
+	} {
+		if strings.ContainsAny(name.text, "\t\n\r\x00") {
+			return usage("the name of a %s cannot contain TAB, LF, CR or NUL: %q", name.what, name.text)
+		}
+	}
+	if s.Table == "" {
+		return usage("the table has no name")
+	}
+	for _, columns := range [][]string{s.Columns, s.Filters} {
+		for _, column := range columns {
+			if column == "" || strings.ContainsAny(column, "\t\n\r\x00,") {
+				return usage("the name of a column cannot be empty, or contain TAB, LF, CR, NUL or a comma: %q", column)
+			}
+		}
+	}
+	return nil
+}
+
+func newDefinition(s *IndexSpec, location *time.Location) *definition {
+	d := &definition{
+		database: s.Database, table: s.Table, index: s.Index,
+		columns: s.Columns, filters: s.Filters, location: location,
+	}
+	for _, name := range []string{s.Database, s.Table, s.Index, strings.Join(s.Columns, ",")} {
+		d.open = append(append(d.open, tab), name...)
+	}
+	if len(s.Filters) > 0 {
+		d.open = append(append(d.open, tab), strings.Join(s.Filters, ",")...)
+	}
+	d.open = append(d.open, lf)
+	return d
+}

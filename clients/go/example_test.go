@@ -1,0 +1,193 @@
+package handlersocket_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"handlersocket2.example/handlersocket"
+)
+
+// url is where the examples' server is: one that knows just their requests, or the real server of
+// tests/clients/test_go_client.py.
+var url string
+
+func TestMain(m *testing.M) {
+	if url = os.Getenv("HS_E2E_URL"); url == "" {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			log.Fatal(err)
+		}
+		port := listener.Addr().(*net.TCPAddr).Port
+		url = fmt.Sprintf("handlersocket://127.0.0.1:%d,%d/test", port, port)
+		go serveExamples(listener)
+	}
+	os.Exit(m.Run())
+}
+
+// What the requests of the examples are answered, without the number of the index.
+var exampleReplies = map[string]string{
+	"=\t1\t42":                                 "0\t3\t42\tuser_0000042\tuser_0000042@example.com",
+	"=\t1\t1000000":                            "0\t3",
+	"=\t1\t\t3\t0\t@\t0\t3\t41\t42\t1000000":   "0\t3\t41\tuser_0000041\tuser_0000041@example.com\t42\tuser_0000042\tuser_0000042@example.com",
+	">=\t1\t7\t2":                              "0\t3\t7\tuser_0000007\tuser_0000007@example.com\t8\tuser_0000008\tuser_0000008@example.com",
+	">=\t1\t1\t1000000":                        "0\t3\t1\tuser_0000001\tx\t2\tuser_0000002\tx\t3\tuser_0000003\tx\t4\t\x00\tx",
+	"=\t1\t43\t1\t0\tU\tbob@example.com":       "0\t1\t1",
+	"=\t1\t43\t1\t0\t+\t1":                     "0\t1\t1",
+	"+\t3\t42\tsomebody\tsomebody@example.com": "1\t1\t121",
+}
+
+func serveExamples(listener net.Listener) {
+	for {
+		socket, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer socket.Close()
+			for lines := bufio.NewScanner(socket); lines.Scan(); {
+				number, rest, _ := strings.Cut(lines.Text(), "\t")
+				reply, known := exampleReplies[rest]
+				switch {
+				case number == "P":
+					reply = "0\t1"
+				case !known:
+					reply = "2\t1\tcmd"
+				}
+				fmt.Fprint(socket, reply, "\n")
+			}
+		}()
+	}
+}
+
+// User is a row of the table user.
+type User struct {
+	ID    uint64 `hs:"user_id"`
+	Name  string `hs:"user_name"`
+	Email string `hs:"user_email"`
+}
+
+func Example() {
+	client, err := handlersocket.Open(url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	users := handlersocket.IndexOf[User](client, handlersocket.IndexSpec{Table: "user"})
+
+	ctx := context.Background()
+	user, err := users.Get(ctx, 42)
+	fmt.Println(user.Name, user.Email, err)
+	_, err = users.Get(ctx, 1000000)
+	fmt.Println(errors.Is(err, handlersocket.ErrNoRows))
+	// Output:
+	// user_0000042 user_0000042@example.com <nil>
+	// true
+}
+
+func ExampleIndex_Find() {
+	client, err := handlersocket.Open(url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	users := handlersocket.IndexOf[User](client, handlersocket.IndexSpec{Table: "user"})
+
+	ctx := context.Background()
+	up, err := users.Find(ctx, handlersocket.Ge(7).Limit(2))
+	fmt.Println(len(up), up[0].Name, up[1].Name, err)
+	some, err := users.Find(ctx, handlersocket.In(41, 42, 1000000))
+	fmt.Println(len(some), some[0].ID, some[1].ID, err)
+	// Output:
+	// 2 user_0000007 user_0000008 <nil>
+	// 2 41 42 <nil>
+}
+
+func ExampleIndex_Rows() {
+	client, err := handlersocket.Open(url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	users := handlersocket.IndexOf[User](client, handlersocket.IndexSpec{Table: "user"})
+
+	for user, err := range users.Rows(context.Background(), handlersocket.Ge(1).Limit(1000000)) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(user.Name)
+		if user.ID == 3 {
+			break
+		}
+	}
+	// Output:
+	// user_0000001
+	// user_0000002
+	// user_0000003
+}
+
+func ExampleIndex_Update() {
+	client, err := handlersocket.Open(url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	users := handlersocket.IndexOf[User](client, handlersocket.IndexSpec{Table: "user"})
+
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	n, err := users.Update(ctx, handlersocket.Eq(43), handlersocket.Set{"user_email": "bob@example.com"})
+	fmt.Println(n, err)
+	n, err = users.Increment(ctx, handlersocket.Eq(43), handlersocket.Set{"visits": 1})
+	fmt.Println(n, err)
+	// Output:
+	// 1 <nil>
+	// 1 <nil>
+}
+
+func ExampleClient_Pipeline() {
+	client, err := handlersocket.Open(url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	users := handlersocket.IndexOf[User](client, handlersocket.IndexSpec{Table: "user"})
+
+	p := client.Pipeline()
+	one := users.In(p).Get(42)
+	two := users.In(p).Find(handlersocket.Ge(7).Limit(2))
+	if err := p.Run(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+	user, _ := one.Result()
+	list, _ := two.Result()
+	fmt.Println(user.Name, len(list))
+	// Output: user_0000042 2
+}
+
+func ExampleSafeToRetry() {
+	client, err := handlersocket.Open(url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	users := handlersocket.IndexOf[User](client, handlersocket.IndexSpec{Table: "user"})
+
+	_, err = users.Insert(context.Background(), User{ID: 42, Name: "somebody", Email: "somebody@example.com"})
+	switch {
+	case errors.Is(err, handlersocket.ErrDuplicate):
+		fmt.Println("there is one:", err)
+	case handlersocket.MaybeExecuted(err):
+		fmt.Println("nobody knows: ask before it is sent again")
+	case handlersocket.SafeToRetry(err):
+		fmt.Println("nothing was done")
+	}
+	// Output: there is one: handlersocket: the server answered 1 121: a row with the same unique key exists
+}

@@ -1,0 +1,3 @@
+module handlersocket2.example/handlersocket
+
+go 1.26

@@ -1,0 +1,215 @@
+package handlersocket
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A lane is the place of one connection of a route. When the connection has ended, the next call
+// that needs it has it made again.
+type lane struct {
+	client *Client
+	route  Route
+	now    atomic.Pointer[conn]
+
+	mu      sync.Mutex
+	attempt *attempt
+	// Failures in succession, and when the next attempt may begin.
+	failures int
+	// Connections that still answer what was sent before another address became the current one.
+	former map[*conn]bool
+}
+
+// An attempt is an attempt to connect, for which any number of calls wait.
+type attempt struct {
+	done chan struct{}
+	conn *conn
+	err  error
+}
+
+// tries is what a call has left of its attempts to get a connection.
+type tries struct {
+	attempts int
+	last     error
+}
+
+// get gives a connection that can be used now. It waits for one if need be.
+func (l *lane) get(ctx context.Context, k *call, t *tries) (*conn, error) {
+	for {
+		if one := l.now.Load(); one != nil && one.usable() && one.address == l.client.wanted(l.route) {
+			return one, nil
+		}
+		if t.attempts >= l.client.config.ConnectAttempts {
+			e := k.fail(ErrConnect, false, t.last)
+			e.words = "no connection"
+			return nil, e
+		}
+		a, err := l.connect()
+		if err != nil {
+			return nil, k.fail(ErrClosed, false, nil)
+		}
+		if err := waitFor(ctx, k, a.done); err != nil {
+			return nil, err
+		}
+		if a.err == nil {
+			return a.conn, nil
+		}
+		var permanent permanentError
+		if errors.As(a.err, &permanent) {
+			e := *permanent.cause
+			return nil, &e
+		}
+		if errors.Is(a.err, errClientClosed) {
+			return nil, k.fail(ErrClosed, false, nil)
+		}
+		t.attempts++
+		t.last = a.err
+	}
+}
+
+// waitFor waits until something is done, at most until the call's time is over.
+func waitFor(ctx context.Context, k *call, done <-chan struct{}) error {
+	var over <-chan time.Time
+	if k.deadline != 0 {
+		timer := time.NewTimer(time.Duration(k.deadline - now()))
+		defer timer.Stop()
+		over = timer.C
+	}
+	select {
+	case <-done:
+		return nil
+	case <-over:
+		return k.fail(ErrTimeout, false, nil)
+	case <-ctx.Done():
+		return k.fail(kindOf(ctx), false, ctx.Err())
+	}
+}
+
+// connect begins an attempt, or joins the one that is under way.
+func (l *lane) connect() (*attempt, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.attempt != nil {
+		return l.attempt, nil
+	}
+	if l.client.ctx.Err() != nil {
+		return nil, errClientClosed
+	}
+	if one := l.now.Load(); one != nil && one.usable() {
+		if one.address == l.client.wanted(l.route) {
+			return &attempt{done: closedChannel, conn: one}, nil
+		}
+		l.former[one] = true
+		l.now.Store(nil)
+		defer one.retire()
+	}
+	l.attempt = &attempt{done: make(chan struct{})}
+	go l.try(l.attempt, l.client.backoff(l.failures))
+	return l.attempt, nil
+}
+
+// try makes one attempt: each address once.
+func (l *lane) try(a *attempt, wait time.Duration) {
+	defer close(a.done)
+	client := l.client
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-client.ctx.Done():
+	}
+	a.conn, a.err = client.connectAny(l.route)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.attempt = nil
+	if a.err == nil && client.ctx.Err() != nil {
+		a.conn.close(errClientClosed)
+		a.conn, a.err = nil, errClientClosed
+	}
+	if a.err != nil {
+		l.failures++
+		return
+	}
+	a.conn.onEnd = l.ended
+	a.conn.start()
+	l.now.Store(a.conn)
+}
+
+// ended notes that a connection of this lane has ended.
+func (l *lane) ended(one *conn, cause error) {
+	l.now.CompareAndSwap(one, nil)
+	l.mu.Lock()
+	delete(l.former, one)
+	if one.answered.Load() {
+		l.failures = 0
+	} else if !errors.Is(cause, errRetired) {
+		l.failures++
+	}
+	l.mu.Unlock()
+	l.client.tell(ConnectionInfo{Event: Disconnected, Address: one.name, Route: l.route, Err: cause})
+}
+
+// all gives the connections of the lane.
+func (l *lane) all() []*conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all []*conn
+	if one := l.now.Load(); one != nil {
+		all = append(all, one)
+	}
+	for one := range l.former {
+		all = append(all, one)
+	}
+	return all
+}
+
+// connectAny connects to one of the addresses, beginning with the wanted one.
+func (c *Client) connectAny(route Route) (*conn, error) {
+	var err error
+	for _, address := range c.order(route) {
+		if c.ctx.Err() != nil {
+			return nil, errClientClosed
+		}
+		name := c.config.Addresses[address].String()
+		socket, failure := c.dial(c.ctx, c.config.Addresses[address], route == RouteWrite)
+		if failure == nil {
+			c.want(route, address)
+			c.tell(ConnectionInfo{Event: Connected, Address: name, Route: route})
+			one := newConn(socket, &c.config, address, name)
+			one.events = &c.events
+			return one, nil
+		}
+		c.tell(ConnectionInfo{Event: ConnectFailed, Address: name, Route: route, Err: failure, Wait: c.config.BackoffMax})
+		// Of several reasons the one that says most is told: not that nobody listens elsewhere.
+		var permanent permanentError
+		if err == nil || errors.As(failure, &permanent) {
+			err = failure
+		}
+	}
+	return nil, err
+}
+
+// backoff is a random time before the next attempt.
+func (c *Client) backoff(failures int) time.Duration {
+	if failures == 0 {
+		return 0
+	}
+	most := c.config.BackoffMax
+	if shift := failures - 1; shift < 30 {
+		most = min(most, c.config.BackoffMin<<shift)
+	}
+	return rand.N(most + 1)
+}
+
+var (
+	errClientClosed = errors.New("the client is closed")
+	closedChannel   = func() chan struct{} {
+		done := make(chan struct{})
+		close(done)
+		return done
+	}()
+)

@@ -1,0 +1,170 @@
+package handlersocket
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+)
+
+// A Route is what a connection is for.
+type Route uint8
+
+// The routes.
+const (
+	RouteRead Route = iota
+	RouteWrite
+	RouteLong
+	RouteStream
+)
+
+// String gives the name of the route.
+func (r Route) String() string { return [...]string{"read", "write", "long", "stream"}[r] }
+
+// A RequestInfo tells of a request that has ended. The names in README.md say which attribute of
+// OpenTelemetry each belongs to. It never has values of keys or rows.
+type RequestInfo struct {
+	// Operation is find, insert, update, delete, increment or decrement.
+	Operation              string
+	Database, Table, Index string
+	// Address is the server's, empty if there was no connection.
+	Address           string
+	Route             Route
+	Duration          time.Duration
+	BytesOut, BytesIn int
+	Rows              int
+	Err               error
+}
+
+// ErrorType is what OpenTelemetry calls error.type: the text of the server's answer, or the kind of
+// the error; empty if there is none.
+func (r RequestInfo) ErrorType() string {
+	var e *Error
+	switch {
+	case r.Err == nil || errors.Is(r.Err, ErrNoRows):
+		return ""
+	case !errors.As(r.Err, &e):
+		return "_OTHER"
+	case e.Text != "":
+		return e.Text
+	}
+	return string(e.Kind)
+}
+
+// A ConnectionEvent is what can happen to a connection.
+type ConnectionEvent string
+
+// The events.
+const (
+	Connected     ConnectionEvent = "connected"
+	ConnectFailed ConnectionEvent = "connect failed"
+	Disconnected  ConnectionEvent = "disconnected"
+	FailedOver    ConnectionEvent = "failed over"
+)
+
+// A ConnectionInfo tells what has happened to a connection.
+type ConnectionInfo struct {
+	Event   ConnectionEvent
+	Address string
+	Route   Route
+	Err     error
+	// Wait is how long the next attempt to connect waits at most.
+	Wait time.Duration
+}
+
+// Stats are counts since the client was made.
+type Stats struct {
+	Requests, Replies uint64
+	// Errors are calls that failed, GivenUp those whose caller did not wait for the reply, and
+	// RepliesDropped the replies that came for them.
+	Errors, GivenUp, RepliesDropped uint64
+	BytesOut, BytesIn               uint64
+	// Writes and Reads are of sockets: Requests/Writes says how well callers share them.
+	Writes, Reads                    uint64
+	ConnectionsMade, ConnectionsLost uint64
+	InFlight                         int
+}
+
+type counters struct {
+	// Requests that have begun; `requests` are those that have ended.
+	begun atomic.Uint64
+
+	requests, replies, errors, givenUp, dropped atomic.Uint64
+	bytesOut, bytesIn, writes, reads            atomic.Uint64
+	made, lost                                  atomic.Uint64
+}
+
+func (s *counters) wrote(n int) {
+	s.writes.Add(1)
+	s.bytesOut.Add(uint64(n))
+}
+
+func (s *counters) read(n int) {
+	s.reads.Add(1)
+	s.bytesIn.Add(uint64(n))
+}
+
+// Stats gives the counts.
+func (c *Client) Stats() Stats {
+	s := Stats{
+		Requests: c.events.requests.Load(), Replies: c.events.replies.Load(),
+		Errors: c.events.errors.Load(), GivenUp: c.events.givenUp.Load(),
+		RepliesDropped: c.events.dropped.Load(),
+		BytesOut:       c.events.bytesOut.Load(), BytesIn: c.events.bytesIn.Load(),
+		Writes: c.events.writes.Load(), Reads: c.events.reads.Load(),
+		ConnectionsMade: c.events.made.Load(), ConnectionsLost: c.events.lost.Load(),
+	}
+	for _, one := range c.connections() {
+		s.InFlight += one.inFlight()
+	}
+	return s
+}
+
+// tell calls the hook for connections, and the logger.
+func (c *Client) tell(info ConnectionInfo) {
+	switch info.Event {
+	case Connected:
+		c.events.made.Add(1)
+	case Disconnected:
+		c.events.lost.Add(1)
+	}
+	if c.config.OnConnection != nil {
+		c.config.OnConnection(info)
+	}
+	if c.config.Logger == nil {
+		return
+	}
+	level := slog.LevelInfo
+	attributes := []slog.Attr{
+		slog.String("server.address", info.Address), slog.String("route", info.Route.String()),
+	}
+	if info.Err != nil {
+		attributes = append(attributes, slog.String("error", info.Err.Error()))
+	}
+	if info.Event == ConnectFailed {
+		level = slog.LevelWarn
+		attributes = append(attributes, slog.Duration("wait", info.Wait))
+	}
+	c.config.Logger.LogAttrs(context.Background(), level, "handlersocket: "+string(info.Event), attributes...)
+}
+
+// ended counts a call, and tells of it if somebody listens.
+func (c *Client) ended(k *call, err error) {
+	c.events.requests.Add(1)
+	if err != nil && !errors.Is(err, ErrNoRows) {
+		c.events.errors.Add(1)
+	}
+	if c.config.OnRequest == nil {
+		return
+	}
+	d, address := k.definition, k.address
+	if k.conn != nil {
+		address = k.conn.name
+	}
+	c.config.OnRequest(RequestInfo{
+		Operation: k.operation.String(), Database: d.database, Table: d.table, Index: d.index,
+		Address: address, Route: k.route, Duration: time.Duration(now() - k.began),
+		BytesOut: int(k.bytesOut), BytesIn: int(k.bytesIn), Rows: int(k.rows), Err: err,
+	})
+}

@@ -1,0 +1,212 @@
+package handlersocket
+
+import (
+	"slices"
+	"time"
+)
+
+// A Query says which rows are meant: a key, and how it is compared. It is a value: each method
+// gives a changed copy.
+//
+//	handlersocket.Eq(42)
+//	handlersocket.Ge("A").Limit(100).While("board", "=", 7)
+//	handlersocket.In(1, 5, 9)
+type Query struct {
+	op       string
+	key      []any
+	limit    uint64
+	offset   uint64
+	in       []any
+	isIn     bool
+	inPart   int
+	filters  []filter
+	long     bool
+	negative bool
+}
+
+type filter struct {
+	kind   byte
+	op     string
+	column string
+	value  any
+}
+
+// Eq means the rows with these values of the index's first parts.
+func Eq(key ...any) Query { return Query{op: "=", key: key, limit: 1} }
+
+// Gt means the rows behind these values, going up the index.
+func Gt(key ...any) Query { return Query{op: ">", key: key, limit: 1} }
+
+// Ge means the rows from these values on, going up the index.
+func Ge(key ...any) Query { return Query{op: ">=", key: key, limit: 1} }
+
+// Lt means the rows before these values, going down the index.
+func Lt(key ...any) Query { return Query{op: "<", key: key, limit: 1} }
+
+// Le means the rows from these values on, going down the index.
+func Le(key ...any) Query { return Query{op: "<=", key: key, limit: 1} }
+
+// In means the rows whose first part of the index is one of the values. Its limit is their number,
+// which is enough for a unique index. In without values means no rows, and asks nobody.
+func In(values ...any) Query { return Eq("").In(0, values...) }
+
+// In lets one part of the key (counted from 0) take each of the values in turn. What stands in its
+// place in the key does not matter. The limit becomes the number of values.
+func (q Query) In(part int, values ...any) Query {
+	q.isIn, q.inPart, q.in = true, part, values
+	q.limit = uint64(len(values))
+	return q
+}
+
+// Limit is the maximum number of rows; 1 unless it is called.
+func (q Query) Limit(n int) Query {
+	q.negative = q.negative || n < 0
+	q.limit = uint64(n)
+	return q
+}
+
+// Offset is the number of rows that are skipped first.
+func (q Query) Offset(n int) Query {
+	q.negative = q.negative || n < 0
+	q.offset = uint64(n)
+	return q
+}
+
+// Where skips rows for which the condition does not hold. The column is one of the filter columns,
+// op is one of = != > >= < <=.
+func (q Query) Where(column, op string, value any) Query { return q.filter('F', column, op, value) }
+
+// While ends the find at the first row for which the condition does not hold.
+func (q Query) While(column, op string, value any) Query { return q.filter('W', column, op, value) }
+
+func (q Query) filter(kind byte, column, op string, value any) Query {
+	q.filters = append(slices.Clip(q.filters), filter{kind, op, column, value})
+	return q
+}
+
+// Long sends the find over the connection for long finds, so that others do not stand behind it. A
+// find with a limit of Config.LongLimit or more goes there by itself.
+func (q Query) Long() Query {
+	q.long = true
+	return q
+}
+
+// isEmpty: nothing is IN an empty list.
+func (q *Query) isEmpty() bool { return q.isIn && len(q.in) == 0 }
+
+// appendFind appends a find, from the TAB behind the index id on. before is true if a modification
+// follows.
+func (q *Query) appendFind(to []byte, d *definition, before bool) ([]byte, error) {
+	switch q.op {
+	case "=", ">", ">=", "<", "<=":
+	case "":
+		return nil, usage("a Query begins with Eq, Gt, Ge, Lt, Le or In")
+	}
+	if len(q.key) == 0 {
+		return nil, usage("a key has one value at least")
+	}
+	if q.negative {
+		return nil, usage("a limit and an offset are not negative")
+	}
+	to = append(append(to, tab), q.op...)
+	to = appendNumber(to, uint64(len(q.key)))
+	to, err := appendValues(to, q.key, d.location)
+	if err != nil {
+		return nil, err
+	}
+	clause := before || q.isIn || len(q.filters) > 0
+	if clause || q.limit != 1 || q.offset != 0 {
+		to = appendNumber(to, q.limit)
+	}
+	if clause || q.offset != 0 {
+		to = appendNumber(to, q.offset)
+	}
+	if q.isIn {
+		if q.inPart < 0 || q.inPart >= len(q.key) {
+			return nil, usage("In is for part %d of a key that has %d", q.inPart, len(q.key))
+		}
+		to = append(to, tab, '@')
+		to = appendNumber(to, uint64(q.inPart))
+		to = appendNumber(to, uint64(len(q.in)))
+		if to, err = appendValues(to, q.in, d.location); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range q.filters {
+		switch f.op {
+		case "=", "!=", ">", ">=", "<", "<=":
+		default:
+			return nil, usage("%q is no operator of a filter", f.op)
+		}
+		column := slices.Index(d.filters, f.column)
+		if column < 0 {
+			return nil, usage("%s is none of the filter columns of this index", f.column)
+		}
+		to = append(to, tab, f.kind, tab)
+		to = append(to, f.op...)
+		to = appendNumber(to, uint64(column))
+		if to, err = appendValue(to, f.value, d.location); err != nil {
+			return nil, err
+		}
+	}
+	return to, nil
+}
+
+func appendValues(to []byte, values []any, place *time.Location) ([]byte, error) {
+	var err error
+	for _, value := range values {
+		if to, err = appendValue(to, value, place); err != nil {
+			return nil, err
+		}
+	}
+	return to, nil
+}
+
+// An Op is a modification of the rows that a Query means.
+type Op string
+
+// The modifications of Index.Modify.
+const (
+	OpUpdate    Op = "U"
+	OpDelete    Op = "D"
+	OpIncrement Op = "+"
+	OpDecrement Op = "-"
+)
+
+// appendModify appends a find and what is done with its rows.
+func (q *Query) appendModify(to []byte, d *definition, op Op, rowsBefore bool, values []any) ([]byte, error) {
+	switch op {
+	case OpUpdate, OpIncrement, OpDecrement:
+	case OpDelete:
+		if len(values) > 0 {
+			return nil, usage("a deletion takes no values")
+		}
+	default:
+		return nil, usage("%q is no modification", op)
+	}
+	if len(values) > len(d.columns) {
+		return nil, usage("%d values for an index that was opened with %d columns", len(values), len(d.columns))
+	}
+	to, err := q.appendFind(to, d, true)
+	if err != nil {
+		return nil, err
+	}
+	to = append(append(to, tab), op...)
+	if rowsBefore {
+		to = append(to, '?')
+	}
+	return appendValues(to, values, d.location)
+}
+
+// appendInsert appends an insert.
+func appendInsert(to []byte, d *definition, values []any) ([]byte, error) {
+	if len(values) == 0 {
+		return nil, usage("an insert has one value at least")
+	}
+	if len(values) > len(d.columns) {
+		return nil, usage("%d values for an index that was opened with %d columns", len(values), len(d.columns))
+	}
+	to = append(to, tab, '+')
+	to = appendNumber(to, uint64(len(values)))
+	return appendValues(to, values, d.location)
+}

@@ -1,0 +1,401 @@
+package handlersocket
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+)
+
+// The project's scenarios, played with this client.
+
+type scenario struct {
+	Name, Why string
+	Options   map[string]json.RawMessage
+	Cuts      []int
+	Servers   []map[string]*[]script
+	Steps     []json.RawMessage
+}
+
+type applicationStep struct {
+	requestVector
+	Call, Result, Cancel string
+	Pipeline             []requestVector
+	Iterate              *json.RawMessage
+	Close                bool
+	PauseMs              int `json:"pause_ms"`
+	Signal, Await        string
+	Gives                json.RawMessage
+	TimeoutMs            *int `json:"timeout_ms"`
+	Take                 int
+	SignalAfterFirst     string `json:"signal_after_first"`
+}
+
+type wantedResult struct {
+	Rows          *[][]byteText
+	Modified      *int64
+	ID            json.RawMessage
+	Error         json.RawMessage
+	Sent          *bool
+	MaybeExecuted *bool `json:"maybe_executed"`
+	Code          *int
+	Text, Kind    *string
+	AfterMs       int `json:"after_ms"`
+	WithinMs      int `json:"within_ms"`
+}
+
+// outcome is what a call gave.
+type outcome struct {
+	rows  []Row
+	count int64
+	id    uint64
+	err   error
+	took  time.Duration
+}
+
+func TestScenarios(t *testing.T) {
+	for _, s := range loadVectors[scenario](t, "scenarios") {
+		cuts := s.Cuts
+		if cuts == nil {
+			cuts = []int{0}
+		}
+		for _, cut := range cuts {
+			name := s.Name
+			if s.Cuts != nil {
+				name = fmt.Sprintf("%s/%d", s.Name, cut)
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s.play(t, cut)
+			})
+		}
+	}
+}
+
+type player struct {
+	t       *testing.T
+	client  *Client
+	signals signals
+	indexes map[string]*Index[Row]
+	calls   map[string]chan outcome
+	cancels map[string]context.CancelFunc
+}
+
+func (s *scenario) play(t *testing.T, cut int) {
+	p := &player{t: t, calls: map[string]chan outcome{}, cancels: map[string]context.CancelFunc{}}
+	config := s.config(t)
+	var ports []*playedPort
+	for _, server := range s.Servers {
+		address := Address{Host: "127.0.0.1"}
+		for name, to := range map[string]*int{"read": &address.Port, "write": &address.PortWrite} {
+			scripts, configured := server[name]
+			if !configured {
+				continue
+			}
+			var all []script
+			if scripts != nil {
+				all = *scripts
+			}
+			port := playPort(t, name, all, cut, &p.signals)
+			*to = port.port()
+			if scripts == nil {
+				// Nobody listens there any more.
+				_ = port.listener.Close()
+				continue
+			}
+			ports = append(ports, port)
+		}
+		config.Addresses = append(config.Addresses, address)
+	}
+	var err error
+	if p.client, err = New(config); err != nil {
+		t.Fatal(err)
+	}
+	p.indexes = map[string]*Index[Row]{
+		"t": p.client.Index(IndexSpec{Database: "db", Table: "t", Columns: []string{"a", "b"}}),
+		"u": p.client.Index(IndexSpec{Database: "db", Table: "u", Columns: []string{"a"}}),
+	}
+	for i, data := range s.Steps {
+		var step applicationStep
+		if err := json.Unmarshal(data, &step); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.step(&step); err != nil {
+			t.Errorf("step %d, %s: %v", i+1, data, err)
+		}
+	}
+	for _, port := range ports {
+		if err := port.finish(); err != nil {
+			t.Error(err)
+		}
+	}
+	_ = p.client.Close()
+	for _, port := range ports {
+		if err := port.stop(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func (s *scenario) config(t *testing.T) Config {
+	c := Config{
+		Timeout: patience, ConnectTimeout: patience, BackoffMin: time.Millisecond, BackoffMax: 10 * time.Millisecond,
+	}
+	for name, value := range s.Options {
+		var number int
+		var text string
+		if json.Unmarshal(value, &number) != nil {
+			if err := json.Unmarshal(value, &text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		switch name {
+		case "retry_reads":
+			c.RetryReads = number
+		case "connect_attempts":
+			c.ConnectAttempts = number
+		case "max_reply_bytes":
+			c.MaxReplyBytes = number
+		case "max_in_flight":
+			c.MaxInFlight = number
+		case "dead_after_ms":
+			c.DeadAfter = time.Duration(number) * time.Millisecond
+		case "when_full":
+			c.FailWhenFull = text == "fail"
+		case "read_after_write":
+			c.ReadYourWrites = text == "sent"
+		case "secret":
+			c.Secret = text
+		case "user":
+			c.User = text
+		case "password":
+			c.Password = text
+		default:
+			t.Fatalf("unknown option %s", name)
+		}
+	}
+	return c
+}
+
+func (p *player) step(s *applicationStep) error {
+	switch {
+	case s.Pipeline != nil:
+		return p.pipeline(s)
+	case s.Iterate != nil:
+		return p.iterate(s)
+	case s.Find != nil || s.Insert != nil:
+		began := time.Now()
+		ctx, cancel := p.context(s)
+		if s.Call != "" {
+			result := make(chan outcome, 1)
+			p.calls[s.Call], p.cancels[s.Call] = result, cancel
+			go func() { result <- p.call(ctx, began, &s.requestVector) }()
+			return nil
+		}
+		defer cancel()
+		return check(p.call(ctx, began, &s.requestVector), s.Gives)
+	case s.Result != "":
+		select {
+		case got := <-p.calls[s.Result]:
+			return check(got, s.Gives)
+		case <-time.After(patience):
+			return errors.New("the call does not end")
+		}
+	case s.Cancel != "":
+		p.cancels[s.Cancel]()
+	case s.Close:
+		return p.client.Close()
+	case s.PauseMs > 0:
+		time.Sleep(time.Duration(s.PauseMs) * time.Millisecond)
+	case s.Signal != "":
+		p.signals.give(s.Signal)
+	case s.Await != "":
+		return p.signals.await(s.Await)
+	}
+	return nil
+}
+
+func (p *player) context(s *applicationStep) (context.Context, context.CancelFunc) {
+	if s.TimeoutMs == nil {
+		return context.WithCancel(p.t.Context())
+	}
+	timeout := time.Duration(*s.TimeoutMs) * time.Millisecond
+	if timeout == 0 {
+		// No deadline is one that is far away.
+		timeout = time.Hour
+	}
+	return context.WithTimeout(p.t.Context(), timeout)
+}
+
+func (p *player) index(name string) *Index[Row] {
+	if name == "" {
+		name = "t"
+	}
+	return p.indexes[name]
+}
+
+func (p *player) call(ctx context.Context, began time.Time, r *requestVector) outcome {
+	var o outcome
+	switch {
+	case r.Insert != nil:
+		o.id, o.err = p.index(r.Insert.Index).InsertValues(ctx, anyOf(r.Insert.Values)...)
+	case r.Find.Modify != nil:
+		m := r.Find.Modify
+		o.count, o.err = p.index(r.Find.Index).Modify(ctx, r.query(p.t), Op(m.Op), anyOf(m.Values)...)
+	case r.isGet():
+		// A lookup of one row, as programs do it.
+		var row Row
+		row, o.err = p.index(r.Find.Index).Get(ctx, r.query(p.t).key...)
+		if o.err == nil {
+			o.rows = []Row{row}
+		} else if errors.Is(o.err, ErrNoRows) {
+			o.err = nil
+		}
+	default:
+		o.rows, o.err = p.index(r.Find.Index).Find(ctx, r.query(p.t))
+	}
+	o.took = time.Since(began)
+	return o
+}
+
+func (r *requestVector) isGet() bool {
+	f := r.Find
+	return f.Op == "" && f.Limit == nil && f.Offset == nil && f.In == nil && len(f.Filters) == 0
+}
+
+func (p *player) pipeline(s *applicationStep) error {
+	var wanted []json.RawMessage
+	if err := json.Unmarshal(s.Gives, &wanted); err != nil {
+		return err
+	}
+	pipeline := p.client.Pipeline()
+	var results []func() outcome
+	for i := range s.Pipeline {
+		r := &s.Pipeline[i]
+		switch {
+		case r.Insert != nil:
+			pending := p.index(r.Insert.Index).In(pipeline).InsertValues(anyOf(r.Insert.Values)...)
+			results = append(results, func() (o outcome) { o.id, o.err = pending.Result(); return })
+		case r.Find.Modify != nil:
+			m := r.Find.Modify
+			pending := p.index(r.Find.Index).In(pipeline).Modify(r.query(p.t), Op(m.Op), anyOf(m.Values)...)
+			results = append(results, func() (o outcome) { o.count, o.err = pending.Result(); return })
+		default:
+			pending := p.index(r.Find.Index).In(pipeline).Find(r.query(p.t))
+			results = append(results, func() (o outcome) { o.rows, o.err = pending.Result(); return })
+		}
+	}
+	_ = pipeline.Run(p.t.Context())
+	for i, result := range results {
+		if err := check(result(), wanted[i]); err != nil {
+			return fmt.Errorf("request %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+func (p *player) iterate(s *applicationStep) error {
+	r := requestVector{}
+	if err := json.Unmarshal(*s.Iterate, &r.Find); err != nil {
+		return err
+	}
+	var o outcome
+	for row, err := range p.index(r.Find.Index).Rows(p.t.Context(), r.query(p.t)) {
+		if err != nil {
+			o.err = err
+			continue
+		}
+		o.rows = append(o.rows, row)
+		if len(o.rows) == 1 && s.SignalAfterFirst != "" {
+			p.signals.give(s.SignalAfterFirst)
+		}
+		if len(o.rows) == s.Take {
+			break
+		}
+	}
+	return check(o, s.Gives)
+}
+
+// check compares what a call gave with what it had to give.
+func check(got outcome, wanted json.RawMessage) error {
+	var w wantedResult
+	if err := json.Unmarshal(wanted, &w); err != nil {
+		return err
+	}
+	if w.Error == nil && got.err != nil {
+		return fmt.Errorf("the error %w", got.err)
+	}
+	if w.Error != nil {
+		if err := w.checkError(got.err); err != nil {
+			return err
+		}
+	}
+	if w.Rows != nil {
+		if err := sameRows(got.rows, *w.Rows); err != nil {
+			return err
+		}
+	}
+	if w.Modified != nil && got.count != *w.Modified {
+		return fmt.Errorf("%d rows", got.count)
+	}
+	if w.ID != nil {
+		id := "null"
+		if got.id != 0 {
+			id = fmt.Sprint(got.id)
+		}
+		if id != string(w.ID) {
+			return fmt.Errorf("the id %s", id)
+		}
+	}
+	took := got.took.Milliseconds()
+	if took < int64(w.AfterMs) || w.WithinMs > 0 && took > int64(w.WithinMs) {
+		return fmt.Errorf("it took %d ms", took)
+	}
+	return nil
+}
+
+func sameRows(rows []Row, wanted [][]byteText) error {
+	got, want := [][][]byte{}, [][][]byte{}
+	for _, row := range rows {
+		got = append(got, row.values)
+	}
+	for _, row := range wanted {
+		var values [][]byte
+		for _, value := range row {
+			values = append(values, value.bytes)
+		}
+		want = append(want, values)
+	}
+	if !reflect.DeepEqual(got, want) {
+		return fmt.Errorf("the rows %q", got)
+	}
+	return nil
+}
+
+func (w *wantedResult) checkError(err error) error {
+	var kinds []string
+	if json.Unmarshal(w.Error, &kinds) != nil {
+		kinds = make([]string, 1)
+		if err := json.Unmarshal(w.Error, &kinds[0]); err != nil {
+			return err
+		}
+	}
+	var e *Error
+	if !errors.As(err, &e) {
+		return fmt.Errorf("the error %v", err)
+	}
+	ok := slices.Contains(kinds, string(e.Kind)) && errors.Is(err, e.Kind) &&
+		(w.Sent == nil || *w.Sent == e.Sent) &&
+		(w.MaybeExecuted == nil || *w.MaybeExecuted == e.MaybeExecuted && SafeToRetry(err) != e.MaybeExecuted || e.Kind == ErrClosed) &&
+		(w.Code == nil || *w.Code == e.Code) &&
+		(w.Text == nil || *w.Text == e.Text) &&
+		(w.Kind == nil || errors.Is(err, Kind(*w.Kind)))
+	if !ok {
+		return fmt.Errorf("the error %#v: %v", *e, e)
+	}
+	return nil
+}

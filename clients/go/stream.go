@@ -1,0 +1,444 @@
+package handlersocket
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Rows that are read while they arrive. Each iteration has a connection of its own, so that a slow
+// one holds up nobody else.
+
+// streams are the connections of iterations: how many there may be, and one that is kept.
+type streams struct {
+	free chan struct{}
+
+	mu     sync.Mutex
+	kept   *streamConn
+	active map[*streamConn]bool
+	closed bool
+}
+
+// A streamConn is a connection that serves one iteration at a time.
+type streamConn struct {
+	socket  net.Conn
+	in      *bufio.Reader
+	opened  map[int]uint64
+	address int
+	name    string
+	// While it is kept: closed when its end is no longer watched, and whether it ended.
+	watched chan struct{}
+	ended   bool
+}
+
+// watch waits for the server to end a connection that is kept.
+func (s *streamConn) watch() {
+	defer close(s.watched)
+	_, err := s.in.Peek(1)
+	var timeout net.Error
+	s.ended = !(errors.As(err, &timeout) && timeout.Timeout())
+}
+
+// wakeUp ends the watch, and says whether the connection can be used.
+func (s *streamConn) wakeUp() bool {
+	_ = s.socket.SetReadDeadline(time.Unix(1, 0))
+	<-s.watched
+	_ = s.socket.SetReadDeadline(time.Time{})
+	return !s.ended
+}
+
+// take gives the connection that is kept, if it can be used.
+func (s *streams) take(address int) *streamConn {
+	s.mu.Lock()
+	one := s.kept
+	s.kept = nil
+	s.mu.Unlock()
+	if one == nil {
+		return nil
+	}
+	if !one.wakeUp() || one.address != address {
+		closeSocket(one.socket)
+		return nil
+	}
+	return one
+}
+
+// use notes a connection that iterates. It is false if the client is closed.
+func (s *streams) use(one *streamConn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		closeSocket(one.socket)
+		return false
+	}
+	if s.active == nil {
+		s.active = map[*streamConn]bool{}
+	}
+	s.active[one] = true
+	return true
+}
+
+// release keeps a connection whose iteration came to its end, or closes it.
+func (s *streams) release(one *streamConn, whole bool) {
+	s.mu.Lock()
+	delete(s.active, one)
+	keep := whole && s.kept == nil && !s.closed && one.in.Buffered() == 0
+	if keep {
+		one.watched = make(chan struct{})
+		s.kept = one
+	}
+	s.mu.Unlock()
+	if !keep {
+		closeSocket(one.socket)
+		return
+	}
+	_ = one.socket.SetReadDeadline(time.Time{})
+	go one.watch()
+}
+
+func (s *streams) closeAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for one := range s.active {
+		closeSocket(one.socket)
+	}
+	if s.kept != nil {
+		closeSocket(s.kept.socket)
+		s.kept = nil
+	}
+}
+
+// stream does an iteration.
+func stream[T any](ctx context.Context, x *Index[T], q Query, yield func(T, error) bool) {
+	var none T
+	r := x.find(q)
+	if r.err != nil {
+		yield(none, r.err)
+		return
+	}
+	if r.nothing {
+		return
+	}
+	k, c := r.call, x.client
+	k.began, k.route = now(), RouteStream
+	err := c.enter(ctx, k)
+	for asked := 1; err == nil; {
+		var address int
+		address, err = iterate(ctx, x, k, yield)
+		var e *Error
+		if !errors.As(err, &e) || !c.moveOn(RouteStream, address, e, &asked) {
+			break
+		}
+		err = nil
+	}
+	if err == errLeft {
+		err = nil
+	} else if err != nil {
+		yield(none, err)
+	}
+	c.ended(k, err)
+	k.free()
+}
+
+// errLeft: the loop has ended before the rows.
+var errLeft = errors.New("the loop was left")
+
+// iterate does an iteration with one connection, and says which address that was to.
+func iterate[T any](ctx context.Context, x *Index[T], k *call, yield func(T, error) bool) (address int, err error) {
+	c := x.client
+	if err := c.takeStream(ctx, k); err != nil {
+		return 0, err
+	}
+	defer func() { <-c.streams.free }()
+	one, err := c.connectStream(ctx, k)
+	if err != nil {
+		return 0, err
+	}
+	k.address = one.name
+	whole := false
+	defer func() { c.streams.release(one, whole) }()
+	stop := context.AfterFunc(ctx, func() { _ = one.socket.SetDeadline(time.Unix(1, 0)) })
+	defer func() { whole = stop() && whole }()
+	s := &rowStream[T]{ctx: ctx, client: c, call: k, one: one, plan: x.plan}
+	err = s.begin()
+	for more := err == nil; more; {
+		var row T
+		if more, err = s.next(&row); err != nil || !more {
+			break
+		}
+		k.rows++
+		if !yield(row, nil) {
+			return one.address, errLeft
+		}
+	}
+	var e *Error
+	whole = err == nil || errors.As(err, &e) && e.Kind == ErrReply
+	return one.address, err
+}
+
+// takeStream waits until another iteration may begin.
+func (c *Client) takeStream(ctx context.Context, k *call) error {
+	select {
+	case c.streams.free <- struct{}{}:
+		return nil
+	default:
+	}
+	if c.config.FailWhenFull {
+		return k.fail(ErrBusy, false, nil)
+	}
+	var over <-chan time.Time
+	if k.deadline != 0 {
+		timer := time.NewTimer(time.Duration(k.deadline - now()))
+		defer timer.Stop()
+		over = timer.C
+	}
+	select {
+	case c.streams.free <- struct{}{}:
+		return nil
+	case <-over:
+		return k.fail(ErrTimeout, false, nil)
+	case <-c.ctx.Done():
+		return k.fail(ErrClosed, false, nil)
+	case <-ctx.Done():
+		return k.fail(kindOf(ctx), false, ctx.Err())
+	}
+}
+
+// connectStream gives a connection for an iteration.
+func (c *Client) connectStream(ctx context.Context, k *call) (*streamConn, error) {
+	if one := c.streams.take(c.wanted(RouteStream)); one != nil && c.streams.use(one) {
+		return one, nil
+	}
+	var err error
+	for attempt := range c.config.ConnectAttempts {
+		wait := make(chan struct{})
+		timer := time.AfterFunc(c.backoff(attempt), func() { close(wait) })
+		if failure := waitFor(ctx, k, wait); failure != nil {
+			timer.Stop()
+			return nil, failure
+		}
+		var one *conn
+		if one, err = c.connectAny(RouteStream); err == nil {
+			s := &streamConn{
+				socket: one.socket, in: bufio.NewReaderSize(one.socket, keptBuffer),
+				opened: map[int]uint64{}, address: one.address, name: one.name,
+			}
+			if !c.streams.use(s) {
+				return nil, k.fail(ErrClosed, false, nil)
+			}
+			return s, nil
+		}
+		var permanent permanentError
+		if errors.As(err, &permanent) {
+			e := *permanent.cause
+			return nil, &e
+		}
+		if c.ctx.Err() != nil {
+			return nil, k.fail(ErrClosed, false, nil)
+		}
+	}
+	e := k.fail(ErrConnect, false, err)
+	e.words = "no connection"
+	return nil, e
+}
+
+// A rowStream reads the reply of one find.
+type rowStream[T any] struct {
+	ctx    context.Context
+	client *Client
+	call   *call
+	one    *streamConn
+	plan   *plan
+	values []byte
+	value  []byte
+	// The row's values are complete, and the line has ended.
+	ended bool
+}
+
+// begin sends the find and reads the reply up to its values.
+func (s *rowStream[T]) begin() error {
+	d := s.call.definition
+	var line []byte
+	id, open := s.one.opened[d.number]
+	if !open {
+		id = uint64(len(s.one.opened)) + 1
+		s.one.opened[d.number] = id
+		line = append(line, 'P', tab)
+		line = strconv.AppendUint(line, id, 10)
+		line = append(line, d.open...)
+	}
+	line = strconv.AppendUint(line, id, 10)
+	line = append(line, s.call.request...)
+	s.call.bytesOut = int32(len(line))
+	s.await()
+	n, err := s.one.socket.Write(line)
+	s.client.events.wrote(n)
+	if err != nil {
+		return s.lost(err)
+	}
+	var refused *Error
+	if !open {
+		if refused, err = s.opens(); err != nil {
+			return err
+		}
+		if refused != nil {
+			delete(s.one.opened, d.number)
+		}
+	}
+	return s.header(refused)
+}
+
+// await lets the server keep this side waiting for as long as a call may take.
+func (s *rowStream[T]) await() {
+	if s.client.config.Timeout > 0 {
+		_ = s.one.socket.SetDeadline(time.Now().Add(s.client.config.Timeout))
+	}
+	if s.ctx.Err() != nil {
+		// Its end may have set a deadline just before.
+		_ = s.one.socket.SetDeadline(time.Unix(1, 0))
+	}
+}
+
+func (s *rowStream[T]) opens() (*Error, error) {
+	line, err := s.token(lf)
+	if err != nil {
+		return nil, err
+	}
+	h, ok := parseHeader(line)
+	switch {
+	case !ok && looksLikeSQL(line):
+		return nil, s.wrong(errIsSQL)
+	case !ok:
+		return nil, s.wrong(errNoReply)
+	case h.code == 0:
+		return nil, nil
+	}
+	return replyError(h.code, string(line[h.body:]), false), nil
+}
+
+// header reads the code and the number of columns, with what stands behind them.
+func (s *rowStream[T]) header(refused *Error) error {
+	code, err := s.token(tab)
+	if err != nil {
+		return err
+	}
+	if string(code) != "0" {
+		number, ok := number(code)
+		if !ok || s.ended {
+			return s.wrong(errNoReply)
+		}
+		rest, err := s.token(lf)
+		if err != nil {
+			return err
+		}
+		_, text, _ := cut(rest, tab)
+		if refused != nil && string(text) == TextStmtnum {
+			return refused
+		}
+		return replyError(number, string(text), false)
+	}
+	if s.ended {
+		return s.wrong(errNoReply)
+	}
+	columns, err := s.token(tab)
+	if err != nil {
+		return err
+	}
+	n, ok := number(columns)
+	if !ok || n != uint64(len(s.call.definition.columns)) || n == 0 && !s.ended {
+		return s.wrong(errNoReply)
+	}
+	return nil
+}
+
+// next reads a row. It is false at the end of the reply.
+func (s *rowStream[T]) next(row *T) (bool, error) {
+	if s.ended {
+		return false, nil
+	}
+	d := s.call.definition
+	s.values = s.values[:0]
+	for i := range d.columns {
+		if s.ended {
+			return false, s.wrong(errNoReply)
+		}
+		value, err := s.token(tab)
+		if err != nil {
+			return false, err
+		}
+		if i > 0 {
+			s.values = append(s.values, tab)
+		}
+		s.values = append(s.values, value...)
+	}
+	values := s.values
+	if len(s.plan.fields) == 0 {
+		values = append([]byte{}, values...)
+	}
+	all := valuesOf(values, true)
+	if err := readRow(d, s.plan, &all, row); err != nil {
+		var e *Error
+		if errors.As(err, &e) && e.Kind == ErrProtocol {
+			return false, s.wrong(errNoReply)
+		}
+		return false, err
+	}
+	return true, nil
+}
+
+// token reads up to a delimiter or the end of the line, which it notes. The bytes are good until the
+// next token.
+func (s *rowStream[T]) token(delimiter byte) ([]byte, error) {
+	s.value = s.value[:0]
+	for {
+		if s.one.in.Buffered() == 0 {
+			s.await()
+			if _, err := s.one.in.Peek(1); err != nil {
+				return nil, s.lost(err)
+			}
+			s.client.events.read(s.one.in.Buffered())
+		}
+		come, _ := s.one.in.Peek(s.one.in.Buffered())
+		end := 0
+		for end < len(come) && come[end] != delimiter && come[end] != lf {
+			end++
+		}
+		if len(s.values)+len(s.value)+end > s.client.config.MaxReplyBytes {
+			return nil, s.wrong(errTooLong)
+		}
+		s.value = append(s.value, come[:end]...)
+		found := end < len(come)
+		if found {
+			s.ended = come[end] == lf && delimiter != lf
+			end++
+		}
+		_, _ = s.one.in.Discard(end)
+		s.call.bytesIn += int32(end)
+		if found {
+			return s.value, nil
+		}
+	}
+}
+
+func (s *rowStream[T]) wrong(cause error) error { return s.call.fail(ErrProtocol, true, cause) }
+
+func (s *rowStream[T]) lost(err error) error {
+	var timeout net.Error
+	switch {
+	case s.ctx.Err() != nil:
+		return s.call.fail(kindOf(s.ctx), true, s.ctx.Err())
+	case s.client.ctx.Err() != nil:
+		return s.call.fail(ErrClosed, true, nil)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return s.call.fail(ErrTimeout, true, nil)
+	case err == io.EOF:
+		err = errEnded
+	}
+	return s.call.fail(ErrLost, true, err)
+}

@@ -1,0 +1,119 @@
+package handlersocket
+
+import (
+	"runtime"
+	"strconv"
+)
+
+// The part of a connection that puts requests into the buffer and writes it.
+
+// put encodes a request and gives it a slot. The lock is held.
+func (c *conn) put(k *call) {
+	index := c.indexOf(k.definition)
+	if index.opening == nil {
+		index.opening = &opening{definition: k.definition}
+		start := c.position
+		before := len(c.out)
+		c.out = append(c.out, 'P', tab)
+		c.out = strconv.AppendUint(c.out, index.id, 10)
+		c.out = append(c.out, k.definition.open...)
+		c.enqueue(slot{opening: index.opening, start: start, size: len(c.out) - before, began: k.began})
+	}
+	k.opening = index.opening
+	start := c.position
+	before := len(c.out)
+	c.out = strconv.AppendUint(c.out, index.id, 10)
+	c.out = append(c.out, k.request...)
+	k.slot = c.tail
+	size := len(c.out) - before
+	k.bytesOut = int32(size)
+	c.enqueue(slot{call: k, start: start, size: size, began: k.began})
+	if k.deadline != 0 && k.deadline < c.nextDeadline {
+		c.nextDeadline = k.deadline
+	}
+	if !c.sweeping {
+		c.sweeping = true
+		wake(c.wakeSweep)
+	}
+}
+
+func (c *conn) indexOf(d *definition) *openIndex {
+	for len(c.opened) <= d.number {
+		c.opened = append(c.opened, openIndex{})
+	}
+	index := &c.opened[d.number]
+	if index.id == 0 {
+		c.lastID++
+		index.id = c.lastID
+	}
+	return index
+}
+
+func (c *conn) enqueue(s slot) {
+	if int(c.tail-c.head) == len(c.slots) {
+		larger := make([]slot, 2*len(c.slots))
+		for i := c.head; i != c.tail; i++ {
+			larger[i&uint64(len(larger)-1)] = c.slots[i&c.mask()]
+		}
+		c.slots = larger
+	}
+	c.slots[c.tail&c.mask()] = s
+	c.tail++
+	c.bytes += s.size
+	c.position += uint64(s.size)
+}
+
+// send has the buffer written: by this caller if it is the only one, else by writeLoop. The lock is
+// held.
+func (c *conn) send(k *call) {
+	if c.writing {
+		return
+	}
+	c.writing = true
+	if !c.shared && c.isFirst(k) && len(c.out) <= mostInline {
+		c.writeOut()
+		if len(c.out) == 0 || c.err != nil {
+			c.writing = false
+			return
+		}
+	}
+	wake(c.wakeWriter)
+}
+
+// writeOut writes what has piled up. The lock is held, but not while it writes.
+func (c *conn) writeOut() {
+	b := c.out
+	c.out = c.spare[:0]
+	c.spare = nil
+	c.sent += uint64(len(b))
+	c.mu.Unlock()
+	n, err := c.socket.Write(b)
+	c.events.wrote(n)
+	c.mu.Lock()
+	if cap(b) <= 16*keptBuffer {
+		c.spare = b[:0]
+	}
+	if err != nil {
+		c.sent -= uint64(len(b) - n)
+		c.end(ErrLost, err)
+	}
+}
+
+// writeLoop writes when several callers share the connection. It lets them all put their requests
+// into the buffer before it does.
+func (c *conn) writeLoop() {
+	for {
+		select {
+		case <-c.wakeWriter:
+		case <-c.dead:
+			return
+		}
+		runtime.Gosched()
+		c.mu.Lock()
+		for len(c.out) > 0 && c.err == nil {
+			c.writeOut()
+		}
+		c.writing = false
+		c.mu.Unlock()
+	}
+}
