@@ -8,6 +8,7 @@ import { usage } from './errors.js';
 import { Observer } from './observe.js';
 import type { RouteName } from './observe.js';
 import type { Settings } from './options.js';
+import { Signals } from './signals.js';
 import { Streams } from './streams.js';
 import { Place, Reads, Slot } from './slot.js';
 import type { Outcome } from './slot.js';
@@ -35,6 +36,7 @@ export class Core implements Executor {
   private readonly writes: Channel[];
   private readonly longs: Channel[];
   readonly streams: Streams;
+  private readonly signals = new Signals((slot, reason) => this.abort(slot, reason));
   private readonly hasWriter: boolean;
   private readonly behindWrites: boolean;
   closed = false;
@@ -92,20 +94,17 @@ export class Core implements Executor {
       slot.failWith('cancelled', 'the call was cancelled', signal.reason);
       return;
     }
-    const abort = (): void => {
-      if (slot.via !== undefined) slot.via.giveUp(slot, 'cancelled', 'the call was cancelled', signal.reason);
-      else {
-        this.observer.counters.givenUp += 1;
-        slot.failWith('cancelled', 'the call was cancelled', signal.reason);
-      }
-    };
-    signal.addEventListener('abort', abort, { once: true });
-    const { onEnd } = slot;
-    slot.onEnd = (ended, outcome) => {
-      signal.removeEventListener('abort', abort);
-      onEnd?.(ended, outcome);
-    };
+    this.signals.watch(slot, signal);
   }
+
+  private readonly abort = (slot: Slot, reason: unknown): void => {
+    if (slot.via !== undefined) {
+      slot.via.giveUp(slot, 'cancelled', 'the call was cancelled', reason);
+    } else {
+      this.observer.counters.givenUp += 1;
+      slot.failWith('cancelled', 'the call was cancelled', reason);
+    }
+  };
 
   submit(slot: Slot): void {
     if (slot.reads === Reads.Stream) this.streams.submit(slot);

@@ -62,7 +62,7 @@ export function dial(address: Address, place: number, port: Port, streams: boole
     const secure = settings.tls === 'off' ? undefined : secureOptions(settings, endpoint);
     wire = new Wire(endpoint, secure);
     await connected(wire, secure !== undefined);
-    if (credentials.password !== '' && secure === undefined && !isLocal(wire.socket)) {
+    if (credentials.password !== '' && secure === undefined && !isLoopback(wire.socket.remoteAddress)) {
       throw new DialError('a password is not sent over plain TCP to another machine: use TLS', true);
     }
     const connection = new Connection(wire, place, endpointName(endpoint), owner, streams);
@@ -135,9 +135,8 @@ function logIn(connection: Connection, line: string): Promise<void> {
   });
 }
 
-function isLocal(socket: net.Socket): boolean {
-  const address = socket.remoteAddress;
-  // A Unix socket has none.
+/** Whether a peer is this machine. A Unix socket's peer has no address. */
+export function isLoopback(address: string | undefined): boolean {
   return address === undefined || /^(127\.|::1$|::ffff:127\.)/i.test(address);
 }
 

@@ -121,7 +121,10 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
     const { core, definition, shape } = this.#state;
     if (this.#executor !== core) throw usage('a pipeline cannot iterate');
     const slot = new Slot('find', definition, this.#tail(key, options, undefined), Reads.Stream, false, shape);
-    return new RowIterator<Row>(core, slot, options, shape);
+    const rows = new RowIterator<Row>(core, slot, options, shape);
+    // It has ended before it began.
+    if (isEmptyIn(options)) void rows.return();
+    return rows;
   }
 
   /** Inserts a row, and gives the value of its AUTO_INCREMENT column, or null. */

@@ -40,7 +40,7 @@ function columnNames(columns: readonly string[]): string {
 }
 
 export function findTail(find: Find): string {
-  const op = find.op ?? '=';
+  const op = find.op === undefined ? '=' : find.op;
   if (!FIND_OPS.has(op)) throw usage(`the operator of a find is one of = > >= < <=, not ${shown(op)}`);
   if (find.key.length === 0) throw usage('a key has at least one value');
   const key = `\t${op}\t${find.key.length}\t${find.key.length === 1 ? find.key[0] : find.key.join('\t')}`;
