@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that a job needs and this machine lacks.
 #
-#   setup/packages.sh build|top|test|bench|lint|deb|draw...
+#   setup/packages.sh build|top|test|node|bench|lint|deb|draw...
 #
 # Checks for the program or library itself, not for its package: a compiler from elsewhere is fine.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -58,6 +58,10 @@ for job in "$@"; do
         need_command default-jdk-headless javac
         need_command maven mvn
       fi
+      ;;
+    node)
+      need_command nodejs node
+      need_command npm npm
       ;;
     top)
       need python3 /usr/bin/python3 -c 'import curses'

@@ -2,7 +2,7 @@
 import { inspect } from 'node:util';
 import { endpointName, endpointOf } from './addresses.js';
 import { columnOf } from './column-types.js';
-import type { Column, ColumnType, TypeName, ValueOf } from './column-types.js';
+import type { Column, TypeName, ValueOf } from './column-types.js';
 import { Core } from './core.js';
 import type { CallOptions } from './core.js';
 import { usage } from './errors.js';
@@ -14,6 +14,7 @@ import type { Options } from './options.js';
 import { Batch } from './pipeline.js';
 import type { Settled } from './pipeline.js';
 import { valueToken } from './tokens.js';
+import type { Value } from './tokens.js';
 import { optionsOfUrl, withEnvironment } from './url.js';
 
 /** Rows by name, from the columns of an index. */
@@ -41,10 +42,16 @@ export interface IndexOptions<C extends Columns = Columns, F extends Columns = C
   readonly key?: K;
 }
 
-/** The types that a column can have, if its values are to be V. */
-// A codec is for one type of value; here it may be for a part of it.
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-export type TypesFor<V> = { [T in TypeName | `${TypeName}?`]: ValueOf<T> extends V ? T : never }[TypeName | `${TypeName}?`] | { read(bytes: Buffer | null): V; write?(value: any): any } | 'json';
+type TypeWord = TypeName | `${TypeName}?`;
+
+/** The types that a column can have, if its values are to be V. JSON can be anything. */
+export type TypesFor<V> = { [T in TypeWord]: ValueOf<T> extends V ? T : never }[TypeWord] | TypeOfOnesOwn<V> | 'json';
+
+interface TypeOfOnesOwn<V> {
+  read(bytes: Buffer | null): V;
+  // What is written may be of a narrower type than what is read.
+  write?(value: any): Value;
+}
 
 /** Options of an index whose rows are of a type that the application has. */
 export interface IndexOptionsOf<Row> extends IndexPlace {
@@ -175,5 +182,3 @@ export class Client {
 function untyped(name: string): Column {
   return { ...columnOf(name, 'string?'), write: valueToken };
 }
-
-export type { ColumnType };

@@ -43,9 +43,7 @@ export interface CustomType<T> {
   write?(value: T): Value;
 }
 
-/** The type of a column. With a `?` behind it, the column can be NULL. */
-// A codec of any type fits here; the row's type comes from what its read() returns.
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
+/** The type of a column. With a `?` behind it, the column can be NULL. A type of one's own says by `read` what it is. */
 export type ColumnType = TypeName | `${TypeName}?` | CustomType<any>;
 
 /** What a column of this type is in a row. */

@@ -13,7 +13,6 @@ import { describe, valueToken } from './tokens.js';
 import type { Value } from './tokens.js';
 
 /** What can be written. A Date only where a type names its time zone, other objects only as JSON or by a type of one's own. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Writable = Value | Date | { [member: string]: any } | readonly unknown[];
 
 /** One value, the values of the index's first parts, or these by the names of its parts. */
@@ -56,7 +55,7 @@ export interface IndexState {
   readonly columns: ReadonlyMap<string, Column>;
   readonly filters: readonly Column[];
   readonly parts: readonly Column[];
-  /** The same index with other columns in front, by their names. */
+  /** The same index with other columns, by their names. */
   readonly fronts: Map<string, Front>;
 }
 
@@ -130,7 +129,7 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
   /** Inserts a row, and gives the value of its AUTO_INCREMENT column, or null. */
   insert(values: RowValues<Named>, options?: CallOptions): Promise<bigint | null> {
     try {
-      const { tokens, front } = this.#values(values, 'insert');
+      const { tokens, front } = this.#values(values, 'insert', false);
       const slot = new Slot('insert', front.definition, insertTail(tokens), Reads.Id, true, undefined);
       return this.#executor.run(slot, options) as Promise<bigint | null>;
     } catch (error) {
@@ -196,7 +195,7 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
     rowsBefore: boolean,
   ): Promise<unknown> {
     try {
-      const { tokens, front } = op === 'D' ? { tokens: [], front: this.#state } : this.#values(values, operation);
+      const { tokens, front } = op === 'D' ? { tokens: [], front: this.#state } : this.#values(values, operation, rowsBefore);
       if (isEmptyIn(options)) return Promise.resolve(rowsBefore ? [] : 0);
       const tail = this.#tail(key, options, { op, values: tokens, rowsBefore });
       const slot = new Slot(operation, front.definition, tail, rowsBefore ? Reads.Rows : Reads.Modified, true, front.shape);
@@ -271,8 +270,8 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
     return { kind: effect === 'while' ? 'W' : 'F', op, column, value: this.#state.filters[column]!.write(value) };
   }
 
-  /** The tokens of values, and the index with their columns in front. */
-  #values(values: unknown, operation: string): { tokens: string[]; front: Front } {
+  /** The tokens of values, and the index for them: a request can set only the first columns of an index. */
+  #values(values: unknown, operation: string, rowsBefore: boolean): { tokens: string[]; front: Front } {
     const state = this.#state;
     if (Array.isArray(values)) {
       const { columns } = state.shape;
@@ -284,30 +283,27 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
     const names = Object.keys(values);
     if (names.length === 0) throw usage(`an ${operation} without a value`);
     for (const name of names) if (!state.columns.has(name)) throw usage(`the index was not opened with the column ${JSON.stringify(name)}`);
-    const front = this.#front(names);
+    const front = this.#front(new Set(names), rowsBefore);
     return { tokens: front.shape.columns.slice(0, names.length).map((column) => column.write(values[column.name])), front };
   }
 
-  /** The index with these columns in front. A request can set only the first columns of an index. */
-  #front(names: readonly string[]): Front {
+  /**
+   * The index with these columns, or with these in front if rows are answered. It has no others without need, because the
+   * original server empties the columns for which an update has no value.
+   */
+  #front(names: ReadonlySet<string>, withOthers: boolean): Front {
     const state = this.#state;
     const { columns } = state.shape;
-    const chosen = new Set(names);
-    if (columns.slice(0, chosen.size).every(({ name }) => chosen.has(name))) return state;
-    const ordered = columns.filter(({ name }) => chosen.has(name));
-    const known = ordered.map(({ name }) => name).join(',');
+    const isFirst = columns.slice(0, names.size).every(({ name }) => names.has(name));
+    if (isFirst && (withOthers || names.size === columns.length)) return state;
+    const chosen = columns.filter(({ name }) => names.has(name));
+    const known = `${withOthers ? '+' : '='}${chosen.map(({ name }) => name).join(',')}`;
     let front = state.fronts.get(known);
     if (front === undefined) {
-      const all = [...ordered, ...columns.filter(({ name }) => !chosen.has(name))];
+      const all = withOthers ? [...chosen, ...columns.filter(({ name }) => !names.has(name))] : chosen;
       const { database, table, index, filterColumns } = state.definition;
-      const definition = state.core.define(
-        database,
-        table,
-        index,
-        all.map(({ name }) => name),
-        filterColumns,
-      );
-      front = { definition, shape: { columns: all, named: state.shape.named } };
+      const words = all.map(({ name }) => name);
+      front = { definition: state.core.define(database, table, index, words, filterColumns), shape: { columns: all, named: state.shape.named } };
       state.fronts.set(known, front);
     }
     return front;

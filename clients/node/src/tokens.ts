@@ -10,9 +10,7 @@ export const NULL_TOKEN = '\0';
 
 // A string without these is its own token: ASCII, and none of the bytes that are escaped.
 const NOT_PLAIN = /[^\x10-\x7f]/;
-// eslint-disable-next-line no-control-regex
 const ESCAPED = /[\0-\x0f]/g;
-// eslint-disable-next-line no-control-regex
 const HAS_ESCAPED = /[\0-\x0f]/;
 const SHIFT = 0x40;
 const MOST = 2n ** 64n - 1n;

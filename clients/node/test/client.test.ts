@@ -15,7 +15,6 @@ import { pause } from './played-server.js';
 
 const COLUMNS = { id: 'number', text: 'string' } as const;
 
-// eslint-disable-next-line @typescript-eslint/explicit-function-return-type
 const rowsOf = (client: Client) => client.index({ database: 'db', table: 't', columns: COLUMNS });
 
 async function using(

@@ -134,7 +134,7 @@ suite('an index', () => {
     );
   });
 
-  test('values by name: the index is opened with their columns in front', async () => {
+  test('values by name: the index is opened with their columns', async () => {
     await using(modified, async (client, lines) => {
       const users = client.index({ table: 'user', columns: { id: 'number', name: 'string', visits: 'number', at: 'datetime.utc?' } });
       await users.update(42, { name: 'Anna' });
@@ -147,22 +147,25 @@ suite('an index', () => {
       await users.insert({ at: new Date('2024-02-29T12:30:00Z'), id: 1 });
       await users.insert([7, 'Bob']);
       await users.delete(42);
+      await users.update(42, { at: null, id: 1, name: 'x', visits: 2 });
       assert.deepEqual(lines, [
-        'P\t1\tdb\tuser\tPRIMARY\tname,id,visits,at',
+        'P\t1\tdb\tuser\tPRIMARY\tname',
         '1\t=\t1\t42\t1\t0\tU\tAnna',
-        'P\t2\tdb\tuser\tPRIMARY\tname,visits,id,at',
+        'P\t2\tdb\tuser\tPRIMARY\tname,visits',
         '2\t=\t1\t42\t1\t0\tU\tx\t1',
         '2\t=\t1\t42\t1\t0\tU\ty\t2',
-        'P\t3\tdb\tuser\tPRIMARY\tid,name,visits,at',
+        'P\t3\tdb\tuser\tPRIMARY\tid,name',
         '3\t=\t1\t42\t1\t0\tU\t43\tz',
-        '3\t=\t1\t42\t1\t0\tU\t44',
-        'P\t4\tdb\tuser\tPRIMARY\tvisits,id,name,at',
-        '4\t=\t1\t42\t1\t0\t+\t1',
-        '4\t>\t1\t42\t5\t0\t-\t2',
-        'P\t5\tdb\tuser\tPRIMARY\tid,at,name,visits',
-        '5\t+\t2\t1\t2024-02-29 12:30:00.000',
-        '3\t+\t2\t7\tBob',
-        '3\t=\t1\t42\t1\t0\tD',
+        'P\t4\tdb\tuser\tPRIMARY\tid,name,visits,at',
+        '4\t=\t1\t42\t1\t0\tU\t44',
+        'P\t5\tdb\tuser\tPRIMARY\tvisits',
+        '5\t=\t1\t42\t1\t0\t+\t1',
+        '5\t>\t1\t42\t5\t0\t-\t2',
+        'P\t6\tdb\tuser\tPRIMARY\tid,at',
+        '6\t+\t2\t1\t2024-02-29 12:30:00.000',
+        '4\t+\t2\t7\tBob',
+        '4\t=\t1\t42\t1\t0\tD',
+        '4\t=\t1\t42\t1\t0\tU\t1\tx\t2\t\0',
       ]);
     });
   });
