@@ -111,7 +111,7 @@ export class Client {
       filters.map(({ name }) => name),
     );
     const parts = (options.key ?? []).map((name) => columns.get(name) ?? typed.find((column) => column.name === name) ?? untyped(name));
-    const state = { core: this.#core, definition, shape: { columns: list, named: rows === 'object' }, columns, filters: typed, parts, fronts: new Map() };
+    const state = { core: this.#core, definition, shape: { columns: list, named: rows === 'object' }, columns, filters: typed, parts, fronts: new Map(), kinds: [] };
     return new Index(state, this.#core);
   }
 

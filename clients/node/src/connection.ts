@@ -7,8 +7,9 @@ import { LineCutter } from './lines.js';
 import type { Counters, RouteName } from './observe.js';
 import { Piece } from './pieces.js';
 import { Queue } from './queue.js';
+import type { Head } from './replies.js';
 import { readErrorText, readHead, readId, readModified, readRows } from './replies.js';
-import { Place, Reads, Slot } from './slot.js';
+import { Kind, Place, Reads, Slot } from './slot.js';
 import type { Opened } from './slot.js';
 import type { Wire } from './wire.js';
 
@@ -18,12 +19,14 @@ const FLUSH_AT = 64;
 // The most that is handed to the operating system at once. What is behind it is not sent yet.
 const WRITE_AT_ONCE = 1 << 18;
 const NEWLINE = 10;
+const OPENING = new Kind('open', undefined, Reads.Nothing, false);
 
 export interface Limits {
   readonly maxInFlight: number;
   readonly maxInFlightBytes: number;
   readonly maxReplyBytes: number;
   readonly deadAfter: number;
+  readonly retryReads: number;
 }
 
 /** The channel, as a connection sees it. */
@@ -53,6 +56,7 @@ export class Connection {
   private readonly opened = new Map<Definition, Opened>();
   private readonly ids = new Map<Definition, number>();
   private readonly lines = new LineCutter();
+  private readonly head: Head = { code: 0, count: 0, values: 0 };
   private count = 0;
   private bytes = 0;
   private modifying = 0;
@@ -61,6 +65,8 @@ export class Connection {
   private referenced = true;
   private paused = false;
   private lastByteAt = performance.now();
+  /** When the oldest request without a reply was sent, or an older one. */
+  private waitingSince = 0;
   /** A reply to a caller has come. */
   answered = false;
   closed = false;
@@ -108,12 +114,8 @@ export class Connection {
     if (slot.definition !== undefined) {
       const opened = this.opened.get(slot.definition) ?? this.open(slot.definition);
       slot.opened = opened;
-      slot.bytes = opened.prefix.length + slot.line.length;
-    } else {
-      slot.bytes = slot.line.length;
     }
     slot.place = Place.Pending;
-    slot.via = this;
     this.bytes += slot.bytes;
     this.count += 1;
     if (slot.modifies) this.modifying += 1;
@@ -139,11 +141,10 @@ export class Connection {
   private open(definition: Definition): Opened {
     let id = this.ids.get(definition);
     if (id === undefined) this.ids.set(definition, (id = this.ids.size + 1));
-    const opened: Opened = { definition, id, prefix: String(id), error: undefined };
+    const opened: Opened = { connection: this, definition, id, prefix: String(id), error: undefined };
     this.opened.set(definition, opened);
-    const slot = new Slot('open', undefined, `P\t${id}${definition.words}`, Reads.Nothing, false, undefined);
+    const slot = new Slot(OPENING, `P\t${id}${definition.words}`);
     slot.opened = opened;
-    slot.bytes = slot.line.length;
     this.push(slot);
     return opened;
   }
@@ -156,7 +157,7 @@ export class Connection {
   private flush(): void {
     const { pending } = this;
     if (this.blocked || this.closed || pending.length === 0) return;
-    const now = performance.now();
+    if (this.sent.length === 0) this.waitingSince = performance.now();
     let out = '';
     let taken = 0;
     while (taken < pending.length && !this.blocked) {
@@ -168,7 +169,6 @@ export class Connection {
       }
       out += slot.definition === undefined ? slot.line : slot.opened!.prefix + slot.line;
       slot.place = Place.Sent;
-      slot.sentAt = now;
       this.sent.push(slot);
       if (out.length >= WRITE_AT_ONCE) {
         this.write(out);
@@ -290,7 +290,7 @@ export class Connection {
       this.owner.counters.repliesDropped += 1;
       return;
     }
-    const head = readHead(piece, from, end);
+    const head = readHead(piece, from, end, this.head);
     const size = end - from + 1;
     if (head.code !== 0) {
       this.refuse(slot, head.code, readErrorText(piece, head.values, end), size);
@@ -300,14 +300,14 @@ export class Connection {
       case Reads.Rows: {
         let rows: unknown[];
         try {
-          rows = readRows(piece, head.values, end, head.count, slot.shape!);
+          rows = readRows(piece, head.values, end, head.count, slot.kind.shape!);
         } catch (error) {
           if (!(error instanceof WrongValue)) throw error;
           // The reply is right and the request was executed: only this caller cannot use it.
           slot.fail(new HandlerSocketError('decode', error.message, { sent: true, maybeExecuted: false }, error.cause), size);
           return;
         }
-        slot.succeed(slot.one ? (rows.length > 0 ? rows[0] : null) : rows, rows.length, size);
+        slot.succeed(slot.kind.one ? (rows.length > 0 ? rows[0] : null) : rows, rows.length, size);
         return;
       }
       case Reads.Modified: {
@@ -380,8 +380,8 @@ export class Connection {
     };
     this.sent.forEach(over);
     this.pending.forEach(over);
-    const oldest = this.sent.first;
-    if (oldest !== undefined && !this.paused && now - Math.max(this.lastByteAt, oldest.sentAt) > this.owner.limits.deadAfter) {
+    const silent = now - Math.max(this.lastByteAt, this.waitingSince);
+    if (this.sent.length > 0 && !this.paused && silent > this.owner.limits.deadAfter) {
       this.end({ kind: 'lost', reason: `the server has been silent for ${this.owner.limits.deadAfter} ms` });
     }
     if (this.closed || this.count > 0 || this.sent.length > 0) return !this.closed;
@@ -430,8 +430,8 @@ export class Connection {
       const opening = slot.opened?.error;
       if (slot.definition !== undefined && opening !== undefined) this.refuse(slot, opening.code, opening.text, 0);
       else if (end.kind === 'closed') slot.failWith('closed', end.reason);
-      else if (slot.definition !== undefined && !slot.modifies && slot.retriesLeft > 0 && slot.reads !== Reads.Stream) {
-        slot.retriesLeft -= 1;
+      else if (slot.definition !== undefined && !slot.modifies && slot.retries < this.owner.limits.retryReads && slot.reads !== Reads.Stream) {
+        slot.retries += 1;
         again.push(slot);
       } else slot.failWith('lost', `the connection was lost: ${end.reason}`, end.cause);
     }

@@ -10,8 +10,7 @@ import type { RouteName } from './observe.js';
 import type { Settings } from './options.js';
 import { Signals } from './signals.js';
 import { Streams } from './streams.js';
-import { Place, Reads, Slot } from './slot.js';
-import type { Outcome } from './slot.js';
+import { Kind, Place, Reads, Slot } from './slot.js';
 import { Sweeper } from './sweeper.js';
 
 /** What a call may say about itself. */
@@ -26,6 +25,8 @@ export interface CallOptions {
 export interface Executor {
   run(slot: Slot, options: CallOptions | undefined): Promise<unknown>;
 }
+
+const PING = new Kind('ping', undefined, Reads.Ready, false);
 
 export class Core implements Executor {
   readonly addresses: Addresses;
@@ -76,12 +77,9 @@ export class Core implements Executor {
   begin(slot: Slot, options: CallOptions | undefined): boolean {
     const { counters } = this.observer;
     counters.requests += 1;
-    slot.counters = counters;
-    slot.startedAt = performance.now();
-    slot.retriesLeft = this.settings.retryReads;
     const timeout = options?.timeout ?? this.settings.timeout;
-    if (timeout !== 0) slot.deadline = slot.startedAt + timeout;
-    if (this.observer.seesRequests) slot.onEnd = this.report;
+    if (timeout !== 0) slot.deadline = Math.ceil(performance.now() + timeout);
+    if (this.observer.seesRequests) this.observe(slot);
     if (this.closed || this.draining) slot.failWith('closed', 'the client is closed');
     else if (slot.modifies && !this.hasWriter) slot.fail(usage('a modification needs a port for writing, and the client has none'));
     else if (typeof timeout !== 'number' || !(timeout >= 0)) slot.fail(usage('a timeout is a number of milliseconds; 0 is without end'));
@@ -130,7 +128,7 @@ export class Core implements Executor {
       ways.map(
         (channel) =>
           new Promise<unknown>((resolve, reject) => {
-            const slot = new Slot('ping', undefined, '', Reads.Ready, false, undefined);
+            const slot = new Slot(PING, '');
             slot.resolve = resolve;
             slot.reject = reject;
             if (!this.begin(slot, options)) return;
@@ -186,23 +184,28 @@ export class Core implements Executor {
     this.sweeper.stop();
   }
 
-  private readonly report = (slot: Slot, outcome: Outcome): void => {
-    const { definition, via } = slot;
+  /** Tells the hooks about a request when it has ended. */
+  private observe(slot: Slot): void {
+    const { operation, definition } = slot.kind;
     if (definition === undefined) return;
-    this.observer.request({
-      operation: slot.operation,
-      database: definition.database,
-      table: definition.table,
-      index: definition.index,
-      address: via?.peer ?? null,
-      route: via?.route ?? null,
-      milliseconds: performance.now() - slot.startedAt,
-      bytesOut: slot.place === Place.Sent ? slot.bytes : 0,
-      bytesIn: outcome.bytesIn,
-      rows: outcome.rows,
-      error: outcome.error ?? null,
-    });
-  };
+    const { database, table, index } = definition;
+    const began = performance.now();
+    slot.onEnd = ({ via, place, bytes }, { rows, bytesIn, error = null }) => {
+      this.observer.request({
+        operation,
+        database,
+        table,
+        index,
+        address: via?.peer ?? null,
+        route: via?.route ?? null,
+        milliseconds: performance.now() - began,
+        bytesOut: place === Place.Sent ? bytes : 0,
+        bytesIn,
+        rows,
+        error,
+      });
+    };
+  }
 }
 
 function leastLoaded(channels: readonly Channel[]): Channel {

@@ -10,7 +10,7 @@ import { endpointName, endpointOf } from './addresses.js';
 import type { Address, Port } from './addresses.js';
 import type { Settings } from './options.js';
 import { logInLine, secretLine } from './requests.js';
-import { Reads, Slot } from './slot.js';
+import { Kind, Reads, Slot } from './slot.js';
 import { Wire } from './wire.js';
 
 /** Why there is no connection. */
@@ -33,6 +33,7 @@ export interface Dialing {
   cancel(): void;
 }
 
+const LOG_IN = new Kind('log in', undefined, Reads.Nothing, false);
 // With these the network is at fault, and not what the two sides of TLS think of each other.
 const TRANSIENT: ReadonlySet<unknown> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN', 'ENOTFOUND']);
 
@@ -123,7 +124,7 @@ function connected(wire: Wire, secure: boolean): Promise<void> {
 
 function logIn(connection: Connection, line: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const slot = new Slot('log in', undefined, line, Reads.Nothing, false, undefined);
+    const slot = new Slot(LOG_IN, line);
     slot.resolve = () => resolve();
     slot.reject = (error: HandlerSocketError) => {
       const refusal = error instanceof ReplyError ? error : undefined;

@@ -8,7 +8,7 @@ import { RowIterator } from './iterate.js';
 import type { FilterOp, FindOp, ModifyOp } from './requests.js';
 import { findTail, insertTail } from './requests.js';
 import type { Shape } from './replies.js';
-import { Reads, Slot } from './slot.js';
+import { Kind, Reads, Slot } from './slot.js';
 import { describe, valueToken } from './tokens.js';
 import type { Value } from './tokens.js';
 
@@ -48,10 +48,8 @@ export interface FindInOptions<FilterColumn extends string = string, Part extend
 export type RowValues<Named> = { readonly [N in keyof Named]?: Named[N] | Writable } | readonly Writable[];
 
 /** What the handles of one index share. */
-export interface IndexState {
+export interface IndexState extends Front {
   readonly core: Core;
-  readonly definition: Definition;
-  readonly shape: Shape;
   readonly columns: ReadonlyMap<string, Column>;
   readonly filters: readonly Column[];
   readonly parts: readonly Column[];
@@ -62,7 +60,11 @@ export interface IndexState {
 interface Front {
   readonly definition: Definition;
   readonly shape: Shape;
+  readonly kinds: Kinds;
 }
+
+/** By the operation and how its reply is read. */
+type Kinds = Partial<Record<string, Kind>>[];
 
 type Object_ = Readonly<Record<string, unknown>>;
 
@@ -117,9 +119,9 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
 
   /** The rows one by one, while they arrive. The time-out is for the wait for the next ones. */
   iterate(key: Key<Part>, options: FindOptions<FilterColumn, Part> = {}): AsyncIterableIterator<Row> {
-    const { core, definition, shape } = this.#state;
+    const { core, shape } = this.#state;
     if (this.#executor !== core) throw usage('a pipeline cannot iterate');
-    const slot = new Slot('find', definition, this.#tail(key, options, undefined), Reads.Stream, false, shape);
+    const slot = new Slot(this.#kind('find', Reads.Stream, this.#state), this.#tail(key, options, undefined));
     const rows = new RowIterator<Row>(core, slot, options, shape);
     // It has ended before it began.
     if (isEmptyIn(options)) void rows.return();
@@ -130,7 +132,7 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
   insert(values: RowValues<Named>, options?: CallOptions): Promise<bigint | null> {
     try {
       const { tokens, front } = this.#values(values, 'insert', false);
-      const slot = new Slot('insert', front.definition, insertTail(tokens), Reads.Id, true, undefined);
+      const slot = new Slot(this.#kind('insert', Reads.Id, front), insertTail(tokens));
       return this.#executor.run(slot, options) as Promise<bigint | null>;
     } catch (error) {
       return Promise.reject(error as Error);
@@ -175,15 +177,21 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
 
   #find(key: Key<Part>, options: FindOptions<FilterColumn, Part> | undefined, one: boolean): Promise<unknown> {
     try {
-      const { definition, shape, core } = this.#state;
+      const state = this.#state;
       if (isEmptyIn(options)) return Promise.resolve(one ? null : []);
-      const slot = new Slot('find', definition, this.#tail(key, options, undefined, one), Reads.Rows, false, shape);
-      slot.one = one;
-      if (options !== undefined) slot.long = options.long ?? (options.limit !== undefined && options.limit >= core.settings.longLimit);
+      const slot = new Slot(this.#kind(one ? 'find one' : 'find', Reads.Rows, state), this.#tail(key, options, undefined, one));
+      if (options !== undefined) slot.long = options.long ?? (options.limit !== undefined && options.limit >= state.core.settings.longLimit);
       return this.#executor.run(slot, options);
     } catch (error) {
       return Promise.reject(error as Error);
     }
+  }
+
+  #kind(operation: string, reads: Reads, { definition, shape, kinds }: Front): Kind {
+    const known = (kinds[reads] ??= {});
+    const one = operation === 'find one';
+    const isFind = one || operation === 'find';
+    return (known[operation] ??= new Kind(one ? 'find' : operation, definition, reads, !isFind, shape, one, this.#state.core.observer.counters));
   }
 
   #modify(
@@ -198,7 +206,7 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
       const { tokens, front } = op === 'D' ? { tokens: [], front: this.#state } : this.#values(values, operation, rowsBefore);
       if (isEmptyIn(options)) return Promise.resolve(rowsBefore ? [] : 0);
       const tail = this.#tail(key, options, { op, values: tokens, rowsBefore });
-      const slot = new Slot(operation, front.definition, tail, rowsBefore ? Reads.Rows : Reads.Modified, true, front.shape);
+      const slot = new Slot(this.#kind(operation, rowsBefore ? Reads.Rows : Reads.Modified, front), tail);
       return this.#executor.run(slot, options);
     } catch (error) {
       return Promise.reject(error as Error);
@@ -303,7 +311,7 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
       const all = withOthers ? [...chosen, ...columns.filter(({ name }) => !names.has(name))] : chosen;
       const { database, table, index, filterColumns } = state.definition;
       const words = all.map(({ name }) => name);
-      front = { definition: state.core.define(database, table, index, words, filterColumns), shape: { columns: all, named: state.shape.named } };
+      front = { definition: state.core.define(database, table, index, words, filterColumns), shape: { columns: all, named: state.shape.named }, kinds: [] };
       state.fronts.set(known, front);
     }
     return front;

@@ -76,7 +76,7 @@ export class RowIterator<Row> implements AsyncIterableIterator<Row>, Sink {
       this.begin();
     } else if (this.state === 'open') {
       // The time-out is for the wait for the next bytes, and only while somebody waits.
-      this.slot.deadline = this.timeout === 0 ? 0 : performance.now() + this.timeout;
+      this.slot.deadline = this.timeout === 0 ? 0 : Math.ceil(performance.now() + this.timeout);
       this.slot.via?.resume();
     } else {
       this.serve();
@@ -110,7 +110,7 @@ export class RowIterator<Row> implements AsyncIterableIterator<Row>, Sink {
     this.received += count;
     this.serve();
     if (this.takers.length > 0) {
-      if (this.timeout !== 0) slot.deadline = performance.now() + this.timeout;
+      if (this.timeout !== 0) slot.deadline = Math.ceil(performance.now() + this.timeout);
     } else {
       slot.deadline = 0;
       if (!this.cutter.done) slot.via?.pause();

@@ -28,20 +28,24 @@ function digits(text: string, from: number, to: number): number {
 
 /** The beginning of a reply. */
 export interface Head {
-  readonly code: number;
-  readonly count: number;
+  code: number;
+  count: number;
   /** Where the values begin: a TAB, or the end of the line. */
-  readonly values: number;
+  values: number;
 }
 
-export function readHead(piece: Piece, from: number, to: number): Head {
+/** Into `head`, if there is one that is not needed any more. */
+export function readHead(piece: Piece, from: number, to: number, head: Head = { code: 0, count: 0, values: 0 }): Head {
   const { text } = piece;
   const first = endOfToken(text, from, to);
   const second = first < to ? endOfToken(text, first + 1, to) : to;
   const code = digits(text, from, first);
   const count = first < to ? digits(text, first + 1, second) : -1;
   if (code < 0 || count < 0) throw new WrongReply('a reply begins with two numbers');
-  return { code, count, values: second };
+  head.code = code;
+  head.count = count;
+  head.values = second;
+  return head;
 }
 
 function endOfToken(text: string, from: number, to: number): number {

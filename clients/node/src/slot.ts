@@ -31,6 +31,7 @@ export const enum Place {
 
 /** An index on a connection. */
 export interface Opened {
+  readonly connection: Connection;
   readonly definition: Definition;
   readonly id: number;
   /** The id as it stands in front of a request. */
@@ -57,45 +58,69 @@ export interface Sink {
   readonly given: number;
 }
 
+/** What requests of one index have in common. There is one such object for all of them, because slots are made often. */
+export class Kind {
+  constructor(
+    readonly operation: string,
+    /** None for what the client itself asks: P and A. */
+    readonly definition: Definition | undefined,
+    readonly reads: Reads,
+    readonly modifies: boolean,
+    /** The rows of its reply. */
+    readonly shape?: Shape,
+    /** The first row alone, or null. */
+    readonly one = false,
+    readonly counters?: Counters,
+  ) {}
+}
+
 export class Slot {
   place: Place = Place.Waiting;
   settled = false;
   /** It was sent before, and goes out again: it did nothing there. */
   private wasSent = false;
-  counters: Counters | undefined;
-  /** When its time is over, by the monotonic clock; 0 is never. */
-  deadline = 0;
-  startedAt = 0;
-  sentAt = 0;
-  /** Bytes for which it counts while it is in flight. */
-  bytes = 0;
-  opened: Opened | undefined;
-  /** The connection on which it stands. */
-  via: Connection | undefined;
-  sink: Sink | undefined;
-  /** The first row alone, or null. */
-  one = false;
   /** It goes the way of long finds. */
   long = false;
-  retriesLeft = 0;
-  /** Failed attempts to connect for which it has waited. */
+  /** When its time is over: a whole number of milliseconds by the monotonic clock; 0 is never. */
+  deadline = 0;
+  /** How often it was sent again, failed attempts to connect for which it has waited, addresses that have sent it elsewhere. */
+  retries = 0;
   attempts = 0;
-  /** Addresses that have sent it elsewhere. */
   hops = 0;
+  opened: Opened | undefined;
+  sink: Sink | undefined;
   resolve: (value: unknown) => void = ignore;
   reject: (error: HandlerSocketError) => void = ignore;
   /** Called once at the end, before the caller gets it. */
   onEnd: ((slot: Slot, outcome: Outcome) => void) | undefined;
 
   constructor(
-    readonly operation: string,
-    readonly definition: Definition | undefined,
+    readonly kind: Kind,
     /** The line without the number of the index, or for P and A the whole line. */
     readonly line: string,
-    readonly reads: Reads,
-    readonly modifies: boolean,
-    readonly shape: Shape | undefined,
   ) {}
+
+  get definition(): Definition | undefined {
+    return this.kind.definition;
+  }
+
+  get reads(): Reads {
+    return this.kind.reads;
+  }
+
+  get modifies(): boolean {
+    return this.kind.modifies;
+  }
+
+  /** The connection on which it stands. */
+  get via(): Connection | undefined {
+    return this.opened?.connection;
+  }
+
+  /** What is sent. */
+  get bytes(): number {
+    return this.definition === undefined || this.opened === undefined ? this.line.length : this.opened.prefix.length + this.line.length;
+  }
 
   /** Whether the server can have seen it, and can have executed it. */
   get fate(): Fate {
@@ -108,7 +133,6 @@ export class Slot {
     this.wasSent ||= this.place === Place.Sent;
     this.place = Place.Waiting;
     this.opened = undefined;
-    this.via = undefined;
   }
 
   succeed(value: unknown, rows: number, bytesIn: number): void {
@@ -121,7 +145,7 @@ export class Slot {
   fail(error: HandlerSocketError, bytesIn = 0): void {
     if (this.settled) return;
     this.settled = true;
-    if (this.counters !== undefined) this.counters.errors += 1;
+    if (this.kind.counters !== undefined) this.kind.counters.errors += 1;
     this.onEnd?.(this, { rows: 0, bytesIn, error });
     this.reject(error);
   }

@@ -8,7 +8,7 @@ import { Definition } from '../src/definition.js';
 import { WrongReply } from '../src/errors.js';
 import { Observer } from '../src/observe.js';
 import { RowCutter } from '../src/row-cutter.js';
-import { Reads, Slot } from '../src/slot.js';
+import { Kind, Reads, Slot } from '../src/slot.js';
 import { bytesToken } from '../src/tokens.js';
 import type { Wire } from '../src/wire.js';
 import { Random, SEED } from './random.js';
@@ -35,7 +35,7 @@ function tokensOf({ a, b, c }: Row): string {
 /** A connection whose other side is this test. */
 class Played implements Owner {
   readonly route = 'read';
-  readonly limits = { maxInFlight: 10_000, maxInFlightBytes: 1 << 24, maxReplyBytes: 1 << 20, deadAfter: 60_000 };
+  readonly limits = { maxInFlight: 10_000, maxInFlightBytes: 1 << 24, maxReplyBytes: 1 << 20, deadAfter: 60_000, retryReads: 0 };
   readonly counters = new Observer(undefined, undefined).counters;
   readonly wire = {
     socket: { write: () => true, writableLength: 0, ref: () => undefined, unref: () => undefined },
@@ -58,7 +58,7 @@ class Played implements Owner {
   }
 
   ask(definition: Definition): Promise<unknown> {
-    const slot = new Slot('find', definition, '\t=\t1\t1\n', Reads.Rows, false, SHAPE);
+    const slot = new Slot(new Kind('find', definition, Reads.Rows, false, SHAPE), '\t=\t1\t1\n');
     const promise = new Promise((resolve, reject) => {
       slot.resolve = resolve;
       slot.reject = reject;
