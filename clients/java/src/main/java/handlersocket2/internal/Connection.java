@@ -23,9 +23,6 @@ import org.jspecify.annotations.Nullable;
 final class Connection {
     /** So much is written at once. Less waits for the end of what the connection's thread does. */
     private static final int FLUSH_AT = 1024;
-    /** A request behind fewer than these is written by its caller: to wake another thread would take longer. */
-    private static final int FEW = Integer.getInteger("hs.few", 4);
-
     private static final int BUFFER = 1 << 16;
     private static final int READ_AT_MOST = 1 << 18;
     private static final int KEEP_AT_MOST = 1 << 20;
@@ -36,20 +33,7 @@ final class Connection {
     private final Settings settings;
 
     // Under the lane's lock.
-    private byte[] out = new byte[BUFFER];
-    private int outLength;
-    private byte @Nullable [] spare = new byte[BUFFER];
-    /** How many bytes were ever added, and how many of them were handed to the operating system. */
-    private long added;
-
-    private long handed;
-    /** Somebody writes, or the socket did not take all of {@link #rest}. */
-    private boolean writing;
-
-    private byte @Nullable [] rest;
-    private int restFrom;
-    private int restEnd;
-    private @Nullable IOException writeProblem;
+    private final Outgoing out;
     /** An {@link Opening} or a {@link Call} each, the oldest first. */
     private final ArrayDeque<Object> slots = new ArrayDeque<>();
 
@@ -83,6 +67,7 @@ final class Connection {
         this.address = address;
         this.ready = ready;
         this.settings = settings;
+        this.out = new Outgoing(lane.lock, lane.counts, ready.transport());
     }
 
     // What follows is called under the lane's lock.
@@ -107,8 +92,8 @@ final class Connection {
         Opening opening = opened(index);
         call.opening = opening.answered ? null : opening;
         call.connection = this;
-        call.start = added;
-        put(opening.id, call.line, call.length);
+        call.start = out.added();
+        out.put(opening.id, call.line, call.length);
         slots.add(call);
         calls++;
         callBytes += call.length;
@@ -126,39 +111,28 @@ final class Connection {
         if (opening == null || opening.failed()) {
             opening = new Opening(index, opening == null ? ++lastId : opening.id);
             openings[index.number] = opening;
-            need(2);
-            out[outLength++] = 'P';
-            out[outLength++] = '\t';
-            added += 2;
-            put(opening.id, index.opening, index.opening.length);
+            out.putOpening();
+            out.put(opening.id, index.opening, index.opening.length);
             slots.add(opening);
         }
         return opening;
     }
 
-    private void put(int id, byte[] line, int length) {
-        need(length + 20);
-        int end = LineWriter.putNumber(out, outLength, id);
-        System.arraycopy(line, 0, out, end, length);
-        added += end + length - outLength;
-        outLength = end + length;
-    }
-
-    private void need(int more) {
-        if (out.length - outLength < more) {
-            out = Arrays.copyOf(out, (int) Math.min(Integer.MAX_VALUE - 16, Math.max(out.length * 2L, outLength + more)));
-        }
-    }
-
-    /** Something was added: sees to it that it is written. */
+    /** Something was added: sees to it that it is written. A call that is alone does not wait for another thread. */
     void urge() {
-        if (writing) {
+        if (out.isWriting()) {
             return;
         }
         boolean own = Thread.currentThread() == thread;
-        if (outLength >= FLUSH_AT || calls <= FEW && !own) {
+        if (out.length() >= FLUSH_AT || calls == 1 && !own) {
             flush();
         } else if (!own) {
+            wake();
+        }
+    }
+
+    private void flush() {
+        if (!dead && !out.flush()) {
             wake();
         }
     }
@@ -167,74 +141,6 @@ final class Connection {
         if (!awake) {
             awake = true;
             ready.selector().wakeup();
-        }
-    }
-
-    /** Writes all that was added. Gives the lock away while it writes; nobody else writes then. */
-    private void flush() {
-        writing = true;
-        while (outLength > 0 && !dead) {
-            byte[] bytes = out;
-            int count = outLength;
-            out = spare == null ? new byte[BUFFER] : spare;
-            spare = null;
-            outLength = 0;
-            handed += count;
-            int taken = 0;
-            IOException problem = null;
-            lane.lock.unlock();
-            try {
-                taken = ready.transport().write(bytes, 0, count);
-            } catch (IOException failed) {
-                problem = failed;
-            } finally {
-                lane.lock.lock();
-            }
-            lane.counts.writes++;
-            if (problem != null) {
-                writeProblem = problem;
-                wake();
-                return;
-            }
-            lane.counts.bytesOut += taken;
-            if (taken < count || ready.transport().holdsUnwritten()) {
-                handed -= count - taken;
-                rest = bytes;
-                restFrom = taken;
-                restEnd = count;
-                wake();
-                return;
-            }
-            spare = bytes.length <= KEEP_AT_MOST ? bytes : null;
-        }
-        writing = false;
-    }
-
-    /** The socket can be written again. */
-    private void flushRest() {
-        byte[] bytes = rest;
-        if (bytes == null || writeProblem != null) {
-            return;
-        }
-        int count = restEnd - restFrom;
-        handed += count;
-        int taken = 0;
-        lane.lock.unlock();
-        try {
-            taken = ready.transport().write(bytes, restFrom, count);
-        } catch (IOException failed) {
-            writeProblem = failed;
-            taken = count;
-        } finally {
-            lane.lock.lock();
-        }
-        handed -= count - taken;
-        restFrom += taken;
-        lane.counts.writes++;
-        lane.counts.bytesOut += taken;
-        if (writeProblem == null && restFrom == restEnd && !ready.transport().holdsUnwritten()) {
-            rest = null;
-            writing = false;
         }
     }
 
@@ -277,7 +183,7 @@ final class Connection {
         dead = true;
         for (Object slot : slots) {
             if (slot instanceof Call<?> call) {
-                boolean sent = call.start < handed;
+                boolean sent = out.wasHanded(call.start);
                 endings.add(() -> call.end(new ClientClosedException("the client is closed", sent, sent && call.modifies())));
             }
         }
@@ -306,10 +212,11 @@ final class Connection {
                 readable = false;
                 ready.selector().select(key -> readable = key.isReadable());
             }
-            if (writeProblem != null) {
+            IOException problem = out.problem();
+            if (problem != null) {
                 // What was answered before that counts.
                 read();
-                throw writeProblem;
+                throw problem;
             }
         } catch (IOException problem) {
             reason = "the connection broke: " + problem.getMessage();
@@ -348,17 +255,17 @@ final class Connection {
                 throw new IOException(condemned);
             }
             lane.pump(this, endings);
-            flushRest();
-            if (!writing && outLength > 0) {
+            out.flushRest();
+            if (!out.isWriting() && out.length() > 0) {
                 flush();
             }
-            if (writeProblem != null || retired && slots.isEmpty()) {
+            if (out.problem() != null || retired && slots.isEmpty()) {
                 return false;
             }
             // Bytes may have been added while the lock was given away.
-            boolean again = !writing && outLength > 0;
+            boolean again = !out.isWriting() && out.length() > 0;
             awake = again;
-            int wanted = SelectionKey.OP_READ | (rest != null ? SelectionKey.OP_WRITE : 0);
+            int wanted = SelectionKey.OP_READ | (out.waitsForSocket() ? SelectionKey.OP_WRITE : 0);
             if (ready.key().interestOps() != wanted) {
                 ready.key().interestOps(wanted);
             }
@@ -441,7 +348,7 @@ final class Connection {
             for (int i = 0; i < lines; i++) {
                 Object slot = slots.peek();
                 if (slot instanceof Call<?> call) {
-                    if (call.start >= handed) {
+                    if (!out.wasHanded(call.start)) {
                         break;
                     }
                     calls--;
@@ -537,7 +444,7 @@ final class Connection {
             boolean wrongAnswer,
             List<Call<?>> again,
             List<Runnable> endings) {
-        boolean sent = call.start < handed;
+        boolean sent = out.wasHanded(call.start);
         Opening opening = call.opening;
         if (call.isDone()) {
             lane.shared.dropped.increment();
