@@ -445,6 +445,10 @@ public final class ClientBuilder {
         return this;
     }
 
+    Settings settings() {
+        return settings;
+    }
+
     /** What HANDLERSOCKET_PASSWORD and HANDLERSOCKET_SECRET give, if the URL has none. */
     ClientBuilder environment(Map<String, String> environment) {
         String password = environment.get("HANDLERSOCKET_PASSWORD");
