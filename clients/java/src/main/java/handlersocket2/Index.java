@@ -250,6 +250,7 @@ public final class Index<T> {
 
     /**
      * Sets columns of the rows that are meant. They are answered as they were.
+     * The original server changes columns that get no value, too, so name all columns of the index there.
      *
      * @param find which rows are meant
      * @param values new values by their columns
@@ -272,6 +273,7 @@ public final class Index<T> {
 
     /**
      * Adds to columns of the rows that are meant. NULL stays NULL. They are answered as they were.
+     * The original server changes columns that get no value, too, so name all columns of the index there.
      *
      * @param find which rows are meant
      * @param values numbers by their columns
@@ -294,6 +296,7 @@ public final class Index<T> {
 
     /**
      * Subtracts from columns of the rows that are meant. They are answered as they were. A row whose value would cross zero stays as it is, and does not count.
+     * The original server changes columns that get no value, too, so name all columns of the index there.
      *
      * @param find which rows are meant
      * @param values numbers by their columns
