@@ -4,8 +4,13 @@ import org.jspecify.annotations.Nullable;
 
 /** A call that failed. The classes derived from it say why. */
 public abstract class HandlerSocketException extends RuntimeException implements Failure {
+    /** Why. */
     private final Kind kind;
+
+    /** Whether the server can have seen the request. */
     private final boolean sent;
+
+    /** Whether it may have been executed. */
     private final boolean maybeExecuted;
 
     HandlerSocketException(

@@ -50,8 +50,13 @@ public final class ReplyException extends HandlerSocketException {
         ELSEWHERE
     }
 
+    /** The reply's first token. */
     private final int code;
+
+    /** The reply's text. */
     private final String text;
+
+    /** What the table of errors says about it. */
     private final ServerError meaning;
 
     /**

@@ -7,7 +7,10 @@ import java.util.concurrent.CancellationException;
  * reply is dropped when it comes.
  */
 public final class RequestCancelledException extends CancellationException implements Failure {
+    /** Whether the server can have seen the request. */
     private final boolean sent;
+
+    /** Whether it may have been executed. */
     private final boolean maybeExecuted;
 
     /**

@@ -123,12 +123,17 @@ class ClientTest {
 
     @Test
     void aCallThatWaitsIsRefusedOnTheClientsThread() throws Exception {
-        try (FakeServer server = new FakeServer(FakeServer::echo);
+        CountDownLatch chained = new CountDownLatch(1);
+        FakeServer.Conversation waiting = peer -> {
+            chained.await();
+            FakeServer.echo(peer);
+        };
+        try (FakeServer server = new FakeServer(waiting);
                 HandlerSocketClient client = server.client().build()) {
             CompletableFuture<Optional<String>> inside =
                     index(client).async().findOne(1).thenApply(row -> index(client).findOne(2));
+            chained.countDown();
             ExecutionException problem = assertThrows(ExecutionException.class, () -> inside.get(5, TimeUnit.SECONDS));
-            // It may have ended before the function was chained to it, and then another thread has called it.
             assertTrue(problem.getCause() instanceof UsageException);
             CompletableFuture<Optional<String>> composed =
                     index(client).async().findOne(1).thenCompose(row -> index(client).async().findOne(row.get() + "2"));

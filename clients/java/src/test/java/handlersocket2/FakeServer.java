@@ -49,6 +49,7 @@ final class FakeServer implements AutoCloseable {
     }
 
     private final ServerSocketChannel listener;
+    private final Thread accepting;
     private final Queue<SocketChannel> channels = new ConcurrentLinkedQueue<>();
 
     FakeServer(Conversation conversation) throws IOException {
@@ -59,7 +60,7 @@ final class FakeServer implements AutoCloseable {
         boolean unix = address instanceof UnixDomainSocketAddress;
         listener = unix ? ServerSocketChannel.open(StandardProtocolFamily.UNIX) : ServerSocketChannel.open();
         listener.bind(address);
-        start(() -> {
+        accepting = start(() -> {
             while (true) {
                 SocketChannel channel = listener.accept();
                 channels.add(channel);
@@ -80,7 +81,7 @@ final class FakeServer implements AutoCloseable {
         void run() throws Exception;
     }
 
-    private static void start(Work work) {
+    private static Thread start(Work work) {
         Thread thread = new Thread(() -> {
             try {
                 work.run();
@@ -90,6 +91,7 @@ final class FakeServer implements AutoCloseable {
         });
         thread.setDaemon(true);
         thread.start();
+        return thread;
     }
 
     int port() throws IOException {
@@ -115,6 +117,12 @@ final class FakeServer implements AutoCloseable {
     @Override
     public void close() throws IOException {
         listener.close();
+        try {
+            // The kernel accepts as long as the thread is in accept().
+            accepting.join(5000);
+        } catch (InterruptedException problem) {
+            Thread.currentThread().interrupt();
+        }
         for (SocketChannel channel : channels) {
             channel.close();
         }
