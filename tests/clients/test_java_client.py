@@ -7,6 +7,7 @@ Maven these tests fail.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -290,3 +291,42 @@ def test_unix_sockets(make_server: Callable[..., ServerInstance], tmp_path: Path
         ("found", "Optional[Ann]"),
         ("updated", "1"),
     ]
+
+
+IMPORTS = "import handlersocket2.*; import java.util.*; import java.util.concurrent.*; import java.util.stream.*;"
+
+
+@pytest.mark.timeout(300)
+def test_the_examples_of_its_page(sql: Sql, database: Database, tmp_path: Path) -> None:
+    """The first is run as it is, but for the address; the others one after the other."""
+    sql.run(
+        "CREATE TABLE user (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20), age INT,"
+        " KEY by_name (name))",
+        "INSERT INTO user VALUES (42, 'Ann', 7), (43, 'Bob', NULL)",
+    )
+    first, *others = re.findall(r"```java\n(.*?)```", (CLIENT / "README.md").read_text(), re.DOTALL)
+    assert len(first.splitlines()) == 10 and len(others) >= 7
+    address = url(database.server, database.name)
+    first = first.replace("handlersocket://127.0.0.1:9998,9999/app", address)
+    (tmp_path / "First.java").write_text(first)
+    methods = "".join(
+        f"static void example{number}(HandlerSocketClient client) {{\n{example}}}\n"
+        for number, example in enumerate(others)
+    )
+    calls = "".join(f"example{number}(client);" for number in range(len(others)))
+    (tmp_path / "Others.java").write_text(
+        f"{IMPORTS}\nclass Others {{\n{methods}"
+        "public static void main(String[] arguments) {\n"
+        f'try (var client = HandlerSocketClient.open("{address}")) {{ {calls} }}\n}}\n}}\n'
+    )
+    path = class_path()
+    sources = [str(tmp_path / name) for name in ("First.java", "Others.java")]
+    command("javac", "-nowarn", "-cp", path, "-d", str(tmp_path), *sources)
+    outputs = []
+    for program in ("First", "Others"):
+        words = ("java", "-cp", f"{path}{os.pathsep}{tmp_path}", program)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        outputs.append(done.stdout)
+    assert outputs[0] == "Ann\n"
+    assert "there is one already" in outputs[1]

@@ -19,6 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -157,7 +158,7 @@ class ClientTest {
 
     @Test
     void hooksSeeRequestsAndConnections() throws Exception {
-        Queue<RequestEvent> requests = new ConcurrentLinkedQueue<>();
+        LinkedBlockingQueue<RequestEvent> requests = new LinkedBlockingQueue<>();
         Queue<ConnectionEvent> connections = new ConcurrentLinkedQueue<>();
         ClientListener listener = new ClientListener() {
             @Override
@@ -187,14 +188,15 @@ class ClientTest {
                 assertThrows(RequestTimeoutException.class,
                         () -> index(client).withTimeout(Duration.ofNanos(1)).insert(List.of("secret")));
             }
-            RequestEvent find = requests.poll();
+            // A caller may have its result before the hook is called.
+            RequestEvent find = requests.poll(5, TimeUnit.SECONDS);
             assertEquals("find t", find.spanName());
             assertEquals(1, find.rows());
             assertEquals("0\t1\tsecret\n".length(), find.bytesIn());
             assertEquals("handlersocket", find.attributes().get("db.system.name"));
             assertEquals((long) server.port(), find.attributes().get("server.port"));
             assertFalse(find.attributes().containsKey("error.type"));
-            RequestEvent insert = requests.poll();
+            RequestEvent insert = requests.poll(5, TimeUnit.SECONDS);
             assertEquals("timeout", insert.attributes().get("error.type"));
             assertFalse((find.toString() + insert).contains("secret"));
             assertEquals(ConnectionEvent.What.CONNECTED, connections.poll().what());

@@ -7,7 +7,11 @@ import handlersocket2.RequestCancelledException;
 import handlersocket2.RequestTimeoutException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -116,6 +120,39 @@ public final class Call<T> extends CompletableFuture<T> {
         RequestCancelledException reason =
                 new RequestCancelledException("the call was given up", sent, sent && modifies());
         return end(reason) || isCancelled();
+    }
+
+    // Newer versions of Java wrap what says that a future was cancelled. Here it always says whether it was sent.
+
+    @Override
+    public T get() throws InterruptedException, ExecutionException {
+        try {
+            return super.get();
+        } catch (CancellationException problem) {
+            throw own(problem);
+        }
+    }
+
+    @Override
+    public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+        try {
+            return super.get(timeout, unit);
+        } catch (CancellationException problem) {
+            throw own(problem);
+        }
+    }
+
+    @Override
+    public T join() {
+        try {
+            return super.join();
+        } catch (CancellationException problem) {
+            throw own(problem);
+        }
+    }
+
+    private static CancellationException own(CancellationException problem) {
+        return problem.getCause() instanceof RequestCancelledException cause ? cause : problem;
     }
 
     /** Its time is over. */
