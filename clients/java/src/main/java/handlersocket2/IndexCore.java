@@ -95,7 +95,14 @@ final class IndexCore {
         return modify(operation, find, shape, values);
     }
 
+    private void requireWriter() {
+        if (!router.canWrite()) {
+            throw new UsageException("the client has no port for writing");
+        }
+    }
+
     private Request<Long> modify(Operation operation, Find find, RowShape target, List<?> values) {
+        requireWriter();
         if (isEmpty(find)) {
             return known(operation, 0L);
         }
@@ -116,6 +123,7 @@ final class IndexCore {
 
     private <T> Request<List<T>> fetchAnd(
             Operation operation, Find find, RowShape target, List<?> values, Function<Row, T> mapper) {
+        requireWriter();
         if (isEmpty(find)) {
             return known(operation, List.of());
         }
@@ -133,6 +141,7 @@ final class IndexCore {
     }
 
     private Request<OptionalLong> insert(RowShape target, List<?> values) {
+        requireWriter();
         LineWriter line = new LineWriter();
         RequestWriter.insert(line, fitting(target, values));
         return request(

@@ -50,6 +50,7 @@ public final class Call<T> extends CompletableFuture<T> {
     private final @Nullable Observer observer;
 
     private volatile int state = WAITING;
+    private volatile boolean sentBefore;
 
     // Of the lane that has the call, under its lock.
     /** Where the request begins in the bytes of its connection. */
@@ -100,9 +101,14 @@ public final class Call<T> extends CompletableFuture<T> {
         return !isDone() && STATE.compareAndSet(this, WAITING, SLOTTED);
     }
 
-    /** Takes its slot away, because it has to be sent on another connection. */
-    void untake() {
+    /**
+     * Takes its slot away, because it has to be sent on another connection.
+     *
+     * @param sent whether a server has seen it already, and it is known that it was not executed or modifies nothing
+     */
+    void untake(boolean sent) {
         opening = null;
+        sentBefore |= sent;
         STATE.compareAndSet(this, SLOTTED, WAITING);
     }
 
@@ -116,9 +122,9 @@ public final class Call<T> extends CompletableFuture<T> {
         if (isDone()) {
             return isCancelled();
         }
-        boolean sent = giveUp();
-        RequestCancelledException reason =
-                new RequestCancelledException("the call was given up", sent, sent && modifies());
+        boolean pending = giveUp();
+        RequestCancelledException reason = new RequestCancelledException(
+                "the call was given up", pending || sentBefore, pending && modifies());
         return end(reason) || isCancelled();
     }
 
@@ -157,8 +163,8 @@ public final class Call<T> extends CompletableFuture<T> {
 
     /** Its time is over. */
     void expire() {
-        boolean sent = giveUp();
-        end(new RequestTimeoutException("the call's time is over", sent, sent && modifies()));
+        boolean pending = giveUp();
+        end(new RequestTimeoutException("the call's time is over", pending || sentBefore, pending && modifies()));
     }
 
     /** Its reply has come. Whether somebody still waits for it. */

@@ -203,7 +203,7 @@ final class Lane {
         }
         for (int i = again.size() - 1; i >= 0; i--) {
             Call<?> call = again.get(i);
-            call.untake();
+            call.untake(call.retries > 0);
             if (closed) {
                 endings.add(() -> call.end(new ClientClosedException("the client is closed", false, false)));
             } else {
@@ -309,12 +309,8 @@ final class Lane {
         lock.lock();
         try {
             delay = postpone();
-            for (Call<?> call : waiting) {
-                if (++call.attempts >= settings.connectAttempts || refused.forGood) {
-                    over.add(call);
-                }
-            }
-            waiting.removeAll(over);
+            waiting.removeIf(
+                    call -> (++call.attempts >= settings.connectAttempts || refused.forGood) && over.add(call));
             count();
         } finally {
             lock.unlock();

@@ -7,6 +7,7 @@ import handlersocket2.ConnectionEvent.What;
 import handlersocket2.Counters;
 import handlersocket2.Failure;
 import handlersocket2.HandlerSocketException;
+import handlersocket2.ReplyException;
 import handlersocket2.RequestEvent;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -22,6 +23,10 @@ public final class Observer {
     private final LongAdder givenUp = new LongAdder();
     private final LongAdder made = new LongAdder();
     private final LongAdder lost = new LongAdder();
+    private final LongAdder streams = new LongAdder();
+    private final LongAdder streamReplies = new LongAdder();
+    private final LongAdder streamBytesOut = new LongAdder();
+    private final LongAdder streamBytesIn = new LongAdder();
 
     Observer(Settings settings) {
         listener = settings.listener;
@@ -49,6 +54,12 @@ public final class Observer {
     /** A stream has ended. */
     void ended(IndexDef index, @Nullable Address address, long began, long out, long in, long rows,
             @Nullable Throwable error) {
+        if (address != null) {
+            streams.increment();
+            streamBytesOut.add(out);
+            streamBytesIn.add(in);
+            streamReplies.add(error == null || error instanceof ReplyException ? 1 : 0);
+        }
         countError(error);
         if (listener != null) {
             ended(Operation.FIND, index, Optional.ofNullable(address), Route.STREAM, began, out, in, rows, error);
@@ -130,7 +141,8 @@ public final class Observer {
 
     Counters counters(Counts sum, int inFlight, long dropped) {
         return new Counters(
-                sum.requests, sum.replies, errors.sum(), givenUp.sum(), dropped, inFlight, sum.bytesOut, sum.bytesIn,
+                sum.requests + streams.sum(), sum.replies + streamReplies.sum(), errors.sum(), givenUp.sum(), dropped,
+                inFlight, sum.bytesOut + streamBytesOut.sum(), sum.bytesIn + streamBytesIn.sum(),
                 sum.writes, sum.reads, made.sum(), lost.sum());
     }
 }

@@ -13,6 +13,10 @@ import org.jspecify.annotations.Nullable;
 final class Outgoing {
     private static final int BUFFER = 1 << 16;
     private static final int KEEP_AT_MOST = 1 << 20;
+    /** So often a thread writes what others have added meanwhile. Then it does its own work again. */
+    private static final int ROUNDS = 4;
+
+    private static final byte[] NOTHING = {};
     private static final int LARGEST = Integer.MAX_VALUE - 16;
 
     private final ReentrantLock lock;
@@ -92,13 +96,17 @@ final class Outgoing {
     }
 
     /**
-     * Writes all that was added, and what is added meanwhile. Nobody else may be writing.
+     * Writes all that was added, and some of what is added meanwhile. Nobody else may be writing.
      *
      * @return false if the connection's thread has to go on with it
      */
     boolean flush() {
         writing = true;
-        while (length > 0) {
+        for (int round = 0; length > 0; round++) {
+            if (round == ROUNDS) {
+                writing = false;
+                return false;
+            }
             byte[] filled = bytes;
             int count = length;
             bytes = spare == null ? new byte[BUFFER] : spare;
@@ -115,6 +123,13 @@ final class Outgoing {
 
     /** Goes on with what the socket did not take. Only the connection's thread does that. */
     void flushRest() {
+        if (!writing && transport.holdsUnwritten()) {
+            // TLS itself had something to say while the connection's thread was reading.
+            writing = true;
+            rest = NOTHING;
+            restFrom = 0;
+            restEnd = 0;
+        }
         byte[] left = rest;
         if (left != null && problem == null) {
             rest = null;

@@ -4,7 +4,6 @@ import handlersocket2.Address;
 import handlersocket2.ClientBuilder.ReadAfterWrite;
 import handlersocket2.ClientClosedException;
 import handlersocket2.ReplyException;
-import handlersocket2.UsageException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -90,6 +89,7 @@ public final class Router {
         }
     }
 
+    /** Whether any address has a port for writing. Without one, a call that modifies must not come here. */
     public boolean canWrite() {
         return shared.addresses.canWrite();
     }
@@ -98,9 +98,6 @@ public final class Router {
         if (leaving) {
             call.end(new ClientClosedException("the client is closed", false, false));
             return true;
-        }
-        if (call.modifies() && !shared.addresses.canWrite()) {
-            throw new UsageException("the client has no port for writing");
         }
         return false;
     }
@@ -126,7 +123,7 @@ public final class Router {
         if (++call.refusals >= shared.addresses.size() || shared.closed) {
             return false;
         }
-        call.untake();
+        call.untake(true);
         Lane[] lanes = toWrite ? writes : call.isLong ? longs : reads;
         choose(lanes).submit(call);
         sweeper.notice();

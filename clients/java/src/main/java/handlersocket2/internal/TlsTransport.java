@@ -1,5 +1,6 @@
 package handlersocket2.internal;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
@@ -44,7 +45,7 @@ final class TlsTransport extends Transport {
             } else if (status == HandshakeStatus.NEED_UNWRAP || status == HandshakeStatus.NEED_UNWRAP_AGAIN) {
                 int got = unwrap();
                 if (got < 0) {
-                    throw new SSLException("the server ended the connection during the TLS handshake");
+                    throw new EOFException("the server ended the connection during the TLS handshake");
                 }
                 if (got == 0 && engine.getHandshakeStatus() == status) {
                     return false;
