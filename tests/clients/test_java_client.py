@@ -95,6 +95,17 @@ def url(server: ServerInstance, database: str, user: str = "", options: str = ""
     return f"handlersocket://{user}127.0.0.1:{ports}/{database}{options}"
 
 
+def test_its_version_is_that_of_the_project() -> None:
+    """Until it is released, the client has a version below it."""
+    (version, state) = re.findall(
+        r"^## (\d+\.\d+\.\d+)(.*)$", (REPOSITORY / "CHANGELOG.md").read_text(), re.MULTILINE
+    )[0]
+    released = state != " (not released yet)"
+    pom = (CLIENT / "pom.xml").read_text()
+    assert f"<version>{version}{'' if released else '-SNAPSHOT'}</version>" in pom
+    assert f"## {version}{state}" in (CLIENT / "CHANGELOG.md").read_text()
+
+
 @pytest.mark.timeout(300)
 def test_types(sql: Sql, database: Database) -> None:
     sql.run(*EVERYTHING)
@@ -192,7 +203,7 @@ def test_many_callers_and_large_results(sql: Sql, database: Database) -> None:
 
 @pytest.mark.timeout(300)
 def test_a_server_that_dies(make_server: Callable[..., ServerInstance]) -> None:
-    """No acknowledged write is lost or done twice, and none that is called safe to retry is done."""
+    """No acknowledged write is lost or done twice; none that is called safe to retry was done."""
     server = make_server()
     with Sql(server.socket) as sql:
         sql.run("CREATE DATABASE faults")
@@ -280,9 +291,7 @@ def test_log_in_tls_and_unix_sockets(
 
 @pytest.mark.timeout(300)
 def test_unix_sockets(make_server: Callable[..., ServerInstance], tmp_path: Path) -> None:
-    server = make_server(
-        handlersocket_socket="java.sock", handlersocket_socket_wr="java_wr.sock"
-    )
+    server = make_server(handlersocket_socket="java.sock", handlersocket_socket_wr="java_wr.sock")
     data = server.base_dir / "data"
     with Sql(server.socket) as sql:
         sql.run("CREATE DATABASE one", "USE one", *EMPLOYEES)
@@ -293,7 +302,8 @@ def test_unix_sockets(make_server: Callable[..., ServerInstance], tmp_path: Path
     ]
 
 
-IMPORTS = "import handlersocket2.*; import java.util.*; import java.util.concurrent.*; import java.util.stream.*;"
+PACKAGES = ("handlersocket2", "java.util", "java.util.concurrent", "java.util.stream")
+IMPORTS = " ".join(f"import {package}.*;" for package in PACKAGES)
 
 
 @pytest.mark.timeout(300)

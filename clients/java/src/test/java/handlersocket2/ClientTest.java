@@ -391,6 +391,35 @@ class ClientTest {
         }
     }
 
+    /** A server in offline mode has executed nothing: finds and iterations go to the next one. */
+    @Test
+    void whatOneServerRefusesGoesToTheNext() throws Exception {
+        FakeServer.Conversation offline = peer -> {
+            for (String line = peer.line(); line != null; line = peer.line()) {
+                peer.send("1\t1\t3032\n");
+            }
+        };
+        for (boolean iterates : new boolean[] {false, true}) {
+            try (FakeServer first = new FakeServer(offline);
+                    FakeServer second = new FakeServer(FakeServer::echo);
+                    HandlerSocketClient client = first.client().addresses(List.of(
+                            Address.of("127.0.0.1", first.port(), first.port()),
+                            Address.of("127.0.0.1", second.port(), second.port()))).build()) {
+                for (int i = 0; i < 3; i++) {
+                    Find find = Find.eq(i);
+                    assertEquals(List.of("" + i), iterates ? index(client).stream(find).toList() : index(client).find(find));
+                }
+                assertEquals(2, client.counters().connectionsMade());
+            }
+            try (FakeServer only = new FakeServer(offline);
+                    HandlerSocketClient client = only.client().build()) {
+                ReplyException problem = assertThrows(ReplyException.class,
+                        () -> (iterates ? index(client).stream(Find.eq(1)) : index(client).find(Find.eq(1)).stream()).toList());
+                assertEquals("3032", problem.text());
+            }
+        }
+    }
+
     @Test
     void severalConnectionsShareTheWork() throws Exception {
         AtomicInteger connections = new AtomicInteger();

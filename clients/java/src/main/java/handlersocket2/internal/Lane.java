@@ -220,8 +220,9 @@ final class Lane {
     /** Under the lock. */
     private void startAttempt() {
         if (open == null && !attempting && !closed && !waiting.isEmpty()) {
-            attempting = true;
+            // The thread waits for the lock, so it sees this.
             new ClientThread(this::attempt, name).start();
+            attempting = true;
         }
     }
 
@@ -236,6 +237,21 @@ final class Lane {
 
     /** Attempts until there is a connection, and serves it; or until nobody waits. On a thread of its own. */
     private void attempt() {
+        try {
+            attemptWhileNeeded();
+        } catch (Error problem) {
+            // There is no memory, for example. The next call tries again.
+            lock.lock();
+            try {
+                attempting = false;
+            } finally {
+                lock.unlock();
+            }
+            throw problem;
+        }
+    }
+
+    private void attemptWhileNeeded() {
         while (awaitAttempt()) {
             Connector.Refused refused = null;
             for (Address address : shared.addresses.order(toWrite())) {
