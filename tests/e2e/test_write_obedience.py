@@ -86,7 +86,7 @@ def check_read_only(sql: Sql, client: Client) -> None:
         lambda: rows.delete(1),
         lambda: keyed.insert([3, 30]),
     ):
-        with pytest.raises(ReplyError, match="^1 1290$"):
+        with pytest.raises(ReplyError, match="^1 1290: "):
             write()
     assert rows.find(1) == [(b"10", b"one")]
     sql.run("SET GLOBAL read_only = OFF")
@@ -139,7 +139,7 @@ def test_a_write_waits_for_a_lock(sql: Sql, rows: Index, lock: str) -> None:
 def test_a_write_gives_up_at_the_lock_wait_timeout(sql: Sql, rows: Index, lock: str) -> None:
     sql.run(lock)
     begin = time.monotonic()
-    with pytest.raises(LockError, match="^1 1205$"):
+    with pytest.raises(LockError, match="^1 1205: "):
         rows.update(1, ["11"])
     assert LOCK_WAIT_SECONDS * 0.9 < time.monotonic() - begin < LOCK_WAIT_SECONDS + 15
     sql.run("UNLOCK TABLES")
@@ -150,7 +150,7 @@ def test_a_write_gives_up_at_the_lock_wait_timeout(sql: Sql, rows: Index, lock: 
 def test_a_lock_does_not_hold_up_finds_that_it_allows(sql: Sql, rows: Index, lock: str) -> None:
     sql.run(lock)
     if "WRITE" in lock:
-        with pytest.raises(LockError, match="^1 1205$"):
+        with pytest.raises(LockError, match="^1 1205: "):
             rows.find(1)
     else:
         assert rows.find(1) == [(b"10", b"one")]
@@ -166,9 +166,9 @@ def test_sql_mode_takes_effect_on_the_next_pass(sql: Sql, rows: Index) -> None:
     assert rows.update(1, ["300", "too long"]) == 1
     assert sql.row("SELECT v, w FROM t WHERE id = 1") == (b"127", b"too l")
     sql.run("SET GLOBAL sql_mode = 'STRICT_ALL_TABLES'")
-    with pytest.raises(ReplyError, match="^1 1264$"):
+    with pytest.raises(ReplyError, match="^1 1264: "):
         rows.update(2, ["300"])
-    with pytest.raises(ReplyError, match="^1 1406$"):
+    with pytest.raises(ReplyError, match="^1 1406: "):
         rows.update(2, ["30", "too long"])
     assert sql.row("SELECT v, w FROM t WHERE id = 2") == (b"20", b"two")
 
