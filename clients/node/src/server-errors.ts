@@ -58,6 +58,7 @@ const LINES: readonly Line[] = [
   [2, 'escape', 'escape', 'request', 'no', null, 'a wrong escape'],
   [2, 'request_size', 'request_size', 'limit', 'no', null, 'the request is too large'],
   [2, 'notimpl', 'notimpl', 'request', 'no', null, 'not implemented'],
+  [2, 'this_is_a_handlersocket_port', 'this_is_a_handlersocket_port', 'request', 'no', null, 'this is a port of HandlerSocket, and the client speaks another protocol'],
   [3, 'tls', 'tls', 'log_in', 'no', '28000', 'the server wants TLS'],
   [3, 'unauth', 'unauth', 'log_in', 'no', '28000', 'not logged in, or the secret is wrong'],
   [3, 'authtype', 'authtype', 'log_in', 'no', '28000', 'unknown kind of log-in'],
