@@ -167,6 +167,9 @@ func uintOf(t testing.TB, n *json.Number, standard uint64) uint64 {
 	if n == nil {
 		return standard
 	}
+	if negative, err := n.Int64(); err == nil && negative < 0 {
+		return uint64(negative)
+	}
 	value, ok := number([]byte(n.String()))
 	if !ok {
 		t.Fatalf("%s is no number", n)

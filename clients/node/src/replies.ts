@@ -151,13 +151,13 @@ export function readModified(piece: Piece, values: number, to: number): number {
   return number;
 }
 
-/** The AUTO_INCREMENT value, or null. */
+/** The AUTO_INCREMENT value, or null. A signed column may have been given a negative one. */
 export function readId(piece: Piece, values: number, to: number): bigint | null {
   if (values >= to) return null;
   const from = values + 1;
   const short = to - from <= 15 ? digits(piece.text, from, to) : -1;
   if (short >= 0) return BigInt(short);
   const text = piece.text.slice(from, to);
-  if (!/^\d{1,20}$/.test(text)) throw new WrongReply('the AUTO_INCREMENT value is no number');
+  if (!/^-?\d{1,20}$/.test(text)) throw new WrongReply('the AUTO_INCREMENT value is no number');
   return BigInt(text);
 }

@@ -37,7 +37,7 @@ public final class Reply {
     public final int columns;
     /** 0, or that of an error. */
     public final int code;
-    /** The count or the id, without a sign. */
+    /** The count or the id: 64 bits without a sign, or with one if the id is negative. */
     public final long number;
     public final boolean hasNumber;
 
@@ -110,13 +110,25 @@ public final class Reply {
             if (values != 1) {
                 throw new WrongReply("the reply has " + values + " values in place of a number");
             }
-            number = unsigned(copy);
+            number = expect == Expect.ID && copy.length > 0 && copy[0] == '-' ? negative(copy) : unsigned(copy);
         }
         return new Reply(copy, starts, values, width, code, number, hasNumber);
     }
 
     private static boolean digit(byte b) {
         return b >= '0' && b <= '9';
+    }
+
+    /** An id that a signed column was given. */
+    private static long negative(byte[] text) throws WrongReply {
+        try {
+            if (text.length > 1 && digit(text[1])) {
+                return Long.parseLong(new String(text, StandardCharsets.ISO_8859_1));
+            }
+        } catch (NumberFormatException problem) {
+            // Said below.
+        }
+        throw new WrongReply("the reply has no number where one has to be");
     }
 
     private static long unsigned(byte[] digits) throws WrongReply {
