@@ -21,6 +21,7 @@ inline std::size_t length_without_blanks(const CHARSET_INFO* charset, std::strin
 inline std::size_t count_characters(const CHARSET_INFO* charset, std::string_view text);
 // The size in bytes of the first character of a text that is not empty.
 inline std::size_t character_size(const CHARSET_INFO* charset, std::string_view text) {
+  if (charset->mbmaxlen == 1) return 1;  // the server must not be asked then
   const std::size_t size = my_ismbchar(charset, text.data(), text.data() + text.size());
   return size == 0 ? 1 : size;  // 0: a character of one byte
 }
