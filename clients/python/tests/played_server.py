@@ -55,14 +55,13 @@ class PlayedServer:
 
     def _serve(self, peer, lines):
         opened = {}
-        with peer, peer.makefile("rb") as incoming:
+        with peer, peer.makefile("rb") as incoming, suppress(ConnectionError):
             for line in incoming:
                 lines.append(line)
                 if self.silent:
                     peer.shutdown(socket.SHUT_RDWR)
                     return
-                with suppress(ConnectionError):  # the client has closed meanwhile
-                    peer.sendall(self._answer(line, opened))
+                peer.sendall(self._answer(line, opened))
 
     def _answer(self, line, opened):
         """`opened` has the number of columns of each index that this connection has open."""

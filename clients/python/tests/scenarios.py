@@ -1,41 +1,14 @@
 """What the scenarios' steps mean for a client in Python, and how results are compared."""
 
-import asyncio
-
 import pytest
 from vectors import raw, vectors
 
-from handlersocket2 import (
-    AuthenticationError,
-    BusyError,
-    ClosedError,
-    ConnectError,
-    ConnectionLost,
-    DecodeError,
-    HandlerSocketError,
-    ModifyOp,
-    ProtocolError,
-    ReplyError,
-    RequestTimeout,
-    was_sent,
-)
+from handlersocket2 import HandlerSocketError, ModifyOp, ReplyError, was_sent
+from handlersocket2.seen import kind_of
 
 DEFAULTS = {"timeout": 5.0, "connect_timeout": 5.0, "backoff_min": 0.001, "backoff_max": 0.01}
 COLUMNS = {"t": ["a", "b"], "u": ["a"]}
 CHANGES = {"U": "update", "D": "delete", "+": "increment", "-": "decrement"}
-#: From the most special on.
-KINDS = [
-    (RequestTimeout, "timeout"),
-    (asyncio.CancelledError, "cancelled"),
-    (BusyError, "busy"),
-    (ProtocolError, "protocol"),
-    (ClosedError, "closed"),
-    (ConnectError, "connect"),
-    (ConnectionLost, "lost"),
-    (DecodeError, "decode"),
-    (ReplyError, "reply"),
-    ((ValueError, TypeError), "usage"),
-]
 
 
 def played(*, without=()):
@@ -100,9 +73,7 @@ def compare(result, error, gives, seconds=None, call=None):
         assert error is None
         return
     assert error is not None, f"no error, but {result!r}"
-    kind = next(kind for classes, kind in KINDS if isinstance(error, classes))
-    if isinstance(error, AuthenticationError) and not error.sent:
-        kind = "log_in"
+    kind = kind_of(error)
     allowed = gives["error"] if isinstance(gives["error"], list) else [gives["error"]]
     assert kind in allowed, repr(error)
     if isinstance(error, HandlerSocketError):

@@ -55,6 +55,7 @@ from .requests import (
     Request,
 )
 from .rows import NamedRow, Row
+from .seen import ConnectionSeen, Counters, RequestSeen
 
 __all__ = [
     "Address",
@@ -73,6 +74,8 @@ __all__ = [
     "ConnectError",
     "Connection",
     "ConnectionLost",
+    "ConnectionSeen",
+    "Counters",
     "DataError",
     "DecodeError",
     "DuplicateKeyError",
@@ -110,6 +113,7 @@ __all__ = [
     "ReplyError",
     "Request",
     "RequestCancelled",
+    "RequestSeen",
     "RequestTimeout",
     "Row",
     "SchemaError",

@@ -39,6 +39,7 @@ from .options import ClientOptions
 from .pipelines import PipelinedIndex, Pipelining
 from .requests import ModifyOp
 from .rows import NamedRow, Row, RowReader
+from .seen import Counters
 from .setup import final
 from .url import TwoPorts, target_of
 
@@ -82,7 +83,9 @@ class AsyncClient:
         timeout = self._target.options.timeout
         self._seconds = NEVER if timeout is None else timeout
         reads = self._core.routes["read"]
-        usual = len(reads) == 1 and self._target.options.read_after_write == "awaited"
+        chosen = self._target.options
+        usual = len(reads) == 1 and chosen.read_after_write == "awaited"
+        usual = usual and chosen.on_request is None
         self._usual_link = reads[0] if usual else None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._create_future: Callable[[], AsyncCall[Any]]
@@ -146,6 +149,10 @@ class AsyncClient:
         """Requests of this client's indexes that travel together."""
         return AsyncPipeline(self)
 
+    def counters(self) -> Counters:
+        """What the client has done so far."""
+        return self._core.counted()
+
     async def ping(self) -> None:
         """Connects, if that is still to be done, and waits until a request could be sent."""
         self._check()
@@ -208,9 +215,24 @@ class AsyncClient:
         if isinstance(ask, Nothing):
             call.set_result(cast(T, []))
             return call
-        self._core.link_for((ask,)).submit(call, now)
+        link = self._core.link_for((ask,))
+        self._watch(call, link, now)
+        link.submit(call, now)
         self._sweep_later()
         return call
+
+    def _watch(self, call: AsyncCall[Any], link: Link, began: float) -> None:
+        """Has the hook for requests called at the end, if there is one."""
+        if self._core.options.on_request is None:
+            return
+
+        def tell(_: object) -> None:
+            error = asyncio.CancelledError() if call.cancelled() else call.exception()
+            result = None if error is not None else call.result()
+            seconds = monotonic() - began
+            self._core.saw_request(link, call.operation, call.line, seconds, (result, error))
+
+        call.add_done_callback(tell)
 
     def _look_up(self, operation: Operation[T], line: bytes) -> AsyncCall[T]:
         """The same for the most usual find."""
@@ -258,6 +280,7 @@ class AsyncClient:
             if isinstance(ask, Nothing):
                 call.set_result([])
             else:
+                self._watch(call, link, now)
                 link.submit(call, now)
         self._sweep_later()
         return calls

@@ -79,7 +79,7 @@ class AsyncWire(asyncio.Protocol, Wire):
         self._looked = 0
         core = link.core
         elsewhere = core.elsewhere if len(core.servers) > 1 else None
-        self.channel = Channel(core.options, monotonic(), elsewhere)
+        self.channel = Channel(core.options, monotonic(), elsewhere, core.counters)
 
     async def log_in(self, line: bytes) -> None:
         assert self._transport is not None

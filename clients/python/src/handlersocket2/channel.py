@@ -24,6 +24,7 @@ from .errors import (
 from .greeting import ENOUGH, sql_greeting
 from .operations import Operation, Spec, opened
 from .options import Options
+from .seen import Counters
 
 NEVER = float("inf")
 
@@ -141,7 +142,14 @@ Elsewhere = Callable[["Channel", Call, ReplyError], bool]
 class Channel:
     """The slots and the open indexes of one connection."""
 
-    def __init__(self, options: Options, now: float, elsewhere: Elsewhere | None = None) -> None:
+    def __init__(
+        self,
+        options: Options,
+        now: float,
+        elsewhere: Elsewhere | None = None,
+        counters: Counters | None = None,
+    ) -> None:
+        self._counters = counters or Counters()
         self.slots: deque[Call] = deque()
         #: Why it can be used no more.
         self.broken: HandlerSocketError | None = None
@@ -224,6 +232,10 @@ class Channel:
     def take_output(self) -> bytes:
         """All that has piled up. It cannot be called back any more."""
         data = b"".join(self._out)
+        counters = self._counters
+        counters.requests += len(self._unsent)
+        counters.bytes_out += len(data)
+        counters.writes += 1
         self._out.clear()
         self._unsent.clear()
         return data
@@ -238,6 +250,8 @@ class Channel:
     def received(self, data: bytes, now: float) -> None:
         """Matches what has come to slots. If it breaks the protocol, `broken` says how."""
         self._quiet_since = now
+        self._counters.reads += 1
+        self._counters.bytes_in += len(data)
         lines = data.split(b"\n")
         rest = lines.pop()
         if not self._greeted and not self._greets(data):
@@ -265,6 +279,7 @@ class Channel:
         """`plain` says that no value is escaped or NULL, which makes reading them faster."""
         slots = self.slots
         freed = 0
+        self._counters.replies += len(lines)
         for line in lines:
             if not slots:
                 self._break(None, f"a reply that nobody has asked for: {quoted(line)}")
@@ -272,6 +287,7 @@ class Channel:
             call = slots.popleft()
             freed += len(call.line)
             if call.done():
+                self._counters.dropped += 1
                 continue
             try:
                 result = call.operation.decode(line, plain)
@@ -289,6 +305,7 @@ class Channel:
         self.bytes_in_flight -= freed
 
     def _refused(self, call: Call, error: ReplyError) -> None:
+        self._counters.errors += 1
         if error.text == "stmtnum":
             error = _of_opening(call) or error
         if call.operation.modifies and error.in_doubt:

@@ -24,6 +24,7 @@ from .options import ClientOptions
 from .pipelines import Pending, PipelinedIndex, Pipelining
 from .requests import ModifyOp, Request
 from .rows import NamedRow, Row, RowReader
+from .seen import Counters
 from .streams import Streams
 from .threads import ThreadCore
 from .url import TwoPorts, target_of
@@ -119,6 +120,10 @@ class Client:
     def pipeline(self) -> ClientPipeline:
         """Requests of this client's indexes that travel together."""
         return ClientPipeline(self._core)
+
+    def counters(self) -> Counters:
+        """What the client has done so far."""
+        return self._core.counted()
 
     def ping(self) -> None:
         """Connects, if that is still to be done, and waits until a request could be sent."""

@@ -7,10 +7,12 @@ lets one thread at a time in.
 
 from __future__ import annotations
 
+import logging
 import random
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 from .address import Place
 from .channel import Call, Channel, closed, expire, is_sent, tries_of
@@ -26,6 +28,7 @@ from .errors import (
 from .operations import Ask, Operation, Operations, Specs, opened
 from .requests import OpenIndex, check_names
 from .rows import RowReader, reader_for
+from .seen import ConnectionSeen, Counters, RequestSeen, call_hook, rows_of
 from .setup import final
 from .url import Target
 
@@ -83,6 +86,8 @@ class Link:
         """A connection was made, and the log-in was answered."""
         self.connecting = False
         self.wire = wire
+        self.core.counters.connected += 1
+        self.core.saw("connected", self.route, self.core.place_of(self, wire))
         self.core.reached(self, wire.server)
         self.drain(now)
 
@@ -108,6 +113,7 @@ class Link:
         """All addresses were tried. Some errors would come again, and end all calls that wait."""
         self.connecting = False
         self._failed(now)
+        self.core.saw("failed", self.route, None, str(error), max(0.0, self.not_before - now))
         last = is_final(error)
         kept: deque[Call] = deque()
         for call in self.waiting:
@@ -129,6 +135,8 @@ class Link:
             self.retiring.remove(wire)
         wire.close()
         channel = wire.channel
+        self.core.counters.lost += 1
+        self.core.saw("lost", self.route, self.core.place_of(self, wire), str(error))
         again: list[Call] = []
         for call in channel.left_over(error):
             tries = tries_of(call)
@@ -181,6 +189,7 @@ class Link:
         for call in self.waiting:
             if call.deadline <= now and not call.done():
                 expire(call)
+                self.core.given_up_waiting += 1
         if any(call.done() for call in self.waiting):
             self.waiting = deque(call for call in self.waiting if not call.done())
         for wire in self.wires():
@@ -235,6 +244,8 @@ class Core:
         self.options = target.options
         self.servers = target.servers
         self.specs = Specs()
+        self.counters = Counters()
+        self.given_up_waiting = 0
         self.is_closed = False
         self.is_shutting_down = False
         #: Asks for nothing but a connection.
@@ -285,6 +296,66 @@ class Core:
         names, reader = reader_for(columns)
         request = OpenIndex(0, database, table, index, names, filter_columns)
         return Operations(self.specs, self.specs.get(request), reader), reader
+
+    def saw(
+        self,
+        what: Literal["connected", "lost", "failed", "moved"],
+        route: str,
+        address: Place | None,
+        reason: str | None = None,
+        delay: float | None = None,
+    ) -> None:
+        """Tells those who want to know of connections."""
+        hook, logger = self.options.on_connection, self.options.logger
+        if hook is not None:
+            call_hook(hook, ConnectionSeen(what, route, address, reason, delay))
+        if logger is not None:
+            level = logging.WARNING if what in ("lost", "failed") else logging.INFO
+            words = "" if reason is None else f": {reason}"
+            logger.log(level, "handlersocket %s %s %s%s", what, route, address or "", words)
+
+    def saw_request(
+        self,
+        link: Link,
+        operation: Operation[Any],
+        line: bytes,
+        seconds: float,
+        outcome: tuple[Any, BaseException | None],
+    ) -> None:
+        """Tells who wants to know of requests. Only if somebody does."""
+        hook = self.options.on_request
+        assert hook is not None
+        result, error = outcome
+        spec = operation.spec
+        seen = RequestSeen(
+            operation=operation.name,
+            database=spec.database if spec else None,
+            table=spec.table if spec else None,
+            index=spec.index if spec else None,
+            route=link.route,
+            address=self.place_of(link, link.wire) if link.wire else None,
+            seconds=seconds,
+            bytes_out=len(line),
+            rows=None if error is not None else rows_of(operation, result),
+            error=error,
+        )
+        call_hook(hook, seen)
+
+    def place_of(self, link: Link, wire: Wire) -> Place | None:
+        server = self.servers[wire.server]
+        return server.write if link.route == "write" else server.read or server.write
+
+    def counted(self) -> Counters:
+        """What was done so far."""
+        wires = [wire for link in self.links for wire in link.wires()]
+        slots = [call for wire in wires for call in wire.channel.slots]
+        waiting = [call for link in self.links for call in link.waiting]
+        given_up = sum(call.done() for call in (*slots, *waiting))
+        return replace(
+            self.counters,
+            in_flight=len(slots),
+            given_up=self.counters.dropped + self.given_up_waiting + given_up,
+        )
 
     def shown(self) -> str:
         """The servers, for a client's repr. Never a password."""
@@ -372,6 +443,7 @@ class Core:
         if server == self._current:
             return
         self._current = server
+        self.saw("moved", "write", self.servers[server].write or self.servers[server].read)
         for link in self.links:
             follows = link.route == "write" or self.options.read_from == "writer"
             if follows and link.wire is not None and link.wire.server != server:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 from .codec import Value
+from .seen import ConnectionHook, RequestHook
 
 #: A password, or what is asked for one at each log-in.
 Password: TypeAlias = Value | Callable[[], Value]
@@ -46,6 +48,9 @@ class ClientOptions(TypedDict, total=False):
     backoff_min: float
     backoff_max: float
     read_from: _ReadFrom
+    on_request: RequestHook | None
+    on_connection: ConnectionHook | None
+    logger: logging.Logger | None
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,11 @@ class Options:
     backoff_min: float = 0.05
     backoff_max: float = 5.0
     read_from: _ReadFrom = "writer"
+    #: Is told of each request that ends, and of what happens to connections. It must not call the
+    #: client.
+    on_request: RequestHook | None = None
+    on_connection: ConnectionHook | None = None
+    logger: logging.Logger | None = None
 
     def __post_init__(self) -> None:
         if self.secret is not None and self.user is not None:
@@ -158,7 +168,7 @@ def _check_count(name: str, count: object, least: int) -> None:
 def read_option(name: str, text: str) -> Any:
     """The value of an option as it stands in a URL. Raises ValueError if it is none."""
     kind = ClientOptions.__annotations__.get(name)
-    if kind is None or name == "password" or name not in OPTION_NAMES:
+    if kind is None or name in _NOT_IN_A_URL or name not in OPTION_NAMES:
         raise ValueError(f"a URL has no option {name!r}")
     default = getattr(_DEFAULTS, name)
     if name in ("timeout", "dead_after") or isinstance(default, float):
@@ -173,6 +183,7 @@ def read_option(name: str, text: str) -> Any:
 
 
 _DEFAULTS = Options()
+_NOT_IN_A_URL = {"password", "user", "on_request", "on_connection", "logger"}
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
 
 

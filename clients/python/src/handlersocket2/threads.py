@@ -28,6 +28,7 @@ from .errors import (
 )
 from .forks import renew_after_fork
 from .operations import UNSET, Ask, Nothing
+from .seen import Counters
 from .sessions import Sessions
 from .thread_wires import Call, ThreadWire
 from .url import Target
@@ -57,10 +58,18 @@ class ThreadCore(Core):
         if isinstance(ask, Nothing):
             self.check()
             return cast(T, [])
+        began = monotonic()
         with self._lock:
-            self._submit(self.link_for((ask,)), call, monotonic())
+            self._submit(self.link_for((ask,)), call, began)
         self._drive(call)
+        if self.options.on_request is not None:
+            self._tell(call, began)
         return call.outcome()
+
+    def _tell(self, call: Call[Any], began: float) -> None:
+        assert call.link is not None
+        outcome = (call.result, call.error)
+        self.saw_request(call.link, call.operation, call.line, monotonic() - began, outcome)
 
     def run_all(self, asks: Sequence[Ask[Any]]) -> list[Call[Any]]:
         """All of a pipeline: neighbours on one connection."""
@@ -77,6 +86,8 @@ class ThreadCore(Core):
         for call in calls:
             if not call.is_done:
                 self._drive(call)
+            if self.options.on_request is not None and call.link is not None:
+                self._tell(call, now)
         return calls
 
     def connect(self) -> None:
@@ -88,6 +99,10 @@ class ThreadCore(Core):
                     self._submit(link, call, monotonic())
                 self._drive(call)
                 call.outcome()
+
+    def counted(self) -> Counters:
+        with self._lock:
+            return super().counted()
 
     def check(self) -> None:
         if self.is_shutting_down:
