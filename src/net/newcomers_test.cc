@@ -51,7 +51,7 @@ TEST(Foreigners, AreLoggedOnceAMinute) {
   ASSERT_TRUE(fixture.start());
   for (int i = 0; i < 3; ++i) EXPECT_EQ(answer(fixture, "foreign\n"), "wrong port\n");
   EXPECT_EQ(fixture.count(Counter::connections_foreign), 3U);
-  EXPECT_EQ(fixture.log.lines.size(), 1U);
+  EXPECT_EQ(fixture.log.size(), 1U);
 }
 
 TEST(Foreigners, AreKnownIfTheySpeakInPieces) {
@@ -121,7 +121,7 @@ TEST(SilentClients, AreClosedIfTheyNeverSendAByte) {
   EXPECT_GE(std::chrono::steady_clock::now() - begun, 900ms);
   EXPECT_EQ(fixture.count(Counter::connections_silent), 2U);
   EXPECT_EQ(fixture.count(Counter::log_ins_late), 0U);
-  EXPECT_EQ(fixture.log.lines.size(), 1U);
+  EXPECT_EQ(fixture.log.size(), 1U);
   EXPECT_TRUE(fixture.log.contains("has sent nothing for handlersocket_log_in_timeout"));
   std::this_thread::sleep_for(500ms);
   ASSERT_TRUE(half.send("ello\n"));

@@ -327,6 +327,11 @@ ApplicationFactory line_application(Board& board) {
   };
 }
 
+std::size_t Log::size() {
+  const std::lock_guard lock(mutex);
+  return lines.size();
+}
+
 bool Log::contains(std::string_view text) {
   const std::lock_guard lock(mutex);
   return std::ranges::any_of(

@@ -99,6 +99,7 @@ struct Log {
   std::mutex mutex;
   std::vector<std::string> lines;
   bool contains(std::string_view text);
+  std::size_t size();
 };
 
 // A started server and what it needs.
