@@ -29,6 +29,11 @@ NOTHING_ANSWERS = (
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may install packages")
 
 
+def without_others(text: str) -> str:
+    """Without what hs-top needs, which this machine may or may not have."""
+    return text.replace(" python3-pymysql", "")
+
+
 @pytest.fixture
 def scripts(tmp_path: Path) -> Scripts:
     return Scripts(tmp_path)
@@ -55,7 +60,7 @@ class TestPackages:
         scripts.program("apt-get", "exit 0")
         done = scripts.run("run.sh", NAME)
         assert done.returncode == 1
-        assert done.stderr == (
+        assert without_others(done.stderr) == (
             "error: still missing although apt-get has ended well: binutils;"
             " see var/log/packages.log\n"
         )
@@ -71,7 +76,7 @@ class TestPackages:
         )
         done = scripts.run("run.sh", NAME)
         assert done.returncode == 1
-        assert done.stderr == (
+        assert without_others(done.stderr) == (
             "error: no network: none of this machine's package mirrors answers, and these packages"
             " are missing: binutils; see var/log/packages-update.log\n"
         )
