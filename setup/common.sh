@@ -11,6 +11,10 @@ mkdir -p "$var/log"
 # Keeps Python's compiled files out of the sources.
 export PYTHONPYCACHEPREFIX=$var/pycache
 
+# Ctrl-C ends the script once the program that it waits for has ended. Without this bash goes on if that program took
+# the signal for its own and answered that all went well, as apt-get does.
+trap 'exit 130' INT
+
 # Writes one line to stdout before anything that takes time.
 say() { printf '== %s\n' "$*"; }
 
@@ -55,15 +59,33 @@ server_of_this_release() {
   done
 }
 
+# no_network LOG: whether a program's output says that it has reached nobody. The words are those of apt, pip and npm.
+no_network() {
+  grep -qE "Temporary failure (in name )?resol|Could not resolve|(Could not|Unable to|Cannot initiate the) connect|\
+Network is unreachable|Failed to establish a new connection|EAI_AGAIN|ENOTFOUND|ENETUNREACH" "$1" &&
+    ! grep -qE '^(Hit|Get):[0-9]+ ' "$1"
+}
+
 # quietly LOG COMMAND...: runs it with its output in LOG, and shows the end of LOG if it fails.
 quietly() {
   local log=$1
   shift
   mkdir -p "$(dirname "$log")"
   if ! "$@" >"$log" 2>&1 </dev/null; then
+    ! no_network "$log" || die "no network: '$1' has reached nothing; all of its output is in ${log#"$repo"/}"
     tail -n 25 "$log" >&2
     die "'$1' failed; all of its output is in ${log#"$repo"/}"
   fi
+}
+
+# apt_update LOG: reads the lists of packages, with apt's words in LOG. The first try is a short one: where there is no
+# network, apt would try each file again for seconds.
+apt_update() {
+  local short=(-o Acquire::Retries=0 -o Acquire::http::Timeout=10 -o Acquire::https::Timeout=10)
+  LC_ALL=C RES_OPTIONS="timeout:2 attempts:2" apt-get -q "${short[@]}" update >"$1" 2>&1 </dev/null &&
+    ! grep -q '^Err:' "$1" && return
+  ! no_network "$1" || return
+  LC_ALL=C apt-get -q update >>"$1" 2>&1 </dev/null
 }
 
 # configure TREE CMAKE-ARGUMENTS...: makes the build tree, unless it exists and was made with the
@@ -72,8 +94,11 @@ configure() {
   local tree=$1
   shift
   local wanted="$repo $*"
-  [[ $(cat "$tree/configured" 2>/dev/null) != "$wanted" ]] || return 0
+  [[ ! -e $tree/build.ninja || $(cat "$tree/configured" 2>/dev/null) != "$wanted" ]] || return 0
+  # What the mark says is not true any more, whatever becomes of the next command.
+  rm -f "$tree/configured"
   quietly "$var/log/configure-$(basename "$tree").log" cmake --fresh -S . -B "$tree" -G Ninja "$@"
+  [[ -e $tree/build.ninja ]] || die "cmake has made no $tree/build.ninja"
   echo "$wanted" >"$tree/configured"
 }
 
@@ -114,9 +139,11 @@ summarise() {
 
 # server_thd_size BINARY FUNCTION: the size that the server allocates for its `new THD`, from the
 # call in create_thd. It is operator new's first argument on MySQL, and the second argument of
-# MariaDB's own function.
+# MariaDB's own function. A caller has to assign what it prints to a variable: in other places bash
+# does not notice that it has failed.
 server_thd_size() {
   local hex
+  command -v objdump >/dev/null || die "objdump is missing: as root, run: apt-get install binutils"
   # shellcheck disable=SC2016  # the $ is objdump's
   hex=$(objdump -d --disassemble="$2" "$1" |
     grep -oE 'mov +\$0x[0-9a-f]{4,},%e[sd]i' | head -n 1 | grep -oE '0x[0-9a-f]+') || true
@@ -124,7 +151,11 @@ server_thd_size() {
   echo $((hex))
 }
 
-# server_value NAME KEY: a value that setup/server.sh has noted about a server.
+# server_value NAME KEY: a value that setup/server.sh has noted about a server. As for server_thd_size, a caller has to
+# assign it to a variable.
 server_value() {
-  sed -n "s/^$2=//p" "$var/servers/$1/server.env"
+  local value
+  value=$(sed -n "s/^$2=//p" "$var/servers/$1/server.env")
+  [[ -n $value ]] || die "var/servers/$1/server.env has no $2: remove that folder, then try again"
+  printf '%s\n' "$value"
 }

@@ -23,15 +23,24 @@ def copy_template(tree: Path, data_dir: Path, settings: Mapping[str, Setting] = 
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not template.exists():
             _make_template(tree, template, made_with)
-    command = ["cp", "-a", "--reflink=auto", "--sparse=always", str(template), str(data_dir)]
+    # A part of a copy must not be taken for all of it.
+    partial = _partial(data_dir)
+    command = ["cp", "-a", "--reflink=auto", "--sparse=always", str(template), str(partial)]
     subprocess.run(command, check=True)
     # Each server needs its own name, by which other servers know it.
-    (data_dir / "auto.cnf").unlink(missing_ok=True)
+    (partial / "auto.cnf").unlink(missing_ok=True)
+    partial.rename(data_dir)
 
 
 def _make_template(tree: Path, template: Path, made_with: Mapping[str, Setting]) -> None:
-    partial = template.with_name(f"{template.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
+    partial = _partial(template)
     partial.mkdir()
     kind_of(tree).make_data_directory(partial, made_with)
     partial.rename(template)
+
+
+def _partial(path: Path) -> Path:
+    """A free place beside `path`, for what is not complete yet."""
+    partial = path.with_name(f"{path.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    return partial

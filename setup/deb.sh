@@ -70,6 +70,7 @@ CONTROL
 chmod -R u=rwX,go=rX "$tree"
 package=build/deb/handlersocket2_${version}_amd64.deb
 (cd "$tree" && find usr -type f -print0 | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
-dpkg-deb --root-owner-group --build "$tree" "$package" >/dev/null
+dpkg-deb --root-owner-group --build "$tree" "$package.new" >/dev/null
+mv "$package.new" "$package"
 rm -rf "$tree" build/deb/debian
 say "made $package"

@@ -7,6 +7,7 @@ and never opens those of another.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import select
@@ -15,9 +16,18 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
+from demo_settings import (
+    DemoError,
+    Door,
+    anonymous_account,
+    meaning,
+    require_account,
+    settings_in,
+)
 from server_instance import ACCOUNT, REPOSITORY, STOP_TIMEOUT, ServerError, ServerInstance
 from server_kind import kind_of
 
@@ -30,8 +40,6 @@ WRITE_PORT = 9999
 ROWS = 1_000_000
 SHOWN_ROW = 500_000
 REPLY_TIMEOUT = 10.0
-# The groups of an option file that a server reads, besides those with its version.
-GROUPS = {"mariadb": ("server", "mysqld", "mariadb", "mariadbd"), "mysql": ("server", "mysqld")}
 INTERRUPTED = 130  # the exit code of a program that Ctrl-C has ended
 
 # Enough for the whole table and its log, so that measurements by hand show the plugin's speed.
@@ -62,10 +70,6 @@ INSERT INTO user_loading
   FROM numbers WHERE seq <= {rows};
 RENAME TABLE user_loading TO user;
 """
-
-
-class DemoError(RuntimeError):
-    """An error for a person to read, in one line."""
 
 
 def say(line: str) -> None:
@@ -127,36 +131,6 @@ def require_free(port: int) -> None:
             raise DemoError(f"port {port} is taken by another program: {error.strerror}") from None
 
 
-def settings_in(tree: Path, file: Path) -> dict[str, str]:
-    """What an option file says about the plugin, by names without `handlersocket_`."""
-    kind = kind_of(tree).name
-    series = tree.name.partition("-")[2]
-    groups = [*GROUPS[kind], *(f"{group}-{series}" for group in GROUPS[kind])]
-    command = [str(tree / "bin/my_print_defaults"), f"--defaults-file={file.resolve()}", *groups]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        reason = (done.stderr.strip() or "it cannot be read").splitlines()[-1]
-        raise DemoError(f"MYCNF={file}: {reason}")
-    found = {}
-    for line in done.stdout.splitlines():
-        name, _, value = line.partition("=")
-        name = name.lstrip("-").replace("-", "_").removeprefix("loose_")
-        if name.startswith("handlersocket_"):
-            found[name.removeprefix("handlersocket_")] = value
-    return found
-
-
-class Door:
-    """A port of the plugin, and what it asks of its clients."""
-
-    def __init__(self, settings: dict[str, str], suffix: str, port: int) -> None:
-        text = settings.get(f"port{suffix}", str(port))
-        if not text.isdecimal():
-            raise DemoError(f"handlersocket_port{suffix} is '{text}': the demo needs a port")
-        self.port = int(text)
-        self.secret = settings.get(f"plain_secret{suffix}", "")
-
-
 def require_room(data_dir: Path) -> None:
     """For data that are made now. A server that runs out of space says so in its own words."""
     if data_dir.exists():
@@ -174,7 +148,7 @@ def converse(door: Door, *requests: str) -> None:
     try:
         connection = socket.create_connection((ADDRESS, port), timeout=REPLY_TIMEOUT)
     except OSError as error:
-        raise DemoError(f"nothing answers on port {port} ({error}); see {LOG_PATH}") from None
+        raise DemoError(f"nothing answers on port {port} ({error})") from None
     with connection, connection.makefile("rwb") as stream:
         for request in [*login, *requests]:
             print("   > A\t1\t(the secret)" if request in login else f"   > {request}")
@@ -183,7 +157,7 @@ def converse(door: Door, *requests: str) -> None:
             reply = stream.readline().decode()
             print(f"   < {reply.rstrip()}")
             if not reply.startswith("0\t"):
-                raise DemoError(f"port {port} did not answer as it should; see {LOG_PATH}")
+                raise DemoError(f"port {port} refused that request{meaning(reply.rstrip())}")
 
 
 def load(server: ServerInstance) -> None:
@@ -218,67 +192,163 @@ def show(server: ServerInstance, reading: Door, writing: Door) -> None:
         raise DemoError("the update is not there")
 
 
-def explain(server: ServerInstance, reading: Door) -> None:
+def explain(server: ServerInstance, wish: Wish) -> None:
     # By the name that the repository has for it: var/servers may be a link to another place.
     client = Path("var/servers") / server.tree.name / "bin" / server.kind.client
     path = os.path.relpath(server.socket, REPOSITORY)
+    may = ", who may do everything" if wish.acts_as == ACCOUNT else ""
+    reach = "; only this machine reaches the ports" if wish.address == ADDRESS else ""
     say(f"the demo server is up: {server.tree.name}, process {server.pid}")
-    print(
-        f"   clients act as {ACCOUNT}, who may do everything; only this machine reaches the ports"
-    )
+    print(f"   clients act as {wish.acts_as}{may}{reach}")
     print("   Try it, with a TAB between the words:")
-    print(f"   telnet {ADDRESS} {reading.port}")
-    if reading.secret:
+    print(f"   telnet {ADDRESS} {wish.reading.port}")
+    if wish.reading.secret:
         print("   A\t1\t(the secret)")
     print("   P\t1\ttest\tuser\tPRIMARY\tuser_name,user_email")
     print("   1\t=\t1\t42")
     print(f"   {client} --no-defaults -uroot --socket={path} test")
+    secret = " --secret (the secret)" if reading.secret else ""
+    print(f"   var/bin/hs-bench --port {reading.port}{secret}")
+    print(f"   var/bin/hs-top --socket {path} --user root")
     print("   make stop")
 
 
-def run(tree: Path, settings_file: Path | None, port: int, port_wr: int) -> None:
-    settings = settings_in(tree, settings_file) if settings_file else {}
-    reading, writing = Door(settings, "", port), Door(settings, "_wr", port_wr)
-    if bool(reading.secret) != bool(writing.secret) and not settings.get("anonymous_account"):
-        raise DemoError(
-            f"MYCNF={settings_file} sets one of handlersocket_plain_secret and"
-            " handlersocket_plain_secret_wr, so nobody could use the other port: set both"
+class Wish:
+    """A demo server as somebody has asked for it."""
+
+    def __init__(self, tree: Path, settings_file: Path | None, port: int, port_wr: int) -> None:
+        self.tree = tree
+        self.settings_file = settings_file
+        # As it is now: the file may be another one when the demo server is started again.
+        self.text = settings_file.read_text() if settings_file else ""
+        settings = settings_in(tree, settings_file) if settings_file else {}
+        self.reading, self.writing = Door(settings, "", port), Door(settings, "_wr", port_wr)
+        self.address = settings.get("address", ADDRESS)
+        doors = (self.reading, self.writing)
+        self.account = anonymous_account(settings, doors)
+        self.acts_as = (
+            settings.get("secret_account", ACCOUNT) if self.reading.secret else self.account
         )
-    # Before the demo server that runs is stopped for nothing.
-    for port_wanted in {reading.port, writing.port} - running_ports():
-        require_free(port_wanted)
-    if running_pid() is not None:
-        say(f"stopping the demo server that runs ({running_name()})")
-        stop()
-    for door in (reading, writing):
-        require_free(door.port)
-    data_dir = BASE_DIR / f"{DATA_PREFIX}{tree.name}"
-    require_room(data_dir)
-    server = ServerInstance(
-        tree,
-        BASE_DIR,
-        settings={
-            **SETTINGS,
-            **kind_of(tree).log_file_size(LOG_FILE_SIZE),
-            # Who sets a secret wants that it is needed.
-            "handlersocket_anonymous_account": "" if reading.secret or writing.secret else ACCOUNT,
-        },
-        hs_port=reading.port,
-        hs_port_wr=writing.port,
-        data_dir=data_dir,
-        extra_settings_file=settings_file,
-        detached=True,
-    )
-    if server.socket.parent != BASE_DIR:
-        raise DemoError(f"{BASE_DIR} is too long for a socket's path: move the repository up")
+        if settings_file:
+            require_account(settings_file, settings, doors)
+
+    def keep(self) -> None:
+        """Notes the wish, and gives the server a copy of its file."""
+        BASE_DIR.mkdir(parents=True, exist_ok=True)
+        if self.settings_file is not None:
+            self.settings_file = BASE_DIR / "settings.cnf"
+            self.settings_file.touch(mode=0o600)  # it may contain secrets
+            self.settings_file.write_text(self.text)
+        words = [str(self.tree), self.settings_file and str(self.settings_file)]
+        wish = [*words, self.reading.port, self.writing.port]
+        (BASE_DIR / "wish.json").write_text(json.dumps(wish))
+
+    @staticmethod
+    def of_running() -> Wish | None:
+        """With which the demo server was started, if one runs."""
+        try:
+            tree, file, port, port_wr = json.loads((BASE_DIR / "wish.json").read_text())
+            return Wish(Path(tree), Path(file) if file else None, port, port_wr)
+        except (OSError, ValueError, DemoError):
+            return None  # an older version of this program has started it
+
+    @property
+    def ports(self) -> set[int]:
+        return {self.reading.port, self.writing.port}
+
+    @property
+    def data_dir(self) -> Path:
+        return BASE_DIR / f"{DATA_PREFIX}{self.tree.name}"
+
+    def server(self, base_dir: Path, data_dir: Path) -> ServerInstance:
+        return ServerInstance(
+            self.tree,
+            base_dir,
+            settings={
+                **SETTINGS,
+                **kind_of(self.tree).log_file_size(LOG_FILE_SIZE),
+                "handlersocket_anonymous_account": self.account,
+            },
+            hs_port=self.reading.port,
+            hs_port_wr=self.writing.port,
+            data_dir=data_dir,
+            extra_settings_file=self.settings_file,
+            detached=True,
+        )
+
+    def check(self) -> None:
+        """Asks the server about the file of settings. Not all of its faults show before a start."""
+        if self.settings_file is None:
+            return
+        with tempfile.TemporaryDirectory(prefix="hs-demo-") as folder:
+            try:
+                self.server(Path(folder), Path(folder) / "data").check_settings()
+            except ServerError as error:
+                # Without the end of the log, which is deleted with the folder.
+                reason = str(error).splitlines()[0]
+                raise DemoError(f"MYCNF={self.settings_file}: {reason}") from None
+
+
+def complaint(server: ServerInstance) -> str:
+    """What the plugin has said against the settings of this start, if it has."""
+    of_level = r"\[(?:Warning|ERROR)\](?: \[[^]]*\])* (.*handlersocket.*)"
+    found = re.search(f"{of_level}|(handlersocket: listens nowhere.*)", server.log_of_this_start())
+    return f": {found[1] or found[2]}" if found else ""
+
+
+def start(wish: Wish) -> None:
+    """Starts the demo server and shows that it works. If it does not, nothing is left running."""
+    for port in wish.ports:
+        require_free(port)
+    wish.keep()
+    server = wish.server(BASE_DIR, wish.data_dir)
     try:
         server.start()
         load(server)
-        show(server, reading, writing)
+        show(server, wish.reading, wish.writing)
+    except DemoError as error:
+        reason = f"{error}{complaint(server)}; see {LOG_PATH}"
+        server.kill()
+        raise DemoError(reason) from None
     except BaseException:
         server.kill()
         raise
-    explain(server, reading)
+    explain(server, wish)
+
+
+def run(tree: Path, settings_file: Path | None, port: int, port_wr: int) -> None:
+    wish = Wish(tree, settings_file, port, port_wr)
+    # Before the demo server that runs is stopped for nothing.
+    for port_wanted in wish.ports - running_ports():
+        require_free(port_wanted)
+    require_room(wish.data_dir)
+    if wish.server(BASE_DIR, wish.data_dir).socket.parent != BASE_DIR:
+        raise DemoError(f"{BASE_DIR} is too long for a socket's path: move the repository up")
+    wish.check()
+    before = Wish.of_running() if running_pid() is not None else None
+    if running_pid() is not None:
+        say(f"stopping the demo server that runs ({running_name()})")
+        stop()
+    try:
+        start(wish)
+    except (DemoError, ServerError) as error:
+        if before is None:
+            raise
+        say("starting the demo server again that ran before")
+        reason = words_of(error)
+        try:
+            start(before)
+        except (DemoError, ServerError) as again:
+            both = f"{reason}; and what ran before does not start: {words_of(again)}"
+            raise DemoError(both) from None
+        raise DemoError(f"{reason}; what ran before runs again") from None
+
+
+def words_of(error: DemoError | ServerError) -> str:
+    """In one line. What a server says has the end of its log below."""
+    if isinstance(error, DemoError):
+        return str(error)
+    return f"{str(error).splitlines()[0]}; see {LOG_PATH}"
 
 
 def main() -> int:
@@ -296,11 +366,8 @@ def main() -> int:
             run(arguments.tree, arguments.settings, arguments.port, arguments.port_wr)
         else:
             say("the demo server is stopped" if stop() else "the demo server is not running")
-    except DemoError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    except ServerError as error:
-        print(f"error: {str(error).splitlines()[0]}; see {LOG_PATH}", file=sys.stderr)
+    except (DemoError, ServerError) as error:
+        print(f"error: {words_of(error)}", file=sys.stderr)
         return 1
     except (OSError, subprocess.CalledProcessError) as error:  # a full disk, for example
         print(f"error: {error}", file=sys.stderr)

@@ -24,6 +24,7 @@ if ! cmp -s tests/grafana/package.json "$tree/package.json"; then
   mkdir -p "$tree/work"
   cp tests/grafana/package.json "$tree/work/"
   quietly "$var/log/npm.log" npm --prefix "$tree/work" install --no-audit --no-fund --ignore-scripts --no-package-lock
+  [[ -x $tree/work/node_modules/.bin/esbuild ]] || die "npm has not installed esbuild; see ${var#"$repo"/}/log/npm.log"
   mv "$tree/work/node_modules" "$tree/"
   mv "$tree/work/package.json" "$tree/"
   rm -rf "$tree/work"

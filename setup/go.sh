@@ -19,7 +19,7 @@ is_new_enough() {
 }
 
 if ! is_new_enough "$folder/go"; then
-  own=$(command -v go) || die "Go is not installed: setup/packages.sh clients"
+  own=$(command -v go) || die "Go is not installed: setup/packages.sh go"
   mkdir -p "$folder"
   if is_new_enough "$own"; then
     ln -sfn "$own" "$folder/go"

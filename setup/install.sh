@@ -45,9 +45,11 @@ setup/packages.sh build top
 setup/server.sh "$name"
 fits
 # shellcheck source=setup/server_mariadb.sh
-source "setup/server_$(server_value "$name" kind).sh"
+source "setup/server_${name%%-*}.sh"
 # shellcheck disable=SC2154  # set by the file above
-[[ $(server_thd_size "$server" "$create_thd") == "$(server_value "$name" thd_size)" ]] ||
+installed_size=$(server_thd_size "$server" "$create_thd")
+thd_size=$(server_value "$name" thd_size)
+[[ $installed_size == "$thd_size" ]] ||
   die "$server says it is $installed, but its THD has another size: it was built in another way, and the plugin does not fit it"
 
 setup/build.sh "$name"
@@ -67,7 +69,9 @@ say "installed $directory/handlersocket2.so for $name, $installed, $bench_progra
 if [[ -e $sample ]]; then
   say "left $sample as it is"
 elif [[ -d $(dirname "$sample") ]]; then
-  sample_settings "$server" >"$sample"
+  # In one step: a part of it would be left as it is from then on.
+  sample_settings "$server" >"$sample.new"
+  mv "$sample.new" "$sample"
   say "added $sample, with everything commented out"
 else
   say "$(dirname "$sample") is not there: put the settings that docs/configuration.md names into the server's own file"

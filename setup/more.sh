@@ -44,14 +44,15 @@ prepare_apt
 (cd "$apt/cache/archives" && apt-get -q download "${packages[@]/%/=$version}") >>"$log" 2>&1 ||
   unavailable "Spider and mariadb-backup $version cannot be downloaded at the moment; see ${log#"$repo"/}"
 unpack_packages
+# The server's libraries are as far from here as from the final place.
 for program in "${programs[@]}"; do
   write_wrapper "$program" "../../$name/root"
+  "$work/bin/$program" --help >>"$log" 2>&1 || die "the unpacked $program does not run; see ${log#"$repo"/}"
 done
-printf 'recipe=%s\nversion=%s\n' "$recipe" "$version" >"$work/more.env.new"
+[[ -e $root/usr/lib/mysql/plugin/ha_spider.so ]] || die "the package of Spider does not hold ha_spider.so"
 rm -rf "$apt"
+printf 'recipe=%s\nversion=%s\n' "$recipe" "$version" >"$work/more.env.new"
 mv "$work/more.env.new" "$work/more.env"
 rm -rf "$tree"
 mv "$work" "$tree"
-# Only in its final place does the wrapper find the server's libraries.
-"$tree/bin/mariadb-backup" --version >>"$log" 2>&1 || die "the unpacked mariadb-backup does not run; see ${log#"$repo"/}"
 say "Spider and mariadb-backup $version are in var/servers/$name-more"

@@ -45,5 +45,7 @@ sample_settings() {
 #loose_handlersocket_port_wr = 9999
 # Clients may do what this account may do. Create it, and grant it what they need.
 #loose_handlersocket_anonymous_account = handlersocket@localhost
+# It is OFF by default. With ON, lookups take a third to a half of the CPU time.
+#innodb_adaptive_hash_index = ON
 SAMPLE
 }

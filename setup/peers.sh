@@ -1,6 +1,6 @@
 #!/bin/bash
-# Gets the peers of the benchmarks that change from one Debian to the next into var/peers, installing nothing and
-# changing nothing on the machine: Valkey and memcached as Debian 13 has them, whatever this machine is.
+# Gets the caches with which the benchmarks compare into var/peers, installing nothing and changing nothing on the
+# machine: the newest Valkey, Redis and memcached that Debian has, which are those of sid, whatever this machine is.
 #
 # Leaves there
 #   root/       the unpacked programs and every library that they need
@@ -11,11 +11,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source setup/unpack.sh
 
 # Raise it when this script's results change: trees of an older recipe are made again.
-recipe=1
-programs=(valkey-server memcached)
+recipe=2
+programs=(valkey-server redis-server memcached)
 
 # shellcheck disable=SC2034  # variables that unpack.sh needs
-name="Valkey and memcached" release=trixie
+name="Valkey, Redis and memcached" release=sid
 tree=$var/peers
 exec 9>"$tree.lock"
 flock -w 600 9 || die "another run has been getting the peers for ten minutes"
@@ -33,18 +33,18 @@ mkdir -p "$work/bin"
 : >"$log"
 
 [[ $(dpkg --print-architecture) == amd64 ]] || die "only amd64 is supported"
-say "getting the newer peers (once)"
+say "getting $name: a download of about 30 MB (once)"
 prepare_apt
 apt-get -qy --download-only install "${programs[@]}" >>"$log" 2>&1 ||
-  unavailable "the peers cannot be downloaded at the moment; see ${log#"$repo"/}"
+  unavailable "$name cannot be downloaded at the moment; see ${log#"$repo"/}"
 unpack_packages
 for program in "${programs[@]}"; do
   write_wrapper "$program"
   "$work/bin/$program" --version >>"$log" 2>&1 || die "the unpacked $program does not run; see ${log#"$repo"/}"
 done
-echo "recipe=$recipe" >"$work/peers.env.new"
 rm -rf "$apt"
+echo "recipe=$recipe" >"$work/peers.env.new"
 mv "$work/peers.env.new" "$work/peers.env"
 rm -rf "$tree"
 mv "$work" "$tree"
-say "the newer peers are in var/peers"
+say "$name are in ${tree#"$repo"/}"

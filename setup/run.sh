@@ -20,7 +20,12 @@ is_port "$port" || die "PORT=$port: a port is a number from 1 to 65535"
 is_port "$port_wr" || die "PORT_WR=$port_wr: a port is a number from 1 to 65535"
 ((10#$port != 10#$port_wr)) || die "PORT and PORT_WR are both $port"
 
-setup/packages.sh build
+setup/packages.sh build top
 setup/server.sh "$name"
 setup/build.sh "$name"
+# To try the demo with: at the same place for every server.
+setup/build.sh "$name" hs-bench
+mkdir -p "$var/bin"
+ln -sfn "$repo/build/$name/bench/hs-bench" "$var/bin/hs-bench"
+setup/hs_top.sh "$var/bin/hs-top"
 exec python3 setup/demo.py run "var/servers/$name" ${settings:+--settings "$settings"} --port "$port" --port-wr "$port_wr"

@@ -29,7 +29,8 @@ tree=$var/servers/$name
 mkdir -p "$var/servers"
 exec 9>"$tree.lock"
 flock -w 600 9 || die "another run has been getting $name for ten minutes"
-if grep -qsx "recipe=$recipe" "$tree/server.env"; then
+# Its size of a THD is among what was checked before the mark was written.
+if grep -qsx "recipe=$recipe" "$tree/server.env" && grep -qE '^thd_size=[1-9][0-9]*$' "$tree/server.env"; then
   exit 0
 fi
 must_be=
@@ -98,20 +99,23 @@ unpack_headers
 mkdir "$work/bin"
 for program in "${programs[@]}"; do
   write_wrapper "$program"
+  "$work/bin/$program" --no-defaults --version >>"$log" 2>&1 || die "the unpacked $program does not run; see ${log#"$repo"/}"
 done
 upstream=${version#*:}
 upstream=${upstream%%[-+]*}
-reported=$("$work/bin/${programs[0]}" --no-defaults --version 2>>"$log") || die "the unpacked server does not run: $reported"
+reported=$("$work/bin/${programs[0]}" --no-defaults --version 2>>"$log")
 [[ $reported == *"Ver $upstream"* ]] || die "the unpacked server is not $upstream: $reported"
+# Before the mark is written: a failure inside of it would leave a mark without the size.
+thd_size=$(server_thd_size "$root/usr/sbin/${programs[0]}" "$create_thd")
+rm -rf "$apt" "$work/source"
 cat >"$work/server.env.new" <<ENV
 recipe=$recipe
 name=$name
 kind=$kind
 version=$upstream
 package_version=$version
-thd_size=$(server_thd_size "$root/usr/sbin/${programs[0]}" "$create_thd")
+thd_size=$thd_size
 ENV
-rm -rf "$apt" "$work/source"
 mv "$work/server.env.new" "$work/server.env"
 rm -rf "$tree"
 mv "$work" "$tree"

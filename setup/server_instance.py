@@ -200,17 +200,15 @@ class ServerInstance:
     def log_text(self) -> str:
         return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
 
+    def log_of_this_start(self) -> str:
+        return self.log_path.read_bytes()[self._log_start :].decode(errors="replace")
+
     def start(self, timeout: float = START_TIMEOUT) -> None:
         """Starts the server and returns when it answers on its socket."""
         if self.alive:
             raise ServerError("the server is already running")
         self._prepare()
-        command = [
-            *self._launcher,
-            str(self.tree / "bin" / self.kind.server),
-            f"--defaults-file={self.config_path}",
-            *(["--user=root"] if os.geteuid() == 0 else []),
-        ]
+        command = self._command()
         with self.log_path.open("ab") as log:
             self._log_start = log.tell()
             self._process = subprocess.Popen(
@@ -225,6 +223,29 @@ class ServerInstance:
         if not self._detached:
             _running.add(self)
         self._wait_until_ready(timeout)
+
+    def check_settings(self) -> None:
+        """Raises what the server says against its settings. Data are neither made nor opened.
+
+        It is for an instance in a folder of its own, which is not started.
+        """
+        self.data_dir.mkdir(parents=True)
+        self._prepare()
+        with self.log_path.open("ab") as log:
+            done = subprocess.run(
+                [*self._command(), *self.kind.only_reads_settings],
+                cwd=self.base_dir,
+                env=server_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                timeout=START_TIMEOUT,
+                check=False,
+            )
+        if done.returncode != 0:
+            raise self._error(
+                f"the server refuses its settings ({_describe_exit(done.returncode)})"
+            )
 
     def stop(self, timeout: float = STOP_TIMEOUT) -> None:
         """Shuts the server down. It is an error if the server has died, hangs, or ends badly."""
@@ -273,6 +294,14 @@ class ServerInstance:
     def sql(self, query: str, database: str | None = None) -> list[list[str]]:
         """The rows of `query` as text, escaped as batch mode does."""
         return [line.split("\t") for line in self.client(query, database).splitlines()]
+
+    def _command(self) -> list[str]:
+        return [
+            *self._launcher,
+            str(self.tree / "bin" / self.kind.server),
+            f"--defaults-file={self.config_path}",
+            *(["--user=root"] if os.geteuid() == 0 else []),
+        ]
 
     def _prepare(self) -> None:
         self.base_dir.mkdir(parents=True, exist_ok=True)
@@ -343,7 +372,7 @@ class ServerInstance:
             time.sleep(0.02)
 
     def _error(self, message: str) -> ServerError:
-        lines = self.log_path.read_bytes()[self._log_start :].decode(errors="replace").splitlines()
+        lines = self.log_of_this_start().splitlines()
         cause = next((line.partition("[ERROR]")[2] for line in lines if "[ERROR]" in line), "")
         summary = f"{message}:{cause}" if cause else message
         return ServerError("\n".join([summary, f"--- the end of {self.log_path}", *lines[-30:]]))

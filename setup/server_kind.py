@@ -29,6 +29,8 @@ class ServerKind:
     binlog: str
     # Settings of a server for tests. They are small, so that several servers can run side by side.
     defaults: dict[str, Setting]
+    # With this a server reads its settings, says what is wrong with them, and ends.
+    only_reads_settings: tuple[str, ...]
     # The shared server's data need not survive a crash of the machine. Tables are created faster
     # so.
     volatile: dict[str, Setting]
@@ -70,6 +72,7 @@ class MariaDb(ServerKind):
     server = "mariadbd"
     client = "mariadb"
     binlog = "mariadb-binlog"
+    only_reads_settings = ("--verbose", "--help")
     defaults = {
         "innodb_buffer_pool_size": "64M",
         "innodb_log_file_size": LOG_FILE_SIZE,
@@ -131,6 +134,7 @@ class MySql(ServerKind):
     server = "mysqld"
     client = "mysql"
     binlog = "mysqlbinlog"
+    only_reads_settings = ("--validate-config",)
     defaults = {
         "innodb_buffer_pool_size": "64M",
         "innodb_redo_log_capacity": LOG_FILE_SIZE,

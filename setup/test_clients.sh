@@ -1,30 +1,18 @@
 #!/bin/bash
-# The clients' own tests, which need no database server. Those with one are in tests/clients.
+# The clients' own tests, which need no database server. Those with one are in tests/clients, and
+# those of Python run with them.
 #
-#   setup/test_clients.sh [go...]      the named ones; without names, all
-#
-# A client has a function here that is called test_ and its folder below clients/, and takes less than
-# a minute. Those of Python run with the end-to-end tests.
+#   setup/test_clients.sh [NAME...]      those of setup/test_client_NAME.sh; without names, all
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# gofmt, vet, and all tests with the race detector; the fuzz tests with the inputs that are kept.
-test_go() {
-  local go unformatted
-  go=$(setup/go.sh)
-  cd clients/go
-  unformatted=$("$go/gofmt" -l .)
-  [[ -z $unformatted ]] || die "gofmt would change $unformatted"
-  "$go/go" vet ./...
-  "$go/go" vet -tags e2e ./...
-  "$go/go" test -race -count=1 ./...
-}
-
-if (($# == 0)); then
-  mapfile -t names < <(declare -F | sed -n 's/^declare -f test_//p')
-  set -- "${names[@]}"
+scripts=(setup/test_client_*.sh)
+if (($# > 0)); then
+  scripts=("${@/#/setup/test_client_}")
+  scripts=("${scripts[@]/%/.sh}")
 fi
-for name in "$@"; do
-  declare -F "test_$name" >/dev/null || die "the client $name has no tests here"
-  say "the tests of the client for $name"
-  (set -e && "test_$name")
+failed=()
+for script in "${scripts[@]}"; do
+  say "$script"
+  "$script" || failed+=("$script")
 done
+((${#failed[@]} == 0)) || die "failed: ${failed[*]}"

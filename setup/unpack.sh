@@ -33,7 +33,7 @@ find_mirrors() {
 # A private apt with its own sources, state, cache and (empty) list of installed packages. Only the
 # settings for downloads, such as a proxy, come from the machine.
 prepare_apt() {
-  local keyring=/usr/share/keyrings/debian-archive-keyring.gpg mirrors site suite
+  local keyring=/usr/share/keyrings/debian-archive-keyring.gpg mirrors site suite failed=
   [[ -r $keyring ]] || die "$keyring is missing: install debian-archive-keyring"
   mirrors=$(find_mirrors)
   grep -q " $release\$" <<<"$mirrors" ||
@@ -66,7 +66,11 @@ CONF
   } >"$apt/apt.conf"
   : >"$apt/preferences"
   export APT_CONFIG=$apt/apt.conf
-  apt-get -q update >>"$log" 2>&1 </dev/null ||
+  apt_update "$apt/update.log" || failed=yes
+  cat "$apt/update.log" >>"$log"
+  ! no_network "$apt/update.log" ||
+    unavailable "no network: no mirror of Debian $release answers, so $name cannot be had; see ${log#"$repo"/}"
+  [[ -z $failed ]] ||
     unavailable "no $name can be had at the moment: the package lists of Debian $release cannot be read; see ${log#"$repo"/}"
 }
 

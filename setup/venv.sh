@@ -15,7 +15,12 @@ for file in "$@"; do
   # A copy of the file that was installed last, so that the same file is not installed twice.
   done=$venv/installed/$(basename "$(dirname "$file")")-$(basename "$file")
   cmp -s "$file" "$done" && continue
+  # What it says is not true any more, whatever becomes of the next command.
+  rm -f "$done"
   say "installing the Python packages of $file"
-  quietly "$var/log/pip.log" "$venv/bin/python" -m pip install --disable-pip-version-check --quiet -r "$file"
-  cp "$file" "$done"
+  quietly "$var/log/pip.log" "$venv/bin/python" -m pip install --disable-pip-version-check --retries 3 --quiet -r "$file"
+  missing=$("$venv/bin/python" setup/not_installed.py "$file")
+  [[ -z $missing ]] || die "pip has not installed $missing; see ${var#"$repo"/}/log/pip.log"
+  cp "$file" "$done.new"
+  mv "$done.new" "$done"
 done

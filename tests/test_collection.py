@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import configparser
+import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from support.scripts import DEFAULT_SIGNALS
 from support.servers import SERVER_TREE, needs_valgrind
 from support.short_choice import CHOSEN
 
@@ -33,6 +38,32 @@ def test_every_skip_has_a_reason(request: pytest.FixtureRequest) -> None:
         if marker.name in ("skip", "skipif", "xfail") and not marker.kwargs.get("reason")
     ]
     assert unexplained == []
+
+
+def test_what_gets_signals_is_started_with_their_defaults() -> None:
+    """Signals may be ignored where the tests were started: by a script's `&`, or by nohup."""
+    told = "from signal import *; print(int(getsignal(SIGTERM)), int(getsignal(SIGHUP)))"
+    signals = (signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(each, signal.SIG_IGN) for each in signals]
+    try:
+        program = [*DEFAULT_SIGNALS, sys.executable, "-c", told]
+        seen = subprocess.run(program, capture_output=True, text=True, check=True).stdout.split()
+    finally:
+        for each, handler in zip(signals, before, strict=True):
+            signal.signal(each, handler)
+    assert seen == [str(int(signal.SIG_DFL))] * 2
+
+    sends = re.compile(r"\.(send_signal|terminate)\(|\bos\.kill(pg)?\([^)]*SIG(INT|TERM|HUP|QUIT)")
+    # A database server sets what it does at a signal itself.
+    of_servers = {"e2e/test_life_cycle.py"}
+    careless = [
+        name
+        for path in sorted(TESTS.rglob("*.py"))
+        if (name := str(path.relative_to(TESTS))) not in of_servers
+        and sends.search(text := path.read_text())
+        and "DEFAULT_SIGNALS" not in text
+    ]
+    assert careless == []
 
 
 @pytest.mark.skipif(

@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import time
+from collections.abc import Sequence
 
 from .load import Pace, run_load
 from .places import (
@@ -14,7 +15,7 @@ from .places import (
     SERVER_CORES,
     SERVERS,
     BenchError,
-    newer_peer,
+    newest_peer,
     on_cores,
     program,
     put_first,
@@ -104,7 +105,7 @@ class Cache(Program):
 
 def start_memcached() -> Cache:
     port = free_port()
-    command = [newer_peer("memcached"), "-l", ADDRESS, "-p", str(port), "-U", "0", "-t", "1"]
+    command = [newest_peer("memcached"), "-l", ADDRESS, "-p", str(port), "-U", "0", "-t", "1"]
     # More connections than a curve asks for.
     command += ["-m", "1024", "-c", "10000", "-u", "root"]
     return Cache("memcached", "memcached", command, port)
@@ -118,30 +119,33 @@ def start_redis(
     cores: frozenset[int] = SERVER_CORES,
 ) -> Cache:
     """`protocol` redis-hash: a row is a hash with a field for each column, not one string."""
+    synced = [
+        "--appendonly",
+        "yes",
+        "--appendfsync",
+        "always",
+        "--auto-aof-rewrite-percentage",
+        "0",
+    ]
+    return _start("redis-server", name, protocol, synced if always_sync else [], cores)
+
+
+def start_valkey(*, name: str = "valkey", protocol: str = "redis") -> Cache:
+    """It has Redis's options and protocol."""
+    return _start("valkey-server", name, protocol, [], SERVER_CORES)
+
+
+def _start(
+    server: str, name: str, protocol: str, options: Sequence[str], cores: frozenset[int]
+) -> Cache:
     port = free_port()
-    command = [_installed("redis-server"), "--bind", ADDRESS, "--port", str(port), "--save", ""]
-    if always_sync:
-        command += ["--appendonly", "yes", "--appendfsync", "always"]
-        command += ["--auto-aof-rewrite-percentage", "0"]
+    command = [newest_peer(server), "--bind", ADDRESS, "--port", str(port), "--save", "", *options]
     return Cache(name, protocol, command, port, cores)
-
-
-def start_valkey() -> Cache:
-    port = free_port()
-    command = [newer_peer("valkey-server"), "--bind", ADDRESS, "--port", str(port), "--save", ""]
-    return Cache("valkey", "redis", command, port)
 
 
 def start_echo() -> Program:
     port = free_port()
     return Program("echo", [program("hs-echo"), ADDRESS, str(port)], port)
-
-
-def _installed(name: str) -> str:
-    path = shutil.which(name)
-    if path is None:
-        raise BenchError(f"{name} is not installed: setup/packages.sh bench does that")
-    return path
 
 
 def _listens(port: int) -> bool:

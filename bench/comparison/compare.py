@@ -101,6 +101,7 @@ class Comparison:
             for start in (start_memcached, start_redis, start_valkey, start_echo):
                 add(stack, peers, start())
             add(stack, peers, start_redis(name="redis-rows", protocol="redis-hash"))
+            add(stack, peers, start_valkey(name="valkey-rows", protocol="redis-hash"))
             say("warming up")
             settle(*databases)
             self.rounds("reads", READS, peers)

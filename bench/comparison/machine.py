@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 from .database import has_original
-from .places import REPOSITORY, build_dir, newer_peer
+from .places import REPOSITORY, build_dir, newest_peer
 
 CONGESTION_CONTROL = Path("/proc/sys/net/ipv4/tcp_congestion_control")
 
@@ -40,9 +40,9 @@ def describe_versions(tree: Path) -> dict[str, str]:
         "plugin": _first_line(["git", "-C", str(REPOSITORY), "describe", "--always", "--dirty"]),
         "build": _cache_value("CMAKE_BUILD_TYPE"),
         "compiler": _first_line([_cache_value("CMAKE_CXX_COMPILER"), "--version"]),
-        "memcached": _number(_first_line([newer_peer("memcached"), "-V"])),
-        "valkey": _number(_first_line([newer_peer("valkey-server"), "--version"])),
-        "redis": _number(_first_line(["redis-server", "--version"])),
+        "memcached": _number(_first_line([newest_peer("memcached"), "-V"])),
+        "valkey": _number(_first_line([newest_peer("valkey-server"), "--version"])),
+        "redis": _number(_first_line([newest_peer("redis-server"), "--version"])),
         "libmariadb": _first_line(["pkg-config", "--modversion", "libmariadb"]),
     }
     if has_original(tree):

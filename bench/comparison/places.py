@@ -47,8 +47,8 @@ def program(name: str) -> str:
     return str(path)
 
 
-def newer_peer(name: str) -> str:
-    """A program of the newest Debian release, which setup/peers.sh has downloaded."""
+def newest_peer(name: str) -> str:
+    """A program that setup/peers.sh has downloaded: the newest that Debian has."""
     path = REPOSITORY / "var" / "peers" / "bin" / name
     if not path.exists():
         raise BenchError(f"{path} is missing: setup/peers.sh gets it")

@@ -164,6 +164,14 @@ ROWS: tuple[Row, ...] = (
     ),
     Row("memcached, 16 × 100: the same", _rate("ours random", "memcached random"), 5, 8),
     Row(
+        "memcached, `get`, 16 × 100, 1,000,000 rows: server CPU a request",
+        _cpu("ours random", "memcached random"),
+    ),
+    Row(
+        "memcached, `get`, 16 × 100, 1,000 hot rows: the same",
+        _cpu("ours hot", "memcached hot"),
+    ),
+    Row(
         "Redis, 16 × 100, 1,000,000 rows: server CPU a request",
         _cpu("ours random", "redis random"),
         1.05,
@@ -183,6 +191,14 @@ ROWS: tuple[Row, ...] = (
         _cpu("ours random", "valkey random"),
     ),
     Row("Valkey, 16 × 100, 1,000 hot rows: the same", _cpu("ours hot", "valkey hot")),
+    Row(
+        "Valkey with a hash a row (HMGET), 16 × 100, 1,000,000 rows: the same",
+        _cpu("ours random", "valkey rows random"),
+    ),
+    Row(
+        "Valkey with a hash a row (HMGET), 16 × 100, 1,000 hot rows: the same",
+        _cpu("ours hot", "valkey rows hot"),
+    ),
     Row(
         "`IN` of 100 keys: rows for a second of server CPU, against 100 pipelined lookups",
         _rows("ours in", "ours random"),

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "load/options.h"
+#include "load/strange_server.h"
 
 namespace hs::bench {
 namespace {
@@ -110,7 +111,14 @@ Bystander::End Bystander::receive(std::uint64_t replies, Clock::time_point deadl
   while (tally.replies < wanted) {
     const ssize_t count = socket_.receive(input_);
     if (count > 0) {
-      counter_->feed({input_.data(), static_cast<std::size_t>(count)}, tally);
+      const std::string_view bytes(input_.data(), static_cast<std::size_t>(count));
+      const std::string strange =
+          tally.replies == 0 ? strange_server(bytes, options_.protocol) : std::string();
+      if (!strange.empty()) {
+        tally.error(strange);
+        return End::lost;
+      }
+      counter_->feed(bytes, tally);
       continue;
     }
     if (count == 0 || (errno != EAGAIN && errno != EINTR)) return End::lost;

@@ -10,6 +10,8 @@
 #include <limits>
 #include <utility>
 
+#include "load/strange_server.h"
+
 namespace hs::bench {
 namespace {
 
@@ -133,6 +135,7 @@ bool Client::open(Connection& connection) {
   connection.out.clear();
   connection.sent = 0;
   connection.waits_to_send = false;
+  connection.has_heard = false;
   connection.in_flight = 0;
   epoll_event event{.events = EPOLLIN, .data = {.ptr = &connection}};
   if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, connection.socket.get(), &event) != 0) return false;
@@ -184,6 +187,10 @@ void Client::receive(Connection& connection) {
     if (count < 0) return lose(connection, system_error());
     if (count == 0) return lose(connection, "the server closed the connection");
     std::string_view bytes(input_.data(), static_cast<std::size_t>(count));
+    if (!std::exchange(connection.has_heard, true)) {
+      const std::string strange = strange_server(bytes, options_.protocol);
+      if (!strange.empty()) return lose(connection, strange);
+    }
     // Line by line, so that replies to a greeting are not counted, and the replies behind them are
     // not lost.
     while (connection.greetings != 0 && !bytes.empty()) {

@@ -48,6 +48,7 @@ class Client {
     Buffer out;
     std::size_t sent = 0;        // how much of `out` is sent
     bool waits_to_send = false;  // epoll watches for room to send
+    bool has_heard = false;      // the server has said something
     std::size_t greetings = 0;   // replies to the greeting that are still to come
     std::uint32_t in_flight = 0;
     std::uint32_t batch = 0;  // closed loop: how many were sent together

@@ -66,6 +66,40 @@ class RepeatingServer {
   std::thread thread_{&RepeatingServer::serve, this};
 };
 
+// Greets a client as a server of SQL does.
+class SqlServer {
+ public:
+  ~SqlServer() {
+    ::shutdown(listener_.fd(), SHUT_RDWR);
+    thread_.join();
+  }
+  std::uint16_t port() const { return listener_.port(); }
+
+ private:
+  void serve() {
+    static constexpr char greeting[] = "\x64\0\0\0\n10.11-MariaDB\0rest";
+    for (int fd = 0; (fd = ::accept(listener_.fd(), nullptr, nullptr)) >= 0;) {
+      const Descriptor client(fd);
+      ::send(fd, greeting, sizeof greeting, MSG_NOSIGNAL);
+      char byte = 0;
+      while (::recv(fd, &byte, 1, 0) > 0) continue;
+    }
+  }
+
+  SilentServer listener_;
+  std::thread thread_{&SqlServer::serve, this};
+};
+
+TEST(Connect, SaysThatAPortIsOneOfSql) {
+  const SqlServer server;
+  Options options;
+  options.port = server.port();
+  std::atomic<std::uint64_t> newest = 0;
+  Client client(options, Address::of(options).value(), 1, newest, 1);
+  EXPECT_NE(client.connect().find("this is a port of SQL, which begins with \"10.11-MariaDB\""),
+            std::string::npos);
+}
+
 Outcome outcome_of(const Options& options) {
   std::atomic<std::uint64_t> newest = 0;
   Client client(options, Address::of(options).value(), options.connections, newest, 1);

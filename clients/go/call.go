@@ -46,6 +46,8 @@ type call struct {
 	bytesOut, bytesIn, rows int32
 	// It is not used for another request.
 	pinned bool
+	// It was sent before, and is sent once more: a find, or what another server refused.
+	seen bool
 	// The address of an iteration, which has no conn.
 	address string
 }
@@ -101,8 +103,9 @@ func (k *call) free() {
 
 func (k *call) modifies() bool { return k.kind != kindFind }
 
-// again makes it ready to be sent once more.
-func (k *call) again() {
+// again makes it ready to be sent once more. seen: the server can have seen it this time.
+func (k *call) again(seen bool) {
+	k.seen = k.seen || seen
 	k.err, k.opening, k.code, k.hasValues = nil, nil, 0, false
 	k.reply = k.reply[:0]
 }
@@ -153,7 +156,7 @@ func (k *call) refusal() *Error {
 
 // fail makes the error of a call that has no reply.
 func (k *call) fail(kind Kind, sent bool, cause error) *Error {
-	return &Error{Kind: kind, Sent: sent, MaybeExecuted: sent && k.modifies(), Err: cause}
+	return &Error{Kind: kind, Sent: sent || k.seen, MaybeExecuted: sent && k.modifies(), Err: cause}
 }
 
 var epoch = time.Now()

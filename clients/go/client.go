@@ -169,13 +169,13 @@ func (c *Client) run(ctx context.Context, route Route, k *call) error {
 			if !c.moveOn(route, one.address, refusal, &asked) {
 				return refusal
 			}
-			k.again()
+			k.again(true)
 			continue
 		}
 		if !c.tryAgain(one, k, err, &t, &retries) {
 			return err
 		}
-		k.again()
+		k.again(err != errUnsent)
 	}
 }
 

@@ -257,7 +257,8 @@ func (c *conn) giveUpLocked(k *call, place uint64, kind Kind, cause error) bool 
 		return false
 	}
 	s.call = nil
-	k.err = k.fail(kind, s.start < c.sent, cause)
+	// Bytes that are still in the buffer will be sent: nobody takes them out.
+	k.err = k.fail(kind, true, cause)
 	c.events.givenUp.Add(1)
 	return true
 }

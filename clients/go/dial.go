@@ -107,7 +107,7 @@ func isRefusal(err error) bool {
 func (c *Client) logIn(ctx context.Context, exposed bool) ([]byte, error) {
 	switch {
 	case c.config.Secret != "":
-		return append(appendEscaped([]byte("A\t1\t"), c.config.Secret), lf), nil
+		return append(appendText([]byte("A\t1\t"), c.config.Secret), lf), nil
 	case c.config.User != "":
 		password := c.config.Password
 		if c.config.PasswordFunc != nil {
@@ -119,8 +119,8 @@ func (c *Client) logIn(ctx context.Context, exposed bool) ([]byte, error) {
 		if exposed && password != "" {
 			return nil, permanentError{&Error{Kind: ErrConnect, Err: errPlainPassword}}
 		}
-		line := append(appendEscaped([]byte("A\t2\t"), c.config.User), tab)
-		return append(appendEscaped(line, password), lf), nil
+		line := append(appendText([]byte("A\t2\t"), c.config.User), tab)
+		return append(appendText(line, password), lf), nil
 	}
 	return nil, nil
 }

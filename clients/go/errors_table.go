@@ -4,150 +4,152 @@ package handlersocket
 
 // The server's answers by their text.
 var errorTable = map[string]errorEntry{
-	"open_table":        {1, Kind("schema"), "no", "no such table, or one that the server does not serve", "42S02", false},
-	"lock_tables":       {1, Kind("read_only"), "elsewhere", "the table's engine does not let it be changed now", "", false},
-	"max_request_time":  {1, Kind("limit"), "no", "the request took longer than the server allows", "", false},
-	"max_waiting_bytes": {1, Kind("limit"), "later", "too much waits in the server's memory, and most of it is this client's", "", true},
-	"cmd":               {2, Kind("request"), "no", "not a request", "", false},
-	"stmtnum":           {2, Kind("request"), "no", "no open index has this number, or no more can be opened", "", false},
-	"op":                {2, Kind("request"), "no", "unknown operator", "", false},
-	"klen":              {2, Kind("request"), "no", "values are missing in the request", "", false},
-	"kpnum":             {2, Kind("request"), "no", "more key values than the index has parts", "", false},
-	"idxnum":            {2, Kind("schema"), "no", "no such index", "42000", false},
-	"fld":               {2, Kind("schema"), "no", "no such column", "42S22", false},
-	"limit":             {2, Kind("request"), "no", "the limit is not a number", "", false},
-	"offset":            {2, Kind("request"), "no", "the offset is not a number", "", false},
-	"icol":              {2, Kind("request"), "no", "IN names a key part that was not given", "", false},
-	"invalueslen":       {2, Kind("request"), "no", "values of IN are missing", "", false},
-	"filtertype":        {2, Kind("request"), "no", "unknown type of filter", "", false},
-	"filterop":          {2, Kind("request"), "no", "unknown operator of a filter", "", false},
-	"filterfld":         {2, Kind("request"), "no", "no such filter column", "", false},
-	"filterblob":        {2, Kind("request"), "no", "a filter can compare this column with NULL only", "", false},
-	"modop":             {2, Kind("request"), "no", "unknown modification", "", false},
-	"readonly":          {2, Kind("read_only"), "no", "this port only reads", "", false},
-	"escape":            {2, Kind("request"), "no", "a wrong escape", "", false},
-	"request_size":      {2, Kind("limit"), "no", "the request is too large", "", false},
-	"notimpl":           {2, Kind("request"), "no", "not implemented", "", false},
-	"tls":               {3, Kind("log_in"), "no", "the server wants TLS", "28000", false},
-	"unauth":            {3, Kind("log_in"), "no", "not logged in, or the secret is wrong", "28000", false},
-	"authtype":          {3, Kind("log_in"), "no", "unknown kind of log-in", "28000", false},
-	"121":               {1, Kind("duplicate"), "no", "a row with the same unique key exists", "23000", false},
-	"128":               {1, Kind("limit"), "later", "no memory for a value of a row", "HY001", false},
-	"131":               {1, Kind("request"), "no", "not possible with this index", "", false},
-	"146":               {1, Kind("lock"), "later", "a row stayed locked for too long", "HY000", false},
-	"149":               {1, Kind("lock"), "later", "a deadlock: try again", "40001", false},
-	"151":               {1, Kind("foreign_key"), "no", "a foreign key has no parent row", "23000", false},
-	"152":               {1, Kind("foreign_key"), "no", "a foreign key still points to the row", "23000", false},
-	"167":               {1, Kind("value"), "no", "the AUTO_INCREMENT column has no more numbers", "22003", false},
-	"1031":              {1, Kind("request"), "no", "the table's engine cannot do this", "HY000", false},
-	"1036":              {1, Kind("read_only"), "no", "the table can only be read", "HY000", false},
-	"1045":              {1, Kind("log_in"), "no", "wrong user or password", "28000", false},
-	"1047":              {1, Kind("elsewhere"), "elsewhere", "this node of a cluster does not serve requests now", "08S01", false},
-	"1048":              {1, Kind("value"), "no", "a column cannot be NULL", "23000", false},
-	"1062":              {1, Kind("duplicate"), "no", "a row with the same unique key exists", "23000", false},
-	"1142":              {1, Kind("privilege"), "no", "the account may not do this with the table", "42000", false},
-	"1143":              {1, Kind("privilege"), "no", "the account may not do this with a column", "42000", false},
-	"1180":              {1, Kind("server"), "no", "the commit failed: ask whether the write is there", "HY000", true},
-	"1203":              {1, Kind("log_in"), "later", "the account has too many connections", "42000", false},
-	"1205":              {1, Kind("lock"), "later", "the table stayed locked for too long", "HY000", false},
-	"1213":              {1, Kind("lock"), "later", "another transaction came first: try again", "40001", false},
-	"1226":              {1, Kind("log_in"), "later", "the account has reached a limit", "42000", false},
-	"1264":              {1, Kind("value"), "no", "a number is out of the column's range", "22003", false},
-	"1290":              {1, Kind("read_only"), "elsewhere", "the server is read-only", "HY000", false},
-	"1292":              {1, Kind("value"), "no", "a value is not of the column's kind", "22007", false},
-	"1317":              {1, Kind("interrupted"), "later", "the request was interrupted by KILL or a shutdown", "70100", true},
-	"1364":              {1, Kind("value"), "no", "a column has no default and got no value", "HY000", false},
-	"1366":              {1, Kind("value"), "no", "the column cannot hold the value", "22007", false},
-	"1406":              {1, Kind("value"), "no", "the value is too long for its column", "22001", false},
-	"1449":              {1, Kind("privilege"), "no", "the account as which clients act does not exist", "HY000", false},
-	"1644":              {1, Kind("value"), "no", "a trigger refused the row", "45000", false},
-	"1698":              {1, Kind("log_in"), "no", "the account cannot log in in this way", "28000", false},
-	"1812":              {1, Kind("schema"), "no", "the table's file is missing", "HY000", false},
-	"1814":              {1, Kind("schema"), "no", "the table's file was discarded", "HY000", false},
-	"1820":              {1, Kind("log_in"), "no", "the account's password has expired", "HY000", false},
-	"1836":              {1, Kind("read_only"), "elsewhere", "the server is in read-only mode", "HY000", false},
-	"1862":              {1, Kind("log_in"), "no", "the account's password has expired", "HY000", false},
-	"3032":              {1, Kind("elsewhere"), "elsewhere", "the server is in offline mode", "HY000", false},
-	"3101":              {1, Kind("lock"), "later", "another member's transaction came first: try again", "40000", false},
-	"3118":              {1, Kind("log_in"), "no", "the account is locked", "HY000", false},
-	"3164":              {1, Kind("privilege"), "no", "an audit plugin refuses this", "HY000", false},
-	"3819":              {1, Kind("value"), "no", "a CHECK failed", "HY000", false},
-	"4025":              {1, Kind("value"), "no", "a CHECK failed", "23000", false},
-	"4151":              {1, Kind("log_in"), "no", "the account is locked", "HY000", false},
-	"4165":              {1, Kind("request"), "no", "the cluster does not replicate this table", "HY000", false},
+	"open_table":                   {1, Kind("schema"), "no", "no such table, or one that the server does not serve", "42S02", false},
+	"lock_tables":                  {1, Kind("read_only"), "elsewhere", "the table's engine does not let it be changed now", "", false},
+	"max_request_time":             {1, Kind("limit"), "no", "the request took longer than the server allows", "", false},
+	"max_waiting_bytes":            {1, Kind("limit"), "later", "too much waits in the server's memory, and most of it is this client's", "", true},
+	"cmd":                          {2, Kind("request"), "no", "not a request", "", false},
+	"stmtnum":                      {2, Kind("request"), "no", "no open index has this number, or no more can be opened", "", false},
+	"op":                           {2, Kind("request"), "no", "unknown operator", "", false},
+	"klen":                         {2, Kind("request"), "no", "values are missing in the request", "", false},
+	"kpnum":                        {2, Kind("request"), "no", "more key values than the index has parts", "", false},
+	"idxnum":                       {2, Kind("schema"), "no", "no such index", "42000", false},
+	"fld":                          {2, Kind("schema"), "no", "no such column", "42S22", false},
+	"limit":                        {2, Kind("request"), "no", "the limit is not a number", "", false},
+	"offset":                       {2, Kind("request"), "no", "the offset is not a number", "", false},
+	"icol":                         {2, Kind("request"), "no", "IN names a key part that was not given", "", false},
+	"invalueslen":                  {2, Kind("request"), "no", "values of IN are missing", "", false},
+	"filtertype":                   {2, Kind("request"), "no", "unknown type of filter", "", false},
+	"filterop":                     {2, Kind("request"), "no", "unknown operator of a filter", "", false},
+	"filterfld":                    {2, Kind("request"), "no", "no such filter column", "", false},
+	"filterblob":                   {2, Kind("request"), "no", "a filter can compare this column with NULL only", "", false},
+	"modop":                        {2, Kind("request"), "no", "unknown modification", "", false},
+	"readonly":                     {2, Kind("read_only"), "no", "this port only reads", "", false},
+	"escape":                       {2, Kind("request"), "no", "a wrong escape", "", false},
+	"request_size":                 {2, Kind("limit"), "no", "the request is too large", "", false},
+	"notimpl":                      {2, Kind("request"), "no", "not implemented", "", false},
+	"this_is_a_handlersocket_port": {2, Kind("request"), "no", "this is a port of HandlerSocket, and the client speaks another protocol", "", false},
+	"tls":                          {3, Kind("log_in"), "no", "the server wants TLS", "28000", false},
+	"unauth":                       {3, Kind("log_in"), "no", "not logged in, or the secret is wrong", "28000", false},
+	"authtype":                     {3, Kind("log_in"), "no", "unknown kind of log-in", "28000", false},
+	"121":                          {1, Kind("duplicate"), "no", "a row with the same unique key exists", "23000", false},
+	"128":                          {1, Kind("limit"), "later", "no memory for a value of a row", "HY001", false},
+	"131":                          {1, Kind("request"), "no", "not possible with this index", "", false},
+	"146":                          {1, Kind("lock"), "later", "a row stayed locked for too long", "HY000", false},
+	"149":                          {1, Kind("lock"), "later", "a deadlock: try again", "40001", false},
+	"151":                          {1, Kind("foreign_key"), "no", "a foreign key has no parent row", "23000", false},
+	"152":                          {1, Kind("foreign_key"), "no", "a foreign key still points to the row", "23000", false},
+	"167":                          {1, Kind("value"), "no", "the AUTO_INCREMENT column has no more numbers", "22003", false},
+	"1031":                         {1, Kind("request"), "no", "the table's engine cannot do this", "HY000", false},
+	"1036":                         {1, Kind("read_only"), "no", "the table can only be read", "HY000", false},
+	"1045":                         {1, Kind("log_in"), "no", "wrong user or password", "28000", false},
+	"1047":                         {1, Kind("elsewhere"), "elsewhere", "this node of a cluster does not serve requests now", "08S01", false},
+	"1048":                         {1, Kind("value"), "no", "a column cannot be NULL", "23000", false},
+	"1062":                         {1, Kind("duplicate"), "no", "a row with the same unique key exists", "23000", false},
+	"1142":                         {1, Kind("privilege"), "no", "the account may not do this with the table", "42000", false},
+	"1143":                         {1, Kind("privilege"), "no", "the account may not do this with a column", "42000", false},
+	"1180":                         {1, Kind("server"), "no", "the commit failed: ask whether the write is there", "HY000", true},
+	"1203":                         {1, Kind("log_in"), "later", "the account has too many connections", "42000", false},
+	"1205":                         {1, Kind("lock"), "later", "the table stayed locked for too long", "HY000", false},
+	"1213":                         {1, Kind("lock"), "later", "another transaction came first: try again", "40001", false},
+	"1226":                         {1, Kind("log_in"), "later", "the account has reached a limit", "42000", false},
+	"1264":                         {1, Kind("value"), "no", "a number is out of the column's range", "22003", false},
+	"1290":                         {1, Kind("read_only"), "elsewhere", "the server is read-only", "HY000", false},
+	"1292":                         {1, Kind("value"), "no", "a value is not of the column's kind", "22007", false},
+	"1317":                         {1, Kind("interrupted"), "later", "the request was interrupted by KILL or a shutdown", "70100", true},
+	"1364":                         {1, Kind("value"), "no", "a column has no default and got no value", "HY000", false},
+	"1366":                         {1, Kind("value"), "no", "the column cannot hold the value", "22007", false},
+	"1406":                         {1, Kind("value"), "no", "the value is too long for its column", "22001", false},
+	"1449":                         {1, Kind("privilege"), "no", "the account as which clients act does not exist", "HY000", false},
+	"1644":                         {1, Kind("value"), "no", "a trigger refused the row", "45000", false},
+	"1698":                         {1, Kind("log_in"), "no", "the account cannot log in in this way", "28000", false},
+	"1812":                         {1, Kind("schema"), "no", "the table's file is missing", "HY000", false},
+	"1814":                         {1, Kind("schema"), "no", "the table's file was discarded", "HY000", false},
+	"1820":                         {1, Kind("log_in"), "no", "the account's password has expired", "HY000", false},
+	"1836":                         {1, Kind("read_only"), "elsewhere", "the server is in read-only mode", "HY000", false},
+	"1862":                         {1, Kind("log_in"), "no", "the account's password has expired", "HY000", false},
+	"3032":                         {1, Kind("elsewhere"), "elsewhere", "the server is in offline mode", "HY000", false},
+	"3101":                         {1, Kind("lock"), "later", "another member's transaction came first: try again", "40000", false},
+	"3118":                         {1, Kind("log_in"), "no", "the account is locked", "HY000", false},
+	"3164":                         {1, Kind("privilege"), "no", "an audit plugin refuses this", "HY000", false},
+	"3819":                         {1, Kind("value"), "no", "a CHECK failed", "HY000", false},
+	"4025":                         {1, Kind("value"), "no", "a CHECK failed", "23000", false},
+	"4151":                         {1, Kind("log_in"), "no", "the account is locked", "HY000", false},
+	"4165":                         {1, Kind("request"), "no", "the cluster does not replicate this table", "HY000", false},
 }
 
 // The texts of answers that programs may want to compare with [Error.Text].
 const (
-	TextNoTable                = "open_table"        // no such table, or one that the server does not serve
-	TextLockedTable            = "lock_tables"       // the table's engine does not let it be changed now
-	TextMaxRequestTime         = "max_request_time"  // the request took longer than the server allows
-	TextMaxWaitingBytes        = "max_waiting_bytes" // too much waits in the server's memory, and most of it is this client's
-	TextCmd                    = "cmd"               // not a request
-	TextStmtnum                = "stmtnum"           // no open index has this number, or no more can be opened
-	TextOp                     = "op"                // unknown operator
-	TextKlen                   = "klen"              // values are missing in the request
-	TextKpnum                  = "kpnum"             // more key values than the index has parts
-	TextNoIndex                = "idxnum"            // no such index
-	TextNoColumn               = "fld"               // no such column
-	TextLimit                  = "limit"             // the limit is not a number
-	TextOffset                 = "offset"            // the offset is not a number
-	TextIcol                   = "icol"              // IN names a key part that was not given
-	TextInvalueslen            = "invalueslen"       // values of IN are missing
-	TextFiltertype             = "filtertype"        // unknown type of filter
-	TextFilterop               = "filterop"          // unknown operator of a filter
-	TextFilterfld              = "filterfld"         // no such filter column
-	TextFilterblob             = "filterblob"        // a filter can compare this column with NULL only
-	TextModop                  = "modop"             // unknown modification
-	TextReadonly               = "readonly"          // this port only reads
-	TextEscape                 = "escape"            // a wrong escape
-	TextRequestSize            = "request_size"      // the request is too large
-	TextNotimpl                = "notimpl"           // not implemented
-	TextTls                    = "tls"               // the server wants TLS
-	TextUnauth                 = "unauth"            // not logged in, or the secret is wrong
-	TextAuthtype               = "authtype"          // unknown kind of log-in
-	TextDuplicateKey           = "121"               // a row with the same unique key exists
-	TextNoMemoryForValue       = "128"               // no memory for a value of a row
-	TextWrongCommand           = "131"               // not possible with this index
-	TextLockWaitTimeout        = "146"               // a row stayed locked for too long
-	TextDeadlock               = "149"               // a deadlock: try again
-	TextNoParentRow            = "151"               // a foreign key has no parent row
-	TextRowIsReferenced        = "152"               // a foreign key still points to the row
-	TextAutoIncrementRange     = "167"               // the AUTO_INCREMENT column has no more numbers
-	TextIllegalForEngine       = "1031"              // the table's engine cannot do this
-	TextTableReadOnly          = "1036"              // the table can only be read
-	TextAccessDenied           = "1045"              // wrong user or password
-	TextNotReady               = "1047"              // this node of a cluster does not serve requests now
-	TextNullNotAllowed         = "1048"              // a column cannot be NULL
-	TextDuplicateEntry         = "1062"              // a row with the same unique key exists
-	TextTableAccessDenied      = "1142"              // the account may not do this with the table
-	TextColumnAccessDenied     = "1143"              // the account may not do this with a column
-	TextCommitFailed           = "1180"              // the commit failed: ask whether the write is there
-	TextTooManyUserConnections = "1203"              // the account has too many connections
-	TextTableLockWaitTimeout   = "1205"              // the table stayed locked for too long
-	TextDeadlockAtCommit       = "1213"              // another transaction came first: try again
-	TextUserLimitReached       = "1226"              // the account has reached a limit
-	TextOutOfRange             = "1264"              // a number is out of the column's range
-	TextServerReadOnly         = "1290"              // the server is read-only
-	TextWrongValue             = "1292"              // a value is not of the column's kind
-	TextInterrupted            = "1317"              // the request was interrupted by KILL or a shutdown
-	TextNoDefault              = "1364"              // a column has no default and got no value
-	TextBadValue               = "1366"              // the column cannot hold the value
-	TextValueTooLong           = "1406"              // the value is too long for its column
-	TextNoSuchAccount          = "1449"              // the account as which clients act does not exist
-	TextSignal                 = "1644"              // a trigger refused the row
-	TextAccessDeniedNoPassword = "1698"              // the account cannot log in in this way
-	TextTablespaceMissing      = "1812"              // the table's file is missing
-	TextTablespaceDiscarded    = "1814"              // the table's file was discarded
-	TextMustChangePassword     = "1820"              // the account's password has expired
-	TextReadOnlyMode           = "1836"              // the server is in read-only mode
-	TextPasswordExpired        = "1862"              // the account's password has expired
-	TextOfflineMode            = "3032"              // the server is in offline mode
-	TextRolledBackByGroup      = "3101"              // another member's transaction came first: try again
-	TextAccountLocked          = "3118"              // the account is locked
-	TextAuditRefused           = "3164"              // an audit plugin refuses this
-	TextCheckViolated          = "3819"              // a CHECK failed
-	TextConstraintFailed       = "4025"              // a CHECK failed
-	TextAccountHasBeenLocked   = "4151"              // the account is locked
-	TextNotReplicated          = "4165"              // the cluster does not replicate this table
+	TextNoTable                  = "open_table"                   // no such table, or one that the server does not serve
+	TextLockedTable              = "lock_tables"                  // the table's engine does not let it be changed now
+	TextMaxRequestTime           = "max_request_time"             // the request took longer than the server allows
+	TextMaxWaitingBytes          = "max_waiting_bytes"            // too much waits in the server's memory, and most of it is this client's
+	TextCmd                      = "cmd"                          // not a request
+	TextStmtnum                  = "stmtnum"                      // no open index has this number, or no more can be opened
+	TextOp                       = "op"                           // unknown operator
+	TextKlen                     = "klen"                         // values are missing in the request
+	TextKpnum                    = "kpnum"                        // more key values than the index has parts
+	TextNoIndex                  = "idxnum"                       // no such index
+	TextNoColumn                 = "fld"                          // no such column
+	TextLimit                    = "limit"                        // the limit is not a number
+	TextOffset                   = "offset"                       // the offset is not a number
+	TextIcol                     = "icol"                         // IN names a key part that was not given
+	TextInvalueslen              = "invalueslen"                  // values of IN are missing
+	TextFiltertype               = "filtertype"                   // unknown type of filter
+	TextFilterop                 = "filterop"                     // unknown operator of a filter
+	TextFilterfld                = "filterfld"                    // no such filter column
+	TextFilterblob               = "filterblob"                   // a filter can compare this column with NULL only
+	TextModop                    = "modop"                        // unknown modification
+	TextReadonly                 = "readonly"                     // this port only reads
+	TextEscape                   = "escape"                       // a wrong escape
+	TextRequestSize              = "request_size"                 // the request is too large
+	TextNotimpl                  = "notimpl"                      // not implemented
+	TextThisIsAHandlersocketPort = "this_is_a_handlersocket_port" // this is a port of HandlerSocket, and the client speaks another protocol
+	TextTls                      = "tls"                          // the server wants TLS
+	TextUnauth                   = "unauth"                       // not logged in, or the secret is wrong
+	TextAuthtype                 = "authtype"                     // unknown kind of log-in
+	TextDuplicateKey             = "121"                          // a row with the same unique key exists
+	TextNoMemoryForValue         = "128"                          // no memory for a value of a row
+	TextWrongCommand             = "131"                          // not possible with this index
+	TextLockWaitTimeout          = "146"                          // a row stayed locked for too long
+	TextDeadlock                 = "149"                          // a deadlock: try again
+	TextNoParentRow              = "151"                          // a foreign key has no parent row
+	TextRowIsReferenced          = "152"                          // a foreign key still points to the row
+	TextAutoIncrementRange       = "167"                          // the AUTO_INCREMENT column has no more numbers
+	TextIllegalForEngine         = "1031"                         // the table's engine cannot do this
+	TextTableReadOnly            = "1036"                         // the table can only be read
+	TextAccessDenied             = "1045"                         // wrong user or password
+	TextNotReady                 = "1047"                         // this node of a cluster does not serve requests now
+	TextNullNotAllowed           = "1048"                         // a column cannot be NULL
+	TextDuplicateEntry           = "1062"                         // a row with the same unique key exists
+	TextTableAccessDenied        = "1142"                         // the account may not do this with the table
+	TextColumnAccessDenied       = "1143"                         // the account may not do this with a column
+	TextCommitFailed             = "1180"                         // the commit failed: ask whether the write is there
+	TextTooManyUserConnections   = "1203"                         // the account has too many connections
+	TextTableLockWaitTimeout     = "1205"                         // the table stayed locked for too long
+	TextDeadlockAtCommit         = "1213"                         // another transaction came first: try again
+	TextUserLimitReached         = "1226"                         // the account has reached a limit
+	TextOutOfRange               = "1264"                         // a number is out of the column's range
+	TextServerReadOnly           = "1290"                         // the server is read-only
+	TextWrongValue               = "1292"                         // a value is not of the column's kind
+	TextInterrupted              = "1317"                         // the request was interrupted by KILL or a shutdown
+	TextNoDefault                = "1364"                         // a column has no default and got no value
+	TextBadValue                 = "1366"                         // the column cannot hold the value
+	TextValueTooLong             = "1406"                         // the value is too long for its column
+	TextNoSuchAccount            = "1449"                         // the account as which clients act does not exist
+	TextSignal                   = "1644"                         // a trigger refused the row
+	TextAccessDeniedNoPassword   = "1698"                         // the account cannot log in in this way
+	TextTablespaceMissing        = "1812"                         // the table's file is missing
+	TextTablespaceDiscarded      = "1814"                         // the table's file was discarded
+	TextMustChangePassword       = "1820"                         // the account's password has expired
+	TextReadOnlyMode             = "1836"                         // the server is in read-only mode
+	TextPasswordExpired          = "1862"                         // the account's password has expired
+	TextOfflineMode              = "3032"                         // the server is in offline mode
+	TextRolledBackByGroup        = "3101"                         // another member's transaction came first: try again
+	TextAccountLocked            = "3118"                         // the account is locked
+	TextAuditRefused             = "3164"                         // an audit plugin refuses this
+	TextCheckViolated            = "3819"                         // a CHECK failed
+	TextConstraintFailed         = "4025"                         // a CHECK failed
+	TextAccountHasBeenLocked     = "4151"                         // the account is locked
+	TextNotReplicated            = "4165"                         // the cluster does not replicate this table
 )

@@ -101,9 +101,17 @@ func readID(k *call) (uint64, error) {
 	if !values.more {
 		return 0, nil
 	}
-	n, ok := number(values.next())
-	if !ok || values.more {
+	token := values.next()
+	negative := len(token) > 0 && token[0] == '-'
+	if negative {
+		token = token[1:]
+	}
+	n, ok := number(token)
+	if !ok || values.more || negative && n > 1<<63 {
 		return 0, wrongReply("the number of the new row was expected")
+	}
+	if negative {
+		return -n, nil
 	}
 	return n, nil
 }
@@ -126,7 +134,8 @@ func (x *Index[T]) Rows(ctx context.Context, q Query) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) { stream(ctx, x, q, yield) }
 }
 
-// Insert adds a row. It gives the AUTO_INCREMENT value, or 0 if the table has none.
+// Insert adds a row. It gives the AUTO_INCREMENT value, or 0 if the table has none. A negative one,
+// which a signed column may have been given, is int64 of it.
 func (x *Index[T]) Insert(ctx context.Context, row T) (uint64, error) {
 	return do(ctx, x.client, x.insert(row))
 }

@@ -120,6 +120,10 @@ func (p *playedPort) failed(err error) {
 }
 
 func (p *playedPort) play(socket net.Conn, number int) {
+	if steps := p.scripts[number]; len(steps) > 0 && steps[0].StopReading {
+		// What is not read fills the system's buffers: they need not be large.
+		_ = socket.(*net.TCPConn).SetReadBuffer(4096)
+	}
 	one := &playedConn{socket: socket.(*net.TCPConn), port: p}
 	ended := false
 	for i, step := range p.scripts[number] {

@@ -195,7 +195,7 @@ func (c *Client) repeat(one *conn, calls []*call, t *tries, retries, asked *int)
 		}
 	}
 	for _, k := range again {
-		k.again()
+		k.again(k.err != errUnsent)
 	}
 	return again
 }

@@ -137,10 +137,22 @@ func FuzzValues(f *testing.F) {
 			f.Add(v.Value.bytes)
 		}
 	}
+	f.Add([]byte("twelve plain\x0f and \x10 more\x00 bytes here and there\n"))
 	f.Fuzz(func(t *testing.T, value []byte) {
 		token, err := appendValue(nil, value, time.UTC)
 		if err != nil || bytes.ContainsAny(token[1:], "\t\n") || token[0] != tab {
 			t.Fatalf("%q, %v", token, err)
+		}
+		plain := []byte{tab}
+		for _, b := range value {
+			if b < firstPlain {
+				plain = append(plain, escape)
+				b += escapeAdd
+			}
+			plain = append(plain, b)
+		}
+		if value != nil && !bytes.Equal(plain, token) {
+			t.Errorf("%q in place of %q", token, plain)
 		}
 		if back, err := unescape(token[1:]); err != nil || !bytes.Equal(back, value) || (back == nil) != (value == nil) {
 			t.Errorf("%q, %v", back, err)

@@ -24,7 +24,7 @@ func appendValue(to []byte, value any, place *time.Location) ([]byte, error) {
 	case nil:
 		return append(to, 0), nil
 	case string:
-		return appendEscaped(to, v), nil
+		return appendText(to, v), nil
 	case []byte:
 		if v == nil {
 			return append(to, 0), nil
@@ -83,7 +83,7 @@ func appendOther(to []byte, value any, place *time.Location) ([]byte, error) {
 	case reflect.Pointer:
 		return appendValue(to[:len(to)-1], reflected.Elem().Interface(), place)
 	case reflect.String:
-		return appendEscaped(to, reflected.String()), nil
+		return appendText(to, reflected.String()), nil
 	case reflect.Bool:
 		return appendBool(to, reflected.Bool()), nil
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:

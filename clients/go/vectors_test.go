@@ -54,10 +54,13 @@ func (b *byteText) UnmarshalJSON(data []byte) error {
 
 func (b byteText) String() string { return string(b.bytes) }
 
-func anyOf(texts []byteText) []any {
+func (b byteText) raw() []byte  { return b.bytes }
+func (v valueText) raw() []byte { return v.bytes }
+
+func anyOf[T interface{ raw() []byte }](texts []T) []any {
 	values := []any{}
 	for _, text := range texts {
-		values = append(values, text.bytes)
+		values = append(values, text.raw())
 	}
 	return values
 }
@@ -134,9 +137,12 @@ type requestVector struct {
 	Insert *struct {
 		ID     json.Number
 		Index  string
-		Values []byteText
+		Values []valueText
 	}
 }
+
+// shrink divides the number of times that a text is repeated.
+var shrink = 1
 
 // A valueText is a value of a request: bytes, or a repeated text.
 type valueText struct{ bytes []byte }
@@ -148,7 +154,7 @@ func (v *valueText) UnmarshalJSON(data []byte) error {
 	}
 	if len(data) > 0 && data[0] == '{' {
 		err := json.Unmarshal(data, &repeated)
-		v.bytes = bytes.Repeat([]byte(repeated.Repeat), repeated.Times)
+		v.bytes = bytes.Repeat([]byte(repeated.Repeat), repeated.Times/shrink)
 		return err
 	}
 	var text byteText
@@ -160,6 +166,9 @@ func (v *valueText) UnmarshalJSON(data []byte) error {
 func uintOf(t testing.TB, n *json.Number, standard uint64) uint64 {
 	if n == nil {
 		return standard
+	}
+	if negative, err := n.Int64(); err == nil && negative < 0 {
+		return uint64(negative)
 	}
 	value, ok := number([]byte(n.String()))
 	if !ok {

@@ -2,9 +2,11 @@ package handlersocket
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math"
 	"strconv"
+	"unsafe"
 )
 
 // The bytes of the protocol: tokens, requests and replies. Pure functions.
@@ -21,9 +23,13 @@ const (
 var errEscape = errors.New("a wrong escape")
 
 // appendEscaped appends the token of a value that is not NULL.
-func appendEscaped[B ~[]byte | ~string](to []byte, value B) []byte {
+func appendEscaped(to, value []byte) []byte {
 	from := 0
 	for i := 0; i < len(value); i++ {
+		if i+8 <= len(value) && !hasLow(binary.LittleEndian.Uint64(value[i:])) {
+			i += 7
+			continue
+		}
 		if value[i] < firstPlain {
 			to = append(to, value[from:i]...)
 			to = append(to, escape, value[i]+escapeAdd)
@@ -31,6 +37,17 @@ func appendEscaped[B ~[]byte | ~string](to []byte, value B) []byte {
 		}
 	}
 	return append(to, value[from:]...)
+}
+
+// hasLow says whether one of eight bytes is below 0x10: its upper half is zero.
+func hasLow(eight uint64) bool {
+	upper := eight & 0xF0F0F0F0F0F0F0F0
+	return (upper-0x0101010101010101)&^upper&0x8080808080808080 != 0
+}
+
+// appendText is appendEscaped for a text.
+func appendText(to []byte, value string) []byte {
+	return appendEscaped(to, unsafe.Slice(unsafe.StringData(value), len(value)))
 }
 
 // unescape turns a token into its value, in place. A NULL is nil, and nothing else is.

@@ -75,8 +75,8 @@ get_headers() {
   # Only the headers and one library are needed.
   find "$root" \( -type f -o -type l \) ! -path '*/include/*' ! -name libmysqlservices.a -delete
   thd_size=$(server_thd_size "$program" "$create_thd")
-  printf '%s\n' "kind=$kind" "version=$upstream" "package_version=$version" "thd_size=$thd_size" >"$work/server.env"
   rm -rf "$apt" "$work/source"
+  printf '%s\n' "kind=$kind" "version=$upstream" "package_version=$version" "thd_size=$thd_size" >"$work/server.env"
   mv "$work" "$tree"
 }
 

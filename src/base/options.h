@@ -23,6 +23,7 @@ enum class Option : std::uint8_t {
   threads,
   threads_wr,
   threads_remote,
+  threads_waiting,
   timeout,
   stream_patience,
   backlog,
@@ -136,6 +137,9 @@ inline constexpr std::array option_table{
     detail::live_number(Option::threads_remote, "threads_remote", 0, 0, 1000,
                         "Threads of each port for requests to tables on other servers (Spider); 0: "
                         "such tables are refused"),
+    detail::live_number(Option::threads_waiting, "threads_waiting", 128, 1, 1000,
+                        "Most threads that wait for rows which other sessions have locked; each "
+                        "exists only while it is needed"),
     detail::live_number(Option::timeout, "timeout", 300, 0, 86400,
                         "Seconds after which a connection that does nothing is closed; 0: never"),
     detail::live_number(
@@ -186,8 +190,8 @@ inline constexpr std::array option_table{
                         "Wrong secrets and passwords a second from one address; whoever gives more "
                         "has to wait"),
     detail::live_number(Option::log_in_timeout, "log_in_timeout", 10, 0, 86400,
-                        "Seconds after which a connection is closed that has not logged in; 0: "
-                        "never"),
+                        "Seconds after which a connection is closed that has sent nothing, or has "
+                        "to log in and has not; 0: never"),
     detail::live_number(Option::max_open_indexes, "max_open_indexes", 4096, 1, 65536,
                         "Most open indexes of one connection"),
     detail::live_number(Option::max_request_size, "max_request_size", 67108864, 1024, 1073741824,

@@ -40,9 +40,10 @@ enum class Next : std::uint8_t {
   wait,   // for more bytes; the rest of the input is an incomplete request
   again,  // the pass was full: complete requests remain, give it a turn in the next pass
   retry,  // its next request is blocked: give it a turn again after a short delay
-  // blocked for some time: as `retry`, but a streamer that has nothing to do waits for the lock
+  // blocked for some time: as `retry`, but a waiter waits for the lock if there is room for one
   queue,
-  // its next request waits for a streamer that has nothing to do; its turns only check the time
+  // its next request needs a waiter, which waits for the lock; until there is room for one, its turns
+  // only check the time
   in_line,
   // its next request takes long, or is the rest of a long find: hand the connection to a streamer
   stream,
@@ -123,6 +124,7 @@ class Stream {
 enum class Refusal : std::uint8_t {
   no_room,    // the waiting bytes take too much memory for its request
   needs_tls,  // it has to speak TLS
+  foreign,    // it speaks another protocol
 };
 
 // What an application tells about itself. Whoever asks knows what kind of application it is.
@@ -155,6 +157,11 @@ class Application {
   virtual std::unique_ptr<Report> report() { return nullptr; }
 
   virtual std::unique_ptr<Dialogue> open_dialogue() = 0;
+
+  // The name of the protocol that a client speaks whose first bytes are these, if it is another one
+  // than the application's, and the client would wait for an answer in it. Empty: nothing shows
+  // that. Asked only until the connection's first request has been executed.
+  virtual std::string_view foreign_protocol(std::string_view /*begin*/) const { return {}; }
 
   // How many bytes at the front of a connection's input are whole requests. Any time.
   virtual std::size_t whole_requests(std::string_view input) const = 0;

@@ -34,9 +34,16 @@ class ByteFilter {
  public:
   virtual ~ByteFilter() = default;
 
-  enum class Progress : std::uint8_t { done, wants_input, wants_output, failed };
+  enum class Progress : std::uint8_t {
+    done,
+    wants_input,
+    wants_output,
+    failed,
+    unavailable,  // this side has nothing to shake hands with, a certificate for example
+  };
   // Goes on with the handshake as far as the bytes reach that have come. May take milliseconds of
-  // CPU time, so it has a thread of its own. Called until it has answered `done` or `failed`.
+  // CPU time, so it has a thread of its own. Called until it has answered `done`, `failed` or
+  // `unavailable`; before the last nothing was sent.
   virtual Progress shake_hands() = 0;
 
   // After the handshake. One call reads and writes a bounded number of bytes of the socket.

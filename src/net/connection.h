@@ -115,13 +115,14 @@ struct Connection : Source {
 
   std::list<Connection>* list = nullptr;  // the list that it is in
   std::list<Connection>::iterator in_list;
-  // Its place among those that have to log in soon, if it has one.
-  std::optional<std::list<Connection*>::iterator> in_strangers;
+  // Its place among those that have come and are not known yet, if it has one.
+  std::optional<std::list<Connection*>::iterator> in_newcomers;
 
   const std::uint64_t id;  // of no other connection as long as the process runs
   const PeerAddress peer;
   const std::uint64_t accepted_at;
   std::uint64_t received = 0;          // bytes in all
+  std::uint64_t hello_size = 0;        // so many of them were read here and given to the filter
   std::atomic<std::uint64_t> sent{0};  // [streamer] bytes in all; the worker may read it any time
   // [streamer] Of the requests that were answered and have a kind. The worker may read them any
   // time.

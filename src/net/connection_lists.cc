@@ -26,8 +26,8 @@ Connection& ConnectionLists::add(Accepted socket, std::unique_ptr<Dialogue> dial
   return connection;
 }
 
-void ConnectionLists::add_stranger(Connection& connection) {
-  connection.in_strangers = strangers_.insert(strangers_.end(), &connection);
+void ConnectionLists::add_newcomer(Connection& connection) {
+  connection.in_newcomers = newcomers_.insert(newcomers_.end(), &connection);
 }
 
 Connection* ConnectionLists::find(std::uint64_t id) {
@@ -40,12 +40,12 @@ Connection* ConnectionLists::find(std::uint64_t id) {
 
 void ConnectionLists::erase(Connection& connection) {
   assert(may_end(connection.state));
-  if (connection.in_strangers) strangers_.erase(*connection.in_strangers);
+  if (connection.in_newcomers) newcomers_.erase(*connection.in_newcomers);
   connection.list->erase(connection.in_list);
 }
 
 void ConnectionLists::clear() {
-  strangers_.clear();
+  newcomers_.clear();
   active_.clear();
   for (List& list : blocked_) list.clear();
   streaming_.clear();
@@ -73,7 +73,8 @@ void ConnectionLists::list_by_state(Connection& connection, std::uint64_t now) {
     }
     case Connection::State::streaming:
     case Connection::State::logging_in:
-    case Connection::State::remote: return move(connection, streaming_, now);
+    case Connection::State::remote:
+    case Connection::State::lock_wait: return move(connection, streaming_, now);
     case Connection::State::greeting:
     case Connection::State::shaking:
       if (connection.list != &greeting_) move(connection, greeting_, now);
@@ -124,16 +125,16 @@ Connection* ConnectionLists::first_late(std::uint64_t now) const {
   return first.state == Connection::State::greeting && is_late(first, now) ? &first : nullptr;
 }
 
-Connection* ConnectionLists::next_late_stranger(std::uint64_t now) {
+Connection* ConnectionLists::next_late_newcomer(std::uint64_t now) {
   const std::chrono::nanoseconds timeout = log_in_timeout_.get();
-  while (!strangers_.empty()) {
-    Connection& first = *strangers_.front();
-    const bool is_known = !first.share.is_stranger();
+  while (!newcomers_.empty()) {
+    Connection& first = *newcomers_.front();
+    const bool is_known = first.received != 0 && !first.place;
     const std::uint64_t age = now - first.accepted_at;
     const bool is_late = timeout.count() != 0 && age >= static_cast<std::uint64_t>(timeout.count());
     if (!is_known && !is_late) return nullptr;
-    strangers_.pop_front();
-    first.in_strangers.reset();
+    newcomers_.pop_front();
+    first.in_newcomers.reset();
     if (!is_known) return &first;
   }
   return nullptr;

@@ -31,8 +31,9 @@ class ConnectionLists {
 
   Connection& add(Accepted socket, std::unique_ptr<Dialogue> dialogue, Inbox& home,
                   std::uint64_t now);
-  // The connection has to log in.
-  void add_stranger(Connection& connection);
+  // The connection has just come. It has to send something soon, and to log in if it has a place
+  // among the strangers.
+  void add_newcomer(Connection& connection);
   void erase(Connection& connection);
   void clear();
   std::size_t size() const;
@@ -58,8 +59,9 @@ class ConnectionLists {
   Connection* first_lingered(std::uint64_t now) const;
   // Of those that wait for their client's part of the handshake.
   Connection* first_late(std::uint64_t now) const;
-  // Of those that have to log in, also those that another thread has. Gives each of them once.
-  Connection* next_late_stranger(std::uint64_t now);
+  // Of the newcomers that have not done what they have to, also those that another thread has. Gives
+  // each of them once.
+  Connection* next_late_newcomer(std::uint64_t now);
   // Whether the handshake of this one has taken too long.
   bool is_late(const Connection& connection, std::uint64_t now) const {
     return now - connection.listed_at >= handshake_timeout_;
@@ -104,8 +106,9 @@ class ConnectionLists {
   List streaming_;         // streaming, logging_in and remote
   mutable List greeting_;  // greeting and shaking, ordered by the beginning of the handshake
   mutable List lingering_;
-  // Those that had to log in when they came, ordered by that time.
-  std::list<Connection*> strangers_;
+  // Ordered by the time when they came. Who has done what a newcomer has to leaves the list when it
+  // is the first.
+  std::list<Connection*> newcomers_;
 };
 
 }  // namespace hs::net

@@ -17,33 +17,50 @@ void ConnectionQueue::leave() {
   give_back_where([](const Connection&) { return true; });
 }
 
+bool ConnectionQueue::retire() {
+  const std::lock_guard lock(mutex_);
+  if (carried_ + queued_ + reserved_ >= carriers_) return false;
+  --carriers_;
+  return true;
+}
+
 bool ConnectionQueue::push(Connection& connection) {
   {
     const std::lock_guard lock(mutex_);
     if (carriers_ == 0) return false;
-    connection.next_in_queue = nullptr;
-    (first_ == nullptr ? first_ : last_->next_in_queue) = &connection;
-    last_ = &connection;
+    if (reserved_ != 0) --reserved_;
+    append(connection);
   }
   filled_.notify_one();
   return true;
 }
 
+ConnectionQueue::Place ConnectionQueue::reserve(std::size_t most) {
+  const std::lock_guard lock(mutex_);
+  const std::size_t used = carried_ + queued_ + reserved_;
+  if (used >= most) return Place::full;
+  if (used >= carriers_) return Place::taken;
+  ++reserved_;
+  return Place::reserved;
+}
+
+void ConnectionQueue::cancel_reservation() {
+  const std::lock_guard lock(mutex_);
+  --reserved_;
+}
+
 Connection* ConnectionQueue::pop(std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
-  if (first_ == nullptr) {
-    ++idle_;
-    filled_.wait_for(lock, patience);
-    --idle_;
-  }
+  if (first_ == nullptr) filled_.wait_for(lock, patience);
   if (first_ == nullptr) return nullptr;
+  --queued_;
+  ++carried_;
   return std::exchange(first_, first_->next_in_queue);
 }
 
-bool ConnectionQueue::has_spare() {
+void ConnectionQueue::done() {
   const std::lock_guard lock(mutex_);
-  const std::size_t left_for_finds = carriers_ > 1 ? 1 : 0;
-  return first_ == nullptr && idle_ > left_for_finds;
+  --carried_;
 }
 
 bool ConnectionQueue::anyone_waits() {
@@ -82,6 +99,7 @@ Connection* ConnectionQueue::take_back(const Inbox& inbox, std::uint64_t since, 
       connection->next_in_queue = nullptr;
       *taken_end = connection;
       taken_end = &connection->next_in_queue;
+      --queued_;
       --most;
     }
     connection = next;
@@ -89,19 +107,25 @@ Connection* ConnectionQueue::take_back(const Inbox& inbox, std::uint64_t since, 
   return taken;
 }
 
+void ConnectionQueue::append(Connection& connection) {
+  connection.next_in_queue = nullptr;
+  (first_ == nullptr ? first_ : last_->next_in_queue) = &connection;
+  last_ = &connection;
+  ++queued_;
+}
+
 // Gives back the connections for which the condition holds, marked as broken.
 template <class Condition>
 void ConnectionQueue::give_back_where(Condition condition) {
   Connection* rest = std::exchange(first_, nullptr);
+  queued_ = 0;
   while (rest != nullptr) {
     Connection& connection = *std::exchange(rest, rest->next_in_queue);
     if (condition(connection)) {
       connection.broken = true;
       connection.home.give_back(connection);
     } else {
-      connection.next_in_queue = nullptr;
-      (first_ == nullptr ? first_ : last_->next_in_queue) = &connection;
-      last_ = &connection;
+      append(connection);
     }
   }
 }

@@ -1,6 +1,6 @@
 // ConnectionQueue: connections that wait for a carrier, a thread that does what takes long.
 //
-// Streamers, handshakers, log-in threads and remote threads have a queue each. Workers put
+// Streamers, handshakers, log-in threads, remote threads and waiters have a queue each. Workers put
 // connections in, and carriers take them out. The queue owns no connection and never allocates.
 // Each connection comes back through its worker's inbox, even when no carrier is left. The exception
 // is one that its worker takes back because it has waited too long.
@@ -22,12 +22,21 @@ class ConnectionQueue {
   // queue, marked as broken.
   void join();
   void leave();
+  // Called by a carrier that has nothing to do: leaves, unless there is something to do by now. False:
+  // it has to stay.
+  bool retire();
 
   // Called by a worker. False if there is no carrier.
   bool push(Connection& connection);
-  // Called by a worker: whether a carrier has nothing to do. If there are several carriers, one
-  // is kept free for long finds, so then two must have nothing to do.
-  bool has_spare();
+  // Called by a worker: keeps a free carrier for the connection that it pushes next, or for none if
+  // it cancels that.
+  enum class Place : std::uint8_t {
+    reserved,
+    taken,  // every carrier has a connection; one more carrier would help
+    full,   // `most` connections have a carrier
+  };
+  Place reserve(std::size_t most);
+  void cancel_reservation();
   // Called by its worker: gives back the connection if it still waits.
   void give_back(const Connection& connection);
   // Called by a worker: takes out those of its connections that have been in their state since
@@ -38,19 +47,24 @@ class ConnectionQueue {
 
   // Called by a carrier: whether a connection waits to be taken.
   bool anyone_waits();
-  // Called by a carrier. Null if no connection came for `patience`.
+  // Called by a carrier. Null if no connection came for `patience`. Who has got one calls done()
+  // before it gives the connection back.
   Connection* pop(std::chrono::milliseconds patience);
+  void done();
   // Wakes every carrier.
   void wake_all();
 
  private:
   template <class Condition>
   void give_back_where(Condition condition);
+  void append(Connection& connection);
 
   std::mutex mutex_;
   kernel::Condition filled_;
   std::size_t carriers_ = 0;
-  std::size_t idle_ = 0;  // those of the carriers that wait in pop()
+  std::size_t carried_ = 0;   // connections that a carrier has
+  std::size_t queued_ = 0;    // connections that wait
+  std::size_t reserved_ = 0;  // carriers that are kept for connections which come next
   Connection* first_ = nullptr;
   Connection* last_ = nullptr;
 };

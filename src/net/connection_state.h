@@ -13,6 +13,8 @@
 //   logging_in a log-in thread. The worker only notes events.
 //   remote     a remote thread, which asks another server. The worker only notes events, and takes
 //              it back if it waits too long for the thread.
+//   lock_wait  a waiter, which executes its next request and waits for the row that another session
+//              has locked. The worker only notes events.
 //   greeting   its worker. Its handshake waits for the client.
 //   shaking    a handshaker, which goes on with its handshake. The worker only notes events.
 //   lingering  its worker. It is closed for sending; what still arrives is thrown away.
@@ -24,7 +26,7 @@
 // list counts from its beginning: greeting and shaking, lingering and draining. Only
 // ConnectionLists changes a state, on the worker's thread. A change that may_follow()
 // does not allow is a bug and stops a debug build. A connection may end in any state except
-// in_pass, streaming, logging_in, remote and shaking, where somebody else still uses it.
+// in_pass, streaming, logging_in, remote, lock_wait and shaking, where somebody else still uses it.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +43,7 @@ enum class ConnectionState : std::uint8_t {
   streaming,
   logging_in,
   remote,
+  lock_wait,
   greeting,
   shaking,
   lingering,
@@ -57,7 +60,8 @@ constexpr bool may_follow(ConnectionState before, ConnectionState after) {
     case blocked:
     case streaming:
     case logging_in:
-    case remote: return after == waiting;
+    case remote:
+    case lock_wait: return after == waiting;
     case greeting: return after == shaking || after == waiting;
     case shaking: return after == greeting || after == waiting;
     case lingering: return after == draining;
@@ -77,6 +81,7 @@ constexpr std::string_view name_of(ConnectionState state) {
     case streaming: return "streaming";
     case logging_in: return "log-in";
     case remote: return "remote";
+    case lock_wait: return "lock wait";
     case greeting:
     case shaking: return "handshake";
     case lingering: return "lingering";
@@ -88,7 +93,7 @@ constexpr std::string_view name_of(ConnectionState state) {
 // Whether a thread has the connection that is a streamer, if only with another queue.
 constexpr bool is_with_streamer(ConnectionState state) {
   return state == ConnectionState::streaming || state == ConnectionState::logging_in ||
-         state == ConnectionState::remote;
+         state == ConnectionState::remote || state == ConnectionState::lock_wait;
 }
 
 // Whether only the worker's own loop uses the connection.

@@ -17,6 +17,7 @@ void Handshaker::run() {
     } catch (const std::exception&) {  // for lack of memory, for example
       connection->progress = ByteFilter::Progress::failed;
     }
+    shared_.handshakes.done();
     connection->home.give_back(*connection);
   }
   shared_.handshakes.leave();

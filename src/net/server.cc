@@ -14,6 +14,7 @@
 #include "net/question.h"
 #include "net/shared.h"
 #include "net/streamer.h"
+#include "net/waiters.h"
 #include "net/worker.h"
 
 namespace hs::net {
@@ -34,7 +35,9 @@ class Server::Impl {
  public:
   Impl(ServerConfig config, ApplicationFactory factory, CounterSet& counters, LogFunction log)
       : counters_(counters),
-        shared_(within_bounds(std::move(config)), std::move(factory), std::move(log)) {}
+        shared_(within_bounds(std::move(config)), std::move(factory), std::move(log)) {
+    if (shared_.config.waiters != 0) shared_.waiters = &waiters_;
+  }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() { stop(); }
@@ -57,9 +60,11 @@ class Server::Impl {
     shared_.handshakes.wake_all();
     shared_.log_ins.wake_all();
     shared_.remotes.wake_all();
+    shared_.lock_waits.wake_all();
     for (const auto& inbox : shared_.inboxes) inbox->wake();
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
+    waiters_.join();
     // Who asks waits for its patience at most: workers that have left answer at once.
     const std::lock_guard no_questions(asking_);
     workers_.clear();
@@ -160,6 +165,7 @@ class Server::Impl {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<Streamer>> streamers_;
   std::vector<std::unique_ptr<Handshaker>> handshakers_;
+  Waiters waiters_{shared_, counters_};
   std::vector<std::thread> threads_;
 };
 

@@ -57,6 +57,8 @@ struct ServerConfig {
   unsigned handshakers = 1;
   unsigned log_in_threads = 0;  // 0: the application never says `log_in`
   unsigned remote_threads = 0;  // 0: the application never says `remote`
+  // At most so many waiters at a time. 0: the application never says `queue` or `in_line`.
+  unsigned waiters = 0;
   // How long a connection waits for a remote thread. Then Application::answer_late() answers it.
   Setting<std::chrono::milliseconds> remote_patience{std::chrono::seconds(5)};
   std::chrono::seconds handshake_timeout{10};
@@ -66,7 +68,7 @@ struct ServerConfig {
   std::size_t read_size = std::size_t{64} << 10;
 };
 
-enum class Role : std::uint8_t { worker, streamer, log_in, remote };
+enum class Role : std::uint8_t { worker, streamer, log_in, remote, waiter };
 
 // Makes the application object of one thread, and is called on that thread. The counters belong to
 // that thread alone and outlive the application. Null: the host shuts down before it has started,

@@ -29,6 +29,8 @@
 
 namespace hs::net {
 
+class Waiters;
+
 // Each thread asks its application whether to go on at least this often.
 inline constexpr int tick_ms = 100;
 inline constexpr std::uint64_t ms = 1'000'000;  // in the monotonic clock's nanoseconds
@@ -45,6 +47,7 @@ struct Shared {
     switch (state) {
       case ConnectionState::logging_in: return log_ins;
       case ConnectionState::remote: return remotes;
+      case ConnectionState::lock_wait: return lock_waits;
       case ConnectionState::shaking: return handshakes;
       default: assert(state == ConnectionState::streaming); return streams;
     }
@@ -78,11 +81,15 @@ struct Shared {
   ConnectionQueue handshakes;                   // of those that wait for a handshaker
   ConnectionQueue log_ins;                      // of those that wait for a log-in thread
   ConnectionQueue remotes;                      // of those that wait for a remote thread
+  ConnectionQueue lock_waits;                   // of those that a waiter has been found for
+  Waiters* waiters = nullptr;                   // set before any thread starts
   Wakeup stop_event;  // becomes readable when the server stops, and stays so
   std::atomic<bool> stopping{false};
   std::atomic<std::size_t> connections{0};
   std::atomic<std::size_t> workers_left{0};  // those that still serve
   OnceAMinute accept_error_line;
+  OnceAMinute foreign_line;
+  OnceAMinute silent_line;
 };
 
 }  // namespace hs::net

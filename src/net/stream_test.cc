@@ -273,27 +273,5 @@ TEST(Streams, EndWithTheirStreamer) {
   EXPECT_EQ(client.line(), "<end>");
 }
 
-// If there are several streamers, one that waits for a lock must not be the last.
-TEST(ConnectionQueue, HasASpareStreamerIfAnotherIsLeft) {
-  ConnectionQueue queue;
-  std::vector<std::thread> streamers;
-  const auto add_streamer = [&] {
-    queue.join();
-    streamers.emplace_back([&] {
-      while (queue.pop(std::chrono::seconds(20)) != nullptr) continue;
-    });
-  };
-  EXPECT_FALSE(queue.has_spare());
-  add_streamer();
-  EXPECT_TRUE(eventually([&] { return queue.has_spare(); })) << "there is no other";
-  queue.join();  // a streamer that is busy
-  EXPECT_FALSE(queue.has_spare());
-  add_streamer();
-  EXPECT_TRUE(eventually([&] { return queue.has_spare(); }));
-  queue.wake_all();
-  for (std::thread& streamer : streamers) streamer.join();
-  EXPECT_FALSE(queue.has_spare());
-}
-
 }  // namespace
 }  // namespace hs::net::test

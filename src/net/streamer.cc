@@ -18,6 +18,8 @@ constexpr std::size_t largest_kept_out = std::size_t{1} << 20;
 constexpr std::uint64_t park_after = 15 * ms;
 // A find is also parked if it has been carried for this time and others wait for a streamer.
 constexpr std::uint64_t share_of_streamer = 20 * ms;
+// For how long a waiter stays that has nothing to do.
+constexpr int waiter_stays_ms = 10'000;
 
 // Sends to one client while its find is carried.
 class ClientStream final : public Stream {
@@ -134,6 +136,9 @@ Words words_for(Role role) {
     case Role::remote:
       return {"hs-remote", "handlersocket: a remote thread could not start",
               "handlersocket: a remote thread leaves: "};
+    case Role::waiter:
+      return {"hs-waiter", "handlersocket: a thread that waits for locks could not start",
+              "handlersocket: a thread that waits for locks leaves: "};
     case Role::streamer:
     case Role::worker: break;
   }
@@ -147,6 +152,7 @@ ConnectionQueue& Streamer::queue() {
   switch (role_) {
     case Role::log_in: return shared_.log_ins;
     case Role::remote: return shared_.remotes;
+    case Role::waiter: return shared_.lock_waits;
     case Role::streamer:
     case Role::worker: break;
   }
@@ -170,22 +176,27 @@ void Streamer::run() {
   } catch (const std::exception& error) {
     shared_.log_line(LogLevel::error, words.leaves, error.what());
   }
-  queue().leave();
+  if (!has_retired_) queue().leave();
   if (app_ != nullptr) app_->stop();
   app_.reset();
 }
 
 void Streamer::loop() {
   bool rested = false;
+  int idle_ticks = 0;
   while (!shared_.stopping.load(std::memory_order_relaxed) && app_->keep_running()) {
     Connection* const connection = queue().pop(std::chrono::milliseconds(tick_ms));
     if (connection != nullptr) {
       carry(*connection);
       rested = false;
-    } else if (!rested) {
-      app_->idle();
-      rested = true;
+      idle_ticks = 0;
+      continue;
     }
+    if (!rested) app_->idle();
+    rested = true;
+    if (role_ != Role::waiter || ++idle_ticks * tick_ms < waiter_stays_ms) continue;
+    has_retired_ = queue().retire();
+    if (has_retired_) return;
   }
 }
 
@@ -244,6 +255,7 @@ void Streamer::carry(Connection& connection) {
     connection.broken = true;
   }
   if (out_.capacity() > largest_kept_out) out_.free_memory();
+  queue().done();
   connection.home.give_back(connection);
 }
 

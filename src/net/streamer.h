@@ -8,7 +8,8 @@
 //
 // A log-in thread and a remote thread are streamers with other queues. The requests of the first
 // are log-ins, which may take as long as the server likes. Those of the second ask another server,
-// which may not answer. Who has waited too long for a remote thread is only answered.
+// which may not answer. Who has waited too long for a remote thread is only answered. A waiter
+// (net/waiters.h) is the fourth kind: its requests are writes that wait for locks.
 #pragma once
 
 #include "base/buffer.h"
@@ -40,6 +41,7 @@ class Streamer {
   CounterBlock& counters_;
   std::unique_ptr<Application> app_;
   Buffer out_;
+  bool has_retired_ = false;  // the queue knows already that it leaves
 };
 
 }  // namespace hs::net

@@ -67,6 +67,7 @@ class LineApplication final : public Application {
   bool start() override {
     allocations_may_fail = true;
     number_ = ++board_.started;
+    if (role_ == Role::waiter) ++board_.waiters_made;
     return board_.can_start;
   }
   void stop() override {
@@ -106,7 +107,11 @@ class LineApplication final : public Application {
   bool takes_more() override { return board_.takes_more; }
   void end_pass(std::span<Turn>, Buffer&) override {}
   void refuse(Refusal why, Buffer& out) override {
+    if (why == Refusal::foreign) return out.append("wrong port\n");
     out.append(why == Refusal::no_room ? "no room\n" : "no TLS\n");
+  }
+  std::string_view foreign_protocol(std::string_view begin) const override {
+    return begin.starts_with("foreign\n") ? "something else" : "";
   }
   void release() override {
     eventually([this] { return board_.release_over.load(); });
@@ -119,6 +124,7 @@ class LineApplication final : public Application {
       if (turn.input.starts_with("remote hold\n")) hold();
       return answer_remote(turn, "remote", out);
     }
+    if (role_ == Role::waiter) return wait_for_lock(turn, out);
     const std::size_t lf = turn.input.find('\n');
     const std::string_view arguments = turn.input.substr(7, lf - 7);
     const std::size_t blank = arguments.find(' ');
@@ -198,6 +204,15 @@ class LineApplication final : public Application {
       turn.next = Next::remote;
       return false;
     }
+    if (line.starts_with("lock ")) {
+      turn.next = Next::in_line;
+      return false;
+    }
+    if (line.starts_with("ask ")) {
+      if (!is_free(line)) turn.next = Next::queue;
+      if (!is_free(line)) return false;
+      line = "got";
+    }
     if (line == "gate" && !open_gate(turn)) return false;
     if (line.starts_with("big ")) {
       const std::size_t size = number(line.substr(4));
@@ -234,6 +249,24 @@ class LineApplication final : public Application {
   void hold() {
     const std::size_t hold = ++board_.holding;
     eventually([this, hold] { return board_.holds_over >= hold; });
+  }
+
+  bool is_free(std::string_view line) const {
+    return (board_.open_locks >> number(line.substr(line.find(' ') + 1)) & 1) != 0;
+  }
+
+  void wait_for_lock(Turn& turn, Buffer& out) {
+    const std::size_t lf = turn.input.find('\n');
+    const std::string_view line = turn.input.substr(0, lf);
+    ++board_.waiters;
+    for (int looks = 0; looks < 100 && !is_free(line); ++looks)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    --board_.waiters;
+    turn.next = Next::in_line;
+    if (!is_free(line)) return;
+    out.append("got\n");
+    turn.consumed = lf + 1;
+    turn.next = Next::again;
   }
 
   void stay_quiet(Turn& turn, Stream& stream) {
@@ -292,6 +325,11 @@ ApplicationFactory line_application(Board& board) {
     if (board.host_shuts_down) return nullptr;
     return std::make_unique<LineApplication>(board, role, counters);
   };
+}
+
+std::size_t Log::size() {
+  const std::lock_guard lock(mutex);
+  return lines.size();
 }
 
 bool Log::contains(std::string_view text) {

@@ -31,9 +31,10 @@ struct Board {
   std::atomic<bool> keeps_half{
       false};  // of a pass, for turns that are put off: those it has no room for
   std::atomic<std::size_t> most_waiting{Dialogue::no_limit};  // of connections that come
-  std::atomic<bool> gate_open{false};      // "gate" is answered once this is true
-  std::atomic<std::size_t> holds_over{0};  // so many "hold" may end
-  std::atomic<bool> late_throws{false};    // to answer who is late fails
+  std::atomic<bool> gate_open{false};        // "gate" is answered once this is true
+  std::atomic<std::size_t> holds_over{0};    // so many "hold" may end
+  std::atomic<std::uint64_t> open_locks{0};  // bit N: lock N is free
+  std::atomic<bool> late_throws{false};      // to answer who is late fails
   std::atomic<std::size_t> wrongly_late{0};
   std::atomic<bool> takes_more{false};   // a pass takes turns until there are no more
   std::atomic<bool> release_over{true};  // release() of the pass returns once this is true
@@ -60,8 +61,10 @@ struct Board {
   std::atomic<std::size_t> late_dialogues{0};     // outlived their worker's stop()
   std::atomic<std::size_t> strange_dialogues{0};  // ended on another thread than they began on
   std::atomic<bool> streaming{false};
-  std::atomic<bool> killed{false};     // what a streamer does is killed
-  std::atomic<std::size_t> parked{0};  // how many times a find was parked
+  std::atomic<std::size_t> waiters{0};       // that are in a wait for a lock
+  std::atomic<std::size_t> waiters_made{0};  // their applications
+  std::atomic<bool> killed{false};           // what a streamer does is killed
+  std::atomic<std::size_t> parked{0};        // how many times a find was parked
   // Turns that began while another turn of the same dialogue was at work.
   std::atomic<std::size_t> shared_dialogues{0};
 };
@@ -84,8 +87,11 @@ extern thread_local bool allocations_may_fail;
 //   remote       "remote", by a remote thread; "late" if it has waited too long for one, and "late
 //                there" if it was the thread that has found it so
 //   remote hold  the same, but a remote thread does nothing else until the board says so
+//   lock N       "got", by a waiter once lock N is free, which waits for a tenth of a second each time
+//   ask N        the same, but its worker asks for the lock, too
 //   close        "bye", and the connection is closed
 //   known        the line, and the connection may keep as much as it likes from now on
+//   foreign      only as the first line: "wrong port", and the connection is closed
 //   write LINE   as LINE, but its turn is put off until the pass has done the others
 ApplicationFactory line_application(Board& board);
 
@@ -93,6 +99,7 @@ struct Log {
   std::mutex mutex;
   std::vector<std::string> lines;
   bool contains(std::string_view text);
+  std::size_t size();
 };
 
 // A started server and what it needs.

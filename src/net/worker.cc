@@ -160,6 +160,7 @@ void Worker::take_event(const epoll_event& event) {
     case Connection::State::streaming:
     case Connection::State::logging_in:
     case Connection::State::remote:
+    case Connection::State::lock_wait:
     case Connection::State::shaking: return;
   }
 }
@@ -185,8 +186,10 @@ void Worker::take_inbox() {
   inbox_filled_ = true;
 }
 
-// From a streamer or a log-in thread.
+// From a streamer or a thread of its kind. A write that still waits after a waiter's time goes behind
+// those for which there was no waiter.
 void Worker::take_returned(Connection& connection) {
+  const bool has_waited = connection.state == Connection::State::lock_wait;
   connections_.set_state(connection, Connection::State::waiting, now_);
   if (connection.has_to_end.load(std::memory_order_relaxed)) {
     end(connection);
@@ -194,39 +197,12 @@ void Worker::take_returned(Connection& connection) {
     close(connection);
   } else if (!connection.recount()) {
     shed(connection);
+  } else if (has_waited && connection.next == Next::in_line) {
+    connections_.set_state(connection, Connection::State::blocked, now_);
   } else if (connection.output.empty()) {
     proceed(connection);
   } else {
     begin_flushing(connection);
-  }
-}
-
-// From a handshaker.
-void Worker::take_handshake(Connection& connection) {
-  using Progress = ByteFilter::Progress;
-  const Progress progress = connection.broken ? Progress::failed : connection.progress;
-  const bool is_late = progress != Progress::done && connections_.is_late(connection, now_);
-  if (progress != Progress::failed && progress != Progress::done && !is_late) {
-    connections_.set_state(connection, Connection::State::greeting, now_);
-  } else {
-    connections_.set_state(connection, Connection::State::waiting, now_);
-  }
-  if (progress == Progress::done) connection.protocol = connection.filter->protocol();
-  if (progress == Progress::failed || is_late) {
-    counters_.add(Counter::tls_handshakes_failed);
-    linger(connection);
-  } else if (connection.has_to_end.load(std::memory_order_relaxed)) {
-    end(connection);
-  } else if (!connection.recount()) {
-    shed(connection);
-  } else if (progress == Progress::done) {
-    counters_.add(Counter::tls_handshakes);
-    // The filter may have read what comes behind the handshake.
-    enqueue(connection);
-  } else if (progress == Progress::wants_output) {
-    watch_output(connection, true);
-  } else if (connection.readable) {
-    shake_hands(connection);
   }
 }
 
@@ -269,6 +245,7 @@ void Worker::end(Connection& connection) {
     case Connection::State::streaming:
     case Connection::State::logging_in:
     case Connection::State::remote:
+    case Connection::State::lock_wait:
     case Connection::State::shaking:
       connection.has_to_end.store(true, std::memory_order_relaxed);
       return shared_.queue_of(connection.state).give_back(connection);
@@ -289,8 +266,8 @@ void Worker::add(Accepted socket) {
     const std::size_t most_queued = 2 * (connections_.size() + 1);
     if (ready_.capacity() < most_queued) ready_.reserve(2 * most_queued);
     connection = &connections_.add(std::move(socket), app_->open_dialogue(), inbox_, now_);
+    connections_.add_newcomer(*connection);
     if (connection->share.is_stranger()) {
-      connections_.add_stranger(*connection);
       connection->place = shared_.strangers.take(connection->peer);
       if (!connection->place) return turn_away(*connection);
     }
@@ -309,20 +286,10 @@ void Worker::add(Accepted socket) {
   }
 }
 
-// Too many clients of its address have not logged in.
-void Worker::turn_away(Connection& connection) {
-  counters_.add(Counter::connections_refused);
-  counters_.add(Counter::connections_refused_address);
-  close(connection);
-}
-
 void Worker::retry_blocked() {
   while (Connection* const connection = connections_.first_unblocked(now_)) {
     connections_.set_state(*connection, Connection::State::waiting, now_);
-    if (connection->next == Next::in_line && shared_.streams.has_spare()) {
-      hand_over(*connection, Connection::State::streaming);
-      continue;
-    }
+    if (connection->next == Next::in_line && hand_to_waiter(*connection)) continue;
     // A blocked connection with Next::wait had no room to read more of its request, so it has to
     // read first.
     connection->due = connection->next != Next::wait;
@@ -338,9 +305,8 @@ void Worker::close_expired(bool caught_up) {
     end_work_of(*connection);
     linger(*connection);
   }
-  while (Connection* const connection = connections_.next_late_stranger(now_)) {
-    counters_.add(Counter::log_ins_late);
-    end(*connection);
+  while (Connection* const connection = connections_.next_late_newcomer(now_)) {
+    end_late(*connection);
   }
   while (Connection* const connection = caught_up ? connections_.first_idle(now_) : nullptr) {
     if (is_listed_as_ready(connection->state)) {
@@ -406,12 +372,18 @@ void Worker::shed(Connection& connection) {
   const bool between_replies = !connection.input.empty() && connection.output.empty() &&
                                connection.next != Next::stream && !connection.reply_begun;
   end_work_of(connection);
-  if (between_replies) try {
-      Buffer reply;
-      app_->refuse(Refusal::no_room, reply);
-      counters_.add(Counter::bytes_sent, connection.send(reply.view()).bytes);
-    } catch (const std::bad_alloc&) {  // the connection ends without a reply
-    }
+  if (between_replies) return refuse(connection, Refusal::no_room);
+  linger(connection);
+}
+
+// Ends a connection that is only waiting, and tells its client why.
+void Worker::refuse(Connection& connection, Refusal why) {
+  try {
+    Buffer reply;
+    app_->refuse(why, reply);
+    counters_.add(Counter::bytes_sent, connection.send(reply.view()).bytes);
+  } catch (const std::bad_alloc&) {  // the connection ends without a reply
+  }
   linger(connection);
 }
 
@@ -459,6 +431,7 @@ void Worker::await_carriers() {
   shared_.streams.give_back_all_of(inbox_);
   shared_.log_ins.give_back_all_of(inbox_);
   shared_.remotes.give_back_all_of(inbox_);
+  shared_.lock_waits.give_back_all_of(inbox_);
   std::shared_ptr<Question> question;
   while (true) {
     inbox_.reset();

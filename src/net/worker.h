@@ -2,7 +2,8 @@
 //
 // Everything here runs on that thread. Other threads reach it only through its Inbox and the Shared
 // state. worker.cc has the loop and the life of the thread; worker_pass.cc has what happens to a
-// connection before and after its turn. The sockets are watched edge-triggered, so it takes no
+// connection before and after its turn; worker_greeting.cc has what happens before its first
+// request. The sockets are watched edge-triggered, so it takes no
 // system call to leave a connection unread while it is blocked, flushing or streaming.
 #pragma once
 
@@ -44,17 +45,16 @@ class Worker {
   void take_event(const epoll_event& event);
   void take_inbox();
   void add(Accepted socket);
-  void turn_away(Connection& connection);
   void answer(Question& question);
   void end(Connection& connection);
   void end_work_of(Connection& connection);
   void take_returned(Connection& connection);
-  void take_handshake(Connection& connection);
   void retry_blocked();
   void close_expired(bool caught_up);
   void answer_late();
   void end_leavers();
   void shed(Connection& connection);
+  void refuse(Connection& connection, Refusal why);
   void close(Connection& connection);
   void leave();
   void await_carriers();
@@ -82,12 +82,21 @@ class Worker {
   void proceed(Connection& connection);
   void enqueue(Connection& connection);
   void watch_output(Connection& connection, bool on);
-  void hand_over(Connection& connection, Connection::State state);
+  bool hand_over(Connection& connection, Connection::State state);
+  bool hand_to_waiter(Connection& connection);
+  void linger(Connection& connection);
+  void drain(Connection& connection);
+
+  // worker_greeting.cc
   bool greet(Connection& connection, std::string_view begin);
   void begin_handshake(Connection& connection, std::string_view begin);
   void shake_hands(Connection& connection);
-  void linger(Connection& connection);
-  void drain(Connection& connection);
+  void take_handshake(Connection& connection);
+  void refuse_foreign(Connection& connection, std::string_view protocol);
+  void turn_away(Connection& connection);
+  void end_late(Connection& connection);
+  void warn_of(Connection& connection, OnceAMinute& line, std::string_view does,
+               std::string_view what);
 
   Shared& shared_;
   Inbox& inbox_;

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "net/waiters.h"
 #include "net/worker.h"
 
 namespace hs::net {
@@ -213,7 +214,8 @@ bool Worker::receive(Connection& connection) {
   counters_.add(Counter::bytes_received, read.bytes);
   connections_.mark_active(connection, now_);
   connection.eof = connection.peer_done && !connection.readable;
-  if (connection.received == read.bytes && !greet(connection, {begin, read.bytes})) [[unlikely]]
+  const bool is_all = connection.received - connection.hello_size == kept + read.bytes;
+  if (is_all && !greet(connection, {begin, kept + read.bytes})) [[unlikely]]
     return true;
   if (is_free) {
     arena_used_ += kept + read.bytes;
@@ -366,11 +368,11 @@ void Worker::proceed(Connection& connection) {
     case Next::retry: return connections_.set_state(connection, Connection::State::blocked, now_);
     case Next::queue:
     case Next::in_line:
-      if (shared_.streams.has_spare()) return hand_over(connection, Connection::State::streaming);
+      if (hand_to_waiter(connection)) return;
       return connections_.set_state(connection, Connection::State::blocked, now_);
-    case Next::stream: return hand_over(connection, Connection::State::streaming);
-    case Next::log_in: return hand_over(connection, Connection::State::logging_in);
-    case Next::remote: return hand_over(connection, Connection::State::remote);
+    case Next::stream: hand_over(connection, Connection::State::streaming); return;
+    case Next::log_in: hand_over(connection, Connection::State::logging_in); return;
+    case Next::remote: hand_over(connection, Connection::State::remote); return;
     case Next::close: return linger(connection);
   }
 }
@@ -395,60 +397,31 @@ void Worker::watch_output(Connection& connection, bool on) {
   assert(result == 0);
 }
 
-// The connection, which is in state `waiting`, waits for a carrier of `state`. Without one it ends.
-void Worker::hand_over(Connection& connection, Connection::State state) {
-  if (!connection.share.lend()) return shed(connection);
-  connection.user = connection.dialogue->user();
-  connections_.set_state(connection, state, now_);
-  if (shared_.queue_of(state).push(connection)) return;
-  connections_.set_state(connection, Connection::State::waiting, now_);
-  linger(connection);
-}
-
-// The first bytes of a connection have come. False: they are no request.
-bool Worker::greet(Connection& connection, std::string_view begin) {
-  // The first byte of a TLS record that begins a handshake. No request begins with it.
-  constexpr char handshake_record = 0x16;
-  if (begin.front() == handshake_record && shared_.config.filter != nullptr) {
-    begin_handshake(connection, begin);
+// The connection, which is in state `waiting`, waits for a carrier of `state`. False: there is none,
+// or no memory that could be lent, and the connection ends.
+bool Worker::hand_over(Connection& connection, Connection::State state) {
+  if (!connection.share.lend()) {
+    shed(connection);
     return false;
   }
-  const auto& is_refused = shared_.config.plain_is_refused;
-  if (is_refused == nullptr || !connection.peer.is_tcp() || !is_refused()) [[likely]]
-    return true;
-  counters_.add(Counter::connections_refused_plain);
-  Buffer reply;
-  app_->refuse(Refusal::needs_tls, reply);
-  counters_.add(Counter::bytes_sent, connection.send(reply.view()).bytes);
+  connection.user = connection.dialogue->user();
+  connections_.set_state(connection, state, now_);
+  if (shared_.queue_of(state).push(connection)) return true;
+  connections_.set_state(connection, Connection::State::waiting, now_);
   linger(connection);
   return false;
 }
 
-void Worker::begin_handshake(Connection& connection, std::string_view begin) {
-  connection.filter = shared_.config.filter(connection.socket.get(), begin);
-  connection.share.introduce(true);
-  if (!connection.share.grow(connection.filter->memory())) {
-    // Nobody could read a reply before the handshake is over.
-    connection.filter.reset();
-    counters_.add(Counter::connections_shed);
-    return linger(connection);
-  }
-  connections_.set_state(connection, Connection::State::greeting, now_);
-  shake_hands(connection);
-}
-
-// Hands a connection in state `greeting` to a handshaker.
-void Worker::shake_hands(Connection& connection) {
-  // The handshaker reads what is there.
-  connection.readable = false;
-  if (!connection.share.lend()) {
-    connections_.set_state(connection, Connection::State::waiting, now_);
-    return shed(connection);
-  }
-  connections_.set_state(connection, Connection::State::shaking, now_);
-  if (shared_.handshakes.push(connection)) return;
-  connections_.set_state(connection, Connection::State::waiting, now_);
-  linger(connection);
+// The next request of the connection, which is in state `waiting`, waits for a lock. False: no
+// waiter can be had at the moment.
+bool Worker::hand_to_waiter(Connection& connection) {
+  using Otherwise = Waiters::Otherwise;
+  if (shared_.waiters == nullptr) return false;
+  if (!shared_.waiters->reserve(connection.next == Next::queue ? Otherwise::asks
+                                                               : Otherwise::waits))
+    return false;
+  if (!hand_over(connection, Connection::State::lock_wait)) shared_.lock_waits.cancel_reservation();
+  return true;
 }
 
 // Shuts down the sending side and waits, for a bounded time, until the client does the same. If the

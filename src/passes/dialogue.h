@@ -111,6 +111,8 @@ class Protocol {
   virtual std::unique_ptr<Dialogue> open_dialogue() = 0;
   // Whether there can be writes.
   virtual bool writes() const = 0;
+  // As net::Application::foreign_protocol().
+  virtual std::string_view foreign_protocol(std::string_view /*begin*/) const { return {}; }
   // How many bytes at the front of a connection's input are whole requests. Any time.
   virtual std::size_t whole_requests(std::string_view input) const = 0;
 

@@ -14,7 +14,7 @@ using store::PassMode;
 using store::Verdict;
 
 // A request that asks for a row now and then never gets it while others queue for it. So after this
-// time a streamer queues for it, too.
+// time a waiter queues for it, too.
 constexpr std::chrono::milliseconds queue_after{50};
 
 }  // namespace

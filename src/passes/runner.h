@@ -71,6 +71,9 @@ class Runner : public net::Application {
   void idle() override {}
 
   std::unique_ptr<net::Dialogue> open_dialogue() final { return protocol_->open_dialogue(); }
+  std::string_view foreign_protocol(std::string_view begin) const final {
+    return protocol_->foreign_protocol(begin);
+  }
   std::size_t whole_requests(std::string_view input) const final {
     return protocol_->whole_requests(input);
   }

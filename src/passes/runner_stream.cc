@@ -1,6 +1,6 @@
-// What a streamer executes: long finds, and writes that take long or wait for a row. And what a
-// remote thread does: any request to a table on another server. Who has waited too long for one of
-// these is answered here, also on a worker.
+// What a streamer executes: long finds, and writes that take long. What a waiter executes: writes
+// that wait for a row. And what a remote thread does: any request to a table on another server. Who
+// has waited too long for a remote thread is answered here, also on a worker.
 #include <cassert>
 #include <chrono>
 #include <memory>

@@ -140,6 +140,8 @@ std::uint64_t monotonic_now() { return World::current().now(); }
 
 void yield() { World::current().maybe_yield(); }
 
+Thread::Thread(std::function<void()> body) { World::current().start_thread(std::move(body)); }
+
 void Condition::wait_for(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds patience) {
   const std::uint64_t before = notified_;
   lock.unlock();

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 
 namespace hs::net::kernel {
@@ -39,6 +40,14 @@ class Condition {
 
  private:
   std::uint64_t notified_ = 0;
+};
+
+// A thread of the world, which waits for all of its threads in the end.
+class Thread {
+ public:
+  Thread() = default;
+  explicit Thread(std::function<void()> body);
+  void join() {}
 };
 
 }  // namespace hs::net::kernel

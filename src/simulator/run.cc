@@ -12,6 +12,7 @@
 #include "net/scrambled_filter.h"
 #include "net/shared.h"
 #include "net/streamer.h"
+#include "net/waiters.h"
 #include "net/worker.h"
 #include "simulator/authenticator.h"
 #include "simulator/client.h"
@@ -75,6 +76,7 @@ net::ServerConfig choose_config(World& world, const Faults& faults) {
   config.workers = 1 + static_cast<unsigned>(world.below(2));
   config.streamers = 1 + static_cast<unsigned>(world.below(2));
   config.remote_threads = faults.remote_tables ? 1 + static_cast<unsigned>(world.below(2)) : 0;
+  config.waiters = 1 + static_cast<unsigned>(world.below(4));
   config.remote_patience = never;
   if (faults.remote_patience_ms != 0)
     config.remote_patience = std::chrono::milliseconds(faults.remote_patience_ms);
@@ -156,6 +158,8 @@ class SimulatedServer {
       workers_.back()->open();
     }
     shared_->workers_left = config.workers;
+    waiters_ = std::make_unique<net::Waiters>(*shared_, counters_);
+    shared_->waiters = waiters_.get();
     start_streamers(net::Role::streamer, config.streamers);
     start_streamers(net::Role::log_in, 1);
     start_streamers(net::Role::remote, config.remote_threads);
@@ -189,6 +193,7 @@ class SimulatedServer {
     shared_->handshakes.wake_all();
     shared_->log_ins.wake_all();
     shared_->remotes.wake_all();
+    shared_->lock_waits.wake_all();
     for (const auto& inbox : shared_->inboxes) inbox->wake();
     require(world_.run([this] { return world_.all_threads_have_ended(); }, 10 * second),
             "the server does not stop");
@@ -199,6 +204,7 @@ class SimulatedServer {
     require(waiting_.held() == 0, "memory is counted that is given back");
     workers_.clear();
     streamers_.clear();
+    waiters_.reset();
     handshaker_.reset();
     shared_.reset();
     require(world_.open_descriptors() == 0, "a descriptor was left open");
@@ -227,6 +233,7 @@ class SimulatedServer {
   int listener_ = -1;
   std::vector<std::unique_ptr<net::Worker>> workers_;
   std::vector<std::unique_ptr<net::Streamer>> streamers_;
+  std::unique_ptr<net::Waiters> waiters_;
   std::unique_ptr<net::Handshaker> handshaker_;
   std::unique_ptr<Operator> operator_;
 };

@@ -41,6 +41,27 @@ ColumnValue read_number(const Column& column, const CurrentRow& row, char* room)
   return {room, static_cast<std::uint32_t>(field.bytes.size()), ColumnValue::Kind::in_room};
 }
 
+bool is_blank(std::string_view text) { return text.find_first_not_of(' ') == text.npos; }
+
+// Whether one of the columns would cross zero: then the row is left as it is, whatever becomes of
+// the others.
+bool crosses_zero(const MemoryTable& table, std::span<const std::uint32_t> columns,
+                  std::span<const Value> values, const Row& row) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const MemoryColumn& of = table.spec().columns[columns[i]];
+    const Field& field = row.fields[columns[i]];
+    Cell by;
+    std::int64_t number = 0;
+    const bool is_skipped = field.null || values[i].null || is_blank(values[i].bytes);
+    if (is_skipped || !of.integer || !to_cell(of, values[i], by) ||
+        __builtin_sub_overflow(field.number, by.number, &number)) {
+      continue;
+    }
+    if ((field.number > 0 && number < 0) || (field.number < 0 && number > 0)) return true;
+  }
+  return false;
+}
+
 class MemoryIndex final : public Index {
  public:
   MemoryIndex(MemoryTable& table, std::size_t key, std::vector<std::uint32_t> columns,
@@ -290,6 +311,8 @@ MemoryStore::RowChange MemoryStore::change_row(MemoryTable& table,
     table.erase(row, undo_);
     return {};
   }
+  if (change.kind == decrement && crosses_zero(table, columns, change.values, row))
+    return {.counts = false};
   std::vector<Field> fields = row.fields;
   bool differs = false;
   for (std::size_t i = 0; i < change.values.size(); ++i) {
@@ -299,7 +322,7 @@ MemoryStore::RowChange MemoryStore::change_row(MemoryTable& table,
     Value value = change.values[i];
     std::string sum;
     if (change.kind != update) {
-      if (field.null || value.null) continue;
+      if (field.null || value.null || is_blank(value.bytes)) continue;
       Cell by;
       if (!of.integer || !to_cell(of, value, by)) return {.status = no_number};
       std::int64_t number = 0;
@@ -307,8 +330,6 @@ MemoryStore::RowChange MemoryStore::change_row(MemoryTable& table,
                                 ? __builtin_add_overflow(field.number, by.number, &number)
                                 : __builtin_sub_overflow(field.number, by.number, &number);
       if (overflow) return {.status = out_of_range};
-      const bool crosses = (field.number > 0 && number < 0) || (field.number < 0 && number > 0);
-      if (change.kind == decrement && crosses) return {.counts = false};
       sum = std::to_string(number);
       value = {sum, false};
     }
@@ -332,7 +353,7 @@ Outcome MemoryStore::insert(IndexUse& use, const Insert& row, Changed& changed) 
   std::uint64_t id = 0;
   const Status status = on.table.insert(on.columns, row.values, undo_, id);
   changed = {.rows = 1};
-  if (on.table.has_auto_increment()) changed.id = id;
+  if (on.table.has_auto_increment()) changed.id = InsertId{.bits = id, .is_signed = true};
   return finish_write(status, undo_size);
 }
 

@@ -135,10 +135,19 @@ struct Insert {
   std::span<const Value> values{};  // for the first columns of the open index
 };
 
+// The value of an AUTO_INCREMENT column. A signed column may hold a negative one.
+struct InsertId {
+  std::uint64_t bits = 0;
+  bool is_signed = false;
+
+  constexpr bool is_negative() const { return is_signed && static_cast<std::int64_t>(bits) < 0; }
+  constexpr std::uint64_t magnitude() const { return is_negative() ? 0 - bits : bits; }
+};
+
 // What a write has done.
 struct Changed {
-  std::uint64_t rows = 0;             // so many rows count as changed
-  std::optional<std::uint64_t> id{};  // of an insert: the value of the AUTO_INCREMENT column
+  std::uint64_t rows = 0;        // so many rows count as changed
+  std::optional<InsertId> id{};  // of an insert
 };
 
 }  // namespace hs::store

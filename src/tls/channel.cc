@@ -77,13 +77,13 @@ TlsChannel::TlsChannel(int socket, std::string_view begin, const ContextSource& 
 TlsChannel::~TlsChannel() { SSL_free(session_); }
 
 // Gets the session. That takes too long for a worker, so the constructor does not do it.
-bool TlsChannel::open() {
+TlsChannel::Progress TlsChannel::open() {
   const Context context = source_();
-  if (context == nullptr) return false;
+  if (context == nullptr) return Progress::unavailable;
   session_ = SSL_new(context.get());
-  if (session_ == nullptr) return false;
+  if (session_ == nullptr) return Progress::failed;
   BIO* const socket = BIO_new(socket_method());
-  if (socket == nullptr) return false;
+  if (socket == nullptr) return Progress::failed;
   BIO_set_data(socket, this);
   BIO_set_init(socket, 1);
   SSL_set_bio(session_, socket, socket);
@@ -95,7 +95,7 @@ bool TlsChannel::open() {
                              SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_clear_mode(session_, SSL_MODE_AUTO_RETRY);
   SSL_set_options(session_, SSL_OP_NO_RENEGOTIATION);
-  return true;
+  return Progress::wants_input;
 }
 
 // One call that may read the socket, and so many bytes at most. What the library has not looked at
@@ -160,9 +160,9 @@ int TlsChannel::write_socket(const char* from, int size) {
 }
 
 TlsChannel::Progress TlsChannel::shake_hands() {
-  if (session_ == nullptr && !open()) return Progress::failed;
+  Progress progress = session_ == nullptr ? open() : Progress::wants_input;
+  if (progress != Progress::wants_input) return progress;
   Reading reading(*this, largest_flight);
-  Progress progress = Progress::wants_input;
   while (progress == Progress::wants_input) {
     const int result = SSL_do_handshake(session_);
     if (result == 1) {

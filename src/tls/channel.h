@@ -54,7 +54,7 @@ class TlsChannel final : public net::ByteFilter {
  private:
   class Reading;
 
-  bool open();
+  Progress open();
 
   const int socket_;
   const ContextSource& source_;

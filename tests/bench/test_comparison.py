@@ -116,6 +116,17 @@ def test_twice_as_good_is_two(row: Row) -> None:
     assert values[row].value == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize("cache", ["redis", "redis rows", "valkey", "valkey rows", "memcached"])
+@pytest.mark.parametrize("rows", ["hot", "random"])
+def test_each_cache_is_compared_by_its_cpu_time(cache: str, rows: str) -> None:
+    cases = all_cases(result(cpu=1.0), result(cpu=1.0))
+    cases[f"{cache} {rows}"] = [result(cpu=3.0)]
+    values = report_of(cases).values()
+    (changed,) = [row for row, value in values.items() if value.value == pytest.approx(3.0)]
+    assert ("hot rows" in changed.title) == (rows == "hot")
+    assert ("HMGET" in changed.title) == ("rows" in cache)
+
+
 def test_comparisons_with_oneself() -> None:
     cases = all_cases(result(), result())
     cases["ours unix"] = [result(rate=1.6)]

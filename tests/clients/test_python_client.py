@@ -56,7 +56,10 @@ def test_installed_with_pip(tmp_path: Path, sql: Sql, database: Database) -> Non
     pip = (sys.executable, "-m", "pip")
     wheels, installed = tmp_path / "wheels", tmp_path / "installed"
     source = copy_of_client(tmp_path)
+    before = sorted(source.rglob("*"))
     run(*pip, "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", wheels, source)
+    # README's `pip install ./clients/python` builds in the repository: it must leave nothing there.
+    assert sorted(source.rglob("*")) == before
     (wheel,) = wheels.iterdir()
     # Without an index, pip cannot install a dependency.
     run(*pip, "install", "-q", "--no-index", "--target", installed, wheel)
@@ -154,7 +157,7 @@ def test_a_port_of_sql_is_named(database: Database) -> None:
 
 
 def copy_of_client(folder: Path) -> Path:
-    """Building leaves files behind, which must not stay in the repository."""
+    """If building left files behind, they would not be in the repository."""
     source, copy = REPOSITORY / "clients" / "python", folder / "client"
     shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     return copy

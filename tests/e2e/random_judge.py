@@ -8,10 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from pymysql.err import Error as SqlError
+from random_index_order import (
+    by_whole_values,
+    filled_columns,
+    indexed,
+    is_plain,
+    searched,
+    searched_length,
+)
 from random_kinds import Beyond, Kind, NotJudgedError, Value
 from random_requests import FilterModel, FindRequest, InsertRequest, index_of
 from random_tables import Part, TableModel
@@ -38,10 +46,14 @@ class Found:
     groups: tuple[Group, ...]
     offset: int
     limit: int
+    #: Rows that must not be missing, if it is open which of the others are met.
+    must: frozenset[bytes] = frozenset()
 
     def explains(self, answer: Sequence[Cells], rid: int) -> bool:
         """Whether these may be the rows of a reply. `rid` is the place of that column."""
         rest, skip, room = list(answer), self.offset, self.limit
+        if len(answer) < room and not self.must <= {cells[rid] for cells in answer}:
+            return False
         for group in self.groups:
             usable = max(0, len(group.rows) - skip)
             wanted = min(usable, room)
@@ -106,6 +118,30 @@ class Judge:
         self._database = database
 
     def find(self, table: TableModel, request: FindRequest) -> Found:
+        found = self._find(table, request)
+        unsure = filled_columns(table, index_of(table, request).parts)
+        if not unsure:
+            return found
+        if request.in_values and request.comparison != "=":
+            raise NotJudgedError("where the engine has put blanks decides")
+        # Which rows are met depends on the engine. But SQL's comparison has to accept all of them,
+        # and no row may be missing whose place in the index is sure.
+        skipping = tuple(replace(condition, kind="F") for condition in request.filters)
+        whole = self._find(by_whole_values(table), replace(request, filters=skipping))
+        rows = {rid: cells for group in whole.groups for rid, cells in group.rows.items()}
+        sure = self._plain_rows(table, unsure)
+        is_open = request.filters or request.offset
+        if is_open or not all(map(is_plain, (*request.key, *request.in_values))):
+            sure = set()
+        must = {rid for group in found.groups for rid in group.rows} & sure
+        return Found((Group(rows, True),), 0, whole.limit, frozenset(must))
+
+    def _plain_rows(self, table: TableModel, columns: Sequence[str]) -> set[bytes | None]:
+        texts = ", ".join(f"CONVERT(`{name}` USING utf8mb4)" for name in columns)
+        rows = self._sql.rows(f"SELECT rid, {texts} FROM {self._database}.{table.name}")
+        return {rid for rid, *values in rows if all(map(is_plain, values))}
+
+    def _find(self, table: TableModel, request: FindRequest) -> Found:
         index = index_of(table, request)
         first_descends = index.parts[0].descends
         up = request.comparison not in ("<", "<=")
@@ -132,10 +168,10 @@ class Judge:
             rows = self._sql.rows(query)
         except SqlError as error:
             raise NotJudgedError(f"{error.args[0]}") from None
-        if request.comparison != "=" and _text_in(table, request):
+        if _text_in(table, request) and (
+            request.comparison != "=" or _weighs_accents(table, request)
+        ):
             raise NotJudgedError("whether two texts of IN are the same")
-        if request.comparison != "=" and _blank_ends_a_char(table, request):
-            raise NotJudgedError("a bound of a CHAR that ends with a blank")
         if request.comparison != "=" and _times_within_a_second(table, request):
             raise NotJudgedError("whether two times of IN are the same, rounded as the column is")
         groups: list[Group] = []
@@ -187,35 +223,15 @@ def _same_literal(kind: Kind, one: str, other: str) -> bool:
     return plain(one) == plain(other)
 
 
-def _searched_length(kind: Kind, value: Value) -> int:
-    """By how many characters the index is searched, if the column has to cut the text."""
-    size = re.match(r"(?:VAR)?CHAR\((\d+)\)", kind.sql)
-    if value is None or kind.family != "text" or size is None:
-        return 0
-    length = int(size[1])
-    return length if len(value.decode(errors="replace")) > length else 0
-
-
 def _text_in(table: TableModel, request: FindRequest) -> bool:
     column = index_of(table, request).parts[request.in_part].column
     return len(request.in_values) > 1 and table.column(column).kind.family == "text"
 
 
-def _blank_ends_a_char(table: TableModel, request: FindRequest) -> bool:
-    """MySQL's index of a CHAR knows no blank at the end. Where blanks count, its comparisons do:
-    a tab comes before a blank. With FORCE INDEX, `<= ' '` misses the row of a tab."""
-    keys = [request.key]
-    if request.in_values:
-        place = request.in_part
-        keys += [(*request.key[:place], value) for value in request.in_values]
-    parts = index_of(table, request).parts
-    return ON_MYSQL and any(
-        value is not None
-        and value.endswith(b" ")
-        and table.column(part.column).kind.sql.startswith("CHAR(")
-        for key in keys
-        for part, value in zip(parts, key, strict=False)
-    )
+def _weighs_accents(table: TableModel, request: FindRequest) -> bool:
+    """In MariaDB's collations of this name a equals ä, but their WEIGHT_STRINGs differ."""
+    column = index_of(table, request).parts[request.in_part].column
+    return "_ai_cs" in table.column(column).kind.sql
 
 
 def _times_within_a_second(table: TableModel, request: FindRequest) -> bool:
@@ -266,10 +282,8 @@ def _groups(
 def _ordered(table: TableModel, part: Part) -> str:
     """An SQL expression by which the index orders the row {0} in this part."""
     column = "{0}.`" + part.column + "`"
-    if part.prefix:
-        return f"LEFT({column}, {part.prefix})"
     numbered = table.column(part.column).kind.family in ("enum", "set", "bit")
-    return f"({column} + 0)" if numbered else column
+    return f"({column} + 0)" if numbered else indexed(table, part, column)
 
 
 def _before(parts: Sequence[tuple[str, bool]]) -> str:
@@ -286,14 +300,15 @@ def _before(parts: Sequence[tuple[str, bool]]) -> str:
 
 
 def _compared(
-    kind: Kind, name: str, value: Value, prefix: int = 0, comparison: str = "="
+    table: TableModel, name: str, value: Value, length: int = 0, comparison: str = "="
 ) -> tuple[str, str, str] | None:
     """SQL for: the column is below, equals, is above the value. NULL is below everything.
 
-    In an index on a prefix, the beginning compares as the whole value does, as in SQL's searches of
-    that index. The same holds for text that is longer than its column. This is not obvious: if ß
-    equals ss, their first letters still differ.
+    If the index is searched by the first `length` characters, they compare as the whole value does,
+    as in SQL's searches of that index. This is not obvious: if ß equals ss, their first letters
+    still differ.
     """
+    kind = table.column(name).kind
     column = f"`{name}`"
     if value is None:
         return "FALSE", f"{column} IS NULL", f"{column} IS NOT NULL"
@@ -306,11 +321,8 @@ def _compared(
         return f"{column} IS NULL", "FALSE", f"{column} IS NOT NULL"
     mine, its = place.column, place.literal
     starts = ["TRUE"] * 3
-    if prefix:
-        equal = comparison[0] + "=" if comparison != "=" else "="
-        starts = [
-            f"LEFT({mine}, {prefix}) {op} LEFT({its}, {prefix})" for op in ("<=", equal, ">=")
-        ]
+    if length:
+        starts = list(searched(table, kind, value, length, mine, its, comparison))
     return (
         f"({column} IS NULL OR ({mine} < {its} AND {starts[0]}))",
         f"COALESCE({mine} = {its} AND {starts[1]}, FALSE)",
@@ -330,10 +342,9 @@ def _key_sql(
     equal: list[str] = []
     searches = True
     for part, value in zip(parts, key):  # noqa: B905
-        kind = table.column(part.column).kind
-        searched = (part.prefix or _searched_length(kind, value)) if searches else 0
-        searches = comparison == "=" or not searched or value is None
-        compared = _compared(kind, part.column, value, searched, comparison)
+        length = searched_length(table, part, value) if searches else 0
+        searches = comparison == "=" or not length
+        compared = _compared(table, part.column, value, length, comparison)
         if compared is None:
             return "FALSE"
         below, same, above = compared
@@ -349,7 +360,7 @@ def _key_sql(
 
 
 def _filter_sql(table: TableModel, condition: FilterModel) -> str:
-    compared = _compared(table.column(condition.column).kind, condition.column, condition.value)
+    compared = _compared(table, condition.column, condition.value)
     comparison = condition.comparison
     if compared is None:
         # The value is not of the column's kind: it differs from all values, and NULL is below it.
@@ -400,7 +411,7 @@ def modify_sql(table: TableModel, request: FindRequest, rids: Sequence[bytes]) -
         if request.modification == "U":
             new = literal(table.column(column).kind, value)
             settings.append(b"%s = %s" % (quoted, new))
-        elif value is None:
+        elif value is None or not value.strip():
             settings.append(b"%s = %s" % (quoted, quoted))
         else:
             sign = request.modification.encode()

@@ -201,8 +201,8 @@ class RequestMaker:
             numbers = [c for c in changeable if c.kind.number]
             if not numbers:
                 return replace(find, modification="D", limit=1)
-            chosen = rng.sample(numbers, 1)
-            values: tuple[Value, ...] = (self._amount(),)
+            chosen = rng.sample(numbers, min(len(numbers), rng.choice([1, 1, 2])))
+            values: tuple[Value, ...] = tuple(self._amount() for _ in chosen)
         else:
             chosen = rng.sample(changeable, rng.randint(1, min(3, len(changeable))))
             values = tuple(self._new_value(column) for column in chosen)
@@ -211,7 +211,9 @@ class RequestMaker:
         return replace(find, columns=first + rest, values=values)
 
     def _amount(self) -> Value:
-        return self._rng.choice([b"0", b"1", b"3", b"-5", b"100", b"40000", b"1.5", None])
+        return self._rng.choice(
+            [b"0", b"1", b"3", b"-5", b"100", b"40000", b"1.5", b"", b" ", None]
+        )
 
     def _new_value(self, column: Column) -> Value:
         # A NULL in a TIMESTAMP that allows none becomes the present time.

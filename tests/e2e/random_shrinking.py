@@ -26,10 +26,11 @@ class _Shrinking:
         self.difference = difference
         self._run = run
         self._deadline = time.monotonic() + seconds
+        self._alterations = _alterations(case)
 
     def takes(self, smaller: Case) -> bool:
         """Whether `smaller` shows the same kind of difference. If so, it becomes the case."""
-        if time.monotonic() > self._deadline:
+        if time.monotonic() > self._deadline or not self._can_be(smaller):
             return False
         try:
             found = self._run(smaller)
@@ -39,6 +40,13 @@ class _Shrinking:
             return False
         self.case, self.difference = smaller, found
         return True
+
+    def _can_be(self, smaller: Case) -> bool:
+        """An ALTER depends on those before it, so none of these may be missing."""
+        return all(
+            steps == self._alterations[table][: len(steps)]
+            for table, steps in _alterations(smaller).items()
+        )
 
     def fewer(self, items: Callable[[Case], tuple[Item, ...]], put: Put[Item]) -> None:
         """Leaves out halves, quarters and so on of the items, at the end each item alone."""
@@ -140,6 +148,14 @@ def _without_unused(case: Case) -> Iterator[Case]:
         tables = tuple(table for table in case.tables if table.name in used)
         rows = tuple(entry for entry in case.rows if entry[0] in used)
         yield replace(case, tables=tables, rows=rows)
+
+
+def _alterations(case: Case) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for step in case.steps:
+        if isinstance(step, Alteration):
+            found.setdefault(step.table, []).append(step.sql)
+    return found
 
 
 def _used(case: Case) -> set[str]:

@@ -265,16 +265,8 @@ class TableMaker:
 def can_be_judged(column: Column, engine: str) -> bool:
     """Whether the server's own searches of an index with this column do what SQL says."""
     sql = column.kind.sql
-    if not sql.startswith("CHAR"):
-        return True
-    if ON_MYSQL:
-        # Their searches count the blanks of the stored CHAR, though the collation does not.
-        # Such a collation is also the default of utf8mb4.
-        is_newer = "_0900_" in sql or ("utf8mb4" in sql and "COLLATE" not in sql)
-        return not is_newer or engine not in ("MyISAM", "MEMORY")
-    # Aria finds nothing in such an index. With NOPAD, blanks behind a character without weight
-    # count in every engine.
-    return "_nopad_" not in sql and not (engine == "Aria" and re.search("ucs2|utf16|utf32", sql))
+    # Aria finds nothing in such an index.
+    return not (sql.startswith("CHAR") and engine == "Aria" and re.search("ucs2|utf16|utf32", sql))
 
 
 def _may_have_triggers(columns: Sequence[Column]) -> bool:

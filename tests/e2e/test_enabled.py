@@ -194,7 +194,8 @@ def test_a_port_that_is_taken_meanwhile(own_server: ServerInstance, sql: Sql) ->
         assert b"cannot listen" in said
         assert "cannot listen" in own_server.log_text()[begun:]
         assert not is_on(sql)
-        # It opens all or nothing.
+        # It opens all or nothing, and does not say that it listens where it did for a moment.
+        assert "listens on" not in own_server.log_text()[begun:]
         assert not listens(own_server.hs_port)
     switch(sql, "ON")
     with Wire(own_server.hs_port_wr) as wire:

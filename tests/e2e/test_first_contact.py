@@ -18,7 +18,8 @@ from pathlib import Path
 import demo
 import pytest
 from server_instance import REPOSITORY, ServerError, ServerInstance, free_port
-from support.database import Database
+from support.database import Database, Sql
+from support.scripts import DEFAULT_SIGNALS, write_program
 from support.servers import SERVER_TREE
 
 README = (REPOSITORY / "README.md").read_text()
@@ -34,8 +35,8 @@ def blocks_below(heading: str) -> list[str]:
 
 
 def run(*command: object, path: Path | None = None, told: str = "") -> tuple[int, str]:
-    """The exit code of a command and its only line, besides one that begins with `told`. `path` is
-    a folder of programs to prefer."""
+    """The exit code of a command and its only line, besides those that begin with what matches
+    `told`. `path` is a folder of programs to prefer."""
     environment = dict(os.environ)
     if path:
         environment["PATH"] = f"{path}:{environment['PATH']}"
@@ -51,19 +52,13 @@ def run(*command: object, path: Path | None = None, told: str = "") -> tuple[int
         check=False,
     )
     lines = done.stdout.splitlines()
-    (line,) = [line for line in lines if not told or not line.startswith(told)]
+    (line,) = [line for line in lines if not told or not re.match(told, line)]
     return done.returncode, line
-
-
-def write_program(file: Path, *lines: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("\n".join(["#!/bin/sh", *lines, ""]))
-    file.chmod(0o755)
 
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
-    """SIGINT ends what is started, also if the tests run in the background, where it is ignored."""
+    """SIGINT interrupts this process, also if the tests run where it is ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -156,11 +151,10 @@ class TestGettingAServer:
         assert re.match(rf"error: (no {NAME} can be had at the moment|this machine's apt)", line)
         assert self.left(script) == [f"{NAME}.lock"]
 
-    @pytest.mark.usefixtures("interruptible")
     def test_that_is_interrupted(self, script: Path, tmp_path: Path) -> None:
         path = self.stub(tmp_path, "apt-get", f"touch {tmp_path}/begun", "exec sleep 60")
         process = subprocess.Popen(
-            [script, NAME],
+            [*DEFAULT_SIGNALS, script, NAME],
             env={**os.environ, "PATH": f"{path}:{os.environ['PATH']}"},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -241,19 +235,29 @@ class TestOwnServer:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(bytes(5000))
 
-        self.settings.write_text("--plugin_load_add=handlersocket=x --loose_handlersocket_port=1\n")
+        lenient = "--plugin_load_add=handlersocket=x --loose_handlersocket_port=1"
+        self.settings.write_text(
+            f"--port=3306 {lenient} --handlersocket_plain_secret=x --plugin-handlersocket=FORCE\n"
+        )
         code, line = run(uninstall, path=programs)
         assert code == 1
-        assert line.endswith("first: --loose_handlersocket_port --plugin_load_add=handlersocket ")
-        self.settings.write_text("--port=3306\n")
+        assert line.endswith(
+            "not start: take these away first: --handlersocket_plain_secret --plugin-handlersocket"
+        )
+        self.settings.write_text(f"--port=3306 {lenient}\n")
 
         with library.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ):
             code, line = run(uninstall, path=programs)
             assert code == 1
             assert f"a running server has loaded {library}" in line
 
-        code, line = run(uninstall, path=programs, told="== left")  # the sample, which is changed
+        # The server starts with what is left, and the sample is left, because it was changed.
+        told = (
+            f"== left (in .*: --loose_handlersocket_port --plugin_load_add=handlersocket|{sample})"
+        )
+        code, line = run(uninstall, path=programs, told=told)
         assert (code, line) == (0, f"== removed {library} {bench} {top}")
+        self.settings.write_text("--port=3306\n")
         assert sample.exists()
         assert not library.exists()
         code, line = run(uninstall, path=programs, told="== left")
@@ -346,6 +350,67 @@ class TestDemo:
             "handlersocket_anonymous_account = root@localhost\n"
         )
         assert self.main(monkeypatch, "--settings", file) == 0
+
+    def test_settings_that_cannot_work_stop_no_demo(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert self.main(monkeypatch) == 0
+        running = demo.running_pid()
+        file = tmp_path / "my.cnf"
+        for lines, reason in (
+            (
+                "handlersocket_anonymous_account =\n",
+                "handlersocket_anonymous_account is empty and no secret is set, so the demo's"
+                " requests would be answered 'unauth': name an account there, such as"
+                " root@localhost",
+            ),
+            (
+                "handlersocket_plain_secret = a\nloose-handlersocket-plain-secret-wr = a\n"
+                "handlersocket_secret_account =\n",
+                "handlersocket_secret_account is empty, so the demo's requests would be answered"
+                " 'unauth': name an account there, such as root@localhost",
+            ),
+            (
+                "none_such = 1\n",
+                "the server refuses its settings .*unknown variable 'none_such=1'.*",
+            ),
+        ):
+            file.write_text(f"[mysqld]\n{lines}")
+            capfd.readouterr()
+            assert self.main(monkeypatch, "--settings", file) == 1
+            out, err = capfd.readouterr()
+            assert out == ""
+            assert re.fullmatch(f"error: MYCNF={file}: {reason}\n", err), err
+            assert demo.running_pid() == running is not None
+
+    def test_a_demo_that_ran_runs_again_if_the_next_does_not(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        file = tmp_path / "my.cnf"
+        file.write_text("[mysqld]\nhandlersocket_max_connections = 77\n")
+        assert self.main(monkeypatch, "--settings", file) == 0
+        for line, reason in (
+            # The server starts with these and the plugin does not serve.
+            (
+                "handlersocket_enabled = OFF",
+                r"nothing answers on port \d+ .*: handlersocket: listens nowhere, .*OFF",
+            ),
+            (
+                "handlersocket_anonymous_account = none_such@localhost",
+                r"port \d+ refused that request \(the account as which clients act does not exist",
+            ),
+            # And with this one it does not start, because its data were made with another.
+            ("innodb_page_size = 8k", "the server did not start .*page size.*"),
+        ):
+            # The same file, so it is not as the demo server that runs has found it.
+            file.write_text(f"[mysqld]\n{line}\n")
+            capfd.readouterr()
+            assert self.main(monkeypatch, "--settings", file) == 1
+            (error,) = capfd.readouterr().err.splitlines()
+            assert re.fullmatch(f"error: {reason}.*; what ran before runs again", error), error
+            assert demo.running_pid() is not None
+            with Sql(demo.BASE_DIR / "server.sock") as sql:
+                assert sql.number("SELECT @@handlersocket_max_connections") == 77
 
     @pytest.mark.usefixtures("interruptible")
     def test_an_interruption_while_rows_are_loaded(

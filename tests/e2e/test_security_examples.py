@@ -1,4 +1,7 @@
-"""The examples of docs/security.md, as they stand there: each is run in its section's place."""
+"""The examples of docs/security.md on each server, each in its section's place.
+
+Their files and folders are the test's. tests/documents runs them as they stand there, on MariaDB.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,8 @@ def statements(block: str) -> list[str]:
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("certificate")
     folder.chmod(0o755)
-    subprocess.run(SECTIONS["TLS"].only("sh"), shell=True, check=True, cwd=folder)
+    (line,) = re.findall(r"^openssl .*", SECTIONS["TLS"].only("sh"), re.MULTILINE)
+    subprocess.run(line, shell=True, check=True, cwd=folder)
     for file in folder.iterdir():
         file.chmod(0o644)
     return folder
@@ -75,7 +79,8 @@ def settings(certificate: Path) -> dict[str, str]:
         for block in section.blocks.get("ini", []):
             parser.read_string(block)
     found = {
-        name: value.replace(FOLDER, f"{certificate}/") for name, value in parser["mysqld"].items()
+        name.removeprefix("loose_"): value.replace(FOLDER, f"{certificate}/")
+        for name, value in parser["mysqld"].items()
     }
     assert found.pop("handlersocket_port") == "9998"
     assert found.pop("handlersocket_address") == "0.0.0.0"
@@ -133,7 +138,8 @@ def test_the_anonymous_account(data_root: Path, watch: Any) -> None:
     section = SECTIONS["Accounts and privileges"]
     parser = configparser.ConfigParser()
     parser.read_string(section.only("ini"))
-    with running_server(data_root, watch, **dict(parser["mysqld"])) as instance:
+    given = {name.removeprefix("loose_"): value for name, value in parser["mysqld"].items()}
+    with running_server(data_root, watch, **given) as instance:
         with Sql(instance.socket) as sql:
             sql.run(*TABLE, *statements(section.only("sql")))
         with Wire(instance.hs_port_wr) as wire:

@@ -25,6 +25,7 @@ from hs_top.option_file import OptionFileError, options_of
 from load import Load, definition_of, under_load
 from server_instance import REPOSITORY, ServerInstance
 from support.database import Database
+from support.scripts import DEFAULT_SIGNALS
 from support.servers import ON_MYSQL
 from support.wire import Wire
 from support_servers import running_server, wait_until
@@ -233,12 +234,13 @@ class TestWhoAsks:
             done = run([*words_, *there, "--password-file", str(alone)])
             assert done.stderr == ""
             assert "requests/s" in done.stdout
-            # It may not see the connections, and the screen says so.
+            # It may not see the connections and the times, and the screen says so.
             with database.wire() as wire:
                 wire.ask(b"nonsense\n")
                 done = run([*words_, *there, "--password-file", str(alone)])
-            remark = r"^busiest connections  .*(denied|the privilege PROCESS)"
-            assert re.search(remark, done.stdout, re.MULTILINE), done.stdout
+            for section in ("LATENCY", "busiest connections"):
+                remark = rf"^{section}  .*(denied|the privilege PROCESS)"
+                assert re.search(remark, done.stdout, re.MULTILINE), (section, done.stdout)
             done = run([*words_, "--defaults-file", str(options)])
             assert (done.returncode, done.stderr) == (0, "")
             done = run([*words_, *there, "--password-file", str(wrong)])
@@ -274,7 +276,12 @@ class TestOnATerminal:
         ours, its = pty.openpty()
         termios.tcsetwinsize(its, (30, 110))
         process = subprocess.Popen(
-            list(words_), env=ENVIRONMENT, stdin=its, stdout=its, stderr=its, start_new_session=True
+            [*DEFAULT_SIGNALS, *words_],
+            env=ENVIRONMENT,
+            stdin=its,
+            stdout=its,
+            stderr=its,
+            start_new_session=True,
         )
         try:
             yield process, ours, its
@@ -389,12 +396,27 @@ def test_the_installed_program(server: ServerInstance, tmp_path: Path) -> None:
     done = run([sys.executable, *words_], PYTHONPATH="")
     assert (done.returncode, done.stderr) == (0, "")
     assert "requests/s" in done.stdout
+    assert_says_what_is_missing(*words_)
+
+
+def assert_says_what_is_missing(*words_: str, path: str = "") -> None:
     # -S: without the packages of this Python.
-    done = run([sys.executable, "-S", *words_], PYTHONPATH="")
-    assert done.returncode == 1
+    done = run([sys.executable, "-S", *words_], PYTHONPATH=path)
+    assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
         "hs-top: No module named 'pymysql'; on Debian: apt-get install python3-pymysql\n"
     )
+
+
+def test_the_program_in_tools(server: ServerInstance) -> None:
+    """By its folder, and as a module."""
+    rest = command(server, "--once", "--interval", "0.2")[len(PROGRAM) :]
+    folder = str(REPOSITORY / "tools/hs_top")
+    done = run([sys.executable, folder, *rest], PYTHONPATH="")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "requests/s" in done.stdout
+    assert_says_what_is_missing(folder, "--once")
+    assert_says_what_is_missing("-m", "hs_top", "--once", path=str(REPOSITORY / "tools"))
 
 
 def test_option_files(tmp_path: Path) -> None:

@@ -39,8 +39,9 @@ def as_bits(value: Text) -> str:
 
 
 def as_moment(value: Text) -> str | None:
-    """A date or time is compared with a string. An empty one is the zero date."""
+    """A date or time is compared with a string. An empty one is the zero date, and so is 0."""
     assert isinstance(value, str)
+    value = "" if re.fullmatch(r"[ +-]?0+", value) else value
     if value.endswith(("+00:00", "-05:30")):
         # MariaDB's strings have no time zones, so it ignores what it does not know. MySQL reads
         # them in every literal of a WHERE, but not in a plain string outside of it.
@@ -172,7 +173,8 @@ def bits() -> list[Bounds]:
 
 
 DATES = [
-    "", "0000-00-00", "0000-00-01", "0001-01-01", "1000-01-01", "2024-00-00", "2024-02-00",
+    "", "0", "00", "0000", "-0", " 0",
+    "0000-00-00", "0000-00-01", "0001-01-01", "1000-01-01", "2024-00-00", "2024-02-00",
     "2024-02-29", "2024-03-01", "9999-12-31",
     "2024-02-29 00:00:00", "2024-02-29 12:34:56", "2024-02-29 23:59:59.999999",
     "2024-02-29 00:00:00.000001",

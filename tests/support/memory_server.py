@@ -11,6 +11,7 @@ from pathlib import Path
 
 from server_instance import REPOSITORY
 
+from support.scripts import DEFAULT_SIGNALS
 from support.servers import SERVER_TREE
 
 PROGRAM = REPOSITORY / "build" / SERVER_TREE.name / "src/standalone/hs-memory-server"
@@ -28,7 +29,7 @@ class MemoryServer:
 def memory_server(program: Path = PROGRAM) -> Iterator[MemoryServer]:
     """A server with fresh sample tables. It has to end well when it is asked to."""
     process = subprocess.Popen(
-        [program, "--port", "0", "--port-wr", "0", "--rows", "0"],
+        [*DEFAULT_SIGNALS, program, "--port", "0", "--port-wr", "0", "--rows", "0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

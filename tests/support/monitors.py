@@ -14,6 +14,8 @@ from pathlib import Path
 from server_instance import REPOSITORY, ServerInstance, free_port
 from support_servers import listens, wait_until
 
+from support.scripts import DEFAULT_SIGNALS
+
 MONITORS = REPOSITORY / "var/monitors/bin"
 
 
@@ -21,7 +23,7 @@ MONITORS = REPOSITORY / "var/monitors/bin"
 def running(port: int, *command: object, **environment: str) -> Iterator[None]:
     """A program that listens on a port of this machine during the block."""
     process = subprocess.Popen(
-        [str(word) for word in command],
+        [*DEFAULT_SIGNALS, *(str(word) for word in command)],
         env={**os.environ, **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -12,6 +12,8 @@ KINDS = ("find", "find_modify", "insert", "open_index", "auth")
 # Counters that stand still in a healthy server.
 ALARMS = (
     "connections_refused",
+    "connections_foreign",
+    "connections_silent",
     "connections_shed",
     "log_ins_failed",
     "log_ins_late",

@@ -31,6 +31,7 @@ TABLES = {
     " SUM(requests) AS requests FROM {table} GROUP BY 1, 2, 3, 4 ORDER BY 6 DESC LIMIT 1000",
 }
 Row = Mapping[str, Any]
+UNSEEN = "none can be seen: that needs the privilege PROCESS"
 
 
 class ServerError(RuntimeError):
@@ -67,6 +68,7 @@ class Server:
         self._session: Any = None
         self._version = ""
         self._schema = ""
+        self._on_mysql = False
 
     def read(self, interval: float) -> Reading:
         """What the server says now, `interval` seconds after the reading before."""
@@ -106,6 +108,7 @@ class Server:
         version = self._rows("SELECT VERSION() AS version")[0]["version"]
         on_mariadb = "MariaDB" in version
         self._version = f"{'MariaDB' if on_mariadb else 'MySQL'} {version.partition('-')[0]}"
+        self._on_mysql = not on_mariadb
         self._schema = "information_schema" if on_mariadb else "performance_schema"
 
     def _read(self, interval: float) -> Reading:
@@ -114,18 +117,25 @@ class Server:
         )
         settings = self._numbers("SHOW GLOBAL VARIABLES WHERE Variable_name LIKE %s")
         at = time.monotonic()
-        there = self._tables_that_are_there()
+        connections = self._connections(status.get("connections", 0), interval)
         return Reading(
             at=at,
             server=self._version,
             uptime=status.pop("uptime", 0),
             counters=status,
             most_waiting_bytes=settings.get("max_waiting_bytes", 0),
-            connections=self._connections(status.get("connections", 0), interval),
-            tables={
-                name: self._table(name, query) for name, query in TABLES.items() if name in there
-            },
+            connections=connections,
+            tables=self._tables(bool(connections.remark and not connections.rows)),
         )
+
+    def _tables(self, denied: bool) -> dict[str, Table]:
+        """`denied`: as another table was. Then MySQL does not list these, either."""
+        there = set(TABLES) if denied and self._on_mysql else self._tables_that_are_there()
+        tables = {name: self._table(name, query) for name, query in TABLES.items() if name in there}
+        # Its rows are there even if no request was, for whom may see them.
+        if "latency" in tables and tables["latency"] == Table(rows=[]):
+            tables["latency"] = Table(remark=UNSEEN)
+        return tables
 
     def _connections(self, there: int, interval: float) -> Table:
         """All of them, or if they are many, those that were busy in the interval."""
@@ -136,7 +146,7 @@ class Server:
             table = self._table("connections", BUSY, (busy_for, MOST_CONNECTIONS))
         nothing = there > 0 and not table.rows and not table.remark
         if nothing and not self._table("connections", f"{ALL} LIMIT 1").rows:
-            return Table(remark="none can be seen: that needs the privilege PROCESS")
+            return Table(remark=UNSEEN)
         if len(table.rows) < MOST_CONNECTIONS:
             return table
         return Table(table.rows, f"only the {MOST_CONNECTIONS:,} that were busy last")

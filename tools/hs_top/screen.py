@@ -155,6 +155,8 @@ def _latencies(diff: Difference, width: int) -> list[Line]:
     """A line for each kind of request that there was. Nothing if the plugin has no such table."""
     if "latency" not in diff.now.tables:
         return []
+    if remark := diff.now.tables["latency"].remark:
+        return [[], [("LATENCY", Style.STRONG), (f"  {words.printable(remark)}", Style.ALARM)]]
     rows = [
         [
             one.kind,

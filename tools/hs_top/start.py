@@ -1,4 +1,4 @@
-"""Where the installed program begins: it says what is missing, if something is."""
+"""Where the program begins: it says what is missing, if something is."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 def run() -> None:
     try:
-        from hs_top.__main__ import main  # noqa: PLC0415  # it may be what fails
+        from hs_top.program import main  # noqa: PLC0415  # it may be what fails
     except ModuleNotFoundError as error:
         package = {"pymysql": "python3-pymysql"}.get(error.name or "", "python3")
         sys.exit(f"hs-top: {error}; on Debian: apt-get install {package}")

@@ -34,6 +34,7 @@ enum class Mistake : std::uint8_t {
   request_size,
   max_waiting_bytes,
   tls,
+  foreign,
   unauth,
   authtype,
   count_,
@@ -84,6 +85,7 @@ inline constexpr std::array mistake_table{
     ErrorInfo{Mistake::request_size, 2, "request_size"},
     ErrorInfo{Mistake::max_waiting_bytes, 1, "max_waiting_bytes"},
     ErrorInfo{Mistake::tls, 3, "tls"},
+    ErrorInfo{Mistake::foreign, 2, "this_is_a_handlersocket_port"},
     ErrorInfo{Mistake::unauth, 3, "unauth"},
     ErrorInfo{Mistake::authtype, 3, "authtype"},
 };

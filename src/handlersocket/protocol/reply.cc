@@ -7,9 +7,12 @@
 
 namespace hs::protocol {
 
-void ReplyWriter::ok(std::uint64_t number) {
+void ReplyWriter::ok(std::uint64_t count) { inserted(count, false); }
+
+void ReplyWriter::inserted(std::uint64_t id, bool is_negative) {
   out_.append("0\t1\t");
-  append_number(out_, number);
+  if (is_negative) out_.push_back('-');
+  append_number(out_, id);
   out_.push_back('\n');
 }
 

@@ -19,7 +19,8 @@ class ReplyWriter {
 
   // Complete replies.
   void ok() { out_.append("0\t1\n"); }
-  void ok(std::uint64_t number);  // a count or an insert id
+  void ok(std::uint64_t count);
+  void inserted(std::uint64_t id, bool is_negative);  // `id` without its sign
   void error(Status status);
 
   // A reply of rows begins and ends with these. The rows between them are RowCodec's.

@@ -24,6 +24,8 @@ TEST(ReplyWriter, Success) {
   EXPECT_EQ(written([](auto& reply) { reply.ok(0); }), "0\t1\t0\n");
   constexpr auto greatest = std::numeric_limits<std::uint64_t>::max();
   EXPECT_EQ(written([](auto& reply) { reply.ok(greatest); }), "0\t1\t18446744073709551615\n");
+  EXPECT_EQ(written([](auto& reply) { reply.inserted(7, false); }), "0\t1\t7\n");
+  EXPECT_EQ(written([](auto& reply) { reply.inserted(7, true); }), "0\t1\t-7\n");
 }
 
 TEST(ReplyWriter, EveryErrorOfTheTables) {

@@ -118,6 +118,31 @@ TEST_F(Callers, ChangeWithTheSecret) {
   EXPECT_EQ(reply(0), "0\t1\n0\t1\t1\n3\t1\tunauth\n0\t1\t0\n");
 }
 
+// As in the original, where the secret that is not set is the empty one.
+TEST_F(Callers, MayGiveTheSecretThatIsNotSet) {
+  config_.session.anonymous = guest_;
+  run({open_user});
+  const std::string update = "3\t=\t1\t7\t1\t0\tU\t2007\n";
+  run({"A\t1\t\n" + update + "A\t1\nA\t1\tx\n" + update});
+  EXPECT_EQ(reply(0), "0\t1\n" + denied + "0\t1\n3\t1\tunauth\n" + denied)
+      << "it is no log-in: who gives it stays the guest";
+  config_.session.secret = "s";
+  run({"A\t1\t\n"});
+  EXPECT_EQ(reply(0), "3\t1\tunauth\n");
+}
+
+TEST_F(Callers, WhoGiveTheSecretThatIsNotSetAreTheGuestAgain) {
+  config_.session.secret = "s";
+  config_.session.anonymous = guest_;
+  run({open_user});
+  const std::string update = "3\t=\t1\t7\t1\t0\tU\t2007\n";
+  run({"A\t1\ts\n" + update});
+  EXPECT_EQ(reply(0), "0\t1\n0\t1\t1\n");
+  config_.session.secret.clear();
+  run({"A\t1\t\n" + update});
+  EXPECT_EQ(reply(0), "0\t1\n" + denied);
+}
+
 TEST_F(Callers, WithoutAnAccountForTheSecretAreNobody) {
   config_.session.secret = "s";
   config_.session.anonymous = nullptr;
@@ -128,8 +153,8 @@ TEST_F(Callers, WithoutAnAccountForTheSecretAreNobody) {
 
 TEST_F(Callers, WithoutAnAccountAreNobody) {
   config_.session.anonymous = nullptr;
-  run({open_user + "3\t=\t1\t7\nnonsense\n"});
-  EXPECT_EQ(reply(0), "3\t1\tunauth\n3\t1\tunauth\n2\t1\tcmd\n");
+  run({open_user + "3\t=\t1\t7\nnonsense\nA\t1\t\n"});
+  EXPECT_EQ(reply(0), "3\t1\tunauth\n3\t1\tunauth\n2\t1\tcmd\n3\t1\tunauth\n");
 }
 
 }  // namespace

@@ -20,9 +20,10 @@ void HandlerSocket::append_error(Status status, Buffer& out) const {
 }
 
 void HandlerSocket::refuse(net::Refusal why, Buffer& out) const {
-  append_error(
-      protocol::status_of(why == net::Refusal::no_room ? Mistake::max_waiting_bytes : Mistake::tls),
-      out);
+  Mistake mistake = Mistake::max_waiting_bytes;
+  if (why == net::Refusal::needs_tls) mistake = Mistake::tls;
+  if (why == net::Refusal::foreign) mistake = Mistake::foreign;
+  append_error(protocol::status_of(mistake), out);
 }
 
 // A request before a P or an A must find the session as it was then.

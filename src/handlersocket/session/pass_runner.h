@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/setting.h"
+#include "handlersocket/protocol/foreign.h"
 #include "handlersocket/session/failed_tries.h"
 #include "handlersocket/session/session.h"
 #include "passes/runner.h"
@@ -46,6 +47,9 @@ class HandlerSocket final : public passes::Protocol {
 
   std::unique_ptr<passes::Dialogue> open_dialogue() override;
   bool writes() const override { return config_.session.writable; }
+  std::string_view foreign_protocol(std::string_view begin) const override {
+    return protocol::foreign_protocol(begin);
+  }
   std::size_t whole_requests(std::string_view input) const override {
     return input.rfind('\n') + 1;  // npos + 1 is 0
   }

@@ -30,7 +30,7 @@ namespace hs::session {
 // Of a listener. Outlives its sessions.
 struct SessionConfig {
   bool writable = false;                         // the write port
-  std::string secret;                            // empty: no A 1 succeeds
+  std::string secret;                            // empty: only an A 1 with an empty one succeeds
   Setting<std::size_t> max_open_indexes = 4096;  // of one session
   // as whom a connection acts that has not logged in; null: it may only log in
   SharedSetting<const store::Caller> anonymous = store::Caller::unlimited();

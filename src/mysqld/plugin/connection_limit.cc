@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "mysqld/plugin/start_report.h"
 #include "mysqld/plugin/system_variables.h"
 #include "mysqld/server/api.h"
 #include "mysqld/server/logging.h"
@@ -56,7 +57,7 @@ Descriptors descriptors_of_process(std::uint64_t limit) {
 
 }  // namespace
 
-void fit_connections_to_descriptors() {
+void fit_connections_to_descriptors(bool by_client) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
   const Descriptors has = descriptors_of_process(limit.rlim_cur);
@@ -69,8 +70,8 @@ void fit_connections_to_descriptors() {
                            " for each port: the server may have " + std::to_string(has.limit) +
                            " files open (open_files_limit), and needs some of them itself";
   // Who has asked for that many is warned. Of the default it is only news.
-  if (server::was_set("handlersocket_max_connections")) {
-    server::log_warning(line);
+  if (by_client || server::was_set("handlersocket_max_connections")) {
+    log(net::LogLevel::warning, line);
   } else if (number_option(Option::verbose) != 0) {
     server::log_milestone(line);
   }

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <string>
 
+#include "mysqld/plugin/start_report.h"
 #include "mysqld/plugin/status_variables.h"
 #include "mysqld/plugin/system_variables.h"
-#include "mysqld/server/logging.h"
 #include "net/waiting_bytes.h"
 
 namespace hs::mysqld {
@@ -18,10 +18,11 @@ void fit_requests_to_memory() {
   waiting_bytes().set_limit(limit);
   if (wanted <= limit / 2) return;
   set_number_option(Option::max_request_size, limit / 2);
-  server::log_warning("handlersocket: handlersocket_max_request_size is " +
-                      std::to_string(limit / 2) + " instead of " + std::to_string(wanted) +
-                      ": a request may take half of handlersocket_max_waiting_bytes (" +
-                      std::to_string(limit) + ")");
+  log(net::LogLevel::warning, "handlersocket: handlersocket_max_request_size is " +
+                                  std::to_string(limit / 2) + " instead of " +
+                                  std::to_string(wanted) +
+                                  ": a request may take half of handlersocket_max_waiting_bytes (" +
+                                  std::to_string(limit) + ")");
 }
 
 }  // namespace hs::mysqld

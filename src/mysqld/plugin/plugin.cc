@@ -13,11 +13,13 @@
 #include "mysqld/plugin/connection_limit.h"
 #include "mysqld/plugin/memory_limit.h"
 #include "mysqld/plugin/ports.h"
+#include "mysqld/plugin/server_check.h"
 #include "mysqld/plugin/settings_check.h"
 #include "mysqld/plugin/start_report.h"
 #include "mysqld/plugin/status_variables.h"
 #include "mysqld/plugin/system_variables.h"
 #include "mysqld/plugin/worker_count.h"
+#include "mysqld/server/api.h"
 #include "mysqld/server/logging.h"
 #include "mysqld/thread/host_thread.h"
 #include "net/server.h"
@@ -55,7 +57,7 @@ bool is_running = false;
 
 void fit_settings_to_machine() {
   fit_threads_to_cores();
-  fit_connections_to_descriptors();
+  fit_connections_to_descriptors(false);
   fit_requests_to_memory();
 }
 
@@ -121,10 +123,14 @@ void close_in_order() {
 // False if something cannot be opened, and a client is told so. Then nothing is open.
 bool open_or_say_why(const StartReport& report) {
   HostThread::allow_attach();
+  leave_check_to_worker(!report.has_client());
   try {
     open_ports();
     if (!report.fails_install()) {
       begin_to_run();
+      say_where_ports_listen();
+      warn_if_nobody_may_do_anything();
+      if (report.has_client()) check_server(current_thd);
       return true;
     }
   } catch (const std::exception& error) {
@@ -185,12 +191,13 @@ void switch_ports(bool on) {
 bool are_ports_on() { return is_on; }
 
 void change_setting(unsigned long long& number, unsigned long long value) {
+  const StartReport report;
   const std::lock_guard lock(settings_mutex);
   number = value;
   fit_threads_to_cores();
   if (!is_running) return;
   try {
-    fit_connections_to_descriptors();
+    fit_connections_to_descriptors(true);
     fit_requests_to_memory();
   } catch (const std::exception&) {  // no memory for the line that says what was lowered
   }
@@ -198,9 +205,15 @@ void change_setting(unsigned long long& number, unsigned long long value) {
 }
 
 void change_accounts() {
-  const std::lock_guard lock(settings_mutex);
+  const StartReport report;
   try {
-    if (is_running) apply_accounts();
+    {
+      const std::lock_guard lock(settings_mutex);
+      if (!is_running) return;
+      apply_accounts();
+    }
+    warn_if_nobody_may_do_anything();
+    if (report.has_client()) warn_of_missing_accounts(current_thd);
   } catch (const std::exception&) {  // no memory: they act as before
   }
 }

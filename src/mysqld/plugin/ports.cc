@@ -12,6 +12,7 @@
 #include "mysqld/accounts/account.h"
 #include "mysqld/accounts/log_ins.h"
 #include "mysqld/plugin/long_requests.h"
+#include "mysqld/plugin/server_check.h"
 #include "mysqld/plugin/start_report.h"
 #include "mysqld/plugin/status_variables.h"
 #include "mysqld/plugin/system_variables.h"
@@ -59,6 +60,7 @@ const char* idle_state(net::Role role, bool writes) {
     case net::Role::streamer: return "handlersocket: streamer, waiting for long requests";
     case net::Role::log_in: return "handlersocket: waiting for log-ins";
     case net::Role::remote: return "handlersocket: waiting for requests to other servers";
+    case net::Role::waiter: return "handlersocket: waiting for writes that meet locked rows";
     case net::Role::worker: break;
   }
   return writes ? "handlersocket: writer, waiting for requests"
@@ -98,6 +100,10 @@ class HostedRunner final : public session::PassRunner {
     if (departures_are_mine_) port_.log_ins.tell_departures();
     return !host_.must_leave();
   }
+  bool start() override {
+    if (is_worker_) check_server_on_worker(host_.thd());
+    return true;
+  }
   // A worker comes here when its connections have ended.
   void stop() override { port_.log_ins.tell_departures(); }
   void idle() override { host_.show_idle(); }
@@ -114,10 +120,12 @@ class HostedRunner final : public session::PassRunner {
       : PassRunner(port.runner, std::move(store), counters),
         port_(port),
         departures_are_mine_(role == net::Role::log_in),
+        is_worker_(role == net::Role::worker),
         host_(host) {}
 
   const Port& port_;
   const bool departures_are_mine_;
+  const bool is_worker_;
   HostThread& host_;  // of the store
 };
 
@@ -184,6 +192,7 @@ net::ServerConfig network_settings(bool writes) {
   config.streamers = streamers;
   config.log_in_threads = log_in_threads;
   config.remote_threads = remote_threads();
+  if (writes) config.waiters = static_cast<unsigned>(number_option(Option::threads_waiting));
   take_live_settings(config);
   config.waiting = &waiting_bytes();
   if (const std::uint64_t size = number_option(Option::readsize); size != 0)
@@ -259,19 +268,12 @@ std::string as_whom(const session::SessionConfig& session) {
   return text;
 }
 
-void say_where_it_listens(const net::Server& server, const session::SessionConfig& session,
-                          bool writes, unsigned workers) {
+void say_where_it_listens(net::Server& server, const session::SessionConfig& session, bool writes) {
   if (number_option(Option::verbose) == 0) return;
+  const unsigned workers = server.config().workers;
   server::log_milestone("handlersocket: listens on " + list_of(server.places()) + " for reading" +
                         (writes ? " and writing" : "") + ", with " + std::to_string(workers) +
                         (workers == 1 ? " worker" : " workers") + as_whom(session));
-}
-
-void warn_if_the_secret_is_of_no_use(const session::SessionConfig& session, bool writes) {
-  if (session.secret.empty() || session.trusted.get() != nullptr) return;
-  server::log_warning(std::string("handlersocket: no client can use the secret of the ") +
-                      (writes ? "write" : "read") +
-                      " port: handlersocket_secret_account is not set");
 }
 
 // Null if there is nothing to listen on, or if listening fails. The server continues without this
@@ -286,10 +288,7 @@ std::unique_ptr<Port> open_port(bool writes) {
     return HostedRunner::make(port, role, block);
   };
   port->server = std::make_unique<net::Server>(config, make_runner, counters(writes), log);
-  if (!port->server->start()) return nullptr;
-  say_where_it_listens(*port->server, port->runner.session, writes, config.workers);
-  warn_if_the_secret_is_of_no_use(port->runner.session, writes);
-  return port;
+  return port->server->start() ? std::move(port) : nullptr;
 }
 
 }  // namespace
@@ -297,6 +296,37 @@ std::unique_ptr<Port> open_port(bool writes) {
 void open_ports() {
   set_port(false, open_port(false));
   set_port(true, open_port(true));
+}
+
+void say_where_ports_listen() {
+  for (const bool writes : {false, true}) {
+    if (const std::shared_ptr<Port> port = port_of(writes))
+      say_where_it_listens(*port->server, port->runner.session, writes);
+  }
+}
+
+void warn_if_nobody_may_do_anything() {
+  std::string shut;
+  for (const bool writes : {false, true}) {
+    const std::shared_ptr<Port> port = port_of(writes);
+    if (port == nullptr) continue;
+    const session::SessionConfig& session = port->runner.session;
+    const std::string name = writes ? "write port" : "read port";
+    const bool has_trusted = session.trusted.get() != nullptr;
+    if (!session.secret.empty() && !has_trusted) {
+      log(net::LogLevel::warning, "handlersocket: no client can use the secret of the " + name +
+                                      ": handlersocket_secret_account is not set");
+    }
+    if (session.anonymous.get() == nullptr && (session.secret.empty() || !has_trusted))
+      shut += (shut.empty() ? "the " : " and the ") + name;
+  }
+  if (shut.empty()) return;
+  log(net::LogLevel::warning,
+      "handlersocket: no client may do anything at " + shut +
+          " before it logs in with a user and a password (A 2), because no account is set. To "
+          "serve "
+          "clients that do not, create an account, grant it what they need, and set "
+          "handlersocket_anonymous_account = user@host");
 }
 
 void apply_settings() {

@@ -18,6 +18,9 @@ namespace hs::mysqld {
 
 // Logs an error for what cannot be listened on, and serves the rest.
 void open_ports();
+// Of the ports that are open.
+void say_where_ports_listen();
+void warn_if_nobody_may_do_anything();
 // Hands on the settings that may change while the ports are open. One thread at a time.
 void apply_settings();
 // The same for the accounts as which clients act. They count for who connects, or gives the secret,

@@ -1,6 +1,9 @@
 #include "mysqld/plugin/start_report.h"
 
+#include <utility>
+
 #include "mysqld/server/logging.h"
+#include "mysqld/server/worker_thd.h"
 
 namespace hs::mysqld {
 namespace {
@@ -9,9 +12,11 @@ thread_local StartReport* current = nullptr;
 
 }  // namespace
 
-StartReport::StartReport() : client_(server::is_install_by_client()) { current = this; }
+StartReport::StartReport() : client_(server::is_install_by_client() && !server::is_own_thread()) {
+  before_ = std::exchange(current, this);
+}
 
-StartReport::~StartReport() { current = nullptr; }
+StartReport::~StartReport() { current = before_; }
 
 void StartReport::tell(net::LogLevel level, std::string_view line) {
   const bool error = level == net::LogLevel::error;

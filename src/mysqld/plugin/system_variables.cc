@@ -1,5 +1,6 @@
 #include "mysqld/plugin/system_variables.h"
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <mutex>
@@ -93,6 +94,9 @@ void switch_over(THD* /*thd*/, server::SystemVariable* /*variable*/, void* value
   my_error(ER_OUT_OF_RESOURCES, MYF(0));
 }
 
+// The server has put its own prefix before the name that the variable was declared with.
+const char* option_name(const server::SystemVariable* variable);
+
 // Of the texts that change.
 std::mutex texts_mutex;
 
@@ -104,8 +108,7 @@ int check_account(THD* thd, server::SystemVariable* variable, void* save, st_mys
   const std::string_view account(text == nullptr ? "" : text,
                                  text == nullptr ? 0 : static_cast<std::size_t>(length));
   if (const std::string_view mistake = mistake_of_account(account); !mistake.empty()) {
-    my_printf_error(ER_WRONG_VALUE_FOR_VAR, "handlersocket_%s: %.*s", MYF(0),
-                    reinterpret_cast<const TextVariable*>(variable)->name,
+    my_printf_error(ER_WRONG_VALUE_FOR_VAR, "handlersocket_%s: %.*s", MYF(0), option_name(variable),
                     static_cast<int>(mistake.size()), mistake.data());
     return 1;
   }
@@ -119,6 +122,7 @@ void take_over_account(THD* /*thd*/, server::SystemVariable* /*variable*/, void*
     const std::lock_guard lock(texts_mutex);
     server::replace_text(*static_cast<char**>(value), *static_cast<const char* const*>(save));
   }
+  const server::SettingsUnlocked others_may_go_on;  // while accounts are looked up
   change_accounts();
 }
 
@@ -175,8 +179,7 @@ struct Variables {
 
   server::SystemVariable* make_number(std::size_t i, const OptionInfo& info) {
     const bool is_live = info.type == OptionType::live_number;
-    const int flags =
-        PLUGIN_VAR_LONGLONG | PLUGIN_VAR_UNSIGNED | (is_live ? 0 : PLUGIN_VAR_READONLY);
+    const int flags = server::flags_of_number | (is_live ? 0 : PLUGIN_VAR_READONLY);
     number_variables[i] = {
         flags,       info.name,           info.help,  nullptr,   is_live ? take_over : nullptr,
         &numbers[i], info.default_number, info.least, info.most, 0};
@@ -187,6 +190,12 @@ struct Variables {
 Variables& variables() {
   static Variables instance;
   return instance;
+}
+
+const char* option_name(const server::SystemVariable* variable) {
+  const auto& list = variables().list;
+  const auto place = std::find(list.begin(), list.end(), variable);
+  return option_table.at(static_cast<std::size_t>(place - list.begin())).name;
 }
 
 }  // namespace

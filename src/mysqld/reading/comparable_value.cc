@@ -141,10 +141,23 @@ void store_last_moment(Field& field) {
              TextEncoding::utf8mb4);
 }
 
+// Whether the text is the number 0. SQL takes that for the zero date.
+bool is_number_zero(std::string_view text) {
+  my_decimal number;
+  const server::ParsedDecimal parsed = server::parse_decimal(text, number);
+  return parsed.error == E_DEC_OK && parsed.rest.size() != text.size() && is_blank(parsed.rest) &&
+         my_decimal_is_zero(&number);
+}
+
 Fit store_date(Field& field, std::string_view text) {
-  if (text.empty()) text = "0000-00-00";
-  const server::Moment asked = server::read_date(field.table->in_use, text);
-  if (!asked.known) return Fit::none;
+  constexpr std::string_view zero_date = "0000-00-00";
+  if (text.empty()) text = zero_date;
+  server::Moment asked = server::read_date(field.table->in_use, text);
+  if (!asked.known) {
+    if (!is_number_zero(text)) return Fit::none;
+    text = zero_date;
+    asked = server::read_date(field.table->in_use, text);
+  }
   store_text(field, text, TextEncoding::utf8mb4);
   if (field.real_type() == MYSQL_TYPE_TIMESTAMP2) {
     if (asked.order != 0 && has_no_seconds(field)) return store_outside_timestamp(field, asked);
@@ -204,12 +217,14 @@ Fit store_string(Field& field, std::string_view text, TextEncoding encoding) {
   const bool changed = field.store(converted.ptr(), converted.length(), to) != 0;
   // The field does not report a tab or a line end that it has cut off.
   const std::size_t room = field.char_length();
+  const bool is_fixed = field.real_type() == MYSQL_TYPE_STRING;
+  // CHAR removes blanks at the end. They count if the collation does not pad.
+  const bool may_lose_blanks = is_fixed && server::counts_blanks(to);
   if (!changed && (asked.size() <= room || server::count_characters(to, asked) <= room)) {
-    const bool is_fixed = field.real_type() == MYSQL_TYPE_STRING;
-    // CHAR removes blanks at the end. They count if the collation does not pad.
-    const bool loses_blanks = is_fixed && to != &my_charset_bin && !server::pads(to) &&
-                              server::length_without_blanks(to, asked) != asked.size();
-    if (loses_blanks) return Fit::below;
+    // Without its blanks the value is lower, but not the nearest one: a tab comes before a blank,
+    // and an accent decides only between texts of equal letters.
+    if (may_lose_blanks && server::length_without_blanks(to, asked) != asked.size())
+      return Fit::cut;
     // BINARY(n) pads with zeros, which count, so the stored value is longer than the value in the
     // request.
     const bool padded =
@@ -221,7 +236,7 @@ Fit store_string(Field& field, std::string_view text, TextEncoding encoding) {
   if (server::pads(to) && server::count_characters(to, significant) <= room) return Fit::exact;
   // The cut-off part alone does not say which is higher if a character may count as two (ß as ss)
   // or as none, or if the column's value is padded: a blank is above the control characters.
-  const bool is_below = (to->state & MY_CS_BINSORT) != 0 && !server::pads(to);
+  const bool is_below = (to->state & MY_CS_BINSORT) != 0 && !server::pads(to) && !may_lose_blanks;
   return is_below ? Fit::below : Fit::cut;
 }
 

@@ -20,7 +20,8 @@ enum class Fit : std::uint8_t {
   exact,  // the stored value is the value in the request
   below,  // the stored value is the nearest lower one
   above,  // the stored value is the nearest higher one
-  // the stored value is the beginning of the text: only a comparison of both says which is higher
+  // the stored value is the beginning of the text, or lacks the blanks at its end: only a comparison
+  // of both says which is higher
   cut,
   none,  // the column has no similar value: nothing compares with it
 };

@@ -14,6 +14,23 @@ namespace {
 // times the memory of the text.
 constexpr std::size_t max_weighed_bytes = std::size_t{64} << 10;
 
+// The text without an end that equals blanks, for a collation that ignores blanks at the end. Other
+// characters may equal a blank, such as the no-break space, or have no weight.
+std::string_view without_padding(const CHARSET_INFO* charset, std::string_view text) {
+  text = text.substr(0, server::length_without_blanks(charset, text));
+  const bool ends_plainly =
+      charset->mbminlen == 1 && (text.empty() || (text.back() > ' ' && text.back() <= '~'));
+  if (ends_plainly || text.size() > max_weighed_bytes) return text;
+  std::size_t kept = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at);
+    const std::string_view character = rest.substr(0, server::character_size(charset, rest));
+    at += character.size();
+    if (server::compare(charset, character, {}) != 0) kept = at;
+  }
+  return text.substr(0, kept);
+}
+
 }  // namespace
 
 void InValues::begin(const IndexPlan& plan, TABLE& table, std::uint32_t part, std::size_t count) {
@@ -73,7 +90,7 @@ std::string_view InValues::identity(const store::Value& value, const unsigned ch
 // others.
 std::size_t InValues::weigh(const Field& field, std::string_view text, std::size_t size) {
   const CHARSET_INFO* const charset = field.charset();
-  if (server::pads(charset)) text = text.substr(0, server::length_without_blanks(charset, text));
+  if (server::pads(charset)) text = without_padding(charset, text);
   const bool is_weighed = charset != &my_charset_bin && text.size() <= max_weighed_bytes;
   const std::size_t room =
       is_weighed ? server::room_for_weights(charset, text.size()) : text.size();

@@ -162,7 +162,7 @@ bool IndexPlan::can_search_limited(const store::Selection& selection) const {
 void IndexPlan::choose_access(TABLE& table) {
   const KEY& key = table.key_info[index_];
   key_parts_ = key.user_defined_key_parts;
-  has_prefix_parts_ = false;
+  has_prefix_parts_ = has_compared_parts_ = false;
   bool nullable = false;
   key_.clear();
   key_names_.clear();
@@ -177,9 +177,11 @@ void IndexPlan::choose_access(TABLE& table) {
                     .is_nullable = part.null_bit != 0,
                     .is_prefix = is_prefix,
                     .descends = (part.key_part_flag & HA_REVERSE_SORT) != 0,
+                    .blanks = server::blank_order(table, column),
                     .store_length = part.store_length});
     key_names_.push_back(server::columns_of_key_part(table, column));
     has_prefix_parts_ |= is_prefix;
+    has_compared_parts_ |= key_.back().is_compared();
     nullable |= part.null_bit != 0;
   }
   is_unique_ = (key.flags & HA_NOSAME) != 0 && !nullable && !has_prefix_parts_ &&
@@ -254,7 +256,7 @@ void IndexPlan::mark_read_columns(TABLE& table) const {
   // The server merges the rows of several partitions by the columns of the index, and then by the
   // primary key.
   const bool is_partitioned = table.part_info != nullptr;
-  if (has_prefix_parts_ || is_partitioned) mark_index(table, index_);
+  if (has_compared_parts_ || is_partitioned) mark_index(table, index_);
   if (is_partitioned && table.s->primary_key != MAX_KEY) mark_index(table, table.s->primary_key);
   server::mark_version_columns(table);
 }

@@ -30,7 +30,11 @@ struct PlannedKeyPart {
   bool is_nullable;
   bool is_prefix;  // the index holds only the beginning of the column's values
   bool descends;
+  BlankOrder blanks;
   std::uint32_t store_length;  // bytes of the image, including the byte for NULL
+
+  // Whether the index tells values apart, or orders them, in another way than the collation.
+  bool is_compared() const { return is_prefix || blanks == BlankOrder::filled; }
 };
 
 // What one account may do with a plan, as the server has said in one pass. Clients that have logged
@@ -140,6 +144,7 @@ class IndexPlan final : public store::Index {
   bool is_remote_ = false;   // of a table on another server
   bool is_limited_ = false;  // there is something that can_search() refuses
   bool has_prefix_parts_ = false;
+  bool has_compared_parts_ = false;
   bool covering_ = false;
   std::vector<store::Column> columns_;
   std::vector<PlannedKeyPart> key_;

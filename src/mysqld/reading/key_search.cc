@@ -72,10 +72,26 @@ void put_field(const KEY_PART_INFO& part, unsigned char* to) {
   }
 }
 
+// The index orders values without the blanks at their end, and the image has lost those of the text,
+// too. Some values below the text are therefore above the image. This makes the image one that is
+// above all of them; rows are compared, so it does not matter that the engine finds more. The column
+// is utf8mb4, since MySQL's other character sets count no blanks.
+void put_above_blanks(const KEY_PART_INFO& part, std::string_view text, unsigned char* image) {
+  constexpr char next = '!';  // the character that follows the blank
+  const CHARSET_INFO* const charset = part.field->charset();
+  std::string_view kept(reinterpret_cast<const char*>(image), part.length);
+  kept = kept.substr(0, server::length_without_blanks(charset, kept));
+  if (text.size() > kept.size() &&
+      server::count_characters(charset, kept) < part.field->char_length()) {
+    image[kept.size()] = next;
+  }
+}
+
 // Puts one value into the image and says how the two relate. Returns nothing if the column has no
 // similar value: then its field holds an old value, which must not be read.
 std::optional<PartFit> put_value(const IndexPlan& plan, TABLE& table, std::uint32_t number,
-                                 const Value& value, unsigned char* to) {
+                                 const Value& value, Range asked, unsigned char* to) {
+  const PlannedKeyPart& planned = plan.key()[number];
   const KEY_PART_INFO& part = table.key_info[plan.index()].key_part[number];
   if (value.null) {
     if (part.null_bit == 0) return PartFit::no_image;
@@ -86,7 +102,10 @@ std::optional<PartFit> put_value(const IndexPlan& plan, TABLE& table, std::uint3
   const Fit fit = store_comparable(*part.field, value, plan.encoding());
   if (fit == Fit::none) return std::nullopt;
   put_field(part, to);
-  if (plan.key()[number].is_prefix || fit == Fit::cut) return PartFit::prefix;
+  const bool to_lower = (asked.direction == store::Direction::down) != planned.descends;
+  if (planned.blanks == BlankOrder::dropped && asked.bound != Bound::only && to_lower)
+    put_above_blanks(part, value.bytes, to + (part.null_bit != 0 ? 1 : 0));
+  if (planned.is_compared() || fit == Fit::cut) return PartFit::prefix;
   switch (fit) {
     case Fit::below: return PartFit::below;
     case Fit::above: return PartFit::above;
@@ -174,7 +193,7 @@ void make_key_search(const IndexPlan& plan, TABLE& table, std::span<const Value>
     search.fits[i] = PartFit::exact;
     if (put_integer(plan.key()[i], value, to)) [[likely]]
       continue;
-    const std::optional<PartFit> fit = put_value(plan, table, i, value, to);
+    const std::optional<PartFit> fit = put_value(plan, table, i, value, range, to);
     if (!fit) {
       search.nothing = true;
       return;

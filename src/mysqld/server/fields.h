@@ -20,6 +20,8 @@ inline bool is_zerofill(const Field& field);
 inline bool is_blob(const Field& field);
 // Its values are in the stored row, and are not computed when the row is read.
 inline bool is_stored(const Field& field);
+// Its values are computed from other columns.
+inline bool is_generated(const Field& field);
 // A column of row versions, which no client may set.
 inline bool is_version_column(const Field& field);
 // Characters of some character set, which may have to be converted.

@@ -1,7 +1,7 @@
-// Lines in the server's error log, and what the client of INSTALL PLUGIN is told.
+// Lines in the server's error log, and what the client of INSTALL PLUGIN or SET GLOBAL is told.
 //
 // The log is for any thread, from the beginning of the plugin's init to the end of its deinit. The
-// client is for the thread of the init, during the init. Nothing here allocates, because a line may
+// client is for the thread of its statement, as long as that takes. Nothing here allocates, because a line may
 // say that there is no memory.
 #pragma once
 
@@ -22,10 +22,10 @@ void log_error(std::string_view line);
 // wants to know about a start.
 void log_milestone(std::string_view line);
 
-// Whether a client executes INSTALL PLUGIN. False while the server starts, which then loads the
-// plugin by itself.
+// Whether the thread executes a client's statement. False while the server starts, which then loads
+// the plugin by itself.
 bool is_install_by_client();
-// Only if there is such a client. After an error the init has to fail.
+// Only if there is such a client. After an error the statement has to fail.
 void tell_client_warning(std::string_view line);
 void tell_client_error(std::string_view line);
 

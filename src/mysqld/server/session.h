@@ -6,12 +6,15 @@
 
 #include <concepts>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 namespace hs::mysqld::server {
 
 // The number of the error that has been raised; 0 if there is none.
 inline std::uint32_t raised_error(const THD* thd);
+// The SQLSTATE of the error that has been raised; there must be one.
+inline const char* raised_state(const THD* thd);
 
 // The engine's error when KILL has ended a read.
 constexpr int killed_error();
@@ -24,6 +27,13 @@ constexpr std::uint32_t shortest_row_wait_s();
 // Whether an error says that there was no memory for something.
 constexpr bool is_lack_of_memory(std::uint32_t error) {
   return error == EE_OUTOFMEMORY || error == ER_OUTOFMEMORY || error == ER_OUT_OF_RESOURCES;
+}
+
+// Whether the error that has been raised, which has a number of the server's own, was raised by a
+// trigger's SIGNAL. A SIGNAL may give any number, but its SQLSTATE is another than the server's.
+inline bool is_signalled(const THD* thd) {
+  const std::string_view own = raised_error(thd) == ER_LOCK_DEADLOCK ? "40001" : "HY000";
+  return raised_state(thd) != own;
 }
 
 inline bool is_killed(const THD* thd);

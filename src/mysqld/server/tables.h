@@ -16,6 +16,9 @@ inline bool is_searchable(const TABLE& table, unsigned index);
 // Whether the index contains the rows themselves.
 inline bool is_clustering(const TABLE& table, unsigned index);
 
+// How the table's indexes order the values of a column, `column` or of its beginning.
+inline BlankOrder blank_order(const TABLE& table, const Field& column);
+
 // So many key parts identify each entry of the index and can be searched by. They may include parts
 // of the primary key that the server adds to the index. 0: the server knows no such parts.
 inline unsigned identifying_parts(TABLE& table, unsigned index);

@@ -12,9 +12,19 @@ namespace hs::mysqld::server {
 inline bool is_ascii(const CHARSET_INFO* charset);
 // Whether the collation ignores blanks at the end.
 inline bool pads(const CHARSET_INFO* charset);
+// Whether a CHAR of this character set loses blanks that its collation counts.
+inline bool counts_blanks(const CHARSET_INFO* charset) {
+  return charset != &my_charset_bin && !pads(charset);
+}
 // The text's length in bytes, without the blanks at its end.
 inline std::size_t length_without_blanks(const CHARSET_INFO* charset, std::string_view text);
 inline std::size_t count_characters(const CHARSET_INFO* charset, std::string_view text);
+// The size in bytes of the first character of a text that is not empty.
+inline std::size_t character_size(const CHARSET_INFO* charset, std::string_view text) {
+  if (charset->mbmaxlen == 1) return 1;  // the server must not be asked then
+  const std::size_t size = my_ismbchar(charset, text.data(), text.data() + text.size());
+  return size == 0 ? 1 : size;  // 0: a character of one byte
+}
 // The length in bytes of the beginning that is valid text of this character set.
 inline std::size_t well_formed_length(const CHARSET_INFO* charset, std::string_view text);
 // Less than, equal to or greater than 0, in the order of the collation, which also decides about
@@ -27,9 +37,6 @@ inline std::size_t make_weights(const CHARSET_INFO* charset, std::string_view te
 // How many bytes the weights of a text of so many bytes may take. Each byte may be a character.
 inline std::size_t room_for_weights(const CHARSET_INFO* charset, std::size_t text_size);
 inline void fill_blanks(const CHARSET_INFO* charset, unsigned char* to, std::size_t size);
-
-// Whether SQL computes with an empty text, or one of blanks only, as with 0.
-constexpr bool blanks_count_as_zero();
 
 // A number at the beginning of the text.
 struct ParsedDecimal {

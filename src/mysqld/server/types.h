@@ -23,6 +23,13 @@ inline constexpr std::size_t purposes = 4;
 
 inline bool is_write(Purpose purpose) { return purpose != Purpose::read; }
 
+// What an index does with blanks at the end of a text, in a collation that counts them (NO PAD).
+enum class BlankOrder : std::uint8_t {
+  kept,     // it orders the values as they are; also where blanks do not count
+  dropped,  // of a CHAR: it orders the values without the blanks at their end
+  filled,   // of a CHAR: it orders the values as if blanks filled all of them up
+};
+
 // Who may serve a table. here: any thread. remote: a thread that may wait for another server, because
 // even to open the table means to ask that server. refused: nobody. Views, information_schema,
 // performance_schema, log tables, and engines that docs/protocol.md does not list are refused: an

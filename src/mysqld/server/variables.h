@@ -1,9 +1,11 @@
 // How the server reads a plugin's status variables, and what it knows about settings.
 //
-// Only api.h includes it.
+// Only api.h includes it. The families' halves also define flags_of_number: the type of a number
+// among the system variables, which lets the server correct a negative one.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace hs::mysqld::server {
@@ -20,6 +22,10 @@ inline void replace_text(char*& text, const char* value);
 
 // Whether a setting has given this variable its value, be it the default. During the plugin's init.
 inline bool was_set(const char* name);
+
+// What a variable of the server says that is ON or OFF; nothing if there is none of this name. When
+// the server has started, by a thread that does not hold the lock on all settings.
+inline std::optional<bool> global_switch(THD* thd, const char* name);
 
 // SET GLOBAL holds a lock on all settings while it calls the update function of one, and every new
 // session needs that lock. As long as this exists, that function has given it back.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -24,10 +25,10 @@ constexpr std::size_t max_positions_bytes = std::size_t{256} << 20;
 
 constexpr Status row_is_locked = Status::server(server::row_locked_error());
 constexpr Status lock_wait_ended = Status::server(HA_ERR_LOCK_WAIT_TIMEOUT);
-// The engine gives no other error if another session has locked a table's AUTO_INCREMENT counter.
+// An insert has got no number for its AUTO_INCREMENT column.
 constexpr Status no_number = Status::server(ER_AUTOINC_READ_FAILED);
 // A write that may have to wait for a row.
-constexpr Outcome for_streamer = Outcome::by_row(Verdict::oversized, lock_wait_ended);
+constexpr Outcome for_waiter = Outcome::by_row(Verdict::oversized, lock_wait_ended);
 constexpr Status read_only = Status::server(ER_OPTION_PREVENTS_STATEMENT);
 // Never an answer: a modification has spent the steps that a worker may spend. No real error has
 // this number.
@@ -51,15 +52,35 @@ bool can_ask_again(const OpenTable& opened) {
   return server::refuses_locked_rows(*opened.table) && !draws;
 }
 
+// Why an insert has got no number. A partitioned table gives no other error if another session has
+// locked its counter. Every engine gives it if there is no number left.
+bool is_counter_locked(TABLE& table) {
+  if (table.part_info == nullptr || table.found_next_number_field == nullptr) return false;
+  if (table.file->info(HA_STATUS_AUTO) != 0) return false;
+  const std::uint64_t next = table.file->stats.auto_increment_value;
+  constexpr std::uint64_t no_value = std::numeric_limits<std::uint64_t>::max();
+  return next != 0 && next < no_value && next <= table.found_next_number_field->get_max_int_value();
+}
+
+// What can be done about a write that has failed, as long as its table is open.
+struct Retry {
+  Retry(const OpenTable& opened, Status status, bool was_signalled)
+      : is_answer(was_signalled || (status == no_number && !is_counter_locked(*opened.table))),
+        can_ask(can_ask_again(opened)) {}
+  bool is_answer;  // nothing is locked
+  bool can_ask;    // a worker can, for a row that is locked
+};
+
 // The outcome of a write that has ended with `status` and was undone.
-Outcome put_off(Status status, bool can_ask) {
+Outcome put_off(Status status, Retry retry) {
+  if (retry.is_answer) return status;
   if (status == took_too_long) return Verdict::oversized;
   if (is_newer_than_snapshot(status)) return Verdict::blocked;
-  if (status == no_number) return for_streamer;
+  if (status == no_number) return for_waiter;
   // MySQL's engine has a number of its own for a row that it has refused at once.
   const bool refused = status == row_is_locked && row_is_locked != lock_wait_ended;
   if (!refused && status != lock_wait_ended) return status;
-  return refused || can_ask ? Outcome::by_row(Verdict::blocked, lock_wait_ended) : for_streamer;
+  return refused || retry.can_ask ? Outcome::by_row(Verdict::blocked, lock_wait_ended) : for_waiter;
 }
 
 // What a question about an account has answered, as the status of a write that has done nothing.
@@ -77,7 +98,7 @@ Status status_of(Outcome asked) {
 // Some writes cannot be undone: the engine of their table, or of a table that a trigger changes,
 // has no transactions. Such a write must not be executed in a pass that may be executed again. So
 // it comes first after a commit, and what it has done is final. If it may meet locked rows, a
-// streamer executes it, because a streamer can wait. A worker would give up at a locked row, half
+// waiter executes it, because a waiter can wait. A worker would give up at a locked row, half
 // way through the write.
 template <class SetUp, class IsOneRow, class Execute>
 Outcome TableStore::run_write(const store::IndexUse& use, Purpose purpose, SetUp set_up,
@@ -136,11 +157,12 @@ Outcome TableStore::run_write(const store::IndexUse& use, Purpose purpose, SetUp
   if (!server::has_transactions(*opened.table)) server::note_unsafe_change(host_.thd());
   if (status.ok()) server::forget_cached_results(host_.thd(), *opened.table);
   if (joins && !status.ok() && !transaction_.was_rolled_back()) {
+    const Retry retry(opened, status, writer_.was_signalled());
     host_.thd()->clear_error();
     meter_.look();
     // What is left of the write cannot be undone without the rows before it.
     if (writer_.may_have_changed()) return Verdict::broken;
-    return put_off(status, can_ask_again(opened));
+    return put_off(status, retry);
   }
   if (status.ok() && can_share(opened) && is_one_row(opened)) {
     shared_ = &opened;
@@ -159,10 +181,10 @@ Outcome TableStore::begin_write(TableSlot& slot, Purpose purpose) {
                             ? tables_.is_alone() && !can_undo
                             : uncommitted_ && server::is_refused_beside_others(opened.status());
   if (is_alone && !waits_to_the_end_) {
-    const Outcome left = leave_undone(for_streamer);
+    const Outcome left = leave_undone(for_waiter);
     if (mode_ != PassMode::aside) return left;
     // The write must not stop half way because a row stays locked for longer than one wait of a
-    // streamer.
+    // waiter.
     tables_.close_tables();
     host_.wait_for_rows(true);
     waits_to_the_end_ = true;
@@ -208,7 +230,7 @@ Outcome TableStore::end_write(const OpenTable& opened, Status status, bool execu
   const bool commits = mode_ != PassMode::together || (!can_undo && tables_.is_alone());
   const bool rolled_back = transaction_.was_rolled_back();
   if (transaction_.was_pushed_aside()) status = Status::server(HA_ERR_LOCK_DEADLOCK);
-  const bool can_ask = can_ask_again(opened);
+  const Retry retry(opened, status, writer_.was_signalled());
   status = transaction_.end_statement(status);
   if (rolled_back) {
     transaction_.roll_back();
@@ -216,7 +238,7 @@ Outcome TableStore::end_write(const OpenTable& opened, Status status, bool execu
     if (status.ok()) status = Status::server(HA_ERR_LOCK_DEADLOCK);
     const bool others_are_lost = std::exchange(uncommitted_, false);
     if (can_undo && mode_ == PassMode::together &&
-        (others_are_lost || put_off(status, can_ask).answered())) {
+        (others_are_lost || put_off(status, retry).answered())) {
       working_ = false;
       return Verdict::broken;
     }
@@ -234,7 +256,7 @@ Outcome TableStore::end_write(const OpenTable& opened, Status status, bool execu
   // row.
   meter_.look();
   if (!can_undo && executed && status != took_too_long) return Outcome{status}.for_good();
-  return put_off(status, can_ask);
+  return put_off(status, retry);
 }
 
 Outcome TableStore::insert(store::IndexUse& use, const store::Insert& row,
@@ -245,7 +267,7 @@ Outcome TableStore::insert(store::IndexUse& use, const store::Insert& row,
   auto& plan = static_cast<IndexPlan&>(use.index());
   plan.note_request();
   const auto set_up = [&](OpenTable& opened) {
-    return writer_.set_up_insert(opened, plan, row.values.size());
+    return writer_.set_up_insert(opened, plan, row.values);
   };
   const auto is_one_row = [](const OpenTable& /*opened*/) { return true; };
   const auto execute = [&](OpenTable& opened) -> Status {

@@ -23,7 +23,7 @@ struct HostThreadConfig {
   const char* idle_state = "handlersocket";
   // longest wait for a row, or for a metadata lock at a commit
   const Setting<std::uint32_t>* lock_wait_timeout_s = nullptr;  // outlives the thread
-  // A streamer waits for a row for a while, and then lets others have their turn. A worker gives up
+  // A waiter or a streamer waits for a row for a while, and then lets others have their turn. A worker gives up
   // a locked row as early as the engine allows.
   bool waits_for_rows = false;
   // Of a worker that writes; it outlives the thread. Null: no wait is ended from outside.

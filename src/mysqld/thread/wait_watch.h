@@ -5,10 +5,10 @@
 // least if a trigger, a foreign key or a duplicate key meets the lock, and so does MyRocks. The
 // watch has a thread of its own. It looks at all workers every few milliseconds, and kills the
 // statement of a worker that it finds in the same write again and again. It sleeps as long as
-// nobody writes. It owns no THD. It never looks at a streamer, which may wait, nor at a commit, nor
+// nobody writes. It owns no THD. It never looks at a waiter, which may wait, nor at a commit, nor
 // at a write that cannot be undone.
 //
-// A write that takes long without waiting is killed, too. If it notices that, a streamer executes
+// A write that takes long without waiting is killed, too. If it notices that, a waiter executes
 // it, and otherwise nothing has happened.
 #pragma once
 

@@ -11,11 +11,6 @@
 namespace hs::mysqld {
 namespace {
 
-void raise_not_a_number(std::string_view text) {
-  const std::string shown(text.substr(0, 64));
-  my_error(ER_TRUNCATED_WRONG_VALUE, MYF(0), "DOUBLE", shown.c_str());
-}
-
 void raise_out_of_range(const char* type, const Field& field) {
   my_error(ER_DATA_OUT_OF_RANGE, MYF(0), type, std::string(server::name_of(field)).c_str());
 }
@@ -25,34 +20,54 @@ bool is_blank(std::string_view text) {
   return text.find_first_not_of(' ') == std::string_view::npos;
 }
 
-bool crosses_zero(int sign_before, int sign_after) { return sign_before * sign_after < 0; }
+// What is added to a column or subtracted from it.
+struct Operand {
+  std::string_view text;
+  bool subtract;
+  // Otherwise nothing is assigned and no error is raised: it is only asked whether the sum crosses
+  // zero.
+  bool stores;
+};
+
+void raise_not_a_number(const Operand& operand) {
+  if (!operand.stores) return;
+  const std::string shown(operand.text.substr(0, 64));
+  my_error(ER_TRUNCATED_WRONG_VALUE, MYF(0), "DOUBLE", shown.c_str());
+}
+
+// Whether a subtraction changes the sign.
+bool crosses_zero(const Operand& operand, int sign_before, int sign_after) {
+  return operand.subtract && sign_before * sign_after < 0;
+}
 
 template <class Number>
 int sign_of(Number number) {
   return static_cast<int>(number > 0) - static_cast<int>(number < 0);
 }
 
-bool add_decimal(Field& field, std::string_view text, bool subtract) {
-  my_decimal operand;
-  const server::ParsedDecimal parsed = server::parse_decimal(text, operand);
+// The functions below return true if the sum crosses zero; then nothing is assigned.
+
+bool add_decimal(Field& field, const Operand& operand) {
+  my_decimal number;
+  const server::ParsedDecimal parsed = server::parse_decimal(operand.text, number);
   if (parsed.error != E_DEC_OK || !is_blank(parsed.rest)) {
-    raise_not_a_number(text);
+    raise_not_a_number(operand);
     return false;
   }
   my_decimal buffer;
   const my_decimal* before = field.val_decimal(&buffer);
   my_decimal after;
-  if (subtract) {
-    my_decimal_sub(E_DEC_FATAL_ERROR, &after, before, &operand);
+  if (operand.subtract) {
+    my_decimal_sub(E_DEC_FATAL_ERROR, &after, before, &number);
   } else {
-    my_decimal_add(E_DEC_FATAL_ERROR, &after, before, &operand);
+    my_decimal_add(E_DEC_FATAL_ERROR, &after, before, &number);
   }
-  const auto sign = [](const my_decimal& number) {
-    if (my_decimal_is_zero(&number)) return 0;
-    return number.sign() ? -1 : 1;
+  const auto sign = [](const my_decimal& of) {
+    if (my_decimal_is_zero(&of)) return 0;
+    return of.sign() ? -1 : 1;
   };
-  if (subtract && crosses_zero(sign(*before), sign(after))) return true;
-  field.store_decimal(&after);
+  if (crosses_zero(operand, sign(*before), sign(after))) return true;
+  if (operand.stores) field.store_decimal(&after);
   return false;
 }
 
@@ -68,21 +83,22 @@ bool parse_whole(std::string_view text, __int128& number) {
   return number >= std::numeric_limits<std::int64_t>::min();
 }
 
-bool add_integer(Field& field, std::string_view text, bool subtract) {
-  __int128 operand = 0;
+bool add_integer(Field& field, const Operand& operand) {
+  __int128 number = 0;
   // Fractions such as 0.5, and longer numbers: as in SQL, the sum is computed exactly and then
   // stored.
-  if (!parse_whole(text, operand)) return add_decimal(field, text, subtract);
+  if (!parse_whole(operand.text, number)) return add_decimal(field, operand);
   const std::int64_t bits = field.val_int();
   // SQL treats a BIT as unsigned, though its Field does not say so.
   const bool is_unsigned = field.is_unsigned() || field.type() == MYSQL_TYPE_BIT;
   const __int128 before = is_unsigned ? static_cast<__int128>(static_cast<std::uint64_t>(bits))
                                       : static_cast<__int128>(bits);
-  const __int128 after = subtract ? before - operand : before + operand;
-  if (subtract && crosses_zero(sign_of(before), sign_of(after))) return true;
+  const __int128 after = operand.subtract ? before - number : before + number;
+  if (crosses_zero(operand, sign_of(before), sign_of(after))) return true;
+  if (!operand.stores) return false;
   // As in SQL, a sum is unsigned if either operand is. It has to fit, whatever sql_mode says.
   constexpr __int128 most_signed = std::numeric_limits<std::int64_t>::max();
-  const bool as_unsigned = is_unsigned || operand > most_signed;
+  const bool as_unsigned = is_unsigned || number > most_signed;
   const __int128 least = as_unsigned ? 0 : std::numeric_limits<std::int64_t>::min();
   const __int128 most = as_unsigned ? std::numeric_limits<std::uint64_t>::max() : most_signed;
   if (after < least || after > most) {
@@ -93,17 +109,17 @@ bool add_integer(Field& field, std::string_view text, bool subtract) {
   return false;
 }
 
-bool add_real(Field& field, std::string_view text, bool subtract) {
-  const server::ParsedReal parsed = server::parse_real(text);
-  const double operand = parsed.value;
-  const bool has_number = parsed.rest.size() != text.size();
+bool add_real(Field& field, const Operand& operand) {
+  const server::ParsedReal parsed = server::parse_real(operand.text);
+  const bool has_number = parsed.rest.size() != operand.text.size();
   if (parsed.out_of_range || !has_number || !is_blank(parsed.rest)) {
-    raise_not_a_number(text);
+    raise_not_a_number(operand);
     return false;
   }
   const double before = field.val_real();
-  const double after = subtract ? before - operand : before + operand;
-  if (subtract && crosses_zero(sign_of(before), sign_of(after))) return true;
+  const double after = operand.subtract ? before - parsed.value : before + parsed.value;
+  if (crosses_zero(operand, sign_of(before), sign_of(after))) return true;
+  if (!operand.stores) return false;
   if (!std::isfinite(after)) {
     raise_out_of_range("DOUBLE", field);
     return false;
@@ -127,6 +143,16 @@ bool has_exponent(std::string_view text) {
   return text.find_first_of("eE") != std::string_view::npos;
 }
 
+bool add(Field& field, const store::Value& value, bool subtract, bool stores) {
+  if (field.is_null() || value.null || is_blank(value.bytes)) return false;
+  const Operand operand{.text = value.bytes, .subtract = subtract, .stores = stores};
+  if (has_exponent(value.bytes)) return add_real(field, operand);
+  if (field.result_type() == DECIMAL_RESULT || has_fraction_of_second(field))
+    return add_decimal(field, operand);
+  if (server::is_integral(field)) return add_integer(field, operand);
+  return add_real(field, operand);
+}
+
 bool is_binary(const Field& field) { return field.charset() == &my_charset_bin; }
 
 }  // namespace
@@ -146,13 +172,12 @@ void assign(Field& field, const store::Value& value, TextEncoding encoding) {
 }
 
 bool add_unless_crossing_zero(Field& field, const store::Value& value, bool subtract) {
-  if (field.is_null() || value.null) return false;
-  if (server::blanks_count_as_zero() && is_blank(value.bytes)) return false;
-  if (has_exponent(value.bytes)) return add_real(field, value.bytes, subtract);
-  if (field.result_type() == DECIMAL_RESULT || has_fraction_of_second(field))
-    return add_decimal(field, value.bytes, subtract);
-  if (server::is_integral(field)) return add_integer(field, value.bytes, subtract);
-  return add_real(field, value.bytes, subtract);
+  return add(field, value, subtract, true);
+}
+
+bool subtraction_crosses_zero(Field& field, const store::Value& value) {
+  const server::QuietChecks checks(field.table->in_use);
+  return add(field, value, true, false);
 }
 
 }  // namespace hs::mysqld

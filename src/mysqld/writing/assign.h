@@ -15,8 +15,11 @@ namespace hs::mysqld {
 // SET field = value
 void assign(Field& field, const store::Value& value, TextEncoding encoding);
 
-// SET field = field + value, or - value. NULL stays NULL. If a subtraction would change the sign of
-// the value, nothing is assigned, and the result is true.
+// SET field = field + value, or - value. NULL stays NULL, and a value that is NULL, empty or blank
+// leaves the field as it is. If a subtraction would change the sign of the field, nothing is
+// assigned, and the result is true.
 [[nodiscard]] bool add_unless_crossing_zero(Field& field, const store::Value& value, bool subtract);
+// Whether a subtraction would change the sign of the field. Assigns and raises nothing.
+[[nodiscard]] bool subtraction_crosses_zero(Field& field, const store::Value& value);
 
 }  // namespace hs::mysqld

@@ -1,8 +1,10 @@
 #include "mysqld/writing/row_writer.h"
 
 #include <cassert>
+#include <string_view>
 
 #include "mysqld/server/api.h"
+#include "mysqld/writing/assign.h"
 #include "mysqld/writing/row_rules.h"
 
 namespace hs::mysqld {
@@ -47,15 +49,60 @@ bool is_told_by_engine_number(int error) {
   }
 }
 
+// Errors after which the store does not answer, because they say that something is locked.
+bool is_tried_again(std::uint32_t number) {
+  switch (number) {
+    case ER_LOCK_DEADLOCK:
+    case ER_LOCK_WAIT_TIMEOUT:
+    case ER_TABLE_DEF_CHANGED:
+    case ER_AUTOINC_READ_FAILED:
+    case HA_ERR_LOCK_WAIT_TIMEOUT:
+    case HA_ERR_TABLE_DEF_CHANGED: return true;
+    default: return number == static_cast<std::uint32_t>(server::row_locked_error());
+  }
+}
+
+// If one column would cross zero, the row is left as it is, even if the value for another column
+// would be refused. So this is found out before a value is assigned.
+bool crosses_zero(const TABLE& table, const IndexPlan& plan, const store::Change& change) {
+  if (change.kind != ChangeKind::decrement) return false;
+  for (std::size_t i = 0; i < change.values.size(); ++i) {
+    Field& field = *table.field[plan.columns()[i].number];
+    if (server::is_generated(field) || server::is_version_column(field)) continue;
+    if (subtraction_crosses_zero(field, change.values[i])) return true;
+  }
+  return false;
+}
+
+// Whether an insert gives an id of 0 or below.
+bool gives_low_id(const TABLE& table, const IndexPlan& plan, std::span<const store::Value> values) {
+  const Field* const column = table.found_next_number_field;
+  if (column == nullptr) return false;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (plan.columns()[i].number != server::number_of(*column) || values[i].null) continue;
+    const std::string_view text = values[i].bytes;
+    const std::size_t first = text.find_first_not_of(' ');
+    const char digit = first == std::string_view::npos ? '0' : text[first];
+    // Without this mode, 0 asks for a new id.
+    const bool is_zero_given = (table.in_use->variables.sql_mode & MODE_NO_AUTO_VALUE_ON_ZERO) != 0;
+    if (digit == '-' || (is_zero_given && (digit < '1' || digit > '9'))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-Status RowWriter::failure(int engine_error) const {
+Status RowWriter::failure(int engine_error) {
   if (engine_error == server::killed_error()) return Status::server(ER_QUERY_INTERRUPTED);
   if (engine_error == server::row_locked_error() || is_told_by_engine_number(engine_error))
     return Status::server(static_cast<std::uint32_t>(engine_error));
   if (thd_->is_error()) {
     const std::uint32_t number = server::raised_error(thd_);
     if (server::is_lack_of_memory(number)) return Status::server(HA_ERR_OUT_OF_MEM);
+    if (is_tried_again(number) && server::is_signalled(thd_)) {
+      was_signalled_ = true;
+      return Status::server(number);
+    }
     // The error was raised in a trigger. The client gets the engine's number, as for the table
     // itself.
     if (number == ER_LOCK_DEADLOCK) return Status::server(HA_ERR_LOCK_DEADLOCK);
@@ -78,6 +125,13 @@ Status RowWriter::engine_failure(TABLE& table, int error) {
   return failure(error);
 }
 
+std::optional<store::InsertId> RowWriter::id_of_row(TABLE& table) {
+  Field* const column = table.found_next_number_field;
+  if (column == nullptr) return std::nullopt;
+  return store::InsertId{.bits = static_cast<std::uint64_t>(column->val_int()),
+                         .is_signed = !column->is_unsigned()};
+}
+
 Status RowWriter::begin_set_up(OpenTable& opened, IndexPlan& plan) {
   IndexPlan::take_down(opened);
   if (Status status = plan.resolve(*opened.table); !status.ok()) return status;
@@ -85,13 +139,19 @@ Status RowWriter::begin_set_up(OpenTable& opened, IndexPlan& plan) {
   return {};
 }
 
-Status RowWriter::set_up_insert(OpenTable& opened, IndexPlan& plan, std::size_t values) {
-  const std::uint32_t setup = setup_number(insert_kind, values);
-  if (opened.plan == &plan && opened.setup == setup) return {};
+Status RowWriter::set_up_insert(OpenTable& opened, IndexPlan& plan,
+                                std::span<const store::Value> values) {
+  const std::uint32_t setup = setup_number(insert_kind, values.size());
+  if (opened.plan == &plan && opened.setup == setup && !gives_low_id(*opened.table, plan, values))
+      [[likely]]
+    return {};
   if (Status status = begin_set_up(opened, plan); !status.ok()) return status;
-  assert(values <= plan.columns().size());
+  assert(values.size() <= plan.columns().size());
   TABLE& table = *opened.table;
-  for (std::size_t i = 0; i < values; ++i)
+  // InnoDB chooses the id after a low one by whether the statement has drawn one before. Here the
+  // table stays open for many statements, so the engine has to be told that another one begins.
+  if (gives_low_id(table, plan, values)) table.file->ha_reset();
+  for (std::size_t i = 0; i < values.size(); ++i)
     bitmap_set_bit(table.write_set, plan.columns()[i].number);
   prepare_insert(thd_, table);
   table.file->column_bitmaps_signal();
@@ -134,6 +194,10 @@ Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, ChangeKind k
 Status RowWriter::modify(OpenTable& opened, const IndexPlan& plan, const store::Change& change,
                          bool& counted) {
   const server::StrictChecks checks(thd_, server::Strictness::null_is_warning);
+  if (crosses_zero(*opened.table, plan, change)) {
+    counted = false;
+    return {};
+  }
   const Status status =
       change.erases() ? erase(*opened.table, counted) : update(opened, plan, change, counted);
   if (status.ok()) may_have_changed_ = true;

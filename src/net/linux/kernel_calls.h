@@ -33,6 +33,7 @@ using ::send;
 using ::shutdown;
 
 using Condition = std::condition_variable;
+using Thread = std::thread;
 
 // Nanoseconds.
 inline std::uint64_t monotonic_now() {

@@ -76,6 +76,12 @@ MEANINGS = {
     "escape": Meaning("request", "no", None, "a wrong escape"),
     "request_size": Meaning("limit", "no", None, "the request is too large"),
     "notimpl": Meaning("request", "no", None, "not implemented"),
+    "this_is_a_handlersocket_port": Meaning(
+        "request",
+        "no",
+        None,
+        "this is a port of HandlerSocket, and the client speaks another protocol",
+    ),
     "tls": Meaning("log_in", "no", "28000", "the server wants TLS"),
     "unauth": Meaning("log_in", "no", "28000", "not logged in, or the secret is wrong"),
     "authtype": Meaning("log_in", "no", "28000", "unknown kind of log-in"),

@@ -380,7 +380,8 @@ def _count(line: bytes, plain: bool) -> int:
 def _inserted(line: bytes, plain: bool) -> int | None:
     if line == b"0\t1":
         return None
-    if line.startswith(b"0\t1\t") and line[4:].isdigit():
+    # A signed column may have been given a negative one.
+    if line.startswith(b"0\t1\t") and line[4:].removeprefix(b"-").isdigit():
         return int(line[4:])
     refuse(line, "a reply of 1 column and a number")
 

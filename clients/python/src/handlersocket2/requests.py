@@ -168,7 +168,7 @@ class Insert:
 
     def decode(self, reply: RawReply) -> int | None:
         """The row's auto-increment value, or None if the table has none."""
-        return _whole_number(reply.values[0]) if reply.values else None
+        return _id(reply.values[0]) if reply.values else None
 
 
 @dataclass(frozen=True)
@@ -303,6 +303,13 @@ def result_of(request: Request[T_co], reply: RawReply) -> T_co:
         modifies = not isinstance(request, (Find, OpenIndex, Auth, LogIn))
         raise reply_error(reply.code, (text or b"").decode("utf-8", "replace"), modifies=modifies)
     return request.decode(reply)
+
+
+def _id(cell: Cell) -> int:
+    """A signed column may have been given a negative one."""
+    if cell is not None and cell.startswith(b"-"):
+        return -_whole_number(cell[1:])
+    return _whole_number(cell)
 
 
 def _whole_number(cell: Cell) -> int:

@@ -19,6 +19,8 @@ inline bool is_blob(const Field& field) { return (field.flags & BLOB_FLAG) != 0;
 
 inline bool is_stored(const Field& field) { return field.stored_in_db(); }
 
+inline bool is_generated(const Field& field) { return field.vcol_info != nullptr; }
+
 inline bool is_version_column(const Field& field) { return field.vers_sys_field(); }
 
 inline bool is_text(const Field& field) {

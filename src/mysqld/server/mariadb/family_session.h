@@ -13,6 +13,8 @@ inline std::uint32_t raised_error(const THD* thd) {
   return number == ER_CONNECTION_KILLED ? ER_QUERY_INTERRUPTED : number;
 }
 
+inline const char* raised_state(const THD* thd) { return thd->get_stmt_da()->get_sqlstate(); }
+
 inline bool forbids_writes(bool is_exempt) { return opt_readonly && !is_exempt; }
 inline bool is_offline() { return false; }
 

@@ -21,6 +21,11 @@ inline bool is_clustering(const TABLE& table, unsigned index) {
   return table.file->pk_is_clustering_key(index);
 }
 
+inline BlankOrder blank_order(const TABLE& /*table*/, const Field& column) {
+  const bool is_char = column.real_type() == MYSQL_TYPE_STRING && is_plain_string(column);
+  return is_char && counts_blanks(column.charset()) ? BlankOrder::filled : BlankOrder::kept;
+}
+
 inline unsigned identifying_parts(TABLE& table, unsigned index) {
   KEY& key = table.key_info[index];
   if ((key.flags & HA_NOSAME) != 0 && (key.flags & HA_NULL_PART_KEY) == 0)

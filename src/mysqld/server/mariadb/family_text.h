@@ -3,8 +3,6 @@
 
 namespace hs::mysqld::server {
 
-constexpr bool blanks_count_as_zero() { return false; }
-
 inline bool is_ascii(const CHARSET_INFO* charset) {
   return std::string_view(charset->cs_name.str, charset->cs_name.length) == "ascii";
 }

@@ -15,6 +15,10 @@ StatusVariable make_status_variable(const char* name) {
   return {name, reinterpret_cast<void*>(show), SHOW_FUNC};
 }
 
+// To a negative number for an unsigned variable MariaDB says that it is none, and starts without the
+// plugin.
+inline constexpr int flags_of_number = PLUGIN_VAR_LONGLONG;
+
 // The function has to copy the value and to free the old one.
 inline void replace_text(char*& text, const char* value) {
   char* const copy = my_strdup(PSI_NOT_INSTRUMENTED, value == nullptr ? "" : value, MYF(0));
@@ -28,6 +32,16 @@ inline bool was_set(const char* name) {
   const bool set = variable != nullptr && variable->value_origin != sys_var::COMPILE_TIME;
   mysql_prlock_unlock(&LOCK_system_variables_hash);
   return set;
+}
+
+inline std::optional<bool> global_switch(THD* thd, const char* name) {
+  mysql_prlock_rdlock(&LOCK_system_variables_hash);
+  sys_var* const variable = intern_find_sys_var(name, std::strlen(name));
+  bool is_null = false;
+  std::optional<bool> on;
+  if (variable != nullptr) on = variable->val_int(&is_null, thd, OPT_GLOBAL, &null_clex_str) != 0;
+  mysql_prlock_unlock(&LOCK_system_variables_hash);
+  return on;
 }
 
 inline StatusVariable end_of_status_variables() { return {nullptr, nullptr, SHOW_UNDEF}; }

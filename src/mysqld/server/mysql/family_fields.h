@@ -17,6 +17,8 @@ inline bool is_blob(const Field& field) { return field.is_flag_set(BLOB_FLAG); }
 
 inline bool is_stored(const Field& field) { return !field.is_virtual_gcol(); }
 
+inline bool is_generated(const Field& field) { return field.is_gcol(); }
+
 // MySQL has no system versioning.
 inline bool is_version_column(const Field& /*field*/) { return false; }
 

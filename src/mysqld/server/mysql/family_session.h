@@ -15,6 +15,8 @@ inline std::uint32_t raised_error(const THD* thd) {
   return number == ER_SERVER_SHUTDOWN ? ER_QUERY_INTERRUPTED : number;
 }
 
+inline const char* raised_state(const THD* thd) { return thd->get_stmt_da()->returned_sqlstate(); }
+
 inline bool forbids_writes(bool is_exempt) {
   return opt_readonly && (opt_super_readonly || !is_exempt);
 }

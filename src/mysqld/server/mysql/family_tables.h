@@ -17,6 +17,12 @@ inline bool is_clustering(const TABLE& table, unsigned index) {
   return index == table.s->primary_key && table.file->primary_key_is_clustered();
 }
 
+inline BlankOrder blank_order(const TABLE& table, const Field& column) {
+  if (column.real_type() != MYSQL_TYPE_STRING || !counts_blanks(column.charset()))
+    return BlankOrder::kept;
+  return table.file->ht->db_type == DB_TYPE_INNODB ? BlankOrder::dropped : BlankOrder::filled;
+}
+
 inline unsigned identifying_parts(TABLE& table, unsigned index) {
   const KEY& key = table.key_info[index];
   if ((key.flags & HA_NOSAME) != 0 && (key.flags & HA_NULL_PART_KEY) == 0)

@@ -3,8 +3,6 @@
 
 namespace hs::mysqld::server {
 
-constexpr bool blanks_count_as_zero() { return true; }
-
 inline bool is_ascii(const CHARSET_INFO* charset) {
   return std::string_view(charset->csname) == "ascii";
 }

@@ -177,7 +177,7 @@ bool fill_update(THD* thd, TABLE& table, const IndexPlan& plan, const store::Cha
     } else if (add_unless_crossing_zero(field, change.values[i],
                                         change.kind == ChangeKind::decrement)) {
       update.crosses_zero = true;
-      return true;
+      return !thd->is_error();
     }
     field.set_has_explicit_value();
   }
@@ -190,7 +190,7 @@ bool fill_update(THD* thd, TABLE& table, const IndexPlan& plan, const store::Cha
 }  // namespace
 
 Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
-                         std::span<const store::Value> values, std::optional<std::uint64_t>& id) {
+                         std::span<const store::Value> values, std::optional<store::InsertId>& id) {
   TABLE& table = *opened.table;
   const server::StrictChecks checks(thd_, server::Strictness::null_is_error);
   const AutoIncrement auto_increment(table);
@@ -208,9 +208,7 @@ Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
   if (const int error = table.file->ha_write_row(table.record[0]); error != 0)
     return engine_failure(table, error);
   if (!triggers.after()) return failure(0);
-  if (table.found_next_number_field != nullptr) {
-    id = static_cast<std::uint64_t>(table.found_next_number_field->val_int());
-  }
+  id = id_of_row(table);
   return {};
 }
 

@@ -274,7 +274,7 @@ bool children_agree(THD* thd, TABLE& table, enum_fk_dml_type change) {
 }  // namespace
 
 Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
-                         std::span<const store::Value> values, std::optional<std::uint64_t>& id) {
+                         std::span<const store::Value> values, std::optional<store::InsertId>& id) {
   TABLE& table = *opened.table;
   const server::StrictChecks checks(thd_, server::Strictness::null_is_error);
   const AutoIncrement auto_increment(table);
@@ -299,9 +299,7 @@ Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
     return engine_failure(table, error);
   thd_->record_first_successful_insert_id_in_cur_stmt(table.file->insert_id_for_cur_row);
   if (!RowTriggers(thd_, table, TRG_EVENT_INSERT).run_after()) return failure(0);
-  if (table.found_next_number_field != nullptr) {
-    id = static_cast<std::uint64_t>(table.found_next_number_field->val_int());
-  }
+  id = id_of_row(table);
   return {};
 }
 

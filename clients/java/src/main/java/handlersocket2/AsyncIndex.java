@@ -1,0 +1,273 @@
+package handlersocket2;
+
+import handlersocket2.internal.Call;
+import handlersocket2.internal.Operation;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An index whose methods give futures. Its methods never wait: a call that has to wait for its turn is a future that
+ * takes longer. So who asks without an end has to look at the futures, or choose {@link
+ * ClientBuilder.WhenFull#FAIL}.
+ *
+ * <p>A future ends on the thread that reads for all callers. What is chained to it has to be quick, and must not wait for
+ * the client; the methods of {@link CompletableFuture} whose names end in {@code Async} go to another thread. {@link
+ * CompletableFuture#cancel} gives a call up. What cannot be meant is thrown at once, as a {@link UsageException}.
+ *
+ * @param <T> what rows are
+ */
+public final class AsyncIndex<T> {
+    private final IndexCore core;
+    private final Function<Row, T> mapper;
+    private final Duration timeout;
+    private final Consumer<Call<?>> sender;
+
+    AsyncIndex(IndexCore core, Function<Row, T> mapper, Duration timeout, Consumer<Call<?>> sender) {
+        this.core = core;
+        this.mapper = mapper;
+        this.timeout = timeout;
+        this.sender = sender;
+    }
+
+    private <R> CompletableFuture<R> run(Request<R> request) {
+        if (request.line() == null) {
+            return CompletableFuture.completedFuture(request.known());
+        }
+        Call<R> call = request.call(request.convert(), timeout, core.router.observer());
+        sender.accept(call);
+        return call;
+    }
+
+    /**
+     * The row with this key, or the first of several.
+     *
+     * @param key the values of the index's first parts; null is NULL
+     * @return the future of the row, if there is one
+     */
+    public CompletableFuture<Optional<T>> findOne(@Nullable Object @Nullable ... key) {
+        return run(core.findKey(key == null ? new Object[1] : key, mapper));
+    }
+
+    /**
+     * The first of the rows that are meant.
+     *
+     * @param find which rows are meant
+     * @return the future of the row, if there is one
+     */
+    public CompletableFuture<Optional<T>> findOne(Find find) {
+        return run(core.findOne(find, mapper));
+    }
+
+    /**
+     * The rows that are meant, in the order of the index.
+     *
+     * @param find which rows are meant
+     * @return the future of the rows, in a list that cannot be changed
+     */
+    public CompletableFuture<List<T>> find(Find find) {
+        return run(core.find(find, mapper));
+    }
+
+    /**
+     * The rows with one of these keys, at most as many as there are keys. No keys give no rows, and send nothing.
+     *
+     * @param values values of the index's first part
+     * @return the future of the rows
+     */
+    public CompletableFuture<List<T>> findIn(Collection<?> values) {
+        return run(core.find(Find.eq("").in(0, values), mapper));
+    }
+
+    /**
+     * Inserts a row. Columns that are not named get their defaults.
+     *
+     * @param values values by their columns
+     * @return the future of the AUTO_INCREMENT value as 64 bits without a sign, if the table has such a column
+     */
+    public CompletableFuture<OptionalLong> insert(Map<String, ?> values) {
+        return run(core.insert(values));
+    }
+
+    /**
+     * Inserts a row.
+     *
+     * @param values values of the first of the index's columns
+     * @return the future of the AUTO_INCREMENT value as 64 bits without a sign, if the table has such a column
+     */
+    public CompletableFuture<OptionalLong> insert(List<?> values) {
+        return run(core.insert(values));
+    }
+
+    /**
+     * Inserts a row.
+     *
+     * @param row its components are the columns
+     * @return the future of the AUTO_INCREMENT value as 64 bits without a sign, if the table has such a column
+     */
+    public CompletableFuture<OptionalLong> insert(Record row) {
+        return run(core.insert(RecordMapper.values(row)));
+    }
+
+    /**
+     * Sets columns of the rows that are meant.
+     *
+     * @param find which rows are meant
+     * @param values new values by their columns
+     * @return the future of how many rows
+     */
+    public CompletableFuture<Long> update(Find find, Map<String, ?> values) {
+        return run(core.modify(Operation.UPDATE, find, values));
+    }
+
+    /**
+     * Sets columns of the rows that are meant.
+     *
+     * @param find which rows are meant
+     * @param values new values of the first of the index's columns
+     * @return the future of how many rows
+     */
+    public CompletableFuture<Long> update(Find find, List<?> values) {
+        return run(core.modify(Operation.UPDATE, find, values));
+    }
+
+    /**
+     * Adds to columns of the rows that are meant. NULL stays NULL.
+     *
+     * @param find which rows are meant
+     * @param values numbers by their columns
+     * @return the future of how many rows
+     */
+    public CompletableFuture<Long> increment(Find find, Map<String, ?> values) {
+        return run(core.modify(Operation.INCREMENT, find, values));
+    }
+
+    /**
+     * Adds to columns of the rows that are meant. NULL stays NULL.
+     *
+     * @param find which rows are meant
+     * @param values numbers of the first of the index's columns
+     * @return the future of how many rows
+     */
+    public CompletableFuture<Long> increment(Find find, List<?> values) {
+        return run(core.modify(Operation.INCREMENT, find, values));
+    }
+
+    /**
+     * Subtracts from columns of the rows that are meant. A row whose value would cross zero stays as it is, and does not count.
+     *
+     * @param find which rows are meant
+     * @param values numbers by their columns
+     * @return the future of how many rows
+     */
+    public CompletableFuture<Long> decrement(Find find, Map<String, ?> values) {
+        return run(core.modify(Operation.DECREMENT, find, values));
+    }
+
+    /**
+     * Subtracts from columns of the rows that are meant. A row whose value would cross zero stays as it is, and does not count.
+     *
+     * @param find which rows are meant
+     * @param values numbers of the first of the index's columns
+     * @return the future of how many rows
+     */
+    public CompletableFuture<Long> decrement(Find find, List<?> values) {
+        return run(core.modify(Operation.DECREMENT, find, values));
+    }
+
+    /**
+     * Deletes the rows that are meant.
+     *
+     * @param find which rows are meant
+     * @return the future of how many rows
+     */
+    public CompletableFuture<Long> delete(Find find) {
+        return run(core.modify(Operation.DELETE, find, List.of()));
+    }
+
+    /**
+     * Sets columns of the rows that are meant. They are answered as they were.
+     * The original server changes columns that get no value, too, so name all columns of the index there.
+     *
+     * @param find which rows are meant
+     * @param values new values by their columns
+     * @return the future of the rows before
+     */
+    public CompletableFuture<List<T>> fetchAndUpdate(Find find, Map<String, ?> values) {
+        return run(core.fetchAnd(Operation.UPDATE, find, values, mapper));
+    }
+
+    /**
+     * Sets columns of the rows that are meant. They are answered as they were.
+     *
+     * @param find which rows are meant
+     * @param values new values of the first of the index's columns
+     * @return the future of the rows before
+     */
+    public CompletableFuture<List<T>> fetchAndUpdate(Find find, List<?> values) {
+        return run(core.fetchAnd(Operation.UPDATE, find, values, mapper));
+    }
+
+    /**
+     * Adds to columns of the rows that are meant. NULL stays NULL. They are answered as they were.
+     * The original server changes columns that get no value, too, so name all columns of the index there.
+     *
+     * @param find which rows are meant
+     * @param values numbers by their columns
+     * @return the future of the rows before
+     */
+    public CompletableFuture<List<T>> fetchAndIncrement(Find find, Map<String, ?> values) {
+        return run(core.fetchAnd(Operation.INCREMENT, find, values, mapper));
+    }
+
+    /**
+     * Adds to columns of the rows that are meant. NULL stays NULL. They are answered as they were.
+     *
+     * @param find which rows are meant
+     * @param values numbers of the first of the index's columns
+     * @return the future of the rows before
+     */
+    public CompletableFuture<List<T>> fetchAndIncrement(Find find, List<?> values) {
+        return run(core.fetchAnd(Operation.INCREMENT, find, values, mapper));
+    }
+
+    /**
+     * Subtracts from columns of the rows that are meant. They are answered as they were. A row whose value would cross zero stays as it is, and does not count.
+     * The original server changes columns that get no value, too, so name all columns of the index there.
+     *
+     * @param find which rows are meant
+     * @param values numbers by their columns
+     * @return the future of the rows before
+     */
+    public CompletableFuture<List<T>> fetchAndDecrement(Find find, Map<String, ?> values) {
+        return run(core.fetchAnd(Operation.DECREMENT, find, values, mapper));
+    }
+
+    /**
+     * Subtracts from columns of the rows that are meant. They are answered as they were. A row whose value would cross zero stays as it is, and does not count.
+     *
+     * @param find which rows are meant
+     * @param values numbers of the first of the index's columns
+     * @return the future of the rows before
+     */
+    public CompletableFuture<List<T>> fetchAndDecrement(Find find, List<?> values) {
+        return run(core.fetchAnd(Operation.DECREMENT, find, values, mapper));
+    }
+
+    /**
+     * Deletes the rows that are meant. They are answered as they were.
+     *
+     * @param find which rows are meant
+     * @return the future of the rows before
+     */
+    public CompletableFuture<List<T>> fetchAndDelete(Find find) {
+        return run(core.fetchAnd(Operation.DELETE, find, List.of(), mapper));
+    }
+}

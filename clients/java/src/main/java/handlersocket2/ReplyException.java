@@ -1,0 +1,154 @@
+package handlersocket2;
+
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * The server answered an error: to a request, or to the log-in ({@link Failure.Kind#LOG_IN}). {@link #category()} is
+ * what programs ask for.
+ */
+public final class ReplyException extends HandlerSocketException {
+
+    /** The class of errors to which an error belongs. */
+    public enum Category {
+        /** A row with the same unique key exists. */
+        DUPLICATE,
+        /** A foreign key does not allow it. */
+        FOREIGN_KEY,
+        /** A row or a table stayed locked, or there was a deadlock: try again. */
+        LOCK,
+        /** What was asked to be changed can only be read here. */
+        READ_ONLY,
+        /** This server does not serve requests now; another may. */
+        ELSEWHERE,
+        /** Not logged in, or the log-in was refused. */
+        LOG_IN,
+        /** The account may not do this. */
+        PRIVILEGE,
+        /** A value does not fit its column. */
+        VALUE,
+        /** There is no such table, index or column. */
+        SCHEMA,
+        /** A limit of the server was reached. */
+        LIMIT,
+        /** The request was interrupted. */
+        INTERRUPTED,
+        /** The request is wrong. */
+        REQUEST,
+        /** Anything else. */
+        SERVER
+    }
+
+    /** Whether it is of use to ask again. */
+    public enum Retry {
+        /** The same request gets the same answer. */
+        NO,
+        /** It may succeed after a moment. */
+        LATER,
+        /** It may succeed on another server. */
+        ELSEWHERE
+    }
+
+    /** The reply's first token. */
+    private final int code;
+
+    /** The reply's text. */
+    private final String text;
+
+    /** What the table of errors says about it. */
+    private final ServerError meaning;
+
+    /**
+     * Makes one from what a reply says.
+     *
+     * @param logIn whether it was the reply to a log-in
+     * @param modifies whether the request modifies rows
+     * @param code the reply's first token
+     * @param text the reply's text
+     */
+    public ReplyException(boolean logIn, boolean modifies, int code, String text) {
+        this(logIn, modifies, code, text, ServerError.of(code, text));
+    }
+
+    private ReplyException(boolean logIn, boolean modifies, int code, String text, ServerError meaning) {
+        super(
+                logIn ? Kind.LOG_IN : Kind.REPLY,
+                "the server answered " + code + " " + text + ": " + meaning.words(),
+                null,
+                !logIn,
+                !logIn && modifies && meaning.maybeExecuted());
+        this.code = code;
+        this.text = text;
+        this.meaning = meaning;
+    }
+
+    /**
+     * The reply's first token.
+     *
+     * @return 1, 2, 3, or a number that this client does not know
+     */
+    public int code() {
+        return code;
+    }
+
+    /**
+     * The reply's text: a word, or a number in decimal.
+     *
+     * @return the text
+     */
+    public String text() {
+        return text;
+    }
+
+    /**
+     * The text as a number.
+     *
+     * @return the number of the storage engine (below 1000) or of SQL, or nothing if the text is a word
+     */
+    public OptionalInt number() {
+        boolean digits = !text.isEmpty() && text.length() <= 9 && text.chars().allMatch(c -> c >= '0' && c <= '9');
+        return digits ? OptionalInt.of(Integer.parseInt(text)) : OptionalInt.empty();
+    }
+
+    /**
+     * A name for the error, such as {@code duplicate_key}.
+     *
+     * @return the name, or the text of an error that this client does not know
+     */
+    public String name() {
+        return meaning.name();
+    }
+
+    /**
+     * The class of errors to which it belongs.
+     *
+     * @return the category
+     */
+    public Category category() {
+        return meaning.category();
+    }
+
+    /**
+     * Whether it is of use to ask again. Whether it is safe, {@link #isSafeToRetry()} says.
+     *
+     * @return whether, and where
+     */
+    public Retry retry() {
+        return meaning.retry();
+    }
+
+    /**
+     * SQL's five characters.
+     *
+     * @return the SQLSTATE, or nothing
+     */
+    public Optional<String> sqlState() {
+        return Optional.ofNullable(meaning.sqlState());
+    }
+
+    @Override
+    public String toString() {
+        return "ReplyException(" + category().name().toLowerCase(Locale.ROOT) + "): " + getMessage();
+    }
+}

@@ -1,0 +1,50 @@
+package handlersocket2;
+
+import handlersocket2.internal.Call;
+import handlersocket2.internal.Clock;
+import handlersocket2.internal.IndexDef;
+import handlersocket2.internal.LineWriter;
+import handlersocket2.internal.Observer;
+import handlersocket2.internal.Operation;
+import handlersocket2.internal.Reply;
+import java.time.Duration;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request that is written but not sent: one value that a call, a future or a pipeline runs.
+ *
+ * @param line what stands behind the id; null if the result is known without asking
+ * @param known the result in that case
+ * @param <R> what it gives
+ */
+record Request<R>(
+        Operation operation,
+        IndexDef index,
+        @Nullable LineWriter line,
+        Reply.Expect expect,
+        boolean isLong,
+        Function<Reply, R> convert,
+        @Nullable R known) {
+
+    static long deadline(long now, Duration timeout) {
+        return timeout.isZero() ? Clock.NEVER : Clock.after(now, timeout);
+    }
+
+    /** The call, whose future has what convert gives. */
+    <C> Call<C> call(Function<Reply, C> convert, Duration timeout, Observer observer) {
+        long now = Clock.now();
+        return new Call<>(operation, index, line, expect, isLong, now, deadline(now, timeout), convert, observer);
+    }
+
+    /** Converts a reply on the caller's thread. */
+    R read(Reply reply) {
+        try {
+            return convert.apply(reply);
+        } catch (HandlerSocketException problem) {
+            throw problem;
+        } catch (RuntimeException problem) {
+            throw new DecodeException("the row could not be converted: " + problem.getMessage(), problem);
+        }
+    }
+}

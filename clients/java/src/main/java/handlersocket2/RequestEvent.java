@@ -1,0 +1,79 @@
+package handlersocket2;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A request that has ended.
+ *
+ * @param operation find, insert, update, delete, increment or decrement
+ * @param database the database
+ * @param table the table
+ * @param index the index; empty means PRIMARY
+ * @param address the server that had it last, if one had it
+ * @param route read, write, long or stream
+ * @param took from when it was called to its end
+ * @param bytesOut of the request
+ * @param bytesIn of the reply
+ * @param rows of the reply, or how many were modified
+ * @param error why it failed, if it has
+ */
+public record RequestEvent(
+        String operation,
+        String database,
+        String table,
+        String index,
+        Optional<Address> address,
+        String route,
+        Duration took,
+        long bytesOut,
+        long bytesIn,
+        long rows,
+        Optional<Throwable> error) {
+
+    /**
+     * The name of a span of OpenTelemetry.
+     *
+     * @return the operation and the table
+     */
+    public String spanName() {
+        return operation + " " + table;
+    }
+
+    /**
+     * The attributes by the names of OpenTelemetry. The duration belongs to {@code db.client.operation.duration}.
+     *
+     * @return names and values
+     */
+    public Map<String, Object> attributes() {
+        Map<String, Object> attributes = new LinkedHashMap<>();
+        attributes.put("db.system.name", "handlersocket");
+        attributes.put("db.namespace", database);
+        attributes.put("db.collection.name", table);
+        attributes.put("db.operation.name", operation);
+        address.ifPresent(
+                server -> {
+                    if (!server.isUnix()) {
+                        attributes.put("server.address", server.host());
+                        boolean toWrite = route.equals("write") || server.readPort().isEmpty();
+                        (toWrite ? server.writePort() : server.readPort())
+                                .ifPresent(port -> attributes.put("server.port", (long) port));
+                    }
+                });
+        error.ifPresent(
+                reason -> {
+                    if (reason instanceof ReplyException reply) {
+                        attributes.put("error.type", reply.text());
+                        attributes.put("db.response.status_code", reply.text());
+                    } else if (reason instanceof Failure failure) {
+                        attributes.put("error.type", failure.kind().name().toLowerCase(Locale.ROOT));
+                    } else {
+                        attributes.put("error.type", reason.getClass().getName());
+                    }
+                });
+        return attributes;
+    }
+}

@@ -1,0 +1,203 @@
+package handlersocket2.internal;
+
+import handlersocket2.DecodeException;
+import handlersocket2.HandlerSocketException;
+import handlersocket2.ReplyException;
+import handlersocket2.RequestCancelledException;
+import handlersocket2.RequestTimeoutException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request and the future of its result. The caller may give up at any time, on any thread. A lane hands it to a
+ * connection, under the lane's lock.
+ */
+public final class Call<T> extends CompletableFuture<T> {
+    private static final VarHandle STATE;
+    /** It has no slot, and nothing of it was sent. */
+    private static final int WAITING = 0;
+    /** It has a slot, so it was sent or will be. */
+    private static final int SLOTTED = 1;
+    /** It was given up before it had a slot. */
+    private static final int GONE = 2;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(Call.class, "state", int.class);
+        } catch (ReflectiveOperationException problem) {
+            throw new ExceptionInInitializerError(problem);
+        }
+    }
+
+    public final Operation operation;
+    public final @Nullable IndexDef index;
+    /** What stands behind the id, up to LF. */
+    final byte[] line;
+
+    final int length;
+    final Reply.Expect expect;
+    final boolean isLong;
+    final long began;
+    final long deadline;
+    private final Function<Reply, T> convert;
+    private final @Nullable Observer observer;
+
+    private volatile int state = WAITING;
+    private volatile boolean sentBefore;
+
+    // Of the lane that has the call, under its lock.
+    /** Where the request begins in the bytes of its connection. */
+    long start;
+    /** The P behind which it stands, if that was not answered when the request was added. */
+    @Nullable Opening opening;
+    /** How many attempts to connect have failed while it waited. */
+    int attempts;
+    /** How often it was sent again. */
+    int retries;
+    /** How many addresses have said that another one is meant. */
+    int refusals;
+    /** For hooks: the last connection that had it. */
+    @Nullable Connection connection;
+
+    public Call(
+            Operation operation,
+            @Nullable IndexDef index,
+            LineWriter line,
+            Reply.Expect expect,
+            boolean isLong,
+            long began,
+            long deadline,
+            Function<Reply, T> convert,
+            @Nullable Observer observer) {
+        this.operation = operation;
+        this.index = index;
+        this.line = line.bytes();
+        this.length = line.length();
+        this.expect = expect;
+        this.isLong = isLong;
+        this.began = began;
+        this.deadline = deadline;
+        this.convert = convert;
+        this.observer = observer;
+    }
+
+    boolean modifies() {
+        return operation.modifies();
+    }
+
+    int columns() {
+        return index == null ? -1 : index.columns().size();
+    }
+
+    /** Gives it a slot, unless the caller has given up. */
+    boolean take() {
+        return !isDone() && STATE.compareAndSet(this, WAITING, SLOTTED);
+    }
+
+    /**
+     * Takes its slot away, because it has to be sent on another connection.
+     *
+     * @param sent whether a server has seen it already, and it is known that it was not executed or modifies nothing
+     */
+    void untake(boolean sent) {
+        opening = null;
+        sentBefore |= sent;
+        STATE.compareAndSet(this, SLOTTED, WAITING);
+    }
+
+    /** Whether it has a slot. If not, it gets none any more. */
+    private boolean giveUp() {
+        return !STATE.compareAndSet(this, WAITING, GONE) && state == SLOTTED;
+    }
+
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        if (isDone()) {
+            return isCancelled();
+        }
+        boolean pending = giveUp();
+        RequestCancelledException reason = new RequestCancelledException(
+                "the call was given up", pending || sentBefore, pending && modifies());
+        return end(reason) || isCancelled();
+    }
+
+    // Newer versions of Java wrap what says that a future was cancelled. Here it always says whether it was sent.
+
+    @Override
+    public T get() throws InterruptedException, ExecutionException {
+        try {
+            return super.get();
+        } catch (CancellationException problem) {
+            throw own(problem);
+        }
+    }
+
+    @Override
+    public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+        try {
+            return super.get(timeout, unit);
+        } catch (CancellationException problem) {
+            throw own(problem);
+        }
+    }
+
+    @Override
+    public T join() {
+        try {
+            return super.join();
+        } catch (CancellationException problem) {
+            throw own(problem);
+        }
+    }
+
+    private static CancellationException own(CancellationException problem) {
+        return problem.getCause() instanceof RequestCancelledException cause ? cause : problem;
+    }
+
+    /** Its time is over. */
+    void expire() {
+        boolean pending = giveUp();
+        end(new RequestTimeoutException("the call's time is over", pending || sentBefore, pending && modifies()));
+    }
+
+    /** Its reply has come. Whether somebody still waits for it. */
+    boolean finish(Reply reply, int bytesIn) {
+        if (isDone()) {
+            return false;
+        }
+        T value;
+        try {
+            value = convert.apply(reply);
+        } catch (HandlerSocketException problem) {
+            return end(problem);
+        } catch (RuntimeException problem) {
+            return end(new DecodeException("the row could not be converted: " + problem.getMessage(), problem));
+        }
+        boolean first = complete(value);
+        if (first && observer != null) {
+            observer.ended(this, reply, bytesIn, null);
+        }
+        return first;
+    }
+
+    /** It has failed. Whether somebody still waits for it. */
+    boolean end(Throwable reason) {
+        boolean first = completeExceptionally(reason);
+        if (first && observer != null) {
+            observer.ended(this, null, 0, reason);
+        }
+        return first;
+    }
+
+    /** The error of a reply to it, or to the P in front of it. */
+    ReplyException error(int code, String text) {
+        return new ReplyException(false, modifies(), code, text);
+    }
+}

@@ -1,0 +1,468 @@
+package handlersocket2.internal;
+
+import handlersocket2.Address;
+import handlersocket2.ClientClosedException;
+import handlersocket2.ConnectException;
+import handlersocket2.ConnectionLostException;
+import handlersocket2.ProtocolException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.SelectionKey;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One socket: its open indexes, the bytes that go out, the slots of requests without a reply, and the thread that reads
+ * replies. Callers add requests under the lane's lock, and write them if nobody else does; they never block. What they
+ * leave is written by the connection's thread.
+ */
+final class Connection {
+    /** So much is written at once. Less waits for the end of what the connection's thread does. */
+    private static final int FLUSH_AT = 1024;
+    private static final int BUFFER = 1 << 16;
+    private static final int READ_AT_MOST = 1 << 18;
+    private static final int KEEP_AT_MOST = 1 << 20;
+
+    final Address address;
+    final Lane lane;
+    private final Connector.Ready ready;
+    private final Settings settings;
+
+    // Under the lane's lock.
+    private final Outgoing out;
+    /** An {@link Opening} or a {@link Call} each, the oldest first. */
+    private final ArrayDeque<Object> slots = new ArrayDeque<>();
+
+    private int calls;
+    private int modifying;
+    private long callBytes;
+    private Opening[] openings = new Opening[8];
+    private int lastId;
+    /** The connection's thread will look at what was added without being woken. */
+    private boolean awake = true;
+
+    private @Nullable Thread thread;
+
+    private boolean retired;
+    private boolean dead;
+    private @Nullable String condemned;
+    private long lastByte = Clock.now();
+    private boolean answered;
+
+    // Of the connection's thread.
+    private byte[] in = new byte[BUFFER];
+    private ByteBuffer inBuffer = ByteBuffer.wrap(in);
+    private int inLength;
+    private int scanned;
+    private boolean readable;
+    private final ArrayList<Object> batch = new ArrayList<>();
+    private int batchDone;
+
+    Connection(Lane lane, Address address, Connector.Ready ready, Settings settings) {
+        this.lane = lane;
+        this.address = address;
+        this.ready = ready;
+        this.settings = settings;
+        this.out = new Outgoing(lane.lock, lane.counts, ready.transport());
+    }
+
+    // What follows is called under the lane's lock.
+
+    boolean fits(Call<?> call) {
+        return calls == 0 || calls < settings.maxInFlight && callBytes + call.length <= settings.maxInFlightBytes;
+    }
+
+    int inFlight() {
+        return calls;
+    }
+
+    boolean hasWrites() {
+        return modifying > 0;
+    }
+
+    void add(Call<?> call, long now) {
+        if (calls == 0) {
+            lastByte = now;
+        }
+        IndexDef index = call.index;
+        Opening opening = opened(index);
+        call.opening = opening.answered ? null : opening;
+        call.connection = this;
+        call.start = out.added();
+        out.put(opening.id, call.line, call.length);
+        slots.add(call);
+        calls++;
+        callBytes += call.length;
+        if (call.modifies()) {
+            modifying++;
+        }
+        lane.counts.requests++;
+    }
+
+    private Opening opened(IndexDef index) {
+        if (index.number >= openings.length) {
+            openings = Arrays.copyOf(openings, Math.max(index.number + 1, openings.length * 2));
+        }
+        Opening opening = openings[index.number];
+        if (opening == null || opening.failed()) {
+            opening = new Opening(index, opening == null ? ++lastId : opening.id);
+            openings[index.number] = opening;
+            out.putOpening();
+            out.put(opening.id, index.opening, index.opening.length);
+            slots.add(opening);
+        }
+        return opening;
+    }
+
+    /** Something was added: sees to it that it is written. A call that is alone does not wait for another thread. */
+    void urge() {
+        if (out.isWriting()) {
+            return;
+        }
+        boolean own = Thread.currentThread() == thread;
+        if (out.length() >= FLUSH_AT || calls == 1 && !own) {
+            flush();
+        } else if (!own) {
+            wake();
+        }
+    }
+
+    private void flush() {
+        if (!dead && !out.flush()) {
+            wake();
+        }
+    }
+
+    private void wake() {
+        if (!awake) {
+            awake = true;
+            ready.selector().wakeup();
+        }
+    }
+
+    /** Another address is current: it ends when nothing is in flight on it. */
+    void retire() {
+        retired = true;
+        wake();
+    }
+
+    /** It is given up, because the server is silent. Its own thread ends it. */
+    void condemn(String reason) {
+        if (condemned == null) {
+            condemned = reason;
+            awake = false;
+            wake();
+        }
+    }
+
+    /** Looks at the calls: adds those whose time is over, and returns the next deadline. */
+    long sweep(long now, List<Call<?>> expired) {
+        long next = Clock.NEVER;
+        for (Object slot : slots) {
+            if (slot instanceof Call<?> call && !call.isDone()) {
+                if (call.deadline <= now) {
+                    expired.add(call);
+                } else {
+                    next = Math.min(next, call.deadline);
+                }
+            }
+        }
+        return next;
+    }
+
+    boolean isSilent(long now) {
+        return calls > 0 && now >= Clock.after(lastByte, settings.deadAfter);
+    }
+
+    /** The client is closed: adds the calls that are left to the list, each with its error. */
+    void close(List<Runnable> endings) {
+        dead = true;
+        for (Object slot : slots) {
+            if (slot instanceof Call<?> call) {
+                boolean sent = out.wasHanded(call.start);
+                endings.add(() -> call.end(new ClientClosedException("the client is closed", sent, sent && call.modifies())));
+            }
+        }
+        forgetSlots();
+        endings.add(ready.transport()::close);
+        ready.selector().wakeup();
+    }
+
+    private void forgetSlots() {
+        slots.clear();
+        calls = 0;
+        modifying = 0;
+        callBytes = 0;
+    }
+
+    // What follows is called by the connection's thread, without the lock.
+
+    /** Serves until the connection has ended. */
+    void serve() {
+        thread = Thread.currentThread();
+        String reason = "the server has closed the connection";
+        boolean violated = false;
+        Throwable cause = null;
+        try {
+            while ((!readable || read()) && prepare()) {
+                readable = false;
+                ready.selector().select(key -> readable = key.isReadable());
+            }
+            IOException problem = out.problem();
+            if (problem != null) {
+                // What was answered before that counts.
+                read();
+                throw problem;
+            }
+        } catch (IOException problem) {
+            reason = "the connection broke: " + problem.getMessage();
+            cause = problem;
+        } catch (Reply.WrongReply problem) {
+            reason = problem.getMessage();
+            violated = true;
+        } catch (CancelledKeyException closed) {
+            reason = "the client is closed";
+        } catch (Throwable bug) {
+            // Whatever it is, nobody may wait for ever.
+            reason = "the client has a bug: " + bug;
+            cause = bug;
+        }
+        finish(reason, cause, violated);
+    }
+
+    /** Whether the connection goes on. */
+    private boolean prepare() throws IOException {
+        List<Runnable> endings = new ArrayList<>(0);
+        try {
+            return prepare(endings);
+        } finally {
+            endings.forEach(Runnable::run);
+        }
+    }
+
+    private boolean prepare(List<Runnable> endings) throws IOException {
+        lane.lock.lock();
+        try {
+            awake = true;
+            if (dead) {
+                return false;
+            }
+            if (condemned != null) {
+                throw new IOException(condemned);
+            }
+            lane.pump(this, endings);
+            out.flushRest();
+            if (!out.isWriting() && out.length() > 0) {
+                flush();
+            }
+            if (out.problem() != null || retired && slots.isEmpty()) {
+                return false;
+            }
+            // Bytes may have been added while the lock was given away.
+            boolean again = !out.isWriting() && out.length() > 0;
+            awake = again;
+            int wanted = SelectionKey.OP_READ | (out.waitsForSocket() ? SelectionKey.OP_WRITE : 0);
+            if (ready.key().interestOps() != wanted) {
+                ready.key().interestOps(wanted);
+            }
+            if (again) {
+                ready.selector().wakeup();
+            }
+            return true;
+        } finally {
+            lane.lock.unlock();
+        }
+    }
+
+    /** Reads what is there and answers all complete lines. Whether the connection goes on. */
+    private boolean read() throws IOException, Reply.WrongReply {
+        do {
+            if (inLength == in.length) {
+                in = Arrays.copyOf(in, (int) Math.min(in.length * 2L, settings.maxReplyBytes + 2L + BUFFER));
+                inBuffer = ByteBuffer.wrap(in);
+            }
+            inBuffer.limit(Math.min(in.length, inLength + READ_AT_MOST)).position(inLength);
+            int count = ready.transport().read(inBuffer);
+            if (count <= 0) {
+                return count == 0;
+            }
+            inLength += count;
+            answerLines(count);
+        } while (ready.transport().mayHoldBytes());
+        return true;
+    }
+
+    private void answerLines(int count) throws Reply.WrongReply {
+        int lines = 0;
+        for (int i = scanned; i < inLength; i++) {
+            if (in[i] == '\n') {
+                lines++;
+            }
+        }
+        scanned = inLength;
+        boolean owed = takeSlots(lines, count);
+        int begin = 0;
+        for (int i = 0; i < lines; i++) {
+            int end = begin;
+            while (in[end] != '\n') {
+                end++;
+            }
+            if (batchDone == batch.size()) {
+                throw new Reply.WrongReply(Greetings.words(in, inLength) + ": it answers no request");
+            }
+            answer(batch.get(batchDone), begin, end);
+            batchDone++;
+            begin = end + 1;
+        }
+        inLength -= begin;
+        if (inLength > settings.maxReplyBytes) {
+            throw new Reply.WrongReply("a reply is longer than max_reply_bytes");
+        }
+        if (inLength > 0 && !owed) {
+            throw new Reply.WrongReply("bytes came while no request was in flight");
+        }
+        if (begin > 0) {
+            System.arraycopy(in, begin, in, 0, inLength);
+            scanned = inLength;
+            if (inLength == 0 && in.length > KEEP_AT_MOST) {
+                in = new byte[BUFFER];
+                inBuffer = ByteBuffer.wrap(in);
+            }
+        }
+    }
+
+    /** Moves the oldest slots into the batch. Whether others are left. */
+    private boolean takeSlots(int lines, int bytes) {
+        batch.clear();
+        batchDone = 0;
+        lane.lock.lock();
+        try {
+            awake = true;
+            lastByte = Clock.now();
+            lane.counts.reads++;
+            lane.counts.bytesIn += bytes;
+            for (int i = 0; i < lines; i++) {
+                Object slot = slots.peek();
+                if (slot instanceof Call<?> call) {
+                    if (!out.wasHanded(call.start)) {
+                        break;
+                    }
+                    calls--;
+                    callBytes -= call.length;
+                    if (call.modifies()) {
+                        modifying--;
+                    }
+                    lane.counts.replies++;
+                } else if (slot == null) {
+                    break;
+                }
+                batch.add(slots.poll());
+            }
+            return !slots.isEmpty();
+        } finally {
+            lane.lock.unlock();
+        }
+    }
+
+    private void answer(Object slot, int begin, int end) throws Reply.WrongReply {
+        if (end - begin > settings.maxReplyBytes) {
+            throw new Reply.WrongReply("a reply is longer than max_reply_bytes");
+        }
+        if (slot instanceof Opening opening) {
+            Reply reply = parse(begin, end, Reply.Expect.NOTHING, -1);
+            lane.lock.lock();
+            try {
+                opening.code = reply.code;
+                opening.text = reply.code == 0 ? "" : reply.errorText();
+                opening.answered = true;
+            } finally {
+                lane.lock.unlock();
+            }
+            return;
+        }
+        Call<?> call = (Call<?>) slot;
+        Reply reply = parse(begin, end, call.expect, call.columns());
+        if (!answered) {
+            answered = true;
+            lane.hasAnswered();
+        }
+        Opening opening = call.opening;
+        if (opening != null && opening.failed()) {
+            lane.refused(call, opening.code, opening.text, address);
+        } else if (reply.code != 0) {
+            lane.refused(call, reply.code, reply.errorText(), address);
+        } else if (!call.finish(reply, end - begin + 1)) {
+            lane.shared.dropped.increment();
+        }
+    }
+
+    private Reply parse(int begin, int end, Reply.Expect expect, int columns) throws Reply.WrongReply {
+        try {
+            return Reply.parse(in, begin, end, expect, columns);
+        } catch (Reply.WrongReply problem) {
+            String words = Greetings.words(in, inLength);
+            throw words.contains("SQL") && !answered ? new Reply.WrongReply(words) : problem;
+        }
+    }
+
+    /** The connection has ended. Each call in flight is looked at: some are sent again, the others fail. */
+    private void finish(String reason, @Nullable Throwable cause, boolean violated) {
+        List<Runnable> endings = new ArrayList<>();
+        List<Call<?>> again = new ArrayList<>();
+        boolean lost;
+        lane.lock.lock();
+        try {
+            List<Object> left = new ArrayList<>(batch.subList(batchDone, batch.size()));
+            left.addAll(slots);
+            lost = !dead && (!left.isEmpty() || violated);
+            boolean answers = violated;
+            for (Object slot : left) {
+                if (slot instanceof Call<?> call) {
+                    sort(call, reason, cause, answers, again, endings);
+                    answers = false;
+                }
+            }
+            forgetSlots();
+            dead = true;
+            lane.ended(this, again, endings, answered, lost, reason);
+        } finally {
+            lane.lock.unlock();
+        }
+        ready.close();
+        lane.shared.observer.connectionEnded(address, lane.route, lost, violated, reason);
+        endings.forEach(Runnable::run);
+    }
+
+    private void sort(
+            Call<?> call,
+            String reason,
+            @Nullable Throwable cause,
+            boolean wrongAnswer,
+            List<Call<?>> again,
+            List<Runnable> endings) {
+        boolean sent = out.wasHanded(call.start);
+        Opening opening = call.opening;
+        if (call.isDone()) {
+            lane.shared.dropped.increment();
+        } else if (opening != null && opening.failed()) {
+            endings.add(() -> call.end(call.error(opening.code, opening.text)));
+        } else if (!sent) {
+            if (!answered && ++call.attempts >= settings.connectAttempts) {
+                endings.add(() -> call.end(new ConnectException(reason, cause)));
+            } else {
+                again.add(call);
+            }
+        } else if (wrongAnswer) {
+            endings.add(() -> call.end(new ProtocolException(reason, call.modifies())));
+        } else if (!call.modifies() && call.retries < settings.retryReads) {
+            call.retries++;
+            again.add(call);
+        } else {
+            endings.add(() -> call.end(new ConnectionLostException(reason, cause, true, call.modifies())));
+        }
+    }
+}

@@ -1,0 +1,306 @@
+package handlersocket2.internal;
+
+import handlersocket2.Address;
+import handlersocket2.ClientClosedException;
+import handlersocket2.ConnectionLostException;
+import handlersocket2.Failure;
+import handlersocket2.ProtocolException;
+import handlersocket2.ReplyException;
+import handlersocket2.RequestCancelledException;
+import handlersocket2.RequestTimeoutException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.SelectionKey;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rows of one large find, decoded while the reply arrives. It reads only when a row is wanted, so a slow consumer
+ * slows down the server. It belongs to one thread at a time.
+ */
+public final class Cursor implements AutoCloseable {
+    private static final int BUFFER = 1 << 16;
+    private static final int LONGEST_HEAD = 1 << 16;
+
+    private enum State {
+        OPENING,
+        HEAD,
+        ROWS,
+        ENDED
+    }
+
+    private final StreamPool pool;
+    private final Shared shared;
+    private final IndexDef index;
+    private final LineWriter line;
+    private final long timeout;
+    private final int columns;
+    private final long began = Clock.now();
+
+    private StreamPool.@Nullable Stream stream;
+    private @Nullable Address address;
+    private State state = State.ENDED;
+    private byte[] in = new byte[BUFFER];
+    private int begin;
+    private int end;
+    /** Of the row that has begun: its values, and how far it was looked at. */
+    private int[] starts;
+
+    private int values;
+    private int scanned;
+    private @Nullable ReplyException openingError;
+    private int refusals;
+    private long rows;
+    private long bytesIn;
+
+    Cursor(StreamPool pool, Shared shared, IndexDef index, LineWriter line, long timeout) {
+        this.pool = pool;
+        this.shared = shared;
+        this.index = index;
+        this.line = line;
+        this.timeout = timeout;
+        this.columns = index.columns().size();
+        this.starts = new int[columns + 1];
+        try {
+            send();
+        } catch (RuntimeException problem) {
+            shared.observer.ended(index, address, began, line.length(), 0, 0, problem);
+            throw problem;
+        }
+    }
+
+    private long deadline() {
+        return timeout == Clock.NEVER ? Clock.NEVER : Clock.now() + timeout;
+    }
+
+    private void send() {
+        stream = pool.acquire(deadline());
+        address = stream.address;
+        LineWriter request = new LineWriter();
+        Integer known = stream.ids.get(index);
+        int id = known == null ? stream.ids.size() + 1 : known;
+        if (known == null) {
+            request.raw("P\t").number(id).raw(new String(index.opening, java.nio.charset.StandardCharsets.ISO_8859_1));
+            stream.ids.put(index, id);
+        }
+        request.number(id);
+        state = known == null ? State.OPENING : State.HEAD;
+        try {
+            write(request.bytes(), request.length());
+            write(line.bytes(), line.length());
+        } catch (IOException | CancelledKeyException | ClosedSelectorException problem) {
+            throw lost(problem);
+        }
+    }
+
+    private void write(byte[] bytes, int count) throws IOException {
+        int written = 0;
+        for (; ; ) {
+            written += stream.ready.transport().write(bytes, written, count - written);
+            if (written == count && !stream.ready.transport().holdsUnwritten()) {
+                return;
+            }
+            await(SelectionKey.OP_WRITE);
+        }
+    }
+
+    private void await(int wanted) throws IOException {
+        Connector.Ready ready = stream.ready;
+        long until = deadline();
+        try {
+            Connector.await(ready.selector(), ready.key(), wanted, until, () -> shared.closed);
+        } catch (IOException problem) {
+            if (Thread.currentThread().isInterrupted()) {
+                throw fail(new RequestCancelledException("the thread was interrupted", true, false));
+            }
+            if (!shared.closed && until <= Clock.now()) {
+                throw fail(new RequestTimeoutException("the next bytes took too long", true, false));
+            }
+            throw problem;
+        }
+    }
+
+    /** The next row, or null at the end. */
+    public @Nullable Reply next() {
+        if (state == State.ENDED) {
+            return null;
+        }
+        try {
+            while (state != State.ENDED) {
+                Reply row = state == State.ROWS ? row() : null;
+                if (row != null) {
+                    rows++;
+                    return row;
+                }
+                if (state != State.ENDED && (state == State.ROWS || !head())) {
+                    fill();
+                }
+            }
+            return null;
+        } catch (Reply.WrongReply problem) {
+            throw fail(new ProtocolException(problem.getMessage(), false));
+        } catch (IOException | CancelledKeyException | ClosedSelectorException problem) {
+            throw lost(problem);
+        }
+    }
+
+    /** Reads what stands in front of the rows. False if more has to come. */
+    private boolean head() throws Reply.WrongReply {
+        int stop = begin;
+        int tabs = 0;
+        boolean error = state == State.OPENING || begin < end && in[begin] != '0';
+        while (stop < end && in[stop] != '\n' && (error || in[stop] != '\t' || tabs++ == 0)) {
+            stop++;
+        }
+        if (stop == end) {
+            if (end - begin > LONGEST_HEAD) {
+                throw new Reply.WrongReply(Greetings.words(in, end));
+            }
+            return false;
+        }
+        Reply reply = Reply.parse(
+                in, begin, stop, state == State.OPENING ? Reply.Expect.NOTHING : Reply.Expect.ROWS,
+                error ? -1 : columns);
+        boolean more = in[stop] == '\t';
+        begin = more ? stop : stop + 1;
+        if (state == State.OPENING) {
+            state = State.HEAD;
+            if (reply.code != 0) {
+                openingError = new ReplyException(false, false, reply.code, reply.errorText());
+                stream.ids.remove(index);
+            }
+        } else if (openingError != null || reply.code != 0) {
+            refused(openingError != null ? openingError : new ReplyException(false, false, reply.code, reply.errorText()));
+        } else if (more) {
+            state = State.ROWS;
+        } else {
+            finish();
+        }
+        return true;
+    }
+
+    private void refused(ReplyException error) {
+        Address left = stream.address;
+        openingError = null;
+        if (error.retry() != ReplyException.Retry.ELSEWHERE) {
+            // The connection is as good as before, but for an index that could not be opened.
+            end(error, stream.ids.containsKey(index));
+            throw error;
+        }
+        shared.leave(left, false, String.valueOf(error.getMessage()));
+        if (++refusals >= shared.addresses.size()) {
+            throw fail(error);
+        }
+        release(false);
+        begin = 0;
+        end = 0;
+        send();
+    }
+
+    /** The next row, if all of it is here. */
+    private @Nullable Reply row() throws Reply.WrongReply {
+        if (columns == 0) {
+            throw new Reply.WrongReply("the values of the reply do not fill its rows");
+        }
+        int body = begin + 1;
+        for (int at = begin + scanned; at < end; at++) {
+            byte b = in[at];
+            if (b == '\t' && values < columns) {
+                starts[values++] = at + 1 - body;
+            } else if (b == '\t' || b == '\n') {
+                if (values < columns) {
+                    throw new Reply.WrongReply("the values of the reply do not fill its rows");
+                }
+                starts[columns] = at + 1 - body;
+                Reply row = Reply.ofRow(Arrays.copyOfRange(in, body, at), starts, columns);
+                begin = at;
+                scanned = 0;
+                values = 0;
+                starts = new int[columns + 1];
+                if (b == '\n') {
+                    begin++;
+                    finish();
+                }
+                return row;
+            } else if (b == 1) {
+                if (at + 1 == end) {
+                    scanned = at - begin;
+                    return null;
+                }
+                if ((in[++at] & 0xF0) != 0x40) {
+                    throw new Reply.WrongReply("a value of the reply has a wrong escape");
+                }
+            }
+        }
+        scanned = end - begin;
+        if (end - begin > shared.settings.maxReplyBytes) {
+            throw new Reply.WrongReply("a row is longer than max_reply_bytes");
+        }
+        return null;
+    }
+
+    private void fill() throws IOException {
+        if (begin > 0) {
+            System.arraycopy(in, begin, in, 0, end - begin);
+            end -= begin;
+            begin = 0;
+        }
+        if (end == in.length) {
+            in = Arrays.copyOf(in, (int) Math.min(in.length * 2L, shared.settings.maxReplyBytes + 2L + BUFFER));
+        }
+        for (; ; ) {
+            int count = stream.ready.transport().read(ByteBuffer.wrap(in, end, in.length - end));
+            if (count < 0) {
+                throw new IOException("the server has closed the connection");
+            }
+            if (count > 0) {
+                end += count;
+                bytesIn += count;
+                return;
+            }
+            await(SelectionKey.OP_READ);
+        }
+    }
+
+    /** All rows have come. */
+    private void finish() {
+        end(null, begin == end);
+    }
+
+    private RuntimeException lost(Exception problem) {
+        String reason = "the connection broke: " + problem.getMessage();
+        return fail(
+                shared.closed
+                        ? new ClientClosedException("the client is closed", true, false)
+                        : new ConnectionLostException(reason, problem, true, false));
+    }
+
+    private <E extends RuntimeException & Failure> E fail(E error) {
+        end(error, false);
+        return error;
+    }
+
+    private void end(@Nullable RuntimeException error, boolean good) {
+        if (state != State.ENDED) {
+            state = State.ENDED;
+            release(good);
+            shared.observer.ended(index, address, began, line.length(), bytesIn, rows, error);
+        }
+    }
+
+    private void release(boolean good) {
+        StreamPool.Stream former = stream;
+        stream = null;
+        if (former != null) {
+            pool.release(former, good);
+        }
+    }
+
+    /** Ends it early. */
+    @Override
+    public void close() {
+        end(null, false);
+    }
+}

@@ -1,0 +1,13 @@
+package handlersocket2.internal;
+
+/** Knows the port of SQL by its greeting: a packet's length, the number 0, the version 10 of its protocol. */
+final class Greetings {
+    private Greetings() {}
+
+    static String words(byte[] bytes, int length) {
+        boolean sql = length > 5 && bytes[3] == 0 && bytes[4] == 10 && bytes[5] >= '0' && bytes[5] <= '9';
+        return sql
+                ? "what came is no reply of HandlerSocket; this looks like the port of SQL"
+                : "what came is no reply of HandlerSocket";
+    }
+}

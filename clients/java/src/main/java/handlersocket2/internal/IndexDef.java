@@ -1,0 +1,86 @@
+package handlersocket2.internal;
+
+import handlersocket2.UsageException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What is opened by P, as the client knows it. A client makes each once, so connections find their number for it in an
+ * array.
+ */
+public final class IndexDef {
+    /** Which definition of its client this is, counted from 0. */
+    public final int number;
+
+    public final Key key;
+    private final Map<String, Integer> positions = new HashMap<>();
+    private final Map<String, Integer> filterPositions = new HashMap<>();
+    /** What stands behind the id in P, up to LF. */
+    final byte[] opening;
+
+    /** What makes two definitions the same. */
+    public record Key(
+            String database, String table, String index, List<String> columns, List<String> filterColumns) {}
+
+    public IndexDef(int number, Key key) {
+        this.number = number;
+        this.key = key;
+        this.opening = tail(key);
+        place(key.columns(), positions);
+        place(key.filterColumns(), filterPositions);
+    }
+
+    private static void place(List<String> names, Map<String, Integer> positions) {
+        for (int i = 0; i < names.size(); i++) {
+            positions.putIfAbsent(names.get(i), i);
+        }
+    }
+
+    /** What stands behind the id in P. */
+    public static byte[] tail(Key key) {
+        LineWriter line = new LineWriter();
+        line.raw('\t').name(key.database()).raw('\t').name(key.table()).raw('\t').name(key.index()).raw('\t');
+        list(line, key.columns());
+        if (!key.filterColumns().isEmpty()) {
+            list(line.raw('\t'), key.filterColumns());
+        }
+        return line.raw('\n').toByteArray();
+    }
+
+    private static void list(LineWriter line, List<String> names) {
+        boolean first = true;
+        for (String name : names) {
+            if (name.isEmpty() || name.indexOf(',') >= 0) {
+                throw new UsageException("a column's name is empty or contains a comma");
+            }
+            if (!first) {
+                line.raw(',');
+            }
+            line.name(name);
+            first = false;
+        }
+    }
+
+    public List<String> columns() {
+        return key.columns();
+    }
+
+    /** Where a column stands in the rows. */
+    public int position(String column) {
+        Integer position = positions.get(column);
+        if (position == null) {
+            throw new UsageException("the index was not opened with the column " + column);
+        }
+        return position;
+    }
+
+    /** Where a column stands among those for filters. */
+    public int filterPosition(String column) {
+        Integer position = filterPositions.get(column);
+        if (position == null) {
+            throw new UsageException("the index was not opened with the filter column " + column);
+        }
+        return position;
+    }
+}

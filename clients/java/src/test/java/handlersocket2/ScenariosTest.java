@@ -1,0 +1,328 @@
+package handlersocket2;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+
+import java.math.BigInteger;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+
+/** Plays every scenario of all clients, once with threads that wait and once with futures. */
+@SuppressWarnings("unchecked")
+class ScenariosTest {
+
+    @TestFactory
+    List<DynamicTest> scenarios() {
+        List<DynamicTest> tests = new ArrayList<>();
+        for (Map<String, Object> scenario : Json.vectors("scenarios.json")) {
+            for (Object cut : (List<Object>) scenario.getOrDefault("cuts", List.of(BigInteger.ZERO))) {
+                for (boolean futures : new boolean[] {false, true}) {
+                    String name = scenario.get("name") + " " + cut + (futures ? " with futures" : " with threads");
+                    int at = ((BigInteger) cut).intValue();
+                    tests.add(DynamicTest.dynamicTest(name, () -> new Player(scenario, at, futures).play()));
+                }
+            }
+        }
+        assertTrue(tests.size() > 100);
+        return tests;
+    }
+
+    /** A call that was begun: how to wait for it, and how to give it up. */
+    private record Begun(Callable<Object> result, Runnable cancel, long began) {}
+
+    private static final class Player {
+        private final Map<String, Object> scenario;
+        private final PlayedServer server;
+        private final boolean futures;
+        private final Map<String, Begun> begun = new HashMap<>();
+        private HandlerSocketClient client;
+
+        Player(Map<String, Object> scenario, int cut, boolean futures) {
+            this.scenario = scenario;
+            this.server = new PlayedServer(cut);
+            this.futures = futures;
+        }
+
+        void play() throws Exception {
+            Throwable failure = null;
+            try (server) {
+                client = client();
+                try (HandlerSocketClient closing = client) {
+                    for (Object step : (List<Object>) scenario.get("steps")) {
+                        step((Map<String, Object>) step);
+                    }
+                    server.finish();
+                } catch (Throwable problem) {
+                    failure = problem;
+                }
+                if (failure != null || !server.failures.isEmpty()) {
+                    throw new AssertionError(scenario.get("why") + "; the servers say: " + server.failures, failure);
+                }
+            }
+        }
+
+        private HandlerSocketClient client() throws Exception {
+            List<Address> addresses = new ArrayList<>();
+            for (Object each : (List<Object>) scenario.get("servers")) {
+                Map<String, Object> ports = (Map<String, Object>) each;
+                addresses.add(Address.of("127.0.0.1", server.port(ports, "read"), server.port(ports, "write")));
+            }
+            ClientBuilder builder = HandlerSocketClient.builder()
+                    .addresses(addresses)
+                    .database("db")
+                    .timeout(Duration.ofSeconds(5))
+                    .connectTimeout(Duration.ofSeconds(5))
+                    .backoff(Duration.ofMillis(1), Duration.ofMillis(10));
+            ((Map<String, Object>) scenario.getOrDefault("options", Map.of())).forEach((name, value) -> {
+                switch (name) {
+                    case "user" -> builder.user((String) value);
+                    case "password" -> builder.password((String) value);
+                    default -> {
+                        boolean time = name.endsWith("_ms");
+                        builder.option(time ? name.replace("_ms", "") : name, value + (time ? "ms" : ""));
+                    }
+                }
+            });
+            return builder.build();
+        }
+
+        private void step(Map<String, Object> step) throws Exception {
+            if (step.containsKey("result")) {
+                Begun call = begun.get(step.get("result"));
+                check((Map<String, Object>) step.get("gives"), call);
+            } else if (step.containsKey("cancel")) {
+                begun.get(step.get("cancel")).cancel().run();
+            } else if (step.containsKey("pipeline")) {
+                pipeline((List<Object>) step.get("pipeline"), (List<Object>) step.get("gives"));
+            } else if (step.containsKey("iterate")) {
+                iterate(step);
+            } else if (step.containsKey("close")) {
+                client.close();
+            } else if (step.containsKey("pause_ms")) {
+                Thread.sleep(((BigInteger) step.get("pause_ms")).longValue());
+            } else if (step.containsKey("signal")) {
+                server.signal((String) step.get("signal"));
+            } else if (step.containsKey("await")) {
+                server.await((String) step.get("await"));
+            } else {
+                Begun call = begin(step);
+                if (step.containsKey("call")) {
+                    begun.put((String) step.get("call"), call);
+                } else {
+                    check((Map<String, Object>) step.get("gives"), call);
+                }
+            }
+        }
+
+        private Index<Row> index(Map<String, Object> request, Map<String, Object> step) {
+            Index<Row> index = "u".equals(request.get("index")) ? client.index("u", "a") : client.index("t", "a", "b");
+            Object timeout = step.get("timeout_ms");
+            return timeout == null ? index : index.withTimeout(Duration.ofMillis(((BigInteger) timeout).longValue()));
+        }
+
+        private Begun begin(Map<String, Object> step) {
+            Map<String, Object> request =
+                    (Map<String, Object>) step.getOrDefault("find", step.get("insert"));
+            Index<Row> index = index(request, step);
+            long now = System.nanoTime();
+            if (futures) {
+                CompletableFuture<?> future = async(index.async(), step);
+                return new Begun(() -> {
+                    try {
+                        return future.get(20, TimeUnit.SECONDS);
+                    } catch (java.util.concurrent.ExecutionException problem) {
+                        throw (Exception) problem.getCause();
+                    }
+                }, () -> future.cancel(true), now);
+            }
+            FutureTask<Object> task = new FutureTask<>(() -> sync(index, step));
+            Thread thread = new Thread(task);
+            thread.setDaemon(true);
+            thread.start();
+            return new Begun(() -> {
+                try {
+                    return task.get(20, TimeUnit.SECONDS);
+                } catch (java.util.concurrent.ExecutionException problem) {
+                    throw (Exception) problem.getCause();
+                }
+            }, thread::interrupt, now);
+        }
+
+        private static Object value(Object text) {
+            if (text instanceof Map<?, ?> repeated) {
+                int times = ((BigInteger) repeated.get("times")).intValue();
+                return ((String) repeated.get("repeat")).repeat(times);
+            }
+            return text == null ? null : ((String) text).getBytes(ISO_8859_1);
+        }
+
+        private static List<Object> values(Object list) {
+            List<Object> values = new ArrayList<>();
+            ((List<Object>) list).forEach(item -> values.add(value(item)));
+            return values;
+        }
+
+        private static Find find(Map<String, Object> request) {
+            Find find = Find.where((String) request.getOrDefault("op", "="), values(request.get("key")).toArray());
+            if (request.containsKey("limit")) {
+                find = find.limit(((BigInteger) request.get("limit")).longValue());
+            }
+            if (request.containsKey("offset")) {
+                find = find.offset(((BigInteger) request.get("offset")).longValue());
+            }
+            assertTrue(!request.containsKey("in") && !request.containsKey("filters"), "the driver does not know it");
+            return find;
+        }
+
+        private static Object sync(Index<Row> index, Map<String, Object> step) {
+            if (step.containsKey("insert")) {
+                return index.insert(values(((Map<String, Object>) step.get("insert")).get("values")));
+            }
+            Map<String, Object> request = (Map<String, Object>) step.get("find");
+            Map<String, Object> modify = (Map<String, Object>) request.get("modify");
+            if (modify == null) {
+                return index.find(find(request));
+            }
+            assertEquals("U", modify.get("op"));
+            return index.update(find(request), values(modify.get("values")));
+        }
+
+        private static CompletableFuture<?> async(AsyncIndex<Row> index, Map<String, Object> step) {
+            if (step.containsKey("insert")) {
+                return index.insert(values(((Map<String, Object>) step.get("insert")).get("values")));
+            }
+            Map<String, Object> request = (Map<String, Object>) step.get("find");
+            Map<String, Object> modify = (Map<String, Object>) request.get("modify");
+            if (modify == null) {
+                return index.find(find(request));
+            }
+            assertEquals("U", modify.get("op"));
+            return index.update(find(request), values(modify.get("values")));
+        }
+
+        private void pipeline(List<Object> requests, List<Object> gives) throws Exception {
+            Pipeline pipeline = client.pipeline();
+            List<CompletableFuture<?>> results = new ArrayList<>();
+            for (Object each : requests) {
+                Map<String, Object> step = (Map<String, Object>) each;
+                Map<String, Object> request = (Map<String, Object>) step.getOrDefault("find", step.get("insert"));
+                results.add(async(pipeline.on(index(request, step)), step));
+            }
+            long now = System.nanoTime();
+            pipeline.run();
+            for (int i = 0; i < results.size(); i++) {
+                CompletableFuture<?> result = results.get(i);
+                assertTrue(result.isDone());
+                check((Map<String, Object>) gives.get(i), new Begun(() -> {
+                    try {
+                        return result.join();
+                    } catch (CompletionException problem) {
+                        throw (Exception) problem.getCause();
+                    }
+                }, () -> {}, now));
+            }
+        }
+
+        private void iterate(Map<String, Object> step) throws Exception {
+            Map<String, Object> request = (Map<String, Object>) step.get("iterate");
+            Map<String, Object> gives = (Map<String, Object>) step.get("gives");
+            int take = step.containsKey("take") ? ((BigInteger) step.get("take")).intValue() : Integer.MAX_VALUE;
+            List<Row> rows = new ArrayList<>();
+            try (RowIterator<Row> iterator = index(request, step).iterate(find(request))) {
+                while (rows.size() < take && iterator.hasNext()) {
+                    rows.add(iterator.next());
+                    if (rows.size() == 1 && step.containsKey("signal_after_first")) {
+                        server.signal((String) step.get("signal_after_first"));
+                    }
+                }
+                assertTrue(!gives.containsKey("error"), "there should have been an error");
+            } catch (RuntimeException problem) {
+                compare(gives, problem);
+            }
+            assertEquals(gives.get("rows"), texts(rows));
+        }
+
+        private static List<List<String>> texts(List<Row> rows) {
+            List<List<String>> texts = new ArrayList<>();
+            for (Row row : rows) {
+                String[] values = new String[row.size()];
+                for (int i = 0; i < values.length; i++) {
+                    byte[] bytes = row.getBytes(i);
+                    values[i] = bytes == null ? null : new String(bytes, ISO_8859_1);
+                }
+                texts.add(Arrays.asList(values));
+            }
+            return texts;
+        }
+
+        private static void check(Map<String, Object> gives, Begun call) throws Exception {
+            Object result;
+            try {
+                result = call.result().call();
+            } catch (Exception problem) {
+                compare(gives, problem);
+                long took = (System.nanoTime() - call.began()) / 1_000_000;
+                if (gives.containsKey("after_ms")) {
+                    assertTrue(took >= ((BigInteger) gives.get("after_ms")).longValue(), "too early: " + took);
+                }
+                if (gives.containsKey("within_ms")) {
+                    assertTrue(took <= ((BigInteger) gives.get("within_ms")).longValue(), "too late: " + took);
+                }
+                return;
+            }
+            if (gives.containsKey("rows")) {
+                assertEquals(gives.get("rows"), texts((List<Row>) result));
+            } else if (gives.containsKey("modified")) {
+                assertEquals(((BigInteger) gives.get("modified")).longValue(), result);
+            } else if (gives.containsKey("id")) {
+                Object id = gives.get("id");
+                assertEquals(
+                        id == null ? OptionalLong.empty() : OptionalLong.of(((BigInteger) id).longValue()), result);
+            } else {
+                fail("there should have been the error " + gives.get("error") + " in place of " + result);
+            }
+        }
+
+        private static void compare(Map<String, Object> gives, Exception problem) {
+            Object wanted = gives.get("error");
+            if (wanted == null || !(problem instanceof Failure failure)) {
+                throw new AssertionError("an error that should not be", problem);
+            }
+            String kind = failure.kind().name().toLowerCase(Locale.ROOT);
+            boolean right = wanted instanceof List<?> several ? several.contains(kind) : kind.equals(wanted);
+            if (!right) {
+                throw new AssertionError("the error is " + kind + " in place of " + wanted, problem);
+            }
+            if (gives.containsKey("sent")) {
+                assertEquals(gives.get("sent"), failure.wasSent(), "sent");
+            }
+            if (gives.containsKey("maybe_executed")) {
+                assertEquals(gives.get("maybe_executed"), failure.maybeExecuted(), "maybe executed");
+                assertEquals(gives.get("maybe_executed"), !failure.isSafeToRetry());
+            }
+            if (gives.containsKey("code")) {
+                ReplyException reply = (ReplyException) problem;
+                assertEquals(((BigInteger) gives.get("code")).intValue(), reply.code());
+                assertEquals(gives.get("text"), reply.text());
+                if (gives.containsKey("kind")) {
+                    assertEquals(gives.get("kind"), reply.category().name().toLowerCase(Locale.ROOT));
+                }
+            }
+        }
+    }
+}

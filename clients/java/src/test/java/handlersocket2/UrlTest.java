@@ -1,0 +1,114 @@
+package handlersocket2;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import handlersocket2.internal.ClientUrl;
+import handlersocket2.internal.Settings;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** URLs, the environment, and options that contradict. */
+class UrlTest {
+
+    private static Settings read(String url) {
+        Settings settings = new Settings();
+        ClientUrl.read(url, settings);
+        return settings.complete();
+    }
+
+    private static String addresses(String url) {
+        return read(url).addresses.toString();
+    }
+
+    @Test
+    void parts() {
+        Settings settings = read("handlersocket://us%40er:p%3A%25w@h:1,2/d%2Fb?tls=verify&timeout=5s");
+        assertEquals("us@er", settings.user);
+        assertEquals("p:%w", settings.password.get());
+        assertEquals("d/b", settings.database);
+        assertEquals(Duration.ofSeconds(5), settings.timeout);
+        assertEquals(ClientBuilder.Tls.VERIFY, settings.tls);
+        assertEquals("s", read("handlersocket://h?secret=s").secret.get());
+        assertEquals("", read("handlersocket://u:@h").password.get());
+    }
+
+    @Test
+    void hosts() {
+        assertEquals("[h:9998,9999]", addresses("handlersocket://h"));
+        assertEquals("[127.0.0.1:9998,9999]", addresses("handlersocket:///db"));
+        assertEquals("[h:1]", addresses("handlersocket://h:1"));
+        assertEquals("[h:1,2]", addresses("handlersocket://h:1,2"));
+        assertEquals("[h:,9]", addresses("handlersocket://h:,9/"));
+        assertEquals(
+                "[db1:9998,9999, db2:5,6, [::1]:7,8, [::2]:9998,9999]",
+                addresses("handlersocket://db1,db2:5,6,[::1]:7,8,[::2]/db"));
+        Settings sockets = read("handlersocket:///db?socket=/run/a.sock&socket_wr=/run/b.sock");
+        assertTrue(sockets.addresses.get(0).isUnix());
+        assertEquals(Path.of("/run/b.sock"), sockets.addresses.get(0).writeSocket().orElseThrow());
+    }
+
+    @Test
+    void options() {
+        Settings settings = read("handlersocket://h?timeout=0ms&connect_timeout=100ms&dead_after=2m&read_connections=2"
+                + "&write_connections=3&long_connections=4&max_streams=5&long_limit=6&read_from=replicas&max_in_flight=7"
+                + "&max_in_flight_bytes=8&when_full=fail&max_reply_bytes=9&retry_reads=10&connect_attempts=11"
+                + "&backoff_min=12ms&backoff_max=13ms&tls=unverified");
+        assertEquals(Duration.ZERO, settings.timeout);
+        assertEquals(Duration.ofMinutes(2), settings.deadAfter);
+        assertEquals(6, settings.longLimit);
+        assertEquals(ClientBuilder.ReadFrom.REPLICAS, settings.readFrom);
+        assertEquals(ClientBuilder.WhenFull.FAIL, settings.whenFull);
+        assertEquals(8, settings.maxInFlightBytes);
+        assertEquals(11, settings.connectAttempts);
+        assertEquals(
+                ClientBuilder.ReadAfterWrite.SENT, read("handlersocket://h?read_after_write=sent").readAfterWrite);
+    }
+
+    @Test
+    void whatIsRefused() {
+        for (String url : List.of(
+                "http://h", "handlersocket:h", "handlersocket://h?x=1", "handlersocket://h?timeout=1s&timeout=2s",
+                "handlersocket://h?timeout=5", "handlersocket://h?timeout", "handlersocket://h?tls=yes",
+                "handlersocket://h:0", "handlersocket://h:65536", "handlersocket://h:x", "handlersocket://h:,",
+                "handlersocket://h,1", "handlersocket://1", "handlersocket://,h", "handlersocket://[::1",
+                "handlersocket://h/a/b", "handlersocket://h#x", "handlersocket://%zz", "handlersocket://%ff",
+                "handlersocket://@h", "handlersocket://u:p@h?secret=s", "handlersocket://h?retry_reads=-1",
+                "handlersocket://h?max_in_flight=0", "handlersocket://h?socket=/x", "handlersocket://h?tls_ca=/x",
+                "handlersocket://h?read_after_write=sent&write_connections=2", "handlersocket:///?socket=/x&tls=verify",
+                "handlersocket://h?tls=unverified&tls_name=x", "handlersocket://h?tls=verify&tls_cert=/x")) {
+            assertThrows(UsageException.class, () -> read(url), url);
+        }
+    }
+
+    @Test
+    void secretsAreNotShown() {
+        String url = "handlersocket://ann:topsecret@h/db";
+        try (HandlerSocketClient client = HandlerSocketClient.builder().url(url).build()) {
+            assertEquals("HandlerSocketClient([h:9998,9999], database db, user ann, tls off)", client.toString());
+        }
+        assertFalse(HandlerSocketClient.builder().secret("topsecret").toString().contains("topsecret"));
+        UsageException wrong = assertThrows(UsageException.class, () -> read("handlersocket://a:topsecret@h:x"));
+        assertFalse(wrong.getMessage().contains("topsecret"));
+    }
+
+    @Test
+    void environment() {
+        Map<String, String> environment = Map.of("HANDLERSOCKET_PASSWORD", "p", "HANDLERSOCKET_SECRET", "s");
+        Settings[] seen = new Settings[3];
+        String[] urls = {"handlersocket://u@h", "handlersocket://h", "handlersocket://u:own@h"};
+        for (int i = 0; i < 3; i++) {
+            ClientBuilder builder = HandlerSocketClient.builder().url(urls[i]).environment(environment);
+            seen[i] = builder.settings();
+        }
+        assertEquals("p", seen[0].password.get());
+        assertEquals(null, seen[0].secret);
+        assertEquals("s", seen[1].secret.get());
+        assertEquals("own", seen[2].password.get());
+    }
+}

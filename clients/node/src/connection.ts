@@ -1,0 +1,455 @@
+// One socket that is connected: what is written to it, the requests that wait for its replies, and its open indexes.
+// It never connects, never waits and never decides where a request goes; its channel does. Requests and replies are matched
+// by their order alone.
+import type { Definition } from './definition.js';
+import { HandlerSocketError, ReplyError, WrongReply, WrongValue } from './errors.js';
+import { LineCutter } from './lines.js';
+import type { Counters, RouteName } from './observe.js';
+import { Piece } from './pieces.js';
+import { Queue } from './queue.js';
+import type { Head } from './replies.js';
+import { readErrorText, readHead, readId, readModified, readRows } from './replies.js';
+import { Kind, Place, Reads, Slot } from './slot.js';
+import type { Opened } from './slot.js';
+import type { Wire } from './wire.js';
+
+/** As measured: what the callers of one turn of the event loop ask for is written in their microtasks, but not more than this
+ * at once, so that the server works while the rest is being encoded. */
+const FLUSH_AT = 64;
+// The most that is handed to the operating system at once. What is behind it is not sent yet.
+const WRITE_AT_ONCE = 1 << 18;
+const NEWLINE = 10;
+const OPENING = new Kind('open', undefined, Reads.Nothing, false);
+
+export interface Limits {
+  readonly maxInFlight: number;
+  readonly maxInFlightBytes: number;
+  readonly maxReplyBytes: number;
+  readonly deadAfter: number;
+  readonly retryReads: number;
+}
+
+/** The channel, as a connection sees it. */
+export interface Owner {
+  readonly route: RouteName;
+  readonly limits: Limits;
+  readonly counters: Counters;
+  /** Replies have come. */
+  room(connection: Connection): void;
+  /** A server has said that another one has to do it. True if the slot is taken away. */
+  elsewhere(slot: Slot, connection: Connection): boolean;
+  /** The connection has ended. The slots are to be sent on another one. */
+  ended(connection: Connection, unsent: Slot[], end: End): void;
+  /** Something is in flight: the deadlines have to be looked at. */
+  busy(connection: Connection): void;
+}
+
+export interface End {
+  readonly kind: 'lost' | 'protocol' | 'closed';
+  readonly reason: string;
+  readonly cause?: unknown;
+}
+
+export class Connection {
+  private readonly sent = new Queue<Slot>();
+  private pending: Slot[] = [];
+  private readonly opened = new Map<Definition, Opened>();
+  private readonly ids = new Map<Definition, number>();
+  private readonly lines = new LineCutter();
+  private readonly head: Head = { code: 0, count: 0, values: 0 };
+  private count = 0;
+  private bytes = 0;
+  private modifying = 0;
+  private blocked = false;
+  private scheduled = false;
+  private referenced = true;
+  private paused = false;
+  private lastByteAt = performance.now();
+  /** When the oldest request without a reply was sent, or an older one. */
+  private waitingSince = 0;
+  /** A reply to a caller has come. */
+  answered = false;
+  closed = false;
+  /** When it ended, nothing was in flight. */
+  wasIdle = false;
+  /** It gets no new requests, and closes when nothing is in flight. */
+  retired = false;
+
+  constructor(
+    private readonly wire: Wire,
+    /** The place of its address in the client's list. */
+    readonly address: number,
+    /** The peer in words. */
+    readonly peer: string,
+    private readonly owner: Owner,
+    private readonly streams: boolean,
+  ) {
+    wire.onBytes = (chunk) => this.onBytes(chunk);
+    wire.onEnd = (cause) => this.end({ kind: 'lost', reason: cause?.message ?? 'the server closed the connection', cause });
+  }
+
+  get inFlight(): number {
+    return this.count;
+  }
+
+  get bytesInFlight(): number {
+    return this.bytes;
+  }
+
+  get route(): RouteName {
+    return this.owner.route;
+  }
+
+  get hasWrites(): boolean {
+    return this.modifying > 0;
+  }
+
+  fits(line: string): boolean {
+    const { maxInFlight, maxInFlightBytes } = this.owner.limits;
+    return this.count === 0 || (this.count < maxInFlight && this.bytes + line.length <= maxInFlightBytes);
+  }
+
+  /** Takes a slot behind those before it. It is written before anything else happens in this turn of the event loop. */
+  enqueue(slot: Slot): void {
+    if (slot.definition !== undefined) {
+      const opened = this.opened.get(slot.definition) ?? this.open(slot.definition);
+      slot.opened = opened;
+    }
+    slot.place = Place.Pending;
+    this.bytes += slot.bytes;
+    this.count += 1;
+    if (slot.modifies) this.modifying += 1;
+    if (this.count === 1) this.owner.busy(this);
+    this.push(slot);
+  }
+
+  /** A request of the client itself, which counts for no bound: a log-in. */
+  push(slot: Slot): void {
+    if (!this.referenced) {
+      this.referenced = true;
+      this.wire.socket.ref();
+    }
+    this.pending.push(slot);
+    if (this.pending.length >= FLUSH_AT) {
+      this.flush();
+    } else if (!this.scheduled) {
+      this.scheduled = true;
+      queueMicrotask(this.flushLater);
+    }
+  }
+
+  private open(definition: Definition): Opened {
+    let id = this.ids.get(definition);
+    if (id === undefined) this.ids.set(definition, (id = this.ids.size + 1));
+    const opened: Opened = { connection: this, definition, id, prefix: String(id), error: undefined };
+    this.opened.set(definition, opened);
+    const slot = new Slot(OPENING, `P\t${id}${definition.words}`);
+    slot.opened = opened;
+    this.push(slot);
+    return opened;
+  }
+
+  private readonly flushLater = (): void => {
+    this.scheduled = false;
+    this.flush();
+  };
+
+  private flush(): void {
+    const { pending } = this;
+    if (this.blocked || this.closed || pending.length === 0) return;
+    if (this.sent.length === 0) this.waitingSince = performance.now();
+    let out = '';
+    let taken = 0;
+    while (taken < pending.length && !this.blocked) {
+      const slot = pending[taken++]!;
+      if (slot.settled) {
+        // Its caller has given up before anything of it was sent.
+        this.release(slot);
+        continue;
+      }
+      out += slot.definition === undefined ? slot.line : slot.opened!.prefix + slot.line;
+      slot.place = Place.Sent;
+      this.sent.push(slot);
+      if (out.length >= WRITE_AT_ONCE) {
+        this.write(out);
+        out = '';
+      }
+    }
+    if (taken === pending.length) this.pending = [];
+    else pending.splice(0, taken);
+    if (out !== '') this.write(out);
+    if (this.count === 0) this.settleDown();
+  }
+
+  private write(out: string): void {
+    const { counters } = this.owner;
+    counters.socketWrites += 1;
+    counters.bytesOut += out.length;
+    this.wire.socket.write(out, 'latin1', this.onWritten);
+    // If the operating system has not taken all of it, what comes behind waits here, where it can still be taken back.
+    this.blocked = this.wire.socket.writableLength > 0;
+  }
+
+  private readonly onWritten = (): void => {
+    if (!this.blocked || this.wire.socket.writableLength > 0) return;
+    this.blocked = false;
+    this.flush();
+  };
+
+  private onBytes(chunk: Buffer): void {
+    if (this.closed) return;
+    const { counters } = this.owner;
+    counters.socketReads += 1;
+    counters.bytesIn += chunk.length;
+    this.lastByteAt = performance.now();
+    try {
+      if (this.streams) this.takeInTurn(chunk);
+      else this.lines.take(chunk, false, this.onLines);
+    } catch (error) {
+      if (!(error instanceof WrongReply)) throw error;
+      this.wrong(error.message, undefined, chunk);
+      return;
+    }
+    // Hooks may have closed it meanwhile.
+    if (this.closed as boolean) return;
+    if (this.lines.held > 0 && this.sent.length === 0) this.wrong('bytes came that nobody has asked for', undefined, chunk);
+    else if (this.lines.held > this.owner.limits.maxReplyBytes) this.wrong('the reply is longer than max_reply_bytes', this.sent.first, chunk);
+    else {
+      this.owner.room(this);
+      if (this.count === 0) this.settleDown();
+    }
+  }
+
+  /** For a connection on which a reply may be read while it arrives. */
+  private takeInTurn(chunk: Buffer): void {
+    let rest = chunk;
+    while (rest.length > 0 && !this.closed) {
+      const slot = this.sent.first;
+      if (slot?.sink === undefined) {
+        rest = rest.subarray(this.lines.take(rest, true, this.onLines));
+        continue;
+      }
+      let taken: number;
+      try {
+        taken = slot.sink.take(rest);
+      } catch (error) {
+        if (error instanceof WrongReply) this.wrong(error.message, slot, chunk);
+        else if (error instanceof WrongValue) slot.failWith('decode', error.message, error.cause);
+        else throw error;
+        this.end({ kind: 'closed', reason: 'the iteration ended before its reply' });
+        return;
+      }
+      rest = rest.subarray(taken);
+      if (!slot.sink.done) continue;
+      this.sent.shift();
+      this.release(slot);
+      this.owner.counters.replies += 1;
+      this.answered = true;
+      const { error } = slot.sink;
+      if (error !== undefined) this.refuse(slot, error.code, error.text, 0);
+      else slot.succeed(undefined, slot.sink.given, slot.sink.received);
+    }
+  }
+
+  private readonly onLines = (lines: Buffer): void => {
+    const piece = new Piece(lines);
+    const { text } = piece;
+    const { counters, limits } = this.owner;
+    let from = 0;
+    while (from < text.length && !this.closed) {
+      const end = text.indexOf('\n', from);
+      const slot = this.sent.shift();
+      if (slot === undefined) {
+        this.wrong('a reply came that nobody has asked for', undefined, lines.subarray(from));
+        return;
+      }
+      if (end - from > limits.maxReplyBytes) {
+        this.wrong('the reply is longer than max_reply_bytes', slot, lines.subarray(from));
+        return;
+      }
+      counters.replies += 1;
+      try {
+        this.answer(slot, piece, from, end);
+      } catch (error) {
+        if (!(error instanceof WrongReply)) throw error;
+        this.wrong(error.message, slot, lines.subarray(from));
+        return;
+      }
+      from = end + 1;
+    }
+  };
+
+  private answer(slot: Slot, piece: Piece, from: number, end: number): void {
+    if (slot.definition === undefined) {
+      this.answerOwn(slot, piece, from, end);
+      return;
+    }
+    this.release(slot);
+    this.answered = true;
+    if (slot.settled) {
+      this.owner.counters.repliesDropped += 1;
+      return;
+    }
+    const head = readHead(piece, from, end, this.head);
+    const size = end - from + 1;
+    if (head.code !== 0) {
+      this.refuse(slot, head.code, readErrorText(piece, head.values, end), size);
+      return;
+    }
+    switch (slot.reads) {
+      case Reads.Rows: {
+        let rows: unknown[];
+        try {
+          rows = readRows(piece, head.values, end, head.count, slot.kind.shape!);
+        } catch (error) {
+          if (!(error instanceof WrongValue)) throw error;
+          // The reply is right and the request was executed: only this caller cannot use it.
+          slot.fail(new HandlerSocketError('decode', error.message, { sent: true, maybeExecuted: false }, error.cause), size);
+          return;
+        }
+        slot.succeed(slot.kind.one ? (rows.length > 0 ? rows[0] : null) : rows, rows.length, size);
+        return;
+      }
+      case Reads.Modified: {
+        const modified = readModified(piece, head.values, end);
+        slot.succeed(modified, modified, size);
+        return;
+      }
+      case Reads.Id:
+        slot.succeed(readId(piece, head.values, end), 1, size);
+        return;
+      default:
+        slot.succeed(undefined, 0, size);
+    }
+  }
+
+  /** The reply to P or to a log-in. */
+  private answerOwn(slot: Slot, piece: Piece, from: number, end: number): void {
+    const head = readHead(piece, from, end);
+    if (head.code === 0) {
+      slot.succeed(undefined, 0, 0);
+      return;
+    }
+    const error = { code: head.code, text: readErrorText(piece, head.values, end) };
+    const { opened } = slot;
+    if (opened === undefined) {
+      slot.fail(new ReplyError('log_in', error.code, error.text, false));
+      return;
+    }
+    // What has been sent behind it is answered that the index is not open. The next call asks for the index again.
+    opened.error = error;
+    if (this.opened.get(opened.definition) === opened) this.opened.delete(opened.definition);
+  }
+
+  private refuse(slot: Slot, code: number, text: string, size: number): void {
+    const opening = slot.opened?.error;
+    const error = new ReplyError('reply', opening?.code ?? code, opening?.text ?? text, slot.modifies && opening === undefined);
+    if (error.retry === 'elsewhere' && !slot.settled && this.owner.elsewhere(slot, this)) return;
+    slot.fail(error, size);
+  }
+
+  /** Forgets a slot that has been answered, or will not be sent. */
+  private release(slot: Slot): void {
+    if (slot.definition === undefined) return;
+    this.bytes -= slot.bytes;
+    this.count -= 1;
+    if (slot.modifies) this.modifying -= 1;
+  }
+
+  private settleDown(): void {
+    if (this.retired && this.count === 0) this.end({ kind: 'closed', reason: 'requests go to another address now' });
+  }
+
+  /** No new requests: it closes when those in flight are answered. */
+  retire(): void {
+    this.retired = true;
+    this.settleDown();
+  }
+
+  /** Frees the caller at once. If the request was sent, its place stays, and its reply will be dropped. */
+  giveUp(slot: Slot, kind: 'timeout' | 'cancelled', message: string, cause?: unknown): void {
+    this.owner.counters.givenUp += 1;
+    slot.failWith(kind, message, cause);
+    if (slot.reads === Reads.Stream) this.end({ kind: 'closed', reason: 'the iteration was given up' });
+  }
+
+  sweep(now: number): boolean {
+    if (this.closed) return false;
+    const over = (slot: Slot): void => {
+      if (slot.deadline !== 0 && now >= slot.deadline && !slot.settled) this.giveUp(slot, 'timeout', 'there was no reply in time');
+    };
+    this.sent.forEach(over);
+    this.pending.forEach(over);
+    const silent = now - Math.max(this.lastByteAt, this.waitingSince);
+    if (this.sent.length > 0 && !this.paused && silent > this.owner.limits.deadAfter) {
+      this.end({ kind: 'lost', reason: `the server has been silent for ${this.owner.limits.deadAfter} ms` });
+    }
+    if (this.closed || this.count > 0 || this.sent.length > 0) return !this.closed;
+    // An idle connection does not keep the process alive.
+    this.referenced = false;
+    this.wire.socket.unref();
+    return false;
+  }
+
+  /** Stops reading, so that the server waits, until `resume`. */
+  pause(): void {
+    if (this.paused || this.closed) return;
+    this.paused = true;
+    this.wire.pause();
+  }
+
+  resume(): void {
+    if (!this.paused || this.closed) return;
+    this.paused = false;
+    this.lastByteAt = performance.now();
+    this.wire.resume();
+  }
+
+  /** Bytes that are no reply: nothing that follows can be trusted. */
+  private wrong(message: string, slot: Slot | undefined, bytes: Buffer): void {
+    const reason = looksLikeSql(bytes) ? `${message}: this looks like the port of SQL` : message;
+    if (slot?.definition !== undefined) slot.failWith('protocol', reason);
+    else if (slot?.opened !== undefined) {
+      // What stands behind P gets nothing better.
+      this.sent.forEach((other) => {
+        if (other.opened === slot.opened) other.failWith('protocol', reason);
+      });
+    } else slot?.failWith('protocol', reason);
+    this.end({ kind: 'protocol', reason });
+  }
+
+  /** Ends the connection, and looks at each request in flight. */
+  end(end: End): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.wasIdle = this.sent.length === 0;
+    this.wire.destroy();
+    const again: Slot[] = [];
+    for (const slot of this.sent.takeAll()) {
+      if (slot.settled) continue;
+      const opening = slot.opened?.error;
+      if (slot.definition !== undefined && opening !== undefined) this.refuse(slot, opening.code, opening.text, 0);
+      else if (end.kind === 'closed') slot.failWith('closed', end.reason);
+      else if (slot.definition !== undefined && !slot.modifies && slot.retries < this.owner.limits.retryReads && slot.reads !== Reads.Stream) {
+        slot.retries += 1;
+        again.push(slot);
+      } else slot.failWith('lost', `the connection was lost: ${end.reason}`, end.cause);
+    }
+    for (const slot of this.pending) {
+      if (slot.settled) continue;
+      if (slot.definition !== undefined) again.push(slot);
+      else slot.failWith('lost', `the connection was lost: ${end.reason}`, end.cause);
+    }
+    this.pending = [];
+    this.count = 0;
+    this.bytes = 0;
+    this.modifying = 0;
+    for (const slot of again) slot.again();
+    this.owner.ended(this, again, end);
+  }
+}
+
+/** The first packet of MariaDB's or MySQL's own protocol: a greeting of version 10, or an error. */
+function looksLikeSql(bytes: Buffer): boolean {
+  return bytes.length > 4 && bytes[3] === 0 && bytes[2] === 0 && (bytes[4] === NEWLINE || bytes[4] === 0xff);
+}

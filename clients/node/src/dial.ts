@@ -1,0 +1,215 @@
+// Makes a connection: TCP or a Unix socket, TLS, the log-in. All of it has one time-out. Nothing is sent before the log-in
+// has been answered, and a password never goes over plain TCP to another machine.
+import { readFileSync } from 'node:fs';
+import net from 'node:net';
+import tls from 'node:tls';
+import { Connection } from './connection.js';
+import type { Owner } from './connection.js';
+import { HandlerSocketError, ReplyError } from './errors.js';
+import { endpointName, endpointOf } from './addresses.js';
+import type { Address, Port } from './addresses.js';
+import type { Settings } from './options.js';
+import { logInLine, secretLine } from './requests.js';
+import { Kind, Reads, Slot } from './slot.js';
+import { Wire } from './wire.js';
+
+/** Why there is no connection. */
+export class DialError extends Error {
+  constructor(
+    message: string,
+    /** What is wrong will not change by itself. */
+    readonly lasting: boolean,
+    /** What the server answered to the log-in. */
+    readonly refusal?: ReplyError,
+    cause?: unknown,
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+  }
+}
+
+export interface Dialing {
+  readonly connection: Promise<Connection>;
+  /** Ends the attempt. */
+  cancel(): void;
+}
+
+const LOG_IN = new Kind('log in', undefined, Reads.Nothing, false);
+// With these the network is at fault, and not what the two sides of TLS think of each other.
+const TRANSIENT: ReadonlySet<unknown> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN', 'ENOTFOUND']);
+
+export function dial(address: Address, place: number, port: Port, streams: boolean, settings: Settings, owner: Owner): Dialing {
+  let wire: Wire | undefined;
+  let stopped: DialError | undefined;
+  let giveUp: (error: DialError) => void;
+  const gaveUp = new Promise<never>((_, reject) => (giveUp = reject));
+  // Nobody may be listening any more when the time is over.
+  gaveUp.catch(() => undefined);
+  const stop = (error: DialError): void => {
+    stopped ??= error;
+    giveUp(error);
+    wire?.socket.destroy();
+  };
+  const seconds = settings.connectTimeout / 1000;
+  const timer =
+    settings.connectTimeout === 0
+      ? undefined
+      : setTimeout(() => stop(new DialError(`no connection within ${seconds} s`, false)), settings.connectTimeout);
+
+  const work = async (): Promise<Connection> => {
+    const credentials = await credentialsOf(settings);
+    if (stopped !== undefined) throw stopped;
+    const endpoint = endpointOf(address, port);
+    if (endpoint === null) throw new DialError(`the address has no port for ${port === 'write' ? 'writing' : 'reading'}`, false);
+    const secure = settings.tls === 'off' ? undefined : secureOptions(settings, endpoint);
+    wire = new Wire(endpoint, secure);
+    await connected(wire, secure !== undefined);
+    if (credentials.password !== '' && secure === undefined && !isLoopback(wire.socket.remoteAddress)) {
+      throw new DialError('a password is not sent over plain TCP to another machine: use TLS', true);
+    }
+    const connection = new Connection(wire, place, endpointName(endpoint), owner, streams);
+    if (credentials.line !== undefined) await logIn(connection, credentials.line);
+    return connection;
+  };
+
+  const connection = Promise.race([work(), gaveUp]).then(
+    (made) => {
+      clearTimeout(timer);
+      return made;
+    },
+    (error: unknown) => {
+      clearTimeout(timer);
+      wire?.destroy();
+      throw error instanceof DialError ? error : new DialError(wordsOf(error), false, undefined, error);
+    },
+  );
+  return { connection, cancel: () => stop(new DialError('the client was closed', true)) };
+}
+
+interface Credentials {
+  readonly line: string | undefined;
+  readonly password: string;
+}
+
+async function credentialsOf(settings: Settings): Promise<Credentials> {
+  const { user } = settings;
+  const given = async (from: typeof settings.password): Promise<string | undefined> => (typeof from === 'function' ? from() : from);
+  try {
+    if (user !== undefined) {
+      const password = (await given(settings.password)) ?? '';
+      return { line: logInLine(user, password), password };
+    }
+    const secret = await given(settings.secret);
+    return { line: secret === undefined ? undefined : secretLine(secret), password: '' };
+  } catch (error) {
+    throw new DialError('the function that gives the password failed', true, undefined, error);
+  }
+}
+
+function connected(wire: Wire, secure: boolean): Promise<void> {
+  const { socket } = wire;
+  return new Promise((resolve, reject) => {
+    let overTcp = false;
+    let failure: Error | undefined;
+    socket.once('connect', () => (overTcp = true));
+    socket.once(secure ? 'secureConnect' : 'connect', resolve);
+    socket.once('error', (error) => (failure = error));
+    wire.onEnd = (): void => {
+      const code: unknown = (failure as NodeJS.ErrnoException | undefined)?.code;
+      const lasting = secure && overTcp && failure !== undefined && !TRANSIENT.has(code);
+      const words = failure === undefined ? 'the server closed the connection' : wordsOf(failure);
+      reject(new DialError(lasting ? `TLS failed: ${words}` : words, lasting, undefined, failure));
+    };
+  });
+}
+
+function logIn(connection: Connection, line: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const slot = new Slot(LOG_IN, line);
+    slot.resolve = () => resolve();
+    slot.reject = (error: HandlerSocketError) => {
+      const refusal = error instanceof ReplyError ? error : undefined;
+      // Another server may let the client in.
+      const lasting = refusal !== undefined && refusal.retry !== 'elsewhere';
+      reject(new DialError(error.message, lasting, refusal, error));
+    };
+    connection.push(slot);
+  });
+}
+
+/** Whether a peer is this machine. A Unix socket's peer has no address. */
+export function isLoopback(address: string | undefined): boolean {
+  return address === undefined || /^(127\.|::1$|::ffff:127\.)/i.test(address);
+}
+
+/** `localhost` may stand for several addresses, each with an error of its own. */
+function wordsOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(wordsOf).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}
+
+const AUTHORITY_FILES = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt', '/etc/ssl/cert.pem'];
+let machineAuthorities: string[] | undefined;
+
+/** The machine's authorities. Node by itself has only those that it was built with. */
+function authorities(): string[] {
+  machineAuthorities ??= readAuthorities();
+  return machineAuthorities;
+}
+
+function readAuthorities(): string[] {
+  const newer = tls as typeof tls & { getCACertificates?(type: 'default' | 'system'): string[] };
+  if (newer.getCACertificates !== undefined) {
+    return [...new Set([...newer.getCACertificates('default'), ...newer.getCACertificates('system')])];
+  }
+  const files = [process.env['SSL_CERT_FILE'], process.env['NODE_EXTRA_CA_CERTS'], ...AUTHORITY_FILES];
+  const found = [...tls.rootCertificates];
+  for (const file of files) {
+    if (file === undefined || file === '') continue;
+    try {
+      found.push(readFileSync(file, 'utf8'));
+    } catch {
+      // A file that this kind of machine does not have.
+    }
+  }
+  return found;
+}
+
+const contexts = new WeakMap<Settings, tls.SecureContext>();
+
+/** Reading certificates takes milliseconds, so it is done once for a client. */
+function contextOf(settings: Settings): tls.SecureContext {
+  let context = contexts.get(settings);
+  if (context === undefined) {
+    const { tlsCa, tlsCert, tlsKey } = settings;
+    try {
+      context = tls.createSecureContext({
+        minVersion: 'TLSv1.2',
+        ca: settings.tls === 'unverified' ? undefined : tlsCa === undefined ? authorities() : pem(tlsCa),
+        ...(tlsCert === undefined ? {} : { cert: pem(tlsCert) }),
+        ...(tlsKey === undefined ? {} : { key: pem(tlsKey) }),
+      });
+    } catch (error) {
+      throw new DialError(`TLS cannot be set up: ${wordsOf(error)}`, true, undefined, error);
+    }
+    contexts.set(settings, context);
+  }
+  return context;
+}
+
+/** A certificate or a key: its text, its bytes, or the name of its file. */
+function pem(from: string | Uint8Array): string | Buffer {
+  if (typeof from !== 'string') return Buffer.from(from);
+  return from.includes('-----BEGIN') ? from : readFileSync(from);
+}
+
+function secureOptions(settings: Settings, endpoint: ReturnType<typeof endpointOf> & object): tls.ConnectionOptions {
+  const host = 'host' in endpoint ? endpoint.host : '';
+  const name = settings.tlsName ?? host;
+  return {
+    secureContext: contextOf(settings),
+    rejectUnauthorized: settings.tls !== 'unverified',
+    // An IP address is no name that a server can choose its certificate by.
+    ...(net.isIP(name) === 0 ? { servername: name } : {}),
+    checkServerIdentity: (_, certificate) => tls.checkServerIdentity(name, certificate),
+  };
+}

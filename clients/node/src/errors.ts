@@ -1,0 +1,95 @@
+// What a call of this client can fail with. Errors are made where something goes wrong and are given to the callers;
+// none of them ever holds a password, a secret or the values of a row.
+import { SERVER_ERRORS } from './server-errors.js';
+import type { ServerErrorKind, ServerErrorRetry } from './server-errors.js';
+
+/** What went wrong, as one word. */
+export type ErrorKind =
+  | 'usage'
+  | 'reply'
+  | 'lost'
+  | 'connect'
+  | 'log_in'
+  | 'timeout'
+  | 'cancelled'
+  | 'busy'
+  | 'protocol'
+  | 'closed'
+  | 'decode';
+
+/** Whether the server can have seen a request, and whether it may have executed it. */
+export interface Fate {
+  readonly sent: boolean;
+  readonly maybeExecuted: boolean;
+}
+
+export const NOT_SENT: Fate = { sent: false, maybeExecuted: false };
+
+// What Node's own APIs call such errors, so that code which looks at the name works here, too.
+const NAMES: Partial<Record<ErrorKind, string>> = { cancelled: 'AbortError', timeout: 'TimeoutError' };
+
+/** Every error of this package. `kind` says what went wrong. */
+export class HandlerSocketError extends Error {
+  readonly kind: ErrorKind;
+  /** The server can have seen the request. */
+  readonly sent: boolean;
+  /** The request modifies, it was sent, and nobody knows whether it was executed. */
+  readonly maybeExecuted: boolean;
+
+  constructor(kind: ErrorKind, message: string, fate: Fate = NOT_SENT, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = NAMES[kind] ?? 'HandlerSocketError';
+    this.kind = kind;
+    this.sent = fate.sent;
+    this.maybeExecuted = fate.maybeExecuted;
+  }
+
+  /** The same call again cannot do it twice. */
+  get safeToRetry(): boolean {
+    return !this.maybeExecuted;
+  }
+}
+
+/** The server answered with an error: to a request (kind `reply`), or to the log-in while connecting (kind `log_in`). */
+export class ReplyError extends HandlerSocketError {
+  /** The reply's first token: 1 for the table or the row, 2 for the request, 3 for the log-in. */
+  readonly code: number;
+  /** A word, or a number in decimal. */
+  readonly text: string;
+  /** The number, if the text is one: below 1000 the storage engine's, from there on SQL's. */
+  readonly number: number | null;
+  /** The class of errors to which it belongs, such as `duplicate` or `lock`. */
+  readonly reason: ServerErrorKind;
+  /** A name such as `duplicate_key`; null for an error that this client does not know. */
+  readonly errorName: string | null;
+  /** `no`: the same request gets the same answer; `later`: it may succeed after a moment; `elsewhere`: on another server. */
+  readonly retry: ServerErrorRetry;
+  readonly sqlState: string | null;
+
+  constructor(kind: 'reply' | 'log_in', code: number, text: string, modifies: boolean) {
+    const known = SERVER_ERRORS.get(text);
+    super(kind, `${known?.words ?? 'the server answered an error'} (${code} ${text})`, {
+      sent: kind === 'reply',
+      maybeExecuted: kind === 'reply' && modifies && known?.maybeExecuted === true,
+    });
+    this.name = 'ReplyError';
+    this.code = code;
+    this.text = text;
+    this.number = /^\d+$/.test(text) ? Number(text) : null;
+    this.reason = known?.kind ?? (code === 2 ? 'request' : code === 3 ? 'log_in' : 'server');
+    this.errorName = known?.name ?? null;
+    this.retry = known?.retry ?? 'no';
+    this.sqlState = known?.sqlState ?? null;
+  }
+}
+
+/** The call cannot be meant. Nothing was sent. */
+export function usage(message: string): HandlerSocketError {
+  return new HandlerSocketError('usage', message);
+}
+
+/** Bytes that are no reply to the request. It is no error of a call yet: the connection makes one for each. */
+export class WrongReply extends Error {}
+
+/** A value that does not fit the type that the caller wants. */
+export class WrongValue extends Error {}

@@ -1,0 +1,341 @@
+// An index as an application uses it: it turns keys, values and names into a request, and runs it. It holds no connection.
+import { columnOf } from './column-types.js';
+import type { Column, ColumnType } from './column-types.js';
+import type { CallOptions, Core, Executor } from './core.js';
+import type { Definition } from './definition.js';
+import { usage } from './errors.js';
+import { RowIterator } from './iterate.js';
+import type { FilterOp, FindOp, ModifyOp } from './requests.js';
+import { findTail, insertTail } from './requests.js';
+import type { Shape } from './replies.js';
+import { Kind, Reads, Slot } from './slot.js';
+import { describe, valueToken } from './tokens.js';
+import type { Value } from './tokens.js';
+
+/** What can be written. A Date only where a type names its time zone, other objects only as JSON or by a type of one's own. */
+export type Writable = Value | Date | { [member: string]: any } | readonly unknown[];
+
+/** One value, the values of the index's first parts, or these by the names of its parts. */
+export type Key<Part extends string = string> = Value | Date | readonly (Value | Date)[] | { readonly [P in Part]?: Value | Date };
+
+/** A condition: `['age', '>=', 18]` skips the rows for which it does not hold; with `'while'` the find ends at the first of them. */
+export type Filter<Column extends string = string> =
+  | readonly [column: Column, op: FilterOp, value: Value | Date]
+  | readonly [column: Column, op: FilterOp, value: Value | Date, effect: 'skip' | 'while'];
+
+export interface FindOptions<FilterColumn extends string = string, Part extends string = string> extends CallOptions {
+  /** How the key is compared; `=` by default. `>` and `>=` go up the index, `<` and `<=` go down. */
+  op?: FindOp | undefined;
+  /** The most rows; 1 by default. */
+  limit?: number | bigint | undefined;
+  offset?: number | bigint | undefined;
+  /** A part of the key takes each of these values in turn. */
+  in?: { readonly part?: number | Part; readonly values: readonly (Value | Date)[] } | undefined;
+  filters?: readonly Filter<FilterColumn>[] | undefined;
+  /** It goes over the connection for long finds, so that others do not stand behind it. */
+  long?: boolean | undefined;
+}
+
+export interface FindInOptions<FilterColumn extends string = string, Part extends string = string>
+  extends Omit<FindOptions<FilterColumn, Part>, 'in'> {
+  /** The values of the other parts. */
+  key?: Key<Part> | undefined;
+  /** The part that takes the values; by default the first. */
+  part?: number | Part | undefined;
+}
+
+/** The values of a row by their names, or of the first columns by their positions. */
+export type RowValues<Named> = { readonly [N in keyof Named]?: Named[N] | Writable } | readonly Writable[];
+
+/** What the handles of one index share. */
+export interface IndexState extends Front {
+  readonly core: Core;
+  readonly columns: ReadonlyMap<string, Column>;
+  readonly filters: readonly Column[];
+  readonly parts: readonly Column[];
+  /** The same index with other columns, by their names. */
+  readonly fronts: Map<string, Front>;
+}
+
+interface Front {
+  readonly definition: Definition;
+  readonly shape: Shape;
+  readonly kinds: Kinds;
+}
+
+/** By the operation and how its reply is read. */
+type Kinds = Partial<Record<string, Kind>>[];
+
+type Object_ = Readonly<Record<string, unknown>>;
+
+function isNamed(value: unknown): value is Object_ {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array) && !(value instanceof Date);
+}
+
+export class Index<Row = unknown, Named = Row, FilterColumn extends string = string, Part extends string = string> {
+  readonly #state: IndexState;
+  readonly #executor: Executor;
+
+  /** @internal */
+  constructor(state: IndexState, executor: Executor) {
+    this.#state = state;
+    this.#executor = executor;
+  }
+
+  /** @internal The same index, run by something else. */
+  static with<I>(index: I, executor: Executor): I {
+    if (!(index instanceof Index)) throw usage('a pipeline is for an index of this package');
+    return new Index(index.#state, executor) as I;
+  }
+
+  get database(): string {
+    return this.#state.definition.database;
+  }
+
+  get table(): string {
+    return this.#state.definition.table;
+  }
+
+  get columns(): readonly string[] {
+    return this.#state.definition.columns;
+  }
+
+  /** The rows with this key, at most `limit`, which is 1 by default. */
+  find(key: Key<Part>, options?: FindOptions<FilterColumn, Part>): Promise<Row[]> {
+    return this.#find(key, options, false) as Promise<Row[]>;
+  }
+
+  /** The first row, or null. */
+  findOne(key: Key<Part>, options?: Omit<FindOptions<FilterColumn, Part>, 'limit'>): Promise<Row | null> {
+    return this.#find(key, options, true) as Promise<Row | null>;
+  }
+
+  /** The rows of many keys in one request; by default as many rows as values. */
+  findIn(values: readonly (Value | Date)[], options: FindInOptions<FilterColumn, Part> = {}): Promise<Row[]> {
+    const { key, part, ...others } = options;
+    const inValues = { values, ...(part === undefined ? {} : { part }) };
+    return this.find(key ?? [], { limit: Math.max(1, values.length), ...others, in: inValues });
+  }
+
+  /** The rows one by one, while they arrive. The time-out is for the wait for the next ones. */
+  iterate(key: Key<Part>, options: FindOptions<FilterColumn, Part> = {}): AsyncIterableIterator<Row> {
+    const { core, shape } = this.#state;
+    if (this.#executor !== core) throw usage('a pipeline cannot iterate');
+    const slot = new Slot(this.#kind('find', Reads.Stream, this.#state), this.#tail(key, options, undefined));
+    const rows = new RowIterator<Row>(core, slot, options, shape);
+    // It has ended before it began.
+    if (isEmptyIn(options)) void rows.return();
+    return rows;
+  }
+
+  /** Inserts a row, and gives the value of its AUTO_INCREMENT column, or null. */
+  insert(values: RowValues<Named>, options?: CallOptions): Promise<bigint | null> {
+    try {
+      const { tokens, front } = this.#values(values, 'insert', false);
+      const slot = new Slot(this.#kind('insert', Reads.Id, front), insertTail(tokens));
+      return this.#executor.run(slot, options) as Promise<bigint | null>;
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+  }
+
+  /** Sets columns of the rows that are found, and gives their number. */
+  update(key: Key<Part>, values: RowValues<Named>, options?: FindOptions<FilterColumn, Part>): Promise<number> {
+    return this.#modify('update', 'U', key, values, options, false) as Promise<number>;
+  }
+
+  delete(key: Key<Part>, options?: FindOptions<FilterColumn, Part>): Promise<number> {
+    return this.#modify('delete', 'D', key, [], options, false) as Promise<number>;
+  }
+
+  /** Adds to columns. A column that is NULL stays so. */
+  increment(key: Key<Part>, values: RowValues<Named>, options?: FindOptions<FilterColumn, Part>): Promise<number> {
+    return this.#modify('increment', '+', key, values, options, false) as Promise<number>;
+  }
+
+  /** Subtracts from columns. A row of which a value would cross zero is left as it is, and does not count. */
+  decrement(key: Key<Part>, values: RowValues<Named>, options?: FindOptions<FilterColumn, Part>): Promise<number> {
+    return this.#modify('decrement', '-', key, values, options, false) as Promise<number>;
+  }
+
+  /** The rows as they were before the update. */
+  fetchAndUpdate(key: Key<Part>, values: RowValues<Named>, options?: FindOptions<FilterColumn, Part>): Promise<Row[]> {
+    return this.#modify('update', 'U', key, values, options, true) as Promise<Row[]>;
+  }
+
+  fetchAndDelete(key: Key<Part>, options?: FindOptions<FilterColumn, Part>): Promise<Row[]> {
+    return this.#modify('delete', 'D', key, [], options, true) as Promise<Row[]>;
+  }
+
+  fetchAndIncrement(key: Key<Part>, values: RowValues<Named>, options?: FindOptions<FilterColumn, Part>): Promise<Row[]> {
+    return this.#modify('increment', '+', key, values, options, true) as Promise<Row[]>;
+  }
+
+  fetchAndDecrement(key: Key<Part>, values: RowValues<Named>, options?: FindOptions<FilterColumn, Part>): Promise<Row[]> {
+    return this.#modify('decrement', '-', key, values, options, true) as Promise<Row[]>;
+  }
+
+  #find(key: Key<Part>, options: FindOptions<FilterColumn, Part> | undefined, one: boolean): Promise<unknown> {
+    try {
+      const state = this.#state;
+      if (isEmptyIn(options)) return Promise.resolve(one ? null : []);
+      const slot = new Slot(this.#kind(one ? 'find one' : 'find', Reads.Rows, state), this.#tail(key, options, undefined, one));
+      if (options !== undefined) slot.long = options.long ?? (options.limit !== undefined && options.limit >= state.core.settings.longLimit);
+      return this.#executor.run(slot, options);
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+  }
+
+  #kind(operation: string, reads: Reads, { definition, shape, kinds }: Front): Kind {
+    const known = (kinds[reads] ??= {});
+    const one = operation === 'find one';
+    const isFind = one || operation === 'find';
+    return (known[operation] ??= new Kind(one ? 'find' : operation, definition, reads, !isFind, shape, one, this.#state.core.observer.counters));
+  }
+
+  #modify(
+    operation: string,
+    op: ModifyOp,
+    key: Key<Part>,
+    values: RowValues<Named>,
+    options: FindOptions<FilterColumn, Part> | undefined,
+    rowsBefore: boolean,
+  ): Promise<unknown> {
+    try {
+      const { tokens, front } = op === 'D' ? { tokens: [], front: this.#state } : this.#values(values, operation, rowsBefore);
+      if (isEmptyIn(options)) return Promise.resolve(rowsBefore ? [] : 0);
+      const tail = this.#tail(key, options, { op, values: tokens, rowsBefore });
+      const slot = new Slot(this.#kind(operation, rowsBefore ? Reads.Rows : Reads.Modified, front), tail);
+      return this.#executor.run(slot, options);
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+  }
+
+  #tail(
+    key: Key<Part>,
+    options: FindOptions<FilterColumn, Part> | undefined,
+    modify: { op: ModifyOp; values: readonly string[]; rowsBefore: boolean } | undefined,
+    one = false,
+  ): string {
+    if (options === undefined && modify === undefined && (typeof key === 'number' || typeof key === 'string')) {
+      return `\t=\t1\t${this.#partToken(key, 0)}\n`;
+    }
+    const tokens = this.#keyTokens(key);
+    if (options === undefined) return findTail({ key: tokens, modify });
+    const { filters } = options;
+    return findTail({
+      op: options.op,
+      key: tokens,
+      limit: one ? undefined : options.limit,
+      offset: options.offset,
+      in: options.in === undefined ? undefined : this.#in(options.in, tokens),
+      ...(filters === undefined || filters.length === 0 ? {} : { filters: filters.map((filter) => this.#filter(filter)) }),
+      modify,
+    });
+  }
+
+  #partToken(value: unknown, part: number): string {
+    const column = this.#state.parts[part];
+    return column === undefined ? valueToken(value) : column.write(value);
+  }
+
+  #keyTokens(key: Key<Part>): string[] {
+    if (Array.isArray(key)) return key.map((value, part) => this.#partToken(value, part));
+    if (!isNamed(key)) return [this.#partToken(key, 0)];
+    const { parts } = this.#state;
+    const count = Object.keys(key).length;
+    const tokens: string[] = [];
+    for (const { name } of parts.slice(0, count)) {
+      if (!Object.hasOwn(key, name)) break;
+      tokens.push(this.#partToken((key as Object_)[name], tokens.length));
+    }
+    if (tokens.length < count || count === 0) {
+      throw usage(
+        parts.length === 0
+          ? 'a key by names needs the names of the parts of the index: its option key'
+          : `a key by names has the first of these parts, without a gap: ${parts.map(({ name }) => name).join(', ')}`,
+      );
+    }
+    return tokens;
+  }
+
+  /** `in`, and in the key a value in the place of its part, which the server does not look at. */
+  #in(given: { readonly part?: number | string; readonly values: readonly (Value | Date)[] }, tokens: string[]): { part: number; values: string[] } {
+    const part = typeof given.part === 'string' ? this.#state.parts.findIndex(({ name }) => name === given.part) : (given.part ?? 0);
+    if (!Number.isInteger(part) || part < 0 || part > tokens.length) throw usage('in names a part of the key that is not there');
+    if (part === tokens.length) tokens.push('');
+    return { part, values: given.values.map((value) => this.#partToken(value, part)) };
+  }
+
+  #filter(filter: Filter<FilterColumn>): { kind: 'F' | 'W'; op: FilterOp; column: number; value: string } {
+    if (!Array.isArray(filter)) throw usage('a filter is an array: a column, an operator and a value');
+    const [name, op, value, effect = 'skip'] = filter as readonly [string, FilterOp, unknown, string?];
+    const column = this.#state.filters.findIndex((one) => one.name === name);
+    if (column < 0) throw usage(`the index was not opened with the filter column ${JSON.stringify(name)}`);
+    if (effect !== 'skip' && effect !== 'while') throw usage("a filter's effect is 'skip' or 'while'");
+    return { kind: effect === 'while' ? 'W' : 'F', op, column, value: this.#state.filters[column]!.write(value) };
+  }
+
+  /** The tokens of values, and the index for them: a request can set only the first columns of an index. */
+  #values(values: unknown, operation: string, rowsBefore: boolean): { tokens: string[]; front: Front } {
+    const state = this.#state;
+    if (Array.isArray(values)) {
+      const { columns } = state.shape;
+      if (values.length > columns.length) throw usage(`an ${operation} has more values than the index has columns`);
+      if (values.length === 0) throw usage(`an ${operation} without a value`);
+      return { tokens: values.map((value, i) => columns[i]!.write(value)), front: state };
+    }
+    if (!isNamed(values)) throw usage(`the values of an ${operation} are an object or an array, not ${describe(values)}`);
+    const names = Object.keys(values);
+    if (names.length === 0) throw usage(`an ${operation} without a value`);
+    for (const name of names) if (!state.columns.has(name)) throw usage(`the index was not opened with the column ${JSON.stringify(name)}`);
+    const front = this.#front(new Set(names), rowsBefore);
+    return { tokens: front.shape.columns.slice(0, names.length).map((column) => column.write(values[column.name])), front };
+  }
+
+  /**
+   * The index with these columns, or with these in front if rows are answered. It has no others without need, because the
+   * original server empties the columns for which an update has no value.
+   */
+  #front(names: ReadonlySet<string>, withOthers: boolean): Front {
+    const state = this.#state;
+    const { columns } = state.shape;
+    const isFirst = columns.slice(0, names.size).every(({ name }) => names.has(name));
+    if (isFirst && (withOthers || names.size === columns.length)) return state;
+    const chosen = columns.filter(({ name }) => names.has(name));
+    const known = `${withOthers ? '+' : '='}${chosen.map(({ name }) => name).join(',')}`;
+    let front = state.fronts.get(known);
+    if (front === undefined) {
+      const all = withOthers ? [...chosen, ...columns.filter(({ name }) => !names.has(name))] : chosen;
+      const { database, table, index, filterColumns } = state.definition;
+      const words = all.map(({ name }) => name);
+      front = { definition: state.core.define(database, table, index, words, filterColumns), shape: { columns: all, named: state.shape.named }, kinds: [] };
+      state.fronts.set(known, front);
+    }
+    return front;
+  }
+}
+
+function isEmptyIn(options: { in?: { values: readonly unknown[] } | undefined } | undefined): boolean {
+  const values = options?.in?.values;
+  if (values === undefined) return false;
+  if (!Array.isArray(values)) throw usage('the values of in are an array');
+  return values.length === 0;
+}
+
+/** The columns for which an index is opened: their names, or their names with types. */
+export type Columns = readonly string[] | { readonly [name: string]: ColumnType };
+
+/** Columns as they are read. Without a type, they are text. */
+export function columnsOf(columns: unknown, what: string): Column[] {
+  if (Array.isArray(columns)) return columns.map((name) => columnOf(checkedName(name, what), 'string?'));
+  if (!isNamed(columns)) throw usage(`the ${what} are an array of names, or an object of types by names`);
+  return Object.entries(columns).map(([name, type]) => columnOf(checkedName(name, what), type as ColumnType));
+}
+
+function checkedName(name: unknown, what: string): string {
+  if (typeof name !== 'string' || name === '') throw usage(`the ${what} have names`);
+  return name;
+}

@@ -1,0 +1,163 @@
+// What the line of a reply says. Whatever is no reply to the request throws WrongReply: nothing behind it can be trusted.
+// A value that does not fit the caller's type throws WrongValue, but only if the rest of the line is right.
+import { WrongReply, WrongValue } from './errors.js';
+import { Piece, hasEscapes, unescaped } from './pieces.js';
+import type { Column } from './column-types.js';
+
+const TAB = 9;
+const ZERO = 48;
+
+/** How the values of a row are read, and what a row is. */
+export interface Shape {
+  readonly columns: readonly Column[];
+  /** An object by the columns' names, or an array. */
+  readonly named: boolean;
+}
+
+/** The digits between two places as a number, or -1. */
+function digits(text: string, from: number, to: number): number {
+  if (from === to) return -1;
+  let number = 0;
+  for (let at = from; at < to; at++) {
+    const digit = text.charCodeAt(at) - ZERO;
+    if (digit < 0 || digit > 9) return -1;
+    number = number * 10 + digit;
+  }
+  return number;
+}
+
+/** The beginning of a reply. */
+export interface Head {
+  code: number;
+  count: number;
+  /** Where the values begin: a TAB, or the end of the line. */
+  values: number;
+}
+
+/** Into `head`, if there is one that is not needed any more. */
+export function readHead(piece: Piece, from: number, to: number, head: Head = { code: 0, count: 0, values: 0 }): Head {
+  const { text } = piece;
+  const first = endOfToken(text, from, to);
+  const second = first < to ? endOfToken(text, first + 1, to) : to;
+  const code = digits(text, from, first);
+  const count = first < to ? digits(text, first + 1, second) : -1;
+  if (code < 0 || count < 0) throw new WrongReply('a reply begins with two numbers');
+  head.code = code;
+  head.count = count;
+  head.values = second;
+  return head;
+}
+
+function endOfToken(text: string, from: number, to: number): number {
+  const end = text.indexOf('\t', from);
+  return end < 0 || end > to ? to : end;
+}
+
+/** The text of an error. */
+export function readErrorText(piece: Piece, values: number, to: number): string {
+  if (values >= to) return '';
+  const from = values + 1;
+  const end = endOfToken(piece.text, from, to);
+  const token = hasEscapes(piece, from, end) ? unescaped(piece, from, end) : undefined;
+  return token === undefined ? piece.bytes.toString('utf8', from, end) : token.bytes.toString('utf8');
+}
+
+/** The rows behind the head of a reply. */
+export function readRows(piece: Piece, values: number, to: number, count: number, shape: Shape): unknown[] {
+  const width = shape.columns.length;
+  if (count !== width) throw new WrongReply(`the reply has ${count} columns, and the index ${width}`);
+  if (width === 0 && values < to) throw new WrongReply('the values do not fill rows');
+  const rows: unknown[] = [];
+  let at = values;
+  let wrong: WrongValue | undefined;
+  while (at < to) {
+    const row = shape.named ? {} : [];
+    try {
+      at = readRow(piece, at, to, shape, row);
+      rows.push(row);
+    } catch (error) {
+      if (!(error instanceof WrongValue)) throw error;
+      wrong ??= error;
+      at = skipRow(piece, at, to, width);
+    }
+  }
+  if (wrong !== undefined) throw wrong;
+  return rows;
+}
+
+/** Reads a row's values, each behind its TAB, into the empty `row`, and says where they end. */
+export function readRow(piece: Piece, from: number, to: number, shape: Shape, row: Record<string, unknown> | unknown[]): number {
+  return Array.isArray(row) ? readPlainRow(piece, from, to, shape.columns, row) : readNamedRow(piece, from, to, shape.columns, row);
+}
+
+function readNamedRow(piece: Piece, from: number, to: number, columns: readonly Column[], row: Record<string, unknown>): number {
+  let at = from;
+  for (let i = 0; i < columns.length; i++) {
+    const column = columns[i]!;
+    const end = endOfValue(piece.text, at, to);
+    row[column.name] = readValue(piece, at + 1, end, column);
+    at = end;
+  }
+  return at;
+}
+
+function readPlainRow(piece: Piece, from: number, to: number, columns: readonly Column[], row: unknown[]): number {
+  let at = from;
+  for (let i = 0; i < columns.length; i++) {
+    const end = endOfValue(piece.text, at, to);
+    row.push(readValue(piece, at + 1, end, columns[i]!));
+    at = end;
+  }
+  return at;
+}
+
+/** Checks what is behind a value that did not fit, and says where its row ends. */
+export function skipRow(piece: Piece, from: number, to: number, width: number): number {
+  let at = from;
+  for (let i = 0; i < width; i++) {
+    const end = endOfValue(piece.text, at, to);
+    if (hasEscapes(piece, at + 1, end)) unescaped(piece, at + 1, end);
+    at = end;
+  }
+  return at;
+}
+
+function endOfValue(text: string, at: number, to: number): number {
+  if (at >= to) throw new WrongReply('the values do not fill rows');
+  return endOfToken(text, at + 1, to);
+}
+
+function readValue(piece: Piece, from: number, to: number, column: Column): unknown {
+  if (to - from === 1 && piece.text.charCodeAt(from) === 0) {
+    if (column.readNull === undefined) throw new WrongValue(`the column ${JSON.stringify(column.name)} is NULL: its type needs a ?`);
+    return column.readNull();
+  }
+  try {
+    if (!piece.escapes || !hasEscapes(piece, from, to)) return column.read(piece, from, to);
+    const own = unescaped(piece, from, to);
+    return column.read(own, 0, own.bytes.length);
+  } catch (error) {
+    if (error instanceof WrongValue) {
+      throw new WrongValue(`the column ${JSON.stringify(column.name)}: ${error.message}`, { cause: error.cause });
+    }
+    throw error;
+  }
+}
+
+/** How many rows were modified. */
+export function readModified(piece: Piece, values: number, to: number): number {
+  const number = values < to && piece.text.charCodeAt(values) === TAB ? digits(piece.text, values + 1, to) : -1;
+  if (number < 0) throw new WrongReply('the number of modified rows is missing');
+  return number;
+}
+
+/** The AUTO_INCREMENT value, or null. A signed column may have been given a negative one. */
+export function readId(piece: Piece, values: number, to: number): bigint | null {
+  if (values >= to) return null;
+  const from = values + 1;
+  const short = to - from <= 15 ? digits(piece.text, from, to) : -1;
+  if (short >= 0) return BigInt(short);
+  const text = piece.text.slice(from, to);
+  if (!/^-?\d{1,20}$/.test(text)) throw new WrongReply('the AUTO_INCREMENT value is no number');
+  return BigInt(text);
+}

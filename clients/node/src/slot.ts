@@ -1,0 +1,160 @@
+// A request on its way: what is sent, what its reply is read as, and who waits for it. A slot is made by a call, belongs to
+// one channel and then to one connection at a time, and ends once: with a result or an error. Its place among the requests
+// of a connection stays when its caller has given up.
+import { HandlerSocketError } from './errors.js';
+import type { ErrorKind, Fate } from './errors.js';
+import type { Connection } from './connection.js';
+import type { Definition } from './definition.js';
+import type { Counters } from './observe.js';
+import type { Shape } from './replies.js';
+
+/** What a reply is read as. */
+export const enum Reads {
+  Rows,
+  Modified,
+  Id,
+  Nothing,
+  /** Rows that are given one by one while they arrive. */
+  Stream,
+  /** Nothing is sent: the connection has only to be there. */
+  Ready,
+}
+
+export const enum Place {
+  /** It waits for a connection, or for its turn. Nothing was sent. */
+  Waiting,
+  /** It stands in a connection's buffer. */
+  Pending,
+  /** Its first byte was handed to the operating system. */
+  Sent,
+}
+
+/** An index on a connection. */
+export interface Opened {
+  readonly connection: Connection;
+  readonly definition: Definition;
+  readonly id: number;
+  /** The id as it stands in front of a request. */
+  readonly prefix: string;
+  /** The error of `P`. What came behind it was answered that the index is not open, and so was not executed. */
+  error: { readonly code: number; readonly text: string } | undefined;
+}
+
+/** What a hook is told about a request, once it has ended. */
+export interface Outcome {
+  readonly rows: number;
+  readonly bytesIn: number;
+  readonly error: HandlerSocketError | undefined;
+}
+
+/** Takes the bytes of a reply that is read while it arrives. */
+export interface Sink {
+  /** Says how many bytes were taken. The reply has ended if `done`. */
+  take(chunk: Buffer): number;
+  readonly done: boolean;
+  readonly error: { readonly code: number; readonly text: string } | undefined;
+  /** Bytes and rows so far. */
+  readonly received: number;
+  readonly given: number;
+}
+
+/** What requests of one index have in common. There is one such object for all of them, because slots are made often. */
+export class Kind {
+  constructor(
+    readonly operation: string,
+    /** None for what the client itself asks: P and A. */
+    readonly definition: Definition | undefined,
+    readonly reads: Reads,
+    readonly modifies: boolean,
+    /** The rows of its reply. */
+    readonly shape?: Shape,
+    /** The first row alone, or null. */
+    readonly one = false,
+    readonly counters?: Counters,
+  ) {}
+}
+
+export class Slot {
+  place: Place = Place.Waiting;
+  settled = false;
+  /** It was sent before, and goes out again: it did nothing there. */
+  private wasSent = false;
+  /** It goes the way of long finds. */
+  long = false;
+  /** When its time is over: a whole number of milliseconds by the monotonic clock; 0 is never. */
+  deadline = 0;
+  /** How often it was sent again, failed attempts to connect for which it has waited, addresses that have sent it elsewhere. */
+  retries = 0;
+  attempts = 0;
+  hops = 0;
+  opened: Opened | undefined;
+  sink: Sink | undefined;
+  resolve: (value: unknown) => void = ignore;
+  reject: (error: HandlerSocketError) => void = ignore;
+  /** Called once at the end, before the caller gets it. */
+  onEnd: ((slot: Slot, outcome: Outcome) => void) | undefined;
+
+  constructor(
+    readonly kind: Kind,
+    /** The line without the number of the index, or for P and A the whole line. */
+    readonly line: string,
+  ) {}
+
+  get definition(): Definition | undefined {
+    return this.kind.definition;
+  }
+
+  get reads(): Reads {
+    return this.kind.reads;
+  }
+
+  get modifies(): boolean {
+    return this.kind.modifies;
+  }
+
+  /** The connection on which it stands. */
+  get via(): Connection | undefined {
+    return this.opened?.connection;
+  }
+
+  /** What is sent. */
+  get bytes(): number {
+    return this.definition === undefined || this.opened === undefined ? this.line.length : this.opened.prefix.length + this.line.length;
+  }
+
+  /** Whether the server can have seen it, and can have executed it. */
+  get fate(): Fate {
+    const sent = this.place === Place.Sent;
+    return { sent: sent || this.wasSent, maybeExecuted: sent && this.modifies && this.opened?.error === undefined };
+  }
+
+  /** It is to be sent on another connection. */
+  again(): void {
+    this.wasSent ||= this.place === Place.Sent;
+    this.place = Place.Waiting;
+    this.opened = undefined;
+  }
+
+  succeed(value: unknown, rows: number, bytesIn: number): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.onEnd?.(this, { rows, bytesIn, error: undefined });
+    this.resolve(value);
+  }
+
+  fail(error: HandlerSocketError, bytesIn = 0): void {
+    if (this.settled) return;
+    this.settled = true;
+    if (this.kind.counters !== undefined) this.kind.counters.errors += 1;
+    this.onEnd?.(this, { rows: 0, bytesIn, error });
+    this.reject(error);
+  }
+
+  failWith(kind: ErrorKind, message: string, cause?: unknown): void {
+    if (!this.settled) this.fail(new HandlerSocketError(kind, message, this.fate, cause));
+  }
+}
+
+function ignore(): void {
+  // A slot of the client's own: nobody waits for it.
+}

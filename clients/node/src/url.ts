@@ -1,0 +1,93 @@
+// Reads a URL: handlersocket://user:password@host:9998,9999/db?timeout=5s. It may name several hosts, so it is no URL that
+// the platform's own reader knows.
+import type { Address } from './addresses.js';
+import { usage } from './errors.js';
+import { URL_OPTIONS } from './options.js';
+import type { Options } from './options.js';
+
+const SCHEME = 'handlersocket://';
+const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000 };
+
+export function optionsOfUrl(url: string): Options {
+  if (!url.startsWith(SCHEME)) throw usage(`a URL begins with ${SCHEME}`);
+  if (/[\s#]/.test(url)) throw usage('a URL has neither blanks nor a #');
+  const [, authority, path, query] = /^([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/.exec(url.slice(SCHEME.length))!;
+  const options: Options = query === undefined ? {} : optionsOfQuery(query);
+  const at = authority!.lastIndexOf('@');
+  if (at >= 0) {
+    const [user, ...password] = authority!.slice(0, at).split(':');
+    options.user = decode(user!, 'the user');
+    if (password.length > 1) throw usage('a colon in a password is written %3A');
+    if (password.length === 1) options.password = decode(password[0]!, 'the password');
+  }
+  if (path !== undefined && path !== '') options.database = decode(path, 'the database');
+  const hosts = authority!.slice(at + 1);
+  if (hosts !== '') options.addresses = addressesOf(hosts);
+  return options;
+}
+
+function decode(text: string, what: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw usage(`${what} in the URL has a wrong %`);
+  }
+}
+
+// A host in brackets or not, and what stands behind its colon.
+const HOST = /^(?:\[([0-9a-fA-F:.]+)\]|([^[\]:@]+))(?::(\d*))?$/;
+
+// No error shows a piece: it may be a password whose @ is missing.
+function addressesOf(hosts: string): Address[] {
+  const addresses: Address[] = [];
+  const pieces = hosts.split(',');
+  for (let i = 0; i < pieces.length; i++) {
+    const [, brackets, name, port] = HOST.exec(pieces[i]!) ?? [];
+    const host = brackets ?? decode(name ?? '', 'a host');
+    if (host === '' || /^\d+$/.test(host)) throw usage('a host in the URL has no name, or an IPv6 address has no brackets');
+    const next = pieces[i + 1];
+    const portWr = next !== undefined && /^\d+$/.test(next) ? next : undefined;
+    if (portWr !== undefined) i += 1;
+    if (port === undefined && portWr !== undefined) throw usage('a host in the URL has a port for writing behind a comma, and no colon before it');
+    if (port === '' && portWr === undefined) throw usage('a host in the URL has a colon and no port');
+    addresses.push({ host, ...(port ? { port: Number(port) } : {}), ...(portWr === undefined ? {} : { portWr: Number(portWr) }) });
+  }
+  return addresses;
+}
+
+function optionsOfQuery(query: string): Options {
+  const options: Record<string, string | number> = {};
+  for (const pair of query.split('&')) {
+    if (pair === '') continue;
+    const [name, ...rest] = pair.split('=');
+    const text = decode(rest.join('='), JSON.stringify(name));
+    const option = name!.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    if (option in options) throw usage(`${name} comes twice in the URL`);
+    const is = (names: readonly string[]): boolean => names.includes(option) && !/[A-Z]/.test(name!);
+    if (is(URL_OPTIONS.time)) options[option] = timeOf(text, name!);
+    else if (is(URL_OPTIONS.number)) options[option] = numberOf(text, name!);
+    else if (is(URL_OPTIONS.text)) options[option] = text;
+    else throw usage(`the URL has an unknown option ${JSON.stringify(name)}`);
+  }
+  return options as Options;
+}
+
+function numberOf(text: string, name: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw usage(`${name} is a number`);
+  return Number(text);
+}
+
+function timeOf(text: string, name: string): number {
+  const [, number, unit] = /^(\d{1,12}(?:\.\d+)?)(ms|s|m)$/.exec(text) ?? [];
+  if (number === undefined) throw usage(`${name} is a number with ms, s or m`);
+  return Number(number) * UNITS[unit!]!;
+}
+
+/** What the environment says, where the application has not. */
+export function withEnvironment(options: Options, environment: NodeJS.ProcessEnv): Options {
+  const { HANDLERSOCKET_PASSWORD: password, HANDLERSOCKET_SECRET: secret } = environment;
+  const result = { ...options };
+  if (result.user !== undefined && result.password === undefined && password !== undefined) result.password = password;
+  if (result.user === undefined && result.secret === undefined && secret !== undefined) result.secret = secret;
+  return result;
+}

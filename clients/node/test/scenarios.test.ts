@@ -1,0 +1,252 @@
+// Every scenario of scenarios.json, played against this client.
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { Address, FilterOp, FindOp, Index, Options } from '../src/index.js';
+import { Client, HandlerSocketError, ReplyError } from '../src/index.js';
+import { PlayedPort, Signals, pause, within } from './played-server.js';
+import type { Script } from './played-server.js';
+import { bytes, vectors } from './vectors.js';
+
+type Text = string | null | { repeat: string; times: number };
+
+interface Find {
+  index?: 'u';
+  key: Text[];
+  op?: FindOp;
+  limit?: number;
+  offset?: number;
+  in?: { key_part: number; values: Text[] };
+  filters?: { kind: 'F' | 'W'; op: FilterOp; column: number; value: Text }[];
+  modify?: { op: 'U' | 'D' | '+' | '-'; values?: Text[]; rows_before?: boolean };
+}
+
+interface Request {
+  find?: Find;
+  insert?: { index?: 'u'; values: Text[] };
+}
+
+interface Result {
+  rows?: (string | null)[][];
+  modified?: number;
+  id?: number | null;
+  error?: string | string[];
+  sent?: boolean;
+  maybe_executed?: boolean;
+  code?: number;
+  text?: string;
+  kind?: string;
+  after_ms?: number;
+  within_ms?: number;
+}
+
+interface Step extends Request {
+  call?: string;
+  result?: string;
+  cancel?: string;
+  pipeline?: Request[];
+  iterate?: Find;
+  take?: number;
+  signal_after_first?: string;
+  gives?: Result | Result[];
+  timeout_ms?: number;
+  close?: boolean;
+  pause_ms?: number;
+  signal?: string;
+  await?: string;
+}
+
+interface Scenario {
+  name: string;
+  why: string;
+  needs?: string;
+  options?: Record<string, number | string>;
+  cuts?: number[];
+  servers: { read?: Script[] | null; write?: Script[] | null }[];
+  steps: Step[];
+}
+
+interface Ending {
+  value?: unknown;
+  error?: unknown;
+  milliseconds: number;
+}
+
+function valueOf(text: Text): Buffer | null {
+  if (text === null) return null;
+  return bytes(typeof text === 'string' ? text : text.repeat.repeat(text.times));
+}
+
+type Rows = Index<(Buffer | null)[], Record<string, Buffer | null>>;
+
+class Application {
+  private readonly calls = new Map<string, { ending: Promise<Ending>; abort: AbortController }>();
+  private readonly indexes: { t: Rows; u: Rows };
+
+  constructor(
+    private readonly client: Client,
+    private readonly signals: Signals,
+  ) {
+    const common = { database: 'db', rows: 'array' } as const;
+    this.indexes = {
+      t: client.index({ ...common, table: 't', columns: { a: 'bytes?', b: 'bytes?' } }) as unknown as Rows,
+      u: client.index({ ...common, table: 'u', columns: { a: 'bytes?' } }) as unknown as Rows,
+    };
+  }
+
+  private run(request: Request, timeout: number | undefined, signal?: AbortSignal, on: <I>(index: I) => I = (index) => index): Promise<unknown> {
+    const common = { timeout, signal };
+    if (request.insert !== undefined) return on(this.indexes[request.insert.index ?? 't']).insert(request.insert.values.map(valueOf), common);
+    const { index = 't', key, op, limit, offset, in: within_, modify } = request.find!;
+    const rows = on(this.indexes[index]);
+    const parts = key.map(valueOf) as Buffer[];
+    const within = within_ && { part: within_.key_part, values: within_.values.map(valueOf) as Buffer[] };
+    const options = { ...common, op, limit, offset, in: within };
+    if (modify === undefined) return rows.find(parts, options);
+    const values = (modify.values ?? []).map(valueOf);
+    if (modify.op === 'D') return modify.rows_before === true ? rows.fetchAndDelete(parts, options) : rows.delete(parts, options);
+    const name = { U: 'Update', '+': 'Increment', '-': 'Decrement' }[modify.op];
+    const method = modify.rows_before === true ? `fetchAnd${name}` : name.toLowerCase();
+    return (rows as unknown as Record<string, (...all: unknown[]) => Promise<unknown>>)[method]!(parts, values, options);
+  }
+
+  private async end(start: () => Promise<unknown>): Promise<Ending> {
+    const began = performance.now();
+    try {
+      return { value: await start(), milliseconds: performance.now() - began };
+    } catch (error) {
+      return { error, milliseconds: performance.now() - began };
+    }
+  }
+
+  async step(step: Step): Promise<void> {
+    const gives = step.gives as Result;
+    if (step.call !== undefined) {
+      const abort = new AbortController();
+      this.calls.set(step.call, { ending: this.end(() => this.run(step, step.timeout_ms, abort.signal)), abort });
+    } else if (step.find !== undefined || step.insert !== undefined) {
+      compare(await this.end(() => this.run(step, step.timeout_ms)), gives);
+    } else if (step.result !== undefined) {
+      compare(await within(this.calls.get(step.result)!.ending, 'the end of the call'), gives);
+    } else if (step.cancel !== undefined) {
+      this.calls.get(step.cancel)!.abort.abort();
+    } else if (step.pipeline !== undefined) {
+      const requests = step.pipeline;
+      const results = await this.client.pipeline((on) => requests.map((request) => this.run(request, step.timeout_ms, undefined, on)));
+      assert.equal(results.length, (step.gives as Result[]).length);
+      results.forEach((result, i) => {
+        const ending = result.status === 'fulfilled' ? { value: result.value } : { error: result.reason as unknown };
+        compare({ ...ending, milliseconds: 0 }, (step.gives as Result[])[i]!);
+      });
+    } else if (step.iterate !== undefined) {
+      await this.iterate(step, gives);
+    } else if (step.close !== undefined) {
+      await this.client.close();
+    } else if (step.pause_ms !== undefined) {
+      await pause(step.pause_ms);
+    } else if (step.signal !== undefined) {
+      this.signals.give(step.signal);
+    } else if (step.await !== undefined) {
+      await this.signals.wait(step.await);
+    } else {
+      throw new Error(`an unknown step: ${JSON.stringify(step)}`);
+    }
+  }
+
+  private async iterate(step: Step, gives: Result): Promise<void> {
+    const { index = 't', key, op, limit, offset } = step.iterate!;
+    const rows: unknown[] = [];
+    const ending = await this.end(async () => {
+      for await (const row of this.indexes[index].iterate(key.map(valueOf) as Buffer[], { op, limit, offset, timeout: step.timeout_ms })) {
+        rows.push(row);
+        if (rows.length === 1 && step.signal_after_first !== undefined) this.signals.give(step.signal_after_first);
+        if (rows.length === step.take) break;
+      }
+      return rows;
+    });
+    assert.deepEqual(rows, expectedRows(gives.rows!));
+    const { rows: _, ...others } = gives;
+    compare(ending, gives.error === undefined ? gives : others);
+  }
+}
+
+function expectedRows(rows: (string | null)[][]): (Buffer | null)[][] {
+  return rows.map((row) => row.map(valueOf));
+}
+
+function compare(ending: Ending, gives: Result): void {
+  if (gives.error === undefined) {
+    if (ending.error !== undefined) throw ending.error;
+    if (gives.rows !== undefined) assert.deepEqual(ending.value, expectedRows(gives.rows));
+    else if (gives.modified !== undefined) assert.equal(ending.value, gives.modified);
+    else assert.equal(ending.value, gives.id === null ? null : BigInt(gives.id!));
+    return;
+  }
+  const { error } = ending;
+  assert.ok(error instanceof HandlerSocketError, `no error of this package: ${String(error ?? JSON.stringify(ending.value))}`);
+  const kinds = typeof gives.error === 'string' ? [gives.error] : gives.error;
+  assert.ok(kinds.includes(error.kind), `${error.kind} is not ${kinds.join(' or ')}: ${error.message}`);
+  const reply = error instanceof ReplyError ? error : undefined;
+  const found = { sent: error.sent, maybe_executed: error.maybeExecuted, code: reply?.code, text: reply?.text, kind: reply?.reason };
+  for (const [name, value] of Object.entries(found)) {
+    const wanted = gives[name as keyof Result];
+    if (wanted !== undefined) assert.equal(value, wanted, `${name} of ${error.message}`);
+  }
+  assert.equal(error.safeToRetry, !error.maybeExecuted);
+  if (gives.after_ms !== undefined) assert.ok(ending.milliseconds >= gives.after_ms - 1, `after ${ending.milliseconds} ms`);
+  if (gives.within_ms !== undefined) assert.ok(ending.milliseconds <= gives.within_ms, `after ${ending.milliseconds} ms`);
+}
+
+/** `max_in_flight` is maxInFlight here, and times are milliseconds. */
+function optionsOf(given: Record<string, number | string>): Options {
+  const named = Object.entries(given).map(([name, value]) => [
+    name.replace(/_ms$/, '').replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    value,
+  ]);
+  return { timeout: 5000, connectTimeout: 5000, backoffMin: 1, backoffMax: 10, ...(Object.fromEntries(named) as Options) };
+}
+
+async function play(scenario: Scenario, cutAt: number): Promise<void> {
+  const signals = new Signals();
+  const ports: PlayedPort[] = [];
+  const listen = async (scripts: Script[] | null | undefined): Promise<number | undefined> => {
+    if (scripts === undefined) return undefined;
+    const port = new PlayedPort(scripts, cutAt, signals);
+    ports.push(port);
+    await port.listen();
+    return port.port;
+  };
+  const addresses: Address[] = [];
+  for (const server of scenario.servers) {
+    const [port, portWr] = [await listen(server.read), await listen(server.write)];
+    addresses.push({ host: '127.0.0.1', ...(port === undefined ? {} : { port }), ...(portWr === undefined ? {} : { portWr }) });
+  }
+  const client = new Client({ ...optionsOf(scenario.options ?? {}), addresses });
+  try {
+    const application = new Application(client, signals);
+    for (const step of scenario.steps) await application.step(step);
+    for (const port of ports) await port.finish();
+  } finally {
+    await client.close();
+    for (const port of ports) port.close();
+  }
+}
+
+/**
+ * This client keeps requests, and not bytes, until the operating system takes them. One that is given up there is taken back,
+ * never goes out, and says so. The scenario is written for clients whose buffer holds bytes.
+ */
+function takenBack(scenario: Scenario): Scenario {
+  if (scenario.name !== 'given_up_in_the_buffer') return scenario;
+  const steps = scenario.steps.map((step) =>
+    step.insert === undefined || step.call !== undefined ? step : { ...step, gives: { ...(step.gives as Result), sent: false, maybe_executed: false } },
+  );
+  return { ...scenario, steps };
+}
+
+suite('scenarios.json', { concurrency: 8 }, () => {
+  for (const scenario of vectors<Scenario>('scenarios')) {
+    for (const cutAt of scenario.cuts ?? [-1]) {
+      test(`${scenario.name}${cutAt < 0 ? '' : ` cut at ${cutAt}`}: ${scenario.why}`, () => play(takenBack(scenario), cutAt));
+    }
+  }
+});

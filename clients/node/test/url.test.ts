@@ -1,0 +1,154 @@
+// URLs, options and the environment.
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { inspect } from 'node:util';
+import { Client, HandlerSocketError } from '../src/index.js';
+import { settle } from '../src/options.js';
+import type { Options } from '../src/options.js';
+import { optionsOfUrl, withEnvironment } from '../src/url.js';
+
+const RIGHT: [string, Options][] = [
+  ['handlersocket://', {}],
+  ['handlersocket:///app', { database: 'app' }],
+  ['handlersocket://db', { addresses: [{ host: 'db' }] }],
+  ['handlersocket://db:1/app', { addresses: [{ host: 'db', port: 1 }], database: 'app' }],
+  ['handlersocket://db:1,2', { addresses: [{ host: 'db', port: 1, portWr: 2 }] }],
+  ['handlersocket://db:,2', { addresses: [{ host: 'db', portWr: 2 }] }],
+  ['handlersocket://a,b:1,2,[::1]:3,4,c:5', { addresses: [{ host: 'a' }, { host: 'b', port: 1, portWr: 2 }, { host: '::1', port: 3, portWr: 4 }, { host: 'c', port: 5 }] }],
+  ['handlersocket://a:1,2,a:1,2', { addresses: [{ host: 'a', port: 1, portWr: 2 }, { host: 'a', port: 1, portWr: 2 }] }],
+  ['handlersocket://u%40x:p%3A%2F@db/gr%C3%BCn', { user: 'u@x', password: 'p:/', addresses: [{ host: 'db' }], database: 'grün' }],
+  ['handlersocket://u@db', { user: 'u', addresses: [{ host: 'db' }] }],
+  ['handlersocket:///db?socket=/run/hs.sock&socket_wr=/run/hs_wr.sock', { database: 'db', socket: '/run/hs.sock', socketWr: '/run/hs_wr.sock' }],
+  [
+    'handlersocket://db?tls=verify&tls_ca=%2Fca.pem&timeout=5s&connect_timeout=250ms&dead_after=1.5m&retry_reads=2',
+    { addresses: [{ host: 'db' }], tls: 'verify', tlsCa: '/ca.pem', timeout: 5000, connectTimeout: 250, deadAfter: 90_000, retryReads: 2 },
+  ],
+  ['handlersocket://db?secret=s%26t&when_full=fail&read_from=any&read_after_write=sent', { addresses: [{ host: 'db' }], secret: 's&t', whenFull: 'fail', readFrom: 'any', readAfterWrite: 'sent' }],
+];
+
+const WRONG = [
+  'mysql://db',
+  'handlersocket:/db',
+  'handlersocket://db#x',
+  'handlersocket://d b',
+  'handlersocket://,db',
+  'handlersocket://db,',
+  'handlersocket://::1',
+  'handlersocket://[::1',
+  'handlersocket://db:x',
+  'handlersocket://db:',
+  'handlersocket://db:1,2,3',
+  'handlersocket://db,9999',
+  'handlersocket://9998',
+  'handlersocket://u:p:q@db',
+  'handlersocket://u:p%@db',
+  'handlersocket://db?nosuch=1',
+  'handlersocket://db?tls',
+  'handlersocket://db?tls=maybe',
+  'handlersocket://db?timeout=5',
+  'handlersocket://db?timeout=5h',
+  'handlersocket://db?timeout=5s&timeout=6s',
+  'handlersocket://db?connectTimeout=5s',
+  'handlersocket://db?max_in_flight=0',
+  'handlersocket://db?max_in_flight=x',
+  'handlersocket://db?max_in_flight=1.5',
+  'handlersocket://db?password=x',
+  'handlersocket://db:0',
+  'handlersocket://db:65536',
+  'handlersocket://db?socket=/a',
+  'handlersocket:///db?socket=/a&tls=verify',
+  'handlersocket://u@db?secret=x',
+  'handlersocket://db?read_after_write=sent&write_connections=2',
+];
+
+const isUsage = (error: unknown): boolean => error instanceof HandlerSocketError && error.kind === 'usage';
+
+suite('URLs', () => {
+  for (const [url, options] of RIGHT) test(url, () => assert.deepEqual(optionsOfUrl(url), options));
+  for (const url of WRONG) test(`refused: ${url}`, () => assert.throws(() => settle(optionsOfUrl(url)), isUsage));
+
+  test('no error shows a password', () => {
+    for (const url of ['handlersocket://user:hidden', 'handlersocket://user:hid%den@db', 'handlersocket://u:hidden:x@db', 'handlersocket://db?secret=hidden&x=1']) {
+      assert.throws(() => settle(optionsOfUrl(url)), (error) => isUsage(error) && !inspect(error).replace(/at .*/gs, '').includes('hid'));
+    }
+  });
+});
+
+suite('options', () => {
+  test('the defaults are those of clients/README.md', () => {
+    assert.deepEqual(settle({}), {
+      addresses: [{ host: '127.0.0.1', port: 9998, portWr: 9999 }],
+      database: '',
+      tls: 'off',
+      timeout: 30_000,
+      connectTimeout: 10_000,
+      deadAfter: 60_000,
+      readConnections: 1,
+      writeConnections: 1,
+      longConnections: 1,
+      maxStreams: 8,
+      longLimit: 1000,
+      readAfterWrite: 'awaited',
+      maxInFlight: 10_000,
+      maxInFlightBytes: 16 * 1024 * 1024,
+      whenFull: 'wait',
+      maxReplyBytes: 256 * 1024 * 1024,
+      retryReads: 0,
+      connectAttempts: 3,
+      backoffMin: 50,
+      backoffMax: 5000,
+      readFrom: 'writer',
+    });
+  });
+
+  test('what is refused', () => {
+    const wrong = [
+      { nosuch: 1 },
+      { timeout: -1 },
+      { timeout: NaN },
+      { timeout: '5s' },
+      { maxStreams: 0 },
+      { addresses: [] },
+      { addresses: [{ host: 'a' }], host: 'b' },
+      { host: 'a', socket: '/b' },
+      { port: 1.5 },
+      { password: 'x' },
+      { user: 'a', secret: 'b' },
+      { tls: true },
+      { maxReplyBytes: 2 ** 30 },
+      { socket: '/a', tls: 'verify' },
+    ];
+    for (const options of wrong) assert.throws(() => new Client(options as Options), isUsage, JSON.stringify(options));
+  });
+
+  test('undefined is as if it were not there', () => assert.equal(settle({ timeout: undefined } as unknown as Options).timeout, 30_000));
+
+  test('the environment takes the place of what the URL has not', () => {
+    const environment = { HANDLERSOCKET_PASSWORD: 'p', HANDLERSOCKET_SECRET: 's' };
+    assert.deepEqual(withEnvironment({}, environment), { secret: 's' });
+    assert.deepEqual(withEnvironment({ user: 'u' }, environment), { user: 'u', password: 'p' });
+    assert.deepEqual(withEnvironment({ user: 'u', password: 'own' }, environment), { user: 'u', password: 'own' });
+    assert.deepEqual(withEnvironment({ secret: 'own' }, environment), { secret: 'own' });
+  });
+
+  test('HANDLERSOCKET_URL is for a client without a URL and without an address', () => {
+    process.env['HANDLERSOCKET_URL'] = 'handlersocket://elsewhere:1,2/app';
+    try {
+      assert.match(String(new Client()), /elsewhere:1\/app/);
+      assert.match(String(new Client({ timeout: 1 })), /elsewhere:1\/app/);
+      assert.match(String(new Client({ host: 'here' })), /here:9998\/$/);
+      assert.match(String(new Client('handlersocket://there')), /there:9998\/$/);
+    } finally {
+      delete process.env['HANDLERSOCKET_URL'];
+    }
+  });
+
+  test('a client shows neither password nor secret', () => {
+    const clients = [new Client('handlersocket://user:hidden@db/app'), new Client('handlersocket://db?secret=hidden'), new Client({ user: 'u', password: () => 'hidden' })];
+    for (const client of clients) {
+      for (const shown of [String(client), inspect(client, { depth: 10, showHidden: true }), JSON.stringify(client), inspect({ client })]) {
+        assert.ok(!shown.includes('hidden'), shown);
+      }
+    }
+  });
+});

@@ -1,0 +1,213 @@
+// What the vectors say about bytes holds for this client.
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { columnOf } from '../src/column-types.js';
+import { HandlerSocketError, ReplyError, WrongReply } from '../src/errors.js';
+import { LineCutter } from '../src/lines.js';
+import { Piece } from '../src/pieces.js';
+import { readErrorText, readHead, readId, readModified, readRows } from '../src/replies.js';
+import { findTail, insertTail, logInLine, openTail, secretLine } from '../src/requests.js';
+import type { FilterOp, FindOp, ModifyOp } from '../src/requests.js';
+import { SERVER_ERRORS } from '../src/server-errors.js';
+import { bytesToken, countToken, valueToken } from '../src/tokens.js';
+import { bytes, raw, vectors } from './vectors.js';
+
+type Count = number | bigint;
+type Text = string | null;
+
+interface RequestVector {
+  why: string;
+  writes: string[];
+  request: {
+    open_index?: { id: Count; database: string; table: string; index: string; columns: string[]; filter_columns?: string[] };
+    auth?: { secret: string; user?: string };
+    find?: {
+      id: Count;
+      op: FindOp;
+      key: Text[];
+      limit?: Count;
+      offset?: Count;
+      in?: { key_part: number; values: Text[] };
+      filters?: { kind: 'F' | 'W'; op: FilterOp; column: number; value: Text }[];
+      modify?: { op: ModifyOp; values?: Text[]; rows_before?: boolean };
+    };
+    insert?: { id: Count; values: Text[] };
+  };
+}
+
+const tokens = (values: Text[]): string[] => values.map((value) => valueToken(raw(value)));
+/** A name, which is text. */
+const name = (text: string): string => bytes(text).toString('utf8');
+
+function lineOf({ request }: RequestVector): string {
+  const { open_index: open, auth, find, insert } = request;
+  if (open !== undefined) {
+    const tail = openTail(name(open.database), name(open.table), name(open.index), open.columns.map(name), (open.filter_columns ?? []).map(name));
+    return `P\t${countToken(open.id, 'id')}${tail}`;
+  }
+  if (auth !== undefined) {
+    return auth.user === undefined ? secretLine(name(auth.secret)) : logInLine(name(auth.user), name(auth.secret));
+  }
+  if (insert !== undefined) return countToken(insert.id, 'id') + insertTail(tokens(insert.values));
+  const { id, op, key, limit, offset, in: within, filters, modify } = find!;
+  return (
+    countToken(id, 'id') +
+    findTail({
+      op,
+      key: tokens(key),
+      limit,
+      offset,
+      in: within && { part: within.key_part, values: tokens(within.values) },
+      ...(filters && { filters: filters.map((filter) => ({ ...filter, value: valueToken(raw(filter.value)) })) }),
+      modify: modify && { op: modify.op, values: tokens(modify.values ?? []), rowsBefore: modify.rows_before ?? false },
+    })
+  );
+}
+
+suite('requests.json', () => {
+  for (const vector of vectors<RequestVector>('requests')) {
+    test(vector.why, () => {
+      if (vector.writes.length > 0) assert.equal(lineOf(vector), vector.writes[0]);
+      else assert.throws(() => lineOf(vector), (error) => error instanceof HandlerSocketError && error.kind === 'usage');
+    });
+  }
+});
+
+interface ValueVector {
+  why: string;
+  value: Text;
+  token: string;
+  accepts?: string[];
+  error?: object;
+}
+
+const BYTES = columnOf('a', 'bytes?');
+
+/** What a token alone in its row is read as. */
+function readToken(token: string): unknown {
+  const line = `0\t1\t${token}`;
+  const [row] = readRows(new Piece(bytes(line)), 3, line.length, 1, { columns: [BYTES], named: false }) as unknown[][];
+  return row![0];
+}
+
+suite('values.json', () => {
+  for (const vector of vectors<ValueVector>('values')) {
+    test(vector.why, () => {
+      if (vector.error !== undefined) {
+        assert.throws(() => readToken(vector.token), WrongReply);
+        return;
+      }
+      assert.equal(vector.value === null ? valueToken(null) : bytesToken(bytes(vector.value)), vector.token);
+      for (const token of [vector.token, ...(vector.accepts ?? [])]) assert.deepEqual(readToken(token), raw(vector.value));
+    });
+  }
+});
+
+interface ReplyVector {
+  why: string;
+  line: string;
+  to?: 'open_index' | 'auth' | 'find' | 'modify' | 'modify_rows_before' | 'insert';
+  columns?: number;
+  rows?: Text[][];
+  modified?: number;
+  id?: Count | null;
+  error?: { code: number; text: string };
+  no_reply?: boolean;
+}
+
+function readReply({ line, to = 'find', columns }: ReplyVector): unknown {
+  const end = line.length - 1;
+  const piece = new Piece(bytes(line));
+  const head = readHead(piece, 0, end);
+  if (head.code !== 0) return { code: head.code, text: readErrorText(piece, head.values, end) };
+  if (to === 'modify') return readModified(piece, head.values, end);
+  if (to === 'insert') return readId(piece, head.values, end);
+  if (to === 'open_index' || to === 'auth') return undefined;
+  return readRows(piece, head.values, end, head.count, { columns: Array(columns ?? head.count).fill(BYTES), named: false });
+}
+
+suite('replies.json', () => {
+  for (const [i, vector] of vectors<ReplyVector>('replies').entries()) {
+    test(`${i}: ${vector.why}`, () => {
+      if (vector.no_reply === true) {
+        assert.throws(() => readReply(vector), WrongReply);
+        return;
+      }
+      const meaning = readReply(vector);
+      if (vector.error !== undefined) assert.deepEqual(meaning, vector.error);
+      else if (vector.rows !== undefined) assert.deepEqual(meaning, vector.rows.map((row) => row.map(raw)));
+      else if (vector.id !== undefined) assert.equal(meaning, vector.id === null ? null : BigInt(vector.id));
+      else assert.equal(meaning, vector.modified);
+    });
+  }
+});
+
+interface StreamVector {
+  why: string;
+  stream: string;
+  lines: string[];
+  rest: string;
+}
+
+function cut(cutter: LineCutter, pieces: Buffer[], onlyOne: boolean): string {
+  let lines = '';
+  for (const piece of pieces) {
+    for (let rest = piece; rest.length > 0; ) rest = rest.subarray(cutter.take(rest, onlyOne, (found) => (lines += found.toString('latin1'))));
+  }
+  return lines;
+}
+
+suite('streams.json', () => {
+  for (const vector of vectors<StreamVector>('streams')) {
+    test(vector.why, () => {
+      const stream = bytes(vector.stream);
+      for (const onlyOne of [false, true]) {
+        for (let i = 0; i <= stream.length; i++) {
+          for (let j = i; j <= stream.length; j++) {
+            const cutter = new LineCutter();
+            const pieces = [stream.subarray(0, i), stream.subarray(i, j), stream.subarray(j)];
+            assert.equal(cut(cutter, pieces, onlyOne), vector.lines.join(''));
+            assert.equal(cutter.held, vector.rest.length);
+          }
+        }
+      }
+    });
+  }
+});
+
+suite('errors.json', () => {
+  interface ErrorVector {
+    code: number;
+    text: string;
+    name: string;
+    kind: string;
+    retry: string;
+    words: string;
+    sqlstate: string | null;
+    maybe_executed?: boolean;
+  }
+  const known = vectors<ErrorVector>('errors');
+
+  test('the table of this client is the same', () => {
+    const expected = known.map(({ sqlstate, maybe_executed, ...others }) => ({ ...others, sqlState: sqlstate, maybeExecuted: maybe_executed ?? false }));
+    assert.deepEqual([...SERVER_ERRORS.values()], expected);
+  });
+
+  for (const vector of known) {
+    test(`${vector.code} ${vector.text}`, () => {
+      const error = new ReplyError('reply', vector.code, vector.text, true);
+      assert.deepEqual(
+        [error.reason, error.errorName, error.retry, error.sqlState, error.maybeExecuted, error.safeToRetry, error.sent],
+        [vector.kind, vector.name, vector.retry, vector.sqlstate, vector.maybe_executed ?? false, vector.maybe_executed !== true, true],
+      );
+      assert.equal(error.number, /^\d+$/.test(vector.text) ? Number(vector.text) : null);
+      assert.ok(error.message.includes(vector.words));
+      assert.equal(new ReplyError('reply', vector.code, vector.text, false).maybeExecuted, false);
+    });
+  }
+
+  test('an error that is not in the file', () => {
+    const reasons = [1, 2, 3, 9].map((code) => new ReplyError('reply', code, 'new', true).reason);
+    assert.deepEqual(reasons, ['server', 'request', 'log_in', 'server']);
+  });
+});

@@ -1,0 +1,68 @@
+// Waiters: the threads that wait for locks, as many as are needed at the moment.
+//
+// A worker must not wait for a row that another session has locked, and some engines cannot be asked
+// for it without waiting. So a waiter executes such a write and waits in the engine. Each waiting
+// write has a waiter of its own, and none waits for another's lock. A waiter is a Streamer with a
+// queue of its own. It is started when a write needs it and no other is free, and leaves when it
+// has had nothing to do for some time.
+//
+// Owns the threads. Workers call reserve(); the thread that stops the server calls join(). It never
+// starts more threads than ServerConfig::waiters allows, and it knows no lock.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+
+#include "base/counters.h"
+#include "kernel_calls.h"
+#include "net/shared.h"
+#include "net/streamer.h"
+
+namespace hs::net {
+
+class Waiters {
+ public:
+  // How a connection would do without a waiter.
+  enum class Otherwise : std::uint8_t {
+    // Its worker asks for the lock now and then. A few waiters are enough for such connections,
+    // because most of those that wait for a row wait for the same one.
+    asks,
+    waits,  // for a waiter: nobody asks for its lock meanwhile
+  };
+
+  Waiters(Shared& shared, CounterSet& counters) : shared_(shared), counters_(counters) {}
+  ~Waiters() { join(); }
+  Waiters(const Waiters&) = delete;
+  Waiters& operator=(const Waiters&) = delete;
+
+  // Keeps a waiter for a connection, which has to be pushed to Shared::lock_waits next. False: there
+  // is none, and no more may be started.
+  bool reserve(Otherwise otherwise);
+
+  // When all workers have left, and Shared::stopping is set: waits until all waiters have left.
+  void join();
+
+ private:
+  struct Waiter {
+    Waiter(Shared& shared, CounterBlock& block)
+        : counters(block), streamer(shared, Role::waiter, block) {}
+    CounterBlock& counters;
+    Streamer streamer;
+    std::atomic<bool> has_left{false};
+    kernel::Thread thread;
+  };
+
+  bool start_one();
+  void forget_those_who_left();
+
+  Shared& shared_;
+  CounterSet& counters_;
+  std::mutex mutex_;
+  std::list<Waiter> waiters_;
+};
+
+}  // namespace hs::net
