@@ -28,6 +28,7 @@ IN_WORDS = {
     "max_request_time": "the request took longer than the server allows",
     "max_waiting_bytes": "too much waits in the server's memory, and most of it is this client's",
     "notimpl": "not implemented",
+    "this_is_a_handlersocket_port": "the client speaks another protocol than HandlerSocket",
     "unauth": "not logged in, or the secret is wrong",
     "authtype": "unknown kind of login",
     "tls": "this needs TLS, and the connection is plain TCP",
