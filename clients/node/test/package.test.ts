@@ -18,6 +18,14 @@ const run = (command: string, parameters: string[], cwd: string): string =>
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
   });
 
+/** Everything that the README shows, as one program. */
+function readmeProgram(): string {
+  const blocks = [...readFileSync(path.join(TOP, 'README.md'), 'utf8').matchAll(/```[jt]s\n(.*?)```/gs)].map(([, code]) => code!);
+  assert.ok(blocks.length >= 5);
+  const [first, ...others] = blocks;
+  return `import { ReplyError } from 'handlersocket2';\ndeclare function slowly(row: object): Promise<void>;\n${first}${others.join('')}`;
+}
+
 suite('the package', () => {
   test('npm would take it, and it has what it needs', () => {
     const [packed] = JSON.parse(run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--offline'], TOP)) as {
@@ -84,8 +92,8 @@ suite('the package', () => {
         export const one: Promise<bigint | undefined> = index.findOne(1).then((row) => row?.id);
         // @ts-expect-error: not everything is allowed
         export const two: Promise<string> = index.findOne(1);\n`;
-      const names = ['program.mts', 'program.cts'];
-      for (const name of names) writeFileSync(path.join(folder, name), typed);
+      const names = ['program.mts', 'program.cts', 'readme.mts'];
+      for (const name of names) writeFileSync(path.join(folder, name), name.startsWith('readme') ? readmeProgram() : typed);
       const compiler = path.join(TOP, 'node_modules', 'typescript', 'bin', 'tsc');
       const types = path.join(TOP, 'node_modules', '@types');
       const options = [
