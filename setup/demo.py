@@ -207,8 +207,8 @@ def explain(server: ServerInstance, wish: Wish) -> None:
     print("   P\t1\ttest\tuser\tPRIMARY\tuser_name,user_email")
     print("   1\t=\t1\t42")
     print(f"   {client} --no-defaults -uroot --socket={path} test")
-    secret = " --secret (the secret)" if reading.secret else ""
-    print(f"   var/bin/hs-bench --port {reading.port}{secret}")
+    secret = " --secret (the secret)" if wish.reading.secret else ""
+    print(f"   var/bin/hs-bench --port {wish.reading.port}{secret}")
     print(f"   var/bin/hs-top --socket {path} --user root")
     print("   make stop")
 

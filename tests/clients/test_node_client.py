@@ -301,6 +301,33 @@ def test_log_ins_tls_and_sockets(
             assert PASSWORD not in found
 
 
+@pytest.mark.timeout(400)
+def test_many_callers_large_rows_and_a_slow_reader(
+    node: Callable[..., str], make_server: Any, tmp_path: Path
+) -> None:
+    """Over plain TCP, TLS and a Unix socket."""
+    tmp_path.chmod(0o755)
+    make_certificate(tmp_path, "server")
+    sockets = {"socket": str(tmp_path / "hs"), "socketWr": str(tmp_path / "hs_wr")}
+    server: ServerInstance = make_server(
+        ssl_cert=str(tmp_path / "server.pem"),
+        ssl_key=str(tmp_path / "server-key.pem"),
+        handlersocket_socket=sockets["socket"],
+        handlersocket_socket_wr=sockets["socketWr"],
+    )
+    with Sql(server.socket) as sql:
+        sql.run(
+            "CREATE DATABASE app",
+            "USE app",
+            *MANY,
+            "CREATE TABLE large (id INT PRIMARY KEY, text LONGTEXT) DEFAULT CHARSET=utf8mb4",
+        )
+    tcp = {"port": server.hs_port, "portWr": server.hs_port_wr}
+    ways = [tcp, {**tcp, "tls": "verify", "tlsCa": str(tmp_path / "server.pem")}, sockets]
+    expected = [True, 100_000, [None, None, None], True]
+    assert lines(node("load.mjs", json.dumps(ways), "app")) == [expected] * 3
+
+
 def quoted(text: str) -> str:
     return "".join(f"%{byte:02X}" for byte in text.encode())
 

@@ -181,7 +181,7 @@ class Twins:
                 number = int(error.args[0])
                 return ("error", ENGINE_NUMBERS.get(number, number))
             if isinstance(operation, Insert):
-                return ("id", cursor.lastrowid if operation.table.auto_increment else None)
+                return ("id", _with_sign(cursor.lastrowid) if operation.table.auto_increment else None)
             return ("rows", found)
 
     def _run_plugin(self, batch: Sequence[Operation]) -> list[tuple[object, ...]]:
@@ -237,6 +237,11 @@ class Twins:
             history = "FOR SYSTEM_TIME ALL"
         places = ", ".join(str(place + 1) for place in range(len(shown)))
         return f"SELECT {', '.join(shown)} FROM {{database}}.{name} {history} ORDER BY {places}"
+
+
+def _with_sign(number: int) -> int:
+    """SQL's protocol has no sign for ids. No table here has one so large without a sign."""
+    return number - (1 << 64) if number >= 1 << 63 else number
 
 
 def _statement(operation: Operation) -> tuple[str, tuple[Value, ...]]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 from handlersocket2 import Client
 from support.database import Database, Sql
+from support_binlog import begin_log, row_events
+from support_servers import LOGGING, fresh_session, running_server
 
 Ids = Sequence[int | None]
 
@@ -75,3 +79,23 @@ def test_the_least_and_the_greatest_id(writer: Client, sql: Sql, database: Datab
     ):
         index = writer.index(database.name, table, ["id"])
         assert [index.insert([value]) for value in ids] == ids
+
+
+def test_each_is_in_the_binary_log(data_root: Path, watch: Any) -> None:
+    with (
+        running_server(data_root, watch, **LOGGING) as server,
+        fresh_session(
+            server, "given", "CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v INT)"
+        ) as sql,
+        Client(("127.0.0.1", server.hs_port_wr), timeout=60) as client,
+    ):
+        index = client.index("given", "t", ["id", "v"])
+        begin_log(sql)
+        with client.pipeline() as pipeline:
+            inserts = pipeline.on(index)
+            for value in (5, -3, -1, None, -7):
+                inserts.insert([value, 1])
+        rows = [row[0] for row in sql.rows("SELECT id FROM t ORDER BY id")]
+        logged = [event.after[1].split()[0] for event in row_events(server, sql)]
+        assert len(logged) == 5
+        assert sorted(map(int, logged)) == [int(value or 0) for value in rows]

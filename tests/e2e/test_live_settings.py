@@ -42,6 +42,7 @@ LIVE_OTHERS = {
     "threads",
     "threads_wr",
     "threads_remote",
+    "threads_waiting",
 }
 OPEN = b"P\t1\tlive\tt\tPRIMARY\tid,v\n"
 MIB = 1 << 20

@@ -6,7 +6,11 @@ import { fileURLToPath } from 'node:url';
 
 const folder = path.join(path.dirname(path.dirname(fileURLToPath(import.meta.url))), 'build', 'test');
 const files = readdirSync(folder).filter((name) => name.endsWith('.test.js'));
-const done = spawnSync(process.execPath, ['--test', '--enable-source-maps', ...process.argv.slice(2), ...files.map((name) => path.join(folder, name))], {
-  stdio: 'inherit',
-});
+const done = spawnSync(
+  process.execPath,
+  ['--test', '--enable-source-maps', ...process.argv.slice(2), ...files.map((name) => path.join(folder, name))],
+  {
+    stdio: 'inherit',
+  },
+);
 process.exitCode = done.status ?? 1;

@@ -278,7 +278,10 @@ export class Channel implements Owner {
       else if (slot.deadline !== 0 && now >= slot.deadline) {
         some = true;
         this.counters.givenUp += 1;
-        slot.failWith('timeout', this.connection === undefined ? 'there was no connection in time' : 'the turn of the request did not come in time');
+        slot.failWith(
+          'timeout',
+          this.connection === undefined ? 'there was no connection in time' : 'the turn of the request did not come in time',
+        );
       }
     });
     if (some) {

@@ -32,8 +32,11 @@ interface IndexPlace {
   readonly index?: string;
 }
 
-export interface IndexOptions<C extends Columns = Columns, F extends Columns = Columns, K extends readonly string[] = readonly string[]>
-  extends IndexPlace {
+export interface IndexOptions<
+  C extends Columns = Columns,
+  F extends Columns = Columns,
+  K extends readonly string[] = readonly string[],
+> extends IndexPlace {
   /** What rows have, and what can be set. An array: all of it is text. */
   readonly columns: C;
   /** The columns of which filters may speak. */
@@ -111,7 +114,16 @@ export class Client {
       filters.map(({ name }) => name),
     );
     const parts = (options.key ?? []).map((name) => columns.get(name) ?? typed.find((column) => column.name === name) ?? untyped(name));
-    const state = { core: this.#core, definition, shape: { columns: list, named: rows === 'object' }, columns, filters: typed, parts, fronts: new Map(), kinds: [] };
+    const state = {
+      core: this.#core,
+      definition,
+      shape: { columns: list, named: rows === 'object' },
+      columns,
+      filters: typed,
+      parts,
+      fronts: new Map(),
+      kinds: [],
+    };
     return new Index(state, this.#core);
   }
 

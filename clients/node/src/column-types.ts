@@ -47,13 +47,14 @@ export interface CustomType<T> {
 export type ColumnType = TypeName | `${TypeName}?` | CustomType<any>;
 
 /** What a column of this type is in a row. */
-export type ValueOf<T> = T extends CustomType<infer V>
-  ? V
-  : T extends `${infer N extends TypeName}?`
-    ? TypeMap[N] | null
-    : T extends TypeName
-      ? TypeMap[T]
-      : never;
+export type ValueOf<T> =
+  T extends CustomType<infer V>
+    ? V
+    : T extends `${infer N extends TypeName}?`
+      ? TypeMap[N] | null
+      : T extends TypeName
+        ? TypeMap[T]
+        : never;
 
 /** Reads the token between two places of a piece. It is not NULL and has no escapes. */
 export type Reader = (piece: Piece, from: number, to: number) => unknown;
@@ -296,7 +297,9 @@ export function columnOf(name: string, type: ColumnType): Column {
   const nullable = typeof type === 'string' && type.endsWith('?');
   const known = nullable ? type.slice(0, -1) : type;
   if (typeof known !== 'string' || !Object.hasOwn(READERS, known)) {
-    throw usage(`the column ${JSON.stringify(name)} has an unknown type: ${typeof type === 'string' ? JSON.stringify(type) : describe(type)}`);
+    throw usage(
+      `the column ${JSON.stringify(name)} has an unknown type: ${typeof type === 'string' ? JSON.stringify(type) : describe(type)}`,
+    );
   }
   return {
     name,

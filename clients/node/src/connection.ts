@@ -213,7 +213,8 @@ export class Connection {
     // Hooks may have closed it meanwhile.
     if (this.closed as boolean) return;
     if (this.lines.held > 0 && this.sent.length === 0) this.wrong('bytes came that nobody has asked for', undefined, chunk);
-    else if (this.lines.held > this.owner.limits.maxReplyBytes) this.wrong('the reply is longer than max_reply_bytes', this.sent.first, chunk);
+    else if (this.lines.held > this.owner.limits.maxReplyBytes)
+      this.wrong('the reply is longer than max_reply_bytes', this.sent.first, chunk);
     else {
       this.owner.room(this);
       if (this.count === 0) this.settleDown();
@@ -430,7 +431,12 @@ export class Connection {
       const opening = slot.opened?.error;
       if (slot.definition !== undefined && opening !== undefined) this.refuse(slot, opening.code, opening.text, 0);
       else if (end.kind === 'closed') slot.failWith('closed', end.reason);
-      else if (slot.definition !== undefined && !slot.modifies && slot.retries < this.owner.limits.retryReads && slot.reads !== Reads.Stream) {
+      else if (
+        slot.definition !== undefined &&
+        !slot.modifies &&
+        slot.retries < this.owner.limits.retryReads &&
+        slot.reads !== Reads.Stream
+      ) {
         slot.retries += 1;
         again.push(slot);
       } else slot.failWith('lost', `the connection was lost: ${end.reason}`, end.cause);

@@ -47,7 +47,8 @@ export class Core implements Executor {
   constructor(readonly settings: Settings) {
     this.addresses = new Addresses(settings.addresses, settings.readFrom);
     this.observer = new Observer(settings.hooks, settings.logger);
-    const channels = (count: number, route: RouteName, port: Port): Channel[] => Array.from({ length: count }, () => new Channel(this, route, port));
+    const channels = (count: number, route: RouteName, port: Port): Channel[] =>
+      Array.from({ length: count }, () => new Channel(this, route, port));
     this.reads = channels(settings.readConnections, 'read', 'read');
     this.writes = channels(settings.writeConnections, 'write', 'write');
     this.longs = channels(settings.longConnections, 'long', 'read');
@@ -144,7 +145,8 @@ export class Core implements Executor {
     if (this.closed || slot.hops + 1 >= this.addresses.list.length || slot.reads === Reads.Stream) return false;
     slot.hops += 1;
     slot.again();
-    if (this.addresses.failed(channel.port, connection.address)) this.movedFrom(connection.address, channel.route, 'the server sends requests elsewhere');
+    if (this.addresses.failed(channel.port, connection.address))
+      this.movedFrom(connection.address, channel.route, 'the server sends requests elsewhere');
     channel.submit(slot);
     return true;
   }

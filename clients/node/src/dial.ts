@@ -35,7 +35,16 @@ export interface Dialing {
 
 const LOG_IN = new Kind('log in', undefined, Reads.Nothing, false);
 // With these the network is at fault, and not what the two sides of TLS think of each other.
-const TRANSIENT: ReadonlySet<unknown> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN', 'ENOTFOUND']);
+const TRANSIENT: ReadonlySet<unknown> = new Set([
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EAI_AGAIN',
+  'ENOTFOUND',
+]);
 
 export function dial(address: Address, place: number, port: Port, streams: boolean, settings: Settings, owner: Owner): Dialing {
   let wire: Wire | undefined;

@@ -5,17 +5,7 @@ import type { ServerErrorKind, ServerErrorRetry } from './server-errors.js';
 
 /** What went wrong, as one word. */
 export type ErrorKind =
-  | 'usage'
-  | 'reply'
-  | 'lost'
-  | 'connect'
-  | 'log_in'
-  | 'timeout'
-  | 'cancelled'
-  | 'busy'
-  | 'protocol'
-  | 'closed'
-  | 'decode';
+  'usage' | 'reply' | 'lost' | 'connect' | 'log_in' | 'timeout' | 'cancelled' | 'busy' | 'protocol' | 'closed' | 'decode';
 
 /** Whether the server can have seen a request, and whether it may have executed it. */
 export interface Fate {

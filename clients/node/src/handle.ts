@@ -36,8 +36,10 @@ export interface FindOptions<FilterColumn extends string = string, Part extends 
   long?: boolean | undefined;
 }
 
-export interface FindInOptions<FilterColumn extends string = string, Part extends string = string>
-  extends Omit<FindOptions<FilterColumn, Part>, 'in'> {
+export interface FindInOptions<FilterColumn extends string = string, Part extends string = string> extends Omit<
+  FindOptions<FilterColumn, Part>,
+  'in'
+> {
   /** The values of the other parts. */
   key?: Key<Part> | undefined;
   /** The part that takes the values; by default the first. */
@@ -180,7 +182,8 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
       const state = this.#state;
       if (isEmptyIn(options)) return Promise.resolve(one ? null : []);
       const slot = new Slot(this.#kind(one ? 'find one' : 'find', Reads.Rows, state), this.#tail(key, options, undefined, one));
-      if (options !== undefined) slot.long = options.long ?? (options.limit !== undefined && options.limit >= state.core.settings.longLimit);
+      if (options !== undefined)
+        slot.long = options.long ?? (options.limit !== undefined && options.limit >= state.core.settings.longLimit);
       return this.#executor.run(slot, options);
     } catch (error) {
       return Promise.reject(error as Error);
@@ -191,7 +194,15 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
     const known = (kinds[reads] ??= {});
     const one = operation === 'find one';
     const isFind = one || operation === 'find';
-    return (known[operation] ??= new Kind(one ? 'find' : operation, definition, reads, !isFind, shape, one, this.#state.core.observer.counters));
+    return (known[operation] ??= new Kind(
+      one ? 'find' : operation,
+      definition,
+      reads,
+      !isFind,
+      shape,
+      one,
+      this.#state.core.observer.counters,
+    ));
   }
 
   #modify(
@@ -262,7 +273,10 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
   }
 
   /** `in`, and in the key a value in the place of its part, which the server does not look at. */
-  #in(given: { readonly part?: number | string; readonly values: readonly (Value | Date)[] }, tokens: string[]): { part: number; values: string[] } {
+  #in(
+    given: { readonly part?: number | string; readonly values: readonly (Value | Date)[] },
+    tokens: string[],
+  ): { part: number; values: string[] } {
     const part = typeof given.part === 'string' ? this.#state.parts.findIndex(({ name }) => name === given.part) : (given.part ?? 0);
     if (!Number.isInteger(part) || part < 0 || part > tokens.length) throw usage('in names a part of the key that is not there');
     if (part === tokens.length) tokens.push('');
@@ -311,7 +325,11 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
       const all = withOthers ? [...chosen, ...columns.filter(({ name }) => !names.has(name))] : chosen;
       const { database, table, index, filterColumns } = state.definition;
       const words = all.map(({ name }) => name);
-      front = { definition: state.core.define(database, table, index, words, filterColumns), shape: { columns: all, named: state.shape.named }, kinds: [] };
+      front = {
+        definition: state.core.define(database, table, index, words, filterColumns),
+        shape: { columns: all, named: state.shape.named },
+        kinds: [],
+      };
       state.fronts.set(known, front);
     }
     return front;

@@ -156,11 +156,13 @@ function addressesOf(options: Options): readonly Address[] {
 function checkedAddress(address: Address): Address {
   const { socket, socketWr, host = '127.0.0.1', port, portWr } = address;
   if (socket !== undefined || socketWr !== undefined) {
-    if (address.host !== undefined || port !== undefined || portWr !== undefined) throw usage('an address is either a host, or Unix sockets');
+    if (address.host !== undefined || port !== undefined || portWr !== undefined)
+      throw usage('an address is either a host, or Unix sockets');
     return { ...(socket === undefined ? {} : { socket }), ...(socketWr === undefined ? {} : { socketWr }) };
   }
   for (const number of [port, portWr]) {
-    if (number !== undefined && !(Number.isInteger(number) && number > 0 && number < 65536)) throw usage('a port is a number from 1 to 65535');
+    if (number !== undefined && !(Number.isInteger(number) && number > 0 && number < 65536))
+      throw usage('a port is a number from 1 to 65535');
   }
   if (port === undefined && portWr === undefined) return { host, ...DEFAULT_PORTS };
   return { host, ...(port === undefined ? {} : { port }), ...(portWr === undefined ? {} : { portWr }) };

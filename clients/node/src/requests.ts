@@ -22,7 +22,13 @@ export interface Find {
 }
 
 /** The line of `P` behind its number. */
-export function openTail(database: string, table: string, index: string, columns: readonly string[], filterColumns: readonly string[]): string {
+export function openTail(
+  database: string,
+  table: string,
+  index: string,
+  columns: readonly string[],
+  filterColumns: readonly string[],
+): string {
   if (database === '') throw usage('an index needs the name of its database: the index has none, and the client neither');
   if (table === '') throw usage('an index needs the name of its table');
   const tokens = [

@@ -31,13 +31,29 @@ export interface ServerError {
   readonly maybeExecuted: boolean;
 }
 
-type Line = readonly [code: number, text: string, name: string, kind: ServerErrorKind, retry: ServerErrorRetry, sqlState: string | null, words: string];
+type Line = readonly [
+  code: number,
+  text: string,
+  name: string,
+  kind: ServerErrorKind,
+  retry: ServerErrorRetry,
+  sqlState: string | null,
+  words: string,
+];
 
 const LINES: readonly Line[] = [
   [1, 'open_table', 'no_table', 'schema', 'no', '42S02', 'no such table, or one that the server does not serve'],
   [1, 'lock_tables', 'locked_table', 'read_only', 'elsewhere', null, "the table's engine does not let it be changed now"],
   [1, 'max_request_time', 'max_request_time', 'limit', 'no', null, 'the request took longer than the server allows'],
-  [1, 'max_waiting_bytes', 'max_waiting_bytes', 'limit', 'later', null, "too much waits in the server's memory, and most of it is this client's"],
+  [
+    1,
+    'max_waiting_bytes',
+    'max_waiting_bytes',
+    'limit',
+    'later',
+    null,
+    "too much waits in the server's memory, and most of it is this client's",
+  ],
   [2, 'cmd', 'cmd', 'request', 'no', null, 'not a request'],
   [2, 'stmtnum', 'stmtnum', 'request', 'no', null, 'no open index has this number, or no more can be opened'],
   [2, 'op', 'op', 'request', 'no', null, 'unknown operator'],

@@ -48,7 +48,8 @@ function addressesOf(hosts: string): Address[] {
     const next = pieces[i + 1];
     const portWr = next !== undefined && /^\d+$/.test(next) ? next : undefined;
     if (portWr !== undefined) i += 1;
-    if (port === undefined && portWr !== undefined) throw usage('a host in the URL has a port for writing behind a comma, and no colon before it');
+    if (port === undefined && portWr !== undefined)
+      throw usage('a host in the URL has a port for writing behind a comma, and no colon before it');
     if (port === '' && portWr === undefined) throw usage('a host in the URL has a colon and no port');
     addresses.push({ host, ...(port ? { port: Number(port) } : {}), ...(portWr === undefined ? {} : { portWr: Number(portWr) }) });
   }

@@ -32,7 +32,9 @@ export class AnsweringServer {
   }
 
   async listen(path?: string): Promise<number> {
-    await new Promise<void>((resolve) => (path === undefined ? this.server.listen(0, '127.0.0.1', resolve) : this.server.listen(path, resolve)));
+    await new Promise<void>((resolve) =>
+      path === undefined ? this.server.listen(0, '127.0.0.1', resolve) : this.server.listen(path, resolve),
+    );
     const address = this.server.address();
     return typeof address === 'object' && address !== null ? address.port : 0;
   }

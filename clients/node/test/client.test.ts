@@ -1,41 +1,16 @@
-// Life of a client: its connections, bounds, deadlines, pipelines, hooks, and its end.
+// Life of a client: its connections, what is known of its writes, bounds, deadlines, pipelines.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import diagnostics_channel from 'node:diagnostics_channel';
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { suite, test } from 'node:test';
 import { isLoopback } from '../src/dial.js';
-import { CONNECTION_CHANNEL, Client, HandlerSocketError, REQUEST_CHANNEL, otelAttributes, otelSpanName } from '../src/index.js';
-import type { ConnectionEvent, Options, RequestEvent } from '../src/index.js';
+import { Client, HandlerSocketError } from '../src/index.js';
 import { AnsweringServer, echo, serving } from './answering-server.js';
 import type { Answer } from './answering-server.js';
+import { kindOf, row, rowsOf, silent, using } from './client-kit.js';
 import { pause } from './played-server.js';
-
-const COLUMNS = { id: 'number', text: 'string' } as const;
-
-const rowsOf = (client: Client) => client.index({ database: 'db', table: 't', columns: COLUMNS });
-
-async function using(
-  answer: Answer,
-  options: Options,
-  use: (client: Client, server: AnsweringServer, rows: ReturnType<typeof rowsOf>, port: number) => Promise<void>,
-): Promise<void> {
-  await serving(answer, async (server, port) => {
-    const client = new Client({ port, portWr: port, backoffMin: 1, backoffMax: 10, timeout: 5000, ...options });
-    try {
-      await use(client, server, rowsOf(client), port);
-    } finally {
-      await client.close();
-    }
-  });
-}
-
-const row = (id: number): { id: number; text: string } => ({ id, text: `text ${id}` });
-const kindOf = (promise: Promise<unknown>): Promise<string> => promise.then(() => 'fulfilled', (error: HandlerSocketError) => error.kind);
-/** Answers nothing but P. */
-const silent: Answer = () => undefined;
 
 suite('one client for many callers', () => {
   test('each gets its own row, in few writes', async () => {
@@ -51,21 +26,35 @@ suite('one client for many callers', () => {
   });
 
   test('as many connections as the options say, the one with the fewest requests first', async () => {
-    await using(silent, { readConnections: 3 }, async (_, server, rows) => {
-      const calls = Array.from({ length: 6 }, (_, i) => kindOf(rows.findOne(i, { timeout: 200 })));
-      await Promise.all(calls);
+    const asked: [string, Socket][] = [];
+    // Nobody is answered before all have asked.
+    const together: Answer = (line, socket) => {
+      if (line.startsWith('P')) return undefined;
+      asked.push([line, socket]);
+      if (asked.length === 6) for (const [one, from] of asked) from.write(echo(one)!);
+      return undefined;
+    };
+    await using(together, { readConnections: 3 }, async (_, server, rows) => {
+      assert.deepEqual(await Promise.all([0, 1, 2, 3, 4, 5].map((id) => rows.findOne(id))), [0, 1, 2, 3, 4, 5].map(row));
       assert.equal(server.connections, 3);
+      for (const used of server.sockets) assert.equal(asked.filter(([, socket]) => socket === used).length, 2);
     });
   });
 
   test('a long find has a connection of its own', async () => {
-    await using((line) => (line.endsWith('\t1000') || line.endsWith('\t5') ? undefined : echo(line)), {}, async (_, server, rows) => {
-      const long = [rows.find(1, { op: '>=', limit: 1000, timeout: 300 }), rows.find(1, { op: '>=', limit: 5, long: true, timeout: 300 })].map(kindOf);
-      await pause(50);
-      assert.deepEqual(await rows.findOne(7), row(7));
-      assert.equal(server.connections, 2);
-      assert.deepEqual(await Promise.all(long), ['timeout', 'timeout']);
-    });
+    await using(
+      (line) => (line.endsWith('\t1000') || line.endsWith('\t5') ? undefined : echo(line)),
+      {},
+      async (_, server, rows) => {
+        const long = [
+          rows.find(1, { op: '>=', limit: 1000, timeout: 300 }),
+          rows.find(1, { op: '>=', limit: 5, long: true, timeout: 300 }),
+        ].map(kindOf);
+        assert.deepEqual(await rows.findOne(7), row(7));
+        assert.deepEqual(await Promise.all(long), ['timeout', 'timeout']);
+        assert.equal(server.connections, 2);
+      },
+    );
   });
 
   test('over a Unix socket', async () => {
@@ -94,7 +83,10 @@ suite('one client for many callers', () => {
     });
     const failing = (): string => assert.fail('the vault is closed');
     await using(echo, { user: 'ann', password: failing }, async (_, server, rows) => {
-      await assert.rejects(rows.find(1), (error) => error instanceof HandlerSocketError && error.kind === 'connect' && !/vault/.test(error.message));
+      await assert.rejects(
+        rows.find(1),
+        (error) => error instanceof HandlerSocketError && error.kind === 'connect' && !/vault/.test(error.message),
+      );
       assert.deepEqual(server.lines, []);
     });
   });
@@ -125,12 +117,62 @@ suite('one client for many callers', () => {
   });
 });
 
+suite('what is known of a write', () => {
+  const fate = (error: HandlerSocketError): unknown[] => [error.kind, error.sent, error.maybeExecuted];
+
+  test('whose reply has a value that does not fit: it was executed', async () => {
+    await using(
+      (line) => (line.startsWith('P') ? undefined : '0\t2\tx\ty\n'),
+      {},
+      async (_, __, rows) => {
+        assert.deepEqual(await rows.fetchAndDelete(1).catch(fate), ['decode', true, false]);
+      },
+    );
+  });
+
+  test('whose index cannot be opened: it was not, even if its own reply never comes', async () => {
+    await using(
+      (line) => (line.startsWith('P') ? '1\t1\topen_table\n' : ''),
+      {},
+      async (_, __, rows) => {
+        assert.deepEqual(await rows.delete(1, { timeout: 100 }).catch(fate), ['timeout', true, false]);
+      },
+    );
+  });
+
+  test('which a read-only server has sent elsewhere: it was not', async () => {
+    const readOnly: Answer = (line) => (line.startsWith('A') ? '0\t1\n' : line.startsWith('P') ? undefined : '1\t1\t1290\n');
+    await serving(readOnly, async (_, one) => {
+      // The second one does not answer the log-in.
+      await serving(silent, async (__, two) => {
+        const client = new Client({ addresses: [one, two].map((port) => ({ port, portWr: port })), secret: 's' });
+        assert.deepEqual(await rowsOf(client).delete(1, { timeout: 300 }).catch(fate), ['timeout', true, false]);
+        await client.close();
+      });
+    });
+  });
+});
+
 suite('bounds', () => {
+  test('a server that closes each connection is not connected to without a pause', async () => {
+    await using(
+      (_, socket) => void socket.destroy(),
+      { retryReads: 100_000, backoffMin: 50, backoffMax: 50 },
+      async (_, server, rows) => {
+        assert.equal(await kindOf(rows.find(1, { timeout: 600 })), 'timeout');
+        assert.ok(server.connections > 2 && server.connections < 100, `${server.connections} connections`);
+      },
+    );
+  });
+
   test('callers wait in their order', async () => {
     await using(echo, { maxInFlight: 7 }, async (client, _, rows) => {
       const order: number[] = [];
       await Promise.all(Array.from({ length: 100 }, (_, i) => rows.findOne(i).then((found) => order.push(found!.id))));
-      assert.deepEqual(order, Array.from({ length: 100 }, (_, i) => i));
+      assert.deepEqual(
+        order,
+        Array.from({ length: 100 }, (_, i) => i),
+      );
       assert.ok(client.counters.socketWrites > 100 / 7);
     });
   });
@@ -140,7 +182,10 @@ suite('bounds', () => {
       const large = 'x'.repeat(300);
       const loose = rows as unknown as { find(key: string): Promise<unknown> };
       const results = await Promise.allSettled([loose.find('1'), loose.find(large), loose.find('2')]);
-      assert.deepEqual(results.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled']);
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled'],
+      );
       assert.equal(server.lines.length, 4);
     });
   });
@@ -157,20 +202,25 @@ suite('bounds', () => {
   test('what cannot be sent now is not sent, and can be given up', async () => {
     // 40 MB do not fit into the buffers of the operating system.
     const large = Buffer.alloc(40_000_000, 'x');
-    await serving((_, socket) => void socket.pause(), async (server, port) => {
-      const client = new Client({ port, portWr: port, maxInFlightBytes: 1 << 30 });
-      const rows = client.index({ database: 'db', table: 't', columns: { a: 'bytes' } });
-      const first = rows.insert([large], { timeout: 400 });
-      await pause(100);
-      const second = rows.insert(['y'], { timeout: 200 });
-      const ends = await Promise.all([first, second].map((call) => call.catch((error: HandlerSocketError) => [error.kind, error.sent, error.maybeExecuted])));
-      assert.deepEqual(ends, [
-        ['timeout', true, true],
-        ['timeout', false, false],
-      ]);
-      await client.close();
-      assert.equal(server.connections, 1);
-    });
+    await serving(
+      (_, socket) => void socket.pause(),
+      async (server, port) => {
+        const client = new Client({ port, portWr: port, maxInFlightBytes: 1 << 30 });
+        const rows = client.index({ database: 'db', table: 't', columns: { a: 'bytes' } });
+        const first = rows.insert([large], { timeout: 1500 });
+        await pause(700);
+        const second = rows.insert(['y'], { timeout: 400 });
+        const ends = await Promise.all(
+          [first, second].map((call) => call.catch((error: HandlerSocketError) => [error.kind, error.sent, error.maybeExecuted])),
+        );
+        assert.deepEqual(ends, [
+          ['timeout', true, true],
+          ['timeout', false, false],
+        ]);
+        await client.close();
+        assert.equal(server.connections, 1);
+      },
+    );
   });
 });
 
@@ -229,13 +279,17 @@ suite('giving up', () => {
   });
 
   test('while the program is busy with itself, replies do not come too late', async () => {
-    await using((line) => (line.startsWith('P') ? undefined : `${echo(line)}`), {}, async (_, __, rows) => {
-      await rows.find(1);
-      const call = kindOf(rows.findOne(2, { timeout: 300 }));
-      await pause(0);
-      for (const end = performance.now() + 700; performance.now() < end; );
-      assert.equal(await call, 'fulfilled');
-    });
+    await using(
+      (line) => (line.startsWith('P') ? undefined : `${echo(line)}`),
+      {},
+      async (_, __, rows) => {
+        await rows.find(1);
+        const call = kindOf(rows.findOne(2, { timeout: 300 }));
+        await pause(0);
+        for (const end = performance.now() + 700; performance.now() < end;);
+        assert.equal(await call, 'fulfilled');
+      },
+    );
   });
 });
 
@@ -245,19 +299,29 @@ suite('a pipeline', () => {
       const others = [rows.find(90), rows.find(91), rows.find(92)];
       const results = await client.pipeline((on) => [1, 2, 3, 4, 5].map((id) => on(rows).findOne(id)));
       await Promise.all(others);
-      assert.deepEqual(results.map((result) => (result.status === 'fulfilled' ? result.value : null)), [1, 2, 3, 4, 5].map(row));
-      assert.deepEqual(server.lines.slice(1).map((line) => Number(line.split('\t')[3])), [90, 91, 92, 1, 2, 3, 4, 5]);
+      assert.deepEqual(
+        results.map((result) => (result.status === 'fulfilled' ? result.value : null)),
+        [1, 2, 3, 4, 5].map(row),
+      );
+      assert.deepEqual(
+        server.lines.slice(1).map((line) => Number(line.split('\t')[3])),
+        [90, 91, 92, 1, 2, 3, 4, 5],
+      );
     });
   });
 
   test('its requests can be looked at one by one', async () => {
-    await using((line) => (line.endsWith('\t2') ? '2\t1\tkpnum\n' : echo(line)), {}, async (client, _, rows) => {
-      let one: Promise<unknown> | undefined;
-      let two: Promise<unknown> | undefined;
-      await client.pipeline((on) => [(one = on(rows).findOne(1)), (two = on(rows).findOne(2)), 'no request']);
-      assert.deepEqual(await one, row(1));
-      await assert.rejects(two!, /kpnum/);
-    });
+    await using(
+      (line) => (line.endsWith('\t2') ? '2\t1\tkpnum\n' : echo(line)),
+      {},
+      async (client, _, rows) => {
+        let one: Promise<unknown> | undefined;
+        let two: Promise<unknown> | undefined;
+        await client.pipeline((on) => [(one = on(rows).findOne(1)), (two = on(rows).findOne(2)), 'no request']);
+        assert.deepEqual(await one, row(1));
+        await assert.rejects(two!, /kpnum/);
+      },
+    );
   });
 
   test('a function that fails sends nothing', async () => {
@@ -273,187 +337,16 @@ suite('a pipeline', () => {
       assert.equal(await kindOf(late!), 'usage');
       assert.equal(await kindOf(keep!(rows).find(1)), 'usage');
       await assert.rejects(client.pipeline((() => 7) as unknown as () => []), /gives an array/);
-      await assert.rejects(client.pipeline((on) => [on({})]), /an index of this package/);
-      await assert.rejects(client.pipeline((on) => [on(rows).iterate(1)]), /cannot iterate/);
+      await assert.rejects(
+        client.pipeline((on) => [on({})]),
+        /an index of this package/,
+      );
+      await assert.rejects(
+        client.pipeline((on) => [on(rows).iterate(1)]),
+        /cannot iterate/,
+      );
       assert.deepEqual(server.lines, []);
       assert.deepEqual(await client.pipeline(() => []), []);
     });
-  });
-});
-
-suite('to be seen from outside', () => {
-  test('hooks, channels, counters, names for OpenTelemetry', async () => {
-    const events: RequestEvent[] = [];
-    const connections: ConnectionEvent[] = [];
-    const published: unknown[] = [];
-    const log: string[] = [];
-    const listen = (event: unknown): void => void published.push(event);
-    diagnostics_channel.subscribe(REQUEST_CHANNEL, listen);
-    diagnostics_channel.subscribe(CONNECTION_CHANNEL, listen);
-    const options: Options = {
-      hooks: { request: (event) => events.push(event), connection: (event) => connections.push(event) },
-      logger: { info: (line) => log.push(line), warn: (line) => log.push(`warning: ${line}`) },
-    };
-    await using((line) => (line.endsWith('\tgone') ? '1\t1\t121\n' : echo(line)), options, async (client, server, rows, port) => {
-      await rows.find(1);
-      await assert.rejects(rows.insert([1, 'gone']));
-      for (const socket of server.sockets) socket.destroy();
-      await pause(50);
-      const [find, insert] = events;
-      assert.deepEqual(
-        { ...find!, milliseconds: 0 },
-        {
-          operation: 'find',
-          database: 'db',
-          table: 't',
-          index: 'PRIMARY',
-          address: `127.0.0.1:${port}`,
-          route: 'read',
-          milliseconds: 0,
-          bytesOut: 8,
-          bytesIn: 13,
-          rows: 1,
-          error: null,
-        },
-      );
-      assert.ok(find!.milliseconds > 0 && find!.milliseconds < 5000);
-      assert.deepEqual([insert!.operation, insert!.route, insert!.error?.kind], ['insert', 'write', 'reply']);
-      assert.equal(otelSpanName(insert!), 'insert t');
-      assert.deepEqual(otelAttributes(insert!), {
-        'db.system.name': 'handlersocket',
-        'db.namespace': 'db',
-        'db.collection.name': 't',
-        'db.operation.name': 'insert',
-        'server.address': '127.0.0.1',
-        'server.port': port,
-        'error.type': '121',
-        'db.response.status_code': '121',
-      });
-      assert.deepEqual(connections.map(({ event, route }) => `${event} ${route}`).sort(), ['closed read', 'closed write', 'connected read', 'connected write']);
-      assert.equal(published.length, events.length + connections.length);
-      assert.equal(log.length, connections.length);
-      const { requests, replies, errors, inFlight, connectionsMade, connectionsLost, bytesIn } = client.counters;
-      assert.deepEqual([requests, replies, errors, inFlight, connectionsMade, connectionsLost], [2, 4, 1, 0, 2, 0]);
-      assert.equal(bytesIn, 4 + 13 + 4 + 8);
-      assert.ok(![...events, ...log].some((seen) => JSON.stringify(seen, (_, value: unknown) => (typeof value === 'bigint' ? '' : value)).includes('gone')));
-    });
-    diagnostics_channel.unsubscribe(REQUEST_CHANNEL, listen);
-    diagnostics_channel.unsubscribe(CONNECTION_CHANNEL, listen);
-  });
-
-  test('an attempt that fails, and a connection that is lost', async () => {
-    const log: string[] = [];
-    await using((line, socket) => (line.startsWith('1') ? void socket.destroy() : undefined), { logger: { warn: (line) => log.push(line) } }, async (client, server, rows) => {
-      assert.equal(await kindOf(rows.find(1)), 'lost');
-      server.close();
-      assert.equal(await kindOf(rows.find(1)), 'connect');
-      assert.match(log[0]!, /lost \(read, 127.0.0.1:\d+\)/);
-      assert.match(log.at(-1)!, /attempt_failed .*ECONNREFUSED.*, the next attempt in \d+ ms/);
-      assert.equal(client.counters.connectionsLost, 1);
-    });
-  });
-
-  test('a hook that fails does not stop the client', () => {
-    const program = `
-      const { Client } = require(${JSON.stringify(path.join(__dirname, '..', 'src', 'index.js'))});
-      const { serving, echo } = require(${JSON.stringify(path.join(__dirname, 'answering-server.js'))});
-      const seen = [];
-      process.on('uncaughtException', (error) => seen.push(error.message));
-      serving(echo, async (server, port) => {
-        const hooks = { request() { throw new Error('request'); }, connection() { throw new Error('connection'); } };
-        const client = new Client({ port, hooks });
-        const rows = client.index({ database: 'db', table: 't', columns: ['a', 'b'] });
-        await Promise.all([rows.find(1), rows.find(2)]);
-        await client.close();
-      }).then(() => console.log(seen.sort().join(' ')));`;
-    assert.equal(execFileSync(process.execPath, ['-e', program], { encoding: 'utf8', timeout: 20_000 }), 'connection connection request request\n');
-  });
-});
-
-suite('the end', () => {
-  test('closing in every state', async () => {
-    const unused = new Client();
-    await unused.close();
-    await unused.close();
-    assert.equal(await kindOf(unused.index({ database: 'db', table: 't', columns: ['a'] }).find(1)), 'closed');
-    assert.equal(await kindOf(unused.ping()), 'closed');
-
-    await using(silent, {}, async (client, _, rows) => {
-      const iteration = rows.iterate(1);
-      const calls = [rows.find(1), rows.insert([1]), iteration.next(), client.ping()].map(kindOf);
-      await client.close();
-      assert.deepEqual(await Promise.all(calls), ['closed', 'closed', 'closed', 'closed']);
-      assert.equal(await kindOf(rows.iterate(1).next()), 'closed');
-    });
-
-    await using(silent, { maxInFlight: 1, maxStreams: 1 }, async (client, server, rows) => {
-      const calls = [rows.find(1), rows.find(2), rows.iterate(1).next(), rows.iterate(2).next()].map(kindOf);
-      await pause(50);
-      await client.close();
-      assert.deepEqual(await Promise.all(calls), ['closed', 'closed', 'closed', 'closed']);
-      await pause(50);
-      assert.equal(server.sockets.size, 0);
-    });
-
-    // While it waits for the next attempt, and while it waits for the log-in.
-    const waiting = new Client({ port: 1, backoffMin: 5000, connectAttempts: 9 });
-    const attempt = kindOf(rowsOf(waiting).find(1));
-    await pause(50);
-    await waiting.close();
-    assert.equal(await attempt, 'closed');
-    await using(() => '', { secret: 's' }, async (client, _, rows) => {
-      const call = kindOf(rows.find(1));
-      await pause(50);
-      await client.close();
-      assert.equal(await call, 'closed');
-    });
-
-    let give: (word: string) => void = () => undefined;
-    const slow = new Client({ user: 'u', password: () => new Promise((resolve) => (give = resolve)) });
-    const call = kindOf(rowsOf(slow).find(1));
-    await pause(10);
-    await slow.close();
-    give('late');
-    assert.equal(await call, 'closed');
-  });
-
-  test('shutdown waits for what is owed, but not for ever', async () => {
-    await using((line, socket) => (line.startsWith('P') ? undefined : void setTimeout(() => socket.write('0\t2\t1\ttext 1\n'), 100)), {}, async (client, _, rows) => {
-      const owed = rows.findOne(1);
-      const end = client.shutdown();
-      assert.equal(await kindOf(rows.find(2)), 'closed');
-      await end;
-      assert.deepEqual(await owed, row(1));
-    });
-    await using(silent, {}, async (client, _, rows) => {
-      const owed = kindOf(rows.findOne(1));
-      const began = performance.now();
-      await Promise.all([client.shutdown(100), client.shutdown(100)]);
-      assert.ok(performance.now() - began < 2000);
-      assert.equal(await owed, 'closed');
-    });
-    await using(echo, {}, async (client, _, rows) => {
-      await rows.find(1);
-      await client[Symbol.asyncDispose]();
-      assert.equal(await kindOf(rows.find(2)), 'closed');
-    });
-  });
-
-  test('an idle client does not keep the process alive, and one that waits does', () => {
-    const program = (use: string): string => `
-      const { Client } = require(${JSON.stringify(path.join(__dirname, '..', 'src', 'index.js'))});
-      const { AnsweringServer, echo } = require(${JSON.stringify(path.join(__dirname, 'answering-server.js'))});
-      (async () => {
-        const server = new AnsweringServer((line, socket) => line.startsWith('P') ? undefined : void setTimeout(() => socket.write(echo(line)), 300));
-        const port = await server.listen();
-        server.server.unref();
-        const client = new Client({ port, portWr: port });
-        const rows = client.index({ database: 'db', table: 't', columns: ['a', 'b'] });
-        ${use}
-        for (const socket of server.sockets) socket.unref();
-      })();`;
-    const run = (use: string): string => execFileSync(process.execPath, ['-e', program(use)], { encoding: 'utf8', timeout: 20_000 });
-    assert.equal(run("console.log((await rows.find(1)).length); await client.ping();"), '1\n');
-    assert.equal(run("rows.find(1).then((found) => console.log(found.length)); await new Promise((resolve) => setTimeout(resolve, 100));"), '1\n');
   });
 });

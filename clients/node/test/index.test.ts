@@ -97,10 +97,20 @@ suite('an index', () => {
     await using(
       (line) => (line.startsWith('P') ? undefined : '0\t1\n'),
       async (client, lines) => {
-        const users = client.index({ table: 'user', columns: { id: 'number' }, filterColumns: { age: 'number', born: 'date.utc' }, key: ['a', 'b'] });
+        const users = client.index({
+          table: 'user',
+          columns: { id: 'number' },
+          filterColumns: { age: 'number', born: 'date.utc' },
+          key: ['a', 'b'],
+        });
         await users.find(1, { op: '>=', limit: 10 });
         await users.find(1, { limit: 2n ** 64n - 1n, offset: 3, long: false });
-        await users.find(1, { filters: [['age', '>=', 18], ['born', '<', new Date('2000-01-01T00:00:00Z'), 'while']] });
+        await users.find(1, {
+          filters: [
+            ['age', '>=', 18],
+            ['born', '<', new Date('2000-01-01T00:00:00Z'), 'while'],
+          ],
+        });
         await users.find(1, { filters: [] });
         await users.findIn([1, 2, 3]);
         await users.findIn([7], { key: 'k', part: 'b' });
@@ -128,7 +138,12 @@ suite('an index', () => {
       (line) => (line.startsWith('P') ? undefined : '0\t1\n'),
       async (client, lines) => {
         const users = client.index({ table: 'user', columns: { at: 'datetime.utc' }, filterColumns: ['at', 'name'] });
-        await users.find(1, { filters: [['at', '=', new Date('2024-02-29T12:30:00Z')], ['name', '!=', null]] });
+        await users.find(1, {
+          filters: [
+            ['at', '=', new Date('2024-02-29T12:30:00Z')],
+            ['name', '!=', null],
+          ],
+        });
         assert.deepEqual(requests(lines), ['1\t=\t1\t1\t1\t0\tF\t=\t0\t2024-02-29 12:30:00.000\tF\t!=\t1\t\0']);
       },
     );
@@ -172,7 +187,12 @@ suite('an index', () => {
 
   test('the rows before a modification have all columns', async () => {
     await using(
-      (line) => (line.startsWith('P') ? undefined : line.includes('U?') || line.includes('+?') || line.includes('-?') ? '0\t2\tAnn\t42\n' : '0\t2\t42\tAnn\n'),
+      (line) =>
+        line.startsWith('P')
+          ? undefined
+          : line.includes('U?') || line.includes('+?') || line.includes('-?')
+            ? '0\t2\tAnn\t42\n'
+            : '0\t2\t42\tAnn\n',
       async (client, lines) => {
         const users = client.index({ table: 'user', columns: { id: 'number', name: 'string' } });
         const before = [{ id: 42, name: 'Ann' }];
@@ -180,7 +200,12 @@ suite('an index', () => {
         assert.deepEqual(await users.fetchAndIncrement(42, { name: 1 }), before);
         assert.deepEqual(await users.fetchAndDecrement(42, { name: 1 }), before);
         assert.deepEqual(await users.fetchAndDelete(42), before);
-        assert.deepEqual(requests(lines), ['1\t=\t1\t42\t1\t0\tU?\tx', '1\t=\t1\t42\t1\t0\t+?\t1', '1\t=\t1\t42\t1\t0\t-?\t1', '2\t=\t1\t42\t1\t0\tD?']);
+        assert.deepEqual(requests(lines), [
+          '1\t=\t1\t42\t1\t0\tU?\tx',
+          '1\t=\t1\t42\t1\t0\t+?\t1',
+          '1\t=\t1\t42\t1\t0\t-?\t1',
+          '2\t=\t1\t42\t1\t0\tD?',
+        ]);
       },
     );
   });
@@ -280,7 +305,11 @@ suite('an index', () => {
       { table: 't', columns: ['a'], filter: ['x'] },
     ];
     for (const options of wrong) {
-      assert.throws(() => client.index(options as { table: string; columns: [] }), (error) => error instanceof HandlerSocketError && error.kind === 'usage', JSON.stringify(options));
+      assert.throws(
+        () => client.index(options as { table: string; columns: [] }),
+        (error) => error instanceof HandlerSocketError && error.kind === 'usage',
+        JSON.stringify(options),
+      );
     }
     assert.throws(() => new Client().index({ table: 't', columns: ['a'] }), /needs the name of its database/);
     client.index({ table: 't', columns: ['a', 'a', '__proto__'], rows: 'array' });

@@ -14,7 +14,11 @@ interface Row {
 
 type Rows = Index<Row, Row, string, string>;
 
-async function using(answer: Answer, options: Options, use: (rows: Rows, server: AnsweringServer, client: Client) => Promise<void>): Promise<void> {
+async function using(
+  answer: Answer,
+  options: Options,
+  use: (rows: Rows, server: AnsweringServer, client: Client) => Promise<void>,
+): Promise<void> {
   const server = new AnsweringServer(answer);
   const client = new Client({ port: await server.listen(), timeout: 5000, ...options });
   try {
@@ -40,7 +44,11 @@ const all = async (rows: Rows, limit: number, timeout?: number): Promise<Row[]> 
   for await (const one of rows.iterate(0, { op: '>=', limit, timeout })) found.push(one);
   return found;
 };
-const kindOf = (promise: Promise<unknown>): Promise<string> => promise.then(() => 'fulfilled', (error: HandlerSocketError) => error.kind);
+const kindOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'fulfilled',
+    (error: HandlerSocketError) => error.kind,
+  );
 
 suite('an iteration', () => {
   test('gives every row, and its connection is kept for the next', async () => {
@@ -76,13 +84,13 @@ suite('an iteration', () => {
       pump();
       return undefined;
     };
-    await using(endless, { deadAfter: 200, timeout: 200 }, async (rows, server, client) => {
+    await using(endless, { deadAfter: 800, timeout: 800 }, async (rows, server, client) => {
       const iterator = rows.iterate(0, { op: '>=', limit: 1_000_000 });
       await iterator.next();
       await pause(100);
       const before = written;
       // Longer than dead_after and the time-out, which do not count while nobody wants a row.
-      await pause(500);
+      await pause(1200);
       assert.equal(written, before);
       assert.ok(client.counters.bytesIn < 1 << 20, `${client.counters.bytesIn} bytes`);
       for (let i = 0; i < 50_000; i++) assert.equal((await iterator.next()).done, false);
@@ -100,13 +108,13 @@ suite('an iteration', () => {
       const timer = setInterval(() => {
         socket.write(i === 0 ? '0\t2' : `\t${i}\tx`);
         if (++i === 8) clearInterval(timer);
-      }, 60);
+      }, 100);
       return undefined;
     };
     await using(trickle, {}, async (rows, server) => {
       const found: number[] = [];
       const call = (async () => {
-        for await (const { id } of rows.iterate(0, { limit: 100, timeout: 250 })) found.push(id);
+        for await (const { id } of rows.iterate(0, { limit: 100, timeout: 600 })) found.push(id);
       })();
       assert.equal(await kindOf(call), 'timeout');
       assert.deepEqual(found, [1, 2, 3, 4, 5, 6]);
@@ -134,25 +142,39 @@ suite('an iteration', () => {
     await using(many, {}, async (rows) => {
       const iterator = rows.iterate(0, { limit: 3 });
       const results = await Promise.all(Array.from({ length: 5 }, () => iterator.next()));
-      assert.deepEqual(results.map(({ value }) => value as unknown), [row(0), row(1), row(2), undefined, undefined]);
+      assert.deepEqual(
+        results.map(({ value }) => value as unknown),
+        [row(0), row(1), row(2), undefined, undefined],
+      );
     });
   });
 
   test('an error of the server, of a value, of the protocol', async () => {
-    const replies: Record<string, string> = { 1: '2\t1\tkpnum\n', 2: '0\t2\t1\tx\tz\tx\n', 3: '0\t2\t1\tx\t2\n', 4: '0\t3\t1\t2\t3\n', 5: 'x'.repeat(100), 6: '0\t2\t1\t\x01z\n' };
-    await using((line) => (line.startsWith('P') ? undefined : replies[line.split('\t')[3]!]), {}, async (rows, server) => {
-      const results: string[] = [];
-      for (const key of [1, 2, 3, 4, 5, 6]) {
-        let count = 0;
-        const call = (async () => {
-          for await (const _ of rows.iterate(key)) count += 1;
-        })();
-        results.push(`${await kindOf(call)} ${count}`);
-      }
-      assert.deepEqual(results, ['reply 0', 'decode 1', 'protocol 1', 'protocol 0', 'protocol 0', 'protocol 0']);
-      // An error of the server leaves the connection; the others end it.
-      assert.equal(server.connections, 5);
-    });
+    const replies: Record<string, string> = {
+      1: '2\t1\tkpnum\n',
+      2: '0\t2\t1\tx\tz\tx\n',
+      3: '0\t2\t1\tx\t2\n',
+      4: '0\t3\t1\t2\t3\n',
+      5: 'x'.repeat(100),
+      6: '0\t2\t1\t\x01z\n',
+    };
+    await using(
+      (line) => (line.startsWith('P') ? undefined : replies[line.split('\t')[3]!]),
+      {},
+      async (rows, server) => {
+        const results: string[] = [];
+        for (const key of [1, 2, 3, 4, 5, 6]) {
+          let count = 0;
+          const call = (async () => {
+            for await (const _ of rows.iterate(key)) count += 1;
+          })();
+          results.push(`${await kindOf(call)} ${count}`);
+        }
+        assert.deepEqual(results, ['reply 0', 'decode 1', 'protocol 1', 'protocol 0', 'protocol 0', 'protocol 0']);
+        // An error of the server leaves the connection; the others end it.
+        assert.equal(server.connections, 5);
+      },
+    );
   });
 
   test('a row has a bound, and the reply has none', async () => {
@@ -160,9 +182,13 @@ suite('an iteration', () => {
       assert.equal((await all(rows, 10_000)).length, 10_000);
       assert.equal(await kindOf(rows.find(0, { limit: 999 })), 'protocol');
     });
-    await using((line) => (line.startsWith('P') ? undefined : `0\t2\t1\t${'x'.repeat(3000)}`), { maxReplyBytes: 2000 }, async (rows) => {
-      assert.equal(await kindOf(all(rows, 1)), 'protocol');
-    });
+    await using(
+      (line) => (line.startsWith('P') ? undefined : `0\t2\t1\t${'x'.repeat(3000)}`),
+      { maxReplyBytes: 2000 },
+      async (rows) => {
+        assert.equal(await kindOf(all(rows, 1)), 'protocol');
+      },
+    );
   });
 
   test('more than max_streams wait, or fail at once', async () => {

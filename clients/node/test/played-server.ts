@@ -26,7 +26,9 @@ export function pause(milliseconds: number): Promise<void> {
 
 export async function within<T>(promise: Promise<T>, what: string, milliseconds = PATIENCE_MS): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => (timer = setTimeout(() => reject(new Error(`${what}: not within ${milliseconds} ms`)), milliseconds)));
+  const late = new Promise<never>(
+    (_, reject) => (timer = setTimeout(() => reject(new Error(`${what}: not within ${milliseconds} ms`)), milliseconds)),
+  );
   try {
     return await Promise.race([promise, late]);
   } finally {
@@ -86,7 +88,9 @@ class Peer {
     for (;;) {
       const length = Math.min(this.got.length, wanted.length);
       if (!this.got.subarray(0, length).equals(wanted.subarray(0, length))) {
-        throw new Error(`expected ${JSON.stringify(wanted.toString('latin1'))}, got ${JSON.stringify(this.got.toString('latin1', 0, 200))}`);
+        throw new Error(
+          `expected ${JSON.stringify(wanted.toString('latin1'))}, got ${JSON.stringify(this.got.toString('latin1', 0, 200))}`,
+        );
       }
       if (length === wanted.length) break;
       if (this.ended) throw new Error(`expected ${JSON.stringify(wanted.toString('latin1'))}, and the client has gone`);

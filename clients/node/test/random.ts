@@ -20,7 +20,7 @@ export class Random {
   /** The bytes in pieces of random sizes. */
   cut(bytes: Buffer, most: number): Buffer[] {
     const pieces: Buffer[] = [];
-    for (let at = 0; at < bytes.length; ) {
+    for (let at = 0; at < bytes.length;) {
       const end = Math.min(bytes.length, at + 1 + this.below(most));
       pieces.push(bytes.subarray(at, end));
       at = end;

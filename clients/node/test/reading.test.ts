@@ -21,7 +21,8 @@ type Row = { a: Buffer | null; b: string | null; c: bigint | null };
 const TEXTS = ['', 'x', 'user_42@example.com', 'é', 'grün und größer als dreizehn', '\0', '\t\n\x01', '\u{1f600}', 'a'.repeat(300)];
 
 function randomRow(random: Random): Row {
-  const a = random.below(5) === 0 ? null : Buffer.from(Array.from({ length: random.below(20) }, () => random.below(random.one([16, 128, 256]))));
+  const a =
+    random.below(5) === 0 ? null : Buffer.from(Array.from({ length: random.below(20) }, () => random.below(random.one([16, 128, 256]))));
   const b = random.below(5) === 0 ? null : random.one(TEXTS);
   const c = random.below(5) === 0 ? null : BigInt(random.below(1000)) * random.one([1n, -1n, 10n ** 17n]);
   return { a, b, c };

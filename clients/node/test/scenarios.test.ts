@@ -93,9 +93,15 @@ class Application {
     };
   }
 
-  private run(request: Request, timeout: number | undefined, signal?: AbortSignal, on: <I>(index: I) => I = (index) => index): Promise<unknown> {
+  private run(
+    request: Request,
+    timeout: number | undefined,
+    signal?: AbortSignal,
+    on: <I>(index: I) => I = (index) => index,
+  ): Promise<unknown> {
     const common = { timeout, signal };
-    if (request.insert !== undefined) return on(this.indexes[request.insert.index ?? 't']).insert(request.insert.values.map(valueOf), common);
+    if (request.insert !== undefined)
+      return on(this.indexes[request.insert.index ?? 't']).insert(request.insert.values.map(valueOf), common);
     const { index = 't', key, op, limit, offset, in: within_, modify } = request.find!;
     const rows = on(this.indexes[index]);
     const parts = key.map(valueOf) as Buffer[];
@@ -243,7 +249,8 @@ function takenBack(scenario: Scenario): Scenario {
   return { ...scenario, steps };
 }
 
-suite('scenarios.json', { concurrency: 8 }, () => {
+// One after the other: the played servers share the event loop with the client, and some scenarios measure time.
+suite('scenarios.json', () => {
   for (const scenario of vectors<Scenario>('scenarios')) {
     for (const cutAt of scenario.cuts ?? [-1]) {
       test(`${scenario.name}${cutAt < 0 ? '' : ` cut at ${cutAt}`}: ${scenario.why}`, () => play(takenBack(scenario), cutAt));

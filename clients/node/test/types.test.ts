@@ -91,7 +91,8 @@ const REFUSED: [ColumnType, string | Buffer][] = [
 
 suite('what is read', () => {
   for (const [type, token, value] of READ) {
-    test(`${typeof type === 'string' ? type : 'a type of ones own'}: ${JSON.stringify(token)}`, () => assert.deepEqual(read(type, token), value));
+    test(`${typeof type === 'string' ? type : 'a type of ones own'}: ${JSON.stringify(token)}`, () =>
+      assert.deepEqual(read(type, token), value));
   }
 
   test('bytes are a copy', () => assert.deepEqual(read('bytes', Buffer.from([0x80, 0xff])), Buffer.from([0x80, 0xff])));
@@ -143,7 +144,8 @@ const WRITTEN: [ColumnType, unknown, string][] = [
 
 suite('what is written', () => {
   for (const [type, value, token] of WRITTEN) {
-    test(`${typeof type === 'string' ? type : 'a type of ones own'}: ${JSON.stringify(token)}`, () => assert.equal(columnOf('a', type).write(value), token));
+    test(`${typeof type === 'string' ? type : 'a type of ones own'}: ${JSON.stringify(token)}`, () =>
+      assert.equal(columnOf('a', type).write(value), token));
   }
 
   const refused: [ColumnType, unknown][] = [

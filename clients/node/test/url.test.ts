@@ -14,16 +14,33 @@ const RIGHT: [string, Options][] = [
   ['handlersocket://db:1/app', { addresses: [{ host: 'db', port: 1 }], database: 'app' }],
   ['handlersocket://db:1,2', { addresses: [{ host: 'db', port: 1, portWr: 2 }] }],
   ['handlersocket://db:,2', { addresses: [{ host: 'db', portWr: 2 }] }],
-  ['handlersocket://a,b:1,2,[::1]:3,4,c:5', { addresses: [{ host: 'a' }, { host: 'b', port: 1, portWr: 2 }, { host: '::1', port: 3, portWr: 4 }, { host: 'c', port: 5 }] }],
-  ['handlersocket://a:1,2,a:1,2', { addresses: [{ host: 'a', port: 1, portWr: 2 }, { host: 'a', port: 1, portWr: 2 }] }],
+  [
+    'handlersocket://a,b:1,2,[::1]:3,4,c:5',
+    { addresses: [{ host: 'a' }, { host: 'b', port: 1, portWr: 2 }, { host: '::1', port: 3, portWr: 4 }, { host: 'c', port: 5 }] },
+  ],
+  [
+    'handlersocket://a:1,2,a:1,2',
+    {
+      addresses: [
+        { host: 'a', port: 1, portWr: 2 },
+        { host: 'a', port: 1, portWr: 2 },
+      ],
+    },
+  ],
   ['handlersocket://u%40x:p%3A%2F@db/gr%C3%BCn', { user: 'u@x', password: 'p:/', addresses: [{ host: 'db' }], database: 'grün' }],
   ['handlersocket://u@db', { user: 'u', addresses: [{ host: 'db' }] }],
-  ['handlersocket:///db?socket=/run/hs.sock&socket_wr=/run/hs_wr.sock', { database: 'db', socket: '/run/hs.sock', socketWr: '/run/hs_wr.sock' }],
+  [
+    'handlersocket:///db?socket=/run/hs.sock&socket_wr=/run/hs_wr.sock',
+    { database: 'db', socket: '/run/hs.sock', socketWr: '/run/hs_wr.sock' },
+  ],
   [
     'handlersocket://db?tls=verify&tls_ca=%2Fca.pem&timeout=5s&connect_timeout=250ms&dead_after=1.5m&retry_reads=2',
     { addresses: [{ host: 'db' }], tls: 'verify', tlsCa: '/ca.pem', timeout: 5000, connectTimeout: 250, deadAfter: 90_000, retryReads: 2 },
   ],
-  ['handlersocket://db?secret=s%26t&when_full=fail&read_from=any&read_after_write=sent', { addresses: [{ host: 'db' }], secret: 's&t', whenFull: 'fail', readFrom: 'any', readAfterWrite: 'sent' }],
+  [
+    'handlersocket://db?secret=s%26t&when_full=fail&read_from=any&read_after_write=sent',
+    { addresses: [{ host: 'db' }], secret: 's&t', whenFull: 'fail', readFrom: 'any', readAfterWrite: 'sent' },
+  ],
 ];
 
 const WRONG = [
@@ -68,8 +85,16 @@ suite('URLs', () => {
   for (const url of WRONG) test(`refused: ${url}`, () => assert.throws(() => settle(optionsOfUrl(url)), isUsage));
 
   test('no error shows a password', () => {
-    for (const url of ['handlersocket://user:hidden', 'handlersocket://user:hid%den@db', 'handlersocket://u:hidden:x@db', 'handlersocket://db?secret=hidden&x=1']) {
-      assert.throws(() => settle(optionsOfUrl(url)), (error) => isUsage(error) && !inspect(error).replace(/at .*/gs, '').includes('hid'));
+    for (const url of [
+      'handlersocket://user:hidden',
+      'handlersocket://user:hid%den@db',
+      'handlersocket://u:hidden:x@db',
+      'handlersocket://db?secret=hidden&x=1',
+    ]) {
+      assert.throws(
+        () => settle(optionsOfUrl(url)),
+        (error) => isUsage(error) && !inspect(error).replace(/at .*/gs, '').includes('hid'),
+      );
     }
   });
 });
@@ -144,7 +169,11 @@ suite('options', () => {
   });
 
   test('a client shows neither password nor secret', () => {
-    const clients = [new Client('handlersocket://user:hidden@db/app'), new Client('handlersocket://db?secret=hidden'), new Client({ user: 'u', password: () => 'hidden' })];
+    const clients = [
+      new Client('handlersocket://user:hidden@db/app'),
+      new Client('handlersocket://db?secret=hidden'),
+      new Client({ user: 'u', password: () => 'hidden' }),
+    ];
     for (const client of clients) {
       for (const shown of [String(client), inspect(client, { depth: 10, showHidden: true }), JSON.stringify(client), inspect({ client })]) {
         assert.ok(!shown.includes('hidden'), shown);

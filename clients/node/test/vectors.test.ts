@@ -42,7 +42,13 @@ const name = (text: string): string => bytes(text).toString('utf8');
 function lineOf({ request }: RequestVector): string {
   const { open_index: open, auth, find, insert } = request;
   if (open !== undefined) {
-    const tail = openTail(name(open.database), name(open.table), name(open.index), open.columns.map(name), (open.filter_columns ?? []).map(name));
+    const tail = openTail(
+      name(open.database),
+      name(open.table),
+      name(open.index),
+      open.columns.map(name),
+      (open.filter_columns ?? []).map(name),
+    );
     return `P\t${countToken(open.id, 'id')}${tail}`;
   }
   if (auth !== undefined) {
@@ -68,7 +74,11 @@ suite('requests.json', () => {
   for (const vector of vectors<RequestVector>('requests')) {
     test(vector.why, () => {
       if (vector.writes.length > 0) assert.equal(lineOf(vector), vector.writes[0]);
-      else assert.throws(() => lineOf(vector), (error) => error instanceof HandlerSocketError && error.kind === 'usage');
+      else
+        assert.throws(
+          () => lineOf(vector),
+          (error) => error instanceof HandlerSocketError && error.kind === 'usage',
+        );
     });
   }
 });
@@ -135,7 +145,11 @@ suite('replies.json', () => {
       }
       const meaning = readReply(vector);
       if (vector.error !== undefined) assert.deepEqual(meaning, vector.error);
-      else if (vector.rows !== undefined) assert.deepEqual(meaning, vector.rows.map((row) => row.map(raw)));
+      else if (vector.rows !== undefined)
+        assert.deepEqual(
+          meaning,
+          vector.rows.map((row) => row.map(raw)),
+        );
       else if (vector.id !== undefined) assert.equal(meaning, vector.id === null ? null : BigInt(vector.id));
       else assert.equal(meaning, vector.modified);
     });
@@ -152,7 +166,8 @@ interface StreamVector {
 function cut(cutter: LineCutter, pieces: Buffer[], onlyOne: boolean): string {
   let lines = '';
   for (const piece of pieces) {
-    for (let rest = piece; rest.length > 0; ) rest = rest.subarray(cutter.take(rest, onlyOne, (found) => (lines += found.toString('latin1'))));
+    for (let rest = piece; rest.length > 0;)
+      rest = rest.subarray(cutter.take(rest, onlyOne, (found) => (lines += found.toString('latin1'))));
   }
   return lines;
 }
@@ -189,7 +204,11 @@ suite('errors.json', () => {
   const known = vectors<ErrorVector>('errors');
 
   test('the table of this client is the same', () => {
-    const expected = known.map(({ sqlstate, maybe_executed, ...others }) => ({ ...others, sqlState: sqlstate, maybeExecuted: maybe_executed ?? false }));
+    const expected = known.map(({ sqlstate, maybe_executed, ...others }) => ({
+      ...others,
+      sqlState: sqlstate,
+      maybeExecuted: maybe_executed ?? false,
+    }));
     assert.deepEqual([...SERVER_ERRORS.values()], expected);
   });
 

@@ -19,7 +19,9 @@ function folder(): string {
 export function vectors<T>(name: string): T[] {
   const text = readFileSync(path.join(folder(), `${name}.json`), 'utf8');
   const marked = text.replace(/([[:,]\s*)(\d{16,})(?=\s*[,\]}])/g, '$1"bigint:$2"');
-  return JSON.parse(marked, (_, value: unknown) => (typeof value === 'string' && /^bigint:\d+$/.test(value) ? BigInt(value.slice(7)) : value)) as T[];
+  return JSON.parse(marked, (_, value: unknown) =>
+    typeof value === 'string' && /^bigint:\d+$/.test(value) ? BigInt(value.slice(7)) : value,
+  ) as T[];
 }
 
 export function bytes(text: string): Buffer {

@@ -54,6 +54,9 @@ void announce_limit(THD* thd, std::uint64_t rows);
 TABLE* open_single(THD* thd, TableRequest& request, Purpose purpose, bool& repairable);
 // If it returns false, an error is raised.
 bool lock_single(THD* thd, TABLE& table, TableRequest& request, Purpose purpose);
+// Tells the engine of a table that is open for writing that another statement begins. Afterwards the
+// columns that are read and written have to be set again.
+void begin_engine_statement(TABLE& table);
 
 // Opens and locks the table as SQL does, with every table that its triggers and foreign keys need.
 // Null if that fails.

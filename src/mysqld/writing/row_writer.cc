@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "mysqld/server/api.h"
+#include "mysqld/server/table_opening.h"
 #include "mysqld/writing/assign.h"
 #include "mysqld/writing/row_rules.h"
 
@@ -150,7 +151,7 @@ Status RowWriter::set_up_insert(OpenTable& opened, IndexPlan& plan,
   TABLE& table = *opened.table;
   // InnoDB chooses the id after a low one by whether the statement has drawn one before. Here the
   // table stays open for many statements, so the engine has to be told that another one begins.
-  if (gives_low_id(table, plan, values)) table.file->ha_reset();
+  if (gives_low_id(table, plan, values)) server::begin_engine_statement(table);
   for (std::size_t i = 0; i < values.size(); ++i)
     bitmap_set_bit(table.write_set, plan.columns()[i].number);
   prepare_insert(thd_, table);

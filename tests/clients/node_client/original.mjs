@@ -11,7 +11,16 @@ await tell(employees.findOne(1));
 await tell(employees.findOne({ id: 9 }));
 await tell(names.find(1, { op: '>', limit: 10 }));
 await tell(names.findIn([4, 9, 2]));
-await tell(names.find(0, { op: '>', limit: 10, filters: [['salary', '>', 200], ['salary', '!=', 400, 'while']] }));
+await tell(
+  names.find(0, {
+    op: '>',
+    limit: 10,
+    filters: [
+      ['salary', '>', 200],
+      ['salary', '!=', 400, 'while'],
+    ],
+  }),
+);
 await tell(employees.update(1, { name: 'Anna' }));
 await tell(employees.increment(2, { salary: 50 }));
 await tell(employees.decrement(3, { salary: 1 }));

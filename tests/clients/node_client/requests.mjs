@@ -90,7 +90,12 @@ await step('delete', () => people.delete(10));
 await step('delete nothing', () => people.delete(10));
 
 await step('pipeline', async () => {
-  const results = await client.pipeline((on) => [on(people).update(8, { visits: 77 }), on(people).findOne(8), on(names).find(['x', 'y']), on(people).delete(8)]);
+  const results = await client.pipeline((on) => [
+    on(people).update(8, { visits: 77 }),
+    on(people).findOne(8),
+    on(names).find(['x', 'y']),
+    on(people).delete(8),
+  ]);
   return results.map(({ status, value, reason }) => (status === 'fulfilled' ? (value?.visits ?? value) : `${reason.kind} ${reason.text}`));
 });
 const nothing = client.index({ table: 'nothing', columns: ['id'] });

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import select
 import socket
 import ssl
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 from .address import Place
 from .deadline import Deadline
@@ -18,18 +16,14 @@ from .greeting import sql_greeting
 WOULD_BLOCK = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
-#: Is told of a socket before it connects, so that somebody else can end that.
-Starts: TypeAlias = Callable[[socket.socket], None]
-
-
-def connect(place: Place, deadline: Deadline, starts: Starts) -> socket.socket:
+def connect(place: Place, deadline: Deadline) -> socket.socket:
     """A connected socket that does not block. Tries each address of a host in turn."""
     if isinstance(place, str):
-        return _connect_to(socket.AF_UNIX, place, deadline, starts)
+        return _connect_to(socket.AF_UNIX, place, deadline)
     refused: OSError | None = None
     for family, _, _, _, address in socket.getaddrinfo(*place, type=socket.SOCK_STREAM):
         try:
-            connected = _connect_to(family, address, deadline, starts)
+            connected = _connect_to(family, address, deadline)
         except OSError as error:
             deadline.check()
             refused = error
@@ -39,12 +33,9 @@ def connect(place: Place, deadline: Deadline, starts: Starts) -> socket.socket:
     raise refused or OSError("the host has no address")
 
 
-def _connect_to(
-    family: int, address: str | tuple[Any, ...], deadline: Deadline, starts: Starts
-) -> socket.socket:
+def _connect_to(family: int, address: str | tuple[Any, ...], deadline: Deadline) -> socket.socket:
     connecting = socket.socket(family, socket.SOCK_STREAM)
     try:
-        starts(connecting)
         connecting.settimeout(_not_zero(deadline))
         connecting.connect(address)
         connecting.setblocking(False)
@@ -105,9 +96,3 @@ def wait_for(waiting: socket.socket, deadline: Deadline, *, for_writing: bool) -
         if events:
             return bool(events[0][1] & ~select.POLLOUT)
         deadline.check()
-
-
-def shut_down(shared: socket.socket) -> None:
-    """Wakes whoever waits for the socket. It is not closed, so its number stays in use."""
-    with contextlib.suppress(OSError):
-        socket.socket.shutdown(shared, socket.SHUT_RDWR)  # below TLS, if that is above

@@ -64,6 +64,13 @@ void init_request(TableRequest& request, const std::string& database, const std:
   request.i_s_requested_object = OPEN_TABLE_ONLY;
 }
 
+// The reset ends also what the server has prepared for the writes of a statement.
+void begin_engine_statement(TABLE& table) {
+  table.file->ha_reset();
+  table.file->prepare_for_row_logging();
+  prepare_for_write(*table.file);
+}
+
 bool lock_single(THD* thd, TABLE& table, TableRequest& request, Purpose purpose) {
   TABLE* tables = &table;
   table.query_id = thd->query_id;

@@ -27,6 +27,8 @@ void init_request(TableRequest& request, const std::string& database, const std:
   request.required_type = dd::enum_table_type::BASE_TABLE;
 }
 
+void begin_engine_statement(TABLE& table) { table.file->ha_reset(); }
+
 bool lock_single(THD* thd, TABLE& table, TableRequest& /*request*/, Purpose purpose) {
   TABLE* tables = &table;
   table.query_id = thd->query_id;
