@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -65,7 +66,7 @@ def test_installed_with_pip(tmp_path: Path, sql: Sql, database: Database) -> Non
     server = database.server
     ports = (server.hs_port, server.hs_port_wr)
     output = run(sys.executable, "-c", PROGRAM, *ports, database.name, path=installed)
-    row = "(b'1', b'Ann', b'42')"
+    row = "Row(id=b'1', name=b'Ann', visits=b'42')"
     assert output.splitlines() == ["1 2", "1", f"[{row}] [{row}]"]
     assert (installed / "handlersocket2" / "py.typed").exists()
 
@@ -121,6 +122,30 @@ def test_a_call_after_the_servers_idle_time_out(make_server) -> None:
             with reader.pipeline() as pipeline:
                 pipeline.on(read).find(number)
             assert pipeline.results() == [[(b"%d" % number,)]]
+
+
+@pytest.mark.timeout(120)
+def test_the_first_examples_of_its_page(database: Database) -> None:
+    """As they stand there, but for the ports and the database."""
+    page = (REPOSITORY / "clients" / "python" / "README.md").read_text()
+    threads, tasks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[:2]
+    database.sql.run(
+        "CREATE TABLE user (user_id INT PRIMARY KEY, user_name VARCHAR(20))",
+        "INSERT INTO user VALUES (42, 'user_0000042')",
+    )
+    server = database.server
+    url = f"handlersocket://127.0.0.1:{server.hs_port},{server.hs_port_wr}/{database.name}"
+    programs = [
+        text.replace("handlersocket://127.0.0.1:9998,9999/test", url) for text in (threads, tasks)
+    ]
+    source = REPOSITORY / "clients" / "python" / "src"
+    output = run(sys.executable, "-c", programs[0], path=source)
+    assert output == "User(user_id=42, user_name='user_0000042')\n"
+    user = threads[threads.index("@dataclass") : threads.index("with Client")]
+    program = f"from dataclasses import dataclass\n{user}\n{programs[1]}"
+    (found,) = eval(f"[{run(sys.executable, '-c', program, path=source)}]", {"User": dict})
+    assert [row for row in found if row] == [{"user_id": 42, "user_name": "user_0000042"}]
+    assert len(found) == 256
 
 
 def test_a_port_of_sql_is_named(database: Database) -> None:

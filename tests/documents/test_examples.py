@@ -33,6 +33,12 @@ CREATE DATABASE shop;
 CREATE TABLE shop.article (id INT PRIMARY KEY, name VARCHAR(20), price INT);
 INSERT INTO shop.article VALUES (42, 'lamp', 99);
 """
+# As many of the demo's rows as the Python client's page reads.
+USERS = """
+CREATE DATABASE IF NOT EXISTS test;
+CREATE TABLE test.user (user_id INT UNSIGNED PRIMARY KEY, user_name VARCHAR(50));
+INSERT INTO test.user SELECT seq, CONCAT('user_', LPAD(seq, 7, 0)) FROM seq_1_to_300;
+"""
 OPEN_ARTICLE = "P\t1\tshop\tarticle\tPRIMARY\tprice"
 FIND_ARTICLE = "1\t=\t1\t42"
 PORTS = """[mariadbd]
@@ -161,6 +167,11 @@ def make_environment(machine: Machine, block: Block) -> None:
 
 def same_as_in_readme(machine: Machine, block: Block) -> None:
     assert block.text in [one.text for one in blocks_of("README.md")]
+
+
+def of_all_users(machine: Machine, block: Block) -> None:
+    (told,) = machine.python(str(block), block.text).splitlines()
+    assert told.count("User(user_id=") == 256
 
 
 # The other pages.
@@ -484,24 +495,33 @@ PLAN: dict[str, Page] = {
             ("[mysqld]\nssl_cert", only_for_tls),
             (
                 "import ssl\nfrom handlersocket2 import Client\n\nwith",
-                python("(b'99',)", folder="/root/client"),
+                python("Row(price=b'99')", folder="/root/client"),
             ),
             ("CREATE USER shopper", sql),
             (
                 "import ssl\nfrom handlersocket2 import Client\n\ntls",
-                python("(b'99',)", folder="/root/client"),
+                python("Row(price=b'99')", folder="/root/client"),
             ),
         ],
     ),
     "clients/python/README.md": Page(
-        with_plugin("loose_handlersocket_socket = /run/mysqld/handlersocket.sock\n"),
+        with_plugin("loose_handlersocket_socket = /run/mysqld/handlersocket.sock\n", USERS),
         [
             ("python3 -m venv", same_as_in_readme),
+            (
+                "from dataclasses import dataclass",
+                python("User(user_id=42, user_name='user_0000042')"),
+            ),
+            ("import asyncio", of_all_users),
             ("CREATE DATABASE app", sql),
-            ("from handlersocket2 import Client", python()),
-            ('with Client(("127.0.0.1", 9999))', python()),
-            ('with Client(("127.0.0.1", 9998))', python()),
-            ("from handlersocket2 import Connection", python()),
+            ("from handlersocket2 import Client, Connection", python()),
+            ("user = client.index(\"app\", \"user\", [\"id\"", python()),
+            ("for row in user.iterate", python()),
+            ("user = client.index(\"app\", \"user\", [\"name\"", python()),
+            ("Client(\"handlersocket://ann", python()),
+            ("handlersocket://db1,db2/app", Shown("the form of a URL")),
+            ("with client.pipeline()", python()),
+            ("with Connection", python()),
             ("python -m pytest", LeftOut("`make test` runs these tests")),
         ],
     ),

@@ -8,7 +8,7 @@ from contextlib import suppress
 class PlayedServer:
     """Serves one connection after the other, or side by side.
 
-    A find is answered with its own key as the one row, so that a row in the wrong hands shows.
+    A find is answered with its own key in each column, so that a row in the wrong hands shows.
     `hang_up()` closes the connections from the server's side, as its idle time-out does.
     """
 
@@ -54,24 +54,32 @@ class PlayedServer:
             threading.Thread(target=self._serve, args=(peer, lines), daemon=True).start()
 
     def _serve(self, peer, lines):
-        with peer, peer.makefile("rb") as incoming:
+        opened = {}
+        with peer, peer.makefile("rb") as incoming, suppress(ConnectionError):
             for line in incoming:
                 lines.append(line)
                 if self.silent:
                     peer.shutdown(socket.SHUT_RDWR)
                     return
-                peer.sendall(self._answer(line))
+                peer.sendall(self._answer(line, opened))
 
-    def _answer(self, line):
+    def _answer(self, line, opened):
+        """`opened` has the number of columns of each index that this connection has open."""
         tokens = line.rstrip(b"\n").split(b"\t")
-        if tokens[0] == b"P" and tokens[3].decode() in self.refused:
-            return b"1\t1\topen_table\n"
-        if tokens[0] in (b"P", b"A"):
+        if tokens[0] == b"P":
+            if tokens[3].decode() in self.refused:
+                return b"1\t1\topen_table\n"
+            opened[tokens[1]] = len(tokens[5].split(b","))
             return b"0\t1\n"
+        if tokens[0] == b"A":
+            return b"0\t1\n"
+        if tokens[0] not in opened:
+            return b"2\t1\tstmtnum\n"
         if tokens[1] == b"+":
             return b"0\t1\t7\n"
         if tokens[-1] in (b"D",) or b"U" in tokens or b"+" in tokens or b"-" in tokens:
             return b"0\t1\t1\n"
         if tokens[3] == b"hold":
             self.held.wait(20)
-        return b"0\t1\t" + tokens[3] + b"\n"
+        columns = opened[tokens[0]]
+        return b"0\t%d" % columns + (b"\t" + tokens[3]) * columns + b"\n"

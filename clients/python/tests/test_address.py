@@ -48,8 +48,8 @@ def test_addresses(address, meant):
         ("[::1:9998", "in brackets"),
         ("[]:9998", "no host"),
         ("d b:9998", "cannot hold"),
-        ("ann@db:9998", "cannot hold"),
-        ("http://db:9998", "no URL"),
+        ("ann:pw@db:9998", "has no user"),
+        ("http://ann:pw@db:9998", "no URL of 'http'"),
         ("db://", "no URL"),
         (("db", "9998"), "port is a whole number, not str"),
         (("db", 0), "port is a number from 1 to 65535"),
@@ -59,9 +59,7 @@ def test_addresses(address, meant):
         (("", 9998), "no host"),
         (("db",), "a host and a port"),
         (("db", 9998, 0, 0), "a host and a port"),
-        (["db", 9998], "an address is .* not list"),
         (9998, "an address is .* not int"),
-        (None, "an address is .* not None"),
         (b"/run/hs.sock", "an address is .* not bytes"),
         (Path(""), "a folder"),
         ("/", "a folder"),
@@ -71,8 +69,9 @@ def test_addresses(address, meant):
 )
 @pytest.mark.parametrize("made", [Client, Connection])
 def test_nonsense_is_refused_in_words_at_once(made, address, message):
-    with pytest.raises((TypeError, ValueError), match=message):
+    with pytest.raises((TypeError, ValueError), match=message) as refused:
         made(address)
+    assert "pw" not in str(refused.value)
 
 
 def test_a_host_and_a_port_in_one_text():

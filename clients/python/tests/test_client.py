@@ -8,15 +8,17 @@ from played_server import PlayedServer
 from handlersocket2 import (
     Client,
     ClosedError,
+    Connection,
     ConnectionLost,
     Filter,
     Find,
     In,
     ModifyOp,
+    OpenIndex,
     ReplyError,
 )
 
-OPENED = b"P\t0\td\tt\tPRIMARY\ta\n"
+OPENED = b"P\t1\td\tt\tPRIMARY\ta\n"
 
 
 @pytest.fixture
@@ -46,10 +48,10 @@ def test_an_index_is_opened_once_and_each_further_one_gets_its_own_id(server, cl
     assert server.connections == [
         [
             OPENED,
-            b"P\t1\td\tt\tPRIMARY\ta,b\n",
-            b"0\t=\t1\t1\t1\t0\n",
-            b"0\t=\t1\t2\t1\t0\n",
-            b"1\t>\t1\t3\t5\t0\n",
+            b"P\t2\td\tt\tPRIMARY\ta,b\n",
+            b"1\t=\t1\t1\n",
+            b"1\t=\t1\t2\n",
+            b"2\t>\t1\t3\t5\n",
         ]
     ]
 
@@ -66,16 +68,16 @@ def test_every_call_of_an_index(server, index):
     index.fetch_and(ModifyOp.DELETE, 1, op=">", limit=3)
     assert index.insert(["x"]) == 7
     assert server.connections[0][1:] == [
-        b"0\t=\t1\t\t2\t0\t@\t0\t2\t1\t\x00\n",
-        b"0\t=\t2\tx\t\t9\t0\t@\t1\t2\t7\t8\n",
-        b"0\t=\t1\t1\t1\t0\t@\t0\t1\t3\tF\t!=\t0\t5\n",
-        b"0\t=\t1\t1\t1\t0\tU\tv\n",
-        b"0\t>=\t2\t1\t2\t3\t0\tD\n",
-        b"0\t=\t1\t1\t1\t0\t+\t2\n",
-        b"0\t=\t1\t1\t1\t0\t-\t2\n",
-        b"0\t=\t1\t1\t1\t0\tU?\t\x00\n",
-        b"0\t>\t1\t1\t3\t0\tD?\n",
-        b"0\t+\t1\tx\n",
+        b"1\t=\t1\t\t2\t0\t@\t0\t2\t1\t\x00\n",
+        b"1\t=\t2\tx\t\t9\t0\t@\t1\t2\t7\t8\n",
+        b"1\t=\t1\t1\t1\t0\t@\t0\t1\t3\tF\t!=\t0\t5\n",
+        b"1\t=\t1\t1\t1\t0\tU\tv\n",
+        b"1\t>=\t2\t1\t2\t3\t0\tD\n",
+        b"1\t=\t1\t1\t1\t0\t+\t2\n",
+        b"1\t=\t1\t1\t1\t0\t-\t2\n",
+        b"1\t=\t1\t1\t1\t0\tU?\t\x00\n",
+        b"1\t>\t1\t1\t3\t0\tD?\n",
+        b"1\t+\t1\tx\n",
     ]
 
 
@@ -95,14 +97,17 @@ def test_nothing_is_in_an_empty_list(server, client, index):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda i: i.update(1, {"name": "x"}), "values of a modification are a list.*not dict"),
+        (lambda i: i.update(1, {}), "values of a modification are empty"),
+        (lambda i: i.update(1, {"a,b": 1}), "cannot hold ','"),
+        (lambda i: i.update(1, {1: 1}), "a name among the columns is a str, not int"),
         (lambda i: i.update(1, "abc"), "values of a modification are a list.*not str"),
         (lambda i: i.update(1, {"x"}), "values of a modification are a list.*not set"),
         (lambda i: i.increment(1, b"5"), "values of a modification are a list.*not bytes"),
         (lambda i: i.increment(1, 5), "values of a modification are a list.*not int"),
         (lambda i: i.fetch_and(ModifyOp.UPDATE, 1, bytearray(b"1")), "not bytearray"),
         (lambda i: i.insert("abc"), "values of an insert are a list.*not str"),
-        (lambda i: i.insert({"name": "x"}), "values of an insert are a list.*not dict"),
+        (lambda i: i.insert({}), "values of an insert are empty"),
+        (lambda i: i.fetch_and(ModifyOp.UPDATE, 1, {"a": 1}), "rows are a list, not dict"),
         (lambda i: i.insert(v for v in "ab"), "values of an insert are a list.*not generator"),
         (lambda i: i.insert([]), "values of an insert are empty"),
         (lambda i: i.insert([["x"]]), "a value is None.*not list"),
@@ -119,7 +124,7 @@ def test_nothing_is_in_an_empty_list(server, client, index):
         (lambda i: i.find(1, offset=2**64), "an offset is a number from 0"),
         (lambda i: i.find(1, limit=1.0), "a limit is a whole number, not float"),
         (lambda i: i.find(1, filters=[Filter("=\t0\t1\tD", 0, 1)]), "op of a filter is one of"),
-        (lambda i: i.find(1, filters=[Filter("=", "0\n", 1)]), "column of a filter is a whole"),
+        (lambda i: i.find(1, filters=[Filter("=", "0\n", 1)]), "no column of a filter is '0"),
         (lambda i: i.find(1, filters=[Filter("=", 0, 1, b"F\n")]), "is a FilterKind"),
         (lambda i: i.find(1, filters=[("=", 0, 1)]), "a filter is a Filter, not tuple"),
         (lambda i: i.find(1, filters=Filter("=", 0, 1)), "filters are a list.*not Filter"),
@@ -183,7 +188,7 @@ def test_columns_are_a_list_of_names(client, columns):
 )
 def test_each_way_to_log_in(server, options, line):
     with Client(server.address, timeout=10, **options) as client:
-        client.connection()
+        client.ping()
         assert server.connections == [[line]]
 
 
@@ -209,8 +214,8 @@ class TestALostConnection:
         assert index.insert([1]) == 7
         assert server.connections == [
             [*self.begin],
-            [*self.begin, b"0\t=\t1\t1\t1\t0\n"],
-            [*self.begin, b"0\t+\t1\t1\n"],
+            [*self.begin, b"1\t=\t1\t1\n"],
+            [*self.begin, b"1\t+\t1\t1\n"],
         ]
 
     def test_so_does_a_pipeline_which_opens_each_index_anew(self, server, client, index):
@@ -222,10 +227,10 @@ class TestALostConnection:
         assert pipeline.results() == [7, [(b"1",)]]
         assert server.connections[1] == [
             self.begin[0],
-            b"P\t0\td\tt\tPRIMARY\tb\n",
-            b"P\t1\td\tt\tPRIMARY\ta\n",
-            b"0\t+\t1\t1\n",
-            b"1\t=\t1\t1\t1\t0\n",
+            b"P\t1\td\tt\tPRIMARY\tb\n",
+            b"1\t+\t1\t1\n",
+            b"P\t2\td\tt\tPRIMARY\ta\n",
+            b"2\t=\t1\t1\n",
         ]
 
     def test_what_was_sent_is_never_sent_again(self, server, client, index):
@@ -236,8 +241,8 @@ class TestALostConnection:
         server.silent = False
         assert index.find(2) == [(b"2",)]
         assert server.connections == [
-            [*self.begin, b"0\t+\t1\t1\n"],
-            [*self.begin, b"0\t=\t1\t2\t1\t0\n"],
+            [*self.begin, b"1\t+\t1\t1\n"],
+            [*self.begin, b"1\t=\t1\t2\n"],
         ]
 
     def test_a_pipeline_under_way_is_lost(self, server, client, index):
@@ -279,7 +284,7 @@ def test_a_closed_client_stays_closed(server, client, index):
         lambda: index.insert([1]),
         lambda: client.index("d", "t", ["a"]),
         lambda: client.request(Find(0, [1])),
-        client.connection,
+        client.ping,
         client.__enter__,
         pipeline.run,
         pending.result,
@@ -333,26 +338,17 @@ def test_threads_that_share_a_client_get_their_own_rows(server, client):
     assert len(server.connections) == 1
 
 
-def test_threads_that_share_a_connection_get_their_own_rows(client):
-    connection = client.connection()
+def test_threads_that_share_a_connection_get_their_own_rows(server):
+    with Connection(server.address, timeout=10) as connection:
+        connection.request(OpenIndex(0, "d", "t", "PRIMARY", ["a"]))
 
-    def work(thread):
-        for number in range(200):
-            key = thread * 1000 + number
-            assert connection.request(Find(0, [key])) == [(b"%d" % key,)]
+        def work(thread):
+            for number in range(200):
+                key = thread * 1000 + number
+                assert connection.request(Find(0, [key])) == [(b"%d" % key,)]
 
-    run_in_threads(6, work)
-
-
-def test_replies_that_are_still_to_be_read_are_nobody_elses(client):
-    connection = client.connection()
-    replies = connection.exchange([Find(0, [1]).encode(), Find(0, [2]).encode()])
-    assert next(replies).values == (b"1",)
-    with pytest.raises(RuntimeError, match="still to be read"):
-        connection.request(Find(0, [3]))
-    assert next(replies).values == (b"2",)
-    assert list(replies) == []
-    assert connection.request(Find(0, [3])) == [(b"3",)]
+        run_in_threads(6, work)
+    assert len(server.connections) == 1
 
 
 def test_an_index_of_another_client_is_refused(server, index):

@@ -4,6 +4,7 @@ import pytest
 
 from handlersocket2 import (
     AuthenticationError,
+    DataError,
     DuplicateKeyError,
     Find,
     LockError,
@@ -33,8 +34,10 @@ def test_what_the_protocol_cannot_say_is_refused(request_):
         (1, b"149", LockError, 149),
         (1, b"1213", LockError, 1213),
         (1, b"3101", LockError, 3101),
-        (1, b"lock_tables", LockError, None),
-        (1, b"1406", ReplyError, 1406),
+        (1, b"lock_tables", ReadOnlyError, None),
+        (1, b"1406", DataError, 1406),
+        (1, b"1644", DataError, 1644),
+        (1, b"7777", ReplyError, 7777),
         (2, b"readonly", ReadOnlyError, None),
         (2, b"stmtnum", ReplyError, None),
         (3, b"unauth", AuthenticationError, None),

@@ -6,31 +6,85 @@ without an error.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from typing import NamedTuple
 
 from handlersocket2 import (
+    AsyncClient,
+    AsyncIndex,
     Client,
+    ClientOptions,
     Filter,
     FindOptions,
     Index,
+    NamedRow,
     Pending,
     PipelinedIndex,
     Row,
 )
 
 
-def accepted(client: Client, index: Index, pipelined: PipelinedIndex) -> None:
-    options: FindOptions = {"op": ">=", "limit": 3, "filters": [Filter("!=", 0, 1)]}
+@dataclass
+class User:
+    id: int
+    name: str | None
+
+
+class Point(NamedTuple):
+    x: Decimal
+    y: Decimal
+
+
+def accepted(client: Client, index: Index[Row], pipelined: PipelinedIndex[Row]) -> None:
+    options: FindOptions = {"op": ">=", "limit": 3, "filters": [Filter("!=", "age", 1)]}
     rows: list[Row] = index.find(1, **options)
-    row: Row | None = index.find_one([1, "a"], op=">=", offset=2)
+    row: Row | None = index.find_one([1, "a"], op=">=", offset=2, timeout=None)
     rows = index.find_in([1, date(2024, 1, 1)], limit=9, key_part=0)
+    for each in index.iterate(1, op=">="):
+        row = each
+    name: bytes | None = rows[0].name
     count: int = index.update(1, [Decimal(1), 1.5, None, True], limit=3)
+    count = index.increment(1, {"visits": 1}, timeout=0.5)
+    inserted: int | None = index.insert({"name": "x"})
     later: Pending[int] = pipelined.update(1, ["x"], limit=3)
-    del rows, row, count, later
+    del rows, row, name, count, inserted, later
 
 
-def refused(client: Client, index: Index, pipelined: PipelinedIndex) -> None:
+def rows_of_ones_own(client: Client) -> None:
+    users = client.index("app", "user", User)
+    user: User | None = users.find_one(1)
+    points: list[Point] = client.index("app", "point", Point).find(1, limit=9)
+    named: Index[NamedRow[object]] = client.index("app", "user", {"id": int, "name": str | None})
+    with client.pipeline() as pipeline:
+        pending: Pending[list[User]] = pipeline.on(users).find(1)
+    found: list[User] = pending.result()
+    del user, points, named, found
+
+
+async def awaited(client: AsyncClient) -> None:
+    users: AsyncIndex[User] = client.index(None, "user", User, filter_columns=["age"])
+    user: User | None = await users.find_one(1, timeout=0.1)
+    found: list[User] = await users.find(1, op=">=", limit=3)
+    count: int = await users.delete(1)
+    inserted: int | None = await users.insert([1, "Ann"])
+    async for each in users.iterate(0, op=">="):
+        user = each
+    async with client.pipeline() as pipeline:
+        pending: Pending[User | None] = pipeline.on(users).find_one(1)
+    user = pending.result()
+    del user, found, count, inserted
+
+
+def made() -> None:
+    options: ClientOptions = {"user": "ann", "password": lambda: "pw", "when_full": "fail"}
+    Client("handlersocket://db/app", **options)
+    Client(("db", 9998), write=("db", 9999), read_after_write="sent")
+    AsyncClient([(("db1", 9998), ("db1", 9999)), (("db2", 9998), None)], retry_reads=1)
+
+
+def refused(client: Client, index: Index[Row], pipelined: PipelinedIndex[Row]) -> None:
     index.find(1, limt=3)  # type: ignore[call-arg]
     index.find(1, limit="3")  # type: ignore[arg-type]
     index.find(1, op="LIKE")  # type: ignore[arg-type]
@@ -38,8 +92,9 @@ def refused(client: Client, index: Index, pipelined: PipelinedIndex) -> None:
     index.find_in([1], in_=None)  # type: ignore[call-arg]
     index.find_in([1], key_part="0")  # type: ignore[arg-type]
     index.find(object())  # type: ignore[arg-type]
-    index.update(1, {"name": "x"})  # type: ignore[arg-type]
+    index.update(1, {"name": object()})  # type: ignore[dict-item]
     index.update(1, ["x"], limt=3)  # type: ignore[call-arg]
+    index.update(1, ["x"], long=True)  # type: ignore[call-arg]
     index.delete(1, values=[1])  # type: ignore[call-arg]
     index.insert([object()])  # type: ignore[list-item]
     index.fetch_and("U", 1)  # type: ignore[arg-type]
@@ -47,3 +102,6 @@ def refused(client: Client, index: Index, pipelined: PipelinedIndex) -> None:
     pipelined.increment(1, [1], filter=[])  # type: ignore[call-arg]
     Filter("LIKE", 0, 1)  # type: ignore[arg-type]
     client.index("d", "t", [1])  # type: ignore[list-item]
+    Client("db:9998", time_out=3)  # type: ignore[call-arg]
+    Client("db:9998", when_full="later")  # type: ignore[arg-type]
+    AsyncClient("db:9998", timeout="3")  # type: ignore[arg-type]

@@ -1,29 +1,42 @@
 """A client for HandlerSocket: rows of MariaDB and MySQL by an indexed key, without SQL."""
 
 from .address import Address
-from .client import (
-    Client,
-    ClientPipeline,
-    FindInOptions,
-    FindOneOptions,
-    FindOptions,
-    Index,
-    Key,
-    PipelinedIndex,
-)
+from .aio import AsyncClient, AsyncIndex, AsyncPipeline
+from .aio_wires import AsyncCall, was_sent
+from .client import Client, ClientPipeline, Index
 from .codec import Cell, RawReply, Value
-from .connection import Connection, Pending, Pipeline
+from .connection import Connection, Pipeline
 from .errors import (
     AuthenticationError,
+    BusyError,
     ClosedError,
+    ConnectError,
     ConnectionLost,
+    DataError,
+    DecodeError,
     DuplicateKeyError,
+    ForeignKeyError,
     HandlerSocketError,
     LockError,
+    PrivilegeError,
     ProtocolError,
     ReadOnlyError,
     ReplyError,
+    RequestCancelled,
+    RequestTimeout,
+    SchemaError,
 )
+from .operations import (
+    FindInOptions,
+    FindOneOptions,
+    FindOptions,
+    InsertOptions,
+    Key,
+    ModifyOptions,
+    Values,
+)
+from .options import ClientOptions
+from .pipelines import Pending, PipelinedIndex
 from .requests import (
     Auth,
     FetchModify,
@@ -38,20 +51,33 @@ from .requests import (
     LogIn,
     ModifyOp,
     OpenIndex,
+    RawRow,
     Request,
-    Row,
 )
+from .rows import NamedRow, Row
+from .seen import ConnectionSeen, Counters, RequestSeen
 
 __all__ = [
     "Address",
+    "AsyncCall",
+    "AsyncClient",
+    "AsyncIndex",
+    "AsyncPipeline",
     "Auth",
     "AuthenticationError",
+    "BusyError",
     "Cell",
     "Client",
+    "ClientOptions",
     "ClientPipeline",
     "ClosedError",
+    "ConnectError",
     "Connection",
     "ConnectionLost",
+    "ConnectionSeen",
+    "Counters",
+    "DataError",
+    "DecodeError",
     "DuplicateKeyError",
     "FetchModify",
     "Filter",
@@ -63,24 +89,36 @@ __all__ = [
     "FindOneOptions",
     "FindOp",
     "FindOptions",
+    "ForeignKeyError",
     "HandlerSocketError",
     "In",
     "Index",
     "Insert",
+    "InsertOptions",
     "Key",
     "LockError",
     "LogIn",
     "ModifyOp",
+    "ModifyOptions",
+    "NamedRow",
     "OpenIndex",
     "Pending",
     "Pipeline",
     "PipelinedIndex",
+    "PrivilegeError",
     "ProtocolError",
     "RawReply",
+    "RawRow",
     "ReadOnlyError",
     "ReplyError",
     "Request",
+    "RequestCancelled",
+    "RequestSeen",
+    "RequestTimeout",
     "Row",
+    "SchemaError",
     "Value",
+    "Values",
+    "was_sent",
 ]
 __version__ = "2.0.0.dev0"

@@ -23,7 +23,9 @@ def parse_address(address: Address) -> Place:
         return _host(address[0], address), _port(address[1])
     if isinstance(address, str):
         if re.match(r"[a-z0-9+.-]*://", address, re.IGNORECASE):
-            raise ValueError(f"an address is no URL: {address!r}")
+            raise ValueError(f"an address is no URL of {address.partition(':')[0]!r}")
+        if "@" in address and "/" not in address:
+            raise ValueError("an address has no user: give it as user=…, or write a URL")
         return _path(address) if "/" in address else _host_and_port(address)
     if isinstance(address, PathLike):
         return _path(fspath(address))

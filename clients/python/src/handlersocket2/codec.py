@@ -54,7 +54,7 @@ def unescape(token: bytes) -> bytes:
     for low, escaped in _ESCAPES:
         raw = raw.replace(escaped, low)
     if raw.count(_PREFIX) != raw.count(_ESCAPED_PREFIX):
-        raise ProtocolError(f"wrong escape in {token[:80]!r}")
+        raise ProtocolError("a value has a wrong escape", sent=True)
     return raw.replace(_ESCAPED_PREFIX, _PREFIX)
 
 
@@ -136,12 +136,17 @@ class RawReply:
     values: tuple[Cell, ...]
 
 
+def quoted(line: bytes) -> str:
+    """The beginning of bytes that were not expected, for an error. Never the values of a row."""
+    return repr(line.partition(b"\t")[0][:40])
+
+
 def decode_line(line: bytes) -> RawReply:
     """A reply's line, without its LF."""
     code, _, rest = line.partition(b"\t")
     columns, more, values = rest.partition(b"\t")
     if not (code.isdigit() and columns.isdigit()):
-        raise ProtocolError(f"no reply: {line[:80]!r}")
+        raise ProtocolError(f"no reply: {quoted(line)}", sent=True)
     return RawReply(
         int(code),
         int(columns),

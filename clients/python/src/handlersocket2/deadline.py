@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 import time
-
-from .errors import ConnectionLost
 
 
 class Deadline:
@@ -23,11 +20,3 @@ class Deadline:
         """Raises TimeoutError once it has passed."""
         if self.left() == 0.0:
             raise TimeoutError(f"not done within {self.seconds} seconds")
-
-
-def take_in_time(lock: threading.Lock | threading.RLock, deadline: Deadline) -> None:
-    """Acquires a lock that others use in turn. If the turn does not come, nothing was sent."""
-    left = deadline.left()
-    if not lock.acquire(timeout=-1 if left is None else left):
-        text = f"not done within {deadline.seconds} seconds: others have used the connection"
-        raise ConnectionLost(text, nothing_sent=True)

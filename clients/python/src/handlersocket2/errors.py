@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from .error_words import IN_WORDS
+from .error_table import MEANINGS, Kind, Meaning, Retry
 
 
 class HandlerSocketError(Exception):
-    """The root of this package's exceptions."""
+    """The root of this package's exceptions.
+
+    `sent` says that the server can have seen the request. `maybe_executed` says that the request
+    modifies, was sent, and that nobody knows whether it was executed.
+    """
+
+    def __init__(self, *args: Any, sent: bool = False, maybe_executed: bool = False) -> None:
+        super().__init__(*args)
+        self.sent = sent
+        self.maybe_executed = maybe_executed
+
+    @property
+    def safe_to_retry(self) -> bool:
+        """Whether the same call again cannot do the same thing twice."""
+        return not self.maybe_executed
 
 
 class ReplyError(HandlerSocketError):
@@ -18,13 +33,16 @@ class ReplyError(HandlerSocketError):
     ``stmtnum`` or ``readonly``, or an error number of the server in decimal.
     """
 
-    def __init__(self, code: int, text: str) -> None:
-        super().__init__(code, text)  # from these two it is unpickled
+    def __init__(
+        self, code: int, text: str, *, sent: bool = True, maybe_executed: bool = False
+    ) -> None:
+        # It is unpickled from these two.
+        super().__init__(code, text, sent=sent, maybe_executed=maybe_executed)
         self.code = code
         self.text = text
 
     def __str__(self) -> str:
-        words = IN_WORDS.get(self.text)
+        words = self._meaning.words
         return f"{self.code} {self.text}: {words}" if words else f"{self.code} {self.text}"
 
     @property
@@ -32,9 +50,37 @@ class ReplyError(HandlerSocketError):
         """The error number of the storage engine (below 1000) or of the server, if it is one."""
         return int(self.text) if re.fullmatch("[0-9]+", self.text) else None
 
+    @property
+    def kind(self) -> Kind:
+        """To which kind of errors it belongs, such as ``duplicate`` or ``lock``."""
+        return self._meaning.kind
+
+    @property
+    def retry(self) -> Retry:
+        """Whether the same request may succeed: ``no``, ``later``, or ``elsewhere``."""
+        return self._meaning.retry
+
+    @property
+    def sqlstate(self) -> str | None:
+        """SQL's five characters, if this error has them."""
+        return self._meaning.sqlstate
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether a modification that is answered so may have been executed all the same."""
+        return self._meaning.maybe_executed
+
+    @property
+    def _meaning(self) -> Meaning:
+        return meaning_of(self.code, self.text)
+
 
 class DuplicateKeyError(ReplyError):
     """A row with the same unique key exists already."""
+
+
+class ForeignKeyError(ReplyError):
+    """A foreign key has no parent row, or still points to the row."""
 
 
 class LockError(ReplyError):
@@ -45,8 +91,20 @@ class AuthenticationError(ReplyError):
     """The server wants a log-in, or does not accept this one."""
 
 
+class PrivilegeError(ReplyError):
+    """The account may not do this."""
+
+
 class ReadOnlyError(ReplyError):
-    """A modification was sent to the port that only reads."""
+    """The port only reads, or the server is read-only."""
+
+
+class SchemaError(ReplyError):
+    """There is no such table, index or column."""
+
+
+class DataError(ReplyError):
+    """The table does not take a value, or not these values."""
 
 
 class ProtocolError(HandlerSocketError):
@@ -54,35 +112,65 @@ class ProtocolError(HandlerSocketError):
 
 
 class ConnectionLost(HandlerSocketError):
-    """The connection could not be made, broke, or timed out.
+    """The connection broke, or was silent for too long, before the reply had come."""
 
-    Whether the server has executed the requests that were under way is unknown, unless
-    `nothing_sent` is true: then it has seen none of them.
-    """
+    @property
+    def nothing_sent(self) -> bool:
+        """Whether the server cannot have seen the request."""
+        return not self.sent
 
-    def __init__(self, text: str, *, nothing_sent: bool = False) -> None:
-        super().__init__(text)
-        self.nothing_sent = nothing_sent
+
+class ConnectError(ConnectionLost):
+    """No connection could be had. Nothing was sent."""
+
+    #: Whether another attempt would end in the same way, as with a certificate that is refused.
+    final = False
+
+
+class RequestTimeout(HandlerSocketError, TimeoutError):
+    """The call's time was over before its reply had come. The connection goes on."""
+
+
+class RequestCancelled(HandlerSocketError):
+    """The caller gave up before the reply had come."""
+
+
+class BusyError(HandlerSocketError):
+    """As much was in flight as the client allows, and the client was told not to wait."""
 
 
 class ClosedError(HandlerSocketError):
-    """The client was closed before this call. It stays closed."""
+    """The client was closed before the reply had come. It stays closed."""
 
 
-#: Wrong password; no account of this kind; an expired password (two numbers); a locked account (the
-#: same).
-_LOG_IN_NUMBERS = frozenset({"1045", "1698", "1820", "1862", "3118", "4151"})
-_LOCK_NUMBERS = frozenset({"146", "149", "1205", "1213", "3101"})
+class DecodeError(HandlerSocketError, ValueError):
+    """The reply is right, but a value does not fit the type into which it is to be read."""
 
 
-def reply_error(code: int, text: str) -> ReplyError:
-    """The most fitting exception for an error reply."""
-    if code == 1 and text in ("121", "1062"):
-        return DuplicateKeyError(code, text)
-    if code == 1 and (text in _LOCK_NUMBERS or text == "lock_tables"):
-        return LockError(code, text)
-    if code == 3 or (code == 1 and text in _LOG_IN_NUMBERS):
-        return AuthenticationError(code, text)
-    if code == 2 and text == "readonly":
-        return ReadOnlyError(code, text)
-    return ReplyError(code, text)
+_CLASSES: dict[Kind, type[ReplyError]] = {
+    "duplicate": DuplicateKeyError,
+    "foreign_key": ForeignKeyError,
+    "lock": LockError,
+    "log_in": AuthenticationError,
+    "privilege": PrivilegeError,
+    "read_only": ReadOnlyError,
+    "schema": SchemaError,
+    "value": DataError,
+}
+_UNKNOWN = Meaning("server", "no", None, "")
+_UNKNOWN_OF_CODE = {
+    2: _UNKNOWN._replace(kind="request"),
+    3: _UNKNOWN._replace(kind="log_in"),
+}
+
+
+def meaning_of(code: int, text: str) -> Meaning:
+    """What an error is, also one that is not in the table."""
+    return MEANINGS.get(text) or _UNKNOWN_OF_CODE.get(code, _UNKNOWN)
+
+
+def reply_error(code: int, text: str, *, modifies: bool = False) -> ReplyError:
+    """The most fitting exception for an error reply to a request, perhaps one that modifies."""
+    meaning = meaning_of(code, text)
+    made = _CLASSES.get(meaning.kind, ReplyError)
+    return made(code, text, maybe_executed=modifies and meaning.maybe_executed)

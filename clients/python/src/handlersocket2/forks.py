@@ -7,6 +7,7 @@ the other. And a lock that another thread held at the fork is never released in 
 from __future__ import annotations
 
 import os
+import socket
 from typing import Protocol
 from weakref import WeakSet
 
@@ -31,3 +32,18 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+#: What belongs to the parent is kept here for ever. If it were destroyed in the child, it would
+#: close a number that may be another socket's by then.
+_left: list[object] = []
+
+
+def leave_to_parent(owner: object, shared: socket.socket | None) -> None:
+    """Lets go of the child's copy of a socket, without a word to the other side."""
+    _left.append(owner)
+    if shared is None or shared.fileno() < 0:
+        return
+    nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    os.dup2(nothing, shared.fileno(), inheritable=False)
+    os.close(nothing)

@@ -10,7 +10,8 @@ from typing import Literal, Protocol, TypeAlias, TypeVar, get_args
 from .codec import VALUE_TYPES, Cell, RawReply, Value, encode_line, encode_value
 from .errors import ProtocolError, reply_error
 
-Row: TypeAlias = tuple[Cell, ...]
+#: A row as it comes: its columns' values in their order.
+RawRow: TypeAlias = tuple[Cell, ...]
 #: How a find compares the key, and how a filter compares its column.
 FindOp: TypeAlias = Literal["=", ">", ">=", "<", "<="]
 FilterOp: TypeAlias = Literal["=", "!=", ">", ">=", "<", "<="]
@@ -33,7 +34,7 @@ class Request(Protocol[T_co]):
 _MOST = 2**64 - 1
 
 
-def _number(number: int, what: str) -> bytes:
+def _number(number: object, what: str) -> bytes:
     if not isinstance(number, int) or isinstance(number, bool):
         raise TypeError(f"{what} is a whole number, not {type(number).__name__}")
     if not 0 <= number <= _MOST:
@@ -52,8 +53,13 @@ def _name(text: str, what: str, forbidden: str = "\t\n\r\0") -> bytes:
 
 def _names(names: Sequence[str], what: str) -> bytes:
     """Columns' names, which a comma parts."""
+    return b",".join(check_names(names, what))
+
+
+def check_names(names: Sequence[str], what: str) -> list[bytes]:
+    """Refuses what is no list of names."""
     _check_list(names, what)
-    return b",".join(_name(name, f"a name among the {what}", "\t\n\r\0,") for name in names)
+    return [_name(name, f"a name among the {what}", "\t\n\r\0,") for name in names]
 
 
 def _operator(op: str, allowed: tuple[str, ...], what: str) -> bytes:
@@ -184,10 +190,13 @@ class FilterKind(enum.Enum):
 
 @dataclass(frozen=True)
 class Filter:
-    """A condition on the filter column number `column`."""
+    """A condition on a filter column, by its name, or by its number from 0 on.
+
+    A find that was made without an index knows no names.
+    """
 
     op: FilterOp
-    column: int
+    column: int | str
     value: Value
     kind: FilterKind = FilterKind.SKIP
 
@@ -212,16 +221,22 @@ class Find:
     in_: In | None = None
     filters: Sequence[Filter] = ()
 
-    def tokens(self) -> list[bytes]:
+    def tokens(self, *, more: bool = False) -> list[bytes]:
+        """In the shortest form, or in the one behind which `more` tokens stand."""
         key = _some_values(self.key, "values of a key")
         tokens = [_number(self.index_id, "an index id")]
         tokens.append(_operator(self.op, get_args(FindOp), "the op of a find"))
         tokens.append(b"%d" % len(key))
         tokens += key
-        tokens += [_number(self.limit, "a limit"), _number(self.offset, "an offset")]
+        limit, offset = _number(self.limit, "a limit"), _number(self.offset, "an offset")
+        _check_list(self.filters, "filters")
+        more = more or self.in_ is not None or bool(self.filters)
+        if more or offset != b"0":
+            tokens += [limit, offset]
+        elif limit != b"1":
+            tokens.append(limit)
         if self.in_ is not None:
             tokens += self.in_.tokens()
-        _check_list(self.filters, "filters")
         for condition in self.filters:
             if not isinstance(condition, Filter):
                 raise TypeError(f"a filter is a Filter, not {type(condition).__name__}")
@@ -231,7 +246,7 @@ class Find:
     def encode(self) -> bytes:
         return encode_line(self.tokens())
 
-    def decode(self, reply: RawReply) -> list[Row]:
+    def decode(self, reply: RawReply) -> list[RawRow]:
         return _rows(reply)
 
 
@@ -246,7 +261,7 @@ def _modification(find: Find, op: ModifyOp, suffix: bytes, values: Sequence[Valu
     op_token = _member(op, ModifyOp, "a modification") + suffix
     if op is ModifyOp.DELETE and values:
         raise ValueError("a deletion takes no values")
-    return [*find.tokens(), op_token, *_values(values, "values of a modification")]
+    return [*find.tokens(more=True), op_token, *_values(values, "values of a modification")]
 
 
 @dataclass(frozen=True)
@@ -262,7 +277,7 @@ class FindModify:
 
     def decode(self, reply: RawReply) -> int:
         if len(reply.values) != 1:
-            raise ProtocolError(f"a count was expected, not {reply!r}")
+            raise ProtocolError("a count was expected", sent=True)
         return _whole_number(reply.values[0])
 
 
@@ -277,7 +292,7 @@ class FetchModify:
     def encode(self) -> bytes:
         return encode_line(_modification(self.find, self.op, b"?", self.values))
 
-    def decode(self, reply: RawReply) -> list[Row]:
+    def decode(self, reply: RawReply) -> list[RawRow]:
         return _rows(reply)
 
 
@@ -285,7 +300,8 @@ def result_of(request: Request[T_co], reply: RawReply) -> T_co:
     """The result, or the ReplyError raised that the server answered."""
     if reply.code != 0:
         text = reply.values[0] if reply.values else b""
-        raise reply_error(reply.code, (text or b"").decode("utf-8", "replace"))
+        modifies = not isinstance(request, (Find, OpenIndex, Auth, LogIn))
+        raise reply_error(reply.code, (text or b"").decode("utf-8", "replace"), modifies=modifies)
     return request.decode(reply)
 
 
@@ -298,14 +314,14 @@ def _id(cell: Cell) -> int:
 
 def _whole_number(cell: Cell) -> int:
     if cell is None or not cell.isdigit():
-        raise ProtocolError(f"a number was expected, not {cell!r}")
+        raise ProtocolError("a number was expected", sent=True)
     return int(cell)
 
 
-def _rows(reply: RawReply) -> list[Row]:
+def _rows(reply: RawReply) -> list[RawRow]:
     """The values cut into rows. With no columns there are no values."""
     if len(reply.values) % reply.columns if reply.columns else reply.values:
-        raise ProtocolError(f"{len(reply.values)} values in rows of {reply.columns}")
+        raise ProtocolError(f"{len(reply.values)} values in rows of {reply.columns}", sent=True)
     if reply.columns == 0:
         return []
     starts = range(0, len(reply.values), reply.columns)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import select
 import socket
 import ssl
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from .address import Place
 from .deadline import Deadline
@@ -16,14 +18,18 @@ from .greeting import sql_greeting
 WOULD_BLOCK = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
-def connect(place: Place, deadline: Deadline) -> socket.socket:
+#: Is told of a socket before it connects, so that somebody else can end that.
+Starts: TypeAlias = Callable[[socket.socket], None]
+
+
+def connect(place: Place, deadline: Deadline, starts: Starts) -> socket.socket:
     """A connected socket that does not block. Tries each address of a host in turn."""
     if isinstance(place, str):
-        return _connect_to(socket.AF_UNIX, place, deadline)
+        return _connect_to(socket.AF_UNIX, place, deadline, starts)
     refused: OSError | None = None
     for family, _, _, _, address in socket.getaddrinfo(*place, type=socket.SOCK_STREAM):
         try:
-            connected = _connect_to(family, address, deadline)
+            connected = _connect_to(family, address, deadline, starts)
         except OSError as error:
             deadline.check()
             refused = error
@@ -33,9 +39,12 @@ def connect(place: Place, deadline: Deadline) -> socket.socket:
     raise refused or OSError("the host has no address")
 
 
-def _connect_to(family: int, address: str | tuple[Any, ...], deadline: Deadline) -> socket.socket:
+def _connect_to(
+    family: int, address: str | tuple[Any, ...], deadline: Deadline, starts: Starts
+) -> socket.socket:
     connecting = socket.socket(family, socket.SOCK_STREAM)
     try:
+        starts(connecting)
         connecting.settimeout(_not_zero(deadline))
         connecting.connect(address)
         connecting.setblocking(False)
@@ -96,3 +105,9 @@ def wait_for(waiting: socket.socket, deadline: Deadline, *, for_writing: bool) -
         if events:
             return bool(events[0][1] & ~select.POLLOUT)
         deadline.check()
+
+
+def shut_down(shared: socket.socket) -> None:
+    """Wakes whoever waits for the socket. It is not closed, so its number stays in use."""
+    with contextlib.suppress(OSError):
+        socket.socket.shutdown(shared, socket.SHUT_RDWR)  # below TLS, if that is above

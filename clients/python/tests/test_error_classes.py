@@ -6,11 +6,21 @@ import re
 from pathlib import Path
 
 import pytest
+from vectors import vectors
 
-from handlersocket2 import ConnectionLost, HandlerSocketError, ProtocolError, ReplyError
+from handlersocket2 import (
+    ConnectError,
+    ConnectionLost,
+    HandlerSocketError,
+    ProtocolError,
+    ReplyError,
+)
 from handlersocket2.errors import reply_error
 
 PROTOCOL = Path(__file__).resolve().parents[3] / "docs" / "protocol.md"
+
+
+ERRORS = vectors("errors")
 
 
 def documented_texts():
@@ -31,6 +41,27 @@ def documented_texts():
 def test_each_documented_error_has_words(text):
     message = str(reply_error(1, text))
     assert message.startswith(f"1 {text}: "), message
+
+
+@pytest.mark.parametrize("vector", ERRORS, ids=lambda vector: vector["text"])
+def test_the_vectors_of_errors(vector):
+    error = reply_error(vector["code"], vector["text"], modifies=True)
+    assert (error.code, error.text) == (vector["code"], vector["text"])
+    assert error.kind == vector["kind"]
+    assert error.retry == vector["retry"]
+    assert error.sqlstate == vector["sqlstate"]
+    assert error.maybe_executed is vector.get("maybe_executed", False)
+    assert not reply_error(vector["code"], vector["text"]).maybe_executed
+    assert str(error).endswith(vector["words"])
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "kind"),
+    [(1, "7777", "server"), (9, "new", "server"), (2, "new", "request"), (3, "new", "log_in")],
+)
+def test_an_error_that_is_not_known(code, text, kind):
+    error = reply_error(code, text)
+    assert (error.kind, error.retry, str(error)) == (kind, "no", f"{code} {text}")
 
 
 @pytest.mark.parametrize(
@@ -57,7 +88,8 @@ def test_a_number_of_sql_has_the_words_of_sql(text, words):
         reply_error(1, "7777"),
         reply_error(2, "readonly"),
         reply_error(3, "unauth"),
-        ConnectionLost("gone", nothing_sent=True),
+        ConnectionLost("gone", sent=True, maybe_executed=True),
+        ConnectError("nobody"),
         ProtocolError("no reply"),
         HandlerSocketError("root"),
     ],

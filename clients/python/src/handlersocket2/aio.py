@@ -1,0 +1,471 @@
+"""The client of asyncio: tasks share its connections, and what they ask in one turn of the loop
+is sent together."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import get_running_loop
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from functools import partial
+from time import monotonic
+from typing import Any, Generic, TypeVar, Unpack, cast, overload
+
+from .address import Address
+from .aio_wires import AsyncCall, AsyncStreams, AsyncWire, open_wire
+from .channel import NEVER
+from .codec import Value
+from .core import Core, Link, is_final
+from .errors import (
+    ClosedError,
+    HandlerSocketError,
+)
+from .forks import renew_after_fork
+from .operations import (
+    Ask,
+    FindInOptions,
+    FindOneOptions,
+    FindOptions,
+    InsertOptions,
+    Key,
+    ModifyOptions,
+    Nothing,
+    Operation,
+    Operations,
+    Unset,
+    Values,
+    plain_line,
+)
+from .options import ClientOptions
+from .pipelines import PipelinedIndex, Pipelining
+from .requests import ModifyOp
+from .rows import NamedRow, Row, RowReader
+from .seen import Counters
+from .setup import final
+from .url import TwoPorts, target_of
+
+R = TypeVar("R")
+T = TypeVar("T")
+
+#: How often deadlines are looked at. A call may end so much late, and never early.
+_SWEEP = 0.05
+
+
+class _Core(Core):
+    """Has connections made by tasks of the loop."""
+
+    client: AsyncClient
+
+    def wants_connection(self, link: Link) -> None:
+        if not link.connecting and not self.is_closed:
+            link.connecting = True
+            self.client._start(self.client._connect(link))
+
+
+class AsyncClient:
+    """A client for asyncio. Any number of tasks share it; make one for a server, and keep it.
+
+    The address is a URL, a (host, port), "host:port" or the path of a Unix socket; with `write`
+    the port that writes. A URL or two addresses have a connection for reads, one for writes and
+    one for long finds; a single address has one connection for all. It connects at the first call.
+    """
+
+    def __init__(
+        self,
+        address: Address | Sequence[TwoPorts] | None = None,
+        *,
+        write: Address | None = None,
+        **options: Unpack[ClientOptions],
+    ) -> None:
+        self._target = target_of(address, write, options)
+        self._tls = self._target.options.tls_context()
+        self._core = _Core(self._target)
+        self._core.client = self
+        timeout = self._target.options.timeout
+        self._seconds = NEVER if timeout is None else timeout
+        reads = self._core.routes["read"]
+        chosen = self._target.options
+        usual = len(reads) == 1 and chosen.read_after_write == "awaited"
+        usual = usual and chosen.on_request is None
+        self._usual_link = reads[0] if usual else None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._create_future: Callable[[], AsyncCall[Any]]
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._sweeper: asyncio.TimerHandle | None = None
+        self._streams = AsyncStreams(self._core, self._tls)
+        renew_after_fork(self)
+
+    @overload
+    def index(
+        self,
+        database: str | None,
+        table: str,
+        columns: type[R],
+        *,
+        index: str = "PRIMARY",
+        filter_columns: Sequence[str] = (),
+    ) -> AsyncIndex[R]: ...
+
+    @overload
+    def index(
+        self,
+        database: str | None,
+        table: str,
+        columns: Mapping[str, Any],
+        *,
+        index: str = "PRIMARY",
+        filter_columns: Sequence[str] = (),
+    ) -> AsyncIndex[NamedRow[Any]]: ...
+
+    @overload
+    def index(
+        self,
+        database: str | None,
+        table: str,
+        columns: Sequence[str],
+        *,
+        index: str = "PRIMARY",
+        filter_columns: Sequence[str] = (),
+    ) -> AsyncIndex[Row]: ...
+
+    def index(
+        self,
+        database: str | None,
+        table: str,
+        columns: Sequence[str] | Mapping[str, Any] | type[Any],
+        *,
+        index: str = "PRIMARY",
+        filter_columns: Sequence[str] = (),
+    ) -> AsyncIndex[Any]:
+        """An index of a table with the columns that its rows are to have. Sends nothing yet."""
+        operations, reader = self._core.operations(
+            database, table, columns, index=index, filter_columns=filter_columns
+        )
+        return AsyncIndex(self, operations, reader)
+
+    def __repr__(self) -> str:
+        return f"AsyncClient({self._core.shown()})"
+
+    def pipeline(self) -> AsyncPipeline:
+        """Requests of this client's indexes that travel together."""
+        return AsyncPipeline(self)
+
+    def counters(self) -> Counters:
+        """What the client has done so far."""
+        return self._core.counted()
+
+    async def ping(self) -> None:
+        """Connects, if that is still to be done, and waits until a request could be sent."""
+        self._check()
+        for link in self._core.links:
+            if not any(self._core.places(link.route)):
+                continue
+            call = self._call(self._core.ping, monotonic())
+            link.submit(call, monotonic())
+            self._sweep_later()
+            await call
+
+    async def close(self) -> None:
+        """Ends at once, in every state. Calls under way and later ones have ClosedError."""
+        if self._core.is_closed:
+            return
+        self._core.close()
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        self._streams.close()
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # the loop closes the sockets
+
+    async def shutdown(self, seconds: float | None = None) -> None:
+        """Takes no new calls, waits for the replies that are owed, at most so long, and closes."""
+        self._core.is_shutting_down = True
+        end = NEVER if seconds is None else monotonic() + seconds
+        while self._core.busy and monotonic() < end and not self._core.is_closed:
+            await asyncio.sleep(0.005)
+        await self.close()
+
+    async def __aenter__(self) -> AsyncClient:
+        self._check()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def after_fork(self) -> None:
+        """In the child it is a new client. The parent goes on with the sockets."""
+        for link in self._core.links:
+            for wire in link.wires():
+                cast(AsyncWire, wire).after_fork()
+            link.forget()
+        self._streams.after_fork()
+        self._forget_loop()
+
+    def _forget_loop(self) -> None:
+        self._loop = None
+        self._tasks = set()
+        self._sweeper = None
+        self._streams.forget()
+
+    def _run(self, ask: Ask[T]) -> AsyncCall[T]:
+        self._check()
+        now = monotonic()
+        call = self._call(ask, now)
+        if isinstance(ask, Nothing):
+            call.set_result(cast(T, []))
+            return call
+        link = self._core.link_for((ask,))
+        self._watch(call, link, now)
+        link.submit(call, now)
+        self._sweep_later()
+        return call
+
+    def _watch(self, call: AsyncCall[Any], link: Link, began: float) -> None:
+        """Has the hook for requests called at the end, if there is one."""
+        if self._core.options.on_request is None:
+            return
+
+        def tell(_: object) -> None:
+            error = asyncio.CancelledError() if call.cancelled() else call.exception()
+            result = None if error is not None else call.result()
+            seconds = monotonic() - began
+            self._core.saw_request(link, call.operation, call.line, seconds, (result, error))
+
+        call.add_done_callback(tell)
+
+    def _look_up(self, operation: Operation[T], line: bytes) -> AsyncCall[T]:
+        """The same for the most usual find."""
+        link = self._usual_link
+        if (
+            link is None
+            or link.wire is None
+            or link.waiting
+            or self._loop is not get_running_loop()
+            or self._core.is_shutting_down
+        ):
+            return self._run(Ask(operation, line))
+        call: AsyncCall[T] = self._create_future()
+        call.operation = operation
+        call.line = line
+        now = monotonic()
+        call.deadline = now + self._seconds
+        wire = link.wire
+        if not wire.channel.add(call, now):
+            link.submit(call, now)
+        elif not wire.scheduled:
+            wire.flush_soon()
+        if self._sweeper is None:
+            self._sweep_later()
+        return call
+
+    def _call(self, ask: Ask[T], now: float) -> AsyncCall[T]:
+        call: AsyncCall[T] = self._create_future()
+        call.operation = ask.operation
+        call.line = ask.line
+        timeout = ask.timeout
+        if isinstance(timeout, Unset):
+            call.deadline = now + self._seconds
+        else:
+            call.deadline = NEVER if timeout is None else now + timeout
+        return call
+
+    def _run_all(self, asks: Sequence[Ask[Any]]) -> list[AsyncCall[Any]]:
+        """All of a pipeline: neighbours on one connection."""
+        self._check()
+        now = monotonic()
+        link = self._core.link_for(asks)
+        calls = [self._call(ask, now) for ask in asks]
+        for ask, call in zip(asks, calls, strict=True):
+            if isinstance(ask, Nothing):
+                call.set_result([])
+            else:
+                self._watch(call, link, now)
+                link.submit(call, now)
+        self._sweep_later()
+        return calls
+
+    def _check(self) -> asyncio.AbstractEventLoop:
+        """The loop that runs, if the client may be used in it."""
+        if self._core.is_closed or self._core.is_shutting_down:
+            raise ClosedError("the client is closed")
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            if self._loop is not None:
+                if not self._loop.is_closed():
+                    raise RuntimeError("the client is used in another event loop already")
+                for link in self._core.links:  # that loop has closed the sockets
+                    link.forget()
+                self._forget_loop()
+            self._loop = loop
+            # A future of the loop itself might be of another class.
+            self._create_future = cast(Any, partial(asyncio.Future, loop=loop))
+        return loop
+
+    def _start(self, work: Any) -> None:
+        assert self._loop is not None
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _sweep_later(self) -> None:
+        if self._sweeper is None and self._core.busy and self._loop is not None:
+            self._sweeper = self._loop.call_later(_SWEEP, self._sweep)
+
+    def _sweep(self) -> None:
+        self._sweeper = None
+        self._core.sweep(monotonic())
+        self._sweep_later()
+
+    async def _connect(self, link: Link) -> None:
+        """Makes attempts until one succeeds or nobody waits any more."""
+        try:
+            while link.waiting:
+                link.connecting = True
+                await asyncio.sleep(max(0.0, link.not_before - monotonic()))
+                error: HandlerSocketError | None = None
+                for server, place in self._core.places(link.route):
+                    try:
+                        wire = await open_wire(link, server, place, self._tls)
+                    except HandlerSocketError as refused:
+                        error = refused
+                        if is_final(refused):
+                            break
+                    else:
+                        link.connected(wire, monotonic())
+                        return
+                link.attempt_failed(error or self._core.no_port(link), monotonic())
+        except Exception as error:  # of ours; nobody may wait for ever because of it
+            link.attempt_failed(final(f"{type(error).__name__}: {error}"), monotonic())
+            raise
+        finally:
+            link.connecting = False
+
+    async def _iterate(self, ask: Ask[list[R]], reader: RowReader[R]) -> AsyncIterator[R]:
+        self._check()
+        rows = self._streams.rows(ask, reader)
+        try:
+            async for row in rows:
+                yield row
+        finally:
+            await rows.aclose()
+
+
+class AsyncIndex(Generic[R]):
+    """Finds and changes rows through one index. Made by AsyncClient.index().
+
+    Each method gives something to be awaited, and has begun before that. `Index` says what the
+    methods do; they are the same.
+    """
+
+    def __init__(
+        self, client: AsyncClient, operations: Operations[R], reader: RowReader[R]
+    ) -> None:
+        self.operations = operations
+        self._client = client
+        self._reader = reader
+        self._run = client._run
+        self._look_up = client._look_up
+
+    def open(self) -> AsyncCall[None]:
+        """Opens it now, to see whether it is there."""
+        return self._run(self.operations.open())
+
+    def find(self, key: Key, **options: Unpack[FindOptions]) -> AsyncCall[list[R]]:
+        if not options:
+            line = b"\t=\t1\t%d\n" % key if type(key) is int else plain_line(key)
+            if line is not None:
+                return self._look_up(self.operations.find_operation, line)
+        return self._run(self.operations.find(key, options))
+
+    def find_one(self, key: Key, **options: Unpack[FindOneOptions]) -> AsyncCall[R | None]:
+        if not options:
+            line = b"\t=\t1\t%d\n" % key if type(key) is int else plain_line(key)
+            if line is not None:
+                return self._look_up(self.operations.find_one_operation, line)
+        return self._run(self.operations.find_one(key, options))
+
+    def find_in(
+        self,
+        values: Sequence[Value],
+        key: Key = (),
+        *,
+        key_part: int = 0,
+        **options: Unpack[FindInOptions],
+    ) -> AsyncCall[list[R]]:
+        return self._run(self.operations.find_in(values, key, key_part, options))
+
+    def iterate(self, key: Key, **options: Unpack[FindOptions]) -> AsyncIterator[R]:
+        """The rows one by one, for `async for`, over a connection of their own."""
+        return self._client._iterate(self.operations.iterate(key, options), self._reader)
+
+    def update(self, key: Key, values: Values, **options: Unpack[ModifyOptions]) -> AsyncCall[int]:
+        return self._run(self.operations.modify(ModifyOp.UPDATE, key, values, options))
+
+    def delete(self, key: Key, **options: Unpack[ModifyOptions]) -> AsyncCall[int]:
+        return self._run(self.operations.modify(ModifyOp.DELETE, key, (), options))
+
+    def increment(
+        self, key: Key, amounts: Values, **options: Unpack[ModifyOptions]
+    ) -> AsyncCall[int]:
+        return self._run(self.operations.modify(ModifyOp.INCREMENT, key, amounts, options))
+
+    def decrement(
+        self, key: Key, amounts: Values, **options: Unpack[ModifyOptions]
+    ) -> AsyncCall[int]:
+        return self._run(self.operations.modify(ModifyOp.DECREMENT, key, amounts, options))
+
+    def fetch_and(
+        self,
+        change: ModifyOp,
+        key: Key,
+        values: Sequence[Value] = (),
+        **options: Unpack[ModifyOptions],
+    ) -> AsyncCall[list[R]]:
+        return self._run(self.operations.fetch(change, key, values, options))
+
+    def insert(self, values: Values, **options: Unpack[InsertOptions]) -> AsyncCall[int | None]:
+        return self._run(self.operations.insert(values, options))
+
+
+class AsyncPipeline(Pipelining):
+    """Requests that travel together. Run at the end of an `async with` block, or by run()."""
+
+    def __init__(self, client: AsyncClient) -> None:
+        super().__init__()
+        self._client = client
+
+    def on(self, index: AsyncIndex[R]) -> PipelinedIndex[R]:
+        if index._client is not self._client:
+            raise ValueError("the index was opened by another client than the pipeline's")
+        return PipelinedIndex(index.operations, self._add)
+
+    async def run(self) -> None:
+        """Sends what was added and waits for every reply. May be used again after it."""
+        waiting = self._take()
+        try:
+            calls = self._client._run_all([pending.ask for pending in waiting])
+        except HandlerSocketError as error:
+            for pending in waiting:
+                pending._settle_as(error)
+            raise
+        try:
+            if calls:
+                await asyncio.wait(calls)
+        finally:
+            for call in calls:
+                call.cancel()
+        for pending, call in zip(waiting, calls, strict=True):
+            error_of_call = call.exception()
+            if isinstance(error_of_call, HandlerSocketError):
+                pending._settle_as(error_of_call)
+            else:
+                pending._settle_as(call.result())
+        self._raise_if_lost(waiting)
+
+    async def __aenter__(self) -> AsyncPipeline:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            await self.run()

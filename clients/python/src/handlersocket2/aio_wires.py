@@ -1,0 +1,367 @@
+"""The sockets of asyncio below the client: a call as a future, a channel's wire, a stream."""
+
+from __future__ import annotations
+
+import asyncio
+import select
+import socket
+import ssl
+from collections.abc import AsyncGenerator, Awaitable
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from .address import Place
+from .channel import Call, Channel, Opening, Tries, fate_of
+from .codec import quoted
+from .core import Core, Link, Wire
+from .errors import (
+    ClosedError,
+    ConnectionLost,
+    HandlerSocketError,
+    ProtocolError,
+    RequestTimeout,
+)
+from .forks import leave_to_parent
+from .operations import UNSET, Ask, Operation
+from .options import Options
+from .rows import RowReader
+from .setup import cannot_connect, check_greeting, check_log_in, hung_up, log_in_line
+from .stream import RowStream, StreamIndexes
+
+R = TypeVar("R")
+T = TypeVar("T")
+
+_CHUNK = 64 * 1024
+#: How often the loop may go round before it has read what is there. It takes two rounds.
+_LOOKS = 4
+
+
+if TYPE_CHECKING:
+
+    class AsyncCall(asyncio.Future[T]):
+        """A request under way, to be awaited. A task that is cancelled gives it up."""
+
+        operation: Operation[T]
+        line: bytes
+        deadline: float
+        sent: bool
+        opening: Opening | None
+        tries: Tries
+else:
+    # A task wakes up faster from a Future than from anything derived of it, and a Future takes
+    # attributes.
+    AsyncCall = asyncio.Future
+
+
+def was_sent(call: Awaitable[Any]) -> bool:
+    """Whether the server can have seen the request of a call that was given up, or will see it.
+
+    A modification of which this is true may have been executed.
+    """
+    return fate_of(cast(Call, call))["sent"]
+
+
+class AsyncWire(asyncio.Protocol, Wire):
+    """A socket of the loop below a channel."""
+
+    def __init__(self, link: Link, server: int, place: Place) -> None:
+        self.server = server
+        self._link = link
+        self._place = place
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._paused = False
+        self.scheduled = False
+        self._closed = False
+        self._first: asyncio.Future[bytes] | None = None  # the reply to the log-in
+        self._begun = b""
+        self._readable = select.poll()
+        self._looked = 0
+        core = link.core
+        elsewhere = core.elsewhere if len(core.servers) > 1 else None
+        self.channel = Channel(core.options, monotonic(), elsewhere, core.counters)
+
+    async def log_in(self, line: bytes) -> None:
+        assert self._transport is not None
+        self._first = self._loop.create_future()
+        self._transport.write(line)
+        reply = await self._first
+        self._first = None
+        check_log_in(reply)
+
+    def flush_soon(self) -> None:
+        if not self.scheduled:
+            self.scheduled = True
+            self._loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self.scheduled = False
+        channel = self.channel
+        if self._paused or self._closed or not channel.has_output:
+            return
+        if channel.is_idle and self._puts_off():
+            return
+        assert self._transport is not None
+        self._transport.write(channel.take_output())
+
+    def _puts_off(self) -> bool:
+        """Whether to look first at what has come while nothing was asked: the end, perhaps.
+
+        The loop sends before it reads, so a write would be lost on a connection that is closed
+        already. Nothing is, if it is not sent.
+        """
+        if self._looked < _LOOKS and self._readable.poll(0):
+            self._looked += 1
+            self.flush_soon()
+            return True
+        self._looked = 0
+        return False
+
+    def close(self) -> None:
+        self._closed = True
+        if self._transport is not None:
+            self._transport.abort()
+
+    def after_fork(self) -> None:
+        if self._transport is not None:
+            leave_to_parent(self._transport, self._transport.get_extra_info("socket"))
+
+    # What the loop calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        opened = transport.get_extra_info("socket")
+        self._readable.register(opened.fileno(), select.POLLIN)
+        if isinstance(self._place, tuple):
+            opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def data_received(self, data: bytes) -> None:
+        if self._first is not None:
+            self._log_in_received(data)
+            return
+        if self._closed:
+            return
+        now = monotonic()
+        self.channel.received(data, now)
+        self._link.replied(self, now)
+
+    def _log_in_received(self, data: bytes) -> None:
+        assert self._first is not None
+        self._begun += data
+        if self._first.done():
+            return
+        try:
+            check_greeting(self._begun)
+            line, end, surplus = self._begun.partition(b"\n")
+            if surplus:
+                raise ProtocolError(f"bytes that nobody has asked for: {quoted(surplus)}")
+            if end:
+                self._first.set_result(line)
+        except ProtocolError as error:
+            self._first.set_exception(error)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._first is not None and not self._first.done():
+            self._first.set_exception(hung_up(self._place))
+        if self._closed:
+            return
+        self._closed = True
+        if self in self._link.wires():
+            text = str(exc or "the server closed the connection")
+            self._link.lost(self, ConnectionLost(text), monotonic())
+        elif self.channel.broken is None:
+            self.channel.broken = ConnectionLost("the server closed the connection")
+
+    def pause_writing(self) -> None:
+        self._paused = True
+
+    def resume_writing(self) -> None:
+        self._paused = False
+        self._flush()
+
+
+async def open_wire(link: Link, server: int, place: Place, tls: ssl.SSLContext | None) -> AsyncWire:
+    """A connection whose log-in was answered."""
+    wire = AsyncWire(link, server, place)
+    options = link.core.options
+    try:
+        async with asyncio.timeout(options.connect_timeout):
+            transport, _ = await _dial(lambda: wire, place, options, tls)
+            line = log_in_line(options, _peer(transport), encrypted=tls is not None)
+            if line is not None:
+                await wire.log_in(line)
+    except BaseException as error:
+        wire.close()
+        if isinstance(error, (OSError, UnicodeError)):
+            raise cannot_connect(place, error) from error
+        raise
+    if wire.channel.broken is not None:
+        raise wire.channel.broken
+    return wire
+
+
+async def _dial(
+    protocol: Any, place: Place, options: Options, tls: ssl.SSLContext | None
+) -> tuple[asyncio.Transport, Any]:
+    loop = asyncio.get_running_loop()
+    if isinstance(place, str):
+        return await loop.create_unix_connection(protocol, place)
+    host, port = place
+    name = (options.tls_name or host) if tls is not None else None
+    return await loop.create_connection(protocol, host, port, ssl=tls, server_hostname=name)
+
+
+def _peer(transport: asyncio.Transport) -> str | None:
+    """The address of the other end, if it is TCP."""
+    name = transport.get_extra_info("peername")
+    return name[0] if isinstance(name, tuple) else None
+
+
+class _Stream:
+    """A connection for iterating. If the consumer is slow, the loop stops reading."""
+
+    def __init__(
+        self, options: Options, reader: asyncio.StreamReader, transport: asyncio.Transport
+    ) -> None:
+        self._options = options
+        self._reader = reader
+        self._transport = transport
+        self._indexes = StreamIndexes()
+        self._first = True
+        self._closed = False
+
+    @property
+    def usable(self) -> bool:
+        return not (self._transport.is_closing() or self._reader.at_eof())
+
+    async def rows(self, ask: Ask[list[R]], row_reader: RowReader[R]) -> AsyncGenerator[R, None]:
+        spec = ask.operation.spec
+        assert spec is not None
+        options = self._options
+        timeout = options.timeout if ask.timeout is UNSET else cast("float | None", ask.timeout)
+        lines, opening = self._indexes.lines(ask, spec)
+        self._transport.write(lines)
+        stream = RowStream(
+            spec, row_reader, options.max_reply_bytes, opening=opening, first=self._first
+        )
+        self._first = False
+        while not stream.done:
+            try:
+                async with asyncio.timeout(timeout):
+                    data = await self._reader.read(_CHUNK)
+            except TimeoutError as error:
+                raise RequestTimeout("no bytes within the time-out", sent=True) from error
+            except OSError as error:
+                data = b""
+                if not self._closed:
+                    raise ConnectionLost(str(error), sent=True) from error
+            if self._closed:
+                raise ClosedError("the client is closed", sent=True)
+            if not data:
+                raise ConnectionLost("the server closed the connection", sent=True)
+            for row in stream.feed(data):
+                yield row
+
+    def close(self) -> None:
+        self._closed = True
+        self._transport.abort()
+
+    def after_fork(self) -> None:
+        leave_to_parent(self._transport, self._transport.get_extra_info("socket"))
+
+
+class AsyncStreams:
+    """The connections for iterating: one for each iteration, and one that is kept."""
+
+    def __init__(self, core: Core, tls: ssl.SSLContext | None) -> None:
+        self._core = core
+        self._tls = tls
+        self._kept: _Stream | None = None
+        self._used: set[_Stream] = set()
+        self._room = asyncio.Semaphore(core.options.max_streams)
+
+    async def rows(self, ask: Ask[list[R]], reader: RowReader[R]) -> AsyncGenerator[R, None]:
+        """The rows of a find, one by one."""
+        room = self._room
+        try:
+            async with asyncio.timeout(self._core.options.timeout):
+                await room.acquire()
+        except TimeoutError:
+            raise RequestTimeout("as many iterate as the client allows") from None
+        stream: _Stream | None = None
+        whole = False
+        try:
+            stream = await self._take()
+            async for row in stream.rows(ask, reader):
+                yield row
+            whole = True
+        finally:
+            room.release()
+            if stream is not None:
+                self._used.discard(stream)
+                if whole and self._kept is None and not self._core.is_closed:
+                    self._kept = stream
+                else:
+                    stream.close()
+
+    def close(self) -> None:
+        """Ends all of them. An iteration that goes on has ClosedError."""
+        for stream in self._all():
+            stream.close()
+
+    def after_fork(self) -> None:
+        for stream in self._all():
+            stream.after_fork()
+        self.forget()
+
+    def forget(self) -> None:
+        """Their loop is no more, or not ours."""
+        self._kept = None
+        self._used = set()
+        self._room = asyncio.Semaphore(self._core.options.max_streams)
+
+    def _all(self) -> list[_Stream]:
+        return [*self._used, *([self._kept] if self._kept else [])]
+
+    async def _take(self) -> _Stream:
+        stream, self._kept = self._kept, None
+        if stream is None or not stream.usable:
+            if stream is not None:
+                stream.close()
+            stream = await self._open()
+        self._used.add(stream)
+        return stream
+
+    async def _open(self) -> _Stream:
+        error: HandlerSocketError | None = None
+        for _, place in self._core.places("stream"):
+            try:
+                return await _open_stream(place, self._core.options, self._tls)
+            except HandlerSocketError as refused:
+                error = refused
+        raise error or self._core.no_port(None)
+
+
+async def _open_stream(place: Place, options: Options, tls: ssl.SSLContext | None) -> _Stream:
+    reader = asyncio.StreamReader(limit=_CHUNK)
+    transport: asyncio.Transport | None = None
+    try:
+        async with asyncio.timeout(options.connect_timeout):
+            transport, _ = await _dial(
+                lambda: asyncio.StreamReaderProtocol(reader), place, options, tls
+            )
+            line = log_in_line(options, _peer(transport), encrypted=tls is not None)
+            if line is not None:
+                transport.write(line)
+                reply = await reader.readline()
+                check_greeting(reply)
+                if not reply.endswith(b"\n"):
+                    raise hung_up(place)
+                check_log_in(reply[:-1])
+    except BaseException as error:
+        if transport is not None:
+            transport.abort()
+        if isinstance(error, (OSError, UnicodeError)):
+            raise cannot_connect(place, error) from error
+        raise
+    return _Stream(options, reader, transport)

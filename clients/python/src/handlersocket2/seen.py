@@ -1,0 +1,149 @@
+"""What a client lets others see: hooks for requests and connections, and counters.
+
+Nothing here ever holds a value of a row, a key, a password or a secret.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from .address import Place
+from .errors import (
+    AuthenticationError,
+    BusyError,
+    ClosedError,
+    ConnectError,
+    ConnectionLost,
+    DecodeError,
+    ProtocolError,
+    ReplyError,
+    RequestCancelled,
+    RequestTimeout,
+)
+from .operations import Operation
+
+#: What goes wrong in a hook is said here, and nowhere else.
+_LOGGER = logging.getLogger("handlersocket2")
+_LOGGER.addHandler(logging.NullHandler())
+
+
+@dataclass(frozen=True, slots=True)
+class RequestSeen:
+    """A request that has ended."""
+
+    #: find, insert, update, delete, increment, decrement, open_index or request.
+    operation: str
+    database: str | None
+    table: str | None
+    index: str | None
+    route: str
+    #: The server, if there was a connection at the end.
+    address: Place | None
+    seconds: float
+    bytes_out: int
+    #: How many rows were answered, or changed.
+    rows: int | None
+    error: BaseException | None
+
+    def attributes(self) -> dict[str, str | int]:
+        """By the names that OpenTelemetry has for them."""
+        names: dict[str, str | int | None] = {
+            "db.system.name": "handlersocket",
+            "db.namespace": self.database,
+            "db.collection.name": self.table,
+            "db.operation.name": self.operation,
+        }
+        if isinstance(self.address, tuple):
+            names["server.address"], names["server.port"] = self.address
+        else:
+            names["server.address"] = self.address
+        if self.error is not None:
+            names["error.type"] = kind_of(self.error)
+        if isinstance(self.error, ReplyError):
+            names["error.type"] = names["db.response.status_code"] = self.error.text
+        return {name: value for name, value in names.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionSeen:
+    """Something that has happened to a connection."""
+
+    what: Literal["connected", "lost", "failed", "moved"]
+    route: str
+    #: The server; of an attempt that failed, none, because it has tried all of them.
+    address: Place | None
+    reason: str | None = None
+    #: The seconds until the next attempt may begin.
+    delay: float | None = None
+
+
+@dataclass(slots=True)
+class Counters:
+    """What a client has done so far."""
+
+    #: Lines, with those that open an index.
+    requests: int = 0
+    replies: int = 0
+    #: Replies that were errors.
+    errors: int = 0
+    #: Calls whose time was over, or whose task was cancelled.
+    given_up: int = 0
+    #: Replies for which nobody waited any more.
+    dropped: int = 0
+    in_flight: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
+    #: How often a socket was read and written.
+    reads: int = 0
+    writes: int = 0
+    connected: int = 0
+    lost: int = 0
+
+
+#: From the most special on.
+_KINDS: list[tuple[type[BaseException], str]] = [
+    (RequestTimeout, "timeout"),
+    (RequestCancelled, "cancelled"),
+    (asyncio.CancelledError, "cancelled"),
+    (BusyError, "busy"),
+    (ProtocolError, "protocol"),
+    (ClosedError, "closed"),
+    (ConnectError, "connect"),
+    (ConnectionLost, "lost"),
+    (DecodeError, "decode"),
+    (ReplyError, "reply"),
+]
+
+
+def kind_of(error: BaseException) -> str:
+    """What clients in all languages call this kind of error."""
+    if isinstance(error, AuthenticationError) and not error.sent:
+        return "log_in"  # while connecting
+    return next((kind for classes, kind in _KINDS if isinstance(error, classes)), "usage")
+
+
+RequestHook: TypeAlias = Callable[[RequestSeen], object]
+ConnectionHook: TypeAlias = Callable[[ConnectionSeen], object]
+
+
+def call_hook(hook: Callable[[Any], object], seen: Any) -> None:
+    """A hook that fails is no reason for a request to fail."""
+    try:
+        hook(seen)
+    except Exception:
+        _LOGGER.exception("a hook has failed")
+
+
+def rows_of(operation: Operation[Any], result: Any) -> int | None:
+    """How many rows a result is, or stands for."""
+    if isinstance(result, list):
+        return len(result)
+    if operation.name == "find":
+        return 0 if result is None else 1
+    if operation.name == "insert":
+        return 1
+    return result if isinstance(result, int) else None

@@ -1,0 +1,130 @@
+"""A large result row by row: the reply to one find, decoded while it arrives. Without the I/O."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from .codec import Cell, decode_value, quoted
+from .errors import ProtocolError
+from .greeting import sql_greeting
+from .operations import Ask, Spec, opened, refuse
+from .rows import RowReader
+
+R = TypeVar("R")
+
+
+class StreamIndexes:
+    """The indexes that are open on a connection for streams."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Spec, bytes] = {}
+
+    def lines(self, ask: Ask[Any], spec: Spec) -> tuple[bytes, bool]:
+        """What to send, and whether the reply to a `P` comes first."""
+        number = self._numbers.get(spec)
+        if number is not None:
+            return number + ask.line, False
+        number = self._numbers[spec] = b"%d" % (len(self._numbers) + 1)
+        return b"P\t" + number + spec.line + number + ask.line, True
+
+
+class RowStream(Generic[R]):
+    """Takes bytes as they come, and gives the rows that are whole."""
+
+    def __init__(
+        self, spec: Spec, reader: RowReader[R], most: int, *, opening: bool, first: bool
+    ) -> None:
+        self.done = False
+        self._width = len(spec.columns)
+        self._reader = reader
+        self._most = most
+        self._opening = opening
+        self._first = first  # nothing has come on this connection yet
+        self._head = b""  # of the reply, until it is known to be rows
+        self._in_rows = False
+        self._token: list[bytes] = []  # pieces of a value whose end has not come
+        self._row: list[Cell] = []
+        self._held = 0
+
+    def feed(self, data: bytes) -> list[R]:
+        """Raises ReplyError or ProtocolError; then the connection cannot be used any more."""
+        if not self._in_rows:
+            data = self._begin(data)
+            if not self._in_rows:
+                return []
+        if self.done:
+            return self._nothing_more(data)
+        line, end, surplus = data.partition(b"\n")
+        rows: list[R] = []
+        *whole, last = line.split(b"\t")
+        for piece in whole:
+            self._take(piece, rows)
+        if end:
+            self._take(last, rows)
+            if self._row:
+                raise ProtocolError("a reply ends in the middle of a row", sent=True)
+            self.done = True
+            self._nothing_more(surplus)
+        else:
+            self._token.append(last)
+            self._hold(len(last))
+        return rows
+
+    def _begin(self, data: bytes) -> bytes:
+        """Reads what stands before the rows; gives back what follows it."""
+        data = self._head + data
+        self._head = b""
+        if self._first and (words := sql_greeting(data)):
+            raise ProtocolError(words, sent=True)
+        if self._opening:
+            line, end, rest = data.partition(b"\n")
+            if not end:
+                return self._wait_with(data)
+            opened(line)
+            self._opening = False
+            data = rest
+        self._first = False
+        nothing = b"0\t%d" % self._width
+        begin = nothing + b"\t"
+        if data.startswith(begin):
+            self._in_rows = True
+            return data[len(begin) :]
+        line, end, rest = data.partition(b"\n")
+        if not end:
+            if data.startswith(b"0\t") and len(data) >= len(begin):
+                raise ProtocolError(f"a reply of {self._width} columns was expected", sent=True)
+            return self._wait_with(data)
+        if line != nothing:
+            refuse(line, f"a reply of {self._width} columns")
+        self._in_rows = self.done = True
+        return rest
+
+    def _wait_with(self, data: bytes) -> bytes:
+        self._head = data
+        if len(data) > self._most:
+            raise ProtocolError(f"a reply is longer than {self._most} bytes", sent=True)
+        return b""
+
+    def _take(self, piece: bytes, rows: list[R]) -> None:
+        """The end of a value, and perhaps of a row."""
+        if self._token:
+            self._token.append(piece)
+            piece = b"".join(self._token)
+            self._token.clear()
+        self._row.append(decode_value(piece))
+        if len(self._row) == self._width:
+            rows.append(self._reader.row(self._row))
+            self._row = []
+            self._held = 0
+        else:
+            self._hold(len(piece))
+
+    def _hold(self, size: int) -> None:
+        self._held += size
+        if self._held > self._most:
+            raise ProtocolError(f"a row is longer than {self._most} bytes", sent=True)
+
+    def _nothing_more(self, surplus: bytes) -> list[R]:
+        if surplus:
+            raise ProtocolError(f"bytes that nobody has asked for: {quoted(surplus)}", sent=True)
+        return []

@@ -1,0 +1,171 @@
+"""Iterating with the synchronous client: a connection for each iteration, and one that is kept."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from typing import TypeVar, cast
+
+from .deadline import Deadline
+from .errors import ClosedError, ConnectionLost, HandlerSocketError, RequestTimeout
+from .forks import renew_after_fork
+from .operations import UNSET, Ask
+from .rows import RowReader
+from .sockets import WOULD_BLOCK, shut_down, wait_for
+from .stream import RowStream, StreamIndexes
+from .threads import ThreadCore
+
+R = TypeVar("R")
+
+_CHUNK = 64 * 1024
+
+
+class _Stream:
+    def __init__(self, opened: socket.socket) -> None:
+        self.socket = opened
+        self.indexes = StreamIndexes()
+        self.first = True
+
+
+class Streams:
+    """The connections for iterating. If a consumer is slow, nothing is read for it."""
+
+    def __init__(self, core: ThreadCore) -> None:
+        self._core = core
+        self._closed = False
+        self._lock = threading.Lock()
+        self._kept: _Stream | None = None
+        self._used: set[_Stream] = set()
+        self._room = threading.BoundedSemaphore(core.options.max_streams)
+        renew_after_fork(self)
+
+    def rows(self, ask: Ask[list[R]], reader: RowReader[R]) -> Iterator[R]:
+        """The rows of a find, one by one."""
+        self._core.check()
+        return self._rows(ask, reader)
+
+    def close(self) -> None:
+        """Ends all of them. An iteration that goes on has ClosedError."""
+        with self._lock:
+            self._closed = True
+            for stream in self._used:
+                shut_down(stream.socket)
+            if self._kept is not None:
+                self._kept.socket.close()
+                self._kept = None
+
+    def after_fork(self) -> None:
+        for stream in [*self._used, *([self._kept] if self._kept else [])]:
+            stream.socket.close()  # only this process's copy
+        self._lock = threading.Lock()
+        self._kept = None
+        self._used = set()
+        self._room = threading.BoundedSemaphore(self._core.options.max_streams)
+
+    def _rows(self, ask: Ask[list[R]], reader: RowReader[R]) -> Iterator[R]:
+        timeout = self._core.options.timeout if ask.timeout is UNSET else ask.timeout
+        seconds = cast("float | None", timeout)
+        room = self._room
+        if not room.acquire(timeout=seconds):
+            raise RequestTimeout("as many iterate as the client allows")
+        stream: _Stream | None = None
+        whole = False
+        try:
+            stream = self._take()
+            for rows in self._chunks(stream, ask, reader, seconds):
+                yield from rows
+            whole = True
+        finally:
+            room.release()
+            if stream is not None:
+                self._give_back(stream, whole=whole)
+
+    def _chunks(
+        self, stream: _Stream, ask: Ask[list[R]], reader: RowReader[R], seconds: float | None
+    ) -> Iterator[list[R]]:
+        spec = ask.operation.spec
+        assert spec is not None
+        lines, opening = stream.indexes.lines(ask, spec)
+        most = self._core.options.max_reply_bytes
+        rows = RowStream(spec, reader, most, opening=opening, first=stream.first)
+        stream.first = False
+        unsent = memoryview(lines)
+        while not rows.done:
+            deadline = Deadline(seconds)
+            try:
+                unsent, data = _exchange(stream.socket, unsent, deadline)
+            except TimeoutError as error:
+                raise RequestTimeout("no bytes within the time-out", sent=True) from error
+            except (OSError, ValueError) as error:  # ValueError: it was closed
+                self._refuse_if_closed()
+                raise ConnectionLost(str(error), sent=True) from error
+            if not data:
+                self._refuse_if_closed()
+                raise ConnectionLost("the server closed the connection", sent=True)
+            yield rows.feed(data)
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise ClosedError("the client is closed", sent=True)
+
+    def _take(self) -> _Stream:
+        """The connection that was kept, or a new one."""
+        with self._lock:
+            stream, self._kept = self._kept, None
+        if stream is None or not _is_quiet(stream.socket):
+            if stream is not None:
+                stream.socket.close()
+            stream = self._open()
+        with self._lock:
+            self._used.add(stream)
+        return stream
+
+    def _open(self) -> _Stream:
+        error: HandlerSocketError | None = None
+        for _, place in self._core.places("stream"):
+            deadline = Deadline(self._core.options.connect_timeout)
+            try:
+                opened = self._core.sessions.open(place, deadline)
+            except HandlerSocketError as refused:
+                error = refused
+            else:
+                return _Stream(opened)
+        raise error or self._core.no_port(None)
+
+    def _give_back(self, stream: _Stream, *, whole: bool) -> None:
+        """Keeps one whose reply was read to its end."""
+        with self._lock:
+            self._used.discard(stream)
+            if whole and self._kept is None and not self._closed:
+                self._kept = stream
+                return
+        stream.socket.close()
+
+
+def _exchange(
+    opened: socket.socket, unsent: memoryview, deadline: Deadline
+) -> tuple[memoryview, bytes]:
+    """Sends what is to be sent, and gives the next bytes that come."""
+    while True:
+        try:
+            if unsent:
+                unsent = unsent[opened.send(unsent) :]
+                continue
+        except WOULD_BLOCK:
+            pass
+        try:
+            return unsent, opened.recv(_CHUNK)
+        except WOULD_BLOCK:
+            wait_for(opened, deadline, for_writing=bool(unsent))
+
+
+def _is_quiet(opened: socket.socket) -> bool:
+    """Whether nothing has come that nobody has asked for, not even the end."""
+    try:
+        opened.recv(1)
+    except WOULD_BLOCK:
+        return True
+    except OSError:
+        pass
+    return False

@@ -1,0 +1,380 @@
+"""The I/O of the synchronous client: threads share its connections, and there is no thread beside.
+
+A caller puts its request into the buffer of a connection. Then it does what nobody else is doing:
+it sends what has piled up, or it reads for all, or it connects. If others do all of that, it sleeps
+until its reply is there, or until it has to take over. A caller that is alone does everything by
+itself, so its request goes from hand to hand nowhere.
+"""
+
+from __future__ import annotations
+
+import select
+import threading
+from collections.abc import Sequence
+from time import monotonic
+from typing import Any, TypeVar, cast
+
+from .address import Place
+from .channel import NEVER, Channel, expire, fate_of
+from .channel import Call as CoreCall
+from .core import Core, Link, is_final
+from .deadline import Deadline
+from .errors import (
+    ClosedError,
+    ConnectionLost,
+    HandlerSocketError,
+    ReplyError,
+    RequestCancelled,
+)
+from .forks import renew_after_fork
+from .operations import UNSET, Ask, Nothing
+from .seen import Counters
+from .sessions import Sessions
+from .thread_wires import Call, ThreadWire
+from .url import Target
+
+T = TypeVar("T")
+
+_CHUNK = 64 * 1024
+#: How long a writer waits for room before it looks whether it has to read meanwhile.
+_WRITER_LOOKS = 0.05
+
+
+class ThreadCore(Core):
+    """The core, one thread at a time, and the threads that do its I/O."""
+
+    def __init__(self, target: Target, *, once: bool = False) -> None:
+        super().__init__(target)
+        self.sessions = Sessions(target.options)
+        #: There is one connection only, and no other after it.
+        self.once = once
+        self._ended: HandlerSocketError | None = None
+        self._lock = threading.Lock()
+        renew_after_fork(self)
+
+    def run(self, ask: Ask[T]) -> T:
+        """Sends one request, and waits for its reply."""
+        call = Call(ask, self._deadline_of(ask, monotonic()))
+        if isinstance(ask, Nothing):
+            self.check()
+            return cast(T, [])
+        began = monotonic()
+        with self._lock:
+            self._submit(self.link_for((ask,)), call, began)
+        self._drive(call)
+        if self.options.on_request is not None:
+            self._tell(call, began)
+        return call.outcome()
+
+    def _tell(self, call: Call[Any], began: float) -> None:
+        assert call.link is not None
+        outcome = (call.result, call.error)
+        self.saw_request(call.link, call.operation, call.line, monotonic() - began, outcome)
+
+    def run_all(self, asks: Sequence[Ask[Any]]) -> list[Call[Any]]:
+        """All of a pipeline: neighbours on one connection."""
+        now = monotonic()
+        calls = [Call(ask, self._deadline_of(ask, now)) for ask in asks]
+        with self._lock:
+            self.check()
+            link = self.link_for(asks)
+            for ask, call in zip(asks, calls, strict=True):
+                if isinstance(ask, Nothing):
+                    call.set_result([])
+                else:
+                    self._submit(link, call, now)
+        for call in calls:
+            if not call.is_done:
+                self._drive(call)
+            if self.options.on_request is not None and call.link is not None:
+                self._tell(call, now)
+        return calls
+
+    def connect(self) -> None:
+        """Makes the connections that are missing."""
+        for link in self.links:
+            if self.places(link.route):
+                call = Call(self.ping, self._deadline_of(self.ping, monotonic()))
+                with self._lock:
+                    self._submit(link, call, monotonic())
+                self._drive(call)
+                call.outcome()
+
+    def counted(self) -> Counters:
+        with self._lock:
+            return super().counted()
+
+    def check(self) -> None:
+        if self.is_shutting_down:
+            raise ClosedError("the client is closed")
+        if self._ended is not None:
+            raise type(self._ended)(*self._ended.args, sent=False)
+
+    @property
+    def has_ended(self) -> bool:
+        return self.is_closed or self._ended is not None
+
+    def end(self) -> None:
+        """Ends at once, in every state."""
+        with self._lock:
+            self.close()
+        self.sessions.close()
+
+    def shut_down(self, seconds: float | None) -> None:
+        """Takes no new calls, waits for the replies that are owed, at most so long, and closes."""
+        end = NEVER if seconds is None else monotonic() + seconds
+        with self._lock:
+            self.is_shutting_down = True
+        nap = threading.Event()
+        while monotonic() < end:
+            with self._lock:
+                if not self.busy or self.is_closed:
+                    break
+            nap.wait(0.005)
+        self.end()
+
+    def after_fork(self) -> None:
+        """In the child it is a new client. The parent goes on with the sockets."""
+        self._lock = threading.Lock()
+        self.sessions.forget()
+        for link in self.links:
+            for wire in link.wires():
+                cast(ThreadWire, wire).socket.close()  # only this process's copy
+            link.forget()
+        if self.once and self._ended is None:
+            self._ended = ConnectionLost(
+                "the connection belongs to another process, which has forked this one"
+            )
+
+    # What the core wants.
+
+    def wants_connection(self, link: Link) -> None:
+        if self.once and self._ended is None:
+            return
+        for call in link.waiting:
+            if cast("Call[Any]", call).parked:
+                cast("Call[Any]", call).wake()
+                return
+
+    def elsewhere(self, channel: Channel, call: CoreCall, error: ReplyError) -> bool:
+        cast("Call[Any]", call).wire = None
+        return super().elsewhere(channel, call, error)
+
+    # How a thread gets its reply. The lock is held, but for where it says otherwise.
+
+    def _deadline_of(self, ask: Ask[Any], now: float) -> float:
+        timeout = self.options.timeout if ask.timeout is UNSET else ask.timeout
+        return NEVER if timeout is None else now + cast(float, timeout)
+
+    def _submit(self, link: Link, call: Call[Any], now: float) -> None:
+        self.check()
+        wire = cast("ThreadWire | None", link.wire)
+        if wire is not None and not wire.channel.slots:
+            self._look(link, wire, now)
+            self.check()
+        call.link = link
+        link.submit(call, now)
+
+    def _look(self, link: Link, wire: ThreadWire, now: float) -> None:
+        """Whether a connection that was idle is still there, and silent."""
+        if wire.reading or not wire.wait(0, select.POLLIN):
+            return
+        try:
+            data = wire.receive()
+        except OSError:
+            data = b""
+        if data is None:  # what has come belongs to TLS, a ticket for example
+            return
+        if data:
+            wire.channel.received(data, now)
+        error = wire.channel.broken or ConnectionLost("the server closed the connection")
+        self._lose(link, wire, ConnectionLost(*error.args), now)
+
+    def _lose(self, link: Link, wire: ThreadWire, error: ConnectionLost, now: float) -> None:
+        if self.once and self._ended is None:
+            self._ended = wire.channel.broken or error
+        link.lost(wire, error, now)
+        if self.once:
+            for call in link.waiting:
+                if not call.done():
+                    call.set_exception(type(error)(*error.args, sent=False))
+            link.waiting.clear()
+
+    def _drive(self, call: Call[Any]) -> None:
+        """Does what is to be done until the call is. The lock is not held."""
+        link = call.link
+        assert link is not None
+        lock = self._lock
+        lock.acquire()
+        try:
+            while not call.is_done:
+                now = monotonic()
+                if now >= call.deadline:
+                    expire(call)
+                    break
+                wire = call.wire or cast("ThreadWire | None", link.wire)
+                if wire is None or wire.closed:
+                    if link.connecting:
+                        self._park(call, call.deadline)
+                    else:
+                        self._attempt(call, link, now)
+                elif wire.has_output and not wire.writing:
+                    self._write(link, wire)
+                elif not wire.reading:
+                    self._read(call, link, wire)
+                else:
+                    self._park(call, call.deadline)
+        finally:
+            if not call.is_done:
+                call.set_exception(RequestCancelled("given up", **fate_of(call)))
+            self._pass_on(link)
+            lock.release()
+
+    def _pass_on(self, link: Link) -> None:
+        """Who leaves wakes somebody who can go on, if something is left to be done."""
+        for wire in cast("list[ThreadWire]", link.wires()):
+            if wire.reading and (wire.writing or not wire.has_output):
+                continue
+            for call in wire.channel.slots:
+                if isinstance(call, Call) and call.parked:
+                    call.wake()
+                    return
+        if link.waiting and not link.connecting:
+            for waiting in link.waiting:
+                if cast("Call[Any]", waiting).parked:
+                    cast("Call[Any]", waiting).wake()
+                    return
+
+    def _park(self, call: Call[Any], until: float) -> None:
+        """Sleeps until it is woken, or until then. Lets others in meanwhile."""
+        gate = call.gate
+        if gate is None:
+            gate = call.gate = threading.Lock()
+            gate.acquire()
+        call.parked = True
+        self._lock.release()
+        try:
+            woken = gate.acquire(timeout=_timeout(until))
+        finally:
+            self._lock.acquire()
+        if call.parked:
+            call.parked = False
+        elif not woken:
+            gate.acquire()  # it was given while the time ran out
+
+    def _write(self, link: Link, wire: ThreadWire) -> None:
+        wire.writing = True
+        data = wire.take_output()
+        known = False  # how much of it was sent
+        reads = not wire.reading
+        self._lock.release()
+        try:
+            data = wire.send(data)
+            if data and not reads:
+                wire.wait(_WRITER_LOOKS, select.POLLOUT)
+            known = True
+        except OSError:
+            wire.deaf = known = True  # whoever reads finds the end
+        finally:
+            self._lock.acquire()
+            wire.writing = False
+            wire.unsent = data
+            wire.close_if_unused()
+            if not known and not wire.closed:
+                self._lose(link, wire, ConnectionLost("a thread was interrupted"), monotonic())
+        if data and reads and not wire.closed:
+            self._wait_for_both(link, wire)
+
+    def _wait_for_both(self, link: Link, wire: ThreadWire) -> None:
+        """There is no room to send, and nobody reads: both sides would wait for each other."""
+        if not wire.reading:
+            self._receive(link, wire, _WRITER_LOOKS, select.POLLIN | select.POLLOUT)
+
+    def _read(self, call: Call[Any], link: Link, wire: ThreadWire) -> None:
+        until = min(call.deadline, wire.channel.dead_at)
+        self._receive(link, wire, _timeout(until, none=True), select.POLLIN)
+        now = monotonic()
+        if not wire.closed and now >= wire.channel.dead_at:
+            self._lose(link, wire, wire.channel.dead(), now)
+
+    def _receive(self, link: Link, wire: ThreadWire, seconds: float | None, events: int) -> None:
+        wire.reading = True
+        data: bytes | None = None
+        failed: OSError | None = None
+        self._lock.release()
+        try:
+            if wire.wait(seconds, events):
+                data = wire.receive()
+        except OSError as error:
+            failed = error
+            data = b""
+        finally:
+            self._lock.acquire()
+            wire.reading = False
+            wire.close_if_unused()
+        if wire.closed or data is None:
+            return
+        now = monotonic()
+        if not data:
+            self._lose(link, wire, _lost(failed), now)
+            return
+        wire.channel.received(data, now)
+        if wire.channel.broken is not None and self.once:
+            self._lose(link, wire, ConnectionLost(*wire.channel.broken.args), now)
+        else:
+            link.replied(wire, now)
+
+    def _attempt(self, call: Call[Any], link: Link, now: float) -> None:
+        """Tries all servers once, or sleeps until that is allowed."""
+        link.connecting = True
+        if now < link.not_before:
+            try:
+                self._park(call, min(link.not_before, call.deadline))
+            finally:
+                link.connecting = False
+            return
+        wire: ThreadWire | None = None
+        error: HandlerSocketError | None = None
+        places = self.places(link.route)
+        until = min(now + self.options.connect_timeout, call.deadline)
+        self._lock.release()
+        try:
+            for server, place in places:
+                try:
+                    wire = self._open(server, place, Deadline(_timeout(until, none=True)))
+                except HandlerSocketError as refused:
+                    error = refused
+                    if is_final(refused):
+                        break
+                else:
+                    break
+        finally:
+            self._lock.acquire()
+            link.connecting = False
+        now = monotonic()
+        if self.is_closed:
+            if wire is not None:
+                wire.close()
+        elif wire is not None:
+            link.connected(wire, now)
+        elif now >= call.deadline and not self.once:
+            if not call.is_done:
+                expire(call)
+        else:
+            link.attempt_failed(error or self.no_port(link), now)
+
+    def _open(self, server: int, place: Place, deadline: Deadline) -> ThreadWire:
+        return ThreadWire(self, self.sessions.open(place, deadline), server)
+
+
+def _lost(error: OSError | None) -> ConnectionLost:
+    if error is None:
+        return ConnectionLost("the server closed the connection")
+    return ConnectionLost(str(error) or type(error).__name__)
+
+
+def _timeout(until: float, *, none: bool = False) -> Any:
+    """The seconds until then, as a lock or a deadline takes them: -1 or None are for ever."""
+    if until == NEVER:
+        return None if none else -1
+    return max(0.0, until - monotonic())

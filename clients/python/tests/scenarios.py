@@ -1,0 +1,93 @@
+"""What the scenarios' steps mean for a client in Python, and how results are compared."""
+
+import pytest
+from vectors import raw, vectors
+
+from handlersocket2 import HandlerSocketError, ModifyOp, ReplyError, was_sent
+from handlersocket2.seen import kind_of
+
+DEFAULTS = {"timeout": 5.0, "connect_timeout": 5.0, "backoff_min": 0.001, "backoff_max": 0.01}
+COLUMNS = {"t": ["a", "b"], "u": ["a"]}
+CHANGES = {"U": "update", "D": "delete", "+": "increment", "-": "decrement"}
+
+
+def played(*, without=()):
+    """Each scenario, once for each of its cuts; `without` are things that a client has not."""
+    chosen = []
+    for scenario in vectors("scenarios"):
+        if any(thing in str(scenario["steps"]) for thing in without):
+            continue
+        for cut in scenario.get("cuts", [None]):
+            name = scenario["name"] + ("" if cut is None else f"-{cut}")
+            chosen.append(pytest.param(scenario, cut, id=name))
+    return chosen
+
+
+def options_of(scenario):
+    options = dict(DEFAULTS)
+    for name, value in scenario.get("options", {}).items():
+        if name.endswith("_ms"):
+            options[name.removesuffix("_ms")] = value / 1000
+        else:
+            options[name] = raw(value) if name in ("user", "password", "secret") else value
+    return options
+
+
+def value_of(value):
+    if isinstance(value, dict):
+        return raw(value["repeat"]) * value["times"]
+    return raw(value)
+
+
+def call_of(step):
+    """The index's name, its method, the arguments and the keywords of a step with a request."""
+    kind = next(kind for kind in ("find", "insert", "iterate") if kind in step)
+    fields = step[kind]
+    keywords = {}
+    if "timeout_ms" in step:
+        keywords["timeout"] = step["timeout_ms"] / 1000 or None
+    index = fields.get("index", "t")
+    if kind == "insert":
+        return index, "insert", [[value_of(value) for value in fields["values"]]], keywords
+    keywords |= {name: fields[name] for name in ("op", "limit", "offset") if name in fields}
+    key = [value_of(value) for value in fields["key"]]
+    if modify := fields.get("modify"):
+        values = [value_of(value) for value in modify.get("values", [])]
+        if modify.get("rows_before"):
+            return index, "fetch_and", [ModifyOp(raw(modify["op"])), key, values], keywords
+        arguments = [key] if modify["op"] == "D" else [key, values]
+        return index, CHANGES[modify["op"]], arguments, keywords
+    return index, kind, [key], keywords
+
+
+def compare(result, error, gives, seconds=None, call=None):
+    """Holds what came of a call against what has to. `call` knows of one that was given up."""
+    if "rows" in gives:
+        assert result == [tuple(map(raw, row)) for row in gives["rows"]], error
+    if "modified" in gives:
+        assert result == gives["modified"], error
+    if "id" in gives:
+        assert error is None
+        assert result == gives["id"]
+    if "error" not in gives:
+        assert error is None
+        return
+    assert error is not None, f"no error, but {result!r}"
+    kind = kind_of(error)
+    allowed = gives["error"] if isinstance(gives["error"], list) else [gives["error"]]
+    assert kind in allowed, repr(error)
+    if isinstance(error, HandlerSocketError):
+        said = {"sent": error.sent, "maybe_executed": error.maybe_executed}
+    else:
+        sent = was_sent(call)
+        said = {"sent": sent, "maybe_executed": sent and call.operation.modifies}
+    for name in ("sent", "maybe_executed"):
+        if name in gives:
+            assert said[name] is gives[name], f"{name} of {error!r}"
+    for name in ("code", "text", "kind"):
+        if name in gives and isinstance(error, ReplyError):
+            assert getattr(error, name) == gives[name]
+    if "after_ms" in gives:
+        assert seconds >= gives["after_ms"] / 1000
+    if "within_ms" in gives:
+        assert seconds <= gives["within_ms"] / 1000
