@@ -289,6 +289,29 @@ def test_an_index_that_is_not_there(server):
     run(main())
 
 
+def test_a_server_that_refuses_to_open_an_index_sends_the_call_elsewhere(server):
+    """What stands behind the opening was not executed, so it may be a write."""
+
+    def serve(peer):
+        peer.recv(1000)
+        peer.sendall(b"1\t1\t1047\n2\t1\tstmtnum\n")
+        peer.recv(1000)
+
+    async def main():
+        elsewhere = Peer(serve)
+        pairs = [(elsewhere.address, elsewhere.address), (server.address, server.address)]
+        async with AsyncClient(pairs) as client:
+            index = client.index("d", "t", ["a"])
+            assert await index.insert([1]) == 7
+            assert await index.find(2) == [(b"2",)]
+
+    run(main())
+    assert [lines for lines in server.connections] == [
+        [OPENED, b"1\t+\t1\t1\n"],
+        [OPENED, b"1\t=\t1\t2\n"],
+    ]
+
+
 def test_errors_of_connecting():
     async def main():
         async with AsyncClient(("127.0.0.1", 1), connect_attempts=2, backoff_min=0) as client:

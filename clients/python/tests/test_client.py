@@ -268,6 +268,43 @@ class TestALostConnection:
         assert isinstance(refused, ReplyError)
         assert str(refused).startswith("1 open_table: no such table")
 
+    def test_an_index_that_the_caller_has_opened_is_opened_again(self, server, client):
+        client.request(OpenIndex(7, "d", "t", "PRIMARY", ["a"]))
+        client.request(OpenIndex(8, "d", "t", "PRIMARY", ["b"]))
+        server.hang_up()
+        assert client.request(Find(7, [1])) == [(b"1",)]
+        assert client.request(Find(7, [2])) == [(b"2",)]
+        server.hang_up()
+        with client.pipeline() as pipeline:
+            pipeline.send(Find(8, [3]))
+            pipeline.send(Find(7, [4]))
+        assert pipeline.results() == [[(b"3",)], [(b"4",)]]
+        seven, eight = (b"P\t%d\td\tt\tPRIMARY\t%b\n" % pair for pair in ((7, b"a"), (8, b"b")))
+        assert server.connections[1:] == [
+            [self.begin[0], seven, b"7\t=\t1\t1\n", b"7\t=\t1\t2\n"],
+            [self.begin[0], eight, b"8\t=\t1\t3\n", seven, b"7\t=\t1\t4\n"],
+        ]
+
+    def test_an_index_of_the_callers_that_is_gone_is_tried_again(self, server, client):
+        client.request(OpenIndex(7, "d", "u", "PRIMARY", ["a"]))
+        server.refused = ("u",)
+        server.hang_up()
+        for _ in range(2):
+            with pytest.raises(ReplyError, match="open_table"):
+                client.request(Find(7, [1]))
+        server.refused = ()
+        assert client.request(Find(7, [1])) == [(b"1",)]
+        with pytest.raises(ReplyError, match="stmtnum"):
+            client.request(Find(9, [1]))
+
+    def test_the_last_opening_that_succeeded_counts(self, server, client):
+        client.request(OpenIndex(7, "d", "t", "PRIMARY", ["a"]))
+        server.refused = ("u",)
+        with pytest.raises(ReplyError, match="open_table"):
+            client.request(OpenIndex(7, "d", "u", "PRIMARY", ["a"]))
+        server.hang_up()
+        assert client.request(Find(7, [1])) == [(b"1",)]
+
     def test_a_server_that_is_gone_is_said_so(self, server, index):
         server.go()
         with pytest.raises(ConnectionLost, match="cannot connect") as lost:

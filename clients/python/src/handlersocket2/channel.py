@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 from .codec import quoted
@@ -99,10 +100,9 @@ class Opening:
     opening: Opening | None = None
     tries: Tries
 
-    def __init__(self, spec: Spec, answered: Callable[[Opening], None]) -> None:
-        self.spec = spec
+    def __init__(self, line: bytes, answered: Callable[[Opening], None]) -> None:
         self.operation: Operation[Any] = _OPEN
-        self.line = spec.line
+        self.line = line
         self.sent = True
         self.error: HandlerSocketError | None = None
         #: Calls that want nothing but this.
@@ -148,7 +148,9 @@ class Channel:
         now: float,
         elsewhere: Elsewhere | None = None,
         counters: Counters | None = None,
+        remembered: dict[bytes, bytes] | None = None,
     ) -> None:
+        """`remembered` has the openings of callers who number their indexes by themselves."""
         self._counters = counters or Counters()
         self.slots: deque[Call] = deque()
         #: Why it can be used no more.
@@ -171,7 +173,9 @@ class Channel:
         ] = {}  # of the indexes that are open or being opened
         self._numbers: dict[Spec, bytes] = {}
         self._openings: dict[Spec, Opening] = {}  # without a reply yet
-        self._taken: set[bytes] = set()  # numbers that the caller uses by itself
+        self._remembered = {} if remembered is None else remembered
+        self._taken: set[bytes] = set()  # numbers that a caller has opened here by itself
+        self._reopenings: dict[bytes, Opening] = {}  # of those, without a reply yet
         self._last = 0
         self._quiet_since = now
         self._next_deadline = NEVER
@@ -208,7 +212,7 @@ class Channel:
         spec = call.operation.spec
         if spec is None:
             if call.line:
-                self._claim(call.line)
+                self._of_the_caller(call)
             else:
                 call.set_result(None)  # a ping: the connection is there
             return b""
@@ -306,17 +310,27 @@ class Channel:
 
     def _refused(self, call: Call, error: ReplyError) -> None:
         self._counters.errors += 1
+        if isinstance(call, Opening):
+            call.set_exception(error)
+            return
         if error.text == "stmtnum":
             error = _of_opening(call) or error
+        if call.line.startswith(b"P\t"):
+            self._taken.discard(_number_of(call.line))
         if call.operation.modifies and error.in_doubt:
             error.maybe_executed = True
         if self._elsewhere is None or not self._elsewhere(self, call, error):
             call.set_exception(error)
 
-    def _opened(self, opening: Opening) -> None:
-        self._openings.pop(opening.spec, None)
+    def _opened(self, spec: Spec, opening: Opening) -> None:
+        self._openings.pop(spec, None)
         if opening.error is not None:
-            self._prefixes.pop(opening.spec, None)  # the next request tries again
+            self._prefixes.pop(spec, None)  # the next request tries again
+
+    def _reopened(self, number: bytes, opening: Opening) -> None:
+        self._reopenings.pop(number, None)
+        if opening.error is not None:
+            self._taken.discard(number)
 
     def _wait_for_opening(self, call: Call) -> None:
         """The call wants its index to be open, and nothing else."""
@@ -331,27 +345,38 @@ class Channel:
         number = self._numbers.get(spec)
         if number is None:
             self._last += 1
-            while b"%d" % self._last in self._taken:
+            while b"%d" % self._last in {*self._taken, *self._remembered}:
                 self._last += 1
             number = self._numbers[spec] = b"%d" % self._last
-        opening = Opening(spec, self._opened)
+        opening = Opening(spec.line, partial(self._opened, spec))
         self._prefixes[spec] = number
         self._openings[spec] = opening
-        self._out += (b"P\t", number, spec.line)
-        self.slots.append(opening)
-        self._unsent.append(opening)
-        self.bytes_in_flight += len(spec.line)
+        self._add_opening(opening, b"P\t" + number + spec.line)
         return number
 
-    def _claim(self, line: bytes) -> None:
-        """A caller that opens indexes by itself takes a number; it is none of ours any more."""
-        if not line.startswith(b"P\t"):
+    def _of_the_caller(self, call: Call) -> None:
+        """A caller numbers its indexes by itself. They, too, are opened where they are not yet."""
+        line = call.line
+        if line.startswith(b"P\t"):
+            number = _number_of(line)
+            self._taken.add(number)
+            for spec in [each for each, taken in self._numbers.items() if taken == number]:
+                del self._numbers[spec]  # it is none of ours any more
+                self._prefixes.pop(spec, None)
             return
-        number = line.split(b"\t", 2)[1]
-        self._taken.add(number)
-        for spec in [each for each, taken in self._numbers.items() if taken == number]:
-            del self._numbers[spec]
-            self._prefixes.pop(spec, None)
+        number = line.partition(b"\t")[0]
+        if number not in self._taken and number in self._remembered:
+            self._taken.add(number)
+            opening = Opening(self._remembered[number], partial(self._reopened, number))
+            self._reopenings[number] = opening
+            self._add_opening(opening, opening.line)
+        call.opening = self._reopenings.get(number)
+
+    def _add_opening(self, opening: Opening, line: bytes) -> None:
+        self._out.append(line)
+        self.slots.append(opening)
+        self._unsent.append(opening)
+        self.bytes_in_flight += len(opening.line)
 
     def _greets(self, data: bytes) -> bool:
         """Looks at the first bytes of all. False if they are those of a port of SQL."""
@@ -437,6 +462,11 @@ class Channel:
 
 def _has_none_escaped(data: bytes) -> bool:
     return data.find(b"\x01") < 0 and data.find(b"\x00") < 0
+
+
+def _number_of(opening: bytes) -> bytes:
+    """The number in a `P` that a caller has made."""
+    return opening.split(b"\t", 2)[1]
 
 
 def _of_opening(call: Call) -> ReplyError | None:

@@ -248,6 +248,8 @@ class Core:
         self.given_up_waiting = 0
         self.is_closed = False
         self.is_shutting_down = False
+        #: The indexes that callers have opened and numbered by themselves.
+        self.remembered: dict[bytes, bytes] = {}
         #: Asks for nothing but a connection.
         self.ping: Ask[None] = Ask(Operation("ping", None, opened, modifies=False), b"")
         self._current = 0

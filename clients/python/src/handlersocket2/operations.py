@@ -165,7 +165,8 @@ def ask_for(request: Request[T]) -> Ask[T]:
     """Any request, with an index id that the caller knows."""
     decode = lambda line, _: result_of(request, decode_line(line))  # noqa: E731
     modifies = not isinstance(request, (Find, OpenIndex, Auth, LogIn))
-    return Ask(Operation("request", None, decode, modifies=modifies), request.encode())
+    name = "open_index" if isinstance(request, OpenIndex) else "request"
+    return Ask(Operation(name, None, decode, modifies=modifies), request.encode())
 
 
 class Operations(Generic[R]):

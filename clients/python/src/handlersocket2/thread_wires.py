@@ -115,7 +115,7 @@ class ThreadWire(Wire):
         self._is_tls = isinstance(opened, ssl.SSLSocket)
         self._tls_turn = threading.Lock()  # one thread at a time may use what TLS has of it
         elsewhere = core.elsewhere if len(core.servers) > 1 else None
-        channel = _Channel(core.options, monotonic(), elsewhere, core.counters)
+        channel = _Channel(core.options, monotonic(), elsewhere, core.counters, core.remembered)
         channel.wire = self
         self.channel = channel
 

@@ -62,14 +62,18 @@ class ThreadCore(Core):
         with self._lock:
             self._submit(self.link_for((ask,)), call, began)
         self._drive(call)
-        if self.options.on_request is not None:
-            self._tell(call, began)
+        self._has_ended(call, began)
         return call.outcome()
 
-    def _tell(self, call: Call[Any], began: float) -> None:
-        assert call.link is not None
-        outcome = (call.result, call.error)
-        self.saw_request(call.link, call.operation, call.line, monotonic() - began, outcome)
+    def _has_ended(self, call: Call[Any], began: float) -> None:
+        """What follows from a call beside its result."""
+        if call.error is None and call.operation.name == "open_index" and call.line:
+            # A connection that takes the place of this one opens the index again.
+            with self._lock:
+                self.remembered[call.line.split(b"\t", 2)[1]] = call.line
+        if self.options.on_request is not None and call.link is not None:
+            outcome = (call.result, call.error)
+            self.saw_request(call.link, call.operation, call.line, monotonic() - began, outcome)
 
     def run_all(self, asks: Sequence[Ask[Any]]) -> list[Call[Any]]:
         """All of a pipeline: neighbours on one connection."""
@@ -86,8 +90,7 @@ class ThreadCore(Core):
         for call in calls:
             if not call.is_done:
                 self._drive(call)
-            if self.options.on_request is not None and call.link is not None:
-                self._tell(call, now)
+            self._has_ended(call, now)
         return calls
 
     def connect(self) -> None:
