@@ -37,7 +37,7 @@ INSERT INTO shop.article VALUES (42, 'lamp', 99);
 USERS = """
 CREATE DATABASE IF NOT EXISTS test;
 CREATE TABLE test.user (user_id INT UNSIGNED PRIMARY KEY, user_name VARCHAR(50));
-INSERT INTO test.user SELECT seq, CONCAT('user_', LPAD(seq, 7, 0)) FROM seq_1_to_300;
+INSERT INTO test.user SELECT seq, CONCAT('user_', LPAD(seq, 7, 0)) FROM test.seq_1_to_300;
 """
 OPEN_ARTICLE = "P\t1\tshop\tarticle\tPRIMARY\tprice"
 FIND_ARTICLE = "1\t=\t1\t42"
@@ -396,7 +396,7 @@ PLAN: dict[str, Page] = {
             ("0\t1", what_was_printed),
             ("var/servers/", sql_of_the_demo),
             ("python3 -m venv", make_environment),
-            ("from handlersocket2", python("(b'Alice',)")),
+            ("from handlersocket2", python("Row(user_name=b'Alice')")),
         ],
     ),
     "docs/configuration.md": Page(
@@ -521,6 +521,7 @@ PLAN: dict[str, Page] = {
             ("Client(\"handlersocket://ann", python()),
             ("handlersocket://db1,db2/app", Shown("the form of a URL")),
             ("with client.pipeline()", python()),
+            ("import logging", python("find read 0 user")),
             ("with Connection", python()),
             ("python -m pytest", LeftOut("`make test` runs these tests")),
         ],
