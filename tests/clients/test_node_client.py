@@ -334,7 +334,7 @@ def quoted(text: str) -> str:
 
 @pytest.mark.timeout(400)
 def test_nothing_is_lost_or_done_twice_when_the_server_dies(
-    node: Callable[..., str], make_server: Any
+    node: Callable[..., str], make_server: Any, tmp_path: Path
 ) -> None:
     server: ServerInstance = make_server(innodb_flush_log_at_trx_commit=1, sync_binlog=1)
     with Sql(server.socket) as sql:
@@ -345,7 +345,7 @@ def test_nothing_is_lost_or_done_twice_when_the_server_dies(
             "INSERT INTO app.counter SELECT seq, 0 FROM seq_0_to_15",
         )
     result: list[Any] = []
-    arguments = ("faults.mjs", server.hs_port, server.hs_port_wr, "app", 12)
+    arguments = ("faults.mjs", server.hs_port, server.hs_port_wr, "app", tmp_path / "stop")
     thread = threading.Thread(target=lambda: result.append(json.loads(node(*arguments))))
     thread.start()
     for fault in (server.kill, server.stop):
@@ -353,6 +353,8 @@ def test_nothing_is_lost_or_done_twice_when_the_server_dies(
         fault()
         time.sleep(0.5)
         server.start()
+    time.sleep(2)
+    (tmp_path / "stop").touch()
     thread.join(timeout=100)
     assert result, "the program failed"
     with Sql(server.socket) as sql:

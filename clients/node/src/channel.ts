@@ -146,6 +146,8 @@ export class Channel implements Owner {
       try {
         const made = await this.dialing.connection;
         this.dialing = undefined;
+        // It may have ended in the same bytes in which its log-in was answered.
+        if (made.closed && !this.closed) throw new DialError('the connection ended as soon as it was made', false);
         // A log-in takes a moment. Meanwhile another channel may have learned that this address is not the right one.
         if (this.closed || (addresses.target(this.port) !== place && !tried.has(addresses.target(this.port)))) {
           made.end({ kind: 'closed', reason: 'requests go to another address now' });

@@ -20,6 +20,10 @@ export class RowIterator<Row> implements AsyncIterableIterator<Row>, Sink {
   private state: 'new' | 'open' | 'ended' = 'new';
   private failure: HandlerSocketError | undefined;
   private readonly timeout: number;
+  /** @internal */
+  received = 0;
+  /** @internal */
+  given = 0;
 
   /** @internal */
   constructor(
@@ -117,11 +121,6 @@ export class RowIterator<Row> implements AsyncIterableIterator<Row>, Sink {
     }
     return count;
   }
-
-  /** @internal */
-  received = 0;
-  /** @internal */
-  given = 0;
 
   private readonly onRow = (row: unknown): void => {
     this.given += 1;

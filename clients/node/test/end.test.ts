@@ -119,6 +119,20 @@ suite('to be seen from outside', () => {
   });
 });
 
+suite('a connection that ends as soon as it is made', () => {
+  test('is none', async () => {
+    // Behind the reply to the log-in comes something that nobody has asked for, in the same bytes.
+    await using(
+      (line) => (line.startsWith('A') ? '0\t1\nx' : echo(line)),
+      { secret: 's', connectAttempts: 2 },
+      async (_, server, rows) => {
+        assert.equal(await kindOf(rows.find(1, { timeout: 2000 })), 'connect');
+        assert.equal(server.connections, 2);
+      },
+    );
+  });
+});
+
 suite('the end', () => {
   test('closing in every state', async () => {
     const unused = new Client();
