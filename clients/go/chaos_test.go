@@ -307,15 +307,15 @@ func textOfBytes(text string) *byteText { return &byteText{[]byte(text)} }
 // A find that was lost and could not be sent again was seen all the same.
 func TestWhatWasSentOnceCountsAsSent(t *testing.T) {
 	var s signals
-	port := playPort(t, "read", []script{{{Expect: textOfBytes("P\t1\t\tt\tPRIMARY\tid\n1\t=\t1\t5\n")}, {Close: true}}}, 0, &s)
-	c := chaosClient(t, port.port(), func(c *Config) {
-		c.ConnectAttempts = 1
-		c.OnConnection = func(i ConnectionInfo) {
-			if i.Event == Connected {
-				_ = port.listener.Close()
-			}
-		}
-	})
+	port := playPort(t, "read", []script{{
+		{Expect: textOfBytes("P\t1\t\tt\tPRIMARY\tid\n1\t=\t1\t5\n")}, {Signal: "asked"}, {Await: "gone"}, {Close: true},
+	}}, 0, &s)
+	go func() {
+		_ = s.await("asked")
+		_ = port.listener.Close()
+		s.give("gone")
+	}()
+	c := chaosClient(t, port.port(), func(c *Config) { c.ConnectAttempts = 1 })
 	_, err := c.Index(IndexSpec{Table: "t", Columns: []string{"id"}}).Get(t.Context(), 5)
 	var e *Error
 	if !errors.As(err, &e) || e.Kind != ErrConnect || !e.Sent || e.MaybeExecuted {
