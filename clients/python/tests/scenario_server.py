@@ -9,7 +9,7 @@ import time
 
 from vectors import raw
 
-PATIENCE = 5.0
+PATIENCE = 20.0
 
 
 class Play:

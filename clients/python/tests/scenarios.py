@@ -6,7 +6,7 @@ from vectors import raw, vectors
 from handlersocket2 import HandlerSocketError, ModifyOp, ReplyError, was_sent
 from handlersocket2.seen import kind_of
 
-DEFAULTS = {"timeout": 5.0, "connect_timeout": 5.0, "backoff_min": 0.001, "backoff_max": 0.01}
+DEFAULTS = {"timeout": 20.0, "connect_timeout": 20.0, "backoff_min": 0.001, "backoff_max": 0.01}
 COLUMNS = {"t": ["a", "b"], "u": ["a"]}
 CHANGES = {"U": "update", "D": "delete", "+": "increment", "-": "decrement"}
 

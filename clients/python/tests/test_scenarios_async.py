@@ -100,7 +100,7 @@ def test_a_scenario(scenario, cut):
     async def main():
         client = AsyncClient(play.addresses, **options_of(scenario))
         try:
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 await Application(play, client).run(scenario["steps"])
                 await asyncio.to_thread(play.wait_for_the_end)
         finally:

@@ -35,7 +35,7 @@ class Application:
             self._begun[step["call"]] = thread
             thread.start()
         elif "result" in step:
-            self._begun[step["result"]].join(30)
+            self._begun[step["result"]].join(60)
             self._compare(step["result"], step["gives"])
         elif "pipeline" in step:
             self._pipeline(step)

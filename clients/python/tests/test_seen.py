@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import socket
 import threading
 
 import pytest
@@ -192,3 +193,31 @@ def test_a_hook_that_fails_fails_alone(server, make, caplog):
     index = face.client.index("d", "t", ["a"])
     assert face(lambda: index.find_one(1)) == (b"1",)
     assert "a hook has failed" in caplog.text
+
+
+def test_a_connection_that_ends_with_the_log_ins_reply_was_none(make):
+    """Nothing is sent on it, so a write is executed once, and no caller waits for ever."""
+    received = []
+
+    def serve(listener):
+        for number in range(3):
+            peer, _ = listener.accept()
+            with peer:
+                peer.recv(100)
+                peer.sendall(b"0\t1\n")
+                if number < 2:
+                    continue
+                received.append(peer.recv(100))
+                peer.sendall(b"0\t1\n0\t1\t7\n")
+                peer.recv(100)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve, args=(listener,), daemon=True)
+        thread.start()
+        address = listener.getsockname()
+        face = make(address, write=address, secret="s", backoff_min=0.05, timeout=20)
+        index = face.client.index("d", "t", ["a"])
+        assert face(lambda: index.insert([1])) == 7
+        face(face.client.close)
+        thread.join(20)
+    assert received == [b"P\t1\td\tt\tPRIMARY\ta\n1\t+\t1\t1\n"]

@@ -44,10 +44,12 @@ def greeting(*pieces, waits=False):
 @pytest.mark.parametrize("waits", [False, True])
 def test_a_port_of_sql(pieces, said, waits):
     peer = greeting(*pieces, waits=waits)
-    with Connection(peer.address, timeout=10) as connection:
-        with pytest.raises(ProtocolError, match=said + ".*9998"):
-            connection.request(Find(0, [1]))
-        assert connection.closed
+    with pytest.raises(ProtocolError, match=said + ".*9998"):
+        with Connection(peer.address, timeout=10) as connection:  # or here already
+            try:
+                connection.request(Find(0, [1]))
+            finally:
+                assert connection.closed
     peer.join()
 
 
@@ -74,8 +76,8 @@ def test_a_client_with_tls_at_a_port_of_sql():
 def test_another_peer_is_quoted():
     peer = greeting(b"SSH-2.0-OpenSSH_9.2\r\n")
     with (
-        Connection(peer.address, timeout=10) as connection,
         pytest.raises(ProtocolError, match=r"b'SSH-2\.0"),
+        Connection(peer.address, timeout=10) as connection,
     ):
         connection.request(Find(0, [1]))
     peer.join()

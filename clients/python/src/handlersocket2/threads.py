@@ -17,12 +17,14 @@ from typing import Any, TypeVar, cast
 from .address import Place
 from .channel import NEVER, Channel, expire, fate_of
 from .channel import Call as CoreCall
+from .codec import quoted
 from .core import Core, Link, is_final
 from .deadline import Deadline
 from .errors import (
     ClosedError,
     ConnectionLost,
     HandlerSocketError,
+    ProtocolError,
     ReplyError,
     RequestCancelled,
 )
@@ -30,6 +32,7 @@ from .forks import renew_after_fork
 from .operations import UNSET, Ask, Nothing
 from .seen import Counters
 from .sessions import Sessions
+from .setup import check_greeting, hung_up
 from .thread_wires import Call, ThreadWire
 from .url import Target
 
@@ -367,7 +370,16 @@ class ThreadCore(Core):
             link.attempt_failed(error or self.no_port(link), now)
 
     def _open(self, server: int, place: Place, deadline: Deadline) -> ThreadWire:
-        return ThreadWire(self, self.sessions.open(place, deadline), server)
+        wire = ThreadWire(self, self.sessions.open(place, deadline), server)
+        # A server that closes at once may have done so already: then nothing is sent in vain.
+        data = wire.receive() if wire.wait(0, select.POLLIN) else None
+        if data is None:
+            return wire
+        wire.close()
+        if data:
+            check_greeting(data)
+            raise ProtocolError(f"bytes that nobody has asked for: {quoted(data)}")
+        raise hung_up(place)
 
 
 def _lost(error: OSError | None) -> ConnectionLost:
