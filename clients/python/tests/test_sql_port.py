@@ -44,12 +44,14 @@ def greeting(*pieces, waits=False):
 @pytest.mark.parametrize("waits", [False, True])
 def test_a_port_of_sql(pieces, said, waits):
     peer = greeting(*pieces, waits=waits)
-    with pytest.raises(ProtocolError, match=said + ".*9998"):
-        with Connection(peer.address, timeout=10) as connection:  # or here already
-            try:
-                connection.request(Find(0, [1]))
-            finally:
-                assert connection.closed
+    with (
+        pytest.raises(ProtocolError, match=said + ".*9998"),
+        Connection(peer.address, timeout=10) as connection,  # or here already
+    ):
+        try:
+            connection.request(Find(0, [1]))
+        finally:
+            assert connection.closed
     peer.join()
 
 
