@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any, Generic, TypeVar, Unpack, cast, overload
 
 from .address import Address
-from .aio_wires import AsyncCall, AsyncStreams, AsyncWire, open_wire
+from .aio_wires import PILE, AsyncCall, AsyncStreams, AsyncWire, open_wire
 from .channel import NEVER
 from .codec import Value
 from .core import Core, Link, is_final
@@ -253,7 +253,7 @@ class AsyncClient:
         wire = link.wire
         if not wire.channel.add(call, now):
             link.submit(call, now)
-        elif not wire.scheduled:
+        elif not wire.scheduled or len(wire.channel.unsent) >= PILE:
             wire.flush_soon()
         if self._sweeper is None:
             self._sweep_later()

@@ -32,6 +32,12 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 _CHUNK = 64 * 1024
+#: So many requests are sent before the turn of the loop is over; more, if more are in flight.
+#: Client and server would otherwise work one after the other: that costs up to 40% of the requests
+#: a second with 16, 64 and 256 tasks. Smaller piles cost more system calls than they gain.
+PILE = 8
+_LARGE_PILE = 32
+_MANY = 64
 #: How often the loop may go round before it has read what is there. It takes two rounds.
 _LOOKS = 4
 
@@ -90,32 +96,38 @@ class AsyncWire(asyncio.Protocol, Wire):
         check_log_in(reply)
 
     def flush_soon(self) -> None:
+        """In this turn of the loop; at once if so much has piled up that the server can begin."""
         if not self.scheduled:
             self.scheduled = True
             self._loop.call_soon(self._flush)
+            return
+        channel = self.channel
+        pile = len(channel.unsent)
+        enough = pile >= PILE and (pile >= _LARGE_PILE or len(channel.slots) < _MANY)
+        if enough and not self._reads_first():
+            self._write()
 
     def _flush(self) -> None:
         self.scheduled = False
-        channel = self.channel
-        if self._paused or self._closed or not channel.has_output:
-            return
-        if channel.is_idle and self._puts_off():
-            return
-        assert self._transport is not None
-        self._transport.write(channel.take_output())
+        if self._looked < _LOOKS and self._reads_first():
+            self._looked += 1
+            self.flush_soon()
+        else:
+            self._looked = 0
+            self._write()
 
-    def _puts_off(self) -> bool:
-        """Whether to look first at what has come while nothing was asked: the end, perhaps.
+    def _write(self) -> None:
+        if not self._paused and not self._closed and self.channel.has_output:
+            assert self._transport is not None
+            self._transport.write(self.channel.take_output())
+
+    def _reads_first(self) -> bool:
+        """Whether something has come while nothing was asked: the end, perhaps.
 
         The loop sends before it reads, so a write would be lost on a connection that is closed
         already. Nothing is, if it is not sent.
         """
-        if self._looked < _LOOKS and self._readable.poll(0):
-            self._looked += 1
-            self.flush_soon()
-            return True
-        self._looked = 0
-        return False
+        return self.channel.is_idle and bool(self._readable.poll(0))
 
     def close(self) -> None:
         self._closed = True
@@ -177,7 +189,7 @@ class AsyncWire(asyncio.Protocol, Wire):
 
     def resume_writing(self) -> None:
         self._paused = False
-        self._flush()
+        self._write()
 
 
 async def open_wire(link: Link, server: int, place: Place, tls: ssl.SSLContext | None) -> AsyncWire:

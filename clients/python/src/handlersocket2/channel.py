@@ -164,7 +164,8 @@ class Channel:
         self._dead_after = NEVER if options.dead_after is None else options.dead_after
         self._elsewhere = elsewhere
         self._out: list[bytes] = []
-        self._unsent: list[Call] = []
+        #: The calls whose bytes were not handed out yet.
+        self.unsent: list[Call] = []
         self._begun: list[bytes] = []  # of a line whose end has not come
         self._begun_size = 0
         self._greeted = False
@@ -200,7 +201,7 @@ class Channel:
         self._out.append(prefix)
         self._out.append(line)
         slots.append(call)
-        self._unsent.append(call)
+        self.unsent.append(call)
         call.sent = True
         self.bytes_in_flight += len(line)
         if call.deadline < self._next_deadline:
@@ -231,24 +232,24 @@ class Channel:
     @property
     def is_idle(self) -> bool:
         """Whether no reply is owed to anything that was sent."""
-        return len(self.slots) == len(self._unsent)
+        return len(self.slots) == len(self.unsent)
 
     def take_output(self) -> bytes:
         """All that has piled up. It cannot be called back any more."""
         data = b"".join(self._out)
         counters = self._counters
-        counters.requests += len(self._unsent)
+        counters.requests += len(self.unsent)
         counters.bytes_out += len(data)
         counters.writes += 1
         self._out.clear()
-        self._unsent.clear()
+        self.unsent.clear()
         return data
 
     def call_back(self) -> None:
         """What was not handed out will never be: it was not sent."""
-        for call in self._unsent:
+        for call in self.unsent:
             call.sent = False
-        self._unsent.clear()
+        self.unsent.clear()
         self._out.clear()
 
     def received(self, data: bytes, now: float) -> None:
@@ -375,7 +376,7 @@ class Channel:
     def _add_opening(self, opening: Opening, line: bytes) -> None:
         self._out.append(line)
         self.slots.append(opening)
-        self._unsent.append(opening)
+        self.unsent.append(opening)
         self.bytes_in_flight += len(opening.line)
 
     def _greets(self, data: bytes) -> bool:
