@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <new>
 
 namespace hs::net {
@@ -106,20 +107,23 @@ void Acceptor::pause(int error, std::uint64_t now) {
                    ::strerror_r(error, buffer.data(), buffer.size()));
 }
 
-// This worker's own inbox, unless another worker has clearly fewer connections: to hand a
-// connection over costs a wake-up.
+// Of the workers over which connections are spread: this one, unless another has clearly fewer
+// connections, as it costs a wake-up to hand a connection over.
 Inbox& Acceptor::least_loaded() const {
   const std::size_t own_load = own_inbox_.load.load(std::memory_order_relaxed);
-  std::size_t least = own_load;
+  std::size_t least = std::numeric_limits<std::size_t>::max();
   Inbox* best = &own_inbox_;
-  for (const auto& inbox : shared_.inboxes) {
-    const std::size_t load = inbox->load.load(std::memory_order_relaxed);
-    if (load < least && !inbox->closed()) {
+  bool is_own_among = false;
+  for (unsigned i = 0; i < shared_.balance.spread(); ++i) {
+    Inbox& inbox = *shared_.inboxes[i];
+    is_own_among |= &inbox == &own_inbox_;
+    const std::size_t load = inbox.load.load(std::memory_order_relaxed);
+    if (load < least && !inbox.closed()) {
       least = load;
-      best = inbox.get();
+      best = &inbox;
     }
   }
-  return own_load > least + 1 + least / 8 ? *best : own_inbox_;
+  return is_own_among && own_load <= least + 1 + least / 8 ? own_inbox_ : *best;
 }
 
 }  // namespace hs::net

@@ -29,6 +29,10 @@ class Dialogue {
   // turn of the dialogue.
   virtual std::string_view user() const { return {}; }
 
+  // Another thread's application gets the connection for good: forgets what belongs to this one's.
+  // Called on its old thread, between two turns.
+  virtual void depart() {}
+
   static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max() / 2;
   // At most so many bytes are kept for the connection, counted separately for an incomplete request
   // and for unsent replies. The server has a limit of its own, too.

@@ -43,7 +43,7 @@ Connection::Connection(Accepted accepted, std::unique_ptr<Dialogue> state_of_app
     : Source(Kind::connection),
       socket(std::move(accepted.socket)),
       dialogue(std::move(state_of_application)),
-      home(inbox),
+      home(&inbox),
       share(inbox.waiting, *this, inbox),
       id(last_id.fetch_add(1, std::memory_order_relaxed) + 1),
       peer(accepted.peer),

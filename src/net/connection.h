@@ -1,6 +1,7 @@
 // Connection: one client's socket and what net/ remembers of it between passes.
 //
-// Its worker owns it as long as it exists, and only that worker's thread touches it. The exception
+// Its worker owns it, and only that worker's thread touches it. While it waits, its worker may give
+// it to another worker, through the other's inbox (worker_moves.cc). The exception
 // is the time while a streamer carries a long find for it: then the members marked [streamer]
 // belong to the streamer. Its state says who has it (net/connection_state.h). An idle connection
 // holds no buffer, only this object and the application's Dialogue. All bytes go through receive()
@@ -95,7 +96,7 @@ struct Connection : Source {
   bool broken = false;                  // [streamer] could not send: the client is gone or too slow
   Connection* next_in_queue = nullptr;  // [streamer] the next in a ConnectionQueue or an Inbox
 
-  Inbox& home;  // of its worker
+  Inbox* home;  // of its worker
   State state = State::waiting;
   bool readable = false;   // bytes may have come since a read last found no more
   bool peer_done = false;  // the client has shut down its side

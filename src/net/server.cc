@@ -90,6 +90,10 @@ class Server::Impl {
     return ask_to_close(shared_, id, patience);
   }
   ServerConfig& config() { return shared_.config; }
+  void set_spread(unsigned workers) {
+    shared_.balance.set_spread(std::clamp(workers, 1U, shared_.config.workers));
+    for (const auto& inbox : shared_.inboxes) inbox->wake();
+  }
   std::size_t connections() const { return shared_.connections.load(std::memory_order_relaxed); }
   unsigned bound_port() const { return bound_port_; }
   const std::vector<std::string>& places() const { return places_; }
@@ -177,6 +181,7 @@ Server::Server(ServerConfig config, ApplicationFactory factory, CounterSet& coun
 Server::~Server() = default;
 
 ServerConfig& Server::config() { return impl_->config(); }
+void Server::set_spread(unsigned workers) { impl_->set_spread(workers); }
 bool Server::start() { return impl_->start(); }
 void Server::stop() { impl_->stop(); }
 std::size_t Server::connections() const { return impl_->connections(); }

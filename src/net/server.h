@@ -37,6 +37,8 @@ struct ServerConfig {
   int send_buffer = 0;     // SO_SNDBUF in bytes; 0: the kernel's choice
   int receive_buffer = 0;  // SO_RCVBUF, the same
   unsigned workers = 1;
+  // Whether only as many workers serve as the load needs; see net/balance.h
+  bool adapts = false;
   unsigned streamers = 1;
   Setting<std::chrono::seconds> idle_timeout{std::chrono::seconds(300)};  // 0: none
   // How long a find that cannot be parked waits in all.
@@ -142,6 +144,9 @@ class Server {
   // Closes the listeners and every connection (each client gets an end of file) and joins the
   // threads. It does not wait for any client, so it takes a bounded time.
   void stop();
+
+  // For tests: the connections are spread over so many workers from now on.
+  void set_spread(unsigned workers);
 
   // Any thread, one at a time: its members of type Setting may be changed while the server works.
   ServerConfig& config();

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/once_a_minute.h"
+#include "net/balance.h"
 #include "net/connection_queue.h"
 #include "net/connection_state.h"
 #include "net/descriptor.h"
@@ -75,6 +76,7 @@ struct Shared {
   WaitingBytes own_waiting;  // used if the configuration names none
   WaitingBytes& waiting;
   Strangers strangers{config.max_strangers};
+  Balance balance{config.workers, config.adapts};
   std::list<Listener> listeners;
   std::vector<std::unique_ptr<Inbox>> inboxes;  // one for each worker
   ConnectionQueue streams;                      // of those that wait for a streamer

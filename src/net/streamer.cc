@@ -75,7 +75,7 @@ class ClientStream final : public Stream {
   // Somebody has closed the connection, or its worker leaves.
   bool nobody_waits() const {
     return connection_.has_to_end.load(std::memory_order_relaxed) ||
-           shared_.stopping.load(std::memory_order_relaxed) || connection_.home.closed();
+           shared_.stopping.load(std::memory_order_relaxed) || connection_.home->closed();
   }
 
   bool has_had_its_share() {
@@ -256,7 +256,7 @@ void Streamer::carry(Connection& connection) {
   }
   if (out_.capacity() > largest_kept_out) out_.free_memory();
   queue().done();
-  connection.home.give_back(connection);
+  connection.home->give_back(connection);
 }
 
 }  // namespace hs::net

@@ -17,23 +17,35 @@ namespace {
 
 struct LineDialogue final : Dialogue {
   LineDialogue(Board& shared_board, const bool& application_stopped)
-      : board(shared_board), stopped(application_stopped) {
+      : board(shared_board), stopped(&application_stopped) {
     ++board.dialogues;
     most_waiting = board.most_waiting;
   }
   ~LineDialogue() override {
-    if (std::this_thread::get_id() != home) {
+    if (home == std::thread::id{}) {
+      // it has departed, and had no turn since
+    } else if (std::this_thread::get_id() != home) {
       ++board.strange_dialogues;
-    } else if (stopped) {
+    } else if (*stopped) {
       ++board.late_dialogues;
     }
     --board.dialogues;
   }
   std::string_view user() const override { return "somebody"; }
+  void depart() override {
+    if (home != std::thread::id{} && home != std::this_thread::get_id()) ++board.strange_dialogues;
+    ++board.departures;
+    home = {};
+  }
+  void arrive(const bool& application_stopped) {
+    if (home != std::thread::id{}) return;
+    home = std::this_thread::get_id();
+    stopped = &application_stopped;
+  }
 
   Board& board;
-  const bool& stopped;
-  const std::thread::id home = std::this_thread::get_id();
+  const bool* stopped;
+  std::thread::id home = std::this_thread::get_id();
   std::size_t rest = 0;    // bytes left in the last turn, if that turn ended with `wait`
   std::size_t pieces = 0;  // so many pieces of the parked long find are sent
   std::atomic<bool> has_turn{false};
@@ -166,6 +178,7 @@ class LineApplication final : public Application {
   void run_turn(Turn& turn, Buffer& out) {
     const OnlyTurn only(*turn.dialogue);
     auto& dialogue = static_cast<LineDialogue&>(*turn.dialogue);
+    dialogue.arrive(stopped_);
     if (turn.scanned != dialogue.rest) ++board_.wrongly_scanned;
     turn.reply_begin = out.size();
     turn.next = Next::wait;

@@ -59,7 +59,8 @@ struct Board {
   std::atomic<std::size_t> stopped{0};
   std::atomic<std::size_t> dialogues{0};          // alive
   std::atomic<std::size_t> late_dialogues{0};     // outlived their worker's stop()
-  std::atomic<std::size_t> strange_dialogues{0};  // ended on another thread than they began on
+  std::atomic<std::size_t> strange_dialogues{0};  // ended on another thread than their worker's
+  std::atomic<std::size_t> departures{0};         // of dialogues to other workers
   std::atomic<bool> streaming{false};
   std::atomic<std::size_t> waiters{0};       // that are in a wait for a lock
   std::atomic<std::size_t> waiters_made{0};  // their applications

@@ -68,6 +68,8 @@ void Worker::loop() {
     run_pass();
     close_expired(count < events_at_once);
     answer_late();
+    shared_.balance.look(now_);
+    spread_connections();
   }
 }
 
@@ -87,8 +89,10 @@ int Worker::time_to_wait() const {
 std::size_t Worker::await_events(int timeout_ms) {
   const bool may_stay = shared_.config.busy_poll.get().count() != 0 && timeout_ms != 0;
   std::size_t count = 0;
+  if (timeout_ms != 0) shared_.balance.sleeps(number_, std::max(now_, pass_ended_));
   if (may_stay && turns_.size() == 1 && busy_poll_.worth_it()) count = stay_awake();
   if (count == 0) count = take_events(timeout_ms);
+  if (timeout_ms != 0) shared_.balance.wakes(number_, now_);
   // Returned connections are taken only between passes. What a streamer has executed for a
   // connection is newer than what the present pass sees, so the connection must not join that pass.
   if (inbox_filled_) take_inbox();
@@ -168,9 +172,11 @@ void Worker::take_event(const epoll_event& event) {
 void Worker::take_inbox() {
   inbox_filled_ = false;
   std::shared_ptr<Question> question;
-  Connection* returned = inbox_.take(sockets_, question);
+  Connection* returned = inbox_.take(sockets_, moved_, question);
   for (Accepted& socket : sockets_) add(std::move(socket));
   sockets_.clear();
+  if (!moved_.empty()) [[unlikely]]
+    adopt(moved_);
   while (returned != nullptr) {
     Connection& connection = *std::exchange(returned, returned->next_in_queue);
     if (connection.state == Connection::State::shaking) [[unlikely]] {
@@ -435,7 +441,8 @@ void Worker::await_carriers() {
   std::shared_ptr<Question> question;
   while (true) {
     inbox_.reset();
-    Connection* returned = inbox_.take(sockets_, question);
+    Connection* returned = inbox_.take(sockets_, moved_, question);
+    connections_.take_over(moved_);
     if (question != nullptr) question->answer({}, false);
     const std::size_t refused = sockets_.size();
     for (Accepted& accepted : sockets_) end_with_eof(accepted.socket, {arena_.get(), arena_size_});

@@ -3,12 +3,13 @@
 // Everything here runs on that thread. Other threads reach it only through its Inbox and the Shared
 // state. worker.cc has the loop and the life of the thread; worker_pass.cc has what happens to a
 // connection before and after its turn; worker_greeting.cc has what happens before its first
-// request. The sockets are watched edge-triggered, so it takes no
+// request; worker_moves.cc gives connections to other workers. The sockets are watched edge-triggered, so it takes no
 // system call to leave a connection unread while it is blocked, flushing or streaming.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <span>
 #include <vector>
@@ -87,6 +88,13 @@ class Worker {
   void linger(Connection& connection);
   void drain(Connection& connection);
 
+  // worker_moves.cc
+  void spread_connections();
+  std::size_t share_of_each(unsigned spread) const;
+  Inbox* emptiest(unsigned spread) const;
+  bool give_away(Connection& connection, std::list<Connection>& to);
+  void adopt(std::list<Connection>& connections);
+
   // worker_greeting.cc
   bool greet(Connection& connection, std::string_view begin);
   void begin_handshake(Connection& connection, std::string_view begin);
@@ -100,6 +108,7 @@ class Worker {
 
   Shared& shared_;
   Inbox& inbox_;
+  const std::size_t number_;  // its inbox's among all
   CounterBlock& counters_;
   Acceptor acceptor_;
   Descriptor epoll_;
@@ -112,6 +121,9 @@ class Worker {
   BusyPoll busy_poll_;
   bool rested_ = false;            // the application knows that there is nothing to do
   std::vector<Accepted> sockets_;  // accepted, but not connections yet
+  std::list<Connection> moved_;    // of other workers, and not this one's yet
+  unsigned spread_seen_;           // its connections are spread over so many; 0: not all are
+  std::uint64_t moved_at_ = 0;     // when it last looked whether connections have to go
 
   std::vector<Connection*> ready_;  // those that want a turn, in order
   std::vector<Turn> turns_;         // of this pass

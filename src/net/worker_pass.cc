@@ -30,14 +30,17 @@ std::uint64_t in_ns(std::chrono::seconds time) {
 Worker::Worker(Shared& shared, Inbox& inbox, CounterBlock& counters)
     : shared_(shared),
       inbox_(inbox),
+      number_(shared.inboxes.size() - 1),
       counters_(counters),
       acceptor_(shared, inbox, counters),
       connections_(shared.config.idle_timeout, shared.config.log_in_timeout,
                    in_ns(shared.config.handshake_timeout)),
+      spread_seen_(shared.balance.spread()),
       arena_size_(std::max(smallest_arena, 2 * (shared.config.read_size + small_rest))),
       arena_(std::make_unique_for_overwrite<char[]>(arena_size_ + discard_size)) {
   turns_.reserve(turns_at_once);
   takers_.reserve(turns_at_once);
+  shared.balance.join(number_, counters);
 }
 
 void Worker::run_pass() {

@@ -56,7 +56,8 @@ Faults choose_faults(World& world) {
           .refusal_delay_ms = guessers ? sometimes(300) : 0U,
           .remote_tables = remote_tables,
           .remote_patience_ms = remote_tables ? sometimes(1000) : 0U,
-          .moves = remote_tables ? sometimes(10) : 0U};
+          .moves = remote_tables ? sometimes(10) : 0U,
+          .spreads = sometimes(40)};
 }
 
 // Those that clients come from, if there are guessers.
@@ -73,7 +74,7 @@ std::size_t max_request_size(const Faults& faults) {
 
 net::ServerConfig choose_config(World& world, const Faults& faults) {
   net::ServerConfig config;
-  config.workers = 1 + static_cast<unsigned>(world.below(2));
+  config.workers = 1 + static_cast<unsigned>(world.below(3));
   config.streamers = 1 + static_cast<unsigned>(world.below(2));
   config.remote_threads = faults.remote_tables ? 1 + static_cast<unsigned>(world.below(2)) : 0;
   config.waiters = 1 + static_cast<unsigned>(world.below(4));

@@ -189,6 +189,7 @@ net::ServerConfig network_settings(bool writes) {
   config.receive_buffer = static_cast<int>(number_option(Option::rcvbuf));
   config.workers =
       static_cast<unsigned>(number_option(writes ? Option::threads_wr : Option::threads));
+  config.adapts = !writes;
   config.streamers = streamers;
   config.log_in_threads = log_in_threads;
   config.remote_threads = remote_threads();
