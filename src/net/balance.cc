@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace hs::net {
 namespace {
@@ -43,15 +44,19 @@ void SpreadPolicy::note(const Period& seen, std::uint64_t now) {
   }
   const bool is_full = seen.load > full * spread_;
   if (!is_full || seen.idle_cores >= no_core) fewer_.next = now + fewer_.pause;
-  if (is_full && spread_ < most_ && seen.idle_cores >= core_for_one_more && now >= more_.next) {
-    const unsigned more = std::max(1U, static_cast<unsigned>(seen.idle_cores));
-    attempt(std::min(most_, spread_ + more), rate);
-  } else if (spread_ > 1 && now >= fewer_.next) {
-    attempt(spread_ - 1, rate);
+  if (!is_full || bold_.next == 0) bold_.next = now + bold_.pause;
+  if (is_full && spread_ < most_) {
+    if (seen.idle_cores >= core_for_one_more && now >= more_.next) {
+      const unsigned more = std::max(1U, static_cast<unsigned>(seen.idle_cores));
+      return attempt(more_, std::min(most_, spread_ + more), rate);
+    }
+    if (now >= bold_.next) return attempt(bold_, spread_ + 1, rate);
   }
+  if (spread_ > 1 && now >= fewer_.next) attempt(fewer_, spread_ - 1, rate);
 }
 
-void SpreadPolicy::attempt(unsigned spread, double rate) {
+void SpreadPolicy::attempt(Attempts& attempts, unsigned spread, double rate) {
+  attempts_ = &attempts;
   before_ = spread_;
   spread_ = spread;
   attempted_for_ = 0;
@@ -63,7 +68,7 @@ void SpreadPolicy::end_attempt(const Period& seen, std::uint64_t now) {
   const bool keep =
       is_wider ? seen.rate >= gain_of_more * rate_before_ || seen.idle_cores >= core_left_over
                : seen.rate >= cost_of_fewer * rate_before_;
-  Attempts& attempts = is_wider ? more_ : fewer_;
+  Attempts& attempts = *attempts_;
   attempts.pause = keep ? attempts.first_pause : std::min(2 * attempts.pause, longest_pause);
   attempts.next = now + attempts.pause;
   if (!keep) spread_ = before_;
@@ -110,6 +115,7 @@ void Balance::note_period(std::uint64_t now, double idle_cores) {
     it.asleep_before = asleep;
     it.received_before = received;
   }
+  if (!std::exchange(has_looked_, true)) return;  // it knows only what was until now
   seen.idle_cores = idle_cores;
   policy_.note(seen, now);
   spread_.store(policy_.spread(), std::memory_order_relaxed);

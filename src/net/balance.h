@@ -32,6 +32,7 @@ class SpreadPolicy {
   static constexpr std::uint64_t length = 200'000'000;  // of a period, in ns
   // Until the next attempt of the same kind, in ns. It doubles with each that has failed.
   static constexpr std::uint64_t first_pause_before_more = 2'000'000'000;
+  static constexpr std::uint64_t first_pause_before_bold = 20'000'000'000;
   static constexpr std::uint64_t first_pause_before_fewer = 10'000'000'000;
   static constexpr std::uint64_t longest_pause = 640'000'000'000;
 
@@ -50,17 +51,20 @@ class SpreadPolicy {
     std::uint64_t next = 0;  // when it may begin
   };
 
-  void attempt(unsigned spread, double rate);
+  void attempt(Attempts& attempts, unsigned spread, double rate);
   void end_attempt(const Period& seen, std::uint64_t now);
 
   const unsigned most_;
   unsigned spread_ = 1;
-  unsigned before_ = 0;         // the spread before the attempt at work; 0: there is none
-  unsigned attempted_for_ = 0;  // periods
-  unsigned light_for_ = 0;      // periods in which fewer workers would have been enough
-  double last_rate_ = 0;        // of the last period
-  double rate_before_ = 0;      // of the attempt
+  unsigned before_ = 0;           // the spread before the attempt at work; 0: there is none
+  Attempts* attempts_ = nullptr;  // those to which it belongs
+  unsigned attempted_for_ = 0;    // periods
+  unsigned light_for_ = 0;        // periods in which fewer workers would have been enough
+  double last_rate_ = 0;          // of the last period
+  double rate_before_ = 0;        // of the attempt
   Attempts more_{first_pause_before_more};
+  // As `more_`, where no core is idle. Others use them, and each worker gets its part.
+  Attempts bold_{first_pause_before_bold};
   Attempts fewer_{first_pause_before_fewer};
 };
 
@@ -117,6 +121,7 @@ class Balance {
   std::atomic<std::uint64_t> next_look_{0};
   std::mutex mutex_;  // for what follows; who does not get it at once leaves the period to others
   std::uint64_t last_look_ = 0;
+  bool has_looked_ = false;
   SpreadPolicy policy_;
   IdleCores idle_cores_;
 };

@@ -55,6 +55,7 @@ void Worker::run() {
 }
 
 void Worker::loop() {
+  now_ = kernel::monotonic_now();
   while (!shared_.stopping.load(std::memory_order_relaxed) && app_->keep_running()) {
     const int timeout = time_to_wait();
     const std::size_t count = await_events(timeout);

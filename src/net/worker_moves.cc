@@ -13,10 +13,8 @@ constexpr std::size_t moves_at_once = 64;
 
 // Whether nothing happens with it that only its worker knows of.
 bool may_move(const Connection& connection) {
-  return connection.state == ConnectionState::waiting && connection.next == Next::wait &&
-         !connection.due && connection.output.empty() && connection.dialogue != nullptr &&
-         connection.is_introduced() && !connection.place &&
-         !connection.has_to_end.load(std::memory_order_relaxed);
+  return connection.state == ConnectionState::waiting && connection.dialogue != nullptr &&
+         connection.is_introduced();
 }
 
 }  // namespace
@@ -53,6 +51,7 @@ void Worker::spread_connections() {
   to->load.fetch_add(count, std::memory_order_relaxed);
   shared_.balance.note_move();
   if (to->take_over(leaving)) {
+    counters_.add(Counter::connections_moved, count);
     inbox_.load.fetch_sub(count, std::memory_order_relaxed);
   } else {
     to->load.fetch_sub(count, std::memory_order_relaxed);

@@ -66,6 +66,7 @@ TEST_F(Moves, GoToFewerWorkersAndToMore) {
   connect(12);
   for (const unsigned workers : {1U, 3U, 2U, 1U, 2U, 3U, 1U}) spread_over(workers);
   EXPECT_GE(fixture_.board.departures, 12U);
+  EXPECT_EQ(fixture_.count(Counter::connections_moved), fixture_.board.departures);
   EXPECT_EQ(fixture_.server.connections(), 12U);
 }
 
