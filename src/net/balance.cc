@@ -21,6 +21,8 @@ constexpr double core_for_one_more = 0.2;
 constexpr double core_left_over = 0.25;
 // Threads wait for one another's time slices if less is idle.
 constexpr double no_core = 0.1;
+// Neither an idle core nor none.
+constexpr double idle_cores_unknown = (no_core + core_for_one_more) / 2;
 // One more worker has to bring as much, and one fewer may cost as much.
 constexpr double gain_of_more = 1.03;
 constexpr double cost_of_fewer = 0.99;
@@ -94,12 +96,27 @@ void Balance::end_period(std::uint64_t now) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || now < next_look_.load(std::memory_order_relaxed)) return;
   next_look_.store(now + SpreadPolicy::length, std::memory_order_relaxed);
-  note_period(now, idle_cores_.since_last(now));
+  SpreadPolicy::Period seen = served_until(now);
+  // Nobody asks for idle cores while the load is light, and to read them costs some 50 us.
+  std::optional<double> idle;
+  if (seen.load > 0.5) {
+    idle = idle_cores_.since_last(now);
+  } else {
+    idle_cores_.forget();
+  }
+  seen.idle_cores = idle.value_or(idle_cores_unknown);
+  note_period(seen, now);
 }
 
-void Balance::note_period(std::uint64_t now, double idle_cores) {
-  const auto length = static_cast<double>(now - last_look_);
-  last_look_ = now;
+void Balance::note_period(const SpreadPolicy::Period& seen, std::uint64_t now) {
+  if (!std::exchange(has_looked_, true)) return;  // it is all that was until now
+  policy_.note(seen, now);
+  spread_.store(policy_.spread(), std::memory_order_relaxed);
+}
+
+// What the workers have done since the last call.
+SpreadPolicy::Period Balance::served_until(std::uint64_t now) {
+  const auto length = static_cast<double>(now - std::exchange(last_look_, now));
   SpreadPolicy::Period seen;
   for (std::size_t i = 0; i < workers_; ++i) {
     Watched& it = watched_[i];
@@ -115,10 +132,7 @@ void Balance::note_period(std::uint64_t now, double idle_cores) {
     it.asleep_before = asleep;
     it.received_before = received;
   }
-  if (!std::exchange(has_looked_, true)) return;  // it knows only what was until now
-  seen.idle_cores = idle_cores;
-  policy_.note(seen, now);
-  spread_.store(policy_.spread(), std::memory_order_relaxed);
+  return seen;
 }
 
 }  // namespace hs::net

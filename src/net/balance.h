@@ -98,8 +98,9 @@ class Balance {
     if (adapts_ && now >= next_look_.load(std::memory_order_relaxed)) [[unlikely]]
       end_period(now);
   }
-  // A period is over, in which so many cores were idle. look() calls it, and one thread at a time.
-  void note_period(std::uint64_t now, double idle_cores);
+  // A look in two parts, of one thread at a time: what was seen until now, and what follows from it.
+  SpreadPolicy::Period served_until(std::uint64_t now);
+  void note_period(const SpreadPolicy::Period& seen, std::uint64_t now);
 
  private:
   struct alignas(64) Watched {

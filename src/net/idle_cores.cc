@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 namespace hs::net {
 namespace {
@@ -42,15 +43,19 @@ std::uint64_t idle_time(std::string_view text, const cpu_set_t& allowed) {
 
 }  // namespace
 
-double IdleCores::since_last(std::uint64_t now) {
-  cpu_set_t allowed;
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) CPU_ZERO(&allowed);
-  const double all = std::max(CPU_COUNT(&allowed), 1);
-  if (!file_) {
+bool IdleCores::is_open() {
+  if (!std::exchange(was_tried_, true)) {
     file_ = Descriptor(::open("/proc/stat", O_RDONLY | O_CLOEXEC));
     text_.resize(most_text);
   }
-  if (!file_) return all;
+  return static_cast<bool>(file_);
+}
+
+std::optional<double> IdleCores::since_last(std::uint64_t now) {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) CPU_ZERO(&allowed);
+  const double all = std::max(CPU_COUNT(&allowed), 1);
+  if (!is_open()) return all;
   const ssize_t size = ::pread(file_.get(), text_.data(), text_.size(), 0);
   if (size <= 0) return all;
   const std::uint64_t idle = idle_time({text_.data(), static_cast<std::size_t>(size)}, allowed);
@@ -59,7 +64,7 @@ double IdleCores::since_last(std::uint64_t now) {
   const bool is_first = at_ == 0;
   idle_ = idle;
   at_ = now;
-  if (is_first || seconds <= 0) return all;
+  if (is_first || seconds <= 0) return std::nullopt;
   return std::min(all, ticks / static_cast<double>(::sysconf(_SC_CLK_TCK)) / seconds);
 }
 
