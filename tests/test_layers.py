@@ -300,6 +300,10 @@ def test_the_documents_name_every_option_counter_and_error() -> None:
     options = re.findall(
         r'detail::\w+\(Option::\w+, "(\w+)"', (SOURCES / "base/options.h").read_text()
     )
+    of_ports = re.findall(
+        r'detail::port_\w+\(\s*"(\w+)"', (SOURCES / "base/ports.h").read_text()
+    )
+    assert {"port", "threads_wr", "plain_secret_wr"} <= set(of_ports)
     counters = re.findall(
         r'CounterInfo\{\s*Counter::\w+, "(\w+)"', (SOURCES / "base/counters.h").read_text()
     )
@@ -317,5 +321,5 @@ def test_the_documents_name_every_option_counter_and_error() -> None:
             f"_{name}".endswith(short) for short in shortened
         )
 
-    assert [name for name in [*options, *counters] if not is_documented(name)] == []
+    assert [name for name in [*options, *of_ports, *counters] if not is_documented(name)] == []
     assert [text for text in errors if f"`{text}`" not in protocol] == []

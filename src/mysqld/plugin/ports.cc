@@ -1,5 +1,6 @@
 #include "mysqld/plugin/ports.h"
 
+#include <array>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -32,7 +33,7 @@ constexpr unsigned streamers = 2;       // for each port
 constexpr unsigned log_in_threads = 2;  // the same
 constexpr std::chrono::seconds wrong_secret_delay{1};
 
-// Of both ports.
+// Of all ports.
 session::FailedTries& failed_tries() {
   static session::FailedTries tries(1);
   return tries;
@@ -132,17 +133,16 @@ class HostedRunner final : public session::PassRunner {
 // A thread that asks about connections keeps its ports until it has its answer. Only the thread
 // that opens and closes them changes these pointers.
 std::mutex mutex;
-std::shared_ptr<Port> read_port;
-std::shared_ptr<Port> write_port;
+std::array<std::shared_ptr<Port>, port_count> open_ones;
 
-std::shared_ptr<Port> port_of(bool writes) {
+std::shared_ptr<Port> port_of(std::size_t number) {
   const std::lock_guard lock(mutex);
-  return writes ? write_port : read_port;
+  return open_ones[number];
 }
 
-void set_port(bool writes, std::shared_ptr<Port> port) {
+void set_port(std::size_t number, std::shared_ptr<Port> port) {
   const std::lock_guard lock(mutex);
-  (writes ? write_port : read_port) = std::move(port);
+  open_ones[number] = std::move(port);
 }
 
 std::chrono::seconds seconds_of(Option option) {
@@ -177,22 +177,22 @@ unsigned remote_threads() {
                                      : 0;
 }
 
-net::ServerConfig network_settings(bool writes) {
+net::ServerConfig network_settings(std::size_t number) {
   net::ServerConfig config;
   config.address = text_option(Option::address);
-  config.port = text_option(writes ? Option::port_wr : Option::port);
-  config.socket_path = text_option(writes ? Option::socket_wr : Option::socket);
+  config.port = text_option(option_of(number, PortOption::port));
+  config.socket_path = text_option(option_of(number, PortOption::socket));
   config.socket_mode = net::file_mode(text_option(Option::socket_mode)).value_or(0);
   config.socket_group = text_option(Option::socket_group);
   config.backlog = static_cast<int>(number_option(Option::backlog));
   config.send_buffer = static_cast<int>(number_option(Option::sndbuf));
   config.receive_buffer = static_cast<int>(number_option(Option::rcvbuf));
-  config.workers =
-      static_cast<unsigned>(number_option(writes ? Option::threads_wr : Option::threads));
+  config.workers = static_cast<unsigned>(number_option(option_of(number, PortOption::threads)));
   config.streamers = streamers;
   config.log_in_threads = log_in_threads;
   config.remote_threads = remote_threads();
-  if (writes) config.waiters = static_cast<unsigned>(number_option(Option::threads_waiting));
+  if (port_table[number].writes)
+    config.waiters = static_cast<unsigned>(number_option(Option::threads_waiting));
   take_live_settings(config);
   config.waiting = &waiting_bytes();
   if (const std::uint64_t size = number_option(Option::readsize); size != 0)
@@ -224,11 +224,12 @@ void take_accounts(session::SessionConfig& session) {
   session.trusted = account_of(Account::Role::trusted);
 }
 
-std::unique_ptr<Port> make_port(bool writes) {
+std::unique_ptr<Port> make_port(std::size_t number) {
+  const bool writes = port_table[number].writes;
   auto port = std::make_unique<Port>();
   port->runner.session.writable = writes;
-  port->runner.session.secret =
-      text_option(writes ? Option::plain_secret_wr : Option::plain_secret);
+  if (has_option(number, PortOption::secret))
+    port->runner.session.secret = text_option(option_of(number, PortOption::secret));
   take_accounts(port->runner.session);
   port->runner.session.authenticator = &port->log_ins;
   port->tls_context = [] { return tls::Context(server::tls_context()); };
@@ -268,50 +269,50 @@ std::string as_whom(const session::SessionConfig& session) {
   return text;
 }
 
-void say_where_it_listens(net::Server& server, const session::SessionConfig& session, bool writes) {
+void say_where_it_listens(net::Server& server, const session::SessionConfig& session,
+                          std::size_t number) {
   if (number_option(Option::verbose) == 0) return;
   const unsigned workers = server.config().workers;
-  server::log_milestone("handlersocket: listens on " + list_of(server.places()) + " for reading" +
-                        (writes ? " and writing" : "") + ", with " + std::to_string(workers) +
+  server::log_milestone("handlersocket: listens on " + list_of(server.places()) + " for " +
+                        std::string(purpose_of(number)) + ", with " + std::to_string(workers) +
                         (workers == 1 ? " worker" : " workers") + as_whom(session));
 }
 
 // Null if there is nothing to listen on, or if listening fails. The server continues without this
 // port.
-std::unique_ptr<Port> open_port(bool writes) {
-  net::ServerConfig config = network_settings(writes);
+std::unique_ptr<Port> open_port(std::size_t number) {
+  net::ServerConfig config = network_settings(number);
   if (config.port.empty() && config.socket_path.empty()) return nullptr;
-  std::unique_ptr<Port> port = make_port(writes);
+  std::unique_ptr<Port> port = make_port(number);
   set_up_tls(config, port->tls_context);
   const auto make_runner =
       [&port = *port](net::Role role, CounterBlock& block) -> std::unique_ptr<net::Application> {
     return HostedRunner::make(port, role, block);
   };
-  port->server = std::make_unique<net::Server>(config, make_runner, counters(writes), log);
+  port->server = std::make_unique<net::Server>(config, make_runner, counters(number), log);
   return port->server->start() ? std::move(port) : nullptr;
 }
 
 }  // namespace
 
 void open_ports() {
-  set_port(false, open_port(false));
-  set_port(true, open_port(true));
+  for (std::size_t number = 0; number < port_count; ++number) set_port(number, open_port(number));
 }
 
 void say_where_ports_listen() {
-  for (const bool writes : {false, true}) {
-    if (const std::shared_ptr<Port> port = port_of(writes))
-      say_where_it_listens(*port->server, port->runner.session, writes);
+  for (std::size_t number = 0; number < port_count; ++number) {
+    if (const std::shared_ptr<Port> port = port_of(number))
+      say_where_it_listens(*port->server, port->runner.session, number);
   }
 }
 
 void warn_if_nobody_may_do_anything() {
   std::string shut;
-  for (const bool writes : {false, true}) {
-    const std::shared_ptr<Port> port = port_of(writes);
+  for (std::size_t number = 0; number < port_count; ++number) {
+    const std::shared_ptr<Port> port = port_of(number);
     if (port == nullptr) continue;
     const session::SessionConfig& session = port->runner.session;
-    const std::string name = writes ? "write port" : "read port";
+    const std::string name = std::string(port_table[number].name) + " port";
     const bool has_trusted = session.trusted.get() != nullptr;
     if (!session.secret.empty() && !has_trusted) {
       log(net::LogLevel::warning, "handlersocket: no client can use the secret of the " + name +
@@ -330,8 +331,8 @@ void warn_if_nobody_may_do_anything() {
 }
 
 void apply_settings() {
-  for (const bool writes : {false, true}) {
-    const std::shared_ptr<Port> port = port_of(writes);
+  for (std::size_t number = 0; number < port_count; ++number) {
+    const std::shared_ptr<Port> port = port_of(number);
     if (port == nullptr) continue;
     take_live_settings(*port);
     take_live_settings(port->server->config());
@@ -339,37 +340,33 @@ void apply_settings() {
 }
 
 void apply_accounts() {
-  for (const bool writes : {false, true}) {
-    if (const std::shared_ptr<Port> port = port_of(writes)) take_accounts(port->runner.session);
+  for (std::size_t number = 0; number < port_count; ++number) {
+    if (const std::shared_ptr<Port> port = port_of(number)) take_accounts(port->runner.session);
   }
 }
 
 void close_ports() {
-  for (const bool writes : {false, true}) {
-    const std::shared_ptr<Port> port = port_of(writes);
+  for (std::size_t number = 0; number < port_count; ++number) {
+    const std::shared_ptr<Port> port = port_of(number);
     if (port == nullptr) continue;
     port->server->stop();
-    set_port(writes, nullptr);
+    set_port(number, nullptr);
   }
 }
 
-PortConnections connections_of(bool write_port) {
-  PortConnections connections{.port = write_port ? "write" : "read",
-                              .list = {.connections = {}, .is_complete = true}};
+net::ConnectionList connections_of(std::size_t number) {
   // A worker that asks in a trigger would wait for its own answer.
-  connections.list.is_complete = !server::is_own_thread();
-  if (!connections.list.is_complete) return connections;
-  const std::shared_ptr<Port> port = port_of(write_port);
-  if (port != nullptr) connections.list = port->server->describe_connections(patience_with_workers);
-  return connections;
+  if (server::is_own_thread()) return {};
+  const std::shared_ptr<Port> port = port_of(number);
+  if (port == nullptr) return {.connections = {}, .is_complete = true};
+  return port->server->describe_connections(patience_with_workers);
 }
 
-OpenIndexes open_indexes_of(bool write_port) {
+OpenIndexes open_indexes_of(std::size_t number) {
   OpenIndexes open;
-  open.port = write_port ? "write" : "read";
   open.is_complete = !server::is_own_thread();
   if (!open.is_complete) return open;
-  const std::shared_ptr<Port> port = port_of(write_port);
+  const std::shared_ptr<Port> port = port_of(number);
   if (port == nullptr) return open;
   const net::ReportList list = port->server->ask_applications(patience_with_workers);
   open.is_complete = list.is_complete;
@@ -388,8 +385,8 @@ OpenIndexes open_indexes_of(bool write_port) {
 
 net::Closing close_connection(std::uint64_t id) {
   net::Closing closing = net::Closing::unknown;
-  for (const bool writes : {false, true}) {
-    const std::shared_ptr<Port> port = port_of(writes);
+  for (std::size_t number = 0; number < port_count; ++number) {
+    const std::shared_ptr<Port> port = port_of(number);
     if (port == nullptr) continue;
     const net::Closing of_port = port->server->close_connection(id, patience_with_workers);
     if (of_port == net::Closing::begun) return of_port;
