@@ -15,6 +15,10 @@
 
 namespace hs {
 
+// What opens the dialogues of a port. Defined where ports are opened.
+struct PortProtocol;
+extern const PortProtocol handlersocket_protocol;
+
 enum class PortOption : std::uint8_t {
   port,    // the TCP port; empty: none
   socket,  // the path of the Unix socket; empty: none
@@ -27,6 +31,7 @@ inline constexpr std::size_t port_option_count = static_cast<std::size_t>(PortOp
 
 struct PortInfo {
   std::string_view name;  // the PORT of a shown table; of the status variables `NAME_port_...`
+  const PortProtocol* protocol;
   bool writes;               // whether its clients may change rows
   std::string_view workers;  // the port whose workers serve it, most often itself
   // By PortOption. A port may lack its threads, if another's workers serve it, and its secret.
@@ -48,9 +53,10 @@ constexpr OptionInfo no_option{};
 
 }  // namespace detail
 
-inline constexpr std::array port_table{
+inline constexpr std::array ports_of_plugin{
     PortInfo{
         .name = "read",
+        .protocol = &handlersocket_protocol,
         .writes = false,
         .workers = "read",
         .options =
@@ -63,6 +69,7 @@ inline constexpr std::array port_table{
     },
     PortInfo{
         .name = "write",
+        .protocol = &handlersocket_protocol,
         .writes = true,
         .workers = "write",
         .options = {detail::port_text("port_wr", "TCP port for reading and writing; empty: none"),
@@ -75,7 +82,20 @@ inline constexpr std::array port_table{
     },
 };
 
-inline constexpr std::size_t port_count = port_table.size();
+// A build for tests names a file that has more of them.
+#ifdef HS_PORTS_OF_TESTS
+#include HS_PORTS_OF_TESTS
+#else
+inline constexpr std::array<PortInfo, 0> ports_of_tests{};
+#endif
+
+inline constexpr std::size_t port_count = ports_of_plugin.size() + ports_of_tests.size();
+
+inline constexpr std::array<PortInfo, port_count> port_table = [] {
+  std::array<PortInfo, port_count> all{};
+  std::ranges::copy(ports_of_tests, std::ranges::copy(ports_of_plugin, all.begin()).out);
+  return all;
+}();
 
 // A port is its number in the table.
 constexpr const OptionInfo& option_info(std::size_t port, PortOption which) {

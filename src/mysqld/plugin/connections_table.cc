@@ -10,7 +10,6 @@ namespace hs::mysqld {
 namespace {
 
 struct Row {
-  std::size_t port;
   net::ConnectionInfo connection;
 
   std::uint64_t key() const { return connection.id; }
@@ -26,7 +25,7 @@ using Column = ColumnOf<Row>;
 constexpr std::array columns{
     Column{{"ID", 0}, [](const Row& row) -> Cell { return row.connection.id; }},
     Column{{"PORT", longest_port_name},
-           [](const Row& row) -> Cell { return port_table[row.port].name; }},
+           [](const Row& row) -> Cell { return port_table[row.connection.port].name; }},
     Column{{"PEER", 64},
            [](const Row& row) -> Cell { return std::string_view(row.connection.peer); }},
     Column{{"ACCOUNT", 384},
@@ -41,7 +40,7 @@ constexpr std::array columns{
     Column{{"BYTES_SENT", 0}, [](const Row& row) -> Cell { return row.connection.sent; }},
     Column{{"WAITING_BYTES", 0},
            [](const Row& row) -> Cell { return row.connection.waiting_bytes; }},
-    Column{{"PROTOCOL", 16}, [](const Row& row) -> Cell { return row.connection.protocol; }},
+    Column{{"PROTOCOL", 16}, [](const Row& row) -> Cell { return row.connection.tls; }},
 };
 constexpr auto shown_columns = shown(columns);
 
@@ -55,7 +54,7 @@ std::unique_ptr<ShownRows> ask() {
           "A worker of handlersocket has not answered in time: its connections are missing";
     }
     for (net::ConnectionInfo& one : list.connections) {
-      shown->rows.push_back({port, std::move(one)});
+      shown->rows.push_back({std::move(one)});
     }
   }
   return shown;
