@@ -20,9 +20,9 @@ ALLOWED = {
     "passes": {"base", "store", "net"},
     PROTOCOL: {"base", "store"},
     SESSION: {"base", "store", PROTOCOL, "net", "passes"},
-    "simulator": {"base", "store", "net", SESSION},
+    "simulator": {"base", "store", "net", "passes", SESSION},
     "standalone": {"base", "store", "net", SESSION},
-    "mysqld": {"base", "store", SESSION, "net", "tls"},
+    "mysqld": {"base", "store", "passes", SESSION, "net", "tls"},
 }
 # Each room of mysqld/, and what it may include besides itself: the rooms below it, and the folders.
 ROOMS = {
@@ -36,7 +36,7 @@ ROOMS = {
         {"base", "store"},
         {"server", "thread", "accounts", "opening", "reading", "writing"},
     ),
-    "plugin": ({"base", "net", SESSION, "tls"}, {"server", "thread", "accounts", "store"}),
+    "plugin": ({"base", "net", "passes", SESSION, "tls"}, {"server", "thread", "accounts", "store"}),
 }
 # The layers above net/ see only these headers of it.
 CONTRACTS = {
@@ -161,6 +161,19 @@ def test_only_mysqld_includes_the_servers_headers() -> None:
         "mysqld/server/mysql/family_headers.h",
         "mysqld/server/mysql/logging.cc",
     }
+
+
+def test_only_the_plugin_knows_the_tables_of_ports_and_options() -> None:
+    """A build of the tests has one more port, and compiles this room alone again."""
+    tables = {"base/ports.h", "base/options.h"}
+    knowing = {
+        str(file.parent.relative_to(SOURCES)).removesuffix("/mariadb").removesuffix("/mysql")
+        for folder in ALLOWED
+        for file in files(folder)
+        for _, name in includes(file)
+        if name in tables and str(file.relative_to(SOURCES)) not in tables
+    }
+    assert knowing == {"mysqld/plugin"}
 
 
 def test_the_families_have_the_same_files_and_versions_are_asked_for_nowhere_else() -> None:
@@ -300,6 +313,10 @@ def test_the_documents_name_every_option_counter_and_error() -> None:
     options = re.findall(
         r'detail::\w+\(Option::\w+, "(\w+)"', (SOURCES / "base/options.h").read_text()
     )
+    of_ports = re.findall(
+        r'detail::port_\w+\(\s*"(\w+)"', (SOURCES / "base/ports.h").read_text()
+    )
+    assert {"port", "threads_wr", "plain_secret_wr"} <= set(of_ports)
     counters = re.findall(
         r'CounterInfo\{\s*Counter::\w+, "(\w+)"', (SOURCES / "base/counters.h").read_text()
     )
@@ -317,5 +334,5 @@ def test_the_documents_name_every_option_counter_and_error() -> None:
             f"_{name}".endswith(short) for short in shortened
         )
 
-    assert [name for name in [*options, *counters] if not is_documented(name)] == []
+    assert [name for name in [*options, *of_ports, *counters] if not is_documented(name)] == []
     assert [text for text in errors if f"`{text}`" not in protocol] == []

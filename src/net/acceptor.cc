@@ -55,8 +55,10 @@ void Acceptor::accept_some(const Listener& listener, std::uint64_t now,
   } catch (const std::bad_alloc&) {
     return pause(ENOMEM, now);
   }
+  Port& port = listener.port();
+  CounterBlock& counters = counters_.of(port.number);
   for (int i = 0; i < accepts_at_once && paused_until_ == 0; ++i) {
-    Accepted accepted;
+    Accepted accepted{.socket = {}, .peer = {}, .port = &port};
     accepted.socket = Descriptor(kernel::accept4(
         listener.fd(), accepted.peer.room(), accepted.peer.length(), SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!accepted.socket) {
@@ -64,13 +66,13 @@ void Acceptor::accept_some(const Listener& listener, std::uint64_t now,
       if (!concerns_one_client(errno)) pause(errno, now);
       continue;
     }
-    if (shared_.connections.fetch_add(1, std::memory_order_relaxed) >=
+    if (port.connections.fetch_add(1, std::memory_order_relaxed) >=
         shared_.config.max_connections.get()) {
-      shared_.connections.fetch_sub(1, std::memory_order_relaxed);
-      counters_.add(Counter::connections_refused);
+      port.connections.fetch_sub(1, std::memory_order_relaxed);
+      counters.add(Counter::connections_refused);
       continue;
     }
-    counters_.add(Counter::connections_opened);
+    counters.add(Counter::connections_opened);
     listener.complete(accepted.socket, shared_.config);
     Inbox& home = least_loaded();
     home.load.fetch_add(1, std::memory_order_relaxed);

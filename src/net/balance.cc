@@ -124,7 +124,9 @@ SpreadPolicy::Period Balance::served_until(std::uint64_t now) {
     const std::uint64_t since = it.asleep_since.load(std::memory_order_relaxed);
     const std::uint64_t asleep =
         it.asleep.load(std::memory_order_relaxed) + (since == 0 ? 0 : now - std::min(now, since));
-    const std::uint64_t received = it.counters->get(Counter::bytes_received);
+    std::uint64_t received = 0;
+    for (const CounterBlock* const block : it.counters->blocks())
+      received += block->get(Counter::bytes_received);
     // The two parts of `asleep` may be read on both sides of a wake-up.
     const auto slept = static_cast<double>(asleep - std::min(asleep, it.asleep_before));
     seen.load += std::clamp(1 - slept / length, 0.0, 1.0);

@@ -85,7 +85,7 @@ class Balance {
   std::uint64_t moves() const { return moves_.load(); }
 
   // Before the thread of the worker starts. The counters outlive the balance.
-  void join(std::size_t worker, const CounterBlock& counters) {
+  void join(std::size_t worker, const ThreadCounters& counters) {
     watched_[worker].counters = &counters;
   }
   // The worker's thread: it sleeps from `now` on; it has woken.
@@ -106,7 +106,7 @@ class Balance {
   struct alignas(64) Watched {
     std::atomic<std::uint64_t> asleep{0};        // ns in all, but for the present sleep
     std::atomic<std::uint64_t> asleep_since{1};  // 0: it is awake
-    const CounterBlock* counters = nullptr;
+    const ThreadCounters* counters = nullptr;
     // As they were at the end of the last period. Under the lock.
     std::uint64_t asleep_before = 0;
     std::uint64_t received_before = 0;

@@ -138,8 +138,9 @@ void look(Balance& balance, std::uint64_t now) {
 
 // Both workers of two are always awake, or both always asleep.
 TEST(Balance, SeesWhoIsAwake) {
-  CounterBlock one;
-  CounterBlock other;
+  CounterSet of_port;
+  ThreadCounters one({&of_port});
+  ThreadCounters other({&of_port});
   Balance balance(2, true);
   balance.join(0, one);
   balance.join(1, other);
@@ -148,8 +149,8 @@ TEST(Balance, SeesWhoIsAwake) {
   balance.wakes(1, now);
   for (int i = 0; i < 20; ++i) {
     now += SpreadPolicy::length;
-    one.add(Counter::bytes_received, 1000);
-    other.add(Counter::bytes_received, balance.spread() == 2 ? 1000 : 0);
+    one.own().add(Counter::bytes_received, 1000);
+    other.own().add(Counter::bytes_received, balance.spread() == 2 ? 1000 : 0);
     look(balance, now);
   }
   EXPECT_EQ(balance.spread(), 2U);

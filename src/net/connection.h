@@ -29,6 +29,7 @@
 namespace hs::net {
 
 class Inbox;
+struct Port;
 
 // What an event of a worker's epoll set is about. The event carries the address of this object.
 struct Source {
@@ -41,6 +42,7 @@ struct Source {
 struct Accepted {
   Descriptor socket;
   PeerAddress peer;
+  Port* port = nullptr;  // through which it has come; null in tests
 };
 
 // Closes `socket` so that the peer reads an end of file. To close a socket that holds unread bytes
@@ -112,13 +114,14 @@ struct Connection : Source {
 
   // As whom the client acts, while another thread has the dialogue. That thread does not change it.
   std::string_view user;
-  const char* protocol = "";  // what the filter speaks, once hands are shaken
+  const char* tls = "";  // what the filter speaks, once hands are shaken
 
   std::list<Connection>* list = nullptr;  // the list that it is in
   std::list<Connection>::iterator in_list;
   // Its place among those that have come and are not known yet, if it has one.
   std::optional<std::list<Connection*>::iterator> in_newcomers;
 
+  Port* const port;        // through which its client has come
   const std::uint64_t id;  // of no other connection as long as the process runs
   const PeerAddress peer;
   const std::uint64_t accepted_at;

@@ -109,6 +109,7 @@ ConnectionList ask_for_connections(const Shared& shared, std::chrono::millisecon
   for (std::vector<SeenConnection>& part : question->parts()) {
     for (SeenConnection& seen : part) {
       list.connections.push_back({.id = seen.id,
+                                  .port = seen.port,
                                   .peer = seen.peer.text(),
                                   .user = std::move(seen.user),
                                   .state = name_of(seen.state),
@@ -119,7 +120,7 @@ ConnectionList ask_for_connections(const Shared& shared, std::chrono::millisecon
                                   .requests = seen.requests,
                                   .last_request = name_of(seen.last_request),
                                   .waiting_bytes = seen.waiting_bytes,
-                                  .protocol = seen.protocol});
+                                  .tls = seen.tls});
     }
   }
   return list;

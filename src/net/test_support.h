@@ -77,6 +77,7 @@ extern thread_local bool allocations_may_fail;
 // Answers each line with the line itself, except
 //   big N        N bytes and LF
 //   who          the number of its worker
+//   port         the number of the port through which its client has come
 //   pass         how many passes there have been, with this one
 //   gate         "passed" once the board's gate is open
 //   hold         its worker does nothing else until the board says so
@@ -102,6 +103,9 @@ struct Log {
   bool contains(std::string_view text);
   std::size_t size();
 };
+
+// The same configuration. These count at each port that has none that do.
+ServerConfig counted_by(CounterSet& counters, ServerConfig config);
 
 // A started server and what it needs.
 class Fixture {

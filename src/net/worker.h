@@ -29,7 +29,7 @@ namespace hs::net {
 
 class Worker {
  public:
-  Worker(Shared& shared, Inbox& inbox, CounterBlock& counters);
+  Worker(Shared& shared, Inbox& inbox);
 
   // Before the thread starts. False: errno says why.
   bool open();
@@ -37,6 +37,11 @@ class Worker {
   void run();
 
  private:
+  // The thread's, for what happens at the connection's port.
+  CounterBlock& counters_of(const Connection& connection) {
+    return counters_.of(connection.port->number);
+  }
+
   // worker.cc
   void loop();
   std::size_t await_events(int timeout_ms);
@@ -57,6 +62,7 @@ class Worker {
   void shed(Connection& connection);
   void refuse(Connection& connection, Refusal why);
   void close(Connection& connection);
+  void forget(Port& port);
   void leave();
   void await_carriers();
   void end_all_connections();
@@ -109,7 +115,7 @@ class Worker {
   Shared& shared_;
   Inbox& inbox_;
   const std::size_t number_;  // its inbox's among all
-  CounterBlock& counters_;
+  ThreadCounters counters_;
   Acceptor acceptor_;
   Descriptor epoll_;
   std::unique_ptr<Application> app_;

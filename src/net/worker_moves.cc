@@ -51,7 +51,6 @@ void Worker::spread_connections() {
   to->load.fetch_add(count, std::memory_order_relaxed);
   shared_.balance.note_move();
   if (to->take_over(leaving)) {
-    counters_.add(Counter::connections_moved, count);
     inbox_.load.fetch_sub(count, std::memory_order_relaxed);
   } else {
     to->load.fetch_sub(count, std::memory_order_relaxed);
@@ -91,6 +90,7 @@ bool Worker::give_away(Connection& connection, std::list<Connection>& to) {
   }
   kernel::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection.socket.get(), nullptr);
   connection.dialogue->depart();
+  counters_of(connection).add(Counter::connections_moved);
   return true;
 }
 
