@@ -4,6 +4,7 @@ The limits say which folder of src/ may include which.
 """
 
 import re
+from collections import Counter
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -232,6 +233,17 @@ def test_what_only_tests_include_is_named_so() -> None:
     # Some headers are included without their folder, see WITHOUT_FOLDER.
     used = {name: name.split("/")[-1] in included or name in included for name in headers}
     assert [name for name, for_tests in headers.items() if for_tests == used[name]] == []
+
+
+def test_no_two_test_files_have_one_name() -> None:
+    """pytest imports a test file by its name alone, so a second one of that name ends the run."""
+    tests = [
+        path
+        for top in ("tests", "clients/python/tests")
+        for path in sorted((REPOSITORY / top).rglob("test_*.py"))
+    ]
+    names = Counter(path.name for path in tests)
+    assert [str(path.relative_to(REPOSITORY)) for path in tests if names[path.name] > 1] == []
 
 
 def test_files_stay_short() -> None:
