@@ -40,6 +40,8 @@ simulate:
 	@setup/simulate.sh "$(SECONDS)" "$(SEED)"
 bench:
 	@setup/bench.sh "$(NAME)" $(if $(QUICK),--quick)
+bench-clients:
+	@setup/bench_clients.sh "$(NAME)" $(if $(QUICK),--quick)
 draw-dashboard:
 	@setup/draw_dashboard.sh "$(NAME)" "$(SECONDS)"
 lint:

@@ -1,0 +1,122 @@
+"""All that was measured on one server: its file, and its tables."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from comparison.markdown import table
+from comparison.places import RESULTS
+
+from .aims import AIMS, aims_of
+from .measure import Result
+from .programs import CALLERS, LANGUAGES
+
+Rounds = dict[tuple[str, int], list[Result]]
+
+
+def file_of(server: str, *, quick: bool) -> Path:
+    return RESULTS / f"clients-{server}{'-quick' if quick else ''}.json"
+
+
+def median(rounds: list[Result]) -> Result:
+    """The median of each figure separately."""
+    return Result(
+        **{
+            field.name: statistics.median(getattr(each, field.name) for each in rounds)
+            for field in fields(Result)
+        }
+    )
+
+
+def thousands(rate: float) -> str:
+    """Thousand requests a second, with three digits."""
+    return f"{rate / 1000:.3g}" if rate < 1e6 else f"{rate / 1000:.0f}"
+
+
+def cell(rounds: list[Result] | None) -> str:
+    if not rounds:
+        return "–"
+    middle = median(rounds)
+    latency = f"{middle.p50:,.0f}/{middle.p99:,.0f}"
+    return f"**{thousands(middle.rate)}** · {latency} · {cpu(middle.server_cpu)}/{cpu(middle.client_cpu)}"
+
+
+def cpu(micros: float) -> str:
+    return f"{micros:.1f}" if micros < 10 else f"{micros:.0f}"  # noqa: PLR2004
+
+
+@dataclass
+class Results:
+    about: dict[str, Any]
+    languages: dict[str, Rounds]
+
+    @classmethod
+    def read(cls, path: Path) -> Results:
+        data = json.loads(path.read_text())
+        languages = {
+            language: {
+                (library, int(callers)): [Result(**each) for each in rounds]
+                for library, by_callers in libraries.items()
+                for callers, rounds in by_callers.items()
+            }
+            for language, libraries in data["languages"].items()
+        }
+        return cls(data["about"], languages)
+
+    def write(self, path: Path) -> None:
+        languages: dict[str, dict[str, dict[str, Any]]] = {}
+        for language, measured in self.languages.items():
+            for (library, callers), rounds in measured.items():
+                by_callers = languages.setdefault(language, {}).setdefault(library, {})
+                by_callers[str(callers)] = [vars(each) for each in rounds]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"about": self.about, "languages": languages}, indent=1) + "\n")
+
+    def heading(self) -> str:
+        machine, versions = self.about["machine"], self.about["versions"]
+        rounds = {len(each) for measured in self.languages.values() for each in measured.values()}
+        of_all = ", ".join(f"{name} {version}" for name, version in versions.items())
+        return (
+            f"- {machine['cores']} cores of {machine['cpu']}, {machine['memory_gib']} GiB,"
+            f" Linux {machine['kernel']}\n"
+            f"- {of_all}\n"
+            f"- {self.about['when']}: {'–'.join(map(str, sorted({min(rounds), max(rounds)})))}"
+            f" rounds of {self.about['seconds']:g} s for each cell"
+        )
+
+    def table_of(self, language: str) -> str:
+        measured = self.languages[language]
+        callers = [each for each in CALLERS if any(n == each for _, n in measured)]
+        head = [language, *(f"{n:,} caller{'s' if n > 1 else ''}" for n in callers)]
+        return table(
+            head,
+            [
+                [library.title, *(cell(measured.get((library.name, n))) for n in callers)]
+                for library in LANGUAGES[language].libraries
+            ],
+        )
+
+    def aims(self) -> str:
+        head = ["client", "callers", "requests a second over those of", "at least", "measured"]
+        lines = [
+            line
+            for aim in AIMS
+            if (line := aim.line(self.languages.get(aim.language.name, {}))) is not None
+        ]
+        return table([*head, "rounds", "result"], lines)
+
+    def missed(self) -> int:
+        return sum(
+            "missed" in line[-1]
+            for name, measured in self.languages.items()
+            for aim in aims_of(name)
+            if (line := aim.line(measured))
+        )
+
+    def text(self) -> str:
+        tables = [self.table_of(name) for name in LANGUAGES if name in self.languages]
+        return "\n\n".join([self.heading(), *tables, self.aims()])
