@@ -25,7 +25,7 @@ build_java() {
   command -v mvn >/dev/null || die "the Java clients need Maven: apt-get install default-jdk-headless maven"
   quietly "$log" mvn -B -f clients/java -DbuildDirectory="$java/client" compile
   if ! cmp -s "$peers/java/pom.xml" "$java/pom.xml"; then
-    rm -rf "$java/lib"
+    rm -rf "${java:?}/lib"
     quietly "$log" mvn -B -f "$peers/java" -DbuildDirectory="$java/peers" dependency:copy-dependencies -DoutputDirectory="$java/lib"
     cp "$peers/java/pom.xml" "$java/pom.xml"
   fi

@@ -20,7 +20,15 @@ from comparison.markdown import fill_document
 from comparison.places import REPOSITORY, SERVERS, BenchError, all_cores, put_first
 
 from .measure import run_program
-from .programs import CALLERS, LANGUAGES, Language, Library, command_of, environment, pinned_versions
+from .programs import (
+    CALLERS,
+    LANGUAGES,
+    Language,
+    Library,
+    command_of,
+    environment,
+    pinned_versions,
+)
 from .results import Results, Rounds, file_of
 
 from demo import ROWS  # isort: skip  (setup/, put on the path by places)
@@ -105,15 +113,14 @@ def measure(language: Language, servers: Servers, callers: Sequence[int], pace: 
     return measured
 
 
-def describe(tree: Path, pace: Pace) -> dict[str, Any]:
+def describe(tree: Path) -> dict[str, Any]:
     versions = describe_versions(tree)
     chosen = {name: versions[name] for name in ("server", "plugin", "redis")}
     return {
         "server": tree.name,
         "machine": describe_machine(),
-        "versions": {**chosen, **pinned_versions()},
-        "when": time.strftime("%Y-%m-%d %H:%M"),
-        "seconds": pace.seconds,
+        "versions": chosen,
+        "libraries": pinned_versions(),
     }
 
 
@@ -123,18 +130,19 @@ def run(arguments: argparse.Namespace) -> Results:
         return Results.read(path)
     tree = REPOSITORY / "var" / "servers" / arguments.server
     usual = QUICK if arguments.quick else FULL
-    pace = Pace(
-        arguments.rounds or usual.rounds, arguments.seconds or usual.seconds, usual.warm_up
-    )
+    pace = Pace(arguments.rounds or usual.rounds, arguments.seconds or usual.seconds, usual.warm_up)
     put_first(os.getpid())
-    before = Results.read(path) if arguments.add and path.exists() else Results({}, {})
+    before = Results.read(path) if path.exists() else Results({}, {}, {})
     servers = Servers(tree)
-    results = Results(describe(tree, pace), before.languages)
+    results = Results(describe(tree), before.languages, before.paces)
     for name in arguments.only or LANGUAGES:
-        rounds = results.languages.setdefault(name, {})
+        rounds = results.languages.get(name, {}) if arguments.add else {}
         measured = measure(LANGUAGES[name], servers, arguments.callers or CALLERS, pace)
         for key, each in measured.items():
             rounds.setdefault(key, []).extend(each)
+        results.languages[name] = rounds
+        now = time.strftime("%Y-%m-%d %H:%M")
+        results.paces[name] = f"{now}, {pace.seconds:g} s for a cell"
         # What is measured stays, whatever becomes of the next language.
         results.write(path)
     print(f"== all rounds are in {path.relative_to(REPOSITORY)}")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .measure import Result
-from .programs import GO, JAVA, LANGUAGES, NODE, PYTHON, Language
+from .programs import GO, JAVA, NODE, PYTHON, Language
 
 # The rounds of each library, by its name and the number of callers.
 Measured = Mapping[tuple[str, int], Sequence[Result]]
@@ -63,7 +63,7 @@ def _best(language: Language, *, titles: str = "") -> tuple[str, ...]:
 
 
 AIMS = (
-    Aim(GO, 256, "ours", ("rueidis-20us",), 0.95, "rueidis, MaxFlushDelay 20 µs"),
+    Aim(GO, 256, "ours", ("rueidis-20us",), 0.95, "rueidis, delay 20 µs"),
     Aim(GO, 256, "ours", ("go-redis-auto-pipeline",), 2, "go-redis, AutoPipeline"),
     Aim(GO, 256, "ours", ("sql",), 12, "SQL"),
     Aim(GO, 16, "ours", _best(GO), 1.1, "the best other"),
@@ -86,7 +86,3 @@ AIMS = (
     Aim(PYTHON, 16, "ours-uvloop", _best(PYTHON, titles="uvloop"), 2.7, "the best other, uvloop"),
     Aim(PYTHON, 1, "ours-uvloop", _best(PYTHON, titles="uvloop"), 1.2, "the best other, uvloop"),
 )
-
-
-def aims_of(name: str) -> list[Aim]:
-    return [aim for aim in AIMS if aim.language is LANGUAGES[name]]

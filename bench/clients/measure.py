@@ -64,7 +64,12 @@ def run_program(
             watch.cancel()
             reader.join()
     if program.returncode != 0 or not line:
-        raise BenchError(f"{' '.join(command)}\n{''.join(errors)}it ended with {program.returncode}")
-    told = json.loads(line)
-    server, client = (1e6 * (b - a) / told["requests"] for a, b in zip(before, after, strict=True))
-    return Result(told["requests"] / told["seconds"], told["p50"], told["p99"], server, client)
+        raise BenchError(
+            f"{' '.join(command)}\n{''.join(errors)}it ended with {program.returncode}"
+        )
+    result = json.loads(line)
+    server, client = (
+        1e6 * (b - a) / result["requests"] for a, b in zip(before, after, strict=True)
+    )
+    rate = result["requests"] / result["seconds"]
+    return Result(rate, result["p50"], result["p99"], server, client)

@@ -41,11 +41,11 @@ GO = Language(
     "go",
     (
         Library("ours", "ours", "hs"),
-        Library("go-redis", "go-redis, pool", "redis"),
+        Library("go-redis", "go-redis", "redis"),
         Library("go-redis-auto-pipeline", "go-redis, AutoPipeline", "redis"),
         Library("rueidis", "rueidis", "redis"),
-        Library("rueidis-20us", "rueidis, MaxFlushDelay 20 µs", "redis"),
-        Library("sql", "go-sql-driver/mysql, prepared, pool", "sql"),
+        Library("rueidis-20us", "rueidis, delay 20 µs", "redis"),
+        Library("sql", "go-sql-driver/mysql", "sql"),
     ),
 )
 JAVA = Language(
@@ -55,8 +55,8 @@ JAVA = Language(
         Library("ours", "ours, blocking", "hs"),
         Library("lettuce-async", "Lettuce, futures", "redis"),
         Library("lettuce", "Lettuce, blocking", "redis"),
-        Library("jedis", "Jedis, pool, blocking", "redis"),
-        Library("jdbc", "MariaDB Connector/J, prepared, pool, blocking", "sql"),
+        Library("jedis", "Jedis, blocking", "redis"),
+        Library("jdbc", "Connector/J, blocking", "sql"),
     ),
     warm_up=2.0,
 )
@@ -66,10 +66,10 @@ NODE = Language(
         Library("ours", "ours", "hs"),
         Library("node-redis-5", "node-redis 5", "redis"),
         Library("node-redis", "node-redis 6", "redis"),
-        Library("ioredis", "ioredis, enableAutoPipelining", "redis"),
+        Library("ioredis", "ioredis, autopipelining", "redis"),
         Library("valkey-glide", "valkey-glide", "redis"),
-        Library("mysql2", "mysql2, prepared, pool", "sql"),
-        Library("mariadb", "mariadb, prepared, pool", "sql"),
+        Library("mysql2", "mysql2", "sql"),
+        Library("mariadb", "mariadb", "sql"),
     ),
 )
 PYTHON = Language(
@@ -78,11 +78,11 @@ PYTHON = Language(
         Library("ours-uvloop", "ours, uvloop", "hs"),
         Library("ours-asyncio", "ours, asyncio", "hs"),
         Library("ours-threads", "ours, threads", "hs"),
-        Library("redis-py", "redis-py with hiredis, pool, uvloop", "redis"),
-        Library("redis-py-threads", "redis-py with hiredis, pool, threads", "redis"),
+        Library("redis-py", "redis-py, uvloop", "redis"),
+        Library("redis-py-threads", "redis-py, threads", "redis"),
         Library("valkey-glide", "valkey-glide, uvloop", "redis"),
-        Library("asyncmy", "asyncmy, pool, uvloop", "sql"),
-        Library("pymysql", "PyMySQL, pool, threads", "sql"),
+        Library("asyncmy", "asyncmy, uvloop", "sql"),
+        Library("pymysql", "PyMySQL, threads", "sql"),
     ),
 )
 LANGUAGES = {language.name: language for language in (GO, JAVA, NODE, PYTHON)}

@@ -11,7 +11,7 @@ from typing import Any
 from comparison.markdown import table
 from comparison.places import RESULTS
 
-from .aims import AIMS, aims_of
+from .aims import AIMS
 from .measure import Result
 from .programs import CALLERS, LANGUAGES
 
@@ -41,8 +41,9 @@ def cell(rounds: list[Result] | None) -> str:
     if not rounds:
         return "–"
     middle = median(rounds)
-    latency = f"{middle.p50:,.0f}/{middle.p99:,.0f}"
-    return f"**{thousands(middle.rate)}** · {latency} · {cpu(middle.server_cpu)}/{cpu(middle.client_cpu)}"
+    latency = f"{middle.p50:.0f}/{middle.p99:.0f}"
+    both = f"{cpu(middle.server_cpu)}/{cpu(middle.client_cpu)}"
+    return f"{thousands(middle.rate)} · {latency} · {both}"
 
 
 def cpu(micros: float) -> str:
@@ -51,8 +52,11 @@ def cpu(micros: float) -> str:
 
 @dataclass
 class Results:
+    # Of the last run.
     about: dict[str, Any]
     languages: dict[str, Rounds]
+    # When a language was measured, and for how long each of its cells.
+    paces: dict[str, str]
 
     @classmethod
     def read(cls, path: Path) -> Results:
@@ -65,7 +69,7 @@ class Results:
             }
             for language, libraries in data["languages"].items()
         }
-        return cls(data["about"], languages)
+        return cls(data["about"], languages, data["paces"])
 
     def write(self, path: Path) -> None:
         languages: dict[str, dict[str, dict[str, Any]]] = {}
@@ -74,18 +78,33 @@ class Results:
                 by_callers = languages.setdefault(language, {}).setdefault(library, {})
                 by_callers[str(callers)] = [vars(each) for each in rounds]
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"about": self.about, "languages": languages}, indent=1) + "\n")
+        data = {"about": self.about, "paces": self.paces, "languages": languages}
+        path.write_text(json.dumps(data, indent=1) + "\n")
 
     def heading(self) -> str:
         machine, versions = self.about["machine"], self.about["versions"]
-        rounds = {len(each) for measured in self.languages.values() for each in measured.values()}
-        of_all = ", ".join(f"{name} {version}" for name, version in versions.items())
-        return (
-            f"- {machine['cores']} cores of {machine['cpu']}, {machine['memory_gib']} GiB,"
-            f" Linux {machine['kernel']}\n"
-            f"- {of_all}\n"
-            f"- {self.about['when']}: {'–'.join(map(str, sorted({min(rounds), max(rounds)})))}"
-            f" rounds of {self.about['seconds']:g} s for each cell"
+        lines = [
+            f"{machine['cores']} cores of {machine['cpu']}, {machine['memory_gib']} GiB,"
+            f" Linux {machine['kernel']}",
+            f"{versions['server']}; plugin {versions['plugin']}; Redis {versions['redis']}",
+            *(
+                f"{name}, {self.paces[name]}, {self.rounds_of(name)}: {self.versions_of(name)}"
+                for name in LANGUAGES
+                if name in self.languages
+            ),
+        ]
+        return "\n".join(f"- {line}" for line in lines)
+
+    def rounds_of(self, language: str) -> str:
+        counts = {len(rounds) for rounds in self.languages[language].values()}
+        return "–".join(map(str, sorted({min(counts), max(counts)}))) + " rounds"
+
+    def versions_of(self, language: str) -> str:
+        versions: dict[str, str] = self.about["libraries"]
+        return ", ".join(
+            f"{name.removeprefix(language + ' ').removeprefix('github.com/')} {version}"
+            for name, version in versions.items()
+            if name.startswith(f"{language} ")
         )
 
     def table_of(self, language: str) -> str:
@@ -108,14 +127,6 @@ class Results:
             if (line := aim.line(self.languages.get(aim.language.name, {}))) is not None
         ]
         return table([*head, "rounds", "result"], lines)
-
-    def missed(self) -> int:
-        return sum(
-            "missed" in line[-1]
-            for name, measured in self.languages.items()
-            for aim in aims_of(name)
-            if (line := aim.line(measured))
-        )
 
     def text(self) -> str:
         tables = [self.table_of(name) for name in LANGUAGES if name in self.languages]

@@ -82,7 +82,7 @@ final class Clients {
 
     private Object jdbc() throws Exception {
         ArrayBlockingQueue<PreparedStatement> pool = new ArrayBlockingQueue<>(connections);
-        String url = "jdbc:mariadb://" + HOST + ":" + sqlPort + "/test?user=root&useServerPrepStmts=true";
+        String url = "jdbc:mariadb://" + HOST + ":" + sqlPort + "/test?user=root&sslMode=disable&useServerPrepStmts=true";
         for (int i = 0; i < connections; i++) {
             Connection connection = DriverManager.getConnection(url);
             pool.add(connection.prepareStatement(QUERY));

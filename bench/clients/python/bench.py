@@ -95,8 +95,14 @@ async def valkey_glide() -> AsyncLookup:
 async def asyncmy() -> AsyncLookup:
     import asyncmy as driver  # noqa: PLC0415
 
+    # Without autocommit the pool closes each connection behind a SELECT.
     pool = await driver.create_pool(
-        host=HOST, port=SQL_PORT, user="root", database="test", maxsize=CONNECTIONS
+        maxsize=CONNECTIONS,
+        host=HOST,
+        port=SQL_PORT,
+        user="root",
+        database="test",
+        autocommit=True,
     )
 
     async def lookup(key: int) -> None:
@@ -124,7 +130,10 @@ def pymysql() -> Lookup:
 
     pool: queue.SimpleQueue = queue.SimpleQueue()
     for _ in range(CONNECTIONS):
-        pool.put(driver.connect(host=HOST, port=SQL_PORT, user="root", database="test"))
+        connection = driver.connect(
+            host=HOST, port=SQL_PORT, user="root", database="test", autocommit=True
+        )
+        pool.put(connection)
 
     def lookup(key: int) -> None:
         connection = pool.get()
