@@ -15,14 +15,17 @@ from typing import Any
 from comparison.caches import Cache, start_redis
 from comparison.compare import settle
 from comparison.database import HASH_INDEX, Database
+from comparison.load import Pace as LoadPace
+from comparison.load import run_load
 from comparison.machine import describe_machine, describe_versions
 from comparison.markdown import fill_document
 from comparison.places import REPOSITORY, SERVERS, BenchError, all_cores, put_first
 
-from .measure import run_program
+from .measure import Result, run_program
 from .programs import (
     CALLERS,
     LANGUAGES,
+    LIMITS,
     Language,
     Library,
     command_of,
@@ -96,13 +99,16 @@ def measure(language: Language, servers: Servers, callers: Sequence[int], pace: 
         for count in callers:
             libraries = language.libraries[:: 1 if number % 2 == 0 else -1]
             for library in libraries:
-                times = [str(count), f"{warm_up:g}", f"{pace.seconds:g}"]
-                result = run_program(
-                    [*command_of(language), library.name, *times, *servers.arguments()],
-                    seconds=warm_up + pace.seconds,
-                    server_pid=servers.pid_of(library),
-                    environment=environment(),
-                )
+                if language is LIMITS:
+                    result = limit_of(library, servers, count, warm_up, pace)
+                else:
+                    times = [str(count), f"{warm_up:g}", f"{pace.seconds:g}"]
+                    result = run_program(
+                        [*command_of(language), library.name, *times, *servers.arguments()],
+                        seconds=warm_up + pace.seconds,
+                        server_pid=servers.pid_of(library),
+                        environment=environment(),
+                    )
                 measured.setdefault((library.name, count), []).append(result)
         print(
             f"   {language.name}: round {number + 1} of {pace.rounds},"
@@ -111,6 +117,19 @@ def measure(language: Language, servers: Servers, callers: Sequence[int], pace: 
             flush=True,
         )
     return measured
+
+
+def limit_of(
+    library: Library, servers: Servers, callers: int, warm_up: float, pace: Pace
+) -> Result:
+    peer = servers.redis if library.server == "redis" else servers.database
+    told = run_load(
+        [*peer.read_options(), f"--keys={ROWS}", "--connections=1", f"--depth={callers}"],
+        server_pid=peer.pid,
+        pace=LoadPace(warm_up, pace.seconds),
+        cores=all_cores(),
+    )
+    return Result(told.rate, told.p50, told.p99, told.cpu, told.client_cpu)
 
 
 def describe(tree: Path) -> dict[str, Any]:
@@ -163,4 +182,5 @@ def main() -> None:
         print(f"== written: {DOCUMENT.relative_to(REPOSITORY)}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -85,7 +85,16 @@ PYTHON = Language(
         Library("pymysql", "PyMySQL, threads", "sql"),
     ),
 )
-LANGUAGES = {language.name: language for language in (GO, JAVA, NODE, PYTHON)}
+# No client, but what the servers can give to one: hs-bench has as many requests in flight on one
+# connection, and does nothing with the answers.
+LIMITS = Language(
+    "limits",
+    (
+        Library("handlersocket", "hs-bench, the plugin", "hs"),
+        Library("redis", "hs-bench, Redis", "redis"),
+    ),
+)
+LANGUAGES = {language.name: language for language in (GO, JAVA, NODE, PYTHON, LIMITS)}
 
 
 def newest_java() -> str:

@@ -88,7 +88,7 @@ class Results:
             f" Linux {machine['kernel']}",
             f"{versions['server']}; plugin {versions['plugin']}; Redis {versions['redis']}",
             *(
-                f"{name}, {self.paces[name]}, {self.rounds_of(name)}: {self.versions_of(name)}"
+                f"{name}, {self.paces[name]}, {self.rounds_of(name)}{self.versions_of(name)}"
                 for name in LANGUAGES
                 if name in self.languages
             ),
@@ -101,11 +101,12 @@ class Results:
 
     def versions_of(self, language: str) -> str:
         versions: dict[str, str] = self.about["libraries"]
-        return ", ".join(
+        found = [
             f"{name.removeprefix(language + ' ').removeprefix('github.com/')} {version}"
             for name, version in versions.items()
             if name.startswith(f"{language} ")
-        )
+        ]
+        return f": {', '.join(found)}" if found else ""
 
     def table_of(self, language: str) -> str:
         measured = self.languages[language]
