@@ -39,10 +39,6 @@ type conn struct {
 	waiters    waiters
 	reading    bool
 	writing    bool
-	// writeLoop has the writing role, but has not begun: others have their turn first.
-	writerWaits bool
-	// Requests in out.
-	piled int
 	// The last read gave replies to several callers: then it pays to wait for more requests.
 	shared bool
 	// The caller that has the reading role, if it is one, and whether its read was interrupted.
@@ -175,7 +171,7 @@ func (c *conn) haveRead() {
 func (c *conn) flush() {
 	if !c.writing && len(c.out) > 0 {
 		c.writing = true
-		c.haveWritten()
+		wake(c.wakeWriter)
 	}
 }
 

@@ -7,15 +7,6 @@ import (
 
 // The part of a connection that puts requests into the buffer and writes it.
 
-// As measured: when so many requests have piled up, they are written before the other goroutines had
-// their turn, so that the server works meanwhile. With few in flight a pile is small: otherwise client
-// and server would work in turns.
-const (
-	pile    = 64
-	fewPile = 4
-	few     = 64
-)
-
 // put encodes a request and gives it a slot. The lock is held.
 func (c *conn) put(k *call) {
 	index := c.indexOf(k.definition)
@@ -68,53 +59,24 @@ func (c *conn) enqueue(s slot) {
 	}
 	c.slots[c.tail&c.mask()] = s
 	c.tail++
-	c.piled++
 	c.bytes += s.size
 	c.position += uint64(s.size)
 }
 
-// send has the buffer written: by this caller if it is the only one or has completed a pile, else by
-// writeLoop. The lock is held.
+// send has the buffer written: by this caller if it is the only one, else by writeLoop. The lock is
+// held.
 func (c *conn) send(k *call) {
 	if c.writing {
-		if c.writerWaits && c.isPile() {
-			c.writerWaits = false
-			c.writeOut()
-			c.leaveWriting()
-		}
 		return
 	}
 	c.writing = true
 	if !c.shared && c.isFirst(k) && len(c.out) <= mostInline {
 		c.writeOut()
-		c.leaveWriting()
-		return
+		if len(c.out) == 0 || c.err != nil {
+			c.writing = false
+			return
+		}
 	}
-	c.haveWritten()
-}
-
-// isPile says whether enough has piled up to be written now. Who writes it must not block: so little
-// is in flight that the system takes it. The lock is held.
-func (c *conn) isPile() bool {
-	enough := pile
-	if c.tail-c.head < few {
-		enough = fewPile
-	}
-	return c.piled >= enough && c.bytes <= mostInline
-}
-
-// leaveWriting gives the writing role to writeLoop if there is more to write, or back. The lock is held.
-func (c *conn) leaveWriting() {
-	if len(c.out) == 0 || c.err != nil {
-		c.writing = false
-		return
-	}
-	c.haveWritten()
-}
-
-// haveWritten gives the writing role to writeLoop. The lock is held.
-func (c *conn) haveWritten() {
-	c.writerWaits = true
 	wake(c.wakeWriter)
 }
 
@@ -123,7 +85,6 @@ func (c *conn) writeOut() {
 	b := c.out
 	c.out = c.spare[:0]
 	c.spare = nil
-	c.piled = 0
 	c.sent += uint64(len(b))
 	c.mu.Unlock()
 	n, err := c.socket.Write(b)
@@ -139,7 +100,7 @@ func (c *conn) writeOut() {
 }
 
 // writeLoop writes when several callers share the connection. It lets them all put their requests
-// into the buffer before it does, except that a caller may write a pile in its place.
+// into the buffer before it does.
 func (c *conn) writeLoop() {
 	for {
 		select {
@@ -149,13 +110,10 @@ func (c *conn) writeLoop() {
 		}
 		runtime.Gosched()
 		c.mu.Lock()
-		if c.writerWaits {
-			c.writerWaits = false
-			for len(c.out) > 0 && c.err == nil {
-				c.writeOut()
-			}
-			c.writing = false
+		for len(c.out) > 0 && c.err == nil {
+			c.writeOut()
 		}
+		c.writing = false
 		c.mu.Unlock()
 	}
 }
