@@ -22,7 +22,7 @@ build_go() {
 build_java() {
   local java=$built/java
   mkdir -p "$java/program"
-  command -v mvn >/dev/null || die "the Java clients need Maven: apt-get install default-jdk-headless maven"
+  setup/packages.sh java
   quietly "$log" mvn -B -f clients/java -DbuildDirectory="$java/client" compile
   if ! cmp -s "$peers/java/pom.xml" "$java/pom.xml"; then
     rm -rf "${java:?}/lib"
