@@ -123,13 +123,13 @@ end_to_end_tests() {
 # server.
 soak() { setup/soak.sh "$1" "$soak_seconds" "" --patience 180; }
 
-# The soak of one server as a check, with the sanitized plugin if there is one. It leaves some of two cores free, so the
-# next server's tests run at the same time.
+# The soak of one server as a check, with the sanitized plugin if there is one. It runs alone: beside something else it
+# would do less in its time.
 check_soak() {
   if [[ $1 == "$sanitized" ]]; then
-    check_beside "the soak on $1 with the address sanitizer, $soak_seconds s" with_sanitized_plugin "$1" soak "$1"
+    check "the soak on $1 with the address sanitizer, $soak_seconds s" with_sanitized_plugin "$1" soak "$1"
   else
-    check_beside "the soak on $1, $soak_seconds s" soak "$1"
+    check "the soak on $1, $soak_seconds s" soak "$1"
   fi
 }
 
