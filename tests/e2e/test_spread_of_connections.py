@@ -97,7 +97,7 @@ def ask_until(stop: threading.Event, server: ServerInstance, first: int) -> None
 
 
 def test_connections_answer_rightly_while_they_are_spread(server: ServerInstance, sql: Sql) -> None:
-    """More workers are tried soon if the machine has an idle core, and after 20 seconds if it has none."""
+    """More workers are tried soon if the machine has an idle core, and after 5 seconds if it has none."""
     moved = sql.status("handlersocket_connections_moved")
     stop = threading.Event()
     with ThreadPoolExecutor(8) as pool:
