@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -412,8 +413,20 @@ class TestChecks:
             "check y interrupt",
         )
         done = scripts.run("try.sh")
+        assert done.returncode == 130
         pid = int((scripts.folder / "copy/pid").read_text())
-        assert (done.returncode, Path(f"/proc/{pid}").exists()) == (130, False)
+        deadline = time.monotonic() + 20  # it would sleep for 50 seconds
+        while is_alive(pid):
+            assert time.monotonic() < deadline, "it goes on although it was interrupted"
+            time.sleep(0.01)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether the process still runs; one whose end nobody has asked for does not."""
+    try:
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def test_a_part_of_a_data_directory_is_not_taken_for_all_of_it(
