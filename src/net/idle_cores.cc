@@ -13,9 +13,6 @@
 namespace hs::net {
 namespace {
 
-// Enough for the lines of some hundred cores, which stand first.
-constexpr std::size_t most_text = std::size_t{32} << 10;
-
 std::uint64_t take_number(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
   std::uint64_t number = 0;
@@ -46,7 +43,6 @@ std::uint64_t idle_time(std::string_view text, const cpu_set_t& allowed) {
 bool IdleCores::is_open() {
   if (!std::exchange(was_tried_, true)) {
     file_ = Descriptor(::open("/proc/stat", O_RDONLY | O_CLOEXEC));
-    text_.resize(most_text);
   }
   return static_cast<bool>(file_);
 }

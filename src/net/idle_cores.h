@@ -25,7 +25,9 @@ class IdleCores {
 
   Descriptor file_;
   bool was_tried_ = false;  // a system that refuses it may log each attempt
-  std::vector<char> text_;
+  // Has room from the beginning: the workers that ask must not fail for lack of memory. It is enough
+  // for the lines of some hundred cores, which stand first.
+  std::vector<char> text_ = std::vector<char>(std::size_t{32} << 10);
   std::uint64_t idle_ = 0;  // in all, in the system's unit
   std::uint64_t at_ = 0;    // when that was read, ns; 0: never
 };

@@ -278,7 +278,8 @@ class LineApplication final : public Application {
     for (int looks = 0; looks < 100 && !is_free(line); ++looks)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     --board_.waiters;
-    turn.next = Next::in_line;
+    // Its worker can ask again, or only a waiter can.
+    turn.next = line.starts_with("ask ") ? Next::retry : Next::in_line;
     if (!is_free(line)) return;
     out.append("got\n");
     turn.consumed = lf + 1;
