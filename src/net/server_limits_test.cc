@@ -424,7 +424,7 @@ TEST(Stopping, TellsWhyAThreadCannotBeMade) {
   ASSERT_TRUE(fixture.start());
   for (const char* const thread : {"worker", "streamer"}) {
     const std::string line =
-        "[error] handlersocket: a " + std::string(thread) + " leaves: no memory";
+        "[error] handlersocket: a " + std::string(thread) + " could not start: no memory";
     EXPECT_TRUE(eventually([&] { return fixture.log.contains(line); })) << line;
   }
   EXPECT_TRUE(eventually([&] { return !Client::tcp(fixture.server.bound_port()).connected(); }));

@@ -72,10 +72,10 @@ struct Shared {
   }
 
   // Any thread. If there is no memory for the line, it is not logged.
-  void log_line(LogLevel level, std::string_view text,
-                std::string_view detail = {}) const noexcept {
+  void log_line(LogLevel level, std::string_view text, std::string_view detail = {},
+                std::string_view more = {}) const noexcept {
     try {
-      log(level, std::string(text).append(detail));
+      log(level, std::string(text).append(detail).append(more));
     } catch (const std::exception&) {
     }
   }

@@ -164,21 +164,26 @@ void Streamer::run() {
   ::pthread_setname_np(::pthread_self(), words.name);
   // An exception must not end the process that we are a guest of.
   try {
-    app_ = shared_.factory(role_, counters_);
-    if (app_ == nullptr) {
-      // The host shuts down, and says so itself.
-    } else if (!app_->start()) {
-      if (!shared_.stopping) shared_.log_line(LogLevel::error, words.could_not_start);
-      app_.reset();
-    } else {
-      loop();
-    }
+    if (start(words.could_not_start)) loop();
   } catch (const std::exception& error) {
     shared_.log_line(LogLevel::error, words.leaves, error.what());
   }
   if (!has_retired_) queue().leave();
   if (app_ != nullptr) app_->stop();
   app_.reset();
+}
+
+bool Streamer::start(const char* failure) try {
+  app_ = shared_.factory(role_, counters_);
+  // The host shuts down, and says so itself.
+  if (app_ == nullptr) return false;
+  if (app_->start()) return true;
+  if (!shared_.stopping) shared_.log_line(LogLevel::error, failure);
+  app_.reset();
+  return false;
+} catch (const std::exception& error) {
+  shared_.log_line(LogLevel::error, failure, ": ", error.what());
+  return false;
 }
 
 void Streamer::loop() {

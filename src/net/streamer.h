@@ -32,6 +32,8 @@ class Streamer {
   void run();
 
  private:
+  // False if it could not; `failure` is what the log says then.
+  bool start(const char* failure);
   void loop();
   void carry(Connection& connection);
   void keep_output(Connection& connection);

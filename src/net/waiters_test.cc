@@ -126,6 +126,9 @@ TEST_F(WaitersTest, MayBeMissing) {
   fixture_.board.cannot_be_made = true;
   ASSERT_TRUE(client.send("lock 1\n"));
   EXPECT_EQ(client.line(), "<end>");
+  EXPECT_TRUE(eventually([&] {
+    return fixture_.log.contains("a thread that waits for locks could not start: no memory");
+  }));
   fixture_.board.cannot_be_made = false;
   Client other = ask("lock 1");
   open_lock(1);

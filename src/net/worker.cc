@@ -36,22 +36,29 @@ void Worker::run() {
   ::pthread_setname_np(::pthread_self(), "hs-worker");
   // An exception must not end the process that we are a guest of.
   try {
-    app_ = shared_.factory(Role::worker, counters_);
-    if (app_ == nullptr) {
-      // The host shuts down, and says so itself.
-    } else if (!app_->start()) {
-      if (!shared_.stopping)
-        shared_.log_line(LogLevel::error, "handlersocket: a worker could not start");
-      app_.reset();
-    } else if (!acceptor_.watch(epoll_.get())) {
-      shared_.log_line(LogLevel::error, "handlersocket: a worker cannot watch the listeners");
-    } else {
-      loop();
-    }
+    if (start()) loop();
   } catch (const std::exception& error) {
     shared_.log_line(LogLevel::error, "handlersocket: a worker leaves: ", error.what());
   }
   leave();
+}
+
+bool Worker::start() try {
+  app_ = shared_.factory(Role::worker, counters_);
+  // The host shuts down, and says so itself.
+  if (app_ == nullptr) return false;
+  if (!app_->start()) {
+    if (!shared_.stopping)
+      shared_.log_line(LogLevel::error, "handlersocket: a worker could not start");
+    app_.reset();
+    return false;
+  }
+  if (acceptor_.watch(epoll_.get())) return true;
+  shared_.log_line(LogLevel::error, "handlersocket: a worker cannot watch the listeners");
+  return false;
+} catch (const std::exception& error) {
+  shared_.log_line(LogLevel::error, "handlersocket: a worker could not start: ", error.what());
+  return false;
 }
 
 void Worker::loop() {

@@ -43,6 +43,7 @@ class Worker {
   }
 
   // worker.cc
+  bool start();  // false if it could not, which the log says then
   void loop();
   std::size_t await_events(int timeout_ms);
   std::size_t stay_awake();
