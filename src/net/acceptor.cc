@@ -3,7 +3,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 #include <new>
 
 namespace hs::net {
@@ -112,20 +111,12 @@ void Acceptor::pause(int error, std::uint64_t now) {
 // Of the workers over which connections are spread: this one, unless another has clearly fewer
 // connections, as it costs a wake-up to hand a connection over.
 Inbox& Acceptor::least_loaded() const {
-  const std::size_t own_load = own_inbox_.load.load(std::memory_order_relaxed);
-  std::size_t least = std::numeric_limits<std::size_t>::max();
-  Inbox* best = &own_inbox_;
-  bool is_own_among = false;
-  for (unsigned i = 0; i < shared_.balance.spread().workers; ++i) {
-    Inbox& inbox = *shared_.inboxes[i];
-    is_own_among |= &inbox == &own_inbox_;
-    const std::size_t load = inbox.load.load(std::memory_order_relaxed);
-    if (load < least && !inbox.closed()) {
-      least = load;
-      best = &inbox;
-    }
-  }
-  return is_own_among && own_load <= least + 1 + least / 8 ? own_inbox_ : *best;
+  const unsigned spread = shared_.balance.spread().workers;
+  Inbox* const other = shared_.emptiest_but(own_inbox_, spread);
+  if (other == nullptr) return own_inbox_;
+  const std::size_t least = other->load.load(std::memory_order_relaxed);
+  const bool has_few = own_inbox_.load.load(std::memory_order_relaxed) <= least + 1 + least / 8;
+  return own_inbox_.number < spread && has_few ? own_inbox_ : *other;
 }
 
 }  // namespace hs::net

@@ -77,7 +77,6 @@ class Balance {
   struct Spread {
     unsigned workers;
     std::uint32_t number;
-    bool operator==(const Spread&) const = default;
   };
   Spread spread() const { return spread_.load(std::memory_order_relaxed); }
   bool adapts() const { return adapts_; }

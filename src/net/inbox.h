@@ -1,8 +1,8 @@
 // Inbox: what other threads give to a worker.
 //
 // Each worker has one. Any thread may put in an accepted socket, give back a connection from a
-// streamer, give it a connection of another worker, say which connections have to go (net/waiting_bytes.h), or ask about connections
-// (net/question.h). Only the worker takes them out, and its epoll set wakes it for that. The inbox
+// streamer, give it a connection of another worker, say which connections have to go
+// (net/waiting_bytes.h), or ask about connections (net/question.h). Only the worker takes them out, and its epoll set wakes it for that. The inbox
 // owns the sockets that wait in it and the connections of other workers, but not those that are
 // given back.
 #pragma once
@@ -27,13 +27,15 @@ namespace hs::net {
 
 class Inbox : public Source {
  public:
-  explicit Inbox(WaitingBytes& all_waiting) : Source(Kind::inbox), waiting(all_waiting) {}
+  Inbox(std::size_t number_of_worker, WaitingBytes& all_waiting)
+      : Source(Kind::inbox), number(number_of_worker), waiting(all_waiting) {}
 
   // Before the threads start. False: errno says why.
   bool open() { return wakeup_.open(); }
   int fd() const { return wakeup_.fd(); }
 
-  WaitingBytes& waiting;  // the budget of which its connections have shares
+  const std::size_t number;  // its worker's, among all of the server
+  WaitingBytes& waiting;     // the budget of which its connections have shares
   WaitingBytes::Leavers leavers;
 
   // How many connections the worker has or is about to get.

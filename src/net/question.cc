@@ -1,5 +1,6 @@
 #include "net/question.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "net/inbox.h"
@@ -26,7 +27,8 @@ std::shared_ptr<Question> ask(const Shared& shared, Question::Kind kind, std::ui
 }
 
 // Asks again if a connection has moved from a worker that had not answered to one that had. Moves
-// are rare. If there are always new ones, the answer counts as incomplete.
+// are rare. If there are always new ones, the answer counts as incomplete. All rounds share the
+// patience.
 constexpr int most_rounds = 10;
 
 struct Answered {
@@ -37,9 +39,12 @@ struct Answered {
 Answered ask_about_all(const Shared& shared, Question::Kind kind, std::uint64_t id,
                        std::chrono::milliseconds patience) {
   Answered answered;
+  const std::uint64_t deadline =
+      kernel::monotonic_now() + static_cast<std::uint64_t>(patience.count()) * ms;
   for (int round = 0; round < most_rounds; ++round) {
     const std::uint64_t moves = shared.balance.moves();
-    answered.question = ask(shared, kind, id, patience);
+    const std::uint64_t left = deadline - std::min(deadline, kernel::monotonic_now());
+    answered.question = ask(shared, kind, id, std::chrono::milliseconds(left / ms));
     const bool has_moved = moves != shared.balance.moves();
     answered.is_complete = answered.question->is_complete() && !has_moved;
     if (answered.question->is_found() || !answered.question->is_complete() || !has_moved) break;

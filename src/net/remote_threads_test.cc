@@ -239,8 +239,8 @@ TEST(RemoteThreadsOfSeveralWorkers, AnswerEachRequestOnce) {
 
 TEST(ConnectionQueue, GivesAWorkerBackWhatHasWaitedTooLong) {
   WaitingBytes waiting;
-  Inbox inbox(waiting);
-  Inbox other(waiting);
+  Inbox inbox(0, waiting);
+  Inbox other(1, waiting);
   std::vector<std::unique_ptr<Connection>> connections;
   ConnectionQueue queue;
   queue.join();

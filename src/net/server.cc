@@ -124,7 +124,7 @@ class Server::Impl {
     const std::lock_guard no_questions(asking_);
     if (!shared_.stop_event.open()) return failed();
     for (unsigned i = 0; i < shared_.config.workers; ++i) {
-      Inbox& inbox = *shared_.inboxes.emplace_back(std::make_unique<Inbox>(shared_.waiting));
+      Inbox& inbox = *shared_.inboxes.emplace_back(std::make_unique<Inbox>(i, shared_.waiting));
       if (!inbox.open()) return failed();
       workers_.push_back(std::make_unique<Worker>(shared_, inbox));
       if (!workers_.back()->open()) return failed();

@@ -65,6 +65,20 @@ struct Shared {
     }
   }
 
+  // Of the first `spread` workers' inboxes, but not `own`: the one with fewest connections. Null if
+  // none of them takes any.
+  Inbox* emptiest_but(const Inbox& own, unsigned spread) const {
+    Inbox* emptiest = nullptr;
+    for (unsigned i = 0; i < spread; ++i) {
+      Inbox& inbox = *inboxes[i];
+      if (&inbox == &own || inbox.closed()) continue;
+      if (emptiest == nullptr || inbox.load.load(std::memory_order_relaxed) <
+                                     emptiest->load.load(std::memory_order_relaxed))
+        emptiest = &inbox;
+    }
+    return emptiest;
+  }
+
   // How long a connection waits for a remote thread, in ns.
   std::uint64_t remote_patience() const {
     return static_cast<std::uint64_t>(

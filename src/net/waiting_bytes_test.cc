@@ -36,8 +36,8 @@ class Shares : public testing::Test {
 
   using Numbers = std::vector<std::size_t>;
   WaitingBytes waiting_{800'000, 1000};
-  Inbox even_{waiting_};
-  Inbox odd_{waiting_};
+  Inbox even_{0, waiting_};
+  Inbox odd_{1, waiting_};
   std::deque<Connection> connections_;
 };
 

@@ -97,10 +97,10 @@ int Worker::time_to_wait() const {
 std::size_t Worker::await_events(int timeout_ms) {
   const bool may_stay = shared_.config.busy_poll.get().count() != 0 && timeout_ms != 0;
   std::size_t count = 0;
-  if (timeout_ms != 0) shared_.balance.sleeps(number_, std::max(now_, pass_ended_));
+  if (timeout_ms != 0) shared_.balance.sleeps(inbox_.number, std::max(now_, pass_ended_));
   if (may_stay && turns_.size() == 1 && busy_poll_.worth_it()) count = stay_awake();
   if (count == 0) count = take_events(timeout_ms);
-  if (timeout_ms != 0) shared_.balance.wakes(number_, now_);
+  if (timeout_ms != 0) shared_.balance.wakes(inbox_.number, now_);
   // Returned connections are taken only between passes. What a streamer has executed for a
   // connection is newer than what the present pass sees, so the connection must not join that pass.
   if (inbox_filled_) take_inbox();

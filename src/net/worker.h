@@ -3,8 +3,9 @@
 // Everything here runs on that thread. Other threads reach it only through its Inbox and the Shared
 // state. worker.cc has the loop and the life of the thread; worker_pass.cc has what happens to a
 // connection before and after its turn; worker_greeting.cc has what happens before its first
-// request; worker_moves.cc gives connections to other workers. The sockets are watched edge-triggered, so it takes no
-// system call to leave a connection unread while it is blocked, flushing or streaming.
+// request; worker_moves.cc gives connections to other workers. The sockets are watched
+// edge-triggered, so it takes no system call to leave a connection unread while it is blocked,
+// flushing or streaming.
 #pragma once
 
 #include <cstddef>
@@ -98,7 +99,6 @@ class Worker {
   // worker_moves.cc
   void spread_connections();
   std::size_t share_of_each(unsigned spread) const;
-  Inbox* emptiest(unsigned spread) const;
   bool give_away(Connection& connection, std::list<Connection>& to);
   void adopt(std::list<Connection>& connections);
 
@@ -115,7 +115,6 @@ class Worker {
 
   Shared& shared_;
   Inbox& inbox_;
-  const std::size_t number_;  // its inbox's among all
   ThreadCounters counters_;
   Acceptor acceptor_;
   Descriptor epoll_;

@@ -1,6 +1,5 @@
 // Connections that go to other workers, because the spread has changed (net/balance.h).
 #include <algorithm>
-#include <limits>
 #include <new>
 
 #include "net/worker.h"
@@ -24,14 +23,14 @@ bool may_move(const Connection& connection) {
 // A worker that connections are not spread over always looks now and then.
 void Worker::spread_connections() {
   const auto [spread, number] = shared_.balance.spread();
-  const bool is_among = number_ < spread;
+  const bool is_among = inbox_.number < spread;
   if (number == spread_seen_ && is_among) [[likely]]
     return;
   const std::uint64_t pause = number == spread_seen_ ? tick_ms * ms : time_between_moves;
   if (now_ - moved_at_ < pause) return;
   moved_at_ = now_;
   spread_seen_ = number;
-  Inbox* const to = emptiest(spread);
+  Inbox* const to = shared_.emptiest_but(inbox_, spread);
   if (to == nullptr) return;
   const std::size_t share = share_of_each(spread);
   const std::size_t own = inbox_.load.load(std::memory_order_relaxed);
@@ -66,21 +65,6 @@ std::size_t Worker::share_of_each(unsigned spread) const {
   std::size_t all = 0;
   for (const auto& inbox : shared_.inboxes) all += inbox->load.load(std::memory_order_relaxed);
   return (all + spread - 1) / spread;
-}
-
-// The one with fewest connections of those that they are spread over; null if none of them is
-// another's.
-Inbox* Worker::emptiest(unsigned spread) const {
-  std::size_t fewest = std::numeric_limits<std::size_t>::max();
-  Inbox* emptiest = nullptr;
-  for (unsigned i = 0; i < spread; ++i) {
-    Inbox& inbox = *shared_.inboxes[i];
-    const std::size_t load = inbox.load.load(std::memory_order_relaxed);
-    if (&inbox == &inbox_ || inbox.closed() || load >= fewest) continue;
-    fewest = load;
-    emptiest = &inbox;
-  }
-  return emptiest;
 }
 
 // False: it has to stay for now.

@@ -30,7 +30,6 @@ std::uint64_t in_ns(std::chrono::seconds time) {
 Worker::Worker(Shared& shared, Inbox& inbox)
     : shared_(shared),
       inbox_(inbox),
-      number_(shared.inboxes.size() - 1),
       counters_(shared.counters_of_ports()),
       acceptor_(shared, inbox, counters_),
       connections_(shared.config.idle_timeout, shared.config.log_in_timeout,
@@ -40,7 +39,7 @@ Worker::Worker(Shared& shared, Inbox& inbox)
       arena_(std::make_unique_for_overwrite<char[]>(arena_size_ + discard_size)) {
   turns_.reserve(turns_at_once);
   takers_.reserve(turns_at_once);
-  shared.balance.join(number_, counters_);
+  shared.balance.join(inbox.number, counters_);
 }
 
 void Worker::run_pass() {

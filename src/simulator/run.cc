@@ -162,7 +162,7 @@ class SimulatedServer {
     shared_->stop_event.open();
     for (unsigned i = 0; i < config.workers; ++i) {
       net::Inbox& inbox =
-          *shared_->inboxes.emplace_back(std::make_unique<net::Inbox>(shared_->waiting));
+          *shared_->inboxes.emplace_back(std::make_unique<net::Inbox>(i, shared_->waiting));
       inbox.open();
       workers_.push_back(std::make_unique<net::Worker>(*shared_, inbox));
       workers_.back()->open();
