@@ -25,8 +25,8 @@ constexpr int waiter_stays_ms = 10'000;
 class ClientStream final : public Stream {
  public:
   // `queue` is that of the streamer.
-  ClientStream(Shared& shared, ConnectionQueue& queue, CounterBlock& counters, Application& app,
-               Connection& connection)
+  ClientStream(Shared& shared, ConnectionQueue& queue, CounterBlock& counters,
+               StreamerApplication& app, Connection& connection)
       : shared_(shared),
         queue_(queue),
         counters_(counters),
@@ -113,7 +113,7 @@ class ClientStream final : public Stream {
   Shared& shared_;
   ConnectionQueue& queue_;
   CounterBlock& counters_;
-  Application& app_;
+  StreamerApplication& app_;
   Connection& connection_;
   const std::uint64_t began_;
   std::uint64_t waited_ = 0;  // ns that it has waited for the client in all
@@ -164,7 +164,7 @@ void Streamer::run() {
   ::pthread_setname_np(::pthread_self(), words.name);
   // An exception must not end the process that we are a guest of.
   try {
-    app_ = shared_.factory(role_, counters_);
+    app_ = shared_.factory.make_streamer(role_, counters_);
     if (app_ == nullptr) {
       // The host shuts down, and says so itself.
     } else if (!app_->start()) {

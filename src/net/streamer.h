@@ -39,7 +39,7 @@ class Streamer {
   Shared& shared_;
   const Role role_;
   CounterBlock& counters_;
-  std::unique_ptr<Application> app_;
+  std::unique_ptr<StreamerApplication> app_;
   Buffer out_;
   bool has_retired_ = false;  // the queue knows already that it leaves
 };

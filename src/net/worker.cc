@@ -36,7 +36,7 @@ void Worker::run() {
   ::pthread_setname_np(::pthread_self(), "hs-worker");
   // An exception must not end the process that we are a guest of.
   try {
-    app_ = shared_.factory(Role::worker, counters_);
+    app_ = shared_.factory.make_worker(counters_);
     if (app_ == nullptr) {
       // The host shuts down, and says so itself.
     } else if (!app_->start()) {
@@ -380,7 +380,8 @@ void Worker::shed(Connection& connection) {
 void Worker::refuse(Connection& connection, Refusal why) {
   try {
     Buffer reply;
-    app_->refuse(why, reply);
+    connection.dialogue->refuse(why, reply);
+    counters_.add(Counter::errors);
     counters_.add(Counter::bytes_sent, connection.send(reply.view()).bytes);
   } catch (const std::bad_alloc&) {  // the connection ends without a reply
   }

@@ -2,15 +2,17 @@
 //
 // A pass knows bytes and a store, and no protocol. A Dialogue is what the protocol knows of one
 // connection. It cuts requests from the input, decides whether they may be executed, has the store
-// execute them and writes their replies. A Protocol belongs to one thread: it makes the dialogues of
-// the connections that the thread accepts, and lends what they need while they work. A dialogue may
-// move from one thread to another between its turns.
+// execute them and writes their replies, also those that say that something has failed. A Protocol
+// belongs to one thread: it makes the dialogues of the connections that the thread accepts, and lends
+// what they need while they work. A dialogue may move from one thread to another between its turns.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "base/buffer.h"
 #include "base/counters.h"
@@ -83,6 +85,15 @@ class Dialogue : public net::Dialogue {
   // Executes the requests at the front of the turn's input in their order, as `requests` says. It
   // is the one virtual call of a turn.
   virtual void execute(Requests& requests) = 0;
+  // Appends the reply to a request that has failed.
+  virtual void append_error(Status status, Buffer& out) const = 0;
+
+  // A request may change its dialogue: a log-in, an open index. If the pass is executed again, the
+  // requests before it must find the dialogue as it was. So before a dialogue changes, it notes
+  // itself in the pass's Changes. keep_changes(): what was changed until now stays. undo_changes()
+  // undoes what was changed since then.
+  virtual void keep_changes() {}
+  virtual void undo_changes() {}
 
   // On a streamer: reads the first request, and does not execute it. Also on a worker, between two
   // passes, if the request has waited too long for a remote thread.
@@ -104,6 +115,26 @@ class Dialogue : public net::Dialogue {
   std::unique_ptr<store::Position> position_;
 };
 
+// The dialogues that have changed in a pass, since it was last known that their changes stay. A
+// dialogue that is noted twice is kept or undone once, and finds nothing to do the second time.
+class Changes {
+ public:
+  void note(Dialogue& dialogue) { dialogues_.push_back(&dialogue); }
+  void keep() {
+    for (Dialogue* const dialogue : dialogues_) dialogue->keep_changes();
+    dialogues_.clear();
+  }
+  void undo() {
+    for (Dialogue* const dialogue : dialogues_) dialogue->undo_changes();
+    dialogues_.clear();
+  }
+  // The pass has failed, and the connections of its dialogues end.
+  void forget() { dialogues_.clear(); }
+
+ private:
+  std::vector<Dialogue*> dialogues_;
+};
+
 class Protocol {
  public:
   virtual ~Protocol() = default;
@@ -111,24 +142,12 @@ class Protocol {
   virtual std::unique_ptr<Dialogue> open_dialogue() = 0;
   // Whether there can be writes.
   virtual bool writes() const = 0;
-  // As net::Application::foreign_protocol().
-  virtual std::string_view foreign_protocol(std::string_view /*begin*/) const { return {}; }
-  // How many bytes at the front of a connection's input are whole requests. Any time.
-  virtual std::size_t whole_requests(std::string_view input) const = 0;
-
-  // Appends the reply to a request that has failed.
-  virtual void append_error(Status status, Buffer& out) const = 0;
-  // Appends the reply to a request that is not executed. The connection is closed after it.
-  virtual void refuse(net::Refusal why, Buffer& out) const = 0;
-
-  // Requests may have changed their dialogues: a log-in, an open index. If a pass is executed
-  // again, they must find them as they were. keep_changes(): what was changed until now stays.
-  // undo_changes() undoes what was changed since then.
-  virtual void keep_changes() = 0;
-  virtual void undo_changes() = 0;
-
   // The requests are over: frees the memory that they took if it was large.
   virtual void give_back() = 0;
 };
+
+// Makes the protocol of one thread, whose store and counters outlive it.
+using MakeProtocol =
+    std::function<std::unique_ptr<Protocol>(store::Store& store, CounterBlock& counters)>;
 
 }  // namespace hs::passes

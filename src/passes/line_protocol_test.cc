@@ -13,7 +13,8 @@
 #include <utility>
 
 #include "net/server.h"
-#include "passes/runner.h"
+#include "passes/pass_runner.h"
+#include "passes/stream_runner.h"
 #include "passes/test_line_protocol.h"
 #include "store/memory_store.h"
 
@@ -62,6 +63,12 @@ class LineProtocolTest : public ::testing::Test {
     config.port = "0";
     return config;
   }
+  static std::unique_ptr<Protocol> speak_lines(store::Store&, CounterBlock&) {
+    return std::make_unique<LineProtocol>(store::IndexNames{"db", "kv", "", "v,k", ""});
+  }
+  std::unique_ptr<store::MemoryStore> make_store(CounterBlock& counters) {
+    return std::make_unique<store::MemoryStore>(database_, store::Access::write, counters, bounds_);
+  }
   void start() { ASSERT_TRUE(server_.start()); }
   std::string say(std::string_view requests) {
     return LineClient(server_.bound_port()).say(requests);
@@ -73,20 +80,21 @@ class LineProtocolTest : public ::testing::Test {
   CounterSet counters_;
   RunnerConfig config_;
   store::MemoryBounds bounds_;
-  net::Server server_{
-      any_port(),
-      [this](net::Role role, CounterBlock& counters) {
-        auto store = std::make_unique<store::MemoryStore>(database_, store::Access::write, counters,
-                                                          bounds_);
-        if (role == net::Role::worker) store->faults() = faults_;
-        return std::make_unique<Runner>(
-            config_, std::move(store),
-            [](store::Store&) {
-              return std::make_unique<LineProtocol>(store::IndexNames{"db", "kv", "", "v,k", ""});
-            },
-            counters);
-      },
-      counters_, [](net::LogLevel, const std::string&) {}};
+  net::Server server_{any_port(),
+                      {.make_worker =
+                           [this](CounterBlock& counters) {
+                             auto store = make_store(counters);
+                             store->faults() = faults_;
+                             return std::make_unique<PassRunner>(config_, std::move(store),
+                                                                 speak_lines, counters);
+                           },
+                       .make_streamer =
+                           [this](net::Role, CounterBlock& counters) {
+                             return std::make_unique<StreamRunner>(config_, make_store(counters),
+                                                                   speak_lines, counters);
+                           }},
+                      counters_,
+                      [](net::LogLevel, const std::string&) {}};
 };
 
 TEST_F(LineProtocolTest, AnswersGetAndSetAndIsSilentAboutQuietOnes) {

@@ -74,11 +74,19 @@ store::Selection rows_of(const Command& command, const Value& key) {
 
 class LineDialogue final : public Dialogue {
  public:
+  std::size_t whole_requests(std::string_view input) const override {
+    return input.rfind('\n') + 1;
+  }
+  void refuse(net::Refusal /*why*/, Buffer& out) const override { out.append("BUSY\n"); }
+  void append_error(Status status, Buffer& out) const override {
+    out.append("ERROR " + std::to_string(status.number()) + "\n");
+  }
+
   void execute(Requests& requests) override {
     net::Turn& turn = requests.turn();
     auto& protocol = static_cast<LineProtocol&>(requests.protocol());
     if (requests.gives_up_first()) {
-      protocol.append_error(row_wait_timed_out, requests.out());
+      append_error(row_wait_timed_out, requests.out());
       requests.refused(Counter::requests_find_modify, command_at(turn.input, 0)->end_offset);
     }
     while (const std::optional<Command> command = command_at(turn.input, turn.consumed)) {
@@ -137,7 +145,7 @@ class LineDialogue final : public Dialogue {
     answer.for_good = outcome.is_for_good();
     answer.ok = outcome.status().ok();
     if (!outcome.answered()) answer.status = outcome.status();
-    if (outcome.answered() && !answer.ok) protocol.append_error(outcome.status(), out);
+    if (outcome.answered() && !answer.ok) append_error(outcome.status(), out);
     return answer;
   }
 
@@ -182,11 +190,5 @@ class LineDialogue final : public Dialogue {
 }  // namespace
 
 std::unique_ptr<Dialogue> LineProtocol::open_dialogue() { return std::make_unique<LineDialogue>(); }
-
-void LineProtocol::append_error(Status status, Buffer& out) const {
-  out.append("ERROR " + std::to_string(status.number()) + "\n");
-}
-
-void LineProtocol::refuse(net::Refusal /*why*/, Buffer& out) const { out.append("BUSY\n"); }
 
 }  // namespace hs::passes

@@ -29,14 +29,6 @@ class LineProtocol final : public Protocol {
 
   std::unique_ptr<Dialogue> open_dialogue() override;
   bool writes() const override { return true; }
-  std::size_t whole_requests(std::string_view input) const override {
-    return input.rfind('\n') + 1;
-  }
-  void append_error(Status status, Buffer& out) const override;
-  void refuse(net::Refusal why, Buffer& out) const override;
-  // No request changes its dialogue.
-  void keep_changes() override {}
-  void undo_changes() override {}
   void give_back() override {}
 
  private:

@@ -7,13 +7,15 @@
 #include <memory>
 #include <vector>
 
-#include "handlersocket/session/pass_runner.h"
+#include "handlersocket/session/handlersocket.h"
 #include "net/handshaker.h"
 #include "net/scrambled_filter.h"
 #include "net/shared.h"
 #include "net/streamer.h"
 #include "net/waiters.h"
 #include "net/worker.h"
+#include "passes/pass_runner.h"
+#include "passes/stream_runner.h"
 #include "simulator/authenticator.h"
 #include "simulator/client.h"
 #include "simulator/faulty_store.h"
@@ -25,11 +27,6 @@ namespace hs::simulator {
 namespace {
 
 constexpr std::uint64_t second = 1'000'000'000;
-
-class Runner final : public session::PassRunner {
- public:
-  using PassRunner::PassRunner;
-};
 
 Faults choose_faults(World& world) {
   const auto sometimes = [&](unsigned percent) {
@@ -142,10 +139,19 @@ class SimulatedServer {
     };
     shared_ = std::make_unique<net::Shared>(
         config,
-        [this](net::Role role, CounterBlock& block) -> std::unique_ptr<net::Application> {
-          auto store = std::make_unique<FaultyStore>(rows_, faults_, role);
-          return std::make_unique<Runner>(runner_, std::move(store), block);
-        },
+        net::ApplicationFactory{
+            .make_worker =
+                [this](CounterBlock& block) {
+                  auto store = std::make_unique<FaultyStore>(rows_, faults_, net::Role::worker);
+                  return std::make_unique<passes::PassRunner>(
+                      runner_, std::move(store), session::handlersocket(runner_), block);
+                },
+            .make_streamer =
+                [this](net::Role role, CounterBlock& block) {
+                  auto store = std::make_unique<FaultyStore>(rows_, faults_, role);
+                  return std::make_unique<passes::StreamRunner>(
+                      runner_, std::move(store), session::handlersocket(runner_), block);
+                }},
         [](net::LogLevel, const std::string&) {});
     listener_ = world.open_listener();
     shared_->listeners.emplace_back(net::Descriptor(listener_));

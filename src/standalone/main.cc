@@ -12,8 +12,10 @@
 #include <string>
 
 #include "base/counters.h"
-#include "handlersocket/session/pass_runner.h"
+#include "handlersocket/session/handlersocket.h"
 #include "net/server.h"
+#include "passes/pass_runner.h"
+#include "passes/stream_runner.h"
 #include "store/authenticator.h"
 #include "store/memory_store.h"
 #include "store/sample_tables.h"
@@ -39,14 +41,25 @@ hs::net::Server make_server(const Port& port, hs::store::MemoryDatabase& databas
                             hs::CounterSet& counters) {
   const auto access =
       port.runner.session.writable ? hs::store::Access::write : hs::store::Access::read;
-  auto make_application = [&port, &database, access](hs::net::Role, hs::CounterBlock& block) {
-    return std::make_unique<hs::session::PassRunner>(
-        port.runner, std::make_unique<hs::store::MemoryStore>(database, access, block), block);
+  const auto make_store = [&database, access](hs::CounterBlock& block) {
+    return std::make_unique<hs::store::MemoryStore>(database, access, block);
   };
+  const hs::passes::MakeProtocol protocol = hs::session::handlersocket(port.runner);
+  hs::net::ApplicationFactory applications{
+      .make_worker =
+          [=, &port](hs::CounterBlock& block) {
+            return std::make_unique<hs::passes::PassRunner>(port.runner, make_store(block),
+                                                            protocol, block);
+          },
+      .make_streamer =
+          [=, &port](hs::net::Role, hs::CounterBlock& block) {
+            return std::make_unique<hs::passes::StreamRunner>(port.runner, make_store(block),
+                                                              protocol, block);
+          }};
   auto log = [](hs::net::LogLevel, const std::string& line) {
     std::fprintf(stderr, "%s\n", line.c_str());
   };
-  return {port.server, std::move(make_application), counters, log};
+  return {port.server, std::move(applications), counters, log};
 }
 
 void wait_for_end() {

@@ -1,6 +1,4 @@
 // Tests of passes and long finds over the in-memory store, without a socket.
-#include "handlersocket/session/pass_runner.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>

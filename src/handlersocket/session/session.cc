@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <ranges>
 #include <utility>
 
 #include "handlersocket/protocol/errors.h"
@@ -117,7 +118,8 @@ Status Session::admit(std::string_view line, Workspace& workspace, NamedIndex*& 
   return parsed;
 }
 
-Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace, Buffer& out) {
+Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
+                        passes::Changes& changes, Buffer& out) {
   if (owner_ != &workspace.store) [[unlikely]] {
     indexes_.forget_indexes();
     owner_ = &workspace.store;
@@ -147,16 +149,16 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace, 
         outcome = execute_write(workspace.store, index->use, request, out, answer.values_ignored);
         break;
       case Kind::open_index:
-        outcome = open_index(workspace, answer.has_no_place);
+        outcome = open_index(workspace, changes, answer.has_no_place);
         if (outcome.ok()) ReplyWriter(out).ok();
         break;
       case Kind::auth:
         if (is_log_in(request) && config_.authenticator != nullptr) {
           answer.logs_in = !log_in_;
           if (answer.logs_in) return answer;
-          outcome = take_log_in(workspace);
+          outcome = take_log_in(changes);
         } else {
-          outcome = authorise(workspace);
+          outcome = authorise(request.auth, changes);
         }
         if (outcome.status().ok()) ReplyWriter(out).ok();
         break;
@@ -166,11 +168,11 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace, 
   answer.for_good = outcome.is_for_good();
   answer.ok = outcome.status().ok();
   if (!outcome.answered()) answer.status = outcome.status();
-  if (outcome.answered() && !answer.ok) ReplyWriter(out).error(outcome.status());
+  if (outcome.answered() && !answer.ok) append_error(outcome.status(), out);
   return answer;
 }
 
-Outcome Session::open_index(Workspace& workspace, bool& has_no_place) {
+Outcome Session::open_index(Workspace& workspace, passes::Changes& changes, bool& has_no_place) {
   const Request& request = workspace.request;
   std::string names = join_names(request.names);
   has_no_place = !indexes_.has_room(request.index_id, names.size(), config_.max_open_indexes.get());
@@ -184,7 +186,7 @@ Outcome Session::open_index(Workspace& workspace, bool& has_no_place) {
     if (outcome.answered()) remote_open_.reset();
     return outcome;
   }
-  SessionChange& made = workspace.changes.emplace_back(change());
+  Before& before = begin_change(changes);
   if (is_remote) {
     const RemoteOpen there = *std::exchange(remote_open_, std::nullopt);
     if (!there.status.ok()) return there.status;
@@ -195,9 +197,7 @@ Outcome Session::open_index(Workspace& workspace, bool& has_no_place) {
     opened.column_count = opened.use.index().column_count();
     remote_open_.reset();
   }
-  made.index = indexes_.set(request.index_id, std::move(opened));
-  made.index_id = request.index_id;
-  made.of_index = true;
+  before.indexes.emplace_back(request.index_id, indexes_.set(request.index_id, std::move(opened)));
   return {};
 }
 
@@ -211,15 +211,27 @@ void Session::end_open(const passes::FirstRequest& request, Status status,
   remote_open_ = std::move(ended);
 }
 
-// As everything is now, except for the indexes.
-SessionChange Session::change() {
-  SessionChange change;
-  change.session = this;
-  change.is_logged_in = is_logged_in_;
-  change.caller = caller_;
-  change.log_in = log_in_;
-  change.remote_open = remote_open_;
-  return change;
+Session::Before& Session::begin_change(passes::Changes& changes) {
+  if (before_ == nullptr) {
+    changes.note(*this);
+    before_ = std::make_unique<Before>(Before{.is_logged_in = is_logged_in_,
+                                              .caller = caller_,
+                                              .log_in = log_in_,
+                                              .remote_open = remote_open_});
+  }
+  return *before_;
+}
+
+// An index that was replaced may have been opened for another caller than the one from now on, so
+// the indexes come first.
+void Session::undo_changes() {
+  if (before_ == nullptr) return;
+  const std::unique_ptr<Before> before = std::move(before_);
+  for (auto& [id, index] : std::views::reverse(before->indexes)) indexes_.set(id, std::move(index));
+  if (before->has_changed_caller) act_as(std::move(before->caller));
+  set_logged_in(before->is_logged_in, caller_);
+  log_in_ = std::move(before->log_in);
+  remote_open_ = std::move(before->remote_open);
 }
 
 Outcome Session::open_again(Workspace& workspace, NamedIndex& index) {
@@ -234,45 +246,50 @@ void Session::act_as(std::shared_ptr<const store::Caller> caller) {
 }
 
 // Clients of the original give an empty secret where none is set. They act as who gives nothing.
-Status Session::authorise(Workspace& workspace) {
-  if (is_log_in(workspace.request)) return status_of(Mistake::authtype);
-  const std::string_view given = workspace.request.auth.secret;
+Status Session::authorise(const protocol::Auth& auth, passes::Changes& changes) {
+  if (auth.way == protocol::AuthWay::account) return status_of(Mistake::authtype);
+  const std::string_view given = auth.secret;
   const bool is_needed = !config_.secret.empty();
   std::shared_ptr<const store::Caller> caller =
       is_needed ? config_.trusted.get() : config_.anonymous.get();
   const bool is_right = is_needed ? equal_in_constant_time(given, config_.secret) : given.empty();
   if (caller == nullptr || !is_right) return status_of(Mistake::unauth);
-  workspace.changes.push_back(change());
+  begin_change(changes);
   set_logged_in(is_needed, std::move(caller));
   return {};
 }
 
 // A refusal is kept: it may be too soon to answer it.
-Status Session::take_log_in(Workspace& workspace) {
+Status Session::take_log_in(passes::Changes& changes) {
   if (!log_in_->status.ok()) return log_in_->status;
-  workspace.changes.push_back(change());
+  begin_change(changes);
   set_logged_in(true, std::move(log_in_->caller));
   log_in_.reset();
   return {};
 }
 
-void Session::forget_refusal(Workspace& workspace) {
+void Session::forget_refusal(passes::Changes& changes) {
   if (!log_in_) return;
-  workspace.changes.push_back(change());
+  begin_change(changes);
   log_in_.reset();
 }
 
 void Session::set_logged_in(bool logged_in, std::shared_ptr<const store::Caller> caller) {
   is_logged_in_ = logged_in;
-  if (caller != caller_) act_as(std::move(caller));
+  if (caller != caller_) {
+    if (before_ != nullptr) before_->has_changed_caller = true;
+    act_as(std::move(caller));
+  }
   most_waiting = caller_ != nullptr ? no_limit : most_waiting_before_login;
 }
 
-void Session::undo(SessionChange& change) {
-  set_logged_in(change.is_logged_in, std::move(change.caller));
-  log_in_ = std::move(change.log_in);
-  remote_open_ = std::move(change.remote_open);
-  if (change.of_index) indexes_.set(change.index_id, std::move(change.index));
+void Session::append_error(Status status, Buffer& out) const { ReplyWriter(out).error(status); }
+
+void Session::refuse(net::Refusal why, Buffer& out) const {
+  Mistake mistake = Mistake::max_waiting_bytes;
+  if (why == net::Refusal::needs_tls) mistake = Mistake::tls;
+  if (why == net::Refusal::foreign) mistake = Mistake::foreign;
+  append_error(status_of(mistake), out);
 }
 
 }  // namespace hs::session

@@ -18,6 +18,7 @@
 #include "base/counters.h"
 #include "base/setting.h"
 #include "base/status.h"
+#include "handlersocket/protocol/foreign.h"
 #include "handlersocket/protocol/parser.h"
 #include "handlersocket/protocol/request.h"
 #include "handlersocket/session/open_indexes.h"
@@ -41,7 +42,6 @@ struct SessionConfig {
 };
 
 class HandlerSocket;
-class Session;
 struct Line;
 
 // How a P has ended on a remote thread.
@@ -52,18 +52,6 @@ struct RemoteOpen {
   std::uint32_t column_count = 0;
 };
 
-// What a P or an A request has replaced.
-struct SessionChange {
-  Session* session = nullptr;
-  bool of_index = false;
-  bool is_logged_in = false;
-  std::shared_ptr<const store::Caller> caller{};
-  std::optional<store::LogIn> log_in{};
-  std::optional<RemoteOpen> remote_open{};
-  std::uint64_t index_id = 0;
-  NamedIndex index;
-};
-
 // What a worker lends to the session whose turn it is.
 struct Workspace {
   explicit Workspace(store::Store& store) : store(store) {}
@@ -72,8 +60,6 @@ struct Workspace {
   protocol::Parser parser;
   Status parsed;              // of the line parsed last
   protocol::Request request;  // the request of that line, if it parsed
-  std::vector<SessionChange>
-      changes;  // made in this pass, so that they can be undone if it is executed again
 };
 
 struct Answer : passes::Answer {
@@ -97,6 +83,17 @@ class Session final : public passes::Dialogue {
     set_logged_in(false, config.anonymous.get());
   }
 
+  std::size_t whole_requests(std::string_view input) const override {
+    return input.rfind('\n') + 1;  // npos + 1 is 0
+  }
+  std::string_view foreign_protocol(std::string_view begin) const override {
+    return protocol::foreign_protocol(begin);
+  }
+  void refuse(net::Refusal why, Buffer& out) const override;
+  void append_error(Status status, Buffer& out) const override;
+  void keep_changes() override { before_.reset(); }
+  void undo_changes() override;
+
   void execute(passes::Requests& requests) override;
   passes::FirstRequest first_request(net::Turn& turn, passes::Protocol& protocol) override;
   store::Outcome execute_first(passes::Alone& alone) override;
@@ -104,8 +101,10 @@ class Session final : public passes::Dialogue {
                 const store::IndexUse& use) override;
 
   // Executes one line, without its LF and CR, if `runs` allows it. If the verdict is not
-  // `answered`, nothing is written and nothing is remembered.
-  Answer execute(std::string_view line, passes::Runs runs, Workspace& workspace, Buffer& out);
+  // `answered`, nothing is written and nothing is remembered. If the line changes the session,
+  // `changes` knows.
+  Answer execute(std::string_view line, passes::Runs runs, Workspace& workspace,
+                 passes::Changes& changes, Buffer& out);
 
   // Parses a line into workspace.request and says whether it may be executed. `index` becomes the
   // open index of a find or an insert. Touches no store.
@@ -117,7 +116,7 @@ class Session final : public passes::Dialogue {
   // answers it.
   void end_log_in(store::LogIn log_in) { log_in_ = std::move(log_in); }
   // The refusal of a log-in has been answered.
-  void forget_refusal(Workspace& workspace);
+  void forget_refusal(passes::Changes& changes);
 
   // Whether the secret of its next request was tried, and whether the secret or the password was.
   bool has_tried_secret() const { return has_tried_secret_; }
@@ -133,20 +132,27 @@ class Session final : public passes::Dialogue {
   // it may be parked.
   void act_as(std::shared_ptr<const store::Caller> caller);
 
-  // Undoes one change. The latest change has to be undone first.
-  void undo(SessionChange& change);
-
  private:
+  // What P and A requests have replaced since keep_changes().
+  struct Before {
+    bool is_logged_in;
+    std::shared_ptr<const store::Caller> caller;
+    std::optional<store::LogIn> log_in;
+    std::optional<RemoteOpen> remote_open;
+    bool has_changed_caller = false;
+    std::vector<std::pair<std::uint64_t, NamedIndex>> indexes{};  // the latest comes last
+  };
+
   bool execute_line(const Line& line, passes::Requests& requests, HandlerSocket& front);
   void give_up_first(passes::Requests& requests, Workspace& workspace);
   bool may_try(std::string_view line, passes::Requests& requests, HandlerSocket& front);
   void end_try(const net::Turn& turn, HandlerSocket& front, bool was_right);
   bool holds_back(passes::Requests& requests, HandlerSocket& front);
   void run_log_in(net::Turn& turn, std::string_view line, HandlerSocket& front);
-  store::Outcome open_index(Workspace& workspace, bool& has_no_place);
-  Status authorise(Workspace& workspace);
-  SessionChange change();
-  Status take_log_in(Workspace& workspace);
+  store::Outcome open_index(Workspace& workspace, passes::Changes& changes, bool& has_no_place);
+  Status authorise(const protocol::Auth& auth, passes::Changes& changes);
+  Status take_log_in(passes::Changes& changes);
+  Before& begin_change(passes::Changes& changes);
   store::Outcome open_again(Workspace& workspace, NamedIndex& index);
   void set_logged_in(bool logged_in, std::shared_ptr<const store::Caller> caller);
 
@@ -158,6 +164,7 @@ class Session final : public passes::Dialogue {
   std::optional<store::LogIn> log_in_;     // one that has ended and is not answered yet
   std::optional<RemoteOpen> remote_open_;  // the same
   OpenIndexes indexes_;
+  std::unique_ptr<Before> before_;  // null: nothing has changed
 };
 
 }  // namespace hs::session

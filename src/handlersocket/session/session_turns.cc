@@ -8,8 +8,8 @@
 #include "handlersocket/protocol/errors.h"
 #include "handlersocket/protocol/reply.h"
 #include "handlersocket/protocol/row_codec.h"
+#include "handlersocket/session/handlersocket.h"
 #include "handlersocket/session/line.h"
-#include "handlersocket/session/pass_runner.h"
 #include "net/peer.h"
 #include "passes/requests.h"
 #include "passes/waiting.h"
@@ -61,7 +61,7 @@ bool Session::execute_line(const Line& line, passes::Requests& requests, Handler
   Workspace& workspace = front.workspace();
   if (line.text.starts_with("A\t") && !may_try(line.text, requests, front)) [[unlikely]]
     return false;
-  const Answer answer = execute(line.text, requests.runs(), workspace, out);
+  const Answer answer = execute(line.text, requests.runs(), workspace, requests.changes(), out);
   if (answer.logs_in) [[unlikely]] {
     requests.turn().next = Next::log_in;
     note_password(requests.turn(), line.text);
@@ -75,7 +75,7 @@ bool Session::execute_line(const Line& line, passes::Requests& requests, Handler
       out.truncate(begin);
       return false;
     } else {
-      forget_refusal(workspace);
+      forget_refusal(requests.changes());
     }
   }
   if (answer.has_no_place) [[unlikely]]

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "handlersocket/session/pass_runner.h"
+#include "handlersocket/session/handlersocket.h"
 #include "mysqld/accounts/account.h"
 #include "mysqld/accounts/log_ins.h"
 #include "mysqld/plugin/long_requests.h"
@@ -23,6 +23,8 @@
 #include "mysqld/store/table_store.h"
 #include "mysqld/thread/host_thread.h"
 #include "mysqld/thread/wait_watch.h"
+#include "passes/pass_runner.h"
+#include "passes/stream_runner.h"
 #include "tls/channel.h"
 
 namespace hs::mysqld {
@@ -74,12 +76,15 @@ struct IndexReport final : net::Report {
   std::vector<TableStore::OpenedIndex> indexes;
 };
 
-// A worker, streamer or log-in thread: a thread of the server with a store of its own.
-class HostedRunner final : public session::PassRunner {
+// The application of a thread of the server that has a store of its own. `Runner` is that of a worker
+// or of any other thread.
+template <class Runner>
+class Hosted : public Runner {
  public:
   // Null if the server shuts down before it has started.
-  static std::unique_ptr<HostedRunner> make(const Port& port, net::Role role,
-                                            CounterBlock& counters) {
+  template <class Application>
+  static std::unique_ptr<Application> make(const Port& port, net::Role role,
+                                           CounterBlock& counters) {
     const bool streams = role != net::Role::worker;
     HostThreadConfig thread = port.host;
     thread.idle_state = idle_state(role, port.store.writes);
@@ -92,41 +97,53 @@ class HostedRunner final : public session::PassRunner {
     config.streams = streams;
     if (role == net::Role::remote) config.remote_tables = RemoteTables::served;
     auto store = std::make_unique<TableStore>(std::move(host), config, counters);
-    return std::unique_ptr<HostedRunner>(
-        new HostedRunner(port, role, attached, std::move(store), counters));
+    return std::make_unique<Application>(port, role, attached, std::move(store), counters);
   }
+
+  Hosted(const Port& port, net::Role role, HostThread& host, std::unique_ptr<TableStore> store,
+         CounterBlock& counters)
+      : Runner(port.runner, std::move(store), session::handlersocket(port.runner), counters),
+        port_(port),
+        departures_are_mine_(role == net::Role::log_in),
+        host_(host) {}
 
   bool keep_running() override {
     if (departures_are_mine_) port_.log_ins.tell_departures();
     return !host_.must_leave();
   }
-  bool start() override {
-    if (is_worker_) check_server_on_worker(host_.thd());
-    return true;
-  }
   // A worker comes here when its connections have ended.
   void stop() override { port_.log_ins.tell_departures(); }
   void idle() override { host_.show_idle(); }
-  bool killed() override { return host_.killed(); }
+
+ protected:
+  HostThread& host() { return host_; }
+
+ private:
+  const Port& port_;
+  const bool departures_are_mine_;
+  HostThread& host_;  // of the store
+};
+
+class HostedWorker final : public Hosted<passes::PassRunner> {
+ public:
+  using Hosted::Hosted;
+
+  bool start() override {
+    check_server_on_worker(host().thd());
+    return true;
+  }
   std::unique_ptr<net::Report> report() override {
     auto report = std::make_unique<IndexReport>();
     report->indexes = static_cast<TableStore&>(store()).opened_indexes(most_reported_indexes);
     return report;
   }
+};
 
- private:
-  HostedRunner(const Port& port, net::Role role, HostThread& host,
-               std::unique_ptr<TableStore> store, CounterBlock& counters)
-      : PassRunner(port.runner, std::move(store), counters),
-        port_(port),
-        departures_are_mine_(role == net::Role::log_in),
-        is_worker_(role == net::Role::worker),
-        host_(host) {}
+class HostedStreamer final : public Hosted<passes::StreamRunner> {
+ public:
+  using Hosted::Hosted;
 
-  const Port& port_;
-  const bool departures_are_mine_;
-  const bool is_worker_;
-  HostThread& host_;  // of the store
+  bool killed() override { return host().killed(); }
 };
 
 // A thread that asks about connections keeps its ports until it has its answer. Only the thread
@@ -283,11 +300,16 @@ std::unique_ptr<Port> open_port(bool writes) {
   if (config.port.empty() && config.socket_path.empty()) return nullptr;
   std::unique_ptr<Port> port = make_port(writes);
   set_up_tls(config, port->tls_context);
-  const auto make_runner =
-      [&port = *port](net::Role role, CounterBlock& block) -> std::unique_ptr<net::Application> {
-    return HostedRunner::make(port, role, block);
-  };
-  port->server = std::make_unique<net::Server>(config, make_runner, counters(writes), log);
+  const net::ApplicationFactory applications{
+      .make_worker =
+          [&port = *port](CounterBlock& block) {
+            return HostedWorker::make<HostedWorker>(port, net::Role::worker, block);
+          },
+      .make_streamer =
+          [&port = *port](net::Role role, CounterBlock& block) {
+            return HostedStreamer::make<HostedStreamer>(port, role, block);
+          }};
+  port->server = std::make_unique<net::Server>(config, applications, counters(writes), log);
   return port->server->start() ? std::move(port) : nullptr;
 }
 

@@ -1,9 +1,9 @@
-#include "passes/runner.h"
+#include "passes/pass_runner.h"
 
-#include <algorithm>
 #include <cassert>
 #include <utility>
 
+#include "passes/late_answer.h"
 #include "passes/requests.h"
 #include "passes/waiting.h"
 
@@ -15,11 +15,6 @@ using net::Turn;
 using store::Outcome;
 using store::PassMode;
 using store::Verdict;
-
-// If a pass were divided evenly among very many turns, each reply would be sent in many pieces. So
-// a turn gets at least so many steps, if that many are left. Turns that get none come first in the
-// next pass.
-constexpr std::uint64_t smallest_share = 400;
 
 // Appends a part of the buffer to it. Returns where it begins now.
 std::size_t move_to_end(Buffer& buffer, std::size_t begin, std::size_t end) {
@@ -34,23 +29,20 @@ std::size_t move_to_end(Buffer& buffer, std::size_t begin, std::size_t end) {
 
 }  // namespace
 
-Runner::Runner(const RunnerConfig& config, std::unique_ptr<store::Store> store,
-               const MakeProtocol& make, CounterBlock& counters)
-    : config_(config), store_(std::move(store)), protocol_(make(*store_)), counters_(counters) {}
+PassRunner::PassRunner(const RunnerConfig& config, std::unique_ptr<store::Store> store,
+                       const MakeProtocol& make, CounterBlock& counters)
+    : config_(config),
+      store_(std::move(store)),
+      protocol_(make(*store_, counters)),
+      counters_(counters),
+      pass_(config, *store_, *protocol_) {}
 
-bool Runner::read_first(std::span<Turn> turns, Buffer& out) try {
+bool PassRunner::read_first(std::span<Turn> turns, Buffer& out) try {
   // The pass before was not ended: the caller has thrown.
-  if (std::exchange(in_pass_, true)) store_->abandon_pass();
-  pass_begin_ = out.size();
+  if (std::exchange(in_pass_, true)) fail_pass();
   failed_turn_ = no_turn;
-  tally_.fill(0);
-  requests_ = 0;
-  // Where there can be writes, half of the pass is theirs.
-  const bool writes = protocol_->writes();
-  budget_.begin(writes ? (config_.max_pass_steps + 1) / 2 : config_.max_pass_steps);
-  most_bytes_ = writes ? (config_.max_pass_bytes + 1) / 2 : config_.max_pass_bytes;
-  moved_bytes_ = 0;
-  begin_pass(PassMode::together);
+  pass_.begin(out);
+  pass_.begin_transaction(PassMode::together);
   set_mark(out);
   if (!execute_reads(turns, out)) {
     rewind(out);
@@ -60,16 +52,15 @@ bool Runner::read_first(std::span<Turn> turns, Buffer& out) try {
   set_mark(out);
   return !rests_.empty();
 } catch (...) {
-  store_->abandon_pass();
+  fail_pass();
   throw;
 }
 
-void Runner::execute(std::span<Turn> turns, std::size_t first, Buffer& out) try {
+void PassRunner::execute(std::span<Turn> turns, std::size_t first, Buffer& out) try {
   const std::size_t executed = first == 0 ? 0 : rests_.size();
-  const std::size_t writes = writes_.size();
+  const std::size_t writes = pass_.writes().size();
   if (first == 0) {
-    budget_.begin(config_.max_pass_steps, budget_.spent());
-    most_bytes_ = config_.max_pass_bytes;
+    pass_.begin_writes();
   } else {
     store_->forget_permissions();
     for (std::size_t number = first; number < turns.size(); ++number) {
@@ -82,62 +73,43 @@ void Runner::execute(std::span<Turn> turns, std::size_t first, Buffer& out) try 
     }
   }
   if (!execute_rests(executed, turns, out)) replay(turns, out);
-  pass_bytes_ = bytes_of_pass(out);
-  joins_help_ = first == 0 || writes_.size() != writes;
+  pass_bytes_ = pass_.bytes(out);
+  joins_help_ = first == 0 || pass_.writes().size() != writes;
 } catch (...) {
-  store_->abandon_pass();
+  fail_pass();
   throw;
 }
 
 // Only writes that wait for a commit count. In `writes_alone` they are committed already. If those
 // that came last brought no write, it does not help to wait for more.
-bool Runner::takes_more() {
-  return !writes_.empty() && joins_help_ && budget_.left() != 0 &&
-         pass_bytes_ < config_.max_pass_bytes;
+bool PassRunner::takes_more() {
+  return !pass_.writes().empty() && joins_help_ && pass_.has_room(pass_bytes_);
 }
 
-void Runner::end_pass(std::span<Turn> turns, Buffer& out) try {
+void PassRunner::end_pass(std::span<Turn> turns, Buffer& out) try {
   in_pass_ = false;
   Outcome ended = store_->end_pass();
   if (ended.verdict() == Verdict::broken) {
     replay(turns, out);
     ended = store_->end_pass();
   }
-  if (!ended.ok() && !writes_.empty()) answer_writes(ended.status(), turns, out);
-  protocol_->keep_changes();
-  count();
+  if (!ended.ok() && !pass_.writes().empty()) answer_writes(ended.status(), turns, out);
+  pass_.changes().keep();
+  pass_.publish(counters_);
 } catch (...) {
-  store_->abandon_pass();
+  fail_pass();
   throw;
 }
 
-void Runner::begin_pass(PassMode mode) {
-  mode_ = mode;
-  writes_.clear();
-  protocol_->keep_changes();
-  store_->begin_pass(mode, budget_);
-}
-
-// What a turn leaves of its share goes to the turns behind it.
-void Runner::begin_share(std::size_t turns_left) {
-  const std::uint64_t left = budget_.left();
-  share_ends_at_ = budget_.spent() + std::max(left / turns_left, std::min(left, smallest_share));
-}
-
-// Whether the present turn has to go on in the next pass.
-bool Runner::is_full(const Buffer& out) const {
-  return budget_.spent() >= share_ends_at_ || bytes_of_pass(out) >= most_bytes_;
-}
-
-// What was moved is not counted twice.
-std::size_t Runner::bytes_of_pass(const Buffer& out) const {
-  return out.size() - pass_begin_ - moved_bytes_;
+// Something has thrown: the pass is over, and its connections end.
+void PassRunner::fail_pass() {
+  store_->abandon_pass();
+  pass_.changes().forget();
 }
 
 // Executes each turn up to its first write. False if the pass was broken.
-bool Runner::execute_reads(std::span<Turn> turns, Buffer& out) {
+bool PassRunner::execute_reads(std::span<Turn> turns, Buffer& out) {
   rests_.clear();
-  runs_ = Runs::all_but_writes;
   for (std::size_t number = 0; number < turns.size(); ++number) {
     Turn& turn = turns[number];
     turn.reply_begin = turn.reply_end = out.size();
@@ -146,7 +118,7 @@ bool Runner::execute_reads(std::span<Turn> turns, Buffer& out) {
     turn.answered = {};
     turn.next = Next::wait;
     turn.put_off = false;
-    begin_share(turns.size() - number);
+    pass_.begin_turn(Runs::all_but_writes, turns.size() - number);
     if (!go_on(number, turns, out)) return false;
     if (turn.put_off) {
       rests_.push_back({.turn = number,
@@ -161,7 +133,7 @@ bool Runner::execute_reads(std::span<Turn> turns, Buffer& out) {
 }
 
 // Executes what is left of the turns, except what is before the mark. False if the pass was broken.
-bool Runner::execute_rests(std::size_t first, std::span<Turn> turns, Buffer& out) {
+bool PassRunner::execute_rests(std::size_t first, std::span<Turn> turns, Buffer& out) {
   for (std::size_t i = first; i < rests_.size(); ++i) {
     const Rest& rest = rests_[i];
     if (rest.turn < mark_.turn) continue;
@@ -171,43 +143,40 @@ bool Runner::execute_rests(std::size_t first, std::span<Turn> turns, Buffer& out
       turn.answered = mark_.answered;
     } else {
       turn.reply_begin = move_to_end(out, rest.reply_begin, rest.reply_end);
-      if (turn.reply_begin != rest.reply_begin) moved_bytes_ += rest.reply_end - rest.reply_begin;
+      if (turn.reply_begin != rest.reply_begin)
+        pass_.add_moved_bytes(rest.reply_end - rest.reply_begin);
       if (rest.turn != failed_turn_) turn.consumed = rest.consumed;
       turn.answered = rest.answered;
     }
     turn.reply_end = out.size();
     if (rest.turn == failed_turn_) continue;
     turn.next = Next::wait;
-    runs_ = rest.runs;
-    begin_share(rests_.size() - i);
+    pass_.begin_turn(rest.runs, rests_.size() - i);
     if (!go_on(rest.turn, turns, out)) return false;
   }
   return true;
 }
 
 // Executes a broken pass again from its mark, each write alone.
-void Runner::replay(std::span<Turn> turns, Buffer& out) {
+void PassRunner::replay(std::span<Turn> turns, Buffer& out) {
   rewind(out);
   execute_rests(0, turns, out);
 }
 
 // Takes back what a broken pass has done since its mark. What follows executes each write alone.
-void Runner::rewind(Buffer& out) {
+void PassRunner::rewind(Buffer& out) {
   store_->abandon_pass();
-  protocol_->undo_changes();
+  pass_.changes().undo();
   out.truncate(mark_.out);
-  tally_ = mark_.tally;
-  requests_ = mark_.requests;
-  moved_bytes_ = mark_.moved_bytes;
-  budget_.begin(budget_.limit(), mark_.spent);
-  begin_pass(PassMode::writes_alone);
-  tally(Counter::passes_replayed);
+  pass_.go_back_to(mark_.progress);
+  pass_.begin_transaction(PassMode::writes_alone);
+  pass_.tally().add(Counter::passes_replayed);
 }
 
 // Goes on with a turn. If a request throws (there is no memory for it), only its own connection
 // ends: the pass is executed again without it. False if the pass was broken.
-bool Runner::go_on(std::size_t number, std::span<Turn> turns, Buffer& out) {
-  request_begin_ = out.size();
+bool PassRunner::go_on(std::size_t number, std::span<Turn> turns, Buffer& out) {
+  pass_.begin_request(out);
   try {
     return execute_turn(number, turns, out);
   } catch (const std::exception&) {
@@ -215,17 +184,17 @@ bool Runner::go_on(std::size_t number, std::span<Turn> turns, Buffer& out) {
     turn.consumed = turn.input.size();
     turn.next = Next::close;
     failed_turn_ = number;
-    if (mode_ == PassMode::together) return false;
+    if (pass_.mode() == PassMode::together) return false;
     // The other writes are committed already: only what this request has begun is undone.
     store_->abandon_pass();
-    out.truncate(request_begin_);
+    out.truncate(pass_.request_begin());
     turn.reply_end = out.size();
-    begin_pass(PassMode::writes_alone);
+    pass_.begin_transaction(PassMode::writes_alone);
     return true;
   }
 }
 
-bool Runner::execute_turn(std::size_t number, std::span<Turn> turns, Buffer& out) {
+bool PassRunner::execute_turn(std::size_t number, std::span<Turn> turns, Buffer& out) {
   Turn& turn = turns[number];
   auto& dialogue = static_cast<Dialogue&>(*turn.dialogue);
   // Only a streamer can go on with a parked find. The find comes here after it met a lock.
@@ -234,22 +203,42 @@ bool Runner::execute_turn(std::size_t number, std::span<Turn> turns, Buffer& out
     turn.reply_end = out.size();
     return true;
   }
-  Requests requests(*this, number, turns, out);
-  if (turn.in_line && turn.consumed == 0) [[unlikely]] {
-    if (time_blocked(turn) < config_.lock_wait_timeout.get()) {
-      turn.next = Next::in_line;
-      turn.reply_end = out.size();
-      return true;
-    }
-    requests.gives_up_first_ = true;
+  const bool is_in_line = turn.in_line && turn.consumed == 0;
+  if (is_in_line && time_blocked(turn) < config_.lock_wait_timeout.get()) [[unlikely]] {
+    turn.next = Next::in_line;
+    turn.reply_end = out.size();
+    return true;
   }
-  dialogue.execute(requests);
-  turn.reply_end = out.size();
-  return !requests.broken_;
+  Requests requests(pass_, number, turn, out, is_in_line);
+  while (true) {
+    dialogue.execute(requests);
+    turn.reply_end = out.size();
+    switch (requests.take_stop()) {
+      case Requests::Stop::none: return true;
+      case Requests::Stop::broken: return false;
+      case Requests::Stop::committed: set_mark_in(number, turn, out); break;
+      case Requests::Stop::before_commit:
+        if (!commit_so_far(number, turns, out)) return false;
+        break;
+    }
+  }
+}
+
+// Ends the store's pass and begins another in its place. So a write that cannot be undone comes
+// behind a commit, and is never executed twice. False if the pass was broken by that.
+bool PassRunner::commit_so_far(std::size_t number, std::span<Turn> turns, Buffer& out) {
+  assert(pass_.mode() == PassMode::together);
+  const Outcome ended = store_->end_pass();
+  if (ended.verdict() == Verdict::broken) return false;
+  if (!ended.ok()) answer_writes(ended.status(), turns.first(number + 1), out);
+  store_->release();
+  pass_.begin_transaction(PassMode::together);
+  set_mark_in(number, turns[number], out);
+  return true;
 }
 
 // Within a turn, behind what it has consumed.
-void Runner::set_mark_in(std::size_t number, const Turn& turn, const Buffer& out) {
+void PassRunner::set_mark_in(std::size_t number, const Turn& turn, const Buffer& out) {
   set_mark(out);
   mark_.turn = number;
   mark_.in_turn = true;
@@ -258,21 +247,18 @@ void Runner::set_mark_in(std::size_t number, const Turn& turn, const Buffer& out
 }
 
 // Before the first turn that is left.
-void Runner::set_mark(const Buffer& out) {
-  mark_ = {.out = out.size(),
-           .moved_bytes = moved_bytes_,
-           .requests = requests_,
-           .spent = budget_.spent(),
-           .tally = tally_};
-  protocol_->keep_changes();
+void PassRunner::set_mark(const Buffer& out) {
+  mark_ = {.out = out.size(), .progress = pass_.progress()};
+  pass_.changes().keep();
 }
 
 // Nothing that the pass did since its mark is in the tables: replaces replies that say otherwise by
 // `status`.
-void Runner::answer_writes(Status status, std::span<Turn> turns, Buffer& out) {
+void PassRunner::answer_writes(Status status, std::span<Turn> turns, Buffer& out) {
   const std::size_t begin = mark_.out;
   patched_.clear();
-  auto write = writes_.begin();
+  const std::vector<Pass::WriteReply>& writes = pass_.writes();
+  auto write = writes.begin();
   for (const Rest& rest : rests_) {
     const std::size_t number = rest.turn;
     if (number < mark_.turn) continue;
@@ -282,42 +268,24 @@ void Runner::answer_writes(Status status, std::span<Turn> turns, Buffer& out) {
     const bool before = mark_.in_turn && number == mark_.turn;
     const std::size_t new_begin = before ? turn.reply_begin : begin + patched_.size();
     std::size_t copied = before ? begin : turn.reply_begin;
-    for (; write != writes_.end() && write->turn == number; ++write) {
+    for (; write != writes.end() && write->turn == number; ++write) {
       patched_.append(out.view(copied, write->begin));
-      protocol_->append_error(status, patched_);
-      if (write->ok) tally(Counter::errors);
+      static_cast<Dialogue&>(*turn.dialogue).append_error(status, patched_);
+      if (write->ok) pass_.tally().add(Counter::errors);
       copied = write->end;
     }
     patched_.append(out.view(copied, turn.reply_end));
     turn.reply_begin = new_begin;
     turn.reply_end = begin + patched_.size();
   }
-  assert(write == writes_.end());
+  assert(write == writes.end());
   out.truncate(begin);
   out.append(patched_.view());
   patched_.free_memory();
 }
 
-void Runner::refuse(net::Refusal why, Buffer& out) {
-  protocol_->refuse(why, out);
-  counters_.add(Counter::errors);
-}
-
-// A request of the turn has been answered, and is not consumed yet.
-void Runner::note_answered(Turn& turn, Counter counter) {
-  tally(counter);
-  count_request(turn.answered, counter);
-  if (turn.blocked_since == 0 || counter == Counter::requests_auth) [[likely]]
-    return;
-  const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(time_blocked(turn));
-  tally(Counter::lock_wait_ms, static_cast<std::uint32_t>(waited.count()));
-}
-
-void Runner::count() {
-  if (requests_ != 0) tally(Counter::passes);
-  for (std::size_t i = 0; i < counter_count; ++i) {
-    if (tally_[i] != 0) counters_.add(static_cast<Counter>(i), tally_[i]);
-  }
+void PassRunner::answer_late(Turn& turn, Buffer& out) {
+  passes::answer_late(turn, *protocol_, counters_, out);
 }
 
 }  // namespace hs::passes

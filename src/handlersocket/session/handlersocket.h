@@ -1,8 +1,7 @@
-// PassRunner: a runner of passes that speaks HandlerSocket.
+// HandlerSocket: the protocol's part of a worker, streamer or log-in thread.
 //
-// Each worker, streamer or log-in thread has one. HandlerSocket is the protocol's part of it: it
-// makes the sessions of a thread's connections, and owns what they share while they work. Hosts
-// derive from PassRunner to prepare their thread.
+// Each of these threads has one, and every call comes from that thread. It makes the sessions of the
+// thread's connections, and owns what they share while they work.
 #pragma once
 
 #include <chrono>
@@ -10,17 +9,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string_view>
 
 #include "base/setting.h"
-#include "handlersocket/protocol/foreign.h"
 #include "handlersocket/session/failed_tries.h"
 #include "handlersocket/session/session.h"
-#include "passes/runner.h"
+#include "passes/dialogue.h"
+#include "passes/runner_config.h"
 
 namespace hs::session {
-
-using passes::LongRequest;
 
 // Outlives the runners and their sessions.
 struct RunnerConfig : passes::RunnerConfig {
@@ -47,16 +43,6 @@ class HandlerSocket final : public passes::Protocol {
 
   std::unique_ptr<passes::Dialogue> open_dialogue() override;
   bool writes() const override { return config_.session.writable; }
-  std::string_view foreign_protocol(std::string_view begin) const override {
-    return protocol::foreign_protocol(begin);
-  }
-  std::size_t whole_requests(std::string_view input) const override {
-    return input.rfind('\n') + 1;  // npos + 1 is 0
-  }
-  void append_error(Status status, Buffer& out) const override;
-  void refuse(net::Refusal why, Buffer& out) const override;
-  void keep_changes() override { workspace_.changes.clear(); }
-  void undo_changes() override;
   void give_back() override { workspace_.parser.give_back(); }
 
  private:
@@ -65,10 +51,7 @@ class HandlerSocket final : public passes::Protocol {
   Workspace workspace_;
 };
 
-class PassRunner : public passes::Runner {
- public:
-  PassRunner(const RunnerConfig& config, std::unique_ptr<store::Store> store,
-             CounterBlock& counters);
-};
+// For passes::PassRunner and passes::StreamRunner. The configuration outlives what is made.
+passes::MakeProtocol handlersocket(const RunnerConfig& config);
 
 }  // namespace hs::session

@@ -1,0 +1,47 @@
+#include "passes/late_answer.h"
+
+#include "passes/tally.h"
+#include "passes/waiting.h"
+
+namespace hs::passes {
+
+using net::Next;
+using net::Turn;
+
+void end_alone(Turn& turn, std::size_t consumed, bool goes_on) {
+  turn.consumed = consumed;
+  if (!goes_on) {
+    turn.next = Next::close;
+  } else if (turn.dialogue->whole_requests(turn.input.substr(consumed)) != 0) {
+    turn.next = Next::again;
+  }
+}
+
+// So a server that does not answer delays each client by a bounded time only, and the requests of
+// clients that have given up take no time of the remote threads.
+void answer_late(Turn& turn, Protocol& protocol, CounterBlock& counters, Buffer& out) {
+  const GivesBack at_the_end{protocol};
+  auto& dialogue = static_cast<Dialogue&>(*turn.dialogue);
+  turn.consumed = turn.reply_begin = turn.reply_end = 0;
+  turn.next = Next::wait;
+  const FirstRequest request = dialogue.first_request(turn, protocol);
+  switch (request.kind) {
+    case FirstRequest::Kind::incomplete:
+    case FirstRequest::Kind::done: return;
+    case FirstRequest::Kind::quick: turn.next = Next::again; return;
+    case FirstRequest::Kind::open:  // the worker counts it, and answers it
+      turn.next = Next::again;
+      return dialogue.end_open(request, lock_wait_timed_out, {});
+    case FirstRequest::Kind::find:
+    case FirstRequest::Kind::write: break;
+  }
+  dialogue.append_error(lock_wait_timed_out, out);
+  Tally tally;
+  tally.add(Counter::errors);
+  tally.add(Counter::passes);
+  tally.add_answered(turn, request.counter);
+  end_alone(turn, request.end_offset, true);
+  tally.publish(counters);
+}
+
+}  // namespace hs::passes

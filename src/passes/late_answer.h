@@ -1,0 +1,25 @@
+// The answer to a request that has waited too long for a remote thread.
+//
+// A function without a state of its own, on a worker between two passes, and on remote threads.
+#pragma once
+
+#include "base/buffer.h"
+#include "base/counters.h"
+#include "net/application.h"
+#include "passes/dialogue.h"
+
+namespace hs::passes {
+
+// As net::Application::answer_late(). Counts what it has answered.
+void answer_late(net::Turn& turn, Protocol& protocol, CounterBlock& counters, Buffer& out);
+
+// Behind the first request of a turn that was answered alone: sets what the turn does next.
+void end_alone(net::Turn& turn, std::size_t consumed, bool goes_on);
+
+// Frees the memory of a large request when it has been executed.
+struct GivesBack {
+  Protocol& protocol;
+  ~GivesBack() { protocol.give_back(); }
+};
+
+}  // namespace hs::passes
