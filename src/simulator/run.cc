@@ -113,7 +113,7 @@ session::RunnerConfig choose_runner(World& world, const Faults& faults) {
   config.max_pass_steps = 1 + world.below(800);
   config.max_pass_bytes = 100 + world.below(20'000);
   config.session.secret = "right";
-  config.wrong_secret_delay = std::chrono::milliseconds(faults.refusal_delay_ms);
+  config.session.wrong_secret_delay = std::chrono::milliseconds(faults.refusal_delay_ms);
   if (faults.strangers) config.session.anonymous = nullptr;
   return config;
 }
@@ -130,7 +130,7 @@ class SimulatedServer {
     runner_.session.authenticator = &authenticator_;
     if (faults.most_wrong_tries != 0) {
       failed_tries_.set_most_a_second(faults.most_wrong_tries);
-      runner_.tries = &failed_tries_;
+      runner_.session.tries = &failed_tries_;
     }
     net::ServerConfig config = choose_config(world, faults);
     config.waiting = &waiting_;
@@ -231,7 +231,7 @@ class SimulatedServer {
   net::WaitingBytes waiting_;
   WrongTries wrong_tries_;
   const SimulatedAuthenticator authenticator_{wrong_tries_};
-  session::FailedTries failed_tries_{1};
+  passes::FailedTries failed_tries_{1};
   session::RunnerConfig runner_;
   Rows rows_;
   CounterSet counters_;

@@ -4,14 +4,11 @@
 // thread's connections, and owns what they share while they work.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 #include "base/setting.h"
-#include "handlersocket/session/failed_tries.h"
 #include "handlersocket/session/session.h"
 #include "passes/dialogue.h"
 #include "passes/runner_config.h"
@@ -22,13 +19,6 @@ namespace hs::session {
 struct RunnerConfig : passes::RunnerConfig {
   SessionConfig session;
   Setting<std::size_t> max_request_size = std::size_t{64} << 20;
-  // A wrong secret or password is answered after this time, so that nobody can try many on a
-  // connection that stays open.
-  std::chrono::nanoseconds wrong_secret_delay{0};
-  // Keeps addresses to so many wrong ones, and outlives the runners. Null: it is not done.
-  FailedTries* tries = nullptr;
-  // Who is told, at a bounded rate, of how many wrong ones an address has sent since the last time.
-  std::function<void(const net::PeerAddress&, std::uint64_t count)> note_wrong_tries{};
 };
 
 class HandlerSocket final : public passes::Protocol {

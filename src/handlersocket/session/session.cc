@@ -29,16 +29,6 @@ std::uint32_t ignore_surplus(std::span<const store::Value>& values, const store:
   return static_cast<std::uint32_t>(ignored);
 }
 
-// Takes the same time wherever the first difference is.
-bool equal_in_constant_time(std::string_view given, std::string_view secret) {
-  assert(!secret.empty());
-  std::size_t difference = given.size() ^ secret.size();
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    difference |= static_cast<unsigned char>(given[i] ^ secret[i % secret.size()]);
-  }
-  return difference == 0;
-}
-
 }  // namespace
 
 bool is_write(const Request& request) {
@@ -47,6 +37,11 @@ bool is_write(const Request& request) {
 
 bool is_log_in(const Request& request) {
   return request.kind == Kind::auth && request.auth.way == protocol::AuthWay::account;
+}
+
+passes::LogIn::Way way_of(const protocol::Auth& auth) {
+  return auth.way == protocol::AuthWay::account ? passes::LogIn::Way::account
+                                                : passes::LogIn::Way::secret;
 }
 
 Counter counter_of(const Request& request) {
@@ -104,7 +99,7 @@ Status Session::admit(std::string_view line, Workspace& workspace, NamedIndex*& 
   const Status parsed = workspace.parsed = workspace.parser.parse(line, workspace.request);
   if (parsed == status_of(Mistake::cmd) || parsed == status_of(Mistake::authtype)) return parsed;
   const bool is_auth = parsed.ok() && workspace.request.kind == Kind::auth;
-  if (caller_ == nullptr && !is_auth) return status_of(Mistake::unauth);
+  if (caller() == nullptr && !is_auth) return status_of(Mistake::unauth);
   if (workspace.parser.has_index_id()) {
     index = indexes_.find(workspace.request.index_id);
     if (index == nullptr) return status_of(Mistake::stmtnum);
@@ -153,13 +148,9 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
         if (outcome.ok()) ReplyWriter(out).ok();
         break;
       case Kind::auth:
-        if (is_log_in(request) && config_.authenticator != nullptr) {
-          answer.logs_in = !log_in_;
-          if (answer.logs_in) return answer;
-          outcome = take_log_in(changes);
-        } else {
-          outcome = authorise(request.auth, changes);
-        }
+        answer.logs_in = is_log_in(request) && log_in_.has_accounts() && !log_in_.has_ended();
+        if (answer.logs_in) return answer;
+        outcome = log_in(request.auth, changes);
         if (outcome.status().ok()) ReplyWriter(out).ok();
         break;
     }
@@ -179,7 +170,7 @@ Outcome Session::open_index(Workspace& workspace, passes::Changes& changes, bool
   if (has_no_place) return status_of(Mistake::stmtnum);
   NamedIndex opened{.names = std::move(names)};
   const Outcome outcome =
-      workspace.store.open_index(request.names, caller_, protocol::row_codec, opened.use);
+      workspace.store.open_index(request.names, caller(), protocol::row_codec, opened.use);
   const bool is_remote = outcome.verdict() == store::Verdict::remote && remote_open_ &&
                          remote_open_->names == opened.names;
   if (!outcome.ok() && !is_remote) {
@@ -214,10 +205,8 @@ void Session::end_open(const passes::FirstRequest& request, Status status,
 Session::Before& Session::begin_change(passes::Changes& changes) {
   if (before_ == nullptr) {
     changes.note(*this);
-    before_ = std::make_unique<Before>(Before{.is_logged_in = is_logged_in_,
-                                              .caller = caller_,
-                                              .log_in = log_in_,
-                                              .remote_open = remote_open_});
+    before_ =
+        std::make_unique<Before>(Before{.log_in = log_in_.state(), .remote_open = remote_open_});
   }
   return *before_;
 }
@@ -228,59 +217,37 @@ void Session::undo_changes() {
   if (before_ == nullptr) return;
   const std::unique_ptr<Before> before = std::move(before_);
   for (auto& [id, index] : std::views::reverse(before->indexes)) indexes_.set(id, std::move(index));
-  if (before->has_changed_caller) act_as(std::move(before->caller));
-  set_logged_in(before->is_logged_in, caller_);
-  log_in_ = std::move(before->log_in);
+  if (before->has_changed_caller) indexes_.forget_indexes();
+  become(std::move(before->log_in));
   remote_open_ = std::move(before->remote_open);
 }
 
 Outcome Session::open_again(Workspace& workspace, NamedIndex& index) {
-  return workspace.store.open_index(split_names(index.names), caller_, protocol::row_codec,
+  return workspace.store.open_index(split_names(index.names), caller(), protocol::row_codec,
                                     index.use);
 }
 
-void Session::act_as(std::shared_ptr<const store::Caller> caller) {
-  assert(position() == nullptr);
-  caller_ = std::move(caller);
-  indexes_.forget_indexes();
-}
-
-// Clients of the original give an empty secret where none is set. They act as who gives nothing.
-Status Session::authorise(const protocol::Auth& auth, passes::Changes& changes) {
-  if (auth.way == protocol::AuthWay::account) return status_of(Mistake::authtype);
-  const std::string_view given = auth.secret;
-  const bool is_needed = !config_.secret.empty();
-  std::shared_ptr<const store::Caller> caller =
-      is_needed ? config_.trusted.get() : config_.anonymous.get();
-  const bool is_right = is_needed ? equal_in_constant_time(given, config_.secret) : given.empty();
-  if (caller == nullptr || !is_right) return status_of(Mistake::unauth);
-  begin_change(changes);
-  set_logged_in(is_needed, std::move(caller));
-  return {};
-}
-
-// A refusal is kept: it may be too soon to answer it.
-Status Session::take_log_in(passes::Changes& changes) {
-  if (!log_in_->status.ok()) return log_in_->status;
-  begin_change(changes);
-  set_logged_in(true, std::move(log_in_->caller));
-  log_in_.reset();
-  return {};
-}
-
-void Session::forget_refusal(passes::Changes& changes) {
-  if (!log_in_) return;
-  begin_change(changes);
-  log_in_.reset();
-}
-
-void Session::set_logged_in(bool logged_in, std::shared_ptr<const store::Caller> caller) {
-  is_logged_in_ = logged_in;
-  if (caller != caller_) {
-    if (before_ != nullptr) before_->has_changed_caller = true;
-    act_as(std::move(caller));
+Status Session::log_in(const protocol::Auth& auth, passes::Changes& changes) {
+  passes::LogIn::State next;
+  if (auth.way == protocol::AuthWay::account) {
+    if (!log_in_.has_accounts()) return status_of(Mistake::authtype);
+    if (const Status ended = log_in_.end_account(next); !ended.ok()) return ended;
+  } else if (!log_in_.try_secret(auth.secret, next)) {
+    return status_of(Mistake::unauth);
   }
-  most_waiting = caller_ != nullptr ? no_limit : most_waiting_before_login;
+  begin_change(changes);
+  become(std::move(next));
+  return {};
+}
+
+void Session::become(passes::LogIn::State state) {
+  assert(position() == nullptr);
+  if (state.caller != caller()) {
+    if (before_ != nullptr) before_->has_changed_caller = true;
+    indexes_.forget_indexes();
+  }
+  log_in_.set_state(std::move(state));
+  most_waiting = most_waiting_now();
 }
 
 void Session::append_error(Status status, Buffer& out) const { ReplyWriter(out).error(status); }

@@ -1,6 +1,6 @@
 // Session: what HandlerSocket knows about one connection, and the execution of its requests.
 //
-// It owns the login state, the caller and the open indexes. The thread that has the connection's
+// It owns the open indexes, and what has become of the client's log-ins. The thread that has the connection's
 // turn calls it. It does no I/O. If a request has several mistakes, it decides which error is
 // answered. What a request does to rows is the store's part, and what becomes of a turn is the
 // pass's.
@@ -23,22 +23,15 @@
 #include "handlersocket/protocol/request.h"
 #include "handlersocket/session/open_indexes.h"
 #include "passes/dialogue.h"
-#include "store/authenticator.h"
+#include "passes/log_in.h"
 #include "store/store.h"
 
 namespace hs::session {
 
 // Of a listener. Outlives its sessions.
-struct SessionConfig {
+struct SessionConfig : passes::LogInConfig {
   bool writable = false;                         // the write port
-  std::string secret;                            // empty: only an A 1 with an empty one succeeds
   Setting<std::size_t> max_open_indexes = 4096;  // of one session
-  // as whom a connection acts that has not logged in; null: it may only log in
-  SharedSetting<const store::Caller> anonymous = store::Caller::unlimited();
-  // as whom a connection acts that has given the secret; null: no A 1 succeeds
-  SharedSetting<const store::Caller> trusted = store::Caller::unlimited();
-  // checks the log-ins of accounts, and outlives the sessions; null: there is no A 2
-  const store::Authenticator* authenticator = nullptr;
 };
 
 class HandlerSocket;
@@ -72,6 +65,7 @@ store::Outcome execute_write(store::Store& store, store::IndexUse& use, protocol
                              Buffer& out, std::uint32_t& values_ignored);
 bool is_write(const protocol::Request& request);
 bool is_log_in(const protocol::Request& request);  // of an account
+passes::LogIn::Way way_of(const protocol::Auth& auth);
 Counter counter_of(const protocol::Request& request);
 
 class Session final : public passes::Dialogue {
@@ -79,8 +73,8 @@ class Session final : public passes::Dialogue {
   // What is kept for a client that may not do anything yet.
   static constexpr std::size_t most_waiting_before_login = 4096;
 
-  explicit Session(const SessionConfig& config) : config_(config) {
-    set_logged_in(false, config.anonymous.get());
+  explicit Session(const SessionConfig& config) : config_(config), log_in_(config) {
+    most_waiting = most_waiting_now();
   }
 
   std::size_t whole_requests(std::string_view input) const override {
@@ -110,34 +104,22 @@ class Session final : public passes::Dialogue {
   // open index of a find or an insert. Touches no store.
   Status admit(std::string_view line, Workspace& workspace, NamedIndex*& index);
 
-  // Whether the client has given the secret, or a password.
-  bool is_logged_in() const { return is_logged_in_; }
-  // On a log-in thread: how a log-in has ended. It counts when the request is executed again, which
-  // answers it.
-  void end_log_in(store::LogIn log_in) { log_in_ = std::move(log_in); }
-  // The refusal of a log-in has been answered.
-  void forget_refusal(passes::Changes& changes);
-
-  // Whether the secret of its next request was tried, and whether the secret or the password was.
-  bool has_tried_secret() const { return has_tried_secret_; }
-  bool has_tried() const { return has_tried_secret_ || log_in_; }
-  void note_secret_tried(bool tried) { has_tried_secret_ = tried; }
-
+  bool is_logged_in() const { return log_in_.is_logged_in(); }
   // As whom the connection acts; null: as nobody, because it has to log in first.
-  const std::shared_ptr<const store::Caller>& caller() const { return caller_; }
+  const std::shared_ptr<const store::Caller>& caller() const { return log_in_.caller(); }
   std::string_view user() const override {
-    return caller_ == nullptr ? std::string_view{} : caller_->name();
+    return caller() == nullptr ? std::string_view{} : caller()->name();
   }
   // The connection acts as `caller` from now on, also with the indexes that it has open. No find of
   // it may be parked.
-  void act_as(std::shared_ptr<const store::Caller> caller);
+  void act_as(std::shared_ptr<const store::Caller> caller) {
+    become({.caller = std::move(caller), .is_logged_in = is_logged_in()});
+  }
 
  private:
   // What P and A requests have replaced since keep_changes().
   struct Before {
-    bool is_logged_in;
-    std::shared_ptr<const store::Caller> caller;
-    std::optional<store::LogIn> log_in;
+    passes::LogIn::State log_in;
     std::optional<RemoteOpen> remote_open;
     bool has_changed_caller = false;
     std::vector<std::pair<std::uint64_t, NamedIndex>> indexes{};  // the latest comes last
@@ -145,24 +127,20 @@ class Session final : public passes::Dialogue {
 
   bool execute_line(const Line& line, passes::Requests& requests, HandlerSocket& front);
   void give_up_first(passes::Requests& requests, Workspace& workspace);
-  bool may_try(std::string_view line, passes::Requests& requests, HandlerSocket& front);
-  void end_try(const net::Turn& turn, HandlerSocket& front, bool was_right);
-  bool holds_back(passes::Requests& requests, HandlerSocket& front);
-  void run_log_in(net::Turn& turn, std::string_view line, HandlerSocket& front);
+  bool hold_back(const protocol::Auth& auth, bool was_right, passes::Requests& requests);
   store::Outcome open_index(Workspace& workspace, passes::Changes& changes, bool& has_no_place);
-  Status authorise(const protocol::Auth& auth, passes::Changes& changes);
-  Status take_log_in(passes::Changes& changes);
+  Status log_in(const protocol::Auth& auth, passes::Changes& changes);
+  void become(passes::LogIn::State state);
+  std::size_t most_waiting_now() const {
+    return caller() != nullptr ? no_limit : most_waiting_before_login;
+  }
   Before& begin_change(passes::Changes& changes);
   store::Outcome open_again(Workspace& workspace, NamedIndex& index);
-  void set_logged_in(bool logged_in, std::shared_ptr<const store::Caller> caller);
 
   const SessionConfig& config_;
-  std::shared_ptr<const store::Caller> caller_;
-  const store::Store* owner_ = nullptr;  // of the open indexes; never dereferenced
-  bool is_logged_in_ = false;
-  bool has_tried_secret_ = false;
-  std::optional<store::LogIn> log_in_;     // one that has ended and is not answered yet
-  std::optional<RemoteOpen> remote_open_;  // the same
+  passes::LogIn log_in_;
+  const store::Store* owner_ = nullptr;    // of the open indexes; never dereferenced
+  std::optional<RemoteOpen> remote_open_;  // one that has ended and is not answered yet
   OpenIndexes indexes_;
   std::unique_ptr<Before> before_;  // null: nothing has changed
 };

@@ -44,7 +44,7 @@ class SessionTest : public ::testing::Test {
     return reply;
   }
 
-  SessionConfig config_{.writable = true, .secret = {}};
+  SessionConfig config_{{}, true};
   store::MemoryDatabase database_;
   CounterBlock counters_;
   store::MemoryStore store_{database_, store::Access::write, counters_};

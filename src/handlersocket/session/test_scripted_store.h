@@ -152,6 +152,12 @@ class SharedStore final : public store::Store {
   ScriptedStore& store_;
 };
 
+inline RunnerConfig writable_port() {
+  RunnerConfig config;
+  config.session.writable = true;
+  return config;
+}
+
 class ScriptedTest : public ::testing::Test {
  protected:
   ScriptedTest() {
@@ -161,7 +167,7 @@ class ScriptedTest : public ::testing::Test {
     store_.calls.clear();
   }
   CounterBlock counters_;
-  RunnerConfig config_{{}, {.writable = true, .secret = {}}};
+  RunnerConfig config_ = writable_port();
   ScriptedStore store_;
   PassRunner runner_{config_, std::make_unique<SharedStore>(store_), counters_};
   StreamRunner streamer_{config_, std::make_unique<SharedStore>(store_), counters_};

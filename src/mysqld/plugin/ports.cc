@@ -35,8 +35,8 @@ constexpr unsigned log_in_threads = 2;  // the same
 constexpr std::chrono::seconds wrong_secret_delay{1};
 
 // Of both ports.
-session::FailedTries& failed_tries() {
-  static session::FailedTries tries(1);
+passes::FailedTries& failed_tries() {
+  static passes::FailedTries tries(1);
   return tries;
 }
 
@@ -250,9 +250,9 @@ std::unique_ptr<Port> make_port(bool writes) {
   port->runner.session.authenticator = &port->log_ins;
   port->tls_context = [] { return tls::Context(server::tls_context()); };
   port->runner.note_long_request = log_long_request;
-  port->runner.wrong_secret_delay = wrong_secret_delay;
-  port->runner.tries = &failed_tries();
-  port->runner.note_wrong_tries = log_wrong_tries;
+  port->runner.session.wrong_secret_delay = wrong_secret_delay;
+  port->runner.session.tries = &failed_tries();
+  port->runner.session.note_wrong_tries = log_wrong_tries;
   port->store.writes = writes;
   if (remote_threads() != 0) port->store.remote_tables = RemoteTables::handed_over;
   port->store.encoding =
