@@ -11,6 +11,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -47,9 +50,16 @@ struct Answer {
   std::uint32_t values_ignored = 0;  // of a write
 };
 
-// The first request of a turn, as a streamer gets it. The views are valid until the dialogue is
-// used again.
-struct FirstRequest {
+// An index that a request uses. `key` tells it from others, whoever's they are.
+struct NeededIndex {
+  std::string_view key{};
+  store::IndexNames names{};
+  const store::RowCodec* codec = nullptr;
+};
+
+// The first request of a turn, for a thread that executes it alone. The views are valid until the
+// dialogue is used again.
+struct Plan {
   enum class Kind : std::uint8_t {
     incomplete,
     done,   // the dialogue has done what there was to do, and has set the turn's `next`
@@ -60,24 +70,30 @@ struct FirstRequest {
   };
   Kind kind = Kind::incomplete;
   std::size_t end_offset = 0;
-  // Of a find and a write all of these. Of an `open` only `names`, `caller` and `codec`.
+  // A find and a write have all of these, and at least one index. An `open` has the caller and the
+  // index that it opens.
   Counter counter = Counter::requests_find;
   std::string_view described{};  // what it does, for people: find, insert, update, delete
-  std::string_view index_key{};  // tells the index from others, whoever's it is
-  store::IndexNames names{};
   const std::shared_ptr<const store::Caller>* caller = nullptr;
-  const store::RowCodec* codec = nullptr;
+  std::span<const NeededIndex> indexes{};
 };
 
-// What a streamer lends to a dialogue that executes its first request.
-struct Alone {
-  Protocol& protocol;
+// Where a request is executed: in a worker's pass, or alone on another thread.
+struct Place {
   store::Store& store;
-  store::IndexUse& use;
+  std::span<store::IndexUse> uses;  // of the indexes that the request needs, in their order
   Buffer& out;
-  store::Sink* sink;  // of a find
-  bool reply_begins;  // no part of a find's reply was sent before
+  store::Sink* sink = nullptr;  // not null: the reply to a find is sent in pieces
+  bool reply_begins = true;     // no part of the reply was sent before
   std::uint32_t values_ignored = 0;
+};
+
+// How the opening of an index has ended on a remote thread, for the worker.
+struct RemoteOpen {
+  std::string key;  // of that index
+  Status status;
+  std::uint32_t key_parts = 0;
+  std::uint32_t column_count = 0;
 };
 
 class Dialogue : public net::Dialogue {
@@ -97,15 +113,14 @@ class Dialogue : public net::Dialogue {
 
   // On a streamer: reads the first request, and does not execute it. Also on a worker, between two
   // passes, if the request has waited too long for a remote thread.
-  virtual FirstRequest first_request(net::Turn& turn, Protocol& protocol) = 0;
-  // Executes the find or the write that first_request() has read, and appends its reply if it
-  // succeeds. Of a find that is parked, a part of the reply.
-  virtual store::Outcome execute_first(Alone& alone) = 0;
-  // On a remote thread, and if the request has waited too long for one: how the request that opens
-  // an index has ended. If `status` is an error, `use` does not count. The worker executes the
-  // request again, and answers it.
-  virtual void end_open(const FirstRequest& /*request*/, Status /*status*/,
-                        const store::IndexUse& /*use*/) {}
+  virtual Plan plan(net::Turn& turn, Protocol& protocol) = 0;
+  // Executes the find or the write that plan() has read, and appends its reply if it succeeds. Of a
+  // find that is parked, a part of the reply. A dialogue that executes a request in a pass does it in
+  // the same way, so that a request is written once.
+  virtual store::Outcome execute_planned(Place& place, Protocol& protocol) = 0;
+  // How the request that opens an index has ended on a remote thread, or that it has waited too long
+  // for one. The worker executes the request again, and answers it. Empty: there was none.
+  std::optional<RemoteOpen>& remote_open() { return remote_open_; }
 
   // The position of a parked long find; null if none is parked. The find is then the connection's
   // next request.
@@ -113,6 +128,7 @@ class Dialogue : public net::Dialogue {
 
  private:
   std::unique_ptr<store::Position> position_;
+  std::optional<RemoteOpen> remote_open_;
 };
 
 // The dialogues that have changed in a pass, since it was last known that their changes stay. A

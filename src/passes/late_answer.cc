@@ -1,5 +1,7 @@
 #include "passes/late_answer.h"
 
+#include <string>
+
 #include "passes/tally.h"
 #include "passes/waiting.h"
 
@@ -24,23 +26,25 @@ void answer_late(Turn& turn, Protocol& protocol, CounterBlock& counters, Buffer&
   auto& dialogue = static_cast<Dialogue&>(*turn.dialogue);
   turn.consumed = turn.reply_begin = turn.reply_end = 0;
   turn.next = Next::wait;
-  const FirstRequest request = dialogue.first_request(turn, protocol);
-  switch (request.kind) {
-    case FirstRequest::Kind::incomplete:
-    case FirstRequest::Kind::done: return;
-    case FirstRequest::Kind::quick: turn.next = Next::again; return;
-    case FirstRequest::Kind::open:  // the worker counts it, and answers it
+  const Plan plan = dialogue.plan(turn, protocol);
+  switch (plan.kind) {
+    case Plan::Kind::incomplete:
+    case Plan::Kind::done: return;
+    case Plan::Kind::quick: turn.next = Next::again; return;
+    case Plan::Kind::open:  // the worker counts it, and answers it
       turn.next = Next::again;
-      return dialogue.end_open(request, lock_wait_timed_out, {});
-    case FirstRequest::Kind::find:
-    case FirstRequest::Kind::write: break;
+      dialogue.remote_open() = {.key = std::string(plan.indexes.front().key),
+                                .status = lock_wait_timed_out};
+      return;
+    case Plan::Kind::find:
+    case Plan::Kind::write: break;
   }
   dialogue.append_error(lock_wait_timed_out, out);
   Tally tally;
   tally.add(Counter::errors);
   tally.add(Counter::passes);
-  tally.add_answered(turn, request.counter);
-  end_alone(turn, request.end_offset, true);
+  tally.add_answered(turn, plan.counter);
+  end_alone(turn, plan.end_offset, true);
   tally.publish(counters);
 }
 

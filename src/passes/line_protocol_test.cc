@@ -129,6 +129,29 @@ TEST_F(LineProtocolTest, AQuietSetThatWaitsTooLongIsAnsweredWithAnError) {
   EXPECT_EQ(say("quiet a 1\n"), "ERROR 1205\n");
 }
 
+// On another thread than a worker the same request is executed in the same way, with both indexes.
+TEST_F(LineProtocolTest, ASetAloneUsesBothOfItsIndexes) {
+  class NoStream final : public net::Stream {
+   public:
+    Sent send(Buffer&, bool) override { return Sent::ended; }
+    bool must_give_way() override { return false; }
+    bool must_end() override { return false; }
+  } stream;
+  CounterBlock counters;
+  StreamRunner runner(config_, make_store(counters), speak_lines, counters);
+  store::MemoryStore of_protocol(database_, store::Access::write, counters, bounds_);
+  const std::unique_ptr<Dialogue> dialogue = speak_lines(of_protocol, counters)->open_dialogue();
+  for (const auto& [request, reply] :
+       {std::pair{"set a 1\n", "STORED\n"}, {"quiet a 2\n", ""}, {"get a\n", "VALUE 1 2\n"}}) {
+    net::Turn turn{.dialogue = dialogue.get(), .input = request};
+    Buffer out;
+    runner.run_stream(turn, out, stream);
+    EXPECT_EQ(out.view(), reply);
+    EXPECT_EQ(turn.consumed, std::string_view(request).size());
+  }
+  EXPECT_EQ(counters.get(Counter::table_opens), 2U);
+}
+
 TEST_F(LineProtocolTest, ALongScanIsStreamed) {
   bounds_ = {.rows = 20, .flush_bytes = 50};
   start();

@@ -82,6 +82,11 @@ class StreamSink final : public store::Sink {
   const Clock::time_point ends_;
 };
 
+struct ClearsUses {
+  std::vector<store::IndexUse>& uses;
+  ~ClearsUses() { uses.clear(); }
+};
+
 // The table has moved to another server. Nothing was done.
 void hand_on(Turn& turn, Buffer& out) {
   out.clear();
@@ -116,12 +121,14 @@ Outcome StreamRunner::run_pass(PassMode mode, Execute execute) {
   }
 }
 
-// Opens the request's index and has the dialogue execute it.
-Outcome StreamRunner::run_alone(PassMode mode, Turn& turn, const FirstRequest& request,
-                                Alone& alone) {
+// Opens the request's indexes and has the dialogue execute it. No use outlives the pass.
+Outcome StreamRunner::run_planned(PassMode mode, Turn& turn, const Plan& plan, Place& place) {
+  const ClearsUses at_the_end{uses_};
   return run_pass(mode, [&] {
-    const Outcome opened = open_index(request, alone.use);
-    return alone.use ? static_cast<Dialogue&>(*turn.dialogue).execute_first(alone) : opened;
+    const Outcome opened = open_indexes(plan);
+    if (uses_.size() != plan.indexes.size()) return opened;
+    place.uses = uses_;
+    return static_cast<Dialogue&>(*turn.dialogue).execute_planned(place, *protocol_);
   });
 }
 
@@ -135,32 +142,25 @@ void StreamRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
   turn.consumed = turn.reply_begin = turn.reply_end = 0;
   turn.next = Next::wait;
   tally_.clear();
-  const FirstRequest request =
-      static_cast<Dialogue&>(*turn.dialogue).first_request(turn, *protocol_);
-  switch (request.kind) {
-    case FirstRequest::Kind::incomplete:
-    case FirstRequest::Kind::done: return;
-    case FirstRequest::Kind::quick: turn.next = Next::again; return;
-    case FirstRequest::Kind::find: run_find(turn, request, out, stream); break;
-    case FirstRequest::Kind::write: run_write(turn, request, out); break;
-    case FirstRequest::Kind::open: run_open(turn, request); break;
+  const Plan plan = static_cast<Dialogue&>(*turn.dialogue).plan(turn, *protocol_);
+  switch (plan.kind) {
+    case Plan::Kind::incomplete:
+    case Plan::Kind::done: return;
+    case Plan::Kind::quick: turn.next = Next::again; return;
+    case Plan::Kind::find: run_find(turn, plan, out, stream); break;
+    case Plan::Kind::write: run_write(turn, plan, out); break;
+    case Plan::Kind::open: run_open(turn, plan); break;
   }
   tally_.publish(counters_);
 }
 
-void StreamRunner::run_find(Turn& turn, const FirstRequest& request, Buffer& out,
-                            net::Stream& stream) {
+void StreamRunner::run_find(Turn& turn, const Plan& plan, Buffer& out, net::Stream& stream) {
   auto& dialogue = static_cast<Dialogue&>(*turn.dialogue);
   StreamSink sink(stream, !turn.on_remote_thread, std::move(dialogue.position()),
                   config_.max_request_time.get());
-  store::IndexUse use;
-  Alone alone{.protocol = *protocol_,
-              .store = *store_,
-              .use = use,
-              .out = out,
-              .sink = &sink,
-              .reply_begins = !sink.has_sent()};
-  Outcome outcome = run_alone(PassMode::together, turn, request, alone);
+  Place place{
+      .store = *store_, .uses = {}, .out = out, .sink = &sink, .reply_begins = !sink.has_sent()};
+  Outcome outcome = run_planned(PassMode::together, turn, plan, place);
 
   if (outcome.verdict() == Verdict::parked) {
     assert(sink.position != nullptr);
@@ -199,43 +199,37 @@ void StreamRunner::run_find(Turn& turn, const FirstRequest& request, Buffer& out
   const bool goes_on = whole && sink.alive();
   if (!goes_on) out.clear();
   tally_.add(turn.on_remote_thread ? Counter::requests_remote : Counter::long_finds);
-  note_time(turn, request, sink.worked(), sink.rows_before() + budget_.rows());
-  end_request(turn, request, goes_on);
+  note_time(turn, plan, sink.worked(), sink.rows_before() + budget_.rows());
+  end_request(turn, plan, goes_on);
 }
 
 // Tells of the streamer's request if it took long.
-void StreamRunner::note_time(const Turn& turn, const FirstRequest& request,
-                             std::chrono::nanoseconds worked, std::uint64_t rows) const {
+void StreamRunner::note_time(const Turn& turn, const Plan& plan, std::chrono::nanoseconds worked,
+                             std::uint64_t rows) const {
   const std::chrono::nanoseconds is_long = config_.long_request_time.get();
   if (is_long.count() == 0 || worked < is_long) return;
   config_.note_long_request({.connection = turn.connection,
                              .peer = turn.peer,
                              .account = turn.dialogue->user(),
-                             .kind = request.described,
-                             .names = request.names,
+                             .kind = plan.described,
+                             .names = plan.indexes.front().names,
                              .rows_examined = rows,
                              .time = worked});
 }
 
 // The request has been answered.
-void StreamRunner::end_request(Turn& turn, const FirstRequest& request, bool goes_on) {
+void StreamRunner::end_request(Turn& turn, const Plan& plan, bool goes_on) {
   tally_.add(Counter::passes);
-  tally_.add_answered(turn, request.counter);
-  end_alone(turn, request.end_offset, goes_on);
+  tally_.add_answered(turn, plan.counter);
+  end_alone(turn, plan.end_offset, goes_on);
 }
 
 // A write that takes long, or waits for a row that another session has locked. If nothing was done,
 // it has to be executed again.
-void StreamRunner::run_write(Turn& turn, const FirstRequest& request, Buffer& out) {
-  store::IndexUse use;
-  Alone alone{.protocol = *protocol_,
-              .store = *store_,
-              .use = use,
-              .out = out,
-              .sink = nullptr,
-              .reply_begins = true};
+void StreamRunner::run_write(Turn& turn, const Plan& plan, Buffer& out) {
+  Place place{.store = *store_, .uses = {}, .out = out};
   const Clock::time_point began = Clock::now();
-  const Outcome outcome = run_alone(PassMode::aside, turn, request, alone);
+  const Outcome outcome = run_planned(PassMode::aside, turn, plan, place);
   if (outcome.verdict() == Verdict::remote) return hand_on(turn, out);
   Status status = outcome.status();
   // A deadlock: two sessions waited for each other, and this one was chosen to give way.
@@ -255,18 +249,19 @@ void StreamRunner::run_write(Turn& turn, const FirstRequest& request, Buffer& ou
     static_cast<Dialogue&>(*turn.dialogue).append_error(status, out);
   }
   if (status == Error::max_request_time) tally_.add(Counter::requests_timed_out);
-  tally_.add(Counter::values_ignored, alone.values_ignored);
+  tally_.add(Counter::values_ignored, place.values_ignored);
   tally_.add(turn.on_remote_thread ? Counter::requests_remote : Counter::writes_aside);
-  note_time(turn, request, Clock::now() - began, budget_.rows());
-  end_request(turn, request, true);
+  note_time(turn, plan, Clock::now() - began, budget_.rows());
+  end_request(turn, plan, true);
 }
 
 // An index of a table on another server. What the worker has to know of it is left with the
 // dialogue. This opens the table even if this thread has done so before: it may be gone.
-void StreamRunner::run_open(Turn& turn, const FirstRequest& request) {
+void StreamRunner::run_open(Turn& turn, const Plan& plan) {
+  const NeededIndex& index = plan.indexes.front();
   store::IndexUse use;
   const Outcome outcome = run_pass(PassMode::together, [&] {
-    return store_->open_index(request.names, *request.caller, *request.codec, use);
+    return store_->open_index(index.names, *plan.caller, *index.codec, use);
   });
   turn.next = Next::again;
   Status status = outcome.status();
@@ -277,22 +272,32 @@ void StreamRunner::run_open(Turn& turn, const FirstRequest& request) {
     }
     status = lock_wait_timed_out;
   }
-  static_cast<Dialogue&>(*turn.dialogue).end_open(request, status, use);
+  RemoteOpen ended{.key = std::string(index.key), .status = status};
+  if (use) {
+    ended.key_parts = use.index().key_parts();
+    ended.column_count = use.index().column_count();
+  }
+  static_cast<Dialogue&>(*turn.dialogue).remote_open() = std::move(ended);
 }
 
-// Sets `use`, or leaves it null if the index cannot be opened. An index stays open for later
-// requests, because a streamer is not asked to open any. Another connection may have opened it: what
-// this caller may do is asked when the index is used.
-Outcome StreamRunner::open_index(const FirstRequest& request, store::IndexUse& use) {
-  if (const auto found = opened_.find(request.index_key); found != opened_.end()) {
-    use = {found->second, *request.caller, *request.codec};
-    return {};
+// Fills `uses_`, up to the first index that cannot be opened. An index stays open for later requests,
+// because a streamer is not asked to open any. Another connection may have opened it: what this
+// caller may do is asked when the index is used.
+Outcome StreamRunner::open_indexes(const Plan& plan) {
+  uses_.clear();
+  for (const NeededIndex& index : plan.indexes) {
+    if (const auto found = opened_.find(index.key); found != opened_.end()) {
+      uses_.emplace_back(found->second, *plan.caller, *index.codec);
+      continue;
+    }
+    store::IndexUse use;
+    const Outcome outcome = store_->open_index(index.names, *plan.caller, *index.codec, use);
+    if (!use) return outcome;
+    if (opened_.size() >= max_opened_for_streams) opened_.clear();
+    opened_.emplace(index.key, use.shared());
+    uses_.push_back(std::move(use));
   }
-  const Outcome outcome = store_->open_index(request.names, *request.caller, *request.codec, use);
-  if (!use) return outcome;
-  if (opened_.size() >= max_opened_for_streams) opened_.clear();
-  opened_.emplace(request.index_key, use.shared());
-  return outcome;
+  return {};
 }
 
 }  // namespace hs::passes

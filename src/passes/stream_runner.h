@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/buffer.h"
 #include "base/counters.h"
@@ -37,24 +38,24 @@ class StreamRunner : public net::StreamerApplication {
   void answer_late(net::Turn& turn, Buffer& out) final;
 
  private:
-  void run_find(net::Turn& turn, const FirstRequest& request, Buffer& out, net::Stream& stream);
-  void run_write(net::Turn& turn, const FirstRequest& request, Buffer& out);
-  void run_open(net::Turn& turn, const FirstRequest& request);
+  void run_find(net::Turn& turn, const Plan& plan, Buffer& out, net::Stream& stream);
+  void run_write(net::Turn& turn, const Plan& plan, Buffer& out);
+  void run_open(net::Turn& turn, const Plan& plan);
   template <class Execute>
   store::Outcome run_pass(store::PassMode mode, Execute execute);
-  store::Outcome run_alone(store::PassMode mode, net::Turn& turn, const FirstRequest& request,
-                           Alone& alone);
-  store::Outcome open_index(const FirstRequest& request, store::IndexUse& use);
-  void end_request(net::Turn& turn, const FirstRequest& request, bool goes_on);
-  void note_time(const net::Turn& turn, const FirstRequest& request,
-                 std::chrono::nanoseconds worked, std::uint64_t rows) const;
+  store::Outcome run_planned(store::PassMode mode, net::Turn& turn, const Plan& plan, Place& place);
+  store::Outcome open_indexes(const Plan& plan);
+  void end_request(net::Turn& turn, const Plan& plan, bool goes_on);
+  void note_time(const net::Turn& turn, const Plan& plan, std::chrono::nanoseconds worked,
+                 std::uint64_t rows) const;
 
   const RunnerConfig& config_;
   const std::unique_ptr<store::Store> store_;
   const std::unique_ptr<Protocol> protocol_;  // may use the store
   CounterBlock& counters_;
   store::Budget budget_;
-  Tally tally_;  // of the present request
+  Tally tally_;                        // of the present request
+  std::vector<store::IndexUse> uses_;  // the same
   // The indexes that are open on its store, by their names. All callers share them.
   std::map<std::string, std::shared_ptr<store::Index>, std::less<>> opened_;
 };

@@ -8,6 +8,7 @@
 #include "handlersocket/protocol/errors.h"
 #include "handlersocket/protocol/reply.h"
 #include "handlersocket/protocol/row_codec.h"
+#include "handlersocket/session/handlersocket.h"
 
 namespace hs::session {
 namespace {
@@ -22,11 +23,60 @@ using store::Outcome;
 
 // Removes the values for which the open index has no column, as the original does: real clients
 // send such values. Returns their number.
-std::uint32_t ignore_surplus(std::span<const store::Value>& values, const store::Index& index) {
-  const std::size_t used = std::min<std::size_t>(values.size(), index.column_count());
+std::uint32_t ignore_surplus(std::span<const store::Value>& values, std::uint32_t column_count) {
+  const std::size_t used = std::min<std::size_t>(values.size(), column_count);
   const std::size_t ignored = values.size() - used;
   values = values.first(used);
   return static_cast<std::uint32_t>(ignored);
+}
+
+Outcome execute_find(passes::Place& place, const store::Selection& selection,
+                     std::uint32_t column_count) {
+  const std::size_t begin = place.out.size();
+  ReplyWriter reply(place.out);
+  if (place.reply_begins) reply.begin_rows(column_count);
+  const Outcome outcome = place.store.find(place.uses.front(), selection, place.out, place.sink);
+  if (outcome.ok()) {
+    reply.end_rows();
+  } else if (place.sink == nullptr) {
+    place.out.truncate(begin);
+  }
+  return outcome;
+}
+
+Outcome execute_write(passes::Place& place, Request& request, std::uint32_t column_count) {
+  store::Changed changed;
+  ReplyWriter reply(place.out);
+  store::IndexUse& use = place.uses.front();
+  if (request.kind == Kind::insert) {
+    place.values_ignored = ignore_surplus(request.insert.values, column_count) + request.surplus;
+    const Outcome outcome = place.store.insert(use, request.insert, changed);
+    if (outcome.ok())
+      changed.id ? reply.inserted(changed.id->magnitude(), changed.id->is_negative()) : reply.ok();
+    return outcome;
+  }
+  place.values_ignored = ignore_surplus(request.change.values, column_count);
+  const std::size_t begin = place.out.size();
+  const bool has_rows = request.change.rows_before;
+  if (has_rows) reply.begin_rows(column_count);
+  const Outcome outcome =
+      place.store.modify(use, request.selection, request.change, place.out, changed);
+  if (!outcome.ok()) {
+    place.out.truncate(begin);
+  } else if (has_rows) {
+    reply.end_rows();
+  } else {
+    reply.ok(changed.rows);
+  }
+  return outcome;
+}
+
+// The one way in which a find or a write is executed, wherever that is.
+Outcome execute_admitted(passes::Place& place, Workspace& workspace) {
+  Request& request = workspace.request;
+  const std::uint32_t column_count = workspace.index->column_count;
+  return is_write(request) ? execute_write(place, request, column_count)
+                           : execute_find(place, request.selection, column_count);
 }
 
 }  // namespace
@@ -55,47 +105,9 @@ Counter counter_of(const Request& request) {
   return Counter::requests_malformed;
 }
 
-Outcome execute_write(store::Store& store, store::IndexUse& use, Request& request, Buffer& out,
-                      std::uint32_t& values_ignored) {
-  store::Changed changed;
-  ReplyWriter reply(out);
-  if (request.kind == Kind::insert) {
-    values_ignored = ignore_surplus(request.insert.values, use.index()) + request.surplus;
-    const Outcome outcome = store.insert(use, request.insert, changed);
-    if (outcome.ok())
-      changed.id ? reply.inserted(changed.id->magnitude(), changed.id->is_negative()) : reply.ok();
-    return outcome;
-  }
-  values_ignored = ignore_surplus(request.change.values, use.index());
-  const std::size_t begin = out.size();
-  const bool has_rows = request.change.rows_before;
-  if (has_rows) reply.begin_rows(use.index().column_count());
-  const Outcome outcome = store.modify(use, request.selection, request.change, out, changed);
-  if (!outcome.ok()) {
-    out.truncate(begin);
-  } else if (has_rows) {
-    reply.end_rows();
-  } else {
-    reply.ok(changed.rows);
-  }
-  return outcome;
-}
-
-Outcome execute_find(store::Store& store, NamedIndex& index, const store::Selection& selection,
-                     Buffer& out) {
-  const std::size_t begin = out.size();
-  ReplyWriter reply(out);
-  reply.begin_rows(index.column_count);
-  const Outcome outcome = store.find(index.use, selection, out, nullptr);
-  if (outcome.ok()) {
-    reply.end_rows();
-  } else {
-    out.truncate(begin);
-  }
-  return outcome;
-}
-
-Status Session::admit(std::string_view line, Workspace& workspace, NamedIndex*& index) {
+Status Session::admit(std::string_view line, Workspace& workspace) {
+  NamedIndex*& index = workspace.index;
+  index = nullptr;
   const Status parsed = workspace.parsed = workspace.parser.parse(line, workspace.request);
   if (parsed == status_of(Mistake::cmd) || parsed == status_of(Mistake::authtype)) return parsed;
   const bool is_auth = parsed.ok() && workspace.request.kind == Kind::auth;
@@ -119,10 +131,10 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
     indexes_.forget_indexes();
     owner_ = &workspace.store;
   }
-  NamedIndex* index = nullptr;
   Request& request = workspace.request;
   Answer answer;
-  Outcome outcome = admit(line, workspace, index);
+  Outcome outcome = admit(line, workspace);
+  NamedIndex* const index = workspace.index;
   const bool admitted = outcome.status().ok();
   if (workspace.parsed.ok()) answer.counter = counter_of(request);
   if (admitted) {
@@ -137,12 +149,13 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
   if (admitted && outcome.ok()) {
     switch (request.kind) {
       case Kind::find:
-        outcome = execute_find(workspace.store, *index, request.selection, out);
-        break;
       case Kind::modify:
-      case Kind::insert:
-        outcome = execute_write(workspace.store, index->use, request, out, answer.values_ignored);
+      case Kind::insert: {
+        passes::Place place{.store = workspace.store, .uses = {&index->use, 1}, .out = out};
+        outcome = execute_admitted(place, workspace);
+        answer.values_ignored = place.values_ignored;
         break;
+      }
       case Kind::open_index:
         outcome = open_index(workspace, changes, answer.has_no_place);
         if (outcome.ok()) ReplyWriter(out).ok();
@@ -171,42 +184,36 @@ Outcome Session::open_index(Workspace& workspace, passes::Changes& changes, bool
   NamedIndex opened{.names = std::move(names)};
   const Outcome outcome =
       workspace.store.open_index(request.names, caller(), protocol::row_codec, opened.use);
-  const bool is_remote = outcome.verdict() == store::Verdict::remote && remote_open_ &&
-                         remote_open_->names == opened.names;
+  const bool is_remote = outcome.verdict() == store::Verdict::remote && remote_open() &&
+                         remote_open()->key == opened.names;
   if (!outcome.ok() && !is_remote) {
-    if (outcome.answered()) remote_open_.reset();
+    if (outcome.answered()) remote_open().reset();
     return outcome;
   }
   Before& before = begin_change(changes);
   if (is_remote) {
-    const RemoteOpen there = *std::exchange(remote_open_, std::nullopt);
+    const passes::RemoteOpen there = *std::exchange(remote_open(), std::nullopt);
     if (!there.status.ok()) return there.status;
     opened.key_parts = there.key_parts;
     opened.column_count = there.column_count;
   } else {
     opened.key_parts = opened.use.index().key_parts();
     opened.column_count = opened.use.index().column_count();
-    remote_open_.reset();
+    remote_open().reset();
   }
   before.indexes.emplace_back(request.index_id, indexes_.set(request.index_id, std::move(opened)));
   return {};
 }
 
-void Session::end_open(const passes::FirstRequest& request, Status status,
-                       const store::IndexUse& use) {
-  RemoteOpen ended{.names = join_names(request.names), .status = status};
-  if (use) {
-    ended.key_parts = use.index().key_parts();
-    ended.column_count = use.index().column_count();
-  }
-  remote_open_ = std::move(ended);
+store::Outcome Session::execute_planned(passes::Place& place, passes::Protocol& protocol) {
+  return execute_admitted(place, static_cast<HandlerSocket&>(protocol).workspace());
 }
 
 Session::Before& Session::begin_change(passes::Changes& changes) {
   if (before_ == nullptr) {
     changes.note(*this);
     before_ =
-        std::make_unique<Before>(Before{.log_in = log_in_.state(), .remote_open = remote_open_});
+        std::make_unique<Before>(Before{.log_in = log_in_.state(), .remote_open = remote_open()});
   }
   return *before_;
 }
@@ -219,7 +226,7 @@ void Session::undo_changes() {
   for (auto& [id, index] : std::views::reverse(before->indexes)) indexes_.set(id, std::move(index));
   if (before->has_changed_caller) indexes_.forget_indexes();
   become(std::move(before->log_in));
-  remote_open_ = std::move(before->remote_open);
+  remote_open() = std::move(before->remote_open);
 }
 
 Outcome Session::open_again(Workspace& workspace, NamedIndex& index) {

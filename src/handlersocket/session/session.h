@@ -37,14 +37,6 @@ struct SessionConfig : passes::LogInConfig {
 class HandlerSocket;
 struct Line;
 
-// How a P has ended on a remote thread.
-struct RemoteOpen {
-  std::string names;  // of that P
-  Status status;
-  std::uint32_t key_parts = 0;
-  std::uint32_t column_count = 0;
-};
-
 // What a worker lends to the session whose turn it is.
 struct Workspace {
   explicit Workspace(store::Store& store) : store(store) {}
@@ -53,6 +45,10 @@ struct Workspace {
   protocol::Parser parser;
   Status parsed;              // of the line parsed last
   protocol::Request request;  // the request of that line, if it parsed
+  // the open index of that request, if it was admitted and uses one
+  NamedIndex* index = nullptr;
+  passes::NeededIndex needed;  // by a request that is executed alone
+  std::string opens;           // the names of the index that such a request opens
 };
 
 struct Answer : passes::Answer {
@@ -60,9 +56,6 @@ struct Answer : passes::Answer {
   bool logs_in = false;       // a log-in of an account: nothing was done, a log-in thread has to
 };
 
-// Executes a write that was admitted, and appends its reply to `out` if it succeeds.
-store::Outcome execute_write(store::Store& store, store::IndexUse& use, protocol::Request& request,
-                             Buffer& out, std::uint32_t& values_ignored);
 bool is_write(const protocol::Request& request);
 bool is_log_in(const protocol::Request& request);  // of an account
 passes::LogIn::Way way_of(const protocol::Auth& auth);
@@ -89,10 +82,8 @@ class Session final : public passes::Dialogue {
   void undo_changes() override;
 
   void execute(passes::Requests& requests) override;
-  passes::FirstRequest first_request(net::Turn& turn, passes::Protocol& protocol) override;
-  store::Outcome execute_first(passes::Alone& alone) override;
-  void end_open(const passes::FirstRequest& request, Status status,
-                const store::IndexUse& use) override;
+  passes::Plan plan(net::Turn& turn, passes::Protocol& protocol) override;
+  store::Outcome execute_planned(passes::Place& place, passes::Protocol& protocol) override;
 
   // Executes one line, without its LF and CR, if `runs` allows it. If the verdict is not
   // `answered`, nothing is written and nothing is remembered. If the line changes the session,
@@ -100,9 +91,8 @@ class Session final : public passes::Dialogue {
   Answer execute(std::string_view line, passes::Runs runs, Workspace& workspace,
                  passes::Changes& changes, Buffer& out);
 
-  // Parses a line into workspace.request and says whether it may be executed. `index` becomes the
-  // open index of a find or an insert. Touches no store.
-  Status admit(std::string_view line, Workspace& workspace, NamedIndex*& index);
+  // Parses a line into workspace.request and says whether it may be executed. Touches no store.
+  Status admit(std::string_view line, Workspace& workspace);
 
   bool is_logged_in() const { return log_in_.is_logged_in(); }
   // As whom the connection acts; null: as nobody, because it has to log in first.
@@ -120,7 +110,7 @@ class Session final : public passes::Dialogue {
   // What P and A requests have replaced since keep_changes().
   struct Before {
     passes::LogIn::State log_in;
-    std::optional<RemoteOpen> remote_open;
+    std::optional<passes::RemoteOpen> remote_open;
     bool has_changed_caller = false;
     std::vector<std::pair<std::uint64_t, NamedIndex>> indexes{};  // the latest comes last
   };
@@ -139,8 +129,7 @@ class Session final : public passes::Dialogue {
 
   const SessionConfig& config_;
   passes::LogIn log_in_;
-  const store::Store* owner_ = nullptr;    // of the open indexes; never dereferenced
-  std::optional<RemoteOpen> remote_open_;  // one that has ended and is not answered yet
+  const store::Store* owner_ = nullptr;  // of the open indexes; never dereferenced
   OpenIndexes indexes_;
   std::unique_ptr<Before> before_;  // null: nothing has changed
 };

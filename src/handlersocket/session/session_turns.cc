@@ -23,7 +23,6 @@ using protocol::Kind;
 using protocol::Mistake;
 using protocol::ReplyWriter;
 using protocol::status_of;
-using store::Outcome;
 
 std::string_view described(const protocol::Request& request) {
   if (request.kind == Kind::insert) return "insert";
@@ -85,8 +84,7 @@ bool Session::execute_line(const Line& line, passes::Requests& requests, Handler
 void Session::give_up_first(passes::Requests& requests, Workspace& workspace) {
   const std::optional<Line> line = line_at(requests.turn().input, 0, 0);
   assert(line);
-  NamedIndex* index = nullptr;
-  const Status admitted = admit(line->text, workspace, index);
+  const Status admitted = admit(line->text, workspace);
   assert(admitted.ok());
   ReplyWriter(requests.out()).error(admitted.ok() ? passes::row_wait_timed_out : admitted);
   requests.refused(counter_of(workspace.request), line->end_offset);
@@ -106,15 +104,14 @@ bool Session::hold_back(const protocol::Auth& auth, bool was_right, passes::Requ
   return false;
 }
 
-passes::FirstRequest Session::first_request(Turn& turn, passes::Protocol& protocol) {
-  using enum passes::FirstRequest::Kind;
+passes::Plan Session::plan(Turn& turn, passes::Protocol& protocol) {
+  using enum passes::Plan::Kind;
   auto& front = static_cast<HandlerSocket&>(protocol);
   Workspace& workspace = front.workspace();
   const protocol::Request& request = workspace.request;
   const std::optional<Line> line = line_at(turn.input, 0, 0);
   if (!line) return {.kind = incomplete};
-  NamedIndex* index = nullptr;
-  const Status admitted = admit(line->text, workspace, index);
+  const Status admitted = admit(line->text, workspace);
   if (turn.endpoint != nullptr && admitted.ok() && is_log_in(request)) {
     const protocol::Auth& auth = request.auth;
     // Only now, as what waits is asked again.
@@ -122,30 +119,21 @@ passes::FirstRequest Session::first_request(Turn& turn, passes::Protocol& protoc
       note_password(turn, line->text);
     return {.kind = done};
   }
+  passes::NeededIndex& needed = workspace.needed;
   if (turn.on_remote_thread && admitted.ok() && request.kind == Kind::open_index) {
-    return {
-        .kind = open, .names = request.names, .caller = &caller(), .codec = &protocol::row_codec};
+    workspace.opens = join_names(request.names);
+    needed = {.key = workspace.opens, .names = request.names, .codec = &protocol::row_codec};
+    return {.kind = open, .caller = &caller(), .indexes = {&needed, 1}};
   }
-  if (!admitted.ok() || index == nullptr) return {.kind = quick};
+  if (!admitted.ok() || workspace.index == nullptr) return {.kind = quick};
+  const std::string& names = workspace.index->names;
+  needed = {.key = names, .names = split_names(names), .codec = &protocol::row_codec};
   return {.kind = is_write(request) ? write : find,
           .end_offset = line->end_offset,
           .counter = counter_of(request),
           .described = described(request),
-          .index_key = index->names,
-          .names = split_names(index->names),
           .caller = &caller(),
-          .codec = &protocol::row_codec};
-}
-
-Outcome Session::execute_first(passes::Alone& alone) {
-  protocol::Request& request = static_cast<HandlerSocket&>(alone.protocol).workspace().request;
-  if (is_write(request))
-    return execute_write(alone.store, alone.use, request, alone.out, alone.values_ignored);
-  ReplyWriter reply(alone.out);
-  if (alone.reply_begins) reply.begin_rows(alone.use.index().column_count());
-  const Outcome outcome = alone.store.find(alone.use, request.selection, alone.out, alone.sink);
-  if (outcome.ok()) reply.end_rows();
-  return outcome;
+          .indexes = {&needed, 1}};
 }
 
 }  // namespace hs::session
