@@ -20,9 +20,9 @@ ALLOWED = {
     "passes": {"base", "store", "net"},
     PROTOCOL: {"base", "store"},
     SESSION: {"base", "store", PROTOCOL, "net", "passes"},
-    "simulator": {"base", "store", "net", SESSION},
-    "standalone": {"base", "store", "net", SESSION},
-    "mysqld": {"base", "store", SESSION, "net", "tls"},
+    "simulator": {"base", "store", "net", "passes", SESSION},
+    "standalone": {"base", "store", "net", "passes", SESSION},
+    "mysqld": {"base", "store", SESSION, "net", "passes", "tls"},
 }
 # Each room of mysqld/, and what it may include besides itself: the rooms below it, and the folders.
 ROOMS = {
@@ -36,7 +36,7 @@ ROOMS = {
         {"base", "store"},
         {"server", "thread", "accounts", "opening", "reading", "writing"},
     ),
-    "plugin": ({"base", "net", SESSION, "tls"}, {"server", "thread", "accounts", "store"}),
+    "plugin": ({"base", "net", "passes", SESSION, "tls"}, {"server", "thread", "accounts", "store"}),
 }
 # The layers above net/ see only these headers of it.
 CONTRACTS = {
