@@ -36,7 +36,10 @@ ROOMS = {
         {"base", "store"},
         {"server", "thread", "accounts", "opening", "reading", "writing"},
     ),
-    "plugin": ({"base", "net", "passes", SESSION, "tls"}, {"server", "thread", "accounts", "store"}),
+    "plugin": (
+        {"base", "net", "passes", SESSION, "tls"},
+        {"server", "thread", "accounts", "store"},
+    ),
 }
 # The layers above net/ see only these headers of it.
 CONTRACTS = {
