@@ -45,6 +45,9 @@ class Dialogue {
   virtual std::string_view foreign_protocol(std::string_view /*begin*/) const { return {}; }
   // Appends the reply to a request that is not executed. The connection is closed after it.
   virtual void refuse(Refusal why, Buffer& out) const = 0;
+  // Another thread's application gets the connection for good: forgets what belongs to this one's.
+  // Called on its old thread, between two turns.
+  virtual void depart() {}
 
   static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max() / 2;
   // At most so many bytes are kept for the connection, counted separately for an incomplete request
@@ -81,6 +84,7 @@ struct Endpoint {
 // application fills the others.
 struct Turn {
   Dialogue* dialogue = nullptr;
+  std::size_t port = 0;    // of the server, through which the client has come
   std::string_view input;  // bytes received and not yet consumed; stays valid for the pass
   std::uint64_t blocked_since =
       0;  // when it first said `retry`, ns of the monotonic clock; 0: it did not
@@ -171,7 +175,8 @@ class WorkerApplication : public Application {
   // For Server::ask_applications(), which asks workers between two passes. Null: nothing to tell.
   virtual std::unique_ptr<Report> report() { return nullptr; }
 
-  virtual std::unique_ptr<Dialogue> open_dialogue() = 0;
+  // For a connection of the port, in the port's protocol. The numbers are those of the server's ports.
+  virtual std::unique_ptr<Dialogue> open_dialogue(std::size_t port) = 0;
 
   // A pass:  read_first (execute (takes_more execute)*)? end_pass release
   // If one of them throws, for lack of memory for example, the pass is over, and the application

@@ -16,15 +16,17 @@ namespace hs::net::test {
 namespace {
 
 struct LineDialogue final : Dialogue {
-  LineDialogue(Board& shared_board, const bool& application_stopped)
-      : board(shared_board), stopped(application_stopped) {
+  LineDialogue(Board& shared_board, const bool& application_stopped, std::size_t of_port)
+      : board(shared_board), stopped(&application_stopped), port(of_port) {
     ++board.dialogues;
     most_waiting = board.most_waiting;
   }
   ~LineDialogue() override {
-    if (std::this_thread::get_id() != home) {
+    if (home == std::thread::id{}) {
+      // it has departed, and had no turn since
+    } else if (std::this_thread::get_id() != home) {
       ++board.strange_dialogues;
-    } else if (stopped) {
+    } else if (*stopped) {
       ++board.late_dialogues;
     }
     --board.dialogues;
@@ -40,10 +42,21 @@ struct LineDialogue final : Dialogue {
     if (why == Refusal::foreign) return out.append("wrong port\n");
     out.append(why == Refusal::no_room ? "no room\n" : "no TLS\n");
   }
+  void depart() override {
+    if (home != std::thread::id{} && home != std::this_thread::get_id()) ++board.strange_dialogues;
+    ++board.departures;
+    home = {};
+  }
+  void arrive(const bool& application_stopped) {
+    if (home != std::thread::id{}) return;
+    home = std::this_thread::get_id();
+    stopped = &application_stopped;
+  }
 
   Board& board;
-  const bool& stopped;
-  const std::thread::id home = std::this_thread::get_id();
+  const bool* stopped;
+  const std::size_t port;
+  std::thread::id home = std::this_thread::get_id();
   std::size_t rest = 0;    // bytes left in the last turn, if that turn ended with `wait`
   std::size_t pieces = 0;  // so many pieces of the parked long find are sent
   std::atomic<bool> has_turn{false};
@@ -73,7 +86,7 @@ std::size_t number(std::string_view text) {
 template <class Base>
 class LineApplication : public Base {
  public:
-  LineApplication(Board& board, Role role, CounterBlock& counters)
+  LineApplication(Board& board, Role role, ThreadCounters& counters)
       : board_(board), role_(role), counters_(counters) {}
 
   bool start() override {
@@ -127,18 +140,18 @@ class LineApplication : public Base {
 
   Board& board_;
   const Role role_;
-  CounterBlock& counters_;
+  ThreadCounters& counters_;
   std::size_t number_ = 0;
   bool stopped_ = false;
 };
 
 class LineWorker final : public LineApplication<WorkerApplication> {
  public:
-  LineWorker(Board& board, CounterBlock& counters)
+  LineWorker(Board& board, ThreadCounters& counters)
       : LineApplication(board, Role::worker, counters) {}
 
-  std::unique_ptr<Dialogue> open_dialogue() override {
-    return std::make_unique<LineDialogue>(board_, stopped_);
+  std::unique_ptr<Dialogue> open_dialogue(std::size_t port) override {
+    return std::make_unique<LineDialogue>(board_, stopped_, port);
   }
 
   bool read_first(std::span<Turn> turns, Buffer& out) override {
@@ -169,6 +182,7 @@ class LineWorker final : public LineApplication<WorkerApplication> {
   void run_turn(Turn& turn, Buffer& out) {
     const OnlyTurn only(*turn.dialogue);
     auto& dialogue = static_cast<LineDialogue&>(*turn.dialogue);
+    dialogue.arrive(stopped_);
     if (turn.scanned != dialogue.rest) ++board_.wrongly_scanned;
     turn.reply_begin = out.size();
     turn.next = Next::wait;
@@ -223,6 +237,8 @@ class LineWorker final : public LineApplication<WorkerApplication> {
       out.advance(size);
     } else if (line == "who") {
       out.append(std::to_string(number_));
+    } else if (line == "port") {
+      out.append(std::to_string(static_cast<LineDialogue&>(*turn.dialogue).port));
     } else if (line == "pass") {
       out.append(std::to_string(board_.passes.load()));
     } else if (line == "hold") {
@@ -280,7 +296,7 @@ class LineStreamer final : public LineApplication<StreamerApplication> {
     }
     pieces = 0;
     turn.consumed = lf + 1;
-    counters_.add(Counter::long_finds);
+    counters_.of(turn.port).add(Counter::long_finds);
     turn.answered.add(RequestKind::find);
     if (turn.next == Next::again) out.append("end\n");
   }
@@ -341,11 +357,11 @@ ApplicationFactory line_application(Board& board) {
     return !board.host_shuts_down;
   };
   return {
-      .make_worker = [=, &board](CounterBlock& counters) -> std::unique_ptr<WorkerApplication> {
+      .make_worker = [=, &board](ThreadCounters& counters) -> std::unique_ptr<WorkerApplication> {
         return can_make() ? std::make_unique<LineWorker>(board, counters) : nullptr;
       },
-      .make_streamer = [=, &board](Role role,
-                                   CounterBlock& counters) -> std::unique_ptr<StreamerApplication> {
+      .make_streamer =
+          [=, &board](Role role, ThreadCounters& counters) -> std::unique_ptr<StreamerApplication> {
         return can_make() ? std::make_unique<LineStreamer>(board, role, counters) : nullptr;
       }};
 }
@@ -361,8 +377,15 @@ bool Log::contains(std::string_view text) {
       lines, [&](const std::string& line) { return line.find(text) != std::string::npos; });
 }
 
+ServerConfig counted_by(CounterSet& counters, ServerConfig config) {
+  for (PortConfig& port : config.ports) {
+    if (port.counters == nullptr) port.counters = &counters;
+  }
+  return config;
+}
+
 Fixture::Fixture(ServerConfig config)
-    : server(std::move(config), line_application(board), counters,
+    : server(counted_by(counters, std::move(config)), line_application(board),
              [this](LogLevel level, const std::string& line) {
                const std::lock_guard lock(log.mutex);
                log.lines.push_back((level == LogLevel::error ? "[error] " : "[warning] ") + line);
@@ -370,7 +393,7 @@ Fixture::Fixture(ServerConfig config)
 
 ServerConfig Fixture::loopback() {
   ServerConfig config;
-  config.port = std::string("0");
+  config.ports.push_back({.port = "0", .protocol = "lines"});
   return config;
 }
 

@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "passes/tally.h"
 #include "passes/waiting.h"
 
 namespace hs::passes {
@@ -21,12 +20,14 @@ void end_alone(Turn& turn, std::size_t consumed, bool goes_on) {
 
 // So a server that does not answer delays each client by a bounded time only, and the requests of
 // clients that have given up take no time of the remote threads.
-void answer_late(Turn& turn, Protocol& protocol, CounterBlock& counters, Buffer& out) {
-  const GivesBack at_the_end{protocol};
+void answer_late(Turn& turn, ThreadPorts& ports, Buffer& out) {
+  const GivesBack at_the_end{ports};
   auto& dialogue = static_cast<Dialogue&>(*turn.dialogue);
   turn.consumed = turn.reply_begin = turn.reply_end = 0;
   turn.next = Next::wait;
-  const Plan plan = dialogue.plan(turn, protocol);
+  ports.attend(turn);
+  ports.clear_tallies();
+  const Plan plan = dialogue.plan(turn, ports.protocol());
   switch (plan.kind) {
     case Plan::Kind::incomplete:
     case Plan::Kind::done: return;
@@ -40,12 +41,11 @@ void answer_late(Turn& turn, Protocol& protocol, CounterBlock& counters, Buffer&
     case Plan::Kind::write: break;
   }
   dialogue.append_error(lock_wait_timed_out, out);
-  Tally tally;
-  tally.add(Counter::errors);
-  tally.add(Counter::passes);
-  tally.add_answered(turn, plan.counter);
+  ports.tally_own(Counter::passes);
+  ports.tally().add(Counter::errors);
+  ports.tally().add_answered(turn, plan.counter);
   end_alone(turn, plan.end_offset, true);
-  tally.publish(counters);
+  ports.publish();
 }
 
 }  // namespace hs::passes

@@ -4,22 +4,21 @@
 #pragma once
 
 #include "base/buffer.h"
-#include "base/counters.h"
 #include "net/application.h"
-#include "passes/dialogue.h"
+#include "passes/thread_ports.h"
 
 namespace hs::passes {
 
 // As net::Application::answer_late(). Counts what it has answered.
-void answer_late(net::Turn& turn, Protocol& protocol, CounterBlock& counters, Buffer& out);
+void answer_late(net::Turn& turn, ThreadPorts& ports, Buffer& out);
 
 // Behind the first request of a turn that was answered alone: sets what the turn does next.
 void end_alone(net::Turn& turn, std::size_t consumed, bool goes_on);
 
 // Frees the memory of a large request when it has been executed.
 struct GivesBack {
-  Protocol& protocol;
-  ~GivesBack() { protocol.give_back(); }
+  ThreadPorts& ports;
+  ~GivesBack() { ports.give_back(); }
 };
 
 }  // namespace hs::passes

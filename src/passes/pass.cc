@@ -6,8 +6,8 @@ void Pass::begin(const Buffer& out) {
   begin_ = out.size();
   moved_bytes_ = 0;
   requests_ = 0;
-  tally_.clear();
-  const bool writes = protocol_.writes();
+  ports_.clear_tallies();
+  const bool writes = ports_.writes();
   budget_.begin(writes ? (config_.max_pass_steps + 1) / 2 : config_.max_pass_steps);
   most_bytes_ = writes ? (config_.max_pass_bytes + 1) / 2 : config_.max_pass_bytes;
 }
@@ -24,16 +24,23 @@ void Pass::begin_transaction(store::PassMode mode) {
   store_.begin_pass(mode, budget_);
 }
 
-void Pass::go_back_to(const Progress& progress) {
-  moved_bytes_ = progress.moved_bytes;
-  requests_ = progress.requests;
-  tally_ = progress.tally;
-  budget_.begin(budget_.limit(), progress.spent);
+void Pass::set_mark() {
+  at_mark_ = {.moved_bytes = moved_bytes_, .requests = requests_, .spent = budget_.spent()};
+  ports_.set_mark();
+  changes_.keep();
 }
 
-void Pass::publish(CounterBlock& counters) {
-  if (requests_ != 0) tally_.add(Counter::passes);
-  tally_.publish(counters);
+void Pass::go_back_to_mark() {
+  changes_.undo();
+  ports_.go_back_to_mark();
+  moved_bytes_ = at_mark_.moved_bytes;
+  requests_ = at_mark_.requests;
+  budget_.begin(budget_.limit(), at_mark_.spent);
+}
+
+void Pass::publish() {
+  if (requests_ != 0) ports_.tally_own(Counter::passes);
+  ports_.publish();
 }
 
 }  // namespace hs::passes

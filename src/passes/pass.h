@@ -1,9 +1,9 @@
 // Pass: what the requests of one pass share.
 //
 // It stands between PassRunner, which leads the turns through a pass, and Requests, which reports
-// what becomes of the requests of one turn. It owns the budget, the counts, the changed dialogues and
-// the list of replies that are true only if the commit succeeds. A worker has one object for all its
-// passes, on its own thread. It knows no turn and ends no transaction.
+// what becomes of the requests of one turn. It owns the budget, the changed dialogues and the list of
+// replies that are true only if the commit succeeds, and remembers how far a pass had come at its
+// mark. A worker has one object for all its passes, on its own thread. It ends no transaction.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/buffer.h"
-#include "base/counters.h"
 #include "passes/dialogue.h"
 #include "passes/runner_config.h"
 #include "passes/tally.h"
+#include "passes/thread_ports.h"
 #include "store/store.h"
 
 namespace hs::passes {
@@ -29,22 +29,17 @@ class Pass {
     std::size_t end;
     bool ok;
   };
-  // What a pass that is executed again goes back to.
-  struct Progress {
-    std::size_t moved_bytes = 0;
-    std::size_t requests = 0;
-    std::uint64_t spent = 0;
-    Tally tally{};
-  };
 
-  Pass(const RunnerConfig& config, store::Store& store, Protocol& protocol)
-      : config_(config), store_(store), protocol_(protocol) {}
+  Pass(const RunnerConfig& config, store::Store& store, ThreadPorts& ports)
+      : config_(config), store_(store), ports_(ports) {}
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
 
   const RunnerConfig& config() const { return config_; }
   store::Store& store() const { return store_; }
-  Protocol& protocol() const { return protocol_; }
+  // Those of the turn that the ports attend to.
+  Protocol& protocol() const { return ports_.protocol(); }
+  Tally& tally() { return ports_.tally(); }
   Changes& changes() { return changes_; }
   store::PassMode mode() const { return mode_; }
   // Those of the turn at work.
@@ -58,7 +53,6 @@ class Pass {
     spend();
   }
   void spend() { budget_.spend(); }
-  Tally& tally() { return tally_; }
   // The reply to the request that began last is complete.
   void add_write_reply(std::size_t turn, const Buffer& out, bool ok) {
     writes_.push_back({turn, request_begin_, out.size(), ok});
@@ -89,12 +83,19 @@ class Pass {
   std::size_t bytes(const Buffer& out) const { return out.size() - begin_ - moved_bytes_; }
   void add_moved_bytes(std::size_t bytes) { moved_bytes_ += bytes; }
 
-  Progress progress() const { return {moved_bytes_, requests_, budget_.spent(), tally_}; }
-  void go_back_to(const Progress& progress);
+  // What was executed until now is final. A pass that is executed again goes back to its mark.
+  void set_mark();
+  void go_back_to_mark();
   // Tells the counters what there is to count.
-  void publish(CounterBlock& counters);
+  void publish();
 
  private:
+  struct Progress {
+    std::size_t moved_bytes = 0;
+    std::size_t requests = 0;
+    std::uint64_t spent = 0;
+  };
+
   // If a pass were divided evenly among very many turns, each reply would be sent in many pieces. So
   // a turn gets at least so many steps, if that many are left. Turns that get none come first in the
   // next pass.
@@ -102,7 +103,7 @@ class Pass {
 
   const RunnerConfig& config_;
   store::Store& store_;
-  Protocol& protocol_;
+  ThreadPorts& ports_;
   Changes changes_;
   store::PassMode mode_ = store::PassMode::together;
   Runs runs_ = Runs::all;
@@ -115,7 +116,7 @@ class Pass {
   // when so many steps are spent, the present turn has had its share
   std::uint64_t share_ends_at_ = 0;
   std::vector<WriteReply> writes_;
-  Tally tally_;
+  Progress at_mark_;
 };
 
 }  // namespace hs::passes

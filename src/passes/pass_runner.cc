@@ -30,12 +30,12 @@ std::size_t move_to_end(Buffer& buffer, std::size_t begin, std::size_t end) {
 }  // namespace
 
 PassRunner::PassRunner(const RunnerConfig& config, std::unique_ptr<store::Store> store,
-                       const MakeProtocol& make, CounterBlock& counters)
+                       std::span<const MakeProtocol> protocols,
+                       std::span<CounterBlock* const> counters)
     : config_(config),
       store_(std::move(store)),
-      protocol_(make(*store_, counters)),
-      counters_(counters),
-      pass_(config, *store_, *protocol_) {}
+      ports_(*store_, protocols, counters),
+      pass_(config, *store_, ports_) {}
 
 bool PassRunner::read_first(std::span<Turn> turns, Buffer& out) try {
   // The pass before was not ended: the caller has thrown.
@@ -95,7 +95,7 @@ void PassRunner::end_pass(std::span<Turn> turns, Buffer& out) try {
   }
   if (!ended.ok() && !pass_.writes().empty()) answer_writes(ended.status(), turns, out);
   pass_.changes().keep();
-  pass_.publish(counters_);
+  pass_.publish();
 } catch (...) {
   fail_pass();
   throw;
@@ -166,11 +166,10 @@ void PassRunner::replay(std::span<Turn> turns, Buffer& out) {
 // Takes back what a broken pass has done since its mark. What follows executes each write alone.
 void PassRunner::rewind(Buffer& out) {
   store_->abandon_pass();
-  pass_.changes().undo();
+  pass_.go_back_to_mark();
   out.truncate(mark_.out);
-  pass_.go_back_to(mark_.progress);
   pass_.begin_transaction(PassMode::writes_alone);
-  pass_.tally().add(Counter::passes_replayed);
+  ports_.tally_own(Counter::passes_replayed);
 }
 
 // Goes on with a turn. If a request throws (there is no memory for it), only its own connection
@@ -196,6 +195,7 @@ bool PassRunner::go_on(std::size_t number, std::span<Turn> turns, Buffer& out) {
 
 bool PassRunner::execute_turn(std::size_t number, std::span<Turn> turns, Buffer& out) {
   Turn& turn = turns[number];
+  ports_.attend(turn);
   auto& dialogue = static_cast<Dialogue&>(*turn.dialogue);
   // Only a streamer can go on with a parked find. The find comes here after it met a lock.
   if (dialogue.position() != nullptr) [[unlikely]] {
@@ -230,7 +230,10 @@ bool PassRunner::commit_so_far(std::size_t number, std::span<Turn> turns, Buffer
   assert(pass_.mode() == PassMode::together);
   const Outcome ended = store_->end_pass();
   if (ended.verdict() == Verdict::broken) return false;
-  if (!ended.ok()) answer_writes(ended.status(), turns.first(number + 1), out);
+  if (!ended.ok()) {
+    answer_writes(ended.status(), turns.first(number + 1), out);
+    ports_.attend(turns[number]);
+  }
   store_->release();
   pass_.begin_transaction(PassMode::together);
   set_mark_in(number, turns[number], out);
@@ -248,8 +251,8 @@ void PassRunner::set_mark_in(std::size_t number, const Turn& turn, const Buffer&
 
 // Before the first turn that is left.
 void PassRunner::set_mark(const Buffer& out) {
-  mark_ = {.out = out.size(), .progress = pass_.progress()};
-  pass_.changes().keep();
+  mark_ = {.out = out.size()};
+  pass_.set_mark();
 }
 
 // Nothing that the pass did since its mark is in the tables: replaces replies that say otherwise by
@@ -264,6 +267,7 @@ void PassRunner::answer_writes(Status status, std::span<Turn> turns, Buffer& out
     if (number < mark_.turn) continue;
     if (number >= turns.size()) break;
     Turn& turn = turns[number];
+    ports_.attend(turn);
     // it has replies before the mark, which stay
     const bool before = mark_.in_turn && number == mark_.turn;
     const std::size_t new_begin = before ? turn.reply_begin : begin + patched_.size();
@@ -284,8 +288,6 @@ void PassRunner::answer_writes(Status status, std::span<Turn> turns, Buffer& out
   patched_.free_memory();
 }
 
-void PassRunner::answer_late(Turn& turn, Buffer& out) {
-  passes::answer_late(turn, *protocol_, counters_, out);
-}
+void PassRunner::answer_late(Turn& turn, Buffer& out) { passes::answer_late(turn, ports_, out); }
 
 }  // namespace hs::passes

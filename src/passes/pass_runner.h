@@ -23,27 +23,31 @@
 #include "passes/dialogue.h"
 #include "passes/pass.h"
 #include "passes/runner_config.h"
+#include "passes/thread_ports.h"
 #include "store/store.h"
 
 namespace hs::passes {
 
 class PassRunner : public net::WorkerApplication {
  public:
+  // Both lists are in the order of the server's ports.
   PassRunner(const RunnerConfig& config, std::unique_ptr<store::Store> store,
-             const MakeProtocol& make, CounterBlock& counters);
+             std::span<const MakeProtocol> protocols, std::span<CounterBlock* const> counters);
 
   bool start() override { return true; }
   void stop() override {}
   bool keep_running() override { return true; }
   void idle() override {}
 
-  std::unique_ptr<net::Dialogue> open_dialogue() final { return protocol_->open_dialogue(); }
+  std::unique_ptr<net::Dialogue> open_dialogue(std::size_t port) final {
+    return ports_.open_dialogue(port);
+  }
   bool read_first(std::span<net::Turn> turns, Buffer& out) final;
   void execute(std::span<net::Turn> turns, std::size_t first, Buffer& out) final;
   bool takes_more() final;
   void end_pass(std::span<net::Turn> turns, Buffer& out) final;
   void release() final {
-    protocol_->give_back();
+    ports_.give_back();
     store_->release();
   }
   void answer_late(net::Turn& turn, Buffer& out) final;
@@ -69,7 +73,6 @@ class PassRunner : public net::WorkerApplication {
     std::size_t consumed = 0;  // of that turn's input
     RequestCounts answered{};  // by that turn
     std::size_t out = 0;
-    Pass::Progress progress{};
   };
   static constexpr std::size_t no_turn = static_cast<std::size_t>(-1);
 
@@ -87,8 +90,7 @@ class PassRunner : public net::WorkerApplication {
 
   const RunnerConfig& config_;
   const std::unique_ptr<store::Store> store_;
-  const std::unique_ptr<Protocol> protocol_;  // may use the store
-  CounterBlock& counters_;
+  ThreadPorts ports_;  // may use the store
 
   Pass pass_;
   bool in_pass_ = false;

@@ -96,11 +96,9 @@ void hand_on(Turn& turn, Buffer& out) {
 }  // namespace
 
 StreamRunner::StreamRunner(const RunnerConfig& config, std::unique_ptr<store::Store> store,
-                           const MakeProtocol& make, CounterBlock& counters)
-    : config_(config),
-      store_(std::move(store)),
-      protocol_(make(*store_, counters)),
-      counters_(counters) {}
+                           std::span<const MakeProtocol> protocols,
+                           std::span<CounterBlock* const> counters)
+    : config_(config), store_(std::move(store)), ports_(*store_, protocols, counters) {}
 
 // A pass of one request. If something throws, nothing is left open.
 template <class Execute>
@@ -128,21 +126,20 @@ Outcome StreamRunner::run_planned(PassMode mode, Turn& turn, const Plan& plan, P
     const Outcome opened = open_indexes(plan);
     if (uses_.size() != plan.indexes.size()) return opened;
     place.uses = uses_;
-    return static_cast<Dialogue&>(*turn.dialogue).execute_planned(place, *protocol_);
+    return static_cast<Dialogue&>(*turn.dialogue).execute_planned(place, ports_.protocol());
   });
 }
 
-void StreamRunner::answer_late(Turn& turn, Buffer& out) {
-  passes::answer_late(turn, *protocol_, counters_, out);
-}
+void StreamRunner::answer_late(Turn& turn, Buffer& out) { passes::answer_late(turn, ports_, out); }
 
 void StreamRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
   assert(out.empty());
-  const GivesBack at_the_end{*protocol_};
+  const GivesBack at_the_end{ports_};
   turn.consumed = turn.reply_begin = turn.reply_end = 0;
   turn.next = Next::wait;
-  tally_.clear();
-  const Plan plan = static_cast<Dialogue&>(*turn.dialogue).plan(turn, *protocol_);
+  ports_.attend(turn);
+  ports_.clear_tallies();
+  const Plan plan = static_cast<Dialogue&>(*turn.dialogue).plan(turn, ports_.protocol());
   switch (plan.kind) {
     case Plan::Kind::incomplete:
     case Plan::Kind::done: return;
@@ -151,7 +148,7 @@ void StreamRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
     case Plan::Kind::write: run_write(turn, plan, out); break;
     case Plan::Kind::open: run_open(turn, plan); break;
   }
-  tally_.publish(counters_);
+  ports_.publish();
 }
 
 void StreamRunner::run_find(Turn& turn, const Plan& plan, Buffer& out, net::Stream& stream) {
@@ -168,19 +165,19 @@ void StreamRunner::run_find(Turn& turn, const Plan& plan, Buffer& out, net::Stre
     sink.position->worked = sink.worked();
     sink.position->rows_examined = sink.rows_before() + budget_.rows();
     dialogue.position() = std::move(sink.position);
-    tally_.add(Counter::finds_parked);
+    ports_.tally().add(Counter::finds_parked);
     turn.next = Next::stream;
     return;
   }
   if (outcome.verdict() == Verdict::remote && !sink.has_sent()) return hand_on(turn, out);
   if (sink.was_late()) {
     outcome = Error::max_request_time;
-    tally_.add(Counter::requests_timed_out);
+    ports_.tally().add(Counter::requests_timed_out);
   }
   if (!outcome.ok()) out.clear();
   const bool is_untouched = !sink.has_sent() || sink.position != nullptr;
   if (outcome.verdict() == Verdict::blocked && is_untouched) {
-    if (turn.blocked_since == 0) tally_.add(Counter::requests_blocked);
+    if (turn.blocked_since == 0) ports_.tally().add(Counter::requests_blocked);
     if (time_blocked(turn) < config_.lock_wait_timeout.get()) {
       dialogue.position() = std::move(sink.position);
       turn.next = Next::retry;
@@ -191,14 +188,14 @@ void StreamRunner::run_find(Turn& turn, const Plan& plan, Buffer& out, net::Stre
   if (!outcome.answered()) outcome = deadlock;  // nothing else can end a find with a sink
 
   if (!outcome.status().ok()) {
-    tally_.add(Counter::errors);
+    ports_.tally().add(Counter::errors);
     if (!sink.has_sent()) dialogue.append_error(outcome.status(), out);
   }
   // A reply that has begun cannot become an error, so its connection is closed.
   const bool whole = outcome.status().ok() || !sink.has_sent();
   const bool goes_on = whole && sink.alive();
   if (!goes_on) out.clear();
-  tally_.add(turn.on_remote_thread ? Counter::requests_remote : Counter::long_finds);
+  ports_.tally().add(turn.on_remote_thread ? Counter::requests_remote : Counter::long_finds);
   note_time(turn, plan, sink.worked(), sink.rows_before() + budget_.rows());
   end_request(turn, plan, goes_on);
 }
@@ -219,8 +216,8 @@ void StreamRunner::note_time(const Turn& turn, const Plan& plan, std::chrono::na
 
 // The request has been answered.
 void StreamRunner::end_request(Turn& turn, const Plan& plan, bool goes_on) {
-  tally_.add(Counter::passes);
-  tally_.add_answered(turn, plan.counter);
+  ports_.tally_own(Counter::passes);
+  ports_.tally().add_answered(turn, plan.counter);
   end_alone(turn, plan.end_offset, goes_on);
 }
 
@@ -235,7 +232,7 @@ void StreamRunner::run_write(Turn& turn, const Plan& plan, Buffer& out) {
   // A deadlock: two sessions waited for each other, and this one was chosen to give way.
   const bool gave_way = outcome.verdict() == Verdict::broken || status == deadlock;
   if (!outcome.answered() || (gave_way && !outcome.is_for_good())) {
-    if (turn.blocked_since == 0) tally_.add(Counter::requests_blocked);
+    if (turn.blocked_since == 0) ports_.tally().add(Counter::requests_blocked);
     if (time_blocked(turn) < config_.lock_wait_timeout.get()) {
       turn.next = outcome.verdict() == Verdict::oversized ? Next::in_line : Next::retry;
       return;
@@ -245,12 +242,12 @@ void StreamRunner::run_write(Turn& turn, const Plan& plan, Buffer& out) {
   }
   if (!status.ok()) {
     out.clear();
-    tally_.add(Counter::errors);
+    ports_.tally().add(Counter::errors);
     static_cast<Dialogue&>(*turn.dialogue).append_error(status, out);
   }
-  if (status == Error::max_request_time) tally_.add(Counter::requests_timed_out);
-  tally_.add(Counter::values_ignored, place.values_ignored);
-  tally_.add(turn.on_remote_thread ? Counter::requests_remote : Counter::writes_aside);
+  if (status == Error::max_request_time) ports_.tally().add(Counter::requests_timed_out);
+  ports_.tally().add(Counter::values_ignored, place.values_ignored);
+  ports_.tally().add(turn.on_remote_thread ? Counter::requests_remote : Counter::writes_aside);
   note_time(turn, plan, Clock::now() - began, budget_.rows());
   end_request(turn, plan, true);
 }

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,15 +20,16 @@
 #include "net/application.h"
 #include "passes/dialogue.h"
 #include "passes/runner_config.h"
-#include "passes/tally.h"
+#include "passes/thread_ports.h"
 #include "store/store.h"
 
 namespace hs::passes {
 
 class StreamRunner : public net::StreamerApplication {
  public:
+  // Both lists are in the order of the server's ports.
   StreamRunner(const RunnerConfig& config, std::unique_ptr<store::Store> store,
-               const MakeProtocol& make, CounterBlock& counters);
+               std::span<const MakeProtocol> protocols, std::span<CounterBlock* const> counters);
 
   bool start() override { return true; }
   void stop() override {}
@@ -51,11 +53,9 @@ class StreamRunner : public net::StreamerApplication {
 
   const RunnerConfig& config_;
   const std::unique_ptr<store::Store> store_;
-  const std::unique_ptr<Protocol> protocol_;  // may use the store
-  CounterBlock& counters_;
+  ThreadPorts ports_;  // may use the store; attends to the present request's turn
   store::Budget budget_;
-  Tally tally_;                        // of the present request
-  std::vector<store::IndexUse> uses_;  // the same
+  std::vector<store::IndexUse> uses_;  // of the present request
   // The indexes that are open on its store, by their names. All callers share them.
   std::map<std::string, std::shared_ptr<store::Index>, std::less<>> opened_;
 };

@@ -83,6 +83,10 @@ class LineDialogue final : public Dialogue {
   void append_error(Status status, Buffer& out) const override {
     out.append("ERROR " + std::to_string(status.number()) + "\n");
   }
+  void depart() override {
+    store_ = nullptr;
+    uses_ = {};
+  }
 
   void execute(Requests& requests) override {
     net::Turn& turn = requests.turn();

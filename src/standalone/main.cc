@@ -4,6 +4,7 @@
 // test.user with as many rows as asked for, and the small tables of the golden dialogues, until it
 // is interrupted.
 #include <CLI/CLI.hpp>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -37,29 +38,28 @@ class NoAccounts final : public hs::store::Authenticator {
   }
 };
 
-hs::net::Server make_server(const Port& port, hs::store::MemoryDatabase& database,
-                            hs::CounterSet& counters) {
+hs::net::Server make_server(const Port& port, hs::store::MemoryDatabase& database) {
   const auto access =
       port.runner.session.writable ? hs::store::Access::write : hs::store::Access::read;
-  const auto make_store = [&database, access](hs::CounterBlock& block) {
-    return std::make_unique<hs::store::MemoryStore>(database, access, block);
+  const auto make_store = [&database, access](hs::ThreadCounters& counters) {
+    return std::make_unique<hs::store::MemoryStore>(database, access, counters.own());
   };
-  const hs::passes::MakeProtocol protocol = hs::session::handlersocket(port.runner);
+  const std::array protocols{hs::session::handlersocket(port.runner)};
   hs::net::ApplicationFactory applications{
       .make_worker =
-          [=, &port](hs::CounterBlock& block) {
-            return std::make_unique<hs::passes::PassRunner>(port.runner, make_store(block),
-                                                            protocol, block);
+          [=, &port](hs::ThreadCounters& counters) {
+            return std::make_unique<hs::passes::PassRunner>(port.runner, make_store(counters),
+                                                            protocols, counters.blocks());
           },
       .make_streamer =
-          [=, &port](hs::net::Role, hs::CounterBlock& block) {
-            return std::make_unique<hs::passes::StreamRunner>(port.runner, make_store(block),
-                                                              protocol, block);
+          [=, &port](hs::net::Role, hs::ThreadCounters& counters) {
+            return std::make_unique<hs::passes::StreamRunner>(port.runner, make_store(counters),
+                                                              protocols, counters.blocks());
           }};
   auto log = [](hs::net::LogLevel, const std::string& line) {
     std::fprintf(stderr, "%s\n", line.c_str());
   };
-  return {port.server, std::move(applications), counters, log};
+  return {port.server, std::move(applications), log};
 }
 
 void wait_for_end() {
@@ -84,19 +84,23 @@ int serve(int argc, char** argv) {
   Port read;
   Port write;
   write.runner.session.writable = true;
-  read.server.port = "9998";
-  write.server.port = "9999";
+  hs::CounterSet counters;
+  for (Port* port : {&read, &write})
+    port->server.ports.push_back({.protocol = "HandlerSocket", .counters = &counters});
+  hs::net::PortConfig& reading = read.server.ports.front();
+  hs::net::PortConfig& writing = write.server.ports.front();
+  reading.port = "9998";
+  writing.port = "9999";
   std::uint64_t rows = 1000;
   std::size_t max_request_size = read.runner.max_request_size.get();
   unsigned timeout = 300;
 
   CLI::App app("HandlerSocket's front end over tables in memory");
-  app.add_option("--port", read.server.port, "TCP port for reads; 0: any, empty: none")
+  app.add_option("--port", reading.port, "TCP port for reads; 0: any, empty: none")
       ->capture_default_str();
-  app.add_option("--port-wr", write.server.port, "TCP port for reads and writes")
-      ->capture_default_str();
-  app.add_option("--socket", read.server.socket_path, "Unix socket for reads");
-  app.add_option("--socket-wr", write.server.socket_path, "Unix socket for reads and writes");
+  app.add_option("--port-wr", writing.port, "TCP port for reads and writes")->capture_default_str();
+  app.add_option("--socket", reading.socket_path, "Unix socket for reads");
+  app.add_option("--socket-wr", writing.socket_path, "Unix socket for reads and writes");
   app.add_option("--threads", read.server.workers, "workers of the read port")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
@@ -129,9 +133,8 @@ int serve(int argc, char** argv) {
   hs::store::MemoryDatabase database;
   hs::store::add_golden_tables(database);
   hs::store::add_user_table(database, rows);
-  hs::CounterSet counters;
-  hs::net::Server read_server = make_server(read, database, counters);
-  hs::net::Server write_server = make_server(write, database, counters);
+  hs::net::Server read_server = make_server(read, database);
+  hs::net::Server write_server = make_server(write, database);
   if (!read_server.start() || !write_server.start()) return 1;
   std::printf("reads on %u, writes on %u\n", read_server.bound_port(), write_server.bound_port());
   std::fflush(stdout);

@@ -1,7 +1,7 @@
-// HandlerSocket: the protocol's part of a worker, streamer or log-in thread.
+// HandlerSocket: the protocol's part of a worker, streamer or log-in thread, for one port.
 //
-// Each of these threads has one, and every call comes from that thread. It makes the sessions of the
-// thread's connections, and owns what they share while they work.
+// Each of these threads has one for each port that speaks it, and every call comes from that thread. It
+// makes the sessions of the port's connections, and owns what they share while they work.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class HandlerSocket final : public passes::Protocol {
       : config_(config), counters_(counters), workspace_(store) {}
 
   const RunnerConfig& config() const { return config_; }
-  // Those of the thread. What a pass counts, it counts by itself.
+  // Those of the thread for the port. What a pass counts, it counts by itself.
   CounterBlock& counters() { return counters_; }
   Workspace& workspace() { return workspace_; }
 

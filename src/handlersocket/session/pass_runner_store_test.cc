@@ -24,7 +24,7 @@ TEST_F(ScriptedTest, BeforeTheSecretALineIsShort) {
        {std::tuple(longest + "\n", "2\t1\tcmd\n", Next::wait),
         std::tuple(longest + "x\n", "2\t1\trequest_size\n", Next::close),
         std::tuple(login + longest + "x\n", "0\t1\n2\t1\tcmd\n", Next::wait)}) {
-    const std::unique_ptr<net::Dialogue> dialogue = runner_.open_dialogue();
+    const std::unique_ptr<net::Dialogue> dialogue = runner_.open_dialogue(0);
     EXPECT_EQ(dialogue->most_waiting, 4096U);
     Turn turn{.dialogue = dialogue.get(), .input = input};
     out_.clear();

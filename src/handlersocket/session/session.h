@@ -81,6 +81,10 @@ class Session final : public passes::Dialogue {
   void keep_changes() override { before_.reset(); }
   void undo_changes() override;
 
+  void depart() override {
+    indexes_.forget_indexes();
+    owner_ = nullptr;
+  }
   void execute(passes::Requests& requests) override;
   passes::Plan plan(net::Turn& turn, passes::Protocol& protocol) override;
   store::Outcome execute_planned(passes::Place& place, passes::Protocol& protocol) override;

@@ -6,6 +6,7 @@
 // answered without a delay, if the runners' configuration has none.
 #pragma once
 
+#include <array>
 #include <cassert>
 #include <memory>
 #include <span>
@@ -51,12 +52,14 @@ class TestStream final : public net::Stream {
 struct PassRunner final : passes::PassRunner {
   PassRunner(const RunnerConfig& config, std::unique_ptr<store::Store> store,
              CounterBlock& counters)
-      : passes::PassRunner(config, std::move(store), handlersocket(config), counters) {}
+      : passes::PassRunner(config, std::move(store), std::array{handlersocket(config)},
+                           std::array{&counters}) {}
 };
 struct StreamRunner final : passes::StreamRunner {
   StreamRunner(const RunnerConfig& config, std::unique_ptr<store::Store> store,
                CounterBlock& counters)
-      : passes::StreamRunner(config, std::move(store), handlersocket(config), counters) {}
+      : passes::StreamRunner(config, std::move(store), std::array{handlersocket(config)},
+                             std::array{&counters}) {}
 };
 
 // One pass of these turns and no others.
@@ -69,7 +72,7 @@ inline void run_pass(PassRunner& runner, std::span<net::Turn> turns, Buffer& out
 class TestConnection {
  public:
   TestConnection(PassRunner& worker, StreamRunner& streamer)
-      : worker_(worker), streamer_(streamer), dialogue_(worker.open_dialogue()) {
+      : worker_(worker), streamer_(streamer), dialogue_(worker.open_dialogue(0)) {
     stream_.stalls_at = 2;
   }
 
