@@ -48,6 +48,21 @@ struct Answer {
   Status status;  // if the request waits for a row: the answer that it gets when the time is up
   Counter counter = Counter::requests_malformed;
   std::uint32_t values_ignored = 0;  // of a write
+
+  // Whether a find or a write may run at the moment. If not, it is put off.
+  bool may_run(Runs runs) {
+    put_off = (write && runs == Runs::all_but_writes) || (read && runs == Runs::all_but_finds);
+    return !put_off;
+  }
+  // Notes how the store has ended the request. Returns whether that is an error, which the dialogue
+  // has to append.
+  bool note_outcome(store::Outcome outcome) {
+    verdict = outcome.verdict();
+    for_good = outcome.is_for_good();
+    ok = outcome.status().ok();
+    if (!outcome.answered()) status = outcome.status();
+    return outcome.answered() && !ok;
+  }
 };
 
 // An index that a request uses. `key` tells it from others, whoever's they are.

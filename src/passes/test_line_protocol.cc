@@ -133,17 +133,10 @@ class LineDialogue final : public Dialogue {
     answer.write = command.writes();
     answer.read = !command.writes();
     answer.counter = counter_of(command);
-    answer.put_off = (answer.write && requests.runs() == Runs::all_but_writes) ||
-                     (answer.read && requests.runs() == Runs::all_but_finds);
-    if (answer.put_off) return answer;
-    Buffer& out = requests.out();
+    if (!answer.may_run(requests.runs())) return answer;
     planned_ = command;
     const Outcome outcome = perform(requests, protocol);
-    answer.verdict = outcome.verdict();
-    answer.for_good = outcome.is_for_good();
-    answer.ok = outcome.status().ok();
-    if (!outcome.answered()) answer.status = outcome.status();
-    if (outcome.answered() && !answer.ok) append_error(outcome.status(), out);
+    if (answer.note_outcome(outcome)) append_error(outcome.status(), requests.out());
     return answer;
   }
 

@@ -140,9 +140,7 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
   if (admitted) {
     answer.write = is_write(request);
     answer.read = request.kind == Kind::find && !answer.write;
-    answer.put_off = (answer.write && runs == Runs::all_but_writes) ||
-                     (answer.read && runs == Runs::all_but_finds);
-    if (answer.put_off) return answer;
+    if (!answer.may_run(runs)) return answer;
     if (index != nullptr && !index->use) [[unlikely]]
       outcome = open_again(workspace, *index);
   }
@@ -168,11 +166,7 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
         break;
     }
   }
-  answer.verdict = outcome.verdict();
-  answer.for_good = outcome.is_for_good();
-  answer.ok = outcome.status().ok();
-  if (!outcome.answered()) answer.status = outcome.status();
-  if (outcome.answered() && !answer.ok) append_error(outcome.status(), out);
+  if (answer.note_outcome(outcome)) append_error(outcome.status(), out);
   return answer;
 }
 
