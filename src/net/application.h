@@ -210,11 +210,11 @@ class StreamerApplication : public Application {
   // Whether somebody has killed (KILL) what the thread is doing. Asked while it sends.
   virtual bool killed() { return false; }
 
-  // Executes the first request of `turn.input` alone. The request is a long find, whose reply is sent as it grows, or a write that takes long or waits
-  // for a lock. Sets `consumed` and `next`. What it leaves in `out` is sent too. `Next::stream`
-  // parks the find: run_stream() is called again, on any streamer, when the client has taken all of
-  // `out`. If it throws, nothing of the find is left in the application, and the connection is
-  // closed. On a log-in thread the request is a log-in; on a remote thread it may be any.
+  // Executes the first request of `turn.input` alone: a long find, whose reply is sent as it grows, or
+  // a write that takes long or waits for a lock. Sets `consumed` and `next`. What it leaves in `out`
+  // is sent too. `Next::stream` parks the find: run_stream() is called again, on any streamer, when
+  // the client has taken all of `out`. If it throws, nothing of the find is left in the application,
+  // and the connection is closed. On a log-in thread the request is a log-in; on a remote thread any.
   virtual void run_stream(Turn& turn, Buffer& out, Stream& stream) = 0;
 };
 

@@ -1,6 +1,6 @@
-// The answer to a request that has waited too long for a remote thread.
+// Requests that are answered alone, not in a pass: what PassRunner and StreamRunner share about them.
 //
-// A function without a state of its own, on a worker between two passes, and on remote threads.
+// Functions without a state of their own, on a worker between two passes, and on all other threads.
 #pragma once
 
 #include "base/buffer.h"
@@ -9,7 +9,7 @@
 
 namespace hs::passes {
 
-// As net::Application::answer_late(). Counts what it has answered.
+// As net::Application::answer_late(): the request has waited too long for a remote thread.
 void answer_late(net::Turn& turn, ThreadPorts& ports, Buffer& out);
 
 // Behind the first request of a turn that was answered alone: sets what the turn does next.

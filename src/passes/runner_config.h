@@ -1,4 +1,4 @@
-// RunnerConfig: what PassRunner and StreamRunner have to know of their port.
+// RunnerConfig: the settings of PassRunner and StreamRunner, the same for all ports that they serve.
 //
 // Outlives the runners. Its settings may be changed by another thread at any time.
 #pragma once

@@ -1,9 +1,9 @@
 // ThreadPorts: the server's ports, as one thread serves them.
 //
 // It owns a protocol and a tally for each port, and tells the thread's counters of the port what the
-// tally holds. Each runner has one, and every call comes from the runner's thread. Most calls are about
-// one turn, so the runner attends to a turn first: from then on protocol() and tally() are those of
-// the turn's port. It executes nothing.
+// tally holds. Each runner has one, and every call comes from the runner's thread. The runner attends
+// to a turn before it works on it: from then on protocol() and tally() are those of the turn's port.
+// It executes nothing.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // HandlerSocket: the protocol's part of a worker, streamer or log-in thread, for one port.
 //
-// Each of these threads has one for each port that speaks it, and every call comes from that thread. It
-// makes the sessions of the port's connections, and owns what they share while they work.
+// Each of these threads has one for each port that speaks it, and every call comes from that thread.
+// It makes the sessions of the port's connections, and owns what they share while they work.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // Session: what HandlerSocket knows about one connection, and the execution of its requests.
 //
-// It owns the open indexes, and what has become of the client's log-ins. The thread that has the connection's
-// turn calls it. It does no I/O. If a request has several mistakes, it decides which error is
-// answered. What a request does to rows is the store's part, and what becomes of a turn is the
-// pass's.
+// It owns the open indexes, and what has become of the client's log-ins. The thread that has the
+// connection's turn calls it. It does no I/O. If a request has several mistakes, it decides which
+// error is answered. What a request does to rows is the store's part, and what becomes of a turn is
+// the pass's.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@
 
 namespace hs::session {
 
-// Of a listener. Outlives its sessions.
+// Of a port. Outlives its sessions.
 struct SessionConfig : passes::LogInConfig {
   bool writable = false;                         // the write port
   Setting<std::size_t> max_open_indexes = 4096;  // of one session
