@@ -22,7 +22,7 @@ ALLOWED = {
     PROTOCOL: {"base", "store"},
     SESSION: {"base", "store", PROTOCOL, "net", "passes"},
     "simulator": {"base", "store", "net", "passes", SESSION},
-    "standalone": {"base", "store", "net", SESSION},
+    "standalone": {"base", "store", "net", "passes", SESSION},
     "mysqld": {"base", "store", "passes", SESSION, "net", "tls"},
 }
 # Each room of mysqld/, and what it may include besides itself: the rooms below it, and the folders.

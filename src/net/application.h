@@ -1,8 +1,9 @@
 // Application: what net/ asks of the layer above it.
 //
-// net/ moves bytes and knows no protocol. The application turns the bytes that all ready
-// connections hold into replies, a whole pass at a time. Each worker thread has one object, and
-// every call comes from that thread, so nothing here needs a lock.
+// net/ moves bytes and knows no protocol. A worker's application turns the bytes that all ready
+// connections hold into replies, a whole pass at a time. A streamer's executes one request at a
+// time. Each thread has one object, and every call comes from that thread, so nothing here needs a
+// lock.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +20,15 @@ namespace hs::net {
 
 class PeerAddress;
 
-// The application's state of one connection. It may be used on another thread (a streamer's, for a
-// long find) when its turn is over.
+// Why net/ answers a client itself.
+enum class Refusal : std::uint8_t {
+  no_room,    // the waiting bytes take too much memory for its request
+  needs_tls,  // it has to speak TLS
+  foreign,    // it speaks another protocol
+};
+
+// The application's state of one connection, and what its protocol knows of bytes. It may be used on
+// another thread (a streamer's, for a long find) when its turn is over.
 class Dialogue {
  public:
   virtual ~Dialogue() = default;
@@ -29,6 +37,14 @@ class Dialogue {
   // turn of the dialogue.
   virtual std::string_view user() const { return {}; }
 
+  // How many bytes at the front of the connection's input are whole requests.
+  virtual std::size_t whole_requests(std::string_view input) const = 0;
+  // The name of the protocol that a client speaks whose first bytes are these, if it is another one
+  // than the dialogue's, and the client would wait for an answer in it. Empty: nothing shows that.
+  // Asked only until the connection's first request has been executed.
+  virtual std::string_view foreign_protocol(std::string_view /*begin*/) const { return {}; }
+  // Appends the reply to a request that is not executed. The connection is closed after it.
+  virtual void refuse(Refusal why, Buffer& out) const = 0;
   // Another thread's application gets the connection for good: forgets what belongs to this one's.
   // Called on its old thread, between two turns.
   virtual void depart() {}
@@ -125,55 +141,42 @@ class Stream {
   ~Stream() = default;
 };
 
-// Why net/ answers a client itself.
-enum class Refusal : std::uint8_t {
-  no_room,    // the waiting bytes take too much memory for its request
-  needs_tls,  // it has to speak TLS
-  foreign,    // it speaks another protocol
-};
-
 // What an application tells about itself. Whoever asks knows what kind of application it is.
 class Report {
  public:
   virtual ~Report() = default;
 };
 
+// Of any thread that serves connections.
 class Application {
  public:
   virtual ~Application() = default;
 
-  // The first and the last call on the worker's thread. If start() returns false, the worker cannot
-  // serve.
+  // The first and the last call on the thread. If start() returns false, the thread cannot serve.
   virtual bool start() = 0;
   virtual void stop() = 0;
 
-  // Appends the reply to a request that is not executed. The connection is closed after it.
-  virtual void refuse(std::size_t port, Refusal why, Buffer& out) = 0;
-
-  // Called between passes, at least once a tick. False asks the worker to leave its loop because
+  // Called between passes, at least once a tick. False asks the thread to leave its loop because
   // the host is shutting down. A streamer also asks while it sends.
   virtual bool keep_running() = 0;
-  // The worker is about to sleep.
+  // The thread is about to sleep.
   virtual void idle() = 0;
-  // Whether somebody has killed (KILL) what the thread is doing. A streamer asks while it sends.
-  virtual bool killed() { return false; }
 
+  // The first request of `turn.input` has waited too long for a remote thread: appends the reply to
+  // it, and does not execute it. Sets `consumed` and `next`. A request that has no need of a remote
+  // thread is left to the next pass. Called on a worker, between two passes, and on remote threads.
+  // If it throws, the connection is closed.
+  virtual void answer_late(Turn& turn, Buffer& out) = 0;
+};
+
+// Of a worker.
+class WorkerApplication : public Application {
+ public:
   // For Server::ask_applications(), which asks workers between two passes. Null: nothing to tell.
   virtual std::unique_ptr<Report> report() { return nullptr; }
 
   // For a connection of the port, in the port's protocol. The numbers are those of the server's ports.
   virtual std::unique_ptr<Dialogue> open_dialogue(std::size_t port) = 0;
-
-  // The name of the protocol that a client speaks whose first bytes are these, if it is another one
-  // than the port's, and the client would wait for an answer in it. Empty: nothing shows
-  // that. Asked only until the connection's first request has been executed.
-  virtual std::string_view foreign_protocol(std::size_t /*port*/,
-                                            std::string_view /*begin*/) const {
-    return {};
-  }
-
-  // How many bytes at the front of the input of a port's connection are whole requests. Any time.
-  virtual std::size_t whole_requests(std::size_t port, std::string_view input) const = 0;
 
   // A pass:  read_first (execute (takes_more execute)*)? end_pass release
   // If one of them throws, for lack of memory for example, the pass is over, and the application
@@ -198,20 +201,21 @@ class Application {
   virtual void end_pass(std::span<Turn> turns, Buffer& out) = 0;
   // The replies have been sent: gives back what the pass still holds.
   virtual void release() = 0;
+};
 
-  // Executes the first request of `turn.input` on a streamer thread's own application object. The
-  // request is a long find, whose reply is sent as it grows, or a write that takes long or waits
-  // for a lock. Sets `consumed` and `next`. What it leaves in `out` is sent too. `Next::stream`
-  // parks the find: run_stream() is called again, on any streamer, when the client has taken all of
-  // `out`. If it throws, nothing of the find is left in the application, and the connection is
-  // closed. On a log-in thread the request is a log-in; on a remote thread it may be any.
+// Of a streamer, and of whatever is a streamer with a queue of its own: a log-in thread, a waiter, a
+// remote thread.
+class StreamerApplication : public Application {
+ public:
+  // Whether somebody has killed (KILL) what the thread is doing. Asked while it sends.
+  virtual bool killed() { return false; }
+
+  // Executes the first request of `turn.input` alone: a long find, whose reply is sent as it grows, or
+  // a write that takes long or waits for a lock. Sets `consumed` and `next`. What it leaves in `out`
+  // is sent too. `Next::stream` parks the find: run_stream() is called again, on any streamer, when
+  // the client has taken all of `out`. If it throws, nothing of the find is left in the application,
+  // and the connection is closed. On a log-in thread the request is a log-in; on a remote thread any.
   virtual void run_stream(Turn& turn, Buffer& out, Stream& stream) = 0;
-
-  // The first request of `turn.input` has waited too long for a remote thread: appends the reply to
-  // it, and does not execute it. Sets `consumed` and `next`. A request that has no need of a remote
-  // thread is left to the next pass. Called on a worker, between two passes, and on remote threads.
-  // If it throws, the connection is closed.
-  virtual void answer_late(Turn& turn, Buffer& out) = 0;
 };
 
 }  // namespace hs::net

@@ -51,6 +51,7 @@ TEST(Foreigners, AreLoggedOnceAMinute) {
   ASSERT_TRUE(fixture.start());
   for (int i = 0; i < 3; ++i) EXPECT_EQ(answer(fixture, "foreign\n"), "wrong port\n");
   EXPECT_EQ(fixture.count(Counter::connections_foreign), 3U);
+  EXPECT_EQ(fixture.count(Counter::errors), 3U);
   EXPECT_EQ(fixture.log.size(), 1U);
 }
 

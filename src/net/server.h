@@ -83,8 +83,12 @@ enum class Role : std::uint8_t { worker, streamer, log_in, remote, waiter };
 // Makes the application object of one thread, and is called on that thread. The counters belong to
 // that thread alone and outlive the application. Null: the host shuts down before it has started,
 // and the thread ends without a word. What it throws is logged.
-using ApplicationFactory =
-    std::function<std::unique_ptr<Application>(Role role, ThreadCounters& counters)>;
+struct ApplicationFactory {
+  std::function<std::unique_ptr<WorkerApplication>(ThreadCounters& counters)> make_worker;
+  // `role` is any other.
+  std::function<std::unique_ptr<StreamerApplication>(Role role, ThreadCounters& counters)>
+      make_streamer;
+};
 
 // error: something that the configuration asks for is not served, or a thread has left.
 enum class LogLevel : std::uint8_t { warning, error };

@@ -25,8 +25,8 @@ constexpr int waiter_stays_ms = 10'000;
 class ClientStream final : public Stream {
  public:
   // `queue` is that of the streamer.
-  ClientStream(Shared& shared, ConnectionQueue& queue, CounterBlock& counters, Application& app,
-               Connection& connection)
+  ClientStream(Shared& shared, ConnectionQueue& queue, CounterBlock& counters,
+               StreamerApplication& app, Connection& connection)
       : shared_(shared),
         queue_(queue),
         counters_(counters),
@@ -113,7 +113,7 @@ class ClientStream final : public Stream {
   Shared& shared_;
   ConnectionQueue& queue_;
   CounterBlock& counters_;
-  Application& app_;
+  StreamerApplication& app_;
   Connection& connection_;
   const std::uint64_t began_;
   std::uint64_t waited_ = 0;  // ns that it has waited for the client in all
@@ -174,7 +174,7 @@ void Streamer::run() {
 }
 
 bool Streamer::start(const char* failure) try {
-  app_ = shared_.factory(role_, counters_);
+  app_ = shared_.factory.make_streamer(role_, counters_);
   // The host shuts down, and says so itself.
   if (app_ == nullptr) return false;
   if (app_->start()) return true;

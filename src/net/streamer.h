@@ -41,7 +41,7 @@ class Streamer {
   Shared& shared_;
   const Role role_;
   ThreadCounters counters_;
-  std::unique_ptr<Application> app_;
+  std::unique_ptr<StreamerApplication> app_;
   Buffer out_;
   bool has_retired_ = false;  // the queue knows already that it leaves
 };

@@ -32,6 +32,16 @@ struct LineDialogue final : Dialogue {
     --board.dialogues;
   }
   std::string_view user() const override { return "somebody"; }
+  std::size_t whole_requests(std::string_view input) const override {
+    return input.rfind('\n') + 1;
+  }
+  std::string_view foreign_protocol(std::string_view begin) const override {
+    return begin.starts_with("foreign\n") ? "something else" : "";
+  }
+  void refuse(Refusal why, Buffer& out) const override {
+    if (why == Refusal::foreign) return out.append("wrong port\n");
+    out.append(why == Refusal::no_room ? "no room\n" : "no TLS\n");
+  }
   void depart() override {
     if (home != std::thread::id{} && home != std::this_thread::get_id()) ++board.strange_dialogues;
     ++board.departures;
@@ -72,7 +82,9 @@ std::size_t number(std::string_view text) {
   return value;
 }
 
-class LineApplication final : public Application {
+// What the applications of all threads have in common.
+template <class Base>
+class LineApplication : public Base {
  public:
   LineApplication(Board& board, Role role, ThreadCounters& counters)
       : board_(board), role_(role), counters_(counters) {}
@@ -92,10 +104,52 @@ class LineApplication final : public Application {
     return role_ == Role::worker ? board_.run_worker : board_.run_streamer;
   }
   void idle() override { ++board_.idles; }
-  bool killed() override { return board_.killed; }
-  std::size_t whole_requests(std::size_t /*port*/, std::string_view input) const override {
-    return input.rfind('\n') + 1;
+  void answer_late(Turn& turn, Buffer& out) override {
+    const OnlyTurn only(*turn.dialogue);
+    if (board_.late_throws) throw std::bad_alloc();
+    if (!turn.on_remote_thread) ++board_.wrongly_late;
+    turn.answered.add(RequestKind::find);
+    answer_remote(turn, role_ == Role::worker ? "late" : "late there", out);
   }
+
+ protected:
+  static void answer_remote(Turn& turn, std::string_view answer, Buffer& out) {
+    const std::size_t lf = turn.input.find('\n');
+    out.append(answer);
+    out.push_back('\n');
+    turn.consumed = lf + 1;
+    turn.next = Next::again;
+  }
+
+  void hold() {
+    const std::size_t hold = ++board_.holding;
+    eventually([this, hold] { return board_.holds_over >= hold; });
+  }
+
+  bool is_free(std::string_view line) const {
+    return (board_.open_locks >> number(line.substr(line.find(' ') + 1)) & 1) != 0;
+  }
+
+  bool open_gate(Turn& turn) {
+    ++board_.gate_turns;
+    const std::uint64_t since = turn.consumed == 0 ? turn.blocked_since : 0;
+    if (board_.gate_since.exchange(since) != since) ++board_.gate_since_changes;
+    if (!board_.gate_open) turn.next = Next::retry;
+    return board_.gate_open;
+  }
+
+  Board& board_;
+  const Role role_;
+  ThreadCounters& counters_;
+  std::size_t number_ = 0;
+  bool stopped_ = false;
+};
+
+class LineWorker final : public LineApplication<WorkerApplication> {
+ public:
+  LineWorker(Board& board, ThreadCounters& counters)
+      : LineApplication(board, Role::worker, counters) {}
+
   std::unique_ptr<Dialogue> open_dialogue(std::size_t port) override {
     return std::make_unique<LineDialogue>(board_, stopped_, port);
   }
@@ -119,60 +173,9 @@ class LineApplication final : public Application {
   }
   bool takes_more() override { return board_.takes_more; }
   void end_pass(std::span<Turn>, Buffer&) override {}
-  void refuse(std::size_t /*port*/, Refusal why, Buffer& out) override {
-    if (why == Refusal::foreign) return out.append("wrong port\n");
-    out.append(why == Refusal::no_room ? "no room\n" : "no TLS\n");
-  }
-  std::string_view foreign_protocol(std::size_t /*port*/, std::string_view begin) const override {
-    return begin.starts_with("foreign\n") ? "something else" : "";
-  }
   void release() override {
     eventually([this] { return board_.release_over.load(); });
     ++board_.releases;
-  }
-
-  void run_stream(Turn& turn, Buffer& out, Stream& stream) override {
-    const OnlyTurn only(*turn.dialogue);
-    if (turn.on_remote_thread) {
-      if (turn.input.starts_with("remote hold\n")) hold();
-      return answer_remote(turn, "remote", out);
-    }
-    if (role_ == Role::waiter) return wait_for_lock(turn, out);
-    const std::size_t lf = turn.input.find('\n');
-    const std::string_view arguments = turn.input.substr(7, lf - 7);
-    const std::size_t blank = arguments.find(' ');
-    const std::string piece(number(arguments.substr(blank + 1)), 's');
-    if (arguments.ends_with(" gate") && !open_gate(turn)) return;
-    if (arguments.ends_with(" quiet")) return stay_quiet(turn, stream);
-    const bool parks = arguments.find(" parks") != arguments.npos;
-    std::size_t& pieces = static_cast<LineDialogue&>(*turn.dialogue).pieces;
-    turn.next = Next::again;
-    board_.streaming = true;
-    while (pieces < number(arguments) && turn.next == Next::again) {
-      out.append(piece);
-      ++pieces;
-      const Stream::Sent sent = stream.send(out, parks);
-      if (sent == Stream::Sent::ended) turn.next = Next::close;
-      if (sent == Stream::Sent::stalled) turn.next = Next::stream;
-    }
-    board_.streaming = false;
-    if (turn.next == Next::stream) {
-      ++board_.parked;
-      return;
-    }
-    pieces = 0;
-    turn.consumed = lf + 1;
-    counters_.of(turn.port).add(Counter::long_finds);
-    turn.answered.add(RequestKind::find);
-    if (turn.next == Next::again) out.append("end\n");
-  }
-
-  void answer_late(Turn& turn, Buffer& out) override {
-    const OnlyTurn only(*turn.dialogue);
-    if (board_.late_throws) throw std::bad_alloc();
-    if (!turn.on_remote_thread) ++board_.wrongly_late;
-    turn.answered.add(RequestKind::find);
-    answer_remote(turn, role_ == Role::worker ? "late" : "late there", out);
   }
 
  private:
@@ -254,23 +257,51 @@ class LineApplication final : public Application {
     return true;
   }
 
-  static void answer_remote(Turn& turn, std::string_view answer, Buffer& out) {
+  std::size_t lines_left_ = 0;  // of this pass
+};
+
+class LineStreamer final : public LineApplication<StreamerApplication> {
+ public:
+  using LineApplication::LineApplication;
+
+  bool killed() override { return board_.killed; }
+  void run_stream(Turn& turn, Buffer& out, Stream& stream) override {
+    const OnlyTurn only(*turn.dialogue);
+    if (turn.on_remote_thread) {
+      if (turn.input.starts_with("remote hold\n")) hold();
+      return answer_remote(turn, "remote", out);
+    }
+    if (role_ == Role::waiter) return wait_for_lock(turn, out);
     const std::size_t lf = turn.input.find('\n');
-    out.append(answer);
-    out.push_back('\n');
-    turn.consumed = lf + 1;
+    const std::string_view arguments = turn.input.substr(7, lf - 7);
+    const std::size_t blank = arguments.find(' ');
+    const std::string piece(number(arguments.substr(blank + 1)), 's');
+    if (arguments.ends_with(" gate") && !open_gate(turn)) return;
+    if (arguments.ends_with(" quiet")) return stay_quiet(turn, stream);
+    const bool parks = arguments.find(" parks") != arguments.npos;
+    std::size_t& pieces = static_cast<LineDialogue&>(*turn.dialogue).pieces;
     turn.next = Next::again;
+    board_.streaming = true;
+    while (pieces < number(arguments) && turn.next == Next::again) {
+      out.append(piece);
+      ++pieces;
+      const Stream::Sent sent = stream.send(out, parks);
+      if (sent == Stream::Sent::ended) turn.next = Next::close;
+      if (sent == Stream::Sent::stalled) turn.next = Next::stream;
+    }
+    board_.streaming = false;
+    if (turn.next == Next::stream) {
+      ++board_.parked;
+      return;
+    }
+    pieces = 0;
+    turn.consumed = lf + 1;
+    counters_.of(turn.port).add(Counter::long_finds);
+    turn.answered.add(RequestKind::find);
+    if (turn.next == Next::again) out.append("end\n");
   }
 
-  void hold() {
-    const std::size_t hold = ++board_.holding;
-    eventually([this, hold] { return board_.holds_over >= hold; });
-  }
-
-  bool is_free(std::string_view line) const {
-    return (board_.open_locks >> number(line.substr(line.find(' ') + 1)) & 1) != 0;
-  }
-
+ private:
   void wait_for_lock(Turn& turn, Buffer& out) {
     const std::size_t lf = turn.input.find('\n');
     const std::string_view line = turn.input.substr(0, lf);
@@ -292,21 +323,6 @@ class LineApplication final : public Application {
     board_.streaming = false;
     turn.next = Next::close;
   }
-
-  bool open_gate(Turn& turn) {
-    ++board_.gate_turns;
-    const std::uint64_t since = turn.consumed == 0 ? turn.blocked_since : 0;
-    if (board_.gate_since.exchange(since) != since) ++board_.gate_since_changes;
-    if (!board_.gate_open) turn.next = Next::retry;
-    return board_.gate_open;
-  }
-
-  Board& board_;
-  const Role role_;
-  ThreadCounters& counters_;
-  std::size_t number_ = 0;
-  std::size_t lines_left_ = 0;  // of this pass
-  bool stopped_ = false;
 };
 
 Descriptor connect_to(int family, const sockaddr* address, socklen_t length, int receive_buffer) {
@@ -337,11 +353,18 @@ bool eventually(const std::function<bool()>& condition) {
 }
 
 ApplicationFactory line_application(Board& board) {
-  return [&board](Role role, ThreadCounters& counters) -> std::unique_ptr<Application> {
+  const auto can_make = [&board] {
     if (board.cannot_be_made) throw std::runtime_error("no memory for a thread");
-    if (board.host_shuts_down) return nullptr;
-    return std::make_unique<LineApplication>(board, role, counters);
+    return !board.host_shuts_down;
   };
+  return {
+      .make_worker = [=, &board](ThreadCounters& counters) -> std::unique_ptr<WorkerApplication> {
+        return can_make() ? std::make_unique<LineWorker>(board, counters) : nullptr;
+      },
+      .make_streamer =
+          [=, &board](Role role, ThreadCounters& counters) -> std::unique_ptr<StreamerApplication> {
+        return can_make() ? std::make_unique<LineStreamer>(board, role, counters) : nullptr;
+      }};
 }
 
 std::size_t Log::size() {

@@ -44,7 +44,7 @@ void Worker::run() {
 }
 
 bool Worker::start() try {
-  app_ = shared_.factory(Role::worker, counters_);
+  app_ = shared_.factory.make_worker(counters_);
   // The host shuts down, and says so itself.
   if (app_ == nullptr) return false;
   if (!app_->start()) {
@@ -395,7 +395,8 @@ void Worker::shed(Connection& connection) {
 void Worker::refuse(Connection& connection, Refusal why) {
   try {
     Buffer reply;
-    app_->refuse(connection.port->number, why, reply);
+    connection.dialogue->refuse(why, reply);
+    counters_of(connection).add(Counter::errors);
     counters_of(connection).add(Counter::bytes_sent, connection.send(reply.view()).bytes);
   } catch (const std::bad_alloc&) {  // the connection ends without a reply
   }

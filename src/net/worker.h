@@ -118,7 +118,7 @@ class Worker {
   ThreadCounters counters_;
   Acceptor acceptor_;
   Descriptor epoll_;
-  std::unique_ptr<Application> app_;
+  std::unique_ptr<WorkerApplication> app_;
   ConnectionLists connections_;
   std::uint64_t now_ = 0;             // read once in each round of the loop
   std::uint64_t pass_ended_ = 0;      // when the replies of the last pass were sent

@@ -23,7 +23,7 @@ bool Worker::greet(Connection& connection, std::string_view begin) {
       return false;
     }
   }
-  const std::string_view protocol = app_->foreign_protocol(connection.port->number, begin);
+  const std::string_view protocol = connection.dialogue->foreign_protocol(begin);
   if (protocol.empty()) [[likely]]
     return true;
   refuse_foreign(connection, protocol);

@@ -235,7 +235,7 @@ std::size_t Worker::room_without_charge(Connection& connection, std::span<char> 
   const std::size_t kept = connection.input.size();
   const std::size_t there = kept + connection.peek(input.subspan(kept));
   if (there == kept) return 1;  // enough to see whether it is the end
-  const std::size_t whole = app_->whole_requests(connection.port->number, {input.data(), there});
+  const std::size_t whole = connection.dialogue->whole_requests({input.data(), there});
   if (whole > kept) return whole - kept;
   const std::size_t free = shared_.waiting.allowance();
   return kept < free ? std::min(input.size(), free) - kept : 0;

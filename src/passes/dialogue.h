@@ -2,15 +2,20 @@
 //
 // A pass knows bytes and a store, and no protocol. A Dialogue is what the protocol knows of one
 // connection. It cuts requests from the input, decides whether they may be executed, has the store
-// execute them and writes their replies. A Protocol belongs to one thread: it makes the dialogues of
-// the connections that the thread accepts, and lends what they need while they work. A dialogue may
-// move from one thread to another between its turns.
+// execute them and writes their replies, also those that say that something has failed. A Protocol
+// belongs to one thread: it makes the dialogues of the connections that the thread accepts, and lends
+// what they need while they work. A dialogue may move from one thread to another between its turns.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/buffer.h"
 #include "base/counters.h"
@@ -43,11 +48,33 @@ struct Answer {
   Status status;  // if the request waits for a row: the answer that it gets when the time is up
   Counter counter = Counter::requests_malformed;
   std::uint32_t values_ignored = 0;  // of a write
+
+  // Whether a find or a write may run at the moment. If not, it is put off.
+  bool may_run(Runs runs) {
+    put_off = (write && runs == Runs::all_but_writes) || (read && runs == Runs::all_but_finds);
+    return !put_off;
+  }
+  // Notes how the store has ended the request. Returns whether that is an error, which the dialogue
+  // has to append.
+  bool note_outcome(store::Outcome outcome) {
+    verdict = outcome.verdict();
+    for_good = outcome.is_for_good();
+    ok = outcome.status().ok();
+    if (!outcome.answered()) status = outcome.status();
+    return outcome.answered() && !ok;
+  }
 };
 
-// The first request of a turn, as a streamer gets it. The views are valid until the dialogue is
-// used again.
-struct FirstRequest {
+// An index that a request uses. `key` tells it from others, whoever's they are.
+struct NeededIndex {
+  std::string_view key{};
+  store::IndexNames names{};
+  const store::RowCodec* codec = nullptr;
+};
+
+// The first request of a turn, for a thread that executes it alone. The views are valid until the
+// dialogue is used again.
+struct Plan {
   enum class Kind : std::uint8_t {
     incomplete,
     done,   // the dialogue has done what there was to do, and has set the turn's `next`
@@ -58,24 +85,30 @@ struct FirstRequest {
   };
   Kind kind = Kind::incomplete;
   std::size_t end_offset = 0;
-  // Of a find and a write all of these. Of an `open` only `names`, `caller` and `codec`.
+  // A find and a write have all of these, and at least one index. An `open` has the caller and the
+  // index that it opens.
   Counter counter = Counter::requests_find;
   std::string_view described{};  // what it does, for people: find, insert, update, delete
-  std::string_view index_key{};  // tells the index from others, whoever's it is
-  store::IndexNames names{};
   const std::shared_ptr<const store::Caller>* caller = nullptr;
-  const store::RowCodec* codec = nullptr;
+  std::span<const NeededIndex> indexes{};
 };
 
-// What a streamer lends to a dialogue that executes its first request.
-struct Alone {
-  Protocol& protocol;
+// Where a request is executed: in a worker's pass, or alone on another thread.
+struct Place {
   store::Store& store;
-  store::IndexUse& use;
+  std::span<store::IndexUse> uses;  // of the indexes that the request needs, in their order
   Buffer& out;
-  store::Sink* sink;  // of a find
-  bool reply_begins;  // no part of a find's reply was sent before
+  store::Sink* sink = nullptr;  // not null: the reply to a find is sent in pieces
+  bool reply_begins = true;     // no part of the reply was sent before
   std::uint32_t values_ignored = 0;
+};
+
+// How the opening of an index has ended on a remote thread, for the worker.
+struct RemoteOpen {
+  std::string key;  // of that index
+  Status status;
+  std::uint32_t key_parts = 0;
+  std::uint32_t column_count = 0;
 };
 
 class Dialogue : public net::Dialogue {
@@ -83,18 +116,26 @@ class Dialogue : public net::Dialogue {
   // Executes the requests at the front of the turn's input in their order, as `requests` says. It
   // is the one virtual call of a turn.
   virtual void execute(Requests& requests) = 0;
+  // Appends the reply to a request that has failed.
+  virtual void append_error(Status status, Buffer& out) const = 0;
+
+  // A request may change its dialogue: a log-in, an open index. If the pass is executed again, the
+  // requests before it must find the dialogue as it was. So before a dialogue changes, it notes
+  // itself in the pass's Changes. keep_changes(): what was changed until now stays. undo_changes()
+  // undoes what was changed since then.
+  virtual void keep_changes() {}
+  virtual void undo_changes() {}
 
   // On a streamer: reads the first request, and does not execute it. Also on a worker, between two
   // passes, if the request has waited too long for a remote thread.
-  virtual FirstRequest first_request(net::Turn& turn, Protocol& protocol) = 0;
-  // Executes the find or the write that first_request() has read, and appends its reply if it
-  // succeeds. Of a find that is parked, a part of the reply.
-  virtual store::Outcome execute_first(Alone& alone) = 0;
-  // On a remote thread, and if the request has waited too long for one: how the request that opens
-  // an index has ended. If `status` is an error, `use` does not count. The worker executes the
-  // request again, and answers it.
-  virtual void end_open(const FirstRequest& /*request*/, Status /*status*/,
-                        const store::IndexUse& /*use*/) {}
+  virtual Plan plan(net::Turn& turn, Protocol& protocol) = 0;
+  // Executes the find or the write that plan() has read, and appends its reply if it succeeds. Of a
+  // find that is parked, a part of the reply. A dialogue that executes a request in a pass does it in
+  // the same way, so that a request is written once.
+  virtual store::Outcome execute_planned(Place& place, Protocol& protocol) = 0;
+  // How the request that opens an index has ended on a remote thread, or that it has waited too long
+  // for one. The worker executes the request again, and answers it. Empty: there was none.
+  std::optional<RemoteOpen>& remote_open() { return remote_open_; }
 
   // The position of a parked long find; null if none is parked. The find is then the connection's
   // next request.
@@ -102,6 +143,27 @@ class Dialogue : public net::Dialogue {
 
  private:
   std::unique_ptr<store::Position> position_;
+  std::optional<RemoteOpen> remote_open_;
+};
+
+// The dialogues that have changed in a pass, since it was last known that their changes stay. A
+// dialogue that is noted twice is kept or undone once, and finds nothing to do the second time.
+class Changes {
+ public:
+  void note(Dialogue& dialogue) { dialogues_.push_back(&dialogue); }
+  void keep() {
+    for (Dialogue* const dialogue : dialogues_) dialogue->keep_changes();
+    dialogues_.clear();
+  }
+  void undo() {
+    for (Dialogue* const dialogue : dialogues_) dialogue->undo_changes();
+    dialogues_.clear();
+  }
+  // The pass has failed, and the connections of its dialogues end.
+  void forget() { dialogues_.clear(); }
+
+ private:
+  std::vector<Dialogue*> dialogues_;
 };
 
 class Protocol {
@@ -111,24 +173,12 @@ class Protocol {
   virtual std::unique_ptr<Dialogue> open_dialogue() = 0;
   // Whether there can be writes.
   virtual bool writes() const = 0;
-  // As net::Application::foreign_protocol().
-  virtual std::string_view foreign_protocol(std::string_view /*begin*/) const { return {}; }
-  // How many bytes at the front of a connection's input are whole requests. Any time.
-  virtual std::size_t whole_requests(std::string_view input) const = 0;
-
-  // Appends the reply to a request that has failed.
-  virtual void append_error(Status status, Buffer& out) const = 0;
-  // Appends the reply to a request that is not executed. The connection is closed after it.
-  virtual void refuse(net::Refusal why, Buffer& out) const = 0;
-
-  // Requests may have changed their dialogues: a log-in, an open index. If a pass is executed
-  // again, they must find them as they were. keep_changes(): what was changed until now stays.
-  // undo_changes() undoes what was changed since then.
-  virtual void keep_changes() = 0;
-  virtual void undo_changes() = 0;
-
   // The requests are over: frees the memory that they took if it was large.
   virtual void give_back() = 0;
 };
+
+// Makes the protocol of one thread, whose store and counters outlive it.
+using MakeProtocol =
+    std::function<std::unique_ptr<Protocol>(store::Store& store, CounterBlock& counters)>;
 
 }  // namespace hs::passes

@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "net/server.h"
-#include "passes/runner.h"
+#include "passes/pass_runner.h"
+#include "passes/stream_runner.h"
 #include "passes/test_line_protocol.h"
 #include "store/memory_store.h"
 
@@ -63,6 +64,12 @@ class LineProtocolTest : public ::testing::Test {
     config.ports.push_back({.port = "0", .protocol = "lines", .counters = &counters_});
     return config;
   }
+  static std::unique_ptr<Protocol> speak_lines(store::Store&, CounterBlock&) {
+    return std::make_unique<LineProtocol>(store::IndexNames{"db", "kv", "", "v,k", ""});
+  }
+  std::unique_ptr<store::MemoryStore> make_store(CounterBlock& counters) {
+    return std::make_unique<store::MemoryStore>(database_, store::Access::write, counters, bounds_);
+  }
   void start() { ASSERT_TRUE(server_.start()); }
   std::string say(std::string_view requests) {
     return LineClient(server_.bound_port()).say(requests);
@@ -74,17 +81,21 @@ class LineProtocolTest : public ::testing::Test {
   CounterSet counters_;
   RunnerConfig config_;
   store::MemoryBounds bounds_;
-  const std::vector<Runner::MakeProtocol> protocols_{[](store::Store&, CounterBlock&) {
-    return std::make_unique<LineProtocol>(store::IndexNames{"db", "kv", "", "v,k", ""});
-  }};
+  const std::vector<MakeProtocol> protocols_{speak_lines};
   net::Server server_{any_port(),
-                      [this](net::Role role, ThreadCounters& counters) {
-                        auto store = std::make_unique<store::MemoryStore>(
-                            database_, store::Access::write, counters.own(), bounds_);
-                        if (role == net::Role::worker) store->faults() = faults_;
-                        return std::make_unique<Runner>(config_, std::move(store), protocols_,
-                                                        counters.blocks());
-                      },
+                      {.make_worker =
+                           [this](ThreadCounters& counters) {
+                             auto store = make_store(counters.own());
+                             store->faults() = faults_;
+                             return std::make_unique<PassRunner>(config_, std::move(store),
+                                                                 protocols_, counters.blocks());
+                           },
+                       .make_streamer =
+                           [this](net::Role, ThreadCounters& counters) {
+                             return std::make_unique<StreamRunner>(config_,
+                                                                   make_store(counters.own()),
+                                                                   protocols_, counters.blocks());
+                           }},
                       [](net::LogLevel, const std::string&) {}};
 };
 
@@ -120,6 +131,29 @@ TEST_F(LineProtocolTest, AQuietSetThatWaitsTooLongIsAnsweredWithAnError) {
   EXPECT_EQ(say("quiet a 1\n"), "ERROR 1205\n");
 }
 
+// On another thread than a worker the same request is executed in the same way, with both indexes.
+TEST_F(LineProtocolTest, ASetAloneUsesBothOfItsIndexes) {
+  class NoStream final : public net::Stream {
+   public:
+    Sent send(Buffer&, bool) override { return Sent::ended; }
+    bool must_give_way() override { return false; }
+    bool must_end() override { return false; }
+  } stream;
+  CounterBlock counters;
+  StreamRunner runner(config_, make_store(counters), protocols_, std::array{&counters});
+  store::MemoryStore of_protocol(database_, store::Access::write, counters, bounds_);
+  const std::unique_ptr<Dialogue> dialogue = speak_lines(of_protocol, counters)->open_dialogue();
+  for (const auto& [request, reply] :
+       {std::pair{"set a 1\n", "STORED\n"}, {"quiet a 2\n", ""}, {"get a\n", "VALUE 1 2\n"}}) {
+    net::Turn turn{.dialogue = dialogue.get(), .input = request};
+    Buffer out;
+    runner.run_stream(turn, out, stream);
+    EXPECT_EQ(out.view(), reply);
+    EXPECT_EQ(turn.consumed, std::string_view(request).size());
+  }
+  EXPECT_EQ(counters.get(Counter::table_opens), 2U);
+}
+
 TEST_F(LineProtocolTest, ALongScanIsStreamed) {
   bounds_ = {.rows = 20, .flush_bytes = 50};
   start();
@@ -145,7 +179,7 @@ class TwoPortsTest : public ::testing::Test {
                            {{"PRIMARY", {0}, true}}});
     }
   }
-  static Runner::MakeProtocol serving(std::string_view table) {
+  static MakeProtocol serving(std::string_view table) {
     return [table](store::Store&, CounterBlock&) {
       return std::make_unique<LineProtocol>(store::IndexNames{"db", table, "", "v,k", ""});
     };
@@ -174,8 +208,8 @@ class TwoPortsTest : public ::testing::Test {
       database_, store::Access::write, counters_[0], store::MemoryBounds{});
   store::MemoryFaults& faults_ = made_->faults();
   RunnerConfig config_;
-  Runner runner_{config_, std::move(made_), std::array{serving("kv"), serving("other")},
-                 std::array{&counters_[0], &counters_[1]}};
+  PassRunner runner_{config_, std::move(made_), std::array{serving("kv"), serving("other")},
+                     std::array{&counters_[0], &counters_[1]}};
   std::array<std::unique_ptr<net::Dialogue>, 2> dialogues_{runner_.open_dialogue(0),
                                                            runner_.open_dialogue(1)};
 };

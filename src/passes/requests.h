@@ -1,67 +1,82 @@
 // Requests: the requests of one turn, as its dialogue executes them in a pass.
 //
-// It lives on the stack for one call of Dialogue::execute(). The dialogue asks it before each
-// request, and tells it how the request has ended. What that means for the turn and for the pass is
-// decided here: the budget, the order of reads and writes, locks, commits, and which replies are
-// true only if the commit succeeds. It knows no protocol.
+// It lives on the stack while a worker executes the turn. The dialogue asks it before each request,
+// and tells it how the request has ended. What that means for the turn is decided here: the budget,
+// the order of reads and writes, locks, and which replies are true only if the commit succeeds. It
+// knows no protocol, and leaves to PassRunner whatever concerns other turns.
 #pragma once
 
 #include <cstddef>
-#include <span>
+#include <cstdint>
+#include <utility>
 
 #include "passes/dialogue.h"
-#include "passes/runner.h"
+#include "passes/pass.h"
 
 namespace hs::passes {
 
 class Requests {
  public:
-  Requests(Runner& runner, std::size_t number, std::span<net::Turn> turns, Buffer& out)
-      : runner_(runner), number_(number), turns_(turns), turn_(turns[number]), out_(out) {}
+  // Why the turn was stopped, although the dialogue could go on with it.
+  enum class Stop : std::uint8_t {
+    none,
+    before_commit,  // its next request comes behind a commit of all that was executed before it
+    committed,      // its last request is committed, and must never be executed again
+    broken,         // the pass has to be executed again
+  };
+
+  Requests(Pass& pass, std::size_t number, net::Turn& turn, Buffer& out, bool gives_up_first)
+      : pass_(pass), number_(number), turn_(turn), out_(out), gives_up_first_(gives_up_first) {}
   Requests(const Requests&) = delete;
   Requests& operator=(const Requests&) = delete;
 
+  // For the dialogue.
   net::Turn& turn() const { return turn_; }
   Buffer& out() const { return out_; }
-  Protocol& protocol() const { return runner_.protocol(); }
-  store::Store& store() const { return *runner_.store_; }
-  Runs runs() const { return runner_.runs_; }
+  Protocol& protocol() const { return pass_.protocol(); }
+  store::Store& store() const { return pass_.store(); }
+  Runs runs() const { return pass_.runs(); }
+  Changes& changes() const { return pass_.changes(); }
 
   // Whether the turn's first request has waited for too long. It is not executed but refused with
   // `row_wait_timed_out`.
-  bool gives_up_first() const { return gives_up_first_; }
+  bool gives_up_first() const { return gives_up_first_ && turn_.consumed == 0; }
 
   // Whether the pass has room for the next request. If not, the turn is over.
   bool may_begin() {
-    if (runner_.is_full(out_)) [[unlikely]] {
+    if (pass_.is_full(out_)) [[unlikely]] {
       leave_rest();
       return false;
     }
-    runner_.request_begin_ = out_.size();
+    pass_.begin_request(out_);
     return true;
   }
-  // The request that began last has ended so. True: go on with the request at `turn().consumed`,
-  // which may be the same one again. False: the turn is over.
+  // The request that began last has ended so. True: go on with the request at `turn().consumed`.
+  // False: execute() has to return.
   bool end(const Answer& answer, std::size_t end_offset);
   // The request that ends at `end_offset` was answered with an error and not executed.
   void refused(Counter counter, std::size_t end_offset);
 
-  void tally(Counter counter) { runner_.tally(counter); }
+  void tally(Counter counter) { pass_.tally().add(counter); }
+
+  // For PassRunner, when execute() has returned.
+  Stop take_stop() { return std::exchange(stop_, Stop::none); }
 
  private:
-  friend class Runner;
-
+  bool stop(Stop why) {
+    stop_ = why;
+    return false;
+  }
   void leave_rest();
   bool wait(const Answer& answer);
-  bool commit_so_far();
+  void append_error(Status status);
 
-  Runner& runner_;
+  Pass& pass_;
   const std::size_t number_;
-  const std::span<net::Turn> turns_;
   net::Turn& turn_;
   Buffer& out_;
-  bool gives_up_first_ = false;
-  bool broken_ = false;  // the pass has to be executed again
+  const bool gives_up_first_;
+  Stop stop_ = Stop::none;
 };
 
 }  // namespace hs::passes

@@ -1,7 +1,9 @@
 #include "passes/test_line_protocol.h"
 
+#include <array>
 #include <charconv>
 #include <optional>
+#include <span>
 
 #include "passes/requests.h"
 #include "passes/waiting.h"
@@ -74,15 +76,23 @@ store::Selection rows_of(const Command& command, const Value& key) {
 
 class LineDialogue final : public Dialogue {
  public:
+  std::size_t whole_requests(std::string_view input) const override {
+    return input.rfind('\n') + 1;
+  }
+  void refuse(net::Refusal /*why*/, Buffer& out) const override { out.append("BUSY\n"); }
+  void append_error(Status status, Buffer& out) const override {
+    out.append("ERROR " + std::to_string(status.number()) + "\n");
+  }
   void depart() override {
     store_ = nullptr;
-    use_ = {};
+    uses_ = {};
   }
+
   void execute(Requests& requests) override {
     net::Turn& turn = requests.turn();
     auto& protocol = static_cast<LineProtocol&>(requests.protocol());
     if (requests.gives_up_first()) {
-      protocol.append_error(row_wait_timed_out, requests.out());
+      append_error(row_wait_timed_out, requests.out());
       requests.refused(Counter::requests_find_modify, command_at(turn.input, 0)->end_offset);
     }
     while (const std::optional<Command> command = command_at(turn.input, turn.consumed)) {
@@ -97,29 +107,20 @@ class LineDialogue final : public Dialogue {
     }
   }
 
-  FirstRequest first_request(net::Turn& turn, Protocol& protocol) override {
+  Plan plan(net::Turn& turn, Protocol& protocol) override {
     const std::optional<Command> command = command_at(turn.input, 0);
     if (!command) return {};
-    if (command->kind == Command::Kind::unknown) return {.kind = FirstRequest::Kind::quick};
-    first_ = *command;
-    return {.kind = command->writes() ? FirstRequest::Kind::write : FirstRequest::Kind::find,
+    if (command->kind == Command::Kind::unknown) return {.kind = Plan::Kind::quick};
+    planned_ = *command;
+    return {.kind = command->writes() ? Plan::Kind::write : Plan::Kind::find,
             .end_offset = command->end_offset,
             .counter = counter_of(*command),
             .described = command->writes() ? "set" : "get",
-            .index_key = "the table",
-            .names = static_cast<LineProtocol&>(protocol).names(),
             .caller = &store::Caller::unlimited(),
-            .codec = &length_codec};
+            .indexes = static_cast<LineProtocol&>(protocol).indexes()};
   }
-  Outcome execute_first(Alone& alone) override {
-    const Value key{first_.key};
-    if (first_.writes()) return set(first_, alone.store, alone.use, alone.out);
-    const Outcome outcome =
-        alone.store.find(alone.use, rows_of(first_, key), alone.out, alone.sink);
-    if (outcome.ok() && first_.kind == Command::Kind::scan) alone.out.append("END\n");
-    if (outcome.ok() && first_.kind == Command::Kind::get && alone.out.empty())
-      alone.out.append("NONE\n");
-    return outcome;
+  Outcome execute_planned(Place& place, Protocol& /*protocol*/) override {
+    return planned_.writes() ? set(place) : get(place);
   }
 
  private:
@@ -132,65 +133,69 @@ class LineDialogue final : public Dialogue {
     answer.write = command.writes();
     answer.read = !command.writes();
     answer.counter = counter_of(command);
-    answer.put_off = (answer.write && requests.runs() == Runs::all_but_writes) ||
-                     (answer.read && requests.runs() == Runs::all_but_finds);
-    if (answer.put_off) return answer;
-    Buffer& out = requests.out();
-    const Outcome outcome = perform(command, requests.store(), protocol, out);
-    answer.verdict = outcome.verdict();
-    answer.for_good = outcome.is_for_good();
-    answer.ok = outcome.status().ok();
-    if (!outcome.answered()) answer.status = outcome.status();
-    if (outcome.answered() && !answer.ok) protocol.append_error(outcome.status(), out);
+    if (!answer.may_run(requests.runs())) return answer;
+    planned_ = command;
+    const Outcome outcome = perform(requests, protocol);
+    if (answer.note_outcome(outcome)) append_error(outcome.status(), requests.out());
     return answer;
   }
 
-  Outcome perform(const Command& command, store::Store& store, LineProtocol& protocol,
-                  Buffer& out) {
+  Outcome perform(Requests& requests, LineProtocol& protocol) {
+    store::Store& store = requests.store();
     if (store_ != &store) {
-      const Outcome opened =
-          store.open_index(protocol.names(), store::Caller::unlimited(), length_codec, use_);
-      if (!opened.ok()) return opened;
+      for (std::size_t i = 0; i < uses_.size(); ++i) {
+        const NeededIndex& index = protocol.indexes()[i];
+        const Outcome opened =
+            store.open_index(index.names, store::Caller::unlimited(), *index.codec, uses_[i]);
+        if (!opened.ok()) return opened;
+      }
       store_ = &store;
     }
-    if (command.writes()) return set(command, store, use_, out);
-    const Value key{command.key};
-    const std::size_t begin = out.size();
-    const Outcome outcome = store.find(use_, rows_of(command, key), out, nullptr);
+    Place place{.store = store, .uses = uses_, .out = requests.out()};
+    return execute_planned(place, protocol);
+  }
+
+  Outcome get(Place& place) const {
+    const Value key{planned_.key};
+    const std::size_t begin = place.out.size();
+    const Outcome outcome =
+        place.store.find(place.uses[0], rows_of(planned_, key), place.out, place.sink);
     if (!outcome.ok()) return outcome;
-    if (command.kind == Command::Kind::scan) {
-      out.append("END\n");
-    } else if (out.size() == begin) {
-      out.append("NONE\n");
+    if (planned_.kind == Command::Kind::scan) {
+      place.out.append("END\n");
+    } else if (place.out.size() == begin) {
+      place.out.append("NONE\n");
     }
     return outcome;
   }
 
   // An update, and an insert if there was no such row.
-  static Outcome set(const Command& command, store::Store& store, store::IndexUse& use,
-                     Buffer& out) {
-    const Value row[2] = {{command.argument}, {command.key}};
+  Outcome set(Place& place) const {
+    const Value row[2] = {{planned_.argument}, {planned_.key}};
     const store::Selection selection{.key = {&row[1], 1}};
     store::Changed changed;
-    Outcome outcome = store.modify(use, selection, {.values = {row, 1}}, out, changed);
-    if (outcome.ok() && changed.rows == 0) outcome = store.insert(use, {row}, changed);
-    if (outcome.ok() && command.kind == Command::Kind::set) out.append("STORED\n");
+    Outcome outcome =
+        place.store.modify(place.uses[0], selection, {.values = {row, 1}}, place.out, changed);
+    if (outcome.ok() && changed.rows == 0)
+      outcome = place.store.insert(place.uses[1], {row}, changed);
+    if (outcome.ok() && planned_.kind == Command::Kind::set) place.out.append("STORED\n");
     return outcome;
   }
 
-  const store::Store* store_ = nullptr;  // of `use_`; never dereferenced
-  store::IndexUse use_;
-  Command first_;
+  const store::Store* store_ = nullptr;  // of the uses; never dereferenced
+  std::array<store::IndexUse, LineProtocol::index_count> uses_;
+  Command planned_;
 };
 
 }  // namespace
 
-std::unique_ptr<Dialogue> LineProtocol::open_dialogue() { return std::make_unique<LineDialogue>(); }
-
-void LineProtocol::append_error(Status status, Buffer& out) const {
-  out.append("ERROR " + std::to_string(status.number()) + "\n");
+LineProtocol::LineProtocol(const store::IndexNames& names) {
+  store::IndexNames of_value = names;
+  of_value.columns = names.columns.substr(0, names.columns.find(','));
+  indexes_[0] = {.key = "value", .names = of_value, .codec = &length_codec};
+  indexes_[1] = {.key = "row", .names = names, .codec = &length_codec};
 }
 
-void LineProtocol::refuse(net::Refusal /*why*/, Buffer& out) const { out.append("BUSY\n"); }
+std::unique_ptr<Dialogue> LineProtocol::open_dialogue() { return std::make_unique<LineDialogue>(); }
 
 }  // namespace hs::passes

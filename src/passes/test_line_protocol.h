@@ -1,7 +1,8 @@
 // LineProtocol: a second protocol, which shows that a pass needs to know none.
 //
 // It serves one table as keys and values. It has what HandlerSocket does not have: a write without a
-// reply, a length in front of a value, and a request that takes two operations of the store.
+// reply, a length in front of a value, and a request that takes two operations of the store and two
+// indexes.
 //
 //   get KEY            VALUE <length> <value>, or NONE
 //   scan KEY LIMIT     a VALUE line for each row from the key on, then END
@@ -12,6 +13,8 @@
 // any protocol is.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,24 +26,18 @@ namespace hs::passes {
 class LineProtocol final : public Protocol {
  public:
   // The names have the columns of the value and of the key, in this order.
-  explicit LineProtocol(store::IndexNames names) : names_(names) {}
+  explicit LineProtocol(const store::IndexNames& names);
 
-  const store::IndexNames& names() const { return names_; }
+  // By the first one values are found and changed, by the second one rows are inserted.
+  static constexpr std::size_t index_count = 2;
+  const std::array<NeededIndex, index_count>& indexes() const { return indexes_; }
 
   std::unique_ptr<Dialogue> open_dialogue() override;
   bool writes() const override { return true; }
-  std::size_t whole_requests(std::string_view input) const override {
-    return input.rfind('\n') + 1;
-  }
-  void append_error(Status status, Buffer& out) const override;
-  void refuse(net::Refusal why, Buffer& out) const override;
-  // No request changes its dialogue.
-  void keep_changes() override {}
-  void undo_changes() override {}
   void give_back() override {}
 
  private:
-  const store::IndexNames names_;
+  std::array<NeededIndex, index_count> indexes_;
 };
 
 }  // namespace hs::passes

@@ -7,13 +7,15 @@
 #include <memory>
 #include <vector>
 
-#include "handlersocket/session/pass_runner.h"
+#include "handlersocket/session/handlersocket.h"
 #include "net/handshaker.h"
 #include "net/scrambled_filter.h"
 #include "net/shared.h"
 #include "net/streamer.h"
 #include "net/waiters.h"
 #include "net/worker.h"
+#include "passes/pass_runner.h"
+#include "passes/stream_runner.h"
 #include "simulator/authenticator.h"
 #include "simulator/client.h"
 #include "simulator/faulty_store.h"
@@ -28,14 +30,6 @@ constexpr std::uint64_t second = 1'000'000'000;
 
 // Two ports, which the same threads serve.
 constexpr std::size_t ports = 2;
-
-class Runner final : public passes::Runner {
- public:
-  Runner(const session::RunnerConfig& config, std::unique_ptr<store::Store> store,
-         ThreadCounters& counters)
-      : passes::Runner(config, std::move(store), std::vector(ports, session::handlersocket(config)),
-                       counters.blocks()) {}
-};
 
 Faults choose_faults(World& world) {
   const auto sometimes = [&](unsigned percent) {
@@ -123,7 +117,7 @@ session::RunnerConfig choose_runner(World& world, const Faults& faults) {
   config.max_pass_steps = 1 + world.below(800);
   config.max_pass_bytes = 100 + world.below(20'000);
   config.session.secret = "right";
-  config.wrong_secret_delay = std::chrono::milliseconds(faults.refusal_delay_ms);
+  config.session.wrong_secret_delay = std::chrono::milliseconds(faults.refusal_delay_ms);
   if (faults.strangers) config.session.anonymous = nullptr;
   return config;
 }
@@ -140,7 +134,7 @@ class SimulatedServer {
     runner_.session.authenticator = &authenticator_;
     if (faults.most_wrong_tries != 0) {
       failed_tries_.set_most_a_second(faults.most_wrong_tries);
-      runner_.tries = &failed_tries_;
+      runner_.session.tries = &failed_tries_;
     }
     net::ServerConfig config = choose_config(world, faults);
     config.ports.assign(ports, {.protocol = "HandlerSocket", .counters = &counters_});
@@ -150,10 +144,19 @@ class SimulatedServer {
     };
     shared_ = std::make_unique<net::Shared>(
         config,
-        [this](net::Role role, ThreadCounters& counters) -> std::unique_ptr<net::Application> {
-          auto store = std::make_unique<FaultyStore>(rows_, faults_, role);
-          return std::make_unique<Runner>(runner_, std::move(store), counters);
-        },
+        net::ApplicationFactory{
+            .make_worker =
+                [this](ThreadCounters& counters) {
+                  auto store = std::make_unique<FaultyStore>(rows_, faults_, net::Role::worker);
+                  return std::make_unique<passes::PassRunner>(runner_, std::move(store), protocols_,
+                                                              counters.blocks());
+                },
+            .make_streamer =
+                [this](net::Role role, ThreadCounters& counters) {
+                  auto store = std::make_unique<FaultyStore>(rows_, faults_, role);
+                  return std::make_unique<passes::StreamRunner>(runner_, std::move(store),
+                                                                protocols_, counters.blocks());
+                }},
         [](net::LogLevel, const std::string&) {});
     for (net::Port& port : shared_->ports) {
       listeners_.push_back(world.open_listener());
@@ -236,8 +239,9 @@ class SimulatedServer {
   net::WaitingBytes waiting_;
   WrongTries wrong_tries_;
   const SimulatedAuthenticator authenticator_{wrong_tries_};
-  session::FailedTries failed_tries_{1};
+  passes::FailedTries failed_tries_{1};
   session::RunnerConfig runner_;
+  const std::vector<passes::MakeProtocol> protocols_{ports, session::handlersocket(runner_)};
   Rows rows_;
   CounterSet counters_;
   std::unique_ptr<net::Shared> shared_;

@@ -1,6 +1,6 @@
 // WrongTries: when wrong secrets and passwords were tried, and from which addresses.
 //
-// It checks what session::FailedTries promises, and knows nothing of how that is done: so many a
+// It checks what passes::FailedTries promises, and knows nothing of how that is done: so many a
 // second from one address, and as many at once. It does not matter at which moment one looks.
 #pragma once
 

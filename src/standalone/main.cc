@@ -4,6 +4,7 @@
 // test.user with as many rows as asked for, and the small tables of the golden dialogues, until it
 // is interrupted.
 #include <CLI/CLI.hpp>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -12,8 +13,10 @@
 #include <string>
 
 #include "base/counters.h"
-#include "handlersocket/session/pass_runner.h"
+#include "handlersocket/session/handlersocket.h"
 #include "net/server.h"
+#include "passes/pass_runner.h"
+#include "passes/stream_runner.h"
 #include "store/authenticator.h"
 #include "store/memory_store.h"
 #include "store/sample_tables.h"
@@ -38,15 +41,25 @@ class NoAccounts final : public hs::store::Authenticator {
 hs::net::Server make_server(const Port& port, hs::store::MemoryDatabase& database) {
   const auto access =
       port.runner.session.writable ? hs::store::Access::write : hs::store::Access::read;
-  auto make_application = [&port, &database, access](hs::net::Role, hs::ThreadCounters& counters) {
-    hs::CounterBlock& block = counters.own();
-    return std::make_unique<hs::session::PassRunner>(
-        port.runner, std::make_unique<hs::store::MemoryStore>(database, access, block), block);
+  const auto make_store = [&database, access](hs::ThreadCounters& counters) {
+    return std::make_unique<hs::store::MemoryStore>(database, access, counters.own());
   };
+  const std::array protocols{hs::session::handlersocket(port.runner)};
+  hs::net::ApplicationFactory applications{
+      .make_worker =
+          [=, &port](hs::ThreadCounters& counters) {
+            return std::make_unique<hs::passes::PassRunner>(port.runner, make_store(counters),
+                                                            protocols, counters.blocks());
+          },
+      .make_streamer =
+          [=, &port](hs::net::Role, hs::ThreadCounters& counters) {
+            return std::make_unique<hs::passes::StreamRunner>(port.runner, make_store(counters),
+                                                              protocols, counters.blocks());
+          }};
   auto log = [](hs::net::LogLevel, const std::string& line) {
     std::fprintf(stderr, "%s\n", line.c_str());
   };
-  return {port.server, std::move(make_application), log};
+  return {port.server, std::move(applications), log};
 }
 
 void wait_for_end() {

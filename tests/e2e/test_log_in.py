@@ -255,6 +255,68 @@ def test_accounts_that_share_an_open_index_and_a_pass(
                 assert found == b"0\t2\t8\teight"
 
 
+def test_connections_of_one_account_ask_once(
+    make_user: Callable[..., str], server: ServerInstance, sql: Sql
+) -> None:
+    """Each of them has logged in by itself, and they take turns in the same passes."""
+    user = make_user()
+    rounds = 200
+    with ExitStack() as stack:
+        wires = [stack.enter_context(Wire(server.hs_port)) for _ in range(8)]
+        for wire in wires:
+            assert wire.ask(log_in(user)) == OK
+            assert wire.ask(OPEN) == OK
+        counters = ("passes", "privileges_asked")
+        before = [sql.status(f"handlersocket_{name}") for name in counters]
+        for _ in range(rounds):
+            for wire in wires:
+                wire.send(FIND)
+            for wire in wires:
+                assert wire.lines(1)[0].startswith(b"0\t2\t7")
+        passes, asked = (
+            sql.status(f"handlersocket_{name}") - was
+            for name, was in zip(counters, before, strict=True)
+        )
+    assert passes < rounds * len(wires), "some passes had turns of several connections"
+    assert asked <= passes
+
+
+@pytest.mark.parametrize("by", ["role", "privilege everywhere"])
+def test_log_ins_of_one_account_that_may_not_do_the_same(
+    by: str, make_user: Callable[..., str], server: ServerInstance, sql: Sql
+) -> None:
+    """Those from before a change have less than those from after it, as in SQL."""
+    user = make_user(grants=("SELECT ON login.*",))
+    account = f"{user}@localhost"
+    change = {
+        "role": [
+            "DROP ROLE IF EXISTS changer",
+            "CREATE ROLE changer",
+            "GRANT UPDATE ON login.* TO changer",
+            f"GRANT changer TO {account}",
+            f"ALTER USER {account} DEFAULT ROLE changer"
+            if ON_MYSQL
+            else f"SET DEFAULT ROLE changer FOR {account}",
+        ],
+        "privilege everywhere": [f"GRANT UPDATE ON *.* TO {account}"],
+    }
+    with ExitStack() as stack:
+        wires: list[Wire] = []
+        for statements in ([], change[by]):
+            sql.run(*statements)
+            for _ in range(3):
+                wires.append(stack.enter_context(Wire(server.hs_port_wr)))
+                assert wires[-1].ask(log_in(user)) == OK
+                assert wires[-1].ask(OPEN) == OK
+        for _ in range(100):
+            for wire in wires:
+                wire.send(b"1\t=\t1\t8\t1\t0\tU\t8\tocho\n")
+            answers = [wire.lines(1)[0] for wire in wires]
+            assert answers[:3] == [TABLE_DENIED] * 3
+            assert all(answer.startswith(b"0\t1\t") for answer in answers[3:])
+    sql.run("UPDATE t SET v = 'eight' WHERE id = 8", "DROP ROLE IF EXISTS changer")
+
+
 def test_requests_behind_a_log_in_wait_for_it(
     make_user: Callable[..., str], server: ServerInstance
 ) -> None:

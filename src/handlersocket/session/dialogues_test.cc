@@ -21,14 +21,17 @@ using vectors::StepVector;
 // A port of a front end, and the only connection to it.
 struct Port {
   Port(store::MemoryDatabase& database, store::Access access)
-      : runner(config, std::make_unique<store::MemoryStore>(database, access, counters), counters) {
+      : runner(config, std::make_unique<store::MemoryStore>(database, access, counters), counters),
+        streamer(config, std::make_unique<store::MemoryStore>(database, access, counters),
+                 counters) {
     config.session.writable = access == store::Access::write;
   }
 
   RunnerConfig config;
   CounterBlock counters;
   PassRunner runner;
-  TestConnection connection{runner, runner};
+  StreamRunner streamer;
+  TestConnection connection{runner, streamer};
 };
 
 // Fresh tables, and both ports.

@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "handlersocket/session/failed_tries.h"
 #include "handlersocket/session/test_pass_world.h"
 #include "net/peer.h"
+#include "passes/failed_tries.h"
 #include "store/memory_caller.h"
 
 namespace hs::session {
@@ -98,7 +98,7 @@ TEST_F(LogIns, OfAnotherAccountChangeTheCallerOfOpenIndexes) {
 }
 
 TEST_F(LogIns, ThatFailAreAnsweredLater) {
-  config_.wrong_secret_delay = 50s;
+  config_.session.wrong_secret_delay = 50s;
   run({"A\t2\tann\tguess\n" + log_in_line});
   log_in();
   EXPECT_EQ(next_, Next::retry);
@@ -121,7 +121,7 @@ TEST_F(LogIns, ThatFailAreAnsweredLater) {
 
 // A client that knows one password might try those of others.
 TEST_F(LogIns, ThatFailAreAnsweredLaterAlsoBehindAnother) {
-  config_.wrong_secret_delay = 50s;
+  config_.session.wrong_secret_delay = 50s;
   run({log_in_line + "A\t2\troot\tguess\n"});
   log_in();
   run({rest_});
@@ -134,7 +134,7 @@ TEST_F(LogIns, ThatFailAreAnsweredLaterAlsoBehindAnother) {
 }
 
 TEST_F(LogIns, OfAClientThatHasGoneAreAnsweredAtOnce) {
-  config_.wrong_secret_delay = 50s;
+  config_.session.wrong_secret_delay = 50s;
   run({"A\t2\tann\tguess\n"});
   log_in();
   set_inputs({rest_});
@@ -205,7 +205,7 @@ struct SlowedTries : LogIns {
     from.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     std::memcpy(address_.room(), &from, sizeof from);
     peer_ = &address_;
-    config_.tries = &tries_;
+    config_.session.tries = &tries_;
     config_.session.secret = "sesame";
     leave_no_room();
     make_room();
@@ -217,7 +217,7 @@ struct SlowedTries : LogIns {
   bool has_room() { return tries_.has_room(address_.network(), never()); }
 
   net::PeerAddress address_;
-  FailedTries tries_{1};
+  passes::FailedTries tries_{1};
 };
 
 // It counts for nothing, and is not counted as slowed down each time that it is asked.
@@ -259,7 +259,7 @@ TEST_F(SlowedTries, AWrongSecretWaitsAndTakesAPlace) {
 }
 
 TEST_F(SlowedTries, ARefusalThatIsHeldBackTakesOnePlace) {
-  config_.wrong_secret_delay = 50s;
+  config_.session.wrong_secret_delay = 50s;
   tries_.set_most_a_second(2);
   run({"A\t1\tguess\n"});
   blocked_since_ = now_ns();

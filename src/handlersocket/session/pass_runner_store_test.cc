@@ -37,10 +37,9 @@ TEST_F(ScriptedTest, BeforeTheSecretALineIsShort) {
 }
 
 TEST_F(ScriptedTest, RefusesInTheProtocolsWords) {
-  runner_.refuse(0, net::Refusal::no_room, out_);
-  runner_.refuse(0, net::Refusal::needs_tls, out_);
+  dialogue_->refuse(net::Refusal::no_room, out_);
+  dialogue_->refuse(net::Refusal::needs_tls, out_);
   EXPECT_EQ(out_.view(), "1\t1\tmax_waiting_bytes\n3\t1\ttls\n");
-  EXPECT_EQ(counters_.get(Counter::errors), 2U);
 }
 
 TEST_F(ScriptedTest, ABrokenPassIsAbandonedBeforeItIsBegunAgain) {
@@ -74,7 +73,7 @@ TEST_F(ScriptedTest, WhatFailsAfterItsReplyHasBegunClosesTheConnection) {
       store_.outcome = outcome;
       store_.times = 1;
       store_.flushes = flushes;
-      runner_.run_stream(turn, out_, stream);
+      streamer_.run_stream(turn, out_, stream);
       stream.all(out_);
       if (flushes) {
         EXPECT_EQ(stream.bytes, "0\t3\tbegun");
@@ -95,7 +94,7 @@ TEST_F(ScriptedTest, AParkedFindKeepsItsPlaceAndIsNoRequestOfAWorker) {
   const auto stream_once = [&](std::uint64_t blocked_since = 0) {
     Turn turn{.dialogue = dialogue_.get(), .input = input, .blocked_since = blocked_since};
     TestStream stream;
-    runner_.run_stream(turn, out_, stream);
+    streamer_.run_stream(turn, out_, stream);
     stream.all(out_);
     const bool stays = turn.next == Next::stream || turn.next == Next::retry;
     EXPECT_EQ(turn.consumed, stays ? 0 : input.find('\n') + 1);
@@ -244,7 +243,7 @@ TEST_F(ScriptedTest, AStreamThatThrowsLeavesNothingOpen) {
     store_.calls.clear();
     store_.throws_at = in_end ? -1 : 0;
     store_.throws_in_end = in_end;
-    EXPECT_THROW(runner_.run_stream(turn, out_, stream), std::bad_alloc);
+    EXPECT_THROW(streamer_.run_stream(turn, out_, stream), std::bad_alloc);
     EXPECT_EQ(store_.calls, in_end ? "begin find end abandon " : "begin find abandon ");
     out_.clear();
   }
@@ -252,7 +251,7 @@ TEST_F(ScriptedTest, AStreamThatThrowsLeavesNothingOpen) {
   store_.throws_in_end = false;
   store_.flushes = false;
   Turn turn{.dialogue = dialogue_.get(), .input = input};
-  runner_.run_stream(turn, out_, stream);
+  streamer_.run_stream(turn, out_, stream);
   EXPECT_EQ(turn.next, Next::wait);
 }
 

@@ -1,6 +1,4 @@
 // Tests of passes and long finds over the in-memory store, without a socket.
-#include "handlersocket/session/pass_runner.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -276,7 +274,7 @@ TEST_F(PassRunnerTest, ABlockedTurnLeavesTheOthersAlone) {
 TEST_F(PassRunnerTest, AWrongSecretIsAnsweredLater) {
   config_.session.secret = "sesame";
   config_.session.anonymous = nullptr;
-  config_.wrong_secret_delay = 50s;
+  config_.session.wrong_secret_delay = 50s;
   run({"A\t1\tguess\nA\t1\tother\n" + open_t, "A\t1\tsesame\n" + open_t});
   EXPECT_EQ(reply(0), "");
   EXPECT_EQ(turns_[0].next, Next::retry);
@@ -298,7 +296,7 @@ TEST_F(PassRunnerTest, AWrongSecretIsAnsweredLater) {
 TEST_F(PassRunnerTest, WhoHasGoneOrHasLoggedInIsAnsweredAtOnce) {
   config_.session.secret = "sesame";
   config_.session.anonymous = nullptr;
-  config_.wrong_secret_delay = 50s;
+  config_.session.wrong_secret_delay = 50s;
   set_inputs({"A\t1\tguess\n", "A\t1\tsesame\nA\t1\tguess\n" + open_t});
   turns_[0].peer_done = true;
   execute(turns_);
@@ -309,7 +307,7 @@ TEST_F(PassRunnerTest, WhoHasGoneOrHasLoggedInIsAnsweredAtOnce) {
 }
 
 TEST_F(PassRunnerTest, WhereNoSecretIsSetNoneIsWrong) {
-  config_.wrong_secret_delay = 50s;
+  config_.session.wrong_secret_delay = 50s;
   run({"A\t1\tguess\n"});
   EXPECT_EQ(reply(0), "3\t1\tunauth\n");
   EXPECT_EQ(counted(Counter::log_ins_failed), 0u);

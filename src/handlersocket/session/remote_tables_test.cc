@@ -1,6 +1,7 @@
 // Tests of requests to tables on other servers: what a worker, a streamer and a remote thread do.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,7 +21,7 @@ const std::string find_2 = "2\t=\t1\t5\n";
 const std::string open_there = "P\t2\thst\tthere\t\tid,a,b\n";
 const std::string open_elsewhere = "P\t2\thst\telsewhere\t\tid,a,b\n";
 
-// The fixture's runner is a worker's. A remote thread has a runner and a store of its own.
+// A remote thread has a runner and a store of its own.
 class RemoteTables : public PassOfSeveral {
  protected:
   RemoteTables() { open(1); }
@@ -30,7 +31,7 @@ class RemoteTables : public PassOfSeveral {
     run_pass(runner_, {&turn, 1}, out_);
     return turn;
   }
-  Turn carry(PassRunner& runner, const std::string& input, bool remote,
+  Turn carry(StreamRunner& runner, const std::string& input, bool remote,
              std::uint64_t blocked_since = 0) {
     out_.clear();
     TestStream stream;
@@ -46,7 +47,7 @@ class RemoteTables : public PassOfSeveral {
     return carry(remote_runner_, input, true, blocked_since);
   }
   // The request has waited too long for a remote thread; that thread or a worker answers it.
-  Turn answer_late(PassRunner& runner, const std::string& input) {
+  Turn answer_late(net::Application& runner, const std::string& input) {
     out_.clear();
     Turn turn{.dialogue = dialogues_[0].get(), .input = input, .on_remote_thread = true};
     runner.answer_late(turn, out_);
@@ -65,7 +66,8 @@ class RemoteTables : public PassOfSeveral {
   CounterBlock remote_counters_;
   std::unique_ptr<ScriptedStore> remote_made_ = std::make_unique<ScriptedStore>();
   ScriptedStore& remote_store_ = *remote_made_;
-  PassRunner remote_runner_{config_, std::move(remote_made_), remote_counters_};
+  StreamRunner remote_runner_{config_, std::move(remote_made_), remote_counters_};
+  const std::array<net::Application*, 2> late_runners_{&runner_, &remote_runner_};
 };
 
 TEST_F(RemoteTables, AWorkerHandsTheConnectionOnBehindWhatIsAnswered) {
@@ -164,25 +166,25 @@ TEST_F(RemoteTables, AStreamerHandsItOnWithNothingSent) {
   store_.outcome = Verdict::remote;
   store_.times = 1;
   store_.flushes = false;
-  const Turn turn = carry(runner_, find_1, false);
+  const Turn turn = carry(streamer_, find_1, false);
   EXPECT_EQ(turn.next, Next::remote);
   EXPECT_EQ(turn.consumed, 0U);
   EXPECT_TRUE(out_.empty());
   EXPECT_TRUE(sent_.empty());
   EXPECT_EQ(counters_.get(Counter::long_finds), 0U);
   store_.modifications = {Verdict::remote};
-  EXPECT_EQ(carry(runner_, update(1), false).next, Next::remote);
+  EXPECT_EQ(carry(streamer_, update(1), false).next, Next::remote);
   EXPECT_TRUE(out_.empty());
 }
 
 TEST_F(RemoteTables, AReplyThatHasBegunEndsItsConnection) {
   store_.outcome = Verdict::remote;
   store_.times = 1;
-  EXPECT_EQ(carry(runner_, find_1, false).next, Next::close);
+  EXPECT_EQ(carry(streamer_, find_1, false).next, Next::close);
 }
 
 TEST_F(RemoteTables, AStreamerLeavesAnOpenToTheWorker) {
-  EXPECT_EQ(carry(runner_, open_there, false).next, Next::again);
+  EXPECT_EQ(carry(streamer_, open_there, false).next, Next::again);
   EXPECT_EQ(ask_worker(open_there).next, Next::wait);
   EXPECT_EQ(out_.view(), "0\t1\n");
 }
@@ -201,7 +203,7 @@ TEST_F(RemoteTables, WhoHasWaitedTooLongForARemoteThreadIsOnlyAnswered) {
   open_there_for_good();
   store_.calls.clear();
   remote_store_.calls.clear();
-  for (PassRunner* const runner : {&runner_, &remote_runner_}) {
+  for (net::Application* const runner : late_runners_) {
     for (const std::string& request : {find_2, "2" + update(1).substr(1)}) {
       const Turn turn = answer_late(*runner, request + find_1);
       EXPECT_EQ(out_.view(), "1\t1\t1205\n");
@@ -217,7 +219,7 @@ TEST_F(RemoteTables, WhoHasWaitedTooLongForARemoteThreadIsOnlyAnswered) {
 }
 
 TEST_F(RemoteTables, AnOpenThatHasWaitedTooLongIsAnsweredByTheWorker) {
-  for (PassRunner* const runner : {&runner_, &remote_runner_}) {
+  for (net::Application* const runner : late_runners_) {
     const std::uint64_t opened = counters_.get(Counter::requests_open_index);
     store_.opens = {Verdict::remote, Verdict::remote};
     EXPECT_EQ(ask_worker(open_elsewhere).next, Next::remote);
@@ -237,7 +239,7 @@ TEST_F(RemoteTables, AnOpenThatHasWaitedTooLongIsAnsweredByTheWorker) {
 }
 
 TEST_F(RemoteTables, WhatNeedsNoRemoteThreadIsNeverLate) {
-  for (PassRunner* const runner : {&runner_, &remote_runner_}) {
+  for (net::Application* const runner : late_runners_) {
     const Turn turn = answer_late(*runner, "malformed\n");
     EXPECT_EQ(turn.next, Next::again);
     EXPECT_EQ(turn.consumed, 0U);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cassert>
+#include <ranges>
 #include <utility>
 
 #include "handlersocket/protocol/errors.h"
 #include "handlersocket/protocol/reply.h"
 #include "handlersocket/protocol/row_codec.h"
+#include "handlersocket/session/handlersocket.h"
 
 namespace hs::session {
 namespace {
@@ -21,21 +23,60 @@ using store::Outcome;
 
 // Removes the values for which the open index has no column, as the original does: real clients
 // send such values. Returns their number.
-std::uint32_t ignore_surplus(std::span<const store::Value>& values, const store::Index& index) {
-  const std::size_t used = std::min<std::size_t>(values.size(), index.column_count());
+std::uint32_t ignore_surplus(std::span<const store::Value>& values, std::uint32_t column_count) {
+  const std::size_t used = std::min<std::size_t>(values.size(), column_count);
   const std::size_t ignored = values.size() - used;
   values = values.first(used);
   return static_cast<std::uint32_t>(ignored);
 }
 
-// Takes the same time wherever the first difference is.
-bool equal_in_constant_time(std::string_view given, std::string_view secret) {
-  assert(!secret.empty());
-  std::size_t difference = given.size() ^ secret.size();
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    difference |= static_cast<unsigned char>(given[i] ^ secret[i % secret.size()]);
+Outcome execute_find(passes::Place& place, const store::Selection& selection,
+                     std::uint32_t column_count) {
+  const std::size_t begin = place.out.size();
+  ReplyWriter reply(place.out);
+  if (place.reply_begins) reply.begin_rows(column_count);
+  const Outcome outcome = place.store.find(place.uses.front(), selection, place.out, place.sink);
+  if (outcome.ok()) {
+    reply.end_rows();
+  } else if (place.sink == nullptr) {
+    place.out.truncate(begin);
   }
-  return difference == 0;
+  return outcome;
+}
+
+Outcome execute_write(passes::Place& place, Request& request, std::uint32_t column_count) {
+  store::Changed changed;
+  ReplyWriter reply(place.out);
+  store::IndexUse& use = place.uses.front();
+  if (request.kind == Kind::insert) {
+    place.values_ignored = ignore_surplus(request.insert.values, column_count) + request.surplus;
+    const Outcome outcome = place.store.insert(use, request.insert, changed);
+    if (outcome.ok())
+      changed.id ? reply.inserted(changed.id->magnitude(), changed.id->is_negative()) : reply.ok();
+    return outcome;
+  }
+  place.values_ignored = ignore_surplus(request.change.values, column_count);
+  const std::size_t begin = place.out.size();
+  const bool has_rows = request.change.rows_before;
+  if (has_rows) reply.begin_rows(column_count);
+  const Outcome outcome =
+      place.store.modify(use, request.selection, request.change, place.out, changed);
+  if (!outcome.ok()) {
+    place.out.truncate(begin);
+  } else if (has_rows) {
+    reply.end_rows();
+  } else {
+    reply.ok(changed.rows);
+  }
+  return outcome;
+}
+
+// The one way in which a find or a write is executed, wherever that is.
+Outcome execute_admitted(passes::Place& place, Workspace& workspace) {
+  Request& request = workspace.request;
+  const std::uint32_t column_count = workspace.index->column_count;
+  return is_write(request) ? execute_write(place, request, column_count)
+                           : execute_find(place, request.selection, column_count);
 }
 
 }  // namespace
@@ -46,6 +87,11 @@ bool is_write(const Request& request) {
 
 bool is_log_in(const Request& request) {
   return request.kind == Kind::auth && request.auth.way == protocol::AuthWay::account;
+}
+
+passes::LogIn::Way way_of(const protocol::Auth& auth) {
+  return auth.way == protocol::AuthWay::account ? passes::LogIn::Way::account
+                                                : passes::LogIn::Way::secret;
 }
 
 Counter counter_of(const Request& request) {
@@ -59,51 +105,13 @@ Counter counter_of(const Request& request) {
   return Counter::requests_malformed;
 }
 
-Outcome execute_write(store::Store& store, store::IndexUse& use, Request& request, Buffer& out,
-                      std::uint32_t& values_ignored) {
-  store::Changed changed;
-  ReplyWriter reply(out);
-  if (request.kind == Kind::insert) {
-    values_ignored = ignore_surplus(request.insert.values, use.index()) + request.surplus;
-    const Outcome outcome = store.insert(use, request.insert, changed);
-    if (outcome.ok())
-      changed.id ? reply.inserted(changed.id->magnitude(), changed.id->is_negative()) : reply.ok();
-    return outcome;
-  }
-  values_ignored = ignore_surplus(request.change.values, use.index());
-  const std::size_t begin = out.size();
-  const bool has_rows = request.change.rows_before;
-  if (has_rows) reply.begin_rows(use.index().column_count());
-  const Outcome outcome = store.modify(use, request.selection, request.change, out, changed);
-  if (!outcome.ok()) {
-    out.truncate(begin);
-  } else if (has_rows) {
-    reply.end_rows();
-  } else {
-    reply.ok(changed.rows);
-  }
-  return outcome;
-}
-
-Outcome execute_find(store::Store& store, NamedIndex& index, const store::Selection& selection,
-                     Buffer& out) {
-  const std::size_t begin = out.size();
-  ReplyWriter reply(out);
-  reply.begin_rows(index.column_count);
-  const Outcome outcome = store.find(index.use, selection, out, nullptr);
-  if (outcome.ok()) {
-    reply.end_rows();
-  } else {
-    out.truncate(begin);
-  }
-  return outcome;
-}
-
-Status Session::admit(std::string_view line, Workspace& workspace, NamedIndex*& index) {
+Status Session::admit(std::string_view line, Workspace& workspace) {
+  NamedIndex*& index = workspace.index;
+  index = nullptr;
   const Status parsed = workspace.parsed = workspace.parser.parse(line, workspace.request);
   if (parsed == status_of(Mistake::cmd) || parsed == status_of(Mistake::authtype)) return parsed;
   const bool is_auth = parsed.ok() && workspace.request.kind == Kind::auth;
-  if (caller_ == nullptr && !is_auth) return status_of(Mistake::unauth);
+  if (caller() == nullptr && !is_auth) return status_of(Mistake::unauth);
   if (workspace.parser.has_index_id()) {
     index = indexes_.find(workspace.request.index_id);
     if (index == nullptr) return status_of(Mistake::stmtnum);
@@ -117,162 +125,139 @@ Status Session::admit(std::string_view line, Workspace& workspace, NamedIndex*& 
   return parsed;
 }
 
-Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace, Buffer& out) {
+Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
+                        passes::Changes& changes, Buffer& out) {
   if (owner_ != &workspace.store) [[unlikely]] {
     indexes_.forget_indexes();
     owner_ = &workspace.store;
   }
-  NamedIndex* index = nullptr;
   Request& request = workspace.request;
   Answer answer;
-  Outcome outcome = admit(line, workspace, index);
+  Outcome outcome = admit(line, workspace);
+  NamedIndex* const index = workspace.index;
   const bool admitted = outcome.status().ok();
   if (workspace.parsed.ok()) answer.counter = counter_of(request);
   if (admitted) {
     answer.write = is_write(request);
     answer.read = request.kind == Kind::find && !answer.write;
-    answer.put_off = (answer.write && runs == Runs::all_but_writes) ||
-                     (answer.read && runs == Runs::all_but_finds);
-    if (answer.put_off) return answer;
+    if (!answer.may_run(runs)) return answer;
     if (index != nullptr && !index->use) [[unlikely]]
       outcome = open_again(workspace, *index);
   }
   if (admitted && outcome.ok()) {
     switch (request.kind) {
       case Kind::find:
-        outcome = execute_find(workspace.store, *index, request.selection, out);
-        break;
       case Kind::modify:
-      case Kind::insert:
-        outcome = execute_write(workspace.store, index->use, request, out, answer.values_ignored);
+      case Kind::insert: {
+        passes::Place place{.store = workspace.store, .uses = {&index->use, 1}, .out = out};
+        outcome = execute_admitted(place, workspace);
+        answer.values_ignored = place.values_ignored;
         break;
+      }
       case Kind::open_index:
-        outcome = open_index(workspace, answer.has_no_place);
+        outcome = open_index(workspace, changes, answer.has_no_place);
         if (outcome.ok()) ReplyWriter(out).ok();
         break;
       case Kind::auth:
-        if (is_log_in(request) && config_.authenticator != nullptr) {
-          answer.logs_in = !log_in_;
-          if (answer.logs_in) return answer;
-          outcome = take_log_in(workspace);
-        } else {
-          outcome = authorise(workspace);
-        }
+        answer.logs_in = is_log_in(request) && log_in_.has_accounts() && !log_in_.has_ended();
+        if (answer.logs_in) return answer;
+        outcome = log_in(request.auth, changes);
         if (outcome.status().ok()) ReplyWriter(out).ok();
         break;
     }
   }
-  answer.verdict = outcome.verdict();
-  answer.for_good = outcome.is_for_good();
-  answer.ok = outcome.status().ok();
-  if (!outcome.answered()) answer.status = outcome.status();
-  if (outcome.answered() && !answer.ok) ReplyWriter(out).error(outcome.status());
+  if (answer.note_outcome(outcome)) append_error(outcome.status(), out);
   return answer;
 }
 
-Outcome Session::open_index(Workspace& workspace, bool& has_no_place) {
+Outcome Session::open_index(Workspace& workspace, passes::Changes& changes, bool& has_no_place) {
   const Request& request = workspace.request;
   std::string names = join_names(request.names);
   has_no_place = !indexes_.has_room(request.index_id, names.size(), config_.max_open_indexes.get());
   if (has_no_place) return status_of(Mistake::stmtnum);
   NamedIndex opened{.names = std::move(names)};
   const Outcome outcome =
-      workspace.store.open_index(request.names, caller_, protocol::row_codec, opened.use);
-  const bool is_remote = outcome.verdict() == store::Verdict::remote && remote_open_ &&
-                         remote_open_->names == opened.names;
+      workspace.store.open_index(request.names, caller(), protocol::row_codec, opened.use);
+  const bool is_remote = outcome.verdict() == store::Verdict::remote && remote_open() &&
+                         remote_open()->key == opened.names;
   if (!outcome.ok() && !is_remote) {
-    if (outcome.answered()) remote_open_.reset();
+    if (outcome.answered()) remote_open().reset();
     return outcome;
   }
-  SessionChange& made = workspace.changes.emplace_back(change());
+  Before& before = begin_change(changes);
   if (is_remote) {
-    const RemoteOpen there = *std::exchange(remote_open_, std::nullopt);
+    const passes::RemoteOpen there = *std::exchange(remote_open(), std::nullopt);
     if (!there.status.ok()) return there.status;
     opened.key_parts = there.key_parts;
     opened.column_count = there.column_count;
   } else {
     opened.key_parts = opened.use.index().key_parts();
     opened.column_count = opened.use.index().column_count();
-    remote_open_.reset();
+    remote_open().reset();
   }
-  made.index = indexes_.set(request.index_id, std::move(opened));
-  made.index_id = request.index_id;
-  made.of_index = true;
+  before.indexes.emplace_back(request.index_id, indexes_.set(request.index_id, std::move(opened)));
   return {};
 }
 
-void Session::end_open(const passes::FirstRequest& request, Status status,
-                       const store::IndexUse& use) {
-  RemoteOpen ended{.names = join_names(request.names), .status = status};
-  if (use) {
-    ended.key_parts = use.index().key_parts();
-    ended.column_count = use.index().column_count();
-  }
-  remote_open_ = std::move(ended);
+store::Outcome Session::execute_planned(passes::Place& place, passes::Protocol& protocol) {
+  return execute_admitted(place, static_cast<HandlerSocket&>(protocol).workspace());
 }
 
-// As everything is now, except for the indexes.
-SessionChange Session::change() {
-  SessionChange change;
-  change.session = this;
-  change.is_logged_in = is_logged_in_;
-  change.caller = caller_;
-  change.log_in = log_in_;
-  change.remote_open = remote_open_;
-  return change;
+Session::Before& Session::begin_change(passes::Changes& changes) {
+  if (before_ == nullptr) {
+    changes.note(*this);
+    before_ =
+        std::make_unique<Before>(Before{.log_in = log_in_.state(), .remote_open = remote_open()});
+  }
+  return *before_;
+}
+
+// An index that was replaced may have been opened for another caller than the one from now on, so
+// the indexes come first.
+void Session::undo_changes() {
+  if (before_ == nullptr) return;
+  const std::unique_ptr<Before> before = std::move(before_);
+  for (auto& [id, index] : std::views::reverse(before->indexes)) indexes_.set(id, std::move(index));
+  if (before->has_changed_caller) indexes_.forget_indexes();
+  become(std::move(before->log_in));
+  remote_open() = std::move(before->remote_open);
 }
 
 Outcome Session::open_again(Workspace& workspace, NamedIndex& index) {
-  return workspace.store.open_index(split_names(index.names), caller_, protocol::row_codec,
+  return workspace.store.open_index(split_names(index.names), caller(), protocol::row_codec,
                                     index.use);
 }
 
-void Session::act_as(std::shared_ptr<const store::Caller> caller) {
+Status Session::log_in(const protocol::Auth& auth, passes::Changes& changes) {
+  passes::LogIn::State next;
+  if (auth.way == protocol::AuthWay::account) {
+    if (!log_in_.has_accounts()) return status_of(Mistake::authtype);
+    if (const Status ended = log_in_.end_account(next); !ended.ok()) return ended;
+  } else if (!log_in_.try_secret(auth.secret, next)) {
+    return status_of(Mistake::unauth);
+  }
+  begin_change(changes);
+  become(std::move(next));
+  return {};
+}
+
+void Session::become(passes::LogIn::State state) {
   assert(position() == nullptr);
-  caller_ = std::move(caller);
-  indexes_.forget_indexes();
+  if (state.caller != caller()) {
+    if (before_ != nullptr) before_->has_changed_caller = true;
+    indexes_.forget_indexes();
+  }
+  log_in_.set_state(std::move(state));
+  most_waiting = most_waiting_now();
 }
 
-// Clients of the original give an empty secret where none is set. They act as who gives nothing.
-Status Session::authorise(Workspace& workspace) {
-  if (is_log_in(workspace.request)) return status_of(Mistake::authtype);
-  const std::string_view given = workspace.request.auth.secret;
-  const bool is_needed = !config_.secret.empty();
-  std::shared_ptr<const store::Caller> caller =
-      is_needed ? config_.trusted.get() : config_.anonymous.get();
-  const bool is_right = is_needed ? equal_in_constant_time(given, config_.secret) : given.empty();
-  if (caller == nullptr || !is_right) return status_of(Mistake::unauth);
-  workspace.changes.push_back(change());
-  set_logged_in(is_needed, std::move(caller));
-  return {};
-}
+void Session::append_error(Status status, Buffer& out) const { ReplyWriter(out).error(status); }
 
-// A refusal is kept: it may be too soon to answer it.
-Status Session::take_log_in(Workspace& workspace) {
-  if (!log_in_->status.ok()) return log_in_->status;
-  workspace.changes.push_back(change());
-  set_logged_in(true, std::move(log_in_->caller));
-  log_in_.reset();
-  return {};
-}
-
-void Session::forget_refusal(Workspace& workspace) {
-  if (!log_in_) return;
-  workspace.changes.push_back(change());
-  log_in_.reset();
-}
-
-void Session::set_logged_in(bool logged_in, std::shared_ptr<const store::Caller> caller) {
-  is_logged_in_ = logged_in;
-  if (caller != caller_) act_as(std::move(caller));
-  most_waiting = caller_ != nullptr ? no_limit : most_waiting_before_login;
-}
-
-void Session::undo(SessionChange& change) {
-  set_logged_in(change.is_logged_in, std::move(change.caller));
-  log_in_ = std::move(change.log_in);
-  remote_open_ = std::move(change.remote_open);
-  if (change.of_index) indexes_.set(change.index_id, std::move(change.index));
+void Session::refuse(net::Refusal why, Buffer& out) const {
+  Mistake mistake = Mistake::max_waiting_bytes;
+  if (why == net::Refusal::needs_tls) mistake = Mistake::tls;
+  if (why == net::Refusal::foreign) mistake = Mistake::foreign;
+  append_error(status_of(mistake), out);
 }
 
 }  // namespace hs::session

@@ -22,6 +22,7 @@
 namespace {
 
 using hs::session::PassRunner;
+using hs::session::StreamRunner;
 
 void require(bool condition, const char* what) {
   if (condition) return;
@@ -113,9 +114,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if ((choice & 64) != 0) store->faults().next_commit = hs::Status::server(1197);
   if ((choice & 128) != 0) store->faults().broken_in = 2;
   PassRunner worker(config, std::move(store), counters);
-  PassRunner streamer(config,
-                      std::make_unique<hs::store::MemoryStore>(database, access, counters, bounds),
-                      counters);
+  StreamRunner streamer(
+      config, std::make_unique<hs::store::MemoryStore>(database, access, counters, bounds),
+      counters);
   hs::session::TestConnection connection(worker, streamer);
   connection.max_request_size = config.max_request_size.get();
   connection.is_loopback = (accounts & 4) == 0;

@@ -30,7 +30,7 @@ class SessionTest : public ::testing::Test {
     Buffer out;
     store::Budget budget;
     workspace.store.begin_pass(store::PassMode::together, budget);
-    answer_ = session.execute(raw, passes::Runs::all, workspace, out);
+    answer_ = session.execute(raw, passes::Runs::all, workspace, changes_, out);
     EXPECT_TRUE(workspace.store.end_pass().ok());
     std::string reply(out.view());
     if (answer_.verdict != store::Verdict::answered) {
@@ -44,11 +44,12 @@ class SessionTest : public ::testing::Test {
     return reply;
   }
 
-  SessionConfig config_{.writable = true, .secret = {}};
+  SessionConfig config_{{}, true};
   store::MemoryDatabase database_;
   CounterBlock counters_;
   store::MemoryStore store_{database_, store::Access::write, counters_};
   Workspace workspace_{store_};
+  passes::Changes changes_;
   Session session_{config_};
   Answer answer_;
 };
@@ -176,23 +177,21 @@ TEST_F(SessionTest, UndoTakesPAndABack) {
   Session session(config_);
   EXPECT_EQ(say("A|1|s", session), "0|1");
   EXPECT_EQ(say("P|1|hst|t||id", session), "0|1");
-  workspace_.changes.clear();
+  changes_.keep();
   EXPECT_EQ(say("P|1|hst|t||a", session), "0|1");
   EXPECT_EQ(say("P|2|hst|t||a", session), "0|1");
+  EXPECT_EQ(say("P|1|hst|t||id,a", session), "0|1");
   EXPECT_EQ(say("P|100|hst|t||a", session), "0|1");
-  ASSERT_EQ(workspace_.changes.size(), 3u);
-  for (int i = 2; i >= 0; --i) session.undo(workspace_.changes[i]);
+  changes_.undo();
   EXPECT_EQ(say("1|=|1|1", session), "0|1|1");
   EXPECT_EQ(say("2|=|1|1", session), "2|1|stmtnum");
   EXPECT_EQ(say("100|=|1|1", session), "2|1|stmtnum");
 
   Session fresh(config_);
-  workspace_.changes.clear();
   EXPECT_EQ(fresh.most_waiting, Session::most_waiting_before_login);
   EXPECT_EQ(say("A|1|s", fresh), "0|1");
   EXPECT_EQ(fresh.most_waiting, net::Dialogue::no_limit);
-  ASSERT_EQ(workspace_.changes.size(), 1u);
-  fresh.undo(workspace_.changes[0]);
+  changes_.undo();
   EXPECT_EQ(say("1|=|1|1", fresh), "3|1|unauth");
   EXPECT_EQ(fresh.most_waiting, Session::most_waiting_before_login);
 }
@@ -205,14 +204,32 @@ TEST_F(SessionTest, UndoTakesTheCallerBack) {
   config_.anonymous = guest;
   Session session(config_);
   EXPECT_EQ(say("P|1|hst|t||id", session), "0|1");
-  workspace_.changes.clear();
+  changes_.keep();
   EXPECT_EQ(say("A|1|s", session), "0|1");
   EXPECT_EQ(say("1|+|1|77", session), "0|1");
   EXPECT_EQ(say("P|1|hst|t||a", session), "0|1");
-  ASSERT_EQ(workspace_.changes.size(), 2u);
-  for (int i = 1; i >= 0; --i) session.undo(workspace_.changes[i]);
+  changes_.undo();
   EXPECT_EQ(session.caller(), guest);
   EXPECT_EQ(say("1|=|1|1", session), "0|1|1");
+  EXPECT_EQ(say("1|+|1|78", session), "1|1|1142");
+}
+
+// Also if it has come back by itself, and an index was used as the other caller meanwhile.
+TEST_F(SessionTest, UndoLeavesNoIndexOfAnotherCaller) {
+  const auto guest = std::make_shared<store::MemoryCaller>();
+  guest->grant("hst", "t", store::Rights::read);
+  config_.secret = "s";
+  config_.anonymous = guest;
+  Session session(config_);
+  EXPECT_EQ(say("P|1|hst|t||id", session), "0|1");
+  changes_.keep();
+  EXPECT_EQ(say("A|1|s", session), "0|1");
+  EXPECT_EQ(say("1|=|1|1", session), "0|1|1");
+  EXPECT_EQ(say("P|1|hst|t||a", session), "0|1");
+  config_.trusted = guest;
+  EXPECT_EQ(say("A|1|s", session), "0|1");
+  EXPECT_EQ(session.caller(), guest);
+  changes_.undo();
   EXPECT_EQ(say("1|+|1|78", session), "1|1|1142");
 }
 

@@ -6,6 +6,7 @@
 // answered without a delay, if the runners' configuration has none.
 #pragma once
 
+#include <array>
 #include <cassert>
 #include <memory>
 #include <span>
@@ -13,8 +14,10 @@
 #include <string_view>
 
 #include "base/buffer.h"
-#include "handlersocket/session/pass_runner.h"
+#include "handlersocket/session/handlersocket.h"
 #include "net/application.h"
+#include "passes/pass_runner.h"
+#include "passes/stream_runner.h"
 
 namespace hs::session {
 
@@ -45,6 +48,20 @@ class TestStream final : public net::Stream {
   int stalls_at = 0;  // every `stalls_at`-th send stalls; 0: none does
 };
 
+// The runners of a worker and of a streamer that speak HandlerSocket.
+struct PassRunner final : passes::PassRunner {
+  PassRunner(const RunnerConfig& config, std::unique_ptr<store::Store> store,
+             CounterBlock& counters)
+      : passes::PassRunner(config, std::move(store), std::array{handlersocket(config)},
+                           std::array{&counters}) {}
+};
+struct StreamRunner final : passes::StreamRunner {
+  StreamRunner(const RunnerConfig& config, std::unique_ptr<store::Store> store,
+               CounterBlock& counters)
+      : passes::StreamRunner(config, std::move(store), std::array{handlersocket(config)},
+                             std::array{&counters}) {}
+};
+
 // One pass of these turns and no others.
 inline void run_pass(PassRunner& runner, std::span<net::Turn> turns, Buffer& out) {
   if (runner.read_first(turns, out)) runner.execute(turns, 0, out);
@@ -54,7 +71,7 @@ inline void run_pass(PassRunner& runner, std::span<net::Turn> turns, Buffer& out
 
 class TestConnection {
  public:
-  TestConnection(PassRunner& worker, PassRunner& streamer)
+  TestConnection(PassRunner& worker, StreamRunner& streamer)
       : worker_(worker), streamer_(streamer), dialogue_(worker.open_dialogue(0)) {
     stream_.stalls_at = 2;
   }
@@ -117,7 +134,7 @@ class TestConnection {
   }
 
   PassRunner& worker_;
-  PassRunner& streamer_;
+  StreamRunner& streamer_;
   std::unique_ptr<net::Dialogue> dialogue_;
   net::Turn turn_;
   TestStream stream_;

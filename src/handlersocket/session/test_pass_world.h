@@ -1,4 +1,4 @@
-// What tests of PassRunner share: a worker and a streamer on one in-memory database, and passes of
+// What tests of passes share: a worker and a streamer on one in-memory database, and passes of
 // turns that a test chooses itself.
 #pragma once
 
@@ -29,6 +29,7 @@ inline std::uint64_t now_ns() {
 // A database with a worker, a streamer and connections.
 struct World {
   // A runner and the store that it runs on.
+  template <class R>
   struct Runner {
     Runner(const RunnerConfig& config, store::MemoryDatabase& database, store::MemoryBounds bounds)
         : Runner(config, std::make_unique<store::MemoryStore>(database, store::Access::write,
@@ -37,7 +38,7 @@ struct World {
         : faults(made->faults()), runner(config, std::move(made), counters) {}
     CounterBlock counters;
     store::MemoryFaults& faults;
-    PassRunner runner;
+    R runner;
   };
 
   World() {
@@ -113,8 +114,8 @@ struct World {
 
   RunnerConfig config_;
   store::MemoryDatabase database_;
-  Runner worker_{config_, database_, {.rows = 500}};
-  Runner streamer_{config_, database_, {.rows = 500, .flush_bytes = 1000}};
+  Runner<PassRunner> worker_{config_, database_, {.rows = 500}};
+  Runner<StreamRunner> streamer_{config_, database_, {.rows = 500, .flush_bytes = 1000}};
   std::string earlier_ = "earlier";
   std::uint64_t blocked_since_ = 0;
   const net::PeerAddress* peer_ = nullptr;

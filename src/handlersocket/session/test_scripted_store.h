@@ -1,6 +1,6 @@
 // ScriptedStore: a store that records the calls and gives the answers that a test has set.
 //
-// It is for the tests of this folder, whose fixtures have a PassRunner with such a store. It serves
+// It is for the tests of this folder, whose fixtures have runners with such a store. It serves
 // finds and modifications only. Used on the test's thread.
 #pragma once
 
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "handlersocket/session/pass_runner.h"
+#include "handlersocket/session/handlersocket.h"
 #include "handlersocket/session/test_connection.h"
 #include "store/store.h"
 
@@ -117,6 +117,47 @@ class ScriptedStore final : public store::Store {
   }
 };
 
+// The part of a runner in a ScriptedStore that a worker and a streamer share.
+class SharedStore final : public store::Store {
+ public:
+  explicit SharedStore(ScriptedStore& store) : store_(store) {}
+
+  void begin_pass(store::PassMode mode, store::Budget& budget) override {
+    store_.begin_pass(mode, budget);
+  }
+  store::Outcome end_pass() override { return store_.end_pass(); }
+  void abandon_pass() override { store_.abandon_pass(); }
+  void forget_permissions() override { store_.forget_permissions(); }
+  void release() override { store_.release(); }
+  store::Outcome open_index(const store::IndexNames& names,
+                            const std::shared_ptr<const store::Caller>& caller,
+                            const store::RowCodec& codec, store::IndexUse& use) override {
+    return store_.open_index(names, caller, codec, use);
+  }
+  store::Outcome find(store::IndexUse& use, const store::Selection& selection, Buffer& out,
+                      store::Sink* sink) override {
+    return store_.find(use, selection, out, sink);
+  }
+  store::Outcome modify(store::IndexUse& use, const store::Selection& selection,
+                        const store::Change& change, Buffer& out,
+                        store::Changed& changed) override {
+    return store_.modify(use, selection, change, out, changed);
+  }
+  store::Outcome insert(store::IndexUse& use, const store::Insert& row,
+                        store::Changed& changed) override {
+    return store_.insert(use, row, changed);
+  }
+
+ private:
+  ScriptedStore& store_;
+};
+
+inline RunnerConfig writable_port() {
+  RunnerConfig config;
+  config.session.writable = true;
+  return config;
+}
+
 class ScriptedTest : public ::testing::Test {
  protected:
   ScriptedTest() {
@@ -126,10 +167,10 @@ class ScriptedTest : public ::testing::Test {
     store_.calls.clear();
   }
   CounterBlock counters_;
-  RunnerConfig config_{{}, {.writable = true, .secret = {}}};
-  std::unique_ptr<ScriptedStore> made_ = std::make_unique<ScriptedStore>();
-  ScriptedStore& store_ = *made_;
-  PassRunner runner_{config_, std::move(made_), counters_};
+  RunnerConfig config_ = writable_port();
+  ScriptedStore store_;
+  PassRunner runner_{config_, std::make_unique<SharedStore>(store_), counters_};
+  StreamRunner streamer_{config_, std::make_unique<SharedStore>(store_), counters_};
   std::unique_ptr<net::Dialogue> dialogue_ = runner_.open_dialogue(0);
   Buffer out_;
 };

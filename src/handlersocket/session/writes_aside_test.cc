@@ -33,7 +33,7 @@ class WritesAside : public PassOfSeveral {
     store_.calls.clear();
     TestStream stream;
     Turn turn{.dialogue = dialogue_.get(), .input = input, .blocked_since = blocked_since};
-    runner_.run_stream(turn, out_, stream);
+    streamer_.run_stream(turn, out_, stream);
     return turn;
   }
   static constexpr auto row_is_locked =

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "mysqld/accounts/departures.h"
+#include "mysqld/accounts/rights_number.h"
 #include "mysqld/server/log_in.h"
 #include "store/caller.h"
 
@@ -34,6 +35,7 @@ class Account final : public store::Caller {
   Account(std::unique_ptr<server::LoggedIn> logged_in, std::shared_ptr<Departures> departures)
       : role_(Role::logged_in),
         name_(logged_in->name()),
+        rights_(logged_in->rights_key()),
         logged_in_(std::move(logged_in)),
         departures_(std::move(departures)) {}
   ~Account() override;
@@ -53,6 +55,8 @@ class Account final : public store::Caller {
   server::LoggedIn* logged_in() const { return logged_in_.get(); }
   // Of no other account as long as the process runs.
   std::uint64_t number() const { return number_; }
+  // Two accounts with the same one may do the same. So an answer to one is an answer to the other.
+  std::uint64_t rights() const { return rights_.get(); }
 
  private:
   static inline std::atomic<std::uint64_t> last_number{0};
@@ -61,6 +65,7 @@ class Account final : public store::Caller {
   const std::string user_;
   const std::string host_;
   const std::string name_;
+  const RightsNumber rights_;
   const std::unique_ptr<server::LoggedIn> logged_in_;
   const std::shared_ptr<Departures> departures_;
   const std::uint64_t number_ = ++last_number;

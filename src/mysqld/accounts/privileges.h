@@ -39,7 +39,7 @@ class Privileges {
   void stop_acting(const Account& account);
 
   // Tells the server's audit trail that the account uses a table. On MySQL, an audit plugin may
-  // refuse it. Only if the account was asked about in this pass.
+  // refuse it. Only if the account, or one with the same rights, was asked about in this pass.
   Status tell_of_access(const Account& account, TABLE& table, Purpose purpose);
 
  private:

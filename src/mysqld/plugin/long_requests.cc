@@ -22,7 +22,7 @@ std::string on_one_line(std::string_view name) {
 
 }  // namespace
 
-void log_long_request(const session::LongRequest& request) try {
+void log_long_request(const passes::LongRequest& request) try {
   const store::IndexNames& names = request.names;
   std::ostringstream line;
   line << "handlersocket: a long " << request.kind << " on " << on_one_line(names.database) << '.'

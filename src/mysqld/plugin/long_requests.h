@@ -4,10 +4,10 @@
 // least, so the log cannot be flooded.
 #pragma once
 
-#include "handlersocket/session/pass_runner.h"
+#include "passes/runner_config.h"
 
 namespace hs::mysqld {
 
-void log_long_request(const session::LongRequest& request);
+void log_long_request(const passes::LongRequest& request);
 
 }  // namespace hs::mysqld

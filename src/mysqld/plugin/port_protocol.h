@@ -7,14 +7,15 @@
 #include <string_view>
 
 #include "base/ports.h"
-#include "handlersocket/session/pass_runner.h"
+#include "handlersocket/session/handlersocket.h"
+#include "passes/dialogue.h"
 
 namespace hs {
 
 struct PortProtocol {
   std::string_view name;  // for people
   // The settings are those of one port, and outlive what is made.
-  passes::Runner::MakeProtocol (*with)(const session::RunnerConfig& settings);
+  passes::MakeProtocol (*with)(const session::RunnerConfig& settings);
 };
 
 }  // namespace hs

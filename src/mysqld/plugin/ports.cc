@@ -28,6 +28,8 @@
 #include "mysqld/store/table_store.h"
 #include "mysqld/thread/host_thread.h"
 #include "mysqld/thread/wait_watch.h"
+#include "passes/pass_runner.h"
+#include "passes/stream_runner.h"
 #include "tls/channel.h"
 
 namespace hs::mysqld {
@@ -38,8 +40,8 @@ constexpr unsigned log_in_threads = 2;  // the same
 constexpr std::chrono::seconds wrong_secret_delay{1};
 
 // Of all ports.
-session::FailedTries& failed_tries() {
-  static session::FailedTries tries(1);
+passes::FailedTries& failed_tries() {
+  static passes::FailedTries tries(1);
   return tries;
 }
 
@@ -56,8 +58,8 @@ struct Port {
 
 // The ports that one port's workers serve together, and what they need meanwhile.
 struct PortGroup {
-  std::deque<Port> ports;  // one at least, by their numbers in the server
-  std::vector<passes::Runner::MakeProtocol> protocols;  // the same
+  std::deque<Port> ports;                       // one at least, by their numbers in the server
+  std::vector<passes::MakeProtocol> protocols;  // the same
   LogIns log_ins;
   TableStoreConfig store;
   HostThreadConfig host;
@@ -86,12 +88,15 @@ struct IndexReport final : net::Report {
   std::vector<TableStore::OpenedIndex> indexes;
 };
 
-// A worker, streamer or log-in thread: a thread of the server with a store of its own.
-class HostedRunner final : public passes::Runner {
+// The application of a thread of the server that has a store of its own. `Runner` is that of a worker
+// or of any other thread.
+template <class Runner>
+class Hosted : public Runner {
  public:
   // Null if the server shuts down before it has started.
-  static std::unique_ptr<HostedRunner> make(const PortGroup& group, net::Role role,
-                                            ThreadCounters& counters) {
+  template <class Application>
+  static std::unique_ptr<Application> make(const PortGroup& group, net::Role role,
+                                           ThreadCounters& counters) {
     const bool streams = role != net::Role::worker;
     HostThreadConfig thread = group.host;
     thread.idle_state = idle_state(role, group.store.writes);
@@ -104,41 +109,53 @@ class HostedRunner final : public passes::Runner {
     config.streams = streams;
     if (role == net::Role::remote) config.remote_tables = RemoteTables::served;
     auto store = std::make_unique<TableStore>(std::move(host), config, counters.own());
-    return std::unique_ptr<HostedRunner>(
-        new HostedRunner(group, role, attached, std::move(store), counters));
+    return std::make_unique<Application>(group, role, attached, std::move(store), counters);
   }
+
+  Hosted(const PortGroup& group, net::Role role, HostThread& host,
+         std::unique_ptr<TableStore> store, ThreadCounters& counters)
+      : Runner(group.ports.front().runner, std::move(store), group.protocols, counters.blocks()),
+        group_(group),
+        departures_are_mine_(role == net::Role::log_in),
+        host_(host) {}
 
   bool keep_running() override {
     if (departures_are_mine_) group_.log_ins.tell_departures();
     return !host_.must_leave();
   }
-  bool start() override {
-    if (is_worker_) check_server_on_worker(host_.thd());
-    return true;
-  }
   // A worker comes here when its connections have ended.
   void stop() override { group_.log_ins.tell_departures(); }
   void idle() override { host_.show_idle(); }
-  bool killed() override { return host_.killed(); }
+
+ protected:
+  HostThread& host() { return host_; }
+
+ private:
+  const PortGroup& group_;
+  const bool departures_are_mine_;
+  HostThread& host_;  // of the store
+};
+
+class HostedWorker final : public Hosted<passes::PassRunner> {
+ public:
+  using Hosted::Hosted;
+
+  bool start() override {
+    check_server_on_worker(host().thd());
+    return true;
+  }
   std::unique_ptr<net::Report> report() override {
     auto report = std::make_unique<IndexReport>();
     report->indexes = static_cast<TableStore&>(store()).opened_indexes(most_reported_indexes);
     return report;
   }
+};
 
- private:
-  HostedRunner(const PortGroup& group, net::Role role, HostThread& host,
-               std::unique_ptr<TableStore> store, ThreadCounters& counters)
-      : Runner(group.ports.front().runner, std::move(store), group.protocols, counters.blocks()),
-        group_(group),
-        departures_are_mine_(role == net::Role::log_in),
-        is_worker_(role == net::Role::worker),
-        host_(host) {}
+class HostedStreamer final : public Hosted<passes::StreamRunner> {
+ public:
+  using Hosted::Hosted;
 
-  const PortGroup& group_;
-  const bool departures_are_mine_;
-  const bool is_worker_;
-  HostThread& host_;  // of the store
+  bool killed() override { return host().killed(); }
 };
 
 // A thread that asks about connections keeps its ports until it has its answer. Only the thread
@@ -262,10 +279,10 @@ void set_up(Port& port, const LogIns& log_ins) {
     runner.session.secret = text_option(option_of(port.number, PortOption::secret));
   take_accounts(runner.session);
   runner.session.authenticator = &log_ins;
+  runner.session.wrong_secret_delay = wrong_secret_delay;
+  runner.session.tries = &failed_tries();
+  runner.session.note_wrong_tries = log_wrong_tries;
   runner.note_long_request = log_long_request;
-  runner.wrong_secret_delay = wrong_secret_delay;
-  runner.tries = &failed_tries();
-  runner.note_wrong_tries = log_wrong_tries;
 }
 
 // Of the ports that these workers serve. Null if none of them has somewhere to listen.
@@ -338,9 +355,16 @@ std::unique_ptr<PortGroup> open_group(std::size_t workers) {
   if (group == nullptr) return nullptr;
   net::ServerConfig config = network_settings(workers, *group);
   set_up_tls(config, group->tls_context);
-  const auto make_runner = [&group = *group](net::Role role, ThreadCounters& counters)
-      -> std::unique_ptr<net::Application> { return HostedRunner::make(group, role, counters); };
-  group->server = std::make_unique<net::Server>(config, make_runner, log);
+  const net::ApplicationFactory applications{
+      .make_worker =
+          [&group = *group](ThreadCounters& counters) {
+            return HostedWorker::make<HostedWorker>(group, net::Role::worker, counters);
+          },
+      .make_streamer =
+          [&group = *group](net::Role role, ThreadCounters& counters) {
+            return HostedStreamer::make<HostedStreamer>(group, role, counters);
+          }};
+  group->server = std::make_unique<net::Server>(config, applications, log);
   return group->server->start() ? std::move(group) : nullptr;
 }
 

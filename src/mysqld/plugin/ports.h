@@ -1,7 +1,8 @@
 // The ports of the table in base/ports.h, as the settings want them.
 //
-// Owns their network servers, one for the ports that are served by the same workers. The thread that starts and stops the plugin opens and closes them.
-// Meanwhile any thread of the server may ask what is connected, and end a connection.
+// Owns their network servers, one for the ports that are served by the same workers. The thread that
+// starts and stops the plugin opens and closes them. Meanwhile any thread of the server may ask what
+// is connected, and end a connection.
 #pragma once
 
 #include <chrono>

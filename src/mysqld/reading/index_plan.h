@@ -41,10 +41,11 @@ struct PlannedKeyPart {
 // in share one.
 struct PlanPermissions : Permissions {
   std::uint64_t asked_in = 0;            // counted by the store
-  std::uint64_t account = 0;             // its number
+  std::uint64_t rights = 0;              // of the account
   unsigned long long table_version = 0;  // the plan's at that time
-  // counted in the same way: when the audit trail was told that the account uses the table
+  // counted in the same way: when the audit trail was told that an account uses the table
   std::array<std::uint64_t, purposes> told_in{};
+  std::uint64_t told_of = 0;  // that account's number
 };
 
 class IndexPlan final : public store::Index {

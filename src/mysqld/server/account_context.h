@@ -60,7 +60,8 @@ class AccountContext {
   virtual Begun act(LoggedIn* logged_in) = 0;
   virtual void stop_acting() = 0;
 
-  // Tells the audit trail that the account uses a table. It was asked about before, in this pass.
+  // Tells the audit trail that the account uses a table. It was asked about before, in this pass, or
+  // another log-in was that may do the same.
   // An audit plugin may refuse it: the error, or 0.
   virtual std::uint32_t tell_of_access(LoggedIn* logged_in, TABLE& table, Purpose purpose) = 0;
 

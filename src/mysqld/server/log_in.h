@@ -52,6 +52,9 @@ class LoggedIn {
 
   // `user@host`, as CURRENT_USER() would say.
   const std::string& name() const { return name_; }
+  // All on which it depends what it may do, except for what the server looks up at each question. Two
+  // log-ins with the same key may do the same. Empty: like no other.
+  virtual std::string rights_key() const = 0;
   // At its end. Null if nobody wants to know of it.
   virtual std::unique_ptr<Departure> departure() const { return nullptr; }
 

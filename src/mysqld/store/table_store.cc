@@ -223,6 +223,7 @@ Outcome TableStore::may_open(const store::Caller& caller, const std::string& dat
                              const std::string& table) {
   if (caller.may_do_everything()) return {};
   Permissions permissions;
+  counters_.add(Counter::privileges_asked);
   const Outcome asked = privileges_.ask(static_cast<const Account&>(caller),
                                         {.database = database, .table = table}, permissions);
   if (!asked.ok()) return asked;
@@ -242,17 +243,18 @@ Outcome TableStore::permissions_of(const store::IndexUse& use, const Permissions
   const auto& account = static_cast<const Account&>(use.caller());
   PlanPermissions& known = plan.permissions(account.role());
   permissions = &known;
-  if (known.asked_in == asks_ && known.account == account.number() &&
+  if (known.asked_in == asks_ && known.rights == account.rights() &&
       known.table_version == plan.table_version()) [[likely]]
     return {};
   begin_work();
   known.asked_in =
       0;  // what is there belongs to another account, perhaps, and is replaced in parts
+  counters_.add(Counter::privileges_asked);
   const Outcome asked = privileges_.ask(account, plan.asked_names(), known);
   if (!asked.ok()) return asked;
   known.told_in = {};
   known.asked_in = asks_;
-  known.account = account.number();
+  known.rights = account.rights();
   known.table_version = plan.table_version();
   return {};
 }
@@ -262,6 +264,10 @@ Status TableStore::tell_of_access(const store::IndexUse& use, TABLE& table, Purp
   if (use.caller().may_do_everything()) return {};
   const auto& account = static_cast<const Account&>(use.caller());
   PlanPermissions& known = static_cast<IndexPlan&>(use.index()).permissions(account.role());
+  if (known.told_of != account.number()) {
+    known.told_in = {};
+    known.told_of = account.number();
+  }
   std::uint64_t& told_in = known.told_in[static_cast<std::size_t>(purpose)];
   if (told_in == asks_) return {};
   const Status status = privileges_.tell_of_access(account, table, purpose);

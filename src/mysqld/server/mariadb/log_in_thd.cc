@@ -130,6 +130,20 @@ std::unique_ptr<LoggedIn> LogInThd::take_account() {
   return account;
 }
 
+// The server asks for grants by the account, the host and the role. What the account may do
+// everywhere it has noted when the client logged in, so an older log-in may have less.
+std::string LoggedInAccount::rights_key() const {
+  std::string key;
+  for (const char* const part :
+       {context_.user, context_.host, context_.ip, context_.priv_user, context_.priv_host,
+        context_.priv_role, context_.proxy_user, const_cast<const char*>(context_.external_user)}) {
+    key.append(text(part)).push_back('\0');
+  }
+  for (const privilege_t noted : {context_.master_access, context_.db_access})
+    key.append(std::to_string(static_cast<unsigned long long>(noted))).push_back('\0');
+  return key;
+}
+
 std::unique_ptr<Departure> LoggedInAccount::departure() const {
   if (!mysql_audit_connection_enabled() && !opt_log) return nullptr;
   return std::make_unique<LoggedDeparture>(context_, id_);

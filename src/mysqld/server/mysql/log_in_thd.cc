@@ -67,6 +67,35 @@ class LoggedDeparture final : public Departure {
 
 }  // namespace
 
+// The server asks for grants by the account, the host and the active roles. What the account may do
+// everywhere it has noted when the client logged in, so an older log-in may have less. What is taken
+// back from the account for one database (partial revokes) is noted, too, and not compared here.
+std::string LoggedInAccount::rights_key() const {
+  auto& context =
+      const_cast<Security_context&>(context_);  // it only answers to what may be changed
+  if (context.is_skip_grants_user() || context.has_drop_policy() ||
+      !context.restrictions().is_empty()) {
+    return {};
+  }
+  std::string key;
+  const auto add = [&](const char* chars, std::size_t size) {
+    key.append(std::to_string(size)).push_back(':');
+    if (size != 0) key.append(chars, size);
+  };
+  for (const LEX_CSTRING& part :
+       {context.user(), context.host(), context.ip(), context.priv_user(), context.priv_host(),
+        context.proxy_user(), context.external_user()}) {
+    add(part.str, part.length);
+  }
+  for (const auto& [user, host] : *context.get_active_roles()) {
+    add(user.str, user.length);
+    add(host.str, host.length);
+  }
+  for (const Access_bitmask noted : {context.master_access(), context.current_db_access()})
+    key.append(std::to_string(noted)).push_back('.');
+  return key;
+}
+
 std::unique_ptr<Departure> LoggedInAccount::departure() const {
   if (!audits_connections() && !opt_general_log) return nullptr;
   return std::make_unique<LoggedDeparture>(context_, name(), id_, type_);

@@ -27,6 +27,7 @@ class LoggedInAccount final : public LoggedIn {
 
   Security_context& context() { return context_; }
   my_thread_id id() const { return id_; }
+  std::string rights_key() const override;
   std::unique_ptr<Departure> departure() const override;
 
  private:

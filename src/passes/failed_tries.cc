@@ -1,9 +1,9 @@
-#include "handlersocket/session/failed_tries.h"
+#include "passes/failed_tries.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace hs::session {
+namespace hs::passes {
 namespace {
 
 constexpr std::uint64_t second = 1'000'000'000;
@@ -73,4 +73,4 @@ std::uint64_t FailedTries::to_be_logged(const Network& network, std::uint64_t no
   return std::exchange(address->unlogged, 0);
 }
 
-}  // namespace hs::session
+}  // namespace hs::passes

@@ -15,7 +15,7 @@
 #include "base/setting.h"
 #include "net/peer.h"
 
-namespace hs::session {
+namespace hs::passes {
 
 class FailedTries {
  public:
@@ -56,4 +56,4 @@ class FailedTries {
   std::uint64_t line_at_ = 0;  // when the log was told last, about any address
 };
 
-}  // namespace hs::session
+}  // namespace hs::passes

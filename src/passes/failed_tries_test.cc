@@ -1,8 +1,8 @@
-#include "handlersocket/session/failed_tries.h"
+#include "passes/failed_tries.h"
 
 #include <gtest/gtest.h>
 
-namespace hs::session {
+namespace hs::passes {
 namespace {
 
 constexpr std::uint64_t second = 1'000'000'000;
@@ -96,4 +96,4 @@ TEST(FailedTries, TheLogIsToldOfFewAddressesAtOnce) {
 }
 
 }  // namespace
-}  // namespace hs::session
+}  // namespace hs::passes

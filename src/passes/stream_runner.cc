@@ -1,13 +1,12 @@
-// What a streamer executes: long finds, and writes that take long. What a waiter executes: writes
-// that wait for a row. And what a remote thread does: any request to a table on another server. Who
-// has waited too long for a remote thread is answered here, also on a worker.
+#include "passes/stream_runner.h"
+
 #include <cassert>
 #include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "passes/runner.h"
+#include "passes/late_answer.h"
 #include "passes/waiting.h"
 
 namespace hs::passes {
@@ -83,17 +82,27 @@ class StreamSink final : public store::Sink {
   const Clock::time_point ends_;
 };
 
-// Frees the memory of a large request when it has been executed.
-struct GivesBack {
-  Protocol& protocol;
-  ~GivesBack() { protocol.give_back(); }
+struct ClearsUses {
+  std::vector<store::IndexUse>& uses;
+  ~ClearsUses() { uses.clear(); }
 };
+
+// The table has moved to another server. Nothing was done.
+void hand_on(Turn& turn, Buffer& out) {
+  out.clear();
+  turn.next = Next::remote;
+}
 
 }  // namespace
 
+StreamRunner::StreamRunner(const RunnerConfig& config, std::unique_ptr<store::Store> store,
+                           std::span<const MakeProtocol> protocols,
+                           std::span<CounterBlock* const> counters)
+    : config_(config), store_(std::move(store)), ports_(*store_, protocols, counters) {}
+
 // A pass of one request. If something throws, nothing is left open.
 template <class Execute>
-Outcome Runner::run_pass(PassMode mode, Execute execute) {
+Outcome StreamRunner::run_pass(PassMode mode, Execute execute) {
   try {
     budget_.begin(config_.max_pass_steps);
     // A find ends by its sink.
@@ -110,74 +119,45 @@ Outcome Runner::run_pass(PassMode mode, Execute execute) {
   }
 }
 
-// Opens the request's index and has the dialogue execute it.
-Outcome Runner::run_alone(PassMode mode, Turn& turn, const FirstRequest& request, Alone& alone) {
+// Opens the request's indexes and has the dialogue execute it. No use outlives the pass.
+Outcome StreamRunner::run_planned(PassMode mode, Turn& turn, const Plan& plan, Place& place) {
+  const ClearsUses at_the_end{uses_};
   return run_pass(mode, [&] {
-    const Outcome opened = open_for_stream(request, alone.use);
-    return alone.use ? static_cast<Dialogue&>(*turn.dialogue).execute_first(alone) : opened;
+    const Outcome opened = open_indexes(plan);
+    if (uses_.size() != plan.indexes.size()) return opened;
+    place.uses = uses_;
+    return static_cast<Dialogue&>(*turn.dialogue).execute_planned(place, ports_.protocol());
   });
 }
 
-FirstRequest Runner::begin_alone(Turn& turn) {
+void StreamRunner::answer_late(Turn& turn, Buffer& out) { passes::answer_late(turn, ports_, out); }
+
+void StreamRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
+  assert(out.empty());
+  const GivesBack at_the_end{ports_};
   turn.consumed = turn.reply_begin = turn.reply_end = 0;
   turn.next = Next::wait;
-  begin_tally();
-  attend(turn);
-  requests_ = 1;
-  return static_cast<Dialogue&>(*turn.dialogue).first_request(turn, protocol());
-}
-
-// So a server that does not answer delays each client by a bounded time only, and the requests of
-// clients that have given up take no time of the remote threads.
-void Runner::answer_late(Turn& turn, Buffer& out) {
-  attend(turn);
-  const GivesBack at_the_end{protocol()};
-  const FirstRequest request = begin_alone(turn);
-  switch (request.kind) {
-    case FirstRequest::Kind::incomplete:
-    case FirstRequest::Kind::done: return;
-    case FirstRequest::Kind::quick: turn.next = Next::again; return;
-    case FirstRequest::Kind::open:  // the worker counts it, and answers it
-      turn.next = Next::again;
-      return static_cast<Dialogue&>(*turn.dialogue).end_open(request, lock_wait_timed_out, {});
-    case FirstRequest::Kind::find:
-    case FirstRequest::Kind::write: break;
+  ports_.attend(turn);
+  ports_.clear_tallies();
+  const Plan plan = static_cast<Dialogue&>(*turn.dialogue).plan(turn, ports_.protocol());
+  switch (plan.kind) {
+    case Plan::Kind::incomplete:
+    case Plan::Kind::done: return;
+    case Plan::Kind::quick: turn.next = Next::again; return;
+    case Plan::Kind::find: run_find(turn, plan, out, stream); break;
+    case Plan::Kind::write: run_write(turn, plan, out); break;
+    case Plan::Kind::open: run_open(turn, plan); break;
   }
-  tally(Counter::errors);
-  protocol().append_error(lock_wait_timed_out, out);
-  note_answered(turn, request.counter);
-  end_request(turn, request.end_offset, true);
-  count();
+  ports_.publish();
 }
 
-void Runner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
-  assert(out.empty());
-  attend(turn);
-  const GivesBack at_the_end{protocol()};
-  const FirstRequest request = begin_alone(turn);
-  switch (request.kind) {
-    case FirstRequest::Kind::incomplete:
-    case FirstRequest::Kind::done: return;
-    case FirstRequest::Kind::quick: turn.next = Next::again; return;
-    case FirstRequest::Kind::find: run_find(turn, request, out, stream); break;
-    case FirstRequest::Kind::write: run_write(turn, request, out); break;
-    case FirstRequest::Kind::open: run_open(turn, request); break;
-  }
-  count();
-}
-
-void Runner::run_find(Turn& turn, const FirstRequest& request, Buffer& out, net::Stream& stream) {
+void StreamRunner::run_find(Turn& turn, const Plan& plan, Buffer& out, net::Stream& stream) {
   auto& dialogue = static_cast<Dialogue&>(*turn.dialogue);
   StreamSink sink(stream, !turn.on_remote_thread, std::move(dialogue.position()),
                   config_.max_request_time.get());
-  store::IndexUse use;
-  Alone alone{.protocol = protocol(),
-              .store = *store_,
-              .use = use,
-              .out = out,
-              .sink = &sink,
-              .reply_begins = !sink.has_sent()};
-  Outcome outcome = run_alone(PassMode::together, turn, request, alone);
+  Place place{
+      .store = *store_, .uses = {}, .out = out, .sink = &sink, .reply_begins = !sink.has_sent()};
+  Outcome outcome = run_planned(PassMode::together, turn, plan, place);
 
   if (outcome.verdict() == Verdict::parked) {
     assert(sink.position != nullptr);
@@ -185,22 +165,20 @@ void Runner::run_find(Turn& turn, const FirstRequest& request, Buffer& out, net:
     sink.position->worked = sink.worked();
     sink.position->rows_examined = sink.rows_before() + budget_.rows();
     dialogue.position() = std::move(sink.position);
-    requests_ = 0;  // it is counted when it ends
-    tally(Counter::finds_parked);
+    ports_.tally().add(Counter::finds_parked);
     turn.next = Next::stream;
     return;
   }
   if (outcome.verdict() == Verdict::remote && !sink.has_sent()) return hand_on(turn, out);
   if (sink.was_late()) {
     outcome = Error::max_request_time;
-    tally(Counter::requests_timed_out);
+    ports_.tally().add(Counter::requests_timed_out);
   }
   if (!outcome.ok()) out.clear();
   const bool is_untouched = !sink.has_sent() || sink.position != nullptr;
   if (outcome.verdict() == Verdict::blocked && is_untouched) {
-    if (turn.blocked_since == 0) tally(Counter::requests_blocked);
+    if (turn.blocked_since == 0) ports_.tally().add(Counter::requests_blocked);
     if (time_blocked(turn) < config_.lock_wait_timeout.get()) {
-      requests_ = 0;
       dialogue.position() = std::move(sink.position);
       turn.next = Next::retry;
       return;
@@ -210,64 +188,53 @@ void Runner::run_find(Turn& turn, const FirstRequest& request, Buffer& out, net:
   if (!outcome.answered()) outcome = deadlock;  // nothing else can end a find with a sink
 
   if (!outcome.status().ok()) {
-    tally(Counter::errors);
-    if (!sink.has_sent()) protocol().append_error(outcome.status(), out);
+    ports_.tally().add(Counter::errors);
+    if (!sink.has_sent()) dialogue.append_error(outcome.status(), out);
   }
   // A reply that has begun cannot become an error, so its connection is closed.
   const bool whole = outcome.status().ok() || !sink.has_sent();
   const bool goes_on = whole && sink.alive();
   if (!goes_on) out.clear();
-  note_answered(turn, request.counter);
-  tally(turn.on_remote_thread ? Counter::requests_remote : Counter::long_finds);
-  note_time(turn, request, sink.worked(), sink.rows_before() + budget_.rows());
-  end_request(turn, request.end_offset, goes_on);
+  ports_.tally().add(turn.on_remote_thread ? Counter::requests_remote : Counter::long_finds);
+  note_time(turn, plan, sink.worked(), sink.rows_before() + budget_.rows());
+  end_request(turn, plan, goes_on);
 }
 
 // Tells of the streamer's request if it took long.
-void Runner::note_time(const Turn& turn, const FirstRequest& request,
-                       std::chrono::nanoseconds worked, std::uint64_t rows) const {
+void StreamRunner::note_time(const Turn& turn, const Plan& plan, std::chrono::nanoseconds worked,
+                             std::uint64_t rows) const {
   const std::chrono::nanoseconds is_long = config_.long_request_time.get();
   if (is_long.count() == 0 || worked < is_long) return;
   config_.note_long_request({.connection = turn.connection,
                              .peer = turn.peer,
                              .account = turn.dialogue->user(),
-                             .kind = request.described,
-                             .names = request.names,
+                             .kind = plan.described,
+                             .names = plan.indexes.front().names,
                              .rows_examined = rows,
                              .time = worked});
 }
 
-// The streamer's request has been answered: sets what the turn does next.
-void Runner::end_request(Turn& turn, std::size_t consumed, bool goes_on) {
-  turn.consumed = consumed;
-  if (!goes_on) {
-    turn.next = Next::close;
-  } else if (protocol().whole_requests(turn.input.substr(consumed)) != 0) {
-    turn.next = Next::again;
-  }
+// The request has been answered.
+void StreamRunner::end_request(Turn& turn, const Plan& plan, bool goes_on) {
+  ports_.tally_own(Counter::passes);
+  ports_.tally().add_answered(turn, plan.counter);
+  end_alone(turn, plan.end_offset, goes_on);
 }
 
 // A write that takes long, or waits for a row that another session has locked. If nothing was done,
-// it has to be executed again, and requests_ is set to 0.
-void Runner::run_write(Turn& turn, const FirstRequest& request, Buffer& out) {
-  store::IndexUse use;
-  Alone alone{.protocol = protocol(),
-              .store = *store_,
-              .use = use,
-              .out = out,
-              .sink = nullptr,
-              .reply_begins = true};
+// it has to be executed again.
+void StreamRunner::run_write(Turn& turn, const Plan& plan, Buffer& out) {
+  Place place{.store = *store_, .uses = {}, .out = out};
   const Clock::time_point began = Clock::now();
-  const Outcome outcome = run_alone(PassMode::aside, turn, request, alone);
+  const Outcome outcome = run_planned(PassMode::aside, turn, plan, place);
   if (outcome.verdict() == Verdict::remote) return hand_on(turn, out);
   Status status = outcome.status();
   // A deadlock: two sessions waited for each other, and this one was chosen to give way.
   const bool gave_way = outcome.verdict() == Verdict::broken || status == deadlock;
   if (!outcome.answered() || (gave_way && !outcome.is_for_good())) {
-    if (turn.blocked_since == 0) tally(Counter::requests_blocked);
+    if (turn.blocked_since == 0) ports_.tally().add(Counter::requests_blocked);
     if (time_blocked(turn) < config_.lock_wait_timeout.get()) {
       turn.next = outcome.verdict() == Verdict::oversized ? Next::in_line : Next::retry;
-      requests_ = 0;
       return;
     }
     if (gave_way) status = deadlock;
@@ -275,24 +242,23 @@ void Runner::run_write(Turn& turn, const FirstRequest& request, Buffer& out) {
   }
   if (!status.ok()) {
     out.clear();
-    tally(Counter::errors);
-    protocol().append_error(status, out);
+    ports_.tally().add(Counter::errors);
+    static_cast<Dialogue&>(*turn.dialogue).append_error(status, out);
   }
-  if (status == Error::max_request_time) tally(Counter::requests_timed_out);
-  note_answered(turn, request.counter);
-  tally(Counter::values_ignored, alone.values_ignored);
-  tally(turn.on_remote_thread ? Counter::requests_remote : Counter::writes_aside);
-  note_time(turn, request, Clock::now() - began, budget_.rows());
-  end_request(turn, request.end_offset, true);
+  if (status == Error::max_request_time) ports_.tally().add(Counter::requests_timed_out);
+  ports_.tally().add(Counter::values_ignored, place.values_ignored);
+  ports_.tally().add(turn.on_remote_thread ? Counter::requests_remote : Counter::writes_aside);
+  note_time(turn, plan, Clock::now() - began, budget_.rows());
+  end_request(turn, plan, true);
 }
 
 // An index of a table on another server. What the worker has to know of it is left with the
 // dialogue. This opens the table even if this thread has done so before: it may be gone.
-void Runner::run_open(Turn& turn, const FirstRequest& request) {
+void StreamRunner::run_open(Turn& turn, const Plan& plan) {
+  const NeededIndex& index = plan.indexes.front();
   store::IndexUse use;
-  requests_ = 0;  // the worker counts it
   const Outcome outcome = run_pass(PassMode::together, [&] {
-    return store_->open_index(request.names, *request.caller, *request.codec, use);
+    return store_->open_index(index.names, *plan.caller, *index.codec, use);
   });
   turn.next = Next::again;
   Status status = outcome.status();
@@ -303,29 +269,32 @@ void Runner::run_open(Turn& turn, const FirstRequest& request) {
     }
     status = lock_wait_timed_out;
   }
-  static_cast<Dialogue&>(*turn.dialogue).end_open(request, status, use);
-}
-
-// The table has moved to another server. Nothing was done.
-void Runner::hand_on(Turn& turn, Buffer& out) {
-  out.clear();
-  requests_ = 0;
-  turn.next = Next::remote;
-}
-
-// Sets `use`, or leaves it null if the index cannot be opened. An index stays open for later
-// requests, because a streamer is not asked to open any. Another connection may have opened it: what
-// this caller may do is asked when the index is used.
-Outcome Runner::open_for_stream(const FirstRequest& request, store::IndexUse& use) {
-  if (const auto found = opened_.find(request.index_key); found != opened_.end()) {
-    use = {found->second, *request.caller, *request.codec};
-    return {};
+  RemoteOpen ended{.key = std::string(index.key), .status = status};
+  if (use) {
+    ended.key_parts = use.index().key_parts();
+    ended.column_count = use.index().column_count();
   }
-  const Outcome outcome = store_->open_index(request.names, *request.caller, *request.codec, use);
-  if (!use) return outcome;
-  if (opened_.size() >= max_opened_for_streams) opened_.clear();
-  opened_.emplace(request.index_key, use.shared());
-  return outcome;
+  static_cast<Dialogue&>(*turn.dialogue).remote_open() = std::move(ended);
+}
+
+// Fills `uses_`, up to the first index that cannot be opened. An index stays open for later requests,
+// because a streamer is not asked to open any. Another connection may have opened it: what this
+// caller may do is asked when the index is used.
+Outcome StreamRunner::open_indexes(const Plan& plan) {
+  uses_.clear();
+  for (const NeededIndex& index : plan.indexes) {
+    if (const auto found = opened_.find(index.key); found != opened_.end()) {
+      uses_.emplace_back(found->second, *plan.caller, *index.codec);
+      continue;
+    }
+    store::IndexUse use;
+    const Outcome outcome = store_->open_index(index.names, *plan.caller, *index.codec, use);
+    if (!use) return outcome;
+    if (opened_.size() >= max_opened_for_streams) opened_.clear();
+    opened_.emplace(index.key, use.shared());
+    uses_.push_back(std::move(use));
+  }
+  return {};
 }
 
 }  // namespace hs::passes

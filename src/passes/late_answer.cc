@@ -1,0 +1,51 @@
+#include "passes/late_answer.h"
+
+#include <string>
+
+#include "passes/waiting.h"
+
+namespace hs::passes {
+
+using net::Next;
+using net::Turn;
+
+void end_alone(Turn& turn, std::size_t consumed, bool goes_on) {
+  turn.consumed = consumed;
+  if (!goes_on) {
+    turn.next = Next::close;
+  } else if (turn.dialogue->whole_requests(turn.input.substr(consumed)) != 0) {
+    turn.next = Next::again;
+  }
+}
+
+// So a server that does not answer delays each client by a bounded time only, and the requests of
+// clients that have given up take no time of the remote threads.
+void answer_late(Turn& turn, ThreadPorts& ports, Buffer& out) {
+  const GivesBack at_the_end{ports};
+  auto& dialogue = static_cast<Dialogue&>(*turn.dialogue);
+  turn.consumed = turn.reply_begin = turn.reply_end = 0;
+  turn.next = Next::wait;
+  ports.attend(turn);
+  ports.clear_tallies();
+  const Plan plan = dialogue.plan(turn, ports.protocol());
+  switch (plan.kind) {
+    case Plan::Kind::incomplete:
+    case Plan::Kind::done: return;
+    case Plan::Kind::quick: turn.next = Next::again; return;
+    case Plan::Kind::open:  // the worker counts it, and answers it
+      turn.next = Next::again;
+      dialogue.remote_open() = {.key = std::string(plan.indexes.front().key),
+                                .status = lock_wait_timed_out};
+      return;
+    case Plan::Kind::find:
+    case Plan::Kind::write: break;
+  }
+  dialogue.append_error(lock_wait_timed_out, out);
+  ports.tally_own(Counter::passes);
+  ports.tally().add(Counter::errors);
+  ports.tally().add_answered(turn, plan.counter);
+  end_alone(turn, plan.end_offset, true);
+  ports.publish();
+}
+
+}  // namespace hs::passes

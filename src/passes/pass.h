@@ -1,0 +1,122 @@
+// Pass: what the requests of one pass share.
+//
+// It stands between PassRunner, which leads the turns through a pass, and Requests, which reports
+// what becomes of the requests of one turn. It owns the budget, the changed dialogues and the list of
+// replies that are true only if the commit succeeds, and remembers how far a pass had come at its
+// mark. A worker has one object for all its passes, on its own thread. It ends no transaction.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/buffer.h"
+#include "passes/dialogue.h"
+#include "passes/runner_config.h"
+#include "passes/tally.h"
+#include "passes/thread_ports.h"
+#include "store/store.h"
+
+namespace hs::passes {
+
+class Pass {
+ public:
+  // A reply that is true only if the commit succeeds: of a write, or of a request behind a write.
+  struct WriteReply {
+    std::size_t turn;
+    std::size_t begin;
+    std::size_t end;
+    bool ok;
+  };
+
+  Pass(const RunnerConfig& config, store::Store& store, ThreadPorts& ports)
+      : config_(config), store_(store), ports_(ports) {}
+  Pass(const Pass&) = delete;
+  Pass& operator=(const Pass&) = delete;
+
+  const RunnerConfig& config() const { return config_; }
+  store::Store& store() const { return store_; }
+  // Those of the turn that the ports attend to.
+  Protocol& protocol() const { return ports_.protocol(); }
+  Tally& tally() { return ports_.tally(); }
+  Changes& changes() { return changes_; }
+  store::PassMode mode() const { return mode_; }
+  // Those of the turn at work.
+  Runs runs() const { return runs_; }
+
+  // A request begins, and ends. One that ends costs a step.
+  void begin_request(const Buffer& out) { request_begin_ = out.size(); }
+  std::size_t request_begin() const { return request_begin_; }
+  void end_request() {
+    ++requests_;
+    spend();
+  }
+  void spend() { budget_.spend(); }
+  // The reply to the request that began last is complete.
+  void add_write_reply(std::size_t turn, const Buffer& out, bool ok) {
+    writes_.push_back({turn, request_begin_, out.size(), ok});
+  }
+  const std::vector<WriteReply>& writes() const { return writes_; }
+
+  // The pass begins, and what it writes begins in `out`. Where there can be writes, half of the
+  // pass is kept for them until begin_writes().
+  void begin(const Buffer& out);
+  void begin_writes();
+  // The store's pass begins, or another one in its place.
+  void begin_transaction(store::PassMode mode);
+  // The next turn begins. What a turn leaves of its share goes to the turns behind it.
+  void begin_turn(Runs runs, std::size_t turns_left) {
+    runs_ = runs;
+    const std::uint64_t left = budget_.left();
+    share_ends_at_ = budget_.spent() + std::max(left / turns_left, std::min(left, smallest_share));
+  }
+  // Whether the present turn has to go on in the next pass.
+  bool is_full(const Buffer& out) const {
+    return budget_.spent() >= share_ends_at_ || bytes(out) >= most_bytes_;
+  }
+  // Whether there is room for more turns.
+  bool has_room(std::size_t bytes_written) const {
+    return budget_.left() != 0 && bytes_written < config_.max_pass_bytes;
+  }
+  // How many bytes it has written. What was moved is not counted twice.
+  std::size_t bytes(const Buffer& out) const { return out.size() - begin_ - moved_bytes_; }
+  void add_moved_bytes(std::size_t bytes) { moved_bytes_ += bytes; }
+
+  // What was executed until now is final. A pass that is executed again goes back to its mark.
+  void set_mark();
+  void go_back_to_mark();
+  // Tells the counters what there is to count.
+  void publish();
+
+ private:
+  struct Progress {
+    std::size_t moved_bytes = 0;
+    std::size_t requests = 0;
+    std::uint64_t spent = 0;
+  };
+
+  // If a pass were divided evenly among very many turns, each reply would be sent in many pieces. So
+  // a turn gets at least so many steps, if that many are left. Turns that get none come first in the
+  // next pass.
+  static constexpr std::uint64_t smallest_share = 400;
+
+  const RunnerConfig& config_;
+  store::Store& store_;
+  ThreadPorts& ports_;
+  Changes changes_;
+  store::PassMode mode_ = store::PassMode::together;
+  Runs runs_ = Runs::all;
+  std::size_t begin_ = 0;        // its place in `out`
+  std::size_t moved_bytes_ = 0;  // of its replies, which are in `out` twice
+  std::size_t most_bytes_ = 0;
+  std::size_t request_begin_ = 0;
+  std::size_t requests_ = 0;
+  store::Budget budget_;
+  // when so many steps are spent, the present turn has had its share
+  std::uint64_t share_ends_at_ = 0;
+  std::vector<WriteReply> writes_;
+  Progress at_mark_;
+};
+
+}  // namespace hs::passes
