@@ -169,12 +169,14 @@ void IndexPlan::choose_access(TABLE& table) {
   for (uint i = 0; i < key_parts_; ++i) {
     const KEY_PART_INFO& part = key.key_part[i];
     const Field& column = *table.field[part.fieldnr - 1];
-    const bool is_prefix = (server::is_plain_string(column) || server::is_blob(column)) &&
+    const bool is_string = server::is_plain_string(column);
+    const bool is_prefix = (is_string || server::is_blob(column)) &&
                            (part.length < column.key_length() ||
                             (part.key_part_flag & (HA_PART_KEY_SEG | HA_BLOB_PART)) != 0);
     key_.push_back({.integer_bytes = integer_bytes(*part.field),
                     .is_unsigned = part.field->is_unsigned(),
                     .is_nullable = part.null_bit != 0,
+                    .is_string = is_string,
                     .is_prefix = is_prefix,
                     .descends = (part.key_part_flag & HA_REVERSE_SORT) != 0,
                     .blanks = server::blank_order(table, column),

@@ -28,6 +28,7 @@ struct PlannedKeyPart {
   std::uint8_t integer_bytes;  // of an image that is an integer, little-endian; 0: any other type
   bool is_unsigned;
   bool is_nullable;
+  bool is_string;  // text or bytes that have no format, see server::is_plain_string()
   bool is_prefix;  // the index holds only the beginning of the column's values
   bool descends;
   BlankOrder blanks;
