@@ -185,13 +185,13 @@ Outcome TableStore::answer_rows(const store::IndexUse& use, OpenTable& opened, B
       break;
     }
     ++rows;
+    // Also behind the last row: a worker keeps no large reply, and a streamer sends it in pieces.
+    if (sink == nullptr && out.size() - begin > max_reply_bytes) break;
     if (scan_.is_done()) {
       error = HA_ERR_END_OF_FILE;
       break;
     }
-    if (sink == nullptr) {
-      if (out.size() - begin > max_reply_bytes) break;
-    } else if (out.size() >= flush_bytes) {
+    if (sink != nullptr && out.size() >= flush_bytes) {
       const auto flushed = sink->flush(out, can_park);
       if (flushed == store::Sink::Flushed::ended) break;
       if (flushed == store::Sink::Flushed::stalled) return park();
