@@ -9,7 +9,7 @@ SEED ?=
 # The server of a command that is for one server, if none is named.
 NAME = $(or $(SERVER),mariadb-10.11)
 
-.PHONY: help run stop test test-cluster soak simulate bench lint draw-dashboard install uninstall deb test-deb
+.PHONY: help run stop test test-cluster soak simulate bench bench-clients lint draw-dashboard install uninstall deb test-deb
 help:
 	@echo "make run       build the plugin and start a demo server with it (PORT=9998, PORT_WR=9999); MYCNF=FILE adds settings"
 	@echo "make stop      stop the demo server"
@@ -18,6 +18,7 @@ help:
 	@echo "make soak      random work with faults, each reply checked, for SECONDS=600; SEED=N replays a run"
 	@echo "make simulate  run the front end in a simulator for a minute; SECONDS=N, or SEED=N to replay one"
 	@echo "make bench     run the benchmarks; QUICK=1 only shows that all of it works, in 4 minutes, and in 10 the first time"
+	@echo "make bench-clients  our client libraries beside those of Redis and SQL; QUICK=1 as above"
 	@echo "make draw-dashboard  draw the Grafana dashboard with Grafana's own components, from SECONDS=60 of load"
 	@echo "make lint      check format and style"
 	@echo "make install   put the plugin into this machine's own server"
@@ -40,6 +41,8 @@ simulate:
 	@setup/simulate.sh "$(SECONDS)" "$(SEED)"
 bench:
 	@setup/bench.sh "$(NAME)" $(if $(QUICK),--quick)
+bench-clients:
+	@setup/bench_clients.sh "$(NAME)" $(if $(QUICK),--quick)
 draw-dashboard:
 	@setup/draw_dashboard.sh "$(NAME)" "$(SECONDS)"
 lint:

@@ -109,11 +109,25 @@ clang_compiler() {
 
 summary=()
 failures=0
+# The checks that run beside others: each one's title. Its number names its files in var/log.
+beside=()
+beside_pids=()
 
-# check TITLE COMMAND...: runs one part of a job in its own shell, and goes on even if it fails. If
-# a server for a part cannot be downloaded, the part is skipped, which is no failure.
+# note TITLE CODE SECONDS: how a check ended. If a server for it cannot be downloaded, it is skipped, which is no failure.
+note() {
+  local verdict=passed
+  if (($2 == unavailable_code)); then
+    verdict=skipped
+  elif (($2 != 0)); then
+    verdict=FAILED
+    failures=$((failures + 1))
+  fi
+  summary+=("$(printf '%-7s  %4d s  %s' "$verdict" "$3" "$1")")
+}
+
+# check TITLE COMMAND...: runs one part of a job in its own shell, and goes on even if it fails.
 check() {
-  local title=$1 started=$SECONDS verdict=passed code
+  local title=$1 started=$SECONDS code
   shift
   say "$title"
   # There is no `if` around it, because that would switch off `set -e` inside.
@@ -121,17 +135,45 @@ check() {
   (set -e && "$@")
   code=$?
   set -e
-  if ((code == unavailable_code)); then
-    verdict=skipped
-  elif ((code != 0)); then
-    verdict=FAILED
-    failures=$((failures + 1))
-  fi
-  summary+=("$(printf '%-7s  %4d s  %s' "$verdict" $((SECONDS - started)) "$title")")
+  note "$title" "$code" $((SECONDS - started))
+}
+
+# check_beside TITLE COMMAND...: starts a check and goes on at once with the next one. join_checks shows its output, in
+# one piece. For parts that wait more than they compute.
+check_beside() {
+  local log=$var/log/beside-${#beside[@]}
+  say "$1, beside what follows; its output comes when it has ended"
+  rm -f "$log.ended"
+  (
+    # The command has a shell of its own inside of this one, so it ends at Ctrl-C, which bash ignores behind `&`.
+    started=$SECONDS
+    set +e
+    (set -e && "${@:2}")
+    echo "$? $((SECONDS - started))" >"$log.ended"
+  ) >"$log.log" 2>&1 </dev/null &
+  beside+=("$1")
+  beside_pids+=($!)
+}
+
+# Waits for the checks that were started beside others, and shows what each has said.
+join_checks() {
+  local i code seconds log
+  for i in "${!beside[@]}"; do
+    wait "${beside_pids[i]}" || true
+    log=$var/log/beside-$i
+    code=1 seconds=0
+    # Without the file it was killed.
+    [[ ! -e $log.ended ]] || read -r code seconds <"$log.ended"
+    say "${beside[i]}"
+    cat "$log.log"
+    note "${beside[i]}" "$code" "$seconds"
+  done
+  beside=() beside_pids=()
 }
 
 # The end of a job that consists of checks.
 summarise() {
+  join_checks
   say "summary"
   printf '   %s\n' "${summary[@]}"
   ((failures == 0)) || die "$failures of ${#summary[@]} failed"

@@ -67,7 +67,7 @@ python_types() {
   local path=(setup/*.py tests/vectors/as_header.py)
   [[ ! -d clients/python/src ]] || path+=(clients/python/src clients/python/tests/typed_calls.py)
   var/venv/bin/mypy --strict --cache-dir=var/mypy "${path[@]}"
-  MYPYPATH=setup:bench var/venv/bin/mypy --strict --cache-dir=var/mypy -p comparison
+  MYPYPATH=setup:bench var/venv/bin/mypy --strict --cache-dir=var/mypy -p comparison -m clients.__main__
   MYPYPATH=tools var/venv/bin/mypy --strict --cache-dir=var/mypy --ignore-missing-imports -p hs_top
   MYPYPATH=tests:setup:clients/python/src var/venv/bin/mypy --strict --cache-dir=var/mypy --ignore-missing-imports \
     --follow-imports=silent --explicit-package-bases -p soak

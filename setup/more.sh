@@ -23,22 +23,12 @@ release=$(server_release "$name")
 setup/server.sh "$name"
 version=$(server_value "$name" package_version)
 
-tree=$var/servers/$name-more
-exec 9>"$tree.lock"
-flock -w 600 9 || die "another run has been getting the rest of $name for ten minutes"
+lock_tree "$var/servers/$name-more" "more-$name"
 if grep -qsx "recipe=$recipe" "$tree/more.env" && grep -qsx "version=$version" "$tree/more.env"; then
   exit 0
 fi
 
-work=$tree.partial
-trap 'rm -rf "$work"' EXIT
-root=$work/root
-log=$var/log/more-$name.log
-apt=$work/apt
-rm -rf "$work"
-mkdir -p "$work/bin"
-: >"$log"
-
+begin_tree
 say "getting Spider and mariadb-backup for $name: a download of about 8 MB (once)"
 prepare_apt
 (cd "$apt/cache/archives" && apt-get -q download "${packages[@]/%/=$version}") >>"$log" 2>&1 ||
@@ -50,9 +40,5 @@ for program in "${programs[@]}"; do
   "$work/bin/$program" --help >>"$log" 2>&1 || die "the unpacked $program does not run; see ${log#"$repo"/}"
 done
 [[ -e $root/usr/lib/mysql/plugin/ha_spider.so ]] || die "the package of Spider does not hold ha_spider.so"
-rm -rf "$apt"
-printf 'recipe=%s\nversion=%s\n' "$recipe" "$version" >"$work/more.env.new"
-mv "$work/more.env.new" "$work/more.env"
-rm -rf "$tree"
-mv "$work" "$tree"
+end_tree more.env "recipe=$recipe" "version=$version"
 say "Spider and mariadb-backup $version are in var/servers/$name-more"

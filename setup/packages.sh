@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that a job needs and this machine lacks.
 #
-#   setup/packages.sh build|top|test|go|node|bench|lint|deb|draw...
+#   setup/packages.sh build|top|test|go|java|node|bench|lint|deb|draw...
 #
 # Checks for the program or library itself, not for its package: a compiler from elsewhere is fine.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -64,6 +64,10 @@ find_missing() {
       go)
         # Any Go will do: setup/go.sh has it download one that is new enough.
         need_command golang-go go
+        ;;
+      java)
+        need_command default-jdk-headless javac
+        need_command maven mvn
         ;;
       node)
         need_command nodejs node

@@ -16,22 +16,12 @@ programs=(valkey-server redis-server memcached)
 
 # shellcheck disable=SC2034  # variables that unpack.sh needs
 name="Valkey, Redis and memcached" release=sid
-tree=$var/peers
-exec 9>"$tree.lock"
-flock -w 600 9 || die "another run has been getting the peers for ten minutes"
+lock_tree "$var/peers" peers
 if grep -qsx "recipe=$recipe" "$tree/peers.env"; then
   exit 0
 fi
 
-work=$tree.partial
-# shellcheck disable=SC2034
-root=$work/root
-log=$var/log/peers.log
-apt=$work/apt
-rm -rf "$work"
-mkdir -p "$work/bin"
-: >"$log"
-
+begin_tree
 [[ $(dpkg --print-architecture) == amd64 ]] || die "only amd64 is supported"
 say "getting $name: a download of about 30 MB (once)"
 prepare_apt
@@ -42,9 +32,5 @@ for program in "${programs[@]}"; do
   write_wrapper "$program"
   "$work/bin/$program" --version >>"$log" 2>&1 || die "the unpacked $program does not run; see ${log#"$repo"/}"
 done
-rm -rf "$apt"
-echo "recipe=$recipe" >"$work/peers.env.new"
-mv "$work/peers.env.new" "$work/peers.env"
-rm -rf "$tree"
-mv "$work" "$tree"
+end_tree peers.env "recipe=$recipe"
 say "$name are in ${tree#"$repo"/}"

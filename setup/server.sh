@@ -25,10 +25,7 @@ series=${name#*-}
 source "setup/server_$kind.sh"
 source setup/unpack.sh
 
-tree=$var/servers/$name
-mkdir -p "$var/servers"
-exec 9>"$tree.lock"
-flock -w 600 9 || die "another run has been getting $name for ten minutes"
+lock_tree "$var/servers/$name" "server-$name"
 # Its size of a THD is among what was checked before the mark was written.
 if grep -qsx "recipe=$recipe" "$tree/server.env" && grep -qE '^thd_size=[1-9][0-9]*$' "$tree/server.env"; then
   exit 0
@@ -36,17 +33,9 @@ fi
 must_be=
 [[ ${2:-} != --must-be ]] || must_be=$3
 
-# The tree is made beside its final place, so that an unfinished tree is never taken for a complete
-# one.
-work=$tree.partial
-trap 'rm -rf "$work"' EXIT  # whatever ends this script: a success has moved it
-root=$work/root
+begin_tree
 headers=$work/headers
-log=$var/log/server-$name.log
-apt=$work/apt
-rm -rf "$work"
-mkdir -p "$headers"
-: >"$log"
+mkdir "$headers"
 
 # Newest first, by the rules for Debian's versions, which sort(1) does not know.
 sort_versions() {
@@ -96,7 +85,6 @@ done < <(list_versions | sort_versions)
 say "unpacking $version"
 unpack_packages
 unpack_headers
-mkdir "$work/bin"
 for program in "${programs[@]}"; do
   write_wrapper "$program"
   "$work/bin/$program" --no-defaults --version >>"$log" 2>&1 || die "the unpacked $program does not run; see ${log#"$repo"/}"
@@ -107,16 +95,7 @@ reported=$("$work/bin/${programs[0]}" --no-defaults --version 2>>"$log")
 [[ $reported == *"Ver $upstream"* ]] || die "the unpacked server is not $upstream: $reported"
 # Before the mark is written: a failure inside of it would leave a mark without the size.
 thd_size=$(server_thd_size "$root/usr/sbin/${programs[0]}" "$create_thd")
-rm -rf "$apt" "$work/source"
-cat >"$work/server.env.new" <<ENV
-recipe=$recipe
-name=$name
-kind=$kind
-version=$upstream
-package_version=$version
-thd_size=$thd_size
-ENV
-mv "$work/server.env.new" "$work/server.env"
-rm -rf "$tree"
-mv "$work" "$tree"
+rm -rf "$work/source"
+end_tree server.env "recipe=$recipe" "name=$name" "kind=$kind" "version=$upstream" "package_version=$version" \
+  "thd_size=$thd_size"
 say "$name is $version, in var/servers/$name ($((SECONDS - started)) s)"

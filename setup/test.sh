@@ -52,16 +52,14 @@ sanitized_tests() {
   ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 run_ctest "$tree" --timeout 600
 }
 
-# simulate NAME: the cores share the seeds, which follow from HS_SEED. They are the same for any number of cores.
+# simulate NAME: the cores share the seeds, which follow from HS_SEED. They are the same for any number of cores. xargs
+# starts them, because what bash starts with `&` does not end at Ctrl-C.
 simulate() {
-  local runs=() failed=0 i begin end
+  local i begin end
   for ((i = 0; i < jobs; i++)); do
     begin=$((simulations * i / jobs)) end=$((simulations * (i + 1) / jobs))
-    "build/$1/src/simulator/hs-simulator" --seed $((HS_SEED + begin)) --seeds $((end - begin)) &
-    runs+=($!)
-  done
-  for i in "${runs[@]}"; do wait "$i" || failed=1; done
-  return "$failed"
+    echo "--seed $((HS_SEED + begin)) --seeds $((end - begin))"
+  done | xargs --max-procs "$jobs" --max-lines=1 "build/$1/src/simulator/hs-simulator"
 }
 
 # Only net/ and what stands on it use more than one thread. The store's test also has threads.
@@ -125,7 +123,8 @@ end_to_end_tests() {
 # server.
 soak() { setup/soak.sh "$1" "$soak_seconds" "" --patience 180; }
 
-# The soak of one server as a check, with the sanitized plugin if there is one.
+# The soak of one server as a check, with the sanitized plugin if there is one. It runs alone: beside something else it
+# would do less in its time.
 check_soak() {
   if [[ $1 == "$sanitized" ]]; then
     check "the soak on $1 with the address sanitizer, $soak_seconds s" with_sanitized_plugin "$1" soak "$1"
@@ -151,12 +150,19 @@ setup/server.sh "$name"
 setup/venv.sh tests/requirements.txt
 
 if (($# == 0)); then
+  # A download, and then one core for the unpacking: the compiler has the other meanwhile.
+  for other in "${names[@]:1}"; do
+    check_beside "getting $other" setup/server.sh "$other"
+  done
   check "unit tests" unit_tests "$name"
   check "the simulator, $simulations runs" simulate "$name"
   check "unit tests with the address and undefined-behaviour sanitizers" sanitized_tests "$sanitized"
   check "unit tests of what has threads with the thread sanitizer" thread_tests
+  join_checks
+  # The fuzzers run one at a time, and the clients' tests wait for downloads and time-outs.
+  check_beside "the clients' own tests" setup/test_clients.sh
   check "fuzzers, $fuzz_seconds s each" fuzzers
-  check "the clients' own tests" setup/test_clients.sh
+  join_checks
 fi
 check_more "$name"
 check "end-to-end tests on $name" end_to_end_tests "$name"

@@ -1,8 +1,37 @@
 # How Debian's packages are downloaded and unpacked, without installing anything. Scripts that need
-# it source this file; it is never run. They set `name` (what they want), `release` (of Debian), and
-# the places `work`, `root`, `apt` and `log`.
+# it source this file; it is never run. They set `name` (what they want) and `release` (of Debian), and then
+#
+#   lock_tree TREE LOG     nobody else makes this tree now; they look themselves whether it is there already
+#   begin_tree             an empty tree beside its final place
+#   prepare_apt, ...       what they put into it
+#   end_tree MARK LINE...  moves it to its final place, with these lines in its file MARK
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # variables of the script that sources this one
+
+# lock_tree TREE LOG: sets the places `tree`, `work`, `root` and `apt`, and the file `log`.
+lock_tree() {
+  tree=$1 work=$1.partial root=$1.partial/root apt=$1.partial/apt log=$var/log/$2.log
+  mkdir -p "$(dirname "$tree")"
+  exec 9>"$tree.lock"
+  flock -w 600 9 || die "another run has been getting ${tree#"$repo"/} for ten minutes"
+}
+
+# The tree is made beside its final place, so that an unfinished tree is never taken for a complete one. Whatever ends the
+# script removes it; a success has moved it.
+begin_tree() {
+  trap 'rm -rf "$work"' EXIT
+  rm -rf "$work"
+  mkdir -p "$work/bin"
+  : >"$log"
+}
+
+# end_tree MARK LINE...
+end_tree() {
+  rm -rf "$apt"
+  printf '%s\n' "${@:2}" >"$work/$1"
+  rm -rf "$tree"
+  mv "$work" "$tree"
+}
 
 # Prints "<address> <suite>": where the packages of $release and its security updates are. The
 # addresses are those of this machine's own release, unless its settings also name $release. A

@@ -4,6 +4,7 @@ The limits say which folder of src/ may include which.
 """
 
 import re
+from collections import Counter
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -20,9 +21,9 @@ ALLOWED = {
     "passes": {"base", "store", "net"},
     PROTOCOL: {"base", "store"},
     SESSION: {"base", "store", PROTOCOL, "net", "passes"},
-    "simulator": {"base", "store", "net", SESSION},
+    "simulator": {"base", "store", "net", "passes", SESSION},
     "standalone": {"base", "store", "net", SESSION},
-    "mysqld": {"base", "store", SESSION, "net", "tls"},
+    "mysqld": {"base", "store", "passes", SESSION, "net", "tls"},
 }
 # Each room of mysqld/, and what it may include besides itself: the rooms below it, and the folders.
 ROOMS = {
@@ -36,7 +37,7 @@ ROOMS = {
         {"base", "store"},
         {"server", "thread", "accounts", "opening", "reading", "writing"},
     ),
-    "plugin": ({"base", "net", SESSION, "tls"}, {"server", "thread", "accounts", "store"}),
+    "plugin": ({"base", "net", "passes", SESSION, "tls"}, {"server", "thread", "accounts", "store"}),
 }
 # The layers above net/ see only these headers of it.
 CONTRACTS = {
@@ -163,6 +164,19 @@ def test_only_mysqld_includes_the_servers_headers() -> None:
     }
 
 
+def test_only_the_plugin_knows_the_tables_of_ports_and_options() -> None:
+    """A build of the tests has one more port, and compiles this room alone again."""
+    tables = {"base/ports.h", "base/options.h"}
+    knowing = {
+        str(file.parent.relative_to(SOURCES)).removesuffix("/mariadb").removesuffix("/mysql")
+        for folder in ALLOWED
+        for file in files(folder)
+        for _, name in includes(file)
+        if name in tables and str(file.relative_to(SOURCES)) not in tables
+    }
+    assert knowing == {"mysqld/plugin"}
+
+
 def test_the_families_have_the_same_files_and_versions_are_asked_for_nowhere_else() -> None:
     """A family's files stand in a folder of its name, in whichever rooms it has some."""
     families = {
@@ -219,6 +233,17 @@ def test_what_only_tests_include_is_named_so() -> None:
     # Some headers are included without their folder, see WITHOUT_FOLDER.
     used = {name: name.split("/")[-1] in included or name in included for name in headers}
     assert [name for name, for_tests in headers.items() if for_tests == used[name]] == []
+
+
+def test_no_two_test_files_have_one_name() -> None:
+    """pytest imports a test file by its name alone, so a second one of that name ends the run."""
+    tests = [
+        path
+        for top in ("tests", "clients/python/tests")
+        for path in sorted((REPOSITORY / top).rglob("test_*.py"))
+    ]
+    names = Counter(path.name for path in tests)
+    assert [str(path.relative_to(REPOSITORY)) for path in tests if names[path.name] > 1] == []
 
 
 def test_files_stay_short() -> None:
@@ -300,6 +325,10 @@ def test_the_documents_name_every_option_counter_and_error() -> None:
     options = re.findall(
         r'detail::\w+\(Option::\w+, "(\w+)"', (SOURCES / "base/options.h").read_text()
     )
+    of_ports = re.findall(
+        r'detail::port_\w+\(\s*"(\w+)"', (SOURCES / "base/ports.h").read_text()
+    )
+    assert {"port", "threads_wr", "plain_secret_wr"} <= set(of_ports)
     counters = re.findall(
         r'CounterInfo\{\s*Counter::\w+, "(\w+)"', (SOURCES / "base/counters.h").read_text()
     )
@@ -317,5 +346,5 @@ def test_the_documents_name_every_option_counter_and_error() -> None:
             f"_{name}".endswith(short) for short in shortened
         )
 
-    assert [name for name in [*options, *counters] if not is_documented(name)] == []
+    assert [name for name in [*options, *of_ports, *counters] if not is_documented(name)] == []
     assert [text for text in errors if f"`{text}`" not in protocol] == []

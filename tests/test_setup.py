@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -372,6 +373,49 @@ class TestConfigure:
         assert scripts.run("try.sh", "-Da").returncode == 1
 
 
+class TestChecks:
+    """The functions check and check_beside of setup/common.sh."""
+
+    def script(self, scripts: Scripts, *lines: str) -> None:
+        start = '#!/bin/bash\nsource "$(dirname "$0")/common.sh"\n'
+        script = scripts.folder / "copy/setup/try.sh"
+        script.write_text(start + "\n".join([*lines, "summarise", ""]))
+        script.chmod(0o755)
+
+    def test_what_runs_beside_is_shown_in_one_piece(self, scripts: Scripts) -> None:
+        self.script(
+            scripts,
+            "slow() { echo one; until [[ -e met ]]; do sleep 0.05; done; echo two; false; }",
+            "quick() { touch met; echo three; }",
+            "absent() { unavailable none; }",
+            "check_beside 'the slow one' slow",
+            "check_beside 'the absent one' absent",
+            "check 'the quick one' quick",
+        )
+        done = scripts.run("try.sh")
+        said = done.stdout.splitlines()
+        at = said.index("== the slow one")
+        assert said.index("three") < at and said[at + 1 : at + 3] == ["one", "two"]
+        assert [line.split(" s  ")[0].split()[0] for line in said[-3:]] == [
+            "passed",
+            "FAILED",
+            "skipped",
+        ]
+        assert (done.returncode, done.stderr) == (1, "error: 1 of 3 failed\n")
+
+    def test_an_interruption_ends_what_runs_beside(self, scripts: Scripts) -> None:
+        self.script(
+            scripts,
+            "long() { echo $BASHPID >pid; exec sleep 50; }",
+            "interrupt() { until [[ -s pid ]]; do sleep 0.05; done; sleep 0.3; kill -INT 0; }",
+            "check_beside x long",
+            "check y interrupt",
+        )
+        done = scripts.run("try.sh")
+        pid = int((scripts.folder / "copy/pid").read_text())
+        assert (done.returncode, Path(f"/proc/{pid}").exists()) == (130, False)
+
+
 def test_a_part_of_a_data_directory_is_not_taken_for_all_of_it(
     scripts: Scripts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -386,6 +430,17 @@ def test_a_part_of_a_data_directory_is_not_taken_for_all_of_it(
     assert not data.exists()
     copy_template(tree, data)
     assert [file.name for file in data.iterdir()] == ["file"]
+
+
+def test_only_one_place_starts_what_runs_beside() -> None:
+    """What bash starts with `&` ignores Ctrl-C. check_beside is the place, and has its test above."""
+    started = [
+        script.name
+        for script in (*REPOSITORY.glob("setup/*.sh"), *REPOSITORY.glob("setup/*/*.sh"))
+        for line in script.read_text().splitlines()
+        if re.search(r"(^|[^&|>])&\s*$", line) and not line.lstrip().startswith("#")
+    ]
+    assert started == ["common.sh"]
 
 
 def test_no_failure_is_lost_in_a_word_of_a_command() -> None:

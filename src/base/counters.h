@@ -11,6 +11,7 @@
 #include <deque>
 #include <mutex>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/latency.h"
@@ -27,6 +28,7 @@ enum class Counter : std::uint8_t {
   connections_silent,
   connections_shed,
   connections_idle,
+  connections_moved,
   tls_handshakes,
   tls_handshakes_failed,
   bytes_received,
@@ -88,6 +90,8 @@ inline constexpr std::array counter_table{
                 "connections ended because they held most of what waited to be read or sent"},
     CounterInfo{Counter::connections_idle, "connections_idle",
                 "connections closed because they had done nothing for too long"},
+    CounterInfo{Counter::connections_moved, "connections_moved",
+                "times that a worker gave a connection to another worker"},
     CounterInfo{Counter::tls_handshakes, "tls_handshakes", "TLS handshakes that succeeded"},
     CounterInfo{Counter::tls_handshakes_failed, "tls_handshakes_failed",
                 "TLS handshakes that failed or took too long"},
@@ -212,6 +216,30 @@ class CounterSet {
   mutable std::mutex mutex_;
   std::deque<CounterBlock> blocks_;
   std::vector<CounterBlock*> free_;
+};
+
+// What one thread counts: a block for each port that it serves, in the order of their numbers. What
+// belongs to no port is counted with the first. The sets outlive it.
+class ThreadCounters {
+ public:
+  explicit ThreadCounters(std::vector<CounterSet*> of_ports) : sets_(std::move(of_ports)) {
+    blocks_.reserve(sets_.size());
+    for (CounterSet* const set : sets_) blocks_.push_back(&set->new_block());
+  }
+  ThreadCounters(const ThreadCounters&) = delete;
+  ThreadCounters& operator=(const ThreadCounters&) = delete;
+  ~ThreadCounters() {
+    for (std::size_t port = 0; port < blocks_.size(); ++port)
+      sets_[port]->give_back(*blocks_[port]);
+  }
+
+  CounterBlock& of(std::size_t port) { return *blocks_[port]; }
+  CounterBlock& own() { return *blocks_.front(); }
+  const std::vector<CounterBlock*>& blocks() const { return blocks_; }
+
+ private:
+  const std::vector<CounterSet*> sets_;
+  std::vector<CounterBlock*> blocks_;
 };
 
 }  // namespace hs

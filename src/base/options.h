@@ -1,27 +1,25 @@
-// Options: what can be configured, each declared once in the table below.
+// Options: what can be configured, each declared once: those of a port in the port's entry in
+// base/ports.h, and all others in the table below.
 //
 // Plain data, for any thread. The plugin makes the server's system variables from the table; a test
 // checks docs/configuration.md against it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
+
+#include "base/option_info.h"
+#include "base/ports.h"
 
 namespace hs {
 
 enum class Option : std::uint8_t {
   enabled,
   address,
-  port,
-  port_wr,
-  socket,
-  socket_wr,
   socket_mode,
   socket_group,
-  threads,
-  threads_wr,
   threads_remote,
   threads_waiting,
   timeout,
@@ -33,8 +31,6 @@ enum class Option : std::uint8_t {
   busy_poll,
   accept_balance,
   tls,
-  plain_secret,
-  plain_secret_wr,
   anonymous_account,
   secret_account,
   databases,
@@ -53,31 +49,11 @@ enum class Option : std::uint8_t {
   verbose,
   epoll,
   wrlock_timeout,
-  count_,
+  first_of_ports,  // those of the ports have the numbers from here on; see option_of()
 };
 
-inline constexpr std::size_t option_count = static_cast<std::size_t>(Option::count_);
-
-enum class OptionType : std::uint8_t {
-  live_switch,  // ON or OFF, which SET GLOBAL may change
-  text,
-  live_text,  // a text that SET GLOBAL may change
-  secret,     // text that SHOW VARIABLES does not show
-  number,
-  live_number,  // a number that SET GLOBAL may change
-  ignored,      // a number of the original's that has no effect here; setting it is logged
-};
-
-struct OptionInfo {
-  Option option;
-  const char* name;  // the part after `handlersocket_`
-  OptionType type;
-  const char* default_text;      // for a text
-  std::uint64_t default_number;  // for a number, which also has bounds
-  std::uint64_t least;
-  std::uint64_t most;
-  const char* help;
-};
+inline constexpr std::size_t general_option_count =
+    static_cast<std::size_t>(Option::first_of_ports);
 
 namespace detail {
 
@@ -90,9 +66,6 @@ constexpr OptionInfo live_switch(Option option, const char* name, bool on, const
 constexpr OptionInfo live_text(Option option, const char* name, const char* value,
                                const char* help) {
   return {option, name, OptionType::live_text, value, 0, 0, 0, help};
-}
-constexpr OptionInfo secret(Option option, const char* name, const char* help) {
-  return {option, name, OptionType::secret, "", 0, 0, 0, help};
 }
 constexpr OptionInfo number(Option option, const char* name, std::uint64_t value,
                             std::uint64_t least, std::uint64_t most, const char* help) {
@@ -116,24 +89,14 @@ constexpr OptionInfo ignored(Option option, const char* name, std::uint64_t valu
 
 }  // namespace detail
 
-inline constexpr std::array option_table{
+inline constexpr std::array general_option_table{
     detail::live_switch(Option::enabled, "enabled", true,
                         "OFF: no port is open; SET GLOBAL closes and opens them"),
     detail::text(Option::address, "address", "", "Address to listen on; empty: loopback only"),
-    detail::text(Option::port, "port", "", "TCP port for reading; empty: none"),
-    detail::text(Option::port_wr, "port_wr", "", "TCP port for reading and writing; empty: none"),
-    detail::text(Option::socket, "socket", "", "Path of a Unix socket for reading; empty: none"),
-    detail::text(Option::socket_wr, "socket_wr", "",
-                 "Path of a Unix socket for reading and writing; empty: none"),
     detail::text(Option::socket_mode, "socket_mode", "0777",
                  "Permissions of the Unix sockets, octal; who may write may connect"),
     detail::text(Option::socket_group, "socket_group", "",
                  "Group of the Unix sockets; empty: the server's own"),
-    detail::live_number(
-        Option::threads, "threads", 0, 0, 3000,
-        "Worker threads that serve the read port; 0: one for each core, at most 16"),
-    detail::live_number(Option::threads_wr, "threads_wr", 1, 1, 3000,
-                        "Worker threads that serve the write port"),
     detail::live_number(Option::threads_remote, "threads_remote", 0, 0, 1000,
                         "Threads of each port for requests to tables on other servers (Spider); 0: "
                         "such tables are refused"),
@@ -162,10 +125,6 @@ inline constexpr std::array option_table{
         Option::tls, "tls", "PREFERRED",
         "TLS on the TCP ports, with the server's certificates: OFF, PREFERRED (who wants it), "
         "or REQUIRED"),
-    detail::secret(Option::plain_secret, "plain_secret",
-                   "Secret that clients of the read port must give"),
-    detail::secret(Option::plain_secret_wr, "plain_secret_wr",
-                   "Secret that clients of the write port must give"),
     detail::live_text(
         Option::anonymous_account, "anonymous_account", "",
         "Account (user@host) as which clients act that have given no secret; empty: they "
@@ -218,17 +177,42 @@ inline constexpr std::array option_table{
     detail::ignored(Option::wrlock_timeout, "wrlock_timeout", 12, 3600),
 };
 
-constexpr bool is_number(const OptionInfo& info) {
-  return info.type == OptionType::number || info.type == OptionType::live_number ||
-         info.type == OptionType::ignored;
+// The number of an option of a port that has it.
+constexpr Option option_of(std::size_t port, PortOption which) {
+  std::size_t number = general_option_count;
+  for (std::size_t i = 0; i < port * port_option_count + static_cast<std::size_t>(which); ++i) {
+    if (has_option(i / port_option_count, static_cast<PortOption>(i % port_option_count))) ++number;
+  }
+  return static_cast<Option>(number);
 }
+
+// One more than the last.
+inline constexpr std::size_t option_count =
+    static_cast<std::size_t>(option_of(port_count, PortOption::port));
+
+// All of them, each in the place that its number names.
+inline constexpr std::array<OptionInfo, option_count> option_table = [] {
+  std::array<OptionInfo, option_count> all{};
+  std::ranges::copy(general_option_table, all.begin());
+  for (std::size_t port = 0; port < port_count; ++port) {
+    for (std::size_t i = 0; i < port_option_count; ++i) {
+      const auto which = static_cast<PortOption>(i);
+      if (!has_option(port, which)) continue;
+      const Option option = option_of(port, which);
+      OptionInfo& info = all[static_cast<std::size_t>(option)];
+      info = option_info(port, which);
+      info.option = option;
+    }
+  }
+  return all;
+}();
 
 namespace detail {
 constexpr bool option_table_is_in_order() {
   for (std::size_t i = 0; i < option_table.size(); ++i) {
     if (static_cast<std::size_t>(option_table[i].option) != i) return false;
   }
-  return option_table.size() == option_count;
+  return general_option_table.size() == general_option_count;
 }
 }  // namespace detail
 static_assert(detail::option_table_is_in_order());

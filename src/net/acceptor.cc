@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <new>
 
 namespace hs::net {
@@ -54,8 +55,10 @@ void Acceptor::accept_some(const Listener& listener, std::uint64_t now,
   } catch (const std::bad_alloc&) {
     return pause(ENOMEM, now);
   }
+  Port& port = listener.port();
+  CounterBlock& counters = counters_.of(port.number);
   for (int i = 0; i < accepts_at_once && paused_until_ == 0; ++i) {
-    Accepted accepted;
+    Accepted accepted{.socket = {}, .peer = {}, .port = &port};
     accepted.socket = Descriptor(kernel::accept4(
         listener.fd(), accepted.peer.room(), accepted.peer.length(), SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!accepted.socket) {
@@ -63,13 +66,13 @@ void Acceptor::accept_some(const Listener& listener, std::uint64_t now,
       if (!concerns_one_client(errno)) pause(errno, now);
       continue;
     }
-    if (shared_.connections.fetch_add(1, std::memory_order_relaxed) >=
+    if (port.connections.fetch_add(1, std::memory_order_relaxed) >=
         shared_.config.max_connections.get()) {
-      shared_.connections.fetch_sub(1, std::memory_order_relaxed);
-      counters_.add(Counter::connections_refused);
+      port.connections.fetch_sub(1, std::memory_order_relaxed);
+      counters.add(Counter::connections_refused);
       continue;
     }
-    counters_.add(Counter::connections_opened);
+    counters.add(Counter::connections_opened);
     listener.complete(accepted.socket, shared_.config);
     Inbox& home = least_loaded();
     home.load.fetch_add(1, std::memory_order_relaxed);
@@ -106,20 +109,23 @@ void Acceptor::pause(int error, std::uint64_t now) {
                    ::strerror_r(error, buffer.data(), buffer.size()));
 }
 
-// This worker's own inbox, unless another worker has clearly fewer connections: to hand a
-// connection over costs a wake-up.
+// Of the workers over which connections are spread: this one, unless another has clearly fewer
+// connections, as it costs a wake-up to hand a connection over.
 Inbox& Acceptor::least_loaded() const {
   const std::size_t own_load = own_inbox_.load.load(std::memory_order_relaxed);
-  std::size_t least = own_load;
+  std::size_t least = std::numeric_limits<std::size_t>::max();
   Inbox* best = &own_inbox_;
-  for (const auto& inbox : shared_.inboxes) {
-    const std::size_t load = inbox->load.load(std::memory_order_relaxed);
-    if (load < least && !inbox->closed()) {
+  bool is_own_among = false;
+  for (unsigned i = 0; i < shared_.balance.spread(); ++i) {
+    Inbox& inbox = *shared_.inboxes[i];
+    is_own_among |= &inbox == &own_inbox_;
+    const std::size_t load = inbox.load.load(std::memory_order_relaxed);
+    if (load < least && !inbox.closed()) {
       least = load;
-      best = inbox.get();
+      best = &inbox;
     }
   }
-  return own_load > least + 1 + least / 8 ? *best : own_inbox_;
+  return is_own_among && own_load <= least + 1 + least / 8 ? own_inbox_ : *best;
 }
 
 }  // namespace hs::net

@@ -16,7 +16,7 @@ namespace hs::net {
 
 class Acceptor {
  public:
-  Acceptor(Shared& shared, Inbox& own_inbox, CounterBlock& counters)
+  Acceptor(Shared& shared, Inbox& own_inbox, ThreadCounters& counters)
       : shared_(shared), own_inbox_(own_inbox), counters_(counters) {}
 
   // Adds the listeners to the worker's epoll set.
@@ -38,7 +38,7 @@ class Acceptor {
 
   Shared& shared_;
   Inbox& own_inbox_;
-  CounterBlock& counters_;
+  ThreadCounters& counters_;
   int epoll_ = -1;
   std::uint64_t paused_until_ = 0;
 };

@@ -29,6 +29,10 @@ class Dialogue {
   // turn of the dialogue.
   virtual std::string_view user() const { return {}; }
 
+  // Another thread's application gets the connection for good: forgets what belongs to this one's.
+  // Called on its old thread, between two turns.
+  virtual void depart() {}
+
   static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max() / 2;
   // At most so many bytes are kept for the connection, counted separately for an incomplete request
   // and for unsent replies. The server has a limit of its own, too.
@@ -64,6 +68,7 @@ struct Endpoint {
 // application fills the others.
 struct Turn {
   Dialogue* dialogue = nullptr;
+  std::size_t port = 0;    // of the server, through which the client has come
   std::string_view input;  // bytes received and not yet consumed; stays valid for the pass
   std::uint64_t blocked_since =
       0;  // when it first said `retry`, ns of the monotonic clock; 0: it did not
@@ -143,7 +148,7 @@ class Application {
   virtual void stop() = 0;
 
   // Appends the reply to a request that is not executed. The connection is closed after it.
-  virtual void refuse(Refusal why, Buffer& out) = 0;
+  virtual void refuse(std::size_t port, Refusal why, Buffer& out) = 0;
 
   // Called between passes, at least once a tick. False asks the worker to leave its loop because
   // the host is shutting down. A streamer also asks while it sends.
@@ -156,15 +161,19 @@ class Application {
   // For Server::ask_applications(), which asks workers between two passes. Null: nothing to tell.
   virtual std::unique_ptr<Report> report() { return nullptr; }
 
-  virtual std::unique_ptr<Dialogue> open_dialogue() = 0;
+  // For a connection of the port, in the port's protocol. The numbers are those of the server's ports.
+  virtual std::unique_ptr<Dialogue> open_dialogue(std::size_t port) = 0;
 
   // The name of the protocol that a client speaks whose first bytes are these, if it is another one
-  // than the application's, and the client would wait for an answer in it. Empty: nothing shows
+  // than the port's, and the client would wait for an answer in it. Empty: nothing shows
   // that. Asked only until the connection's first request has been executed.
-  virtual std::string_view foreign_protocol(std::string_view /*begin*/) const { return {}; }
+  virtual std::string_view foreign_protocol(std::size_t /*port*/,
+                                            std::string_view /*begin*/) const {
+    return {};
+  }
 
-  // How many bytes at the front of a connection's input are whole requests. Any time.
-  virtual std::size_t whole_requests(std::string_view input) const = 0;
+  // How many bytes at the front of the input of a port's connection are whole requests. Any time.
+  virtual std::size_t whole_requests(std::size_t port, std::string_view input) const = 0;
 
   // A pass:  read_first (execute (takes_more execute)*)? end_pass release
   // If one of them throws, for lack of memory for example, the pass is over, and the application

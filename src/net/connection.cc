@@ -12,7 +12,7 @@ namespace {
 // A smaller buffer is not worth a move to a new one.
 constexpr std::size_t small_capacity = WaitingBytes::default_allowance;
 
-// Both servers of the plugin share it.
+// All servers of the plugin share it.
 std::atomic<std::uint64_t> last_id{0};
 
 Transfer ended(ssize_t count) {
@@ -43,8 +43,9 @@ Connection::Connection(Accepted accepted, std::unique_ptr<Dialogue> state_of_app
     : Source(Kind::connection),
       socket(std::move(accepted.socket)),
       dialogue(std::move(state_of_application)),
-      home(inbox),
+      home(&inbox),
       share(inbox.waiting, *this, inbox),
+      port(accepted.port),
       id(last_id.fetch_add(1, std::memory_order_relaxed) + 1),
       peer(accepted.peer),
       accepted_at(now) {
@@ -81,7 +82,7 @@ Transfer Connection::send(std::string_view bytes) {
 }
 
 bool Connection::is_introduced() const {
-  const bool shakes_hands = filter != nullptr && *protocol == '\0';
+  const bool shakes_hands = filter != nullptr && *tls == '\0';
   return !shakes_hands && dialogue != nullptr && dialogue->most_waiting == Dialogue::no_limit;
 }
 

@@ -1,6 +1,7 @@
 // Connection: one client's socket and what net/ remembers of it between passes.
 //
-// Its worker owns it as long as it exists, and only that worker's thread touches it. The exception
+// Its worker owns it, and only that worker's thread touches it. While it waits, its worker may give
+// it to another worker, through the other's inbox (worker_moves.cc). The exception
 // is the time while a streamer carries a long find for it: then the members marked [streamer]
 // belong to the streamer. Its state says who has it (net/connection_state.h). An idle connection
 // holds no buffer, only this object and the application's Dialogue. All bytes go through receive()
@@ -28,6 +29,7 @@
 namespace hs::net {
 
 class Inbox;
+struct Port;
 
 // What an event of a worker's epoll set is about. The event carries the address of this object.
 struct Source {
@@ -40,6 +42,7 @@ struct Source {
 struct Accepted {
   Descriptor socket;
   PeerAddress peer;
+  Port* port = nullptr;  // through which it has come; null in tests
 };
 
 // Closes `socket` so that the peer reads an end of file. To close a socket that holds unread bytes
@@ -95,7 +98,7 @@ struct Connection : Source {
   bool broken = false;                  // [streamer] could not send: the client is gone or too slow
   Connection* next_in_queue = nullptr;  // [streamer] the next in a ConnectionQueue or an Inbox
 
-  Inbox& home;  // of its worker
+  Inbox* home;  // of its worker
   State state = State::waiting;
   bool readable = false;   // bytes may have come since a read last found no more
   bool peer_done = false;  // the client has shut down its side
@@ -111,13 +114,14 @@ struct Connection : Source {
 
   // As whom the client acts, while another thread has the dialogue. That thread does not change it.
   std::string_view user;
-  const char* protocol = "";  // what the filter speaks, once hands are shaken
+  const char* tls = "";  // what the filter speaks, once hands are shaken
 
   std::list<Connection>* list = nullptr;  // the list that it is in
   std::list<Connection>::iterator in_list;
   // Its place among those that have come and are not known yet, if it has one.
   std::optional<std::list<Connection*>::iterator> in_newcomers;
 
+  Port* const port;        // through which its client has come
   const std::uint64_t id;  // of no other connection as long as the process runs
   const PeerAddress peer;
   const std::uint64_t accepted_at;

@@ -15,6 +15,11 @@ constexpr std::uint64_t activity_grain = 100 * ms;
 // How long a client may take to read its last replies after its connection was closed for sending.
 constexpr std::uint64_t linger_time = 1000 * ms;
 
+// Whether it has done what a newcomer has to.
+bool is_known(const Connection& connection) {
+  return connection.received != 0 && !connection.place;
+}
+
 }  // namespace
 
 Connection& ConnectionLists::add(Accepted socket, std::unique_ptr<Dialogue> dialogue, Inbox& home,
@@ -42,6 +47,31 @@ void ConnectionLists::erase(Connection& connection) {
   assert(may_end(connection.state));
   if (connection.in_newcomers) newcomers_.erase(*connection.in_newcomers);
   connection.list->erase(connection.in_list);
+}
+
+bool ConnectionLists::release(Connection& connection, std::list<Connection>& to) {
+  assert(connection.state == Connection::State::waiting);
+  if (connection.in_newcomers) {
+    if (!is_known(connection)) return false;
+    newcomers_.erase(*connection.in_newcomers);
+    connection.in_newcomers.reset();
+  }
+  to.splice(to.end(), *connection.list, connection.in_list);
+  connection.list = nullptr;
+  return true;
+}
+
+void ConnectionLists::take_over(std::list<Connection>& connections) {
+  for (auto at = connections.begin(); at != connections.end(); ++at) {
+    assert(at->state == Connection::State::waiting);
+    at->list = &active_;
+    at->in_list = at;
+  }
+  const auto by_activity = [](const Connection& one, const Connection& other) {
+    return one.listed_at < other.listed_at;
+  };
+  connections.sort(by_activity);
+  active_.merge(connections, by_activity);
 }
 
 void ConnectionLists::clear() {
@@ -129,13 +159,12 @@ Connection* ConnectionLists::next_late_newcomer(std::uint64_t now) {
   const std::chrono::nanoseconds timeout = log_in_timeout_.get();
   while (!newcomers_.empty()) {
     Connection& first = *newcomers_.front();
-    const bool is_known = first.received != 0 && !first.place;
     const std::uint64_t age = now - first.accepted_at;
     const bool is_late = timeout.count() != 0 && age >= static_cast<std::uint64_t>(timeout.count());
-    if (!is_known && !is_late) return nullptr;
+    if (!is_known(first) && !is_late) return nullptr;
     newcomers_.pop_front();
     first.in_newcomers.reset();
-    if (!is_known) return &first;
+    if (!is_known(first)) return &first;
   }
   return nullptr;
 }

@@ -36,6 +36,12 @@ class ConnectionLists {
   void add_newcomer(Connection& connection);
   void erase(Connection& connection);
   void clear();
+  // Moves a connection that waits to the end of `to`: it goes to another worker. False: it has not
+  // done what a newcomer has to, and has to be watched here.
+  bool release(Connection& connection, std::list<Connection>& to);
+  // Takes connections that other workers have released, in the order of their last activity.
+  // `connections` is empty afterwards.
+  void take_over(std::list<Connection>& connections);
   std::size_t size() const;
   // Whether another thread has one of them. Looks at all whose handshake is not over.
   bool any_away() const;
@@ -72,6 +78,14 @@ class ConnectionLists {
   // Looks at one after the other. Null if there is none with this id.
   Connection* find(std::uint64_t id);
 
+  // The function may release or erase the connection that it gets. It returns whether to go on.
+  template <typename Function>
+  void for_each_active(Function function) {
+    for (auto at = active_.begin(); at != active_.end();) {
+      Connection& connection = *at++;
+      if (!function(connection)) return;
+    }
+  }
   template <typename Function>
   void for_each(Function function) {
     for (Connection& connection : active_) function(connection);

@@ -72,7 +72,7 @@ void ConnectionQueue::wake_all() { filled_.notify_all(); }
 
 void ConnectionQueue::give_back_all_of(const Inbox& inbox) {
   const std::lock_guard lock(mutex_);
-  give_back_where([&](const Connection& connection) { return &connection.home == &inbox; });
+  give_back_where([&](const Connection& connection) { return connection.home == &inbox; });
 }
 
 void ConnectionQueue::give_back(const Connection& connection) {
@@ -89,7 +89,7 @@ Connection* ConnectionQueue::take_back(const Inbox& inbox, std::uint64_t since, 
   Connection* connection = first_;
   while (connection != nullptr && most != 0) {
     Connection* const next = connection->next_in_queue;
-    if (&connection->home != &inbox) {
+    if (connection->home != &inbox) {
       before = connection;
     } else if (connection->listed_at > since) {
       break;
@@ -123,7 +123,7 @@ void ConnectionQueue::give_back_where(Condition condition) {
     Connection& connection = *std::exchange(rest, rest->next_in_queue);
     if (condition(connection)) {
       connection.broken = true;
-      connection.home.give_back(connection);
+      connection.home->give_back(connection);
     } else {
       append(connection);
     }

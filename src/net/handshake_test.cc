@@ -48,7 +48,7 @@ TEST(Handshake, IsFollowedByRequests) {
   while (received.size() < expected.size()) received += client.bytes(expected.size());
   EXPECT_EQ(received, expected);
   EXPECT_EQ(fixture.count(Counter::tls_handshakes), 1U);
-  EXPECT_EQ(fixture.server.describe_connections(10s).connections.front().protocol, "scrambled");
+  EXPECT_EQ(fixture.server.describe_connections(10s).connections.front().tls, "scrambled");
 }
 
 TEST(Handshake, IsFollowedByALongReply) {

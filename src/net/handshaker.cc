@@ -18,7 +18,7 @@ void Handshaker::run() {
       connection->progress = ByteFilter::Progress::failed;
     }
     shared_.handshakes.done();
-    connection->home.give_back(*connection);
+    connection->home->give_back(*connection);
   }
   shared_.handshakes.leave();
 }

@@ -1,15 +1,17 @@
 // Inbox: what other threads give to a worker.
 //
 // Each worker has one. Any thread may put in an accepted socket, give back a connection from a
-// streamer, say which connections have to go (net/waiting_bytes.h), or ask about connections
+// streamer, give it a connection of another worker, say which connections have to go (net/waiting_bytes.h), or ask about connections
 // (net/question.h). Only the worker takes them out, and its epoll set wakes it for that. The inbox
-// owns the sockets that wait in it, but never the connections.
+// owns the sockets that wait in it and the connections of other workers, but not those that are
+// given back.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -61,6 +63,17 @@ class Inbox : public Source {
     wakeup_.notify();
   }
 
+  // Another worker: takes `connections`, unless the worker has left.
+  bool take_over(std::list<Connection>& connections) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (closed_) return false;
+      moved_.splice(moved_.end(), connections);
+    }
+    wakeup_.notify();
+    return true;
+  }
+
   // Any thread that asks. A worker that has left takes no question.
   enum class Posted : std::uint8_t { yes, closed, full };
   Posted post(std::shared_ptr<Question> question) {
@@ -79,11 +92,13 @@ class Inbox : public Source {
   // Only for a worker that waits without its epoll set.
   void reset() const { wakeup_.reset(); }
 
-  // The worker: swaps the sockets that are there for the empty `sockets`. `question` becomes the
-  // one that came first; null if there is none. Returns the chain of connections that were given
-  // back.
-  Connection* take(std::vector<Accepted>& sockets, std::shared_ptr<Question>& question) {
+  // The worker: swaps the sockets that are there for the empty `sockets`, and the connections of
+  // other workers for the empty `moved`. `question` becomes the one that came first; null if there is
+  // none. Returns the chain of connections that were given back.
+  Connection* take(std::vector<Accepted>& sockets, std::list<Connection>& moved,
+                   std::shared_ptr<Question>& question) {
     const std::lock_guard lock(mutex_);
+    moved.swap(moved_);
     question.reset();
     if (questions_ != 0) [[unlikely]] {
       question = std::move(question_at(0));
@@ -121,6 +136,7 @@ class Inbox : public Source {
   Wakeup wakeup_;
   mutable std::mutex mutex_;
   std::vector<Accepted> sockets_;
+  std::list<Connection> moved_;
   Connection* returned_ = nullptr;
   static constexpr std::size_t most_questions = 16;
   std::array<std::shared_ptr<Question>, most_questions> ring_;

@@ -61,7 +61,7 @@ std::string numeric_host(const addrinfo& address) {
 using AddressList = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
 // 0, or the errno of what failed.
-int open_tcp(const addrinfo& address, const ServerConfig& config, bool only_this_family,
+int open_tcp(const addrinfo& address, const ServerConfig& config, Port& port, bool only_this_family,
              std::list<Listener>& listeners) {
   Descriptor socket(::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) return errno;
@@ -76,42 +76,43 @@ int open_tcp(const addrinfo& address, const ServerConfig& config, bool only_this
   set_buffers(fd, config);
   if (::bind(fd, address.ai_addr, address.ai_addrlen) != 0) return errno;
   if (::listen(fd, config.backlog) != 0) return errno;
-  const std::string port = std::to_string(port_of(fd));
-  listeners.emplace_back(std::move(socket), name_of(numeric_host(address), port));
+  const std::string number = std::to_string(port_of(fd));
+  listeners.emplace_back(std::move(socket), port, name_of(numeric_host(address), number));
   return 0;
 }
 
 // Opens every address that `host` stands for. If this machine lacks an address, that is no failure
 // as long as another one is opened, or if the address is `optional`.
-void open_host(const std::string& host, const std::string& port, bool optional,
-               const ServerConfig& config, std::list<Listener>& listeners, const LogFunction& log) {
+void open_host(const std::string& host, const std::string& number, bool optional,
+               const ServerConfig& config, Port& port, std::list<Listener>& listeners,
+               const LogFunction& log) {
   const auto failed = [&log](const std::string& where, const std::string& why) {
     log(LogLevel::error, cannot_listen(where, why));
   };
   // getaddrinfo also takes "99980" and "-1" for ports: it uses their last 16 bits.
-  if (!port_number(port)) return failed(name_of(host, port), "a port is a number up to 65535");
+  if (!port_number(number)) return failed(name_of(host, number), "a port is a number up to 65535");
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE;
   addrinfo* found = nullptr;
-  if (const int error = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found); error != 0) {
-    return failed(name_of(host, port),
+  if (const int error = ::getaddrinfo(host.c_str(), number.c_str(), &hints, &found); error != 0) {
+    return failed(name_of(host, number),
                   error == EAI_SYSTEM ? error_text(errno) : ::gai_strerror(error));
   }
   const AddressList addresses(found, &::freeaddrinfo);
   const std::size_t opened_before = listeners.size();
   std::string lacking;
   for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
-    const int error = open_tcp(*address, config, found->ai_next != nullptr, listeners);
+    const int error = open_tcp(*address, config, port, found->ai_next != nullptr, listeners);
     if (error == EADDRNOTAVAIL || error == EAFNOSUPPORT) {
       lacking = error_text(error);
     } else if (error != 0) {
-      failed(name_of(numeric_host(*address), port), error_text(error));
+      failed(name_of(numeric_host(*address), number), error_text(error));
       optional = true;  // the reason is told
     }
   }
   if (!lacking.empty() && !optional && listeners.size() == opened_before)
-    failed(name_of(host, port), lacking);
+    failed(name_of(host, number), lacking);
 }
 
 std::optional<unsigned> number_up_to(unsigned most, std::string_view text, int base) {
@@ -167,22 +168,23 @@ void Listener::complete(const Descriptor& accepted, const ServerConfig& config) 
   if (!path_.empty()) set_buffers(accepted.get(), config);
 }
 
-void open_tcp_listeners(const ServerConfig& config, std::list<Listener>& listeners,
-                        unsigned& bound_port, const LogFunction& log) {
+void open_tcp_listeners(const ServerConfig& config, Port& port, std::list<Listener>& listeners,
+                        const LogFunction& log) {
   const std::string host = config.address.empty() ? "127.0.0.1" : config.address;
-  open_host(host, config.port, false, config, listeners, log);
-  if (listeners.empty()) return;
-  bound_port = port_of(listeners.back().fd());
+  const std::size_t opened_before = listeners.size();
+  open_host(host, port.config.port, false, config, port, listeners, log);
+  if (listeners.size() == opened_before) return;
+  port.bound_port = port_of(listeners.back().fd());
   // Loopback is one place to a user, whichever family his client tries first;
   // but many machines have no ::1.
   if (config.address.empty()) {
-    open_host("::1", std::to_string(bound_port), true, config, listeners, log);
+    open_host("::1", std::to_string(port.bound_port), true, config, port, listeners, log);
   }
 }
 
-void open_unix_listener(const ServerConfig& config, std::list<Listener>& listeners,
+void open_unix_listener(const ServerConfig& config, Port& port, std::list<Listener>& listeners,
                         const LogFunction& log) {
-  const std::string& path = config.socket_path;
+  const std::string& path = port.config.socket_path;
   const auto failed = [&](const std::string& why) {
     log(LogLevel::error, cannot_listen(path, why));
   };
@@ -207,7 +209,7 @@ void open_unix_listener(const ServerConfig& config, std::list<Listener>& listene
     ::unlink(address.sun_path);
     if (!bind_to_path()) return failed(error_text(errno));
   }
-  Listener& listener = listeners.emplace_back(std::move(socket), path);
+  Listener& listener = listeners.emplace_back(std::move(socket), port, path);
   struct stat file {};
   if (::lstat(path.c_str(), &file) == 0) {
     listener.path_ = path;

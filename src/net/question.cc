@@ -25,6 +25,28 @@ std::shared_ptr<Question> ask(const Shared& shared, Question::Kind kind, std::ui
   return question;
 }
 
+// Asks again if a connection has moved from a worker that had not answered to one that had. Moves
+// are rare. If there are always new ones, the answer counts as incomplete.
+constexpr int most_rounds = 10;
+
+struct Answered {
+  std::shared_ptr<Question> question;
+  bool is_complete = false;
+};
+
+Answered ask_about_all(const Shared& shared, Question::Kind kind, std::uint64_t id,
+                       std::chrono::milliseconds patience) {
+  Answered answered;
+  for (int round = 0; round < most_rounds; ++round) {
+    const std::uint64_t moves = shared.balance.moves();
+    answered.question = ask(shared, kind, id, patience);
+    const bool has_moved = moves != shared.balance.moves();
+    answered.is_complete = answered.question->is_complete() && !has_moved;
+    if (answered.question->is_found() || !answered.question->is_complete() || !has_moved) break;
+  }
+  return answered;
+}
+
 }  // namespace
 
 void Question::expect_answer() {
@@ -81,12 +103,13 @@ void Question::wait(std::chrono::milliseconds patience) {
 }
 
 ConnectionList ask_for_connections(const Shared& shared, std::chrono::milliseconds patience) {
-  const auto question = ask(shared, Question::Kind::describe, 0, patience);
+  const auto [question, is_complete] = ask_about_all(shared, Question::Kind::describe, 0, patience);
   ConnectionList list;
-  list.is_complete = question->is_complete();
+  list.is_complete = is_complete;
   for (std::vector<SeenConnection>& part : question->parts()) {
     for (SeenConnection& seen : part) {
       list.connections.push_back({.id = seen.id,
+                                  .port = seen.port,
                                   .peer = seen.peer.text(),
                                   .user = std::move(seen.user),
                                   .state = name_of(seen.state),
@@ -97,7 +120,7 @@ ConnectionList ask_for_connections(const Shared& shared, std::chrono::millisecon
                                   .requests = seen.requests,
                                   .last_request = name_of(seen.last_request),
                                   .waiting_bytes = seen.waiting_bytes,
-                                  .protocol = seen.protocol});
+                                  .tls = seen.tls});
     }
   }
   return list;
@@ -109,9 +132,9 @@ ReportList ask_applications(const Shared& shared, std::chrono::milliseconds pati
 }
 
 Closing ask_to_close(const Shared& shared, std::uint64_t id, std::chrono::milliseconds patience) {
-  const auto question = ask(shared, Question::Kind::close, id, patience);
+  const auto [question, is_complete] = ask_about_all(shared, Question::Kind::close, id, patience);
   if (question->is_found()) return Closing::begun;
-  return question->is_complete() ? Closing::unknown : Closing::unanswered;
+  return is_complete ? Closing::unknown : Closing::unanswered;
 }
 
 }  // namespace hs::net

@@ -27,6 +27,7 @@ struct Shared;
 // A connection as its worker saw it.
 struct SeenConnection {
   std::uint64_t id;
+  std::size_t port;
   PeerAddress peer;
   std::string user;
   ConnectionState state;
@@ -37,7 +38,7 @@ struct SeenConnection {
   std::uint64_t requests;
   RequestKind last_request;
   std::size_t waiting_bytes;
-  const char* protocol;
+  const char* tls;
 };
 
 class Question {

@@ -1,6 +1,7 @@
 #include "net/server.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <exception>
 #include <mutex>
@@ -24,6 +25,7 @@ constexpr std::size_t smallest_read = 1024;
 constexpr std::size_t largest_read = std::size_t{16} << 20;
 
 ServerConfig within_bounds(ServerConfig config) {
+  assert(!config.ports.empty());
   config.workers = std::max(config.workers, 1U);
   config.read_size = std::clamp(config.read_size, smallest_read, largest_read);
   return config;
@@ -33,9 +35,8 @@ ServerConfig within_bounds(ServerConfig config) {
 
 class Server::Impl {
  public:
-  Impl(ServerConfig config, ApplicationFactory factory, CounterSet& counters, LogFunction log)
-      : counters_(counters),
-        shared_(within_bounds(std::move(config)), std::move(factory), std::move(log)) {
+  Impl(ServerConfig config, ApplicationFactory factory, LogFunction log)
+      : shared_(within_bounds(std::move(config)), std::move(factory), std::move(log)) {
     if (shared_.config.waiters != 0) shared_.waiters = &waiters_;
   }
   Impl(const Impl&) = delete;
@@ -70,8 +71,6 @@ class Server::Impl {
     workers_.clear();
     streamers_.clear();
     handshakers_.clear();
-    for (CounterBlock* const block : blocks_) counters_.give_back(*block);
-    blocks_.clear();
     shared_.listeners.clear();
     shared_.inboxes.clear();
     shared_.stop_event = Wakeup{};
@@ -90,17 +89,28 @@ class Server::Impl {
     return ask_to_close(shared_, id, patience);
   }
   ServerConfig& config() { return shared_.config; }
-  std::size_t connections() const { return shared_.connections.load(std::memory_order_relaxed); }
-  unsigned bound_port() const { return bound_port_; }
-  const std::vector<std::string>& places() const { return places_; }
+  void set_spread(unsigned workers) {
+    shared_.balance.set_spread(std::clamp(workers, 1U, shared_.config.workers));
+    for (const auto& inbox : shared_.inboxes) inbox->wake();
+  }
+  std::size_t connections() const {
+    std::size_t count = 0;
+    for (const Port& port : shared_.ports)
+      count += port.connections.load(std::memory_order_relaxed);
+    return count;
+  }
+  const Port& port(std::size_t number) const { return shared_.ports[number]; }
 
  private:
   bool listen() {
-    const ServerConfig& config = shared_.config;
-    if (!config.port.empty())
-      open_tcp_listeners(config, shared_.listeners, bound_port_, shared_.log);
-    if (!config.socket_path.empty()) open_unix_listener(config, shared_.listeners, shared_.log);
-    for (const Listener& listener : shared_.listeners) places_.push_back(listener.place());
+    for (Port& port : shared_.ports) {
+      if (!port.config.port.empty())
+        open_tcp_listeners(shared_.config, port, shared_.listeners, shared_.log);
+      if (!port.config.socket_path.empty())
+        open_unix_listener(shared_.config, port, shared_.listeners, shared_.log);
+    }
+    for (const Listener& listener : shared_.listeners)
+      listener.port().places.push_back(listener.place());
     return !shared_.listeners.empty();
   }
 
@@ -116,7 +126,7 @@ class Server::Impl {
     for (unsigned i = 0; i < shared_.config.workers; ++i) {
       Inbox& inbox = *shared_.inboxes.emplace_back(std::make_unique<Inbox>(shared_.waiting));
       if (!inbox.open()) return failed();
-      workers_.push_back(std::make_unique<Worker>(shared_, inbox, new_block()));
+      workers_.push_back(std::make_unique<Worker>(shared_, inbox));
       if (!workers_.back()->open()) return failed();
     }
     add_streamers(Role::streamer, shared_.config.streamers);
@@ -133,12 +143,7 @@ class Server::Impl {
 
   void add_streamers(Role role, unsigned count) {
     for (unsigned i = 0; i < count; ++i)
-      streamers_.push_back(std::make_unique<Streamer>(shared_, role, new_block()));
-  }
-
-  CounterBlock& new_block() {
-    blocks_.reserve(blocks_.size() + 1);
-    return *blocks_.emplace_back(&counters_.new_block());
+      streamers_.push_back(std::make_unique<Streamer>(shared_, role));
   }
 
   bool start_threads() {
@@ -155,32 +160,26 @@ class Server::Impl {
     return true;
   }
 
-  CounterSet& counters_;
-  std::vector<CounterBlock*> blocks_;  // those of the threads
   Shared shared_;
   mutable std::shared_mutex asking_;  // held by those who use the inboxes from outside
-  unsigned bound_port_ = 0;
-  // Of the listeners, which the last worker that leaves destroys at any time.
-  std::vector<std::string> places_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<Streamer>> streamers_;
   std::vector<std::unique_ptr<Handshaker>> handshakers_;
-  Waiters waiters_{shared_, counters_};
+  Waiters waiters_{shared_};
   std::vector<std::thread> threads_;
 };
 
-Server::Server(ServerConfig config, ApplicationFactory factory, CounterSet& counters,
-               LogFunction log)
-    : impl_(std::make_unique<Impl>(std::move(config), std::move(factory), counters,
-                                   std::move(log))) {}
+Server::Server(ServerConfig config, ApplicationFactory factory, LogFunction log)
+    : impl_(std::make_unique<Impl>(std::move(config), std::move(factory), std::move(log))) {}
 
 Server::~Server() = default;
 
 ServerConfig& Server::config() { return impl_->config(); }
+void Server::set_spread(unsigned workers) { impl_->set_spread(workers); }
 bool Server::start() { return impl_->start(); }
 void Server::stop() { impl_->stop(); }
 std::size_t Server::connections() const { return impl_->connections(); }
-unsigned Server::bound_port() const { return impl_->bound_port(); }
+unsigned Server::bound_port(std::size_t port) const { return impl_->port(port).bound_port; }
 ConnectionList Server::describe_connections(std::chrono::milliseconds patience) const {
   return impl_->describe_connections(patience);
 }
@@ -190,6 +189,8 @@ ReportList Server::ask_applications(std::chrono::milliseconds patience) const {
 Closing Server::close_connection(std::uint64_t id, std::chrono::milliseconds patience) {
   return impl_->close_connection(id, patience);
 }
-const std::vector<std::string>& Server::places() const { return impl_->places(); }
+const std::vector<std::string>& Server::places(std::size_t port) const {
+  return impl_->port(port).places;
+}
 
 }  // namespace hs::net

@@ -1,8 +1,8 @@
-// Server: one listener group with its workers and streamers.
+// Server: some ports with the workers and streamers that serve them.
 //
 // Owns the listening sockets, the worker threads (an event loop and the
-// connections each) and the streamer threads that carry long finds. The plugin
-// makes two: the read port's and the write port's. start() and stop() are
+// connections each) and the streamer threads that carry long finds. Ports of one server share its
+// workers, and so the passes and commits of these. start() and stop() are
 // called from one thread of the host. Any thread may ask about connections and close
 // them. Everything else happens on the threads that this class owns. Knows no protocol and no
 // table.
@@ -27,24 +27,34 @@ namespace hs::net {
 
 class WaitingBytes;
 
+// A port is known by its number among those of its server.
+struct PortConfig {
+  std::string port{};         // of TCP; empty: no TCP listener
+  std::string socket_path{};  // empty: no Unix socket
+  std::string protocol{};     // what its clients speak, for people
+  // Counts what happens at the port. Never null, and outlives the server.
+  CounterSet* counters = nullptr;
+};
+
 struct ServerConfig {
-  std::string address;      // numeric or name; empty: 127.0.0.1 (and ::1 where there is one)
-  std::string port;         // empty: no TCP listener
-  std::string socket_path;  // empty: no Unix socket
+  std::vector<PortConfig> ports;  // one at least
+  std::string address;            // numeric or name; empty: 127.0.0.1 (and ::1 where there is one)
   unsigned socket_mode = 0777;
   std::string socket_group;  // empty: the server's own
   int backlog = 32768;
   int send_buffer = 0;     // SO_SNDBUF in bytes; 0: the kernel's choice
   int receive_buffer = 0;  // SO_RCVBUF, the same
   unsigned workers = 1;
+  // Whether only as many workers serve as the load needs; see net/balance.h
+  bool adapts = false;
   unsigned streamers = 1;
   Setting<std::chrono::seconds> idle_timeout{std::chrono::seconds(300)};  // 0: none
   // How long a find that cannot be parked waits in all.
   Setting<std::chrono::seconds> stream_patience{std::chrono::seconds(10)};
   // 0: none; see net/busy_poll.h
   Setting<std::chrono::microseconds> busy_poll{std::chrono::microseconds(30)};
-  Setting<std::size_t> max_connections = 10'000;  // of this server
-  // Those of one address that have not logged in. One more is closed at once.
+  Setting<std::size_t> max_connections = 10'000;  // of each port
+  // Those of one address at one port that have not logged in. One more is closed at once.
   Setting<std::size_t> max_strangers = 1000;
   // A client that has not logged in so long after it came is closed; 0: none.
   Setting<std::chrono::seconds> log_in_timeout{std::chrono::seconds(10)};
@@ -74,7 +84,7 @@ enum class Role : std::uint8_t { worker, streamer, log_in, remote, waiter };
 // that thread alone and outlive the application. Null: the host shuts down before it has started,
 // and the thread ends without a word. What it throws is logged.
 using ApplicationFactory =
-    std::function<std::unique_ptr<Application>(Role role, CounterBlock& counters)>;
+    std::function<std::unique_ptr<Application>(Role role, ThreadCounters& counters)>;
 
 // error: something that the configuration asks for is not served, or a thread has left.
 enum class LogLevel : std::uint8_t { warning, error };
@@ -92,6 +102,7 @@ using LogFunction = std::function<void(LogLevel level, const std::string& line)>
 // A connection as it was a moment ago.
 struct ConnectionInfo {
   std::uint64_t id = 0;    // of no other connection as long as the process runs; never 0
+  std::size_t port = 0;    // through which its client has come
   std::string peer;        // "127.0.0.1:40000", "[::1]:40000" or "unix"
   std::string user;        // as whom the client acts; empty: as nobody
   std::string_view state;  // a state of net/connection_state.h
@@ -102,7 +113,7 @@ struct ConnectionInfo {
   std::uint64_t requests = 0;        // that were answered and have a kind (base/latency.h)
   std::string_view last_request;     // the kind of the last one; empty: none yet
   std::size_t waiting_bytes = 0;     // what it holds of the budget (net/waiting_bytes.h)
-  std::string_view protocol;         // of its byte filter, "TLSv1.3" for example; empty: none
+  std::string_view tls;  // what its byte filter speaks, "TLSv1.3" for example; empty: none
 };
 
 struct ConnectionList {
@@ -124,7 +135,7 @@ enum class Closing : std::uint8_t {
 
 class Server {
  public:
-  Server(ServerConfig config, ApplicationFactory factory, CounterSet& counters, LogFunction log);
+  Server(ServerConfig config, ApplicationFactory factory, LogFunction log);
   ~Server();  // stops
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -135,18 +146,21 @@ class Server {
   // wait for the host. If no worker is left that serves, the listeners are closed.
   bool start();
 
-  // Where start() has made the server listen: numeric addresses with their ports, and paths of Unix
+  // Where start() has made a port listen: numeric addresses with their ports, and paths of Unix
   // sockets. The list stays as it is, even if no worker is left that serves.
-  const std::vector<std::string>& places() const;
+  const std::vector<std::string>& places(std::size_t port = 0) const;
 
   // Closes the listeners and every connection (each client gets an end of file) and joins the
   // threads. It does not wait for any client, so it takes a bounded time.
   void stop();
 
+  // For tests: the connections are spread over so many workers from now on.
+  void set_spread(unsigned workers);
+
   // Any thread, one at a time: its members of type Setting may be changed while the server works.
   ServerConfig& config();
 
-  std::size_t connections() const;
+  std::size_t connections() const;  // of all ports
 
   // Any thread but the server's own, also while start() or stop() runs. Each asks the workers and
   // waits for their answers, but not longer than `patience`: a worker that waits for a commit
@@ -157,8 +171,8 @@ class Server {
   // been executed or not.
   Closing close_connection(std::uint64_t id, std::chrono::milliseconds patience);
 
-  // The TCP port bound (useful with port "0"); 0 if there is none.
-  unsigned bound_port() const;
+  // The number of TCP that a port has bound (useful with port "0"); 0 if there is none.
+  unsigned bound_port(std::size_t port = 0) const;
 
  private:
   class Impl;

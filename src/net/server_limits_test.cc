@@ -28,7 +28,7 @@ class UnixSocket : public testing::Test {
   UnixSocket() {
     std::string name = (fs::temp_directory_path() / "hs_net_XXXXXX").string();
     if (::mkdtemp(name.data()) != nullptr) folder_ = name;
-    config_.socket_path = path();
+    config_.ports.push_back({.socket_path = path(), .protocol = "lines"});
   }
   ~UnixSocket() override { fs::remove_all(folder_); }
   std::string path() const { return (folder_ / "socket").string(); }
@@ -98,12 +98,12 @@ TEST_F(UnixSocket, LeavesAFileThatTookItsPlace) {
 }
 
 TEST_F(UnixSocket, SaysWhatIsWrongWithAPath) {
-  config_.socket_path = (folder_ / "nowhere" / "socket").string();
+  config_.ports[0].socket_path = (folder_ / "nowhere" / "socket").string();
   Fixture missing(config_);
   EXPECT_FALSE(missing.start());
   EXPECT_TRUE(missing.log.contains("No such file or directory"));
 
-  config_.socket_path = path() + std::string(200, 'x');
+  config_.ports[0].socket_path = path() + std::string(200, 'x');
   Fixture too_long(config_);
   EXPECT_FALSE(too_long.start());
   EXPECT_TRUE(too_long.log.contains("a socket's path has at most 107 bytes"));
@@ -141,7 +141,7 @@ TEST(Listening, ReadsAFileModeAsOctal) {
 }
 
 TEST_F(UnixSocket, StandsBesideTcp) {
-  config_.port = std::string("0");
+  config_.ports[0].port = std::string("0");
   Fixture fixture(config_);
   ASSERT_TRUE(fixture.start());
   Client one = Client::unix_socket(path());
@@ -153,8 +153,8 @@ TEST_F(UnixSocket, StandsBesideTcp) {
 }
 
 TEST_F(UnixSocket, IsLeftOutWhereItCannotBe) {
-  config_.port = std::string("0");
-  config_.socket_path = path() + "/nowhere/at.sock";
+  config_.ports[0].port = std::string("0");
+  config_.ports[0].socket_path = path() + "/nowhere/at.sock";
   Fixture fixture(config_);
   ASSERT_TRUE(fixture.start());
   EXPECT_TRUE(fixture.log.contains("[error] handlersocket: cannot listen on " + path()));
@@ -180,10 +180,10 @@ TEST(Listening, SaysWhereEvenIfNoWorkerIsLeft) {
 TEST(Listening, SaysThatAPortIsNoPort) {
   for (const char* port : {"99980", "65536", "-1", "+1", " 1", "1 ", "1x", "", "http"}) {
     ServerConfig config = Fixture::loopback();
-    config.port = std::string(port);
+    config.ports[0].port = std::string(port);
     Fixture fixture(config);
     EXPECT_FALSE(fixture.start()) << port;
-    EXPECT_TRUE(config.port.empty() || fixture.log.contains("a port is a number")) << port;
+    EXPECT_TRUE(config.ports[0].port.empty() || fixture.log.contains("a port is a number")) << port;
     EXPECT_TRUE(fixture.server.places().empty());
   }
 }
@@ -192,11 +192,11 @@ TEST(Listening, SaysThatAPortIsTaken) {
   Fixture first;
   ASSERT_TRUE(first.start());
   ServerConfig config = Fixture::loopback();
-  config.port = std::to_string(first.server.bound_port());
+  config.ports[0].port = std::to_string(first.server.bound_port());
   Fixture second(config);
   EXPECT_FALSE(second.start());
   EXPECT_TRUE(second.log.contains("[error] handlersocket: cannot listen on 127.0.0.1:" +
-                                  config.port + ": Address already in use"));
+                                  config.ports[0].port + ": Address already in use"));
   EXPECT_EQ(second.board.started, 0U);
 }
 
@@ -205,7 +205,7 @@ TEST(Listening, GivesItsPortBack) {
   for (int i = 0; i < 3; ++i) {
     Fixture fixture(config);
     ASSERT_TRUE(fixture.start());
-    config.port = std::to_string(fixture.server.bound_port());
+    config.ports[0].port = std::to_string(fixture.server.bound_port());
     Client client = Client::tcp(fixture.server.bound_port());
     ASSERT_TRUE(client.send("hello\n"));
     EXPECT_EQ(client.line(), "hello");

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <list>
 #include <memory>
@@ -18,13 +19,14 @@
 #include <vector>
 
 #include "base/once_a_minute.h"
+#include "net/balance.h"
 #include "net/connection_queue.h"
 #include "net/connection_state.h"
 #include "net/descriptor.h"
 #include "net/inbox.h"
 #include "net/listener.h"
+#include "net/port.h"
 #include "net/server.h"
-#include "net/strangers.h"
 #include "net/waiting_bytes.h"
 
 namespace hs::net {
@@ -40,7 +42,17 @@ struct Shared {
       : config(std::move(server_config)),
         factory(std::move(application_factory)),
         log(std::move(log_line)),
-        waiting(config.waiting != nullptr ? *config.waiting : own_waiting) {}
+        waiting(config.waiting != nullptr ? *config.waiting : own_waiting) {
+    for (const PortConfig& port : config.ports)
+      ports.emplace_back(ports.size(), port, config.max_strangers);
+  }
+
+  // For ThreadCounters of one more thread.
+  std::vector<CounterSet*> counters_of_ports() const {
+    std::vector<CounterSet*> counters;
+    for (const PortConfig& port : config.ports) counters.push_back(port.counters);
+    return counters;
+  }
 
   // Where a connection in `state` waits for its carrier.
   ConnectionQueue& queue_of(ConnectionState state) {
@@ -74,7 +86,8 @@ struct Shared {
 
   WaitingBytes own_waiting;  // used if the configuration names none
   WaitingBytes& waiting;
-  Strangers strangers{config.max_strangers};
+  Balance balance{config.workers, config.adapts};
+  std::deque<Port> ports;  // by their numbers
   std::list<Listener> listeners;
   std::vector<std::unique_ptr<Inbox>> inboxes;  // one for each worker
   ConnectionQueue streams;                      // of those that wait for a streamer
@@ -85,11 +98,8 @@ struct Shared {
   Waiters* waiters = nullptr;                   // set before any thread starts
   Wakeup stop_event;  // becomes readable when the server stops, and stays so
   std::atomic<bool> stopping{false};
-  std::atomic<std::size_t> connections{0};
   std::atomic<std::size_t> workers_left{0};  // those that still serve
   OnceAMinute accept_error_line;
-  OnceAMinute foreign_line;
-  OnceAMinute silent_line;
 };
 
 }  // namespace hs::net

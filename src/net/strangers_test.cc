@@ -91,14 +91,14 @@ TEST(Strangers, OfOneAddressAreBoundedInNumber) {
 
 TEST(Strangers, OfAnotherAddressHavePlacesOfTheirOwn) {
   ServerConfig config = with_limits(1, 0s);
-  config.socket_path = "/tmp/hs-strangers-" + std::to_string(::getpid());
+  config.ports[0].socket_path = "/tmp/hs-strangers-" + std::to_string(::getpid());
   Guarded fixture(config);
   ASSERT_TRUE(fixture.start());
   Client first = fixture.client();
-  Client second = Client::unix_socket(config.socket_path);
+  Client second = Client::unix_socket(config.ports[0].socket_path);
   EXPECT_EQ(ask(first, "hello") + ask(second, "hello"), "hellohello");
   EXPECT_EQ(fixture.client().line(), "<end>");
-  EXPECT_EQ(Client::unix_socket(config.socket_path).line(), "<end>");
+  EXPECT_EQ(Client::unix_socket(config.ports[0].socket_path).line(), "<end>");
 }
 
 TEST(Strangers, AreOnlyThoseWhoHaveToLogIn) {

@@ -75,7 +75,7 @@ class ClientStream final : public Stream {
   // Somebody has closed the connection, or its worker leaves.
   bool nobody_waits() const {
     return connection_.has_to_end.load(std::memory_order_relaxed) ||
-           shared_.stopping.load(std::memory_order_relaxed) || connection_.home.closed();
+           shared_.stopping.load(std::memory_order_relaxed) || connection_.home->closed();
   }
 
   bool has_had_its_share() {
@@ -214,6 +214,7 @@ void Streamer::keep_output(Connection& connection) {
 void Streamer::carry(Connection& connection) {
   Turn turn;
   turn.dialogue = connection.dialogue.get();
+  turn.port = connection.port->number;
   turn.input = connection.input.view();
   turn.blocked_since = connection.blocked_since;
   turn.connection = connection.id;
@@ -226,7 +227,8 @@ void Streamer::carry(Connection& connection) {
   turn.on_remote_thread = role_ == Role::remote;
   const bool is_late = turn.on_remote_thread &&
                        kernel::monotonic_now() - connection.listed_at >= shared_.remote_patience();
-  ClientStream stream(shared_, queue(), counters_, *app_, connection);
+  CounterBlock& counters = counters_.of(connection.port->number);
+  ClientStream stream(shared_, queue(), counters, *app_, connection);
   out_.clear();
   try {
     if (is_late) {
@@ -242,7 +244,7 @@ void Streamer::carry(Connection& connection) {
     connection.next = turn.next;
     const std::uint64_t now = kernel::monotonic_now();
     connection.note_blocked(turn, now);
-    counters_.latencies.add(turn.answered, now - connection.arrived_at);
+    counters.latencies.add(turn.answered, now - connection.arrived_at);
     connection.note_answered(turn.answered);
     // A find that was parked has run, so it no longer waits for a lock that it met before.
     if (turn.next == Next::stream) connection.blocked_since = 0;
@@ -256,7 +258,7 @@ void Streamer::carry(Connection& connection) {
   }
   if (out_.capacity() > largest_kept_out) out_.free_memory();
   queue().done();
-  connection.home.give_back(connection);
+  connection.home->give_back(connection);
 }
 
 }  // namespace hs::net

@@ -22,8 +22,8 @@ namespace hs::net {
 class Streamer {
  public:
   // `role` is not that of a worker.
-  Streamer(Shared& shared, Role role, CounterBlock& counters)
-      : shared_(shared), role_(role), counters_(counters) {}
+  Streamer(Shared& shared, Role role)
+      : shared_(shared), role_(role), counters_(shared.counters_of_ports()) {}
 
   // Where it takes its connections from.
   ConnectionQueue& queue();
@@ -38,7 +38,7 @@ class Streamer {
 
   Shared& shared_;
   const Role role_;
-  CounterBlock& counters_;
+  ThreadCounters counters_;
   std::unique_ptr<Application> app_;
   Buffer out_;
   bool has_retired_ = false;  // the queue knows already that it leaves

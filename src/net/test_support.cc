@@ -16,24 +16,37 @@ namespace hs::net::test {
 namespace {
 
 struct LineDialogue final : Dialogue {
-  LineDialogue(Board& shared_board, const bool& application_stopped)
-      : board(shared_board), stopped(application_stopped) {
+  LineDialogue(Board& shared_board, const bool& application_stopped, std::size_t of_port)
+      : board(shared_board), stopped(&application_stopped), port(of_port) {
     ++board.dialogues;
     most_waiting = board.most_waiting;
   }
   ~LineDialogue() override {
-    if (std::this_thread::get_id() != home) {
+    if (home == std::thread::id{}) {
+      // it has departed, and had no turn since
+    } else if (std::this_thread::get_id() != home) {
       ++board.strange_dialogues;
-    } else if (stopped) {
+    } else if (*stopped) {
       ++board.late_dialogues;
     }
     --board.dialogues;
   }
   std::string_view user() const override { return "somebody"; }
+  void depart() override {
+    if (home != std::thread::id{} && home != std::this_thread::get_id()) ++board.strange_dialogues;
+    ++board.departures;
+    home = {};
+  }
+  void arrive(const bool& application_stopped) {
+    if (home != std::thread::id{}) return;
+    home = std::this_thread::get_id();
+    stopped = &application_stopped;
+  }
 
   Board& board;
-  const bool& stopped;
-  const std::thread::id home = std::this_thread::get_id();
+  const bool* stopped;
+  const std::size_t port;
+  std::thread::id home = std::this_thread::get_id();
   std::size_t rest = 0;    // bytes left in the last turn, if that turn ended with `wait`
   std::size_t pieces = 0;  // so many pieces of the parked long find are sent
   std::atomic<bool> has_turn{false};
@@ -61,7 +74,7 @@ std::size_t number(std::string_view text) {
 
 class LineApplication final : public Application {
  public:
-  LineApplication(Board& board, Role role, CounterBlock& counters)
+  LineApplication(Board& board, Role role, ThreadCounters& counters)
       : board_(board), role_(role), counters_(counters) {}
 
   bool start() override {
@@ -80,11 +93,11 @@ class LineApplication final : public Application {
   }
   void idle() override { ++board_.idles; }
   bool killed() override { return board_.killed; }
-  std::size_t whole_requests(std::string_view input) const override {
+  std::size_t whole_requests(std::size_t /*port*/, std::string_view input) const override {
     return input.rfind('\n') + 1;
   }
-  std::unique_ptr<Dialogue> open_dialogue() override {
-    return std::make_unique<LineDialogue>(board_, stopped_);
+  std::unique_ptr<Dialogue> open_dialogue(std::size_t port) override {
+    return std::make_unique<LineDialogue>(board_, stopped_, port);
   }
 
   bool read_first(std::span<Turn> turns, Buffer& out) override {
@@ -106,11 +119,11 @@ class LineApplication final : public Application {
   }
   bool takes_more() override { return board_.takes_more; }
   void end_pass(std::span<Turn>, Buffer&) override {}
-  void refuse(Refusal why, Buffer& out) override {
+  void refuse(std::size_t /*port*/, Refusal why, Buffer& out) override {
     if (why == Refusal::foreign) return out.append("wrong port\n");
     out.append(why == Refusal::no_room ? "no room\n" : "no TLS\n");
   }
-  std::string_view foreign_protocol(std::string_view begin) const override {
+  std::string_view foreign_protocol(std::size_t /*port*/, std::string_view begin) const override {
     return begin.starts_with("foreign\n") ? "something else" : "";
   }
   void release() override {
@@ -149,7 +162,7 @@ class LineApplication final : public Application {
     }
     pieces = 0;
     turn.consumed = lf + 1;
-    counters_.add(Counter::long_finds);
+    counters_.of(turn.port).add(Counter::long_finds);
     turn.answered.add(RequestKind::find);
     if (turn.next == Next::again) out.append("end\n");
   }
@@ -166,6 +179,7 @@ class LineApplication final : public Application {
   void run_turn(Turn& turn, Buffer& out) {
     const OnlyTurn only(*turn.dialogue);
     auto& dialogue = static_cast<LineDialogue&>(*turn.dialogue);
+    dialogue.arrive(stopped_);
     if (turn.scanned != dialogue.rest) ++board_.wrongly_scanned;
     turn.reply_begin = out.size();
     turn.next = Next::wait;
@@ -220,6 +234,8 @@ class LineApplication final : public Application {
       out.advance(size);
     } else if (line == "who") {
       out.append(std::to_string(number_));
+    } else if (line == "port") {
+      out.append(std::to_string(static_cast<LineDialogue&>(*turn.dialogue).port));
     } else if (line == "pass") {
       out.append(std::to_string(board_.passes.load()));
     } else if (line == "hold") {
@@ -286,7 +302,7 @@ class LineApplication final : public Application {
 
   Board& board_;
   const Role role_;
-  CounterBlock& counters_;
+  ThreadCounters& counters_;
   std::size_t number_ = 0;
   std::size_t lines_left_ = 0;  // of this pass
   bool stopped_ = false;
@@ -320,7 +336,7 @@ bool eventually(const std::function<bool()>& condition) {
 }
 
 ApplicationFactory line_application(Board& board) {
-  return [&board](Role role, CounterBlock& counters) -> std::unique_ptr<Application> {
+  return [&board](Role role, ThreadCounters& counters) -> std::unique_ptr<Application> {
     if (board.cannot_be_made) throw std::runtime_error("no memory for a thread");
     if (board.host_shuts_down) return nullptr;
     return std::make_unique<LineApplication>(board, role, counters);
@@ -338,8 +354,15 @@ bool Log::contains(std::string_view text) {
       lines, [&](const std::string& line) { return line.find(text) != std::string::npos; });
 }
 
+ServerConfig counted_by(CounterSet& counters, ServerConfig config) {
+  for (PortConfig& port : config.ports) {
+    if (port.counters == nullptr) port.counters = &counters;
+  }
+  return config;
+}
+
 Fixture::Fixture(ServerConfig config)
-    : server(std::move(config), line_application(board), counters,
+    : server(counted_by(counters, std::move(config)), line_application(board),
              [this](LogLevel level, const std::string& line) {
                const std::lock_guard lock(log.mutex);
                log.lines.push_back((level == LogLevel::error ? "[error] " : "[warning] ") + line);
@@ -347,7 +370,7 @@ Fixture::Fixture(ServerConfig config)
 
 ServerConfig Fixture::loopback() {
   ServerConfig config;
-  config.port = std::string("0");
+  config.ports.push_back({.port = "0", .protocol = "lines"});
   return config;
 }
 

@@ -59,7 +59,8 @@ struct Board {
   std::atomic<std::size_t> stopped{0};
   std::atomic<std::size_t> dialogues{0};          // alive
   std::atomic<std::size_t> late_dialogues{0};     // outlived their worker's stop()
-  std::atomic<std::size_t> strange_dialogues{0};  // ended on another thread than they began on
+  std::atomic<std::size_t> strange_dialogues{0};  // ended on another thread than their worker's
+  std::atomic<std::size_t> departures{0};         // of dialogues to other workers
   std::atomic<bool> streaming{false};
   std::atomic<std::size_t> waiters{0};       // that are in a wait for a lock
   std::atomic<std::size_t> waiters_made{0};  // their applications
@@ -76,6 +77,7 @@ extern thread_local bool allocations_may_fail;
 // Answers each line with the line itself, except
 //   big N        N bytes and LF
 //   who          the number of its worker
+//   port         the number of the port through which its client has come
 //   pass         how many passes there have been, with this one
 //   gate         "passed" once the board's gate is open
 //   hold         its worker does nothing else until the board says so
@@ -101,6 +103,9 @@ struct Log {
   bool contains(std::string_view text);
   std::size_t size();
 };
+
+// The same configuration. These count at each port that has none that do.
+ServerConfig counted_by(CounterSet& counters, ServerConfig config);
 
 // A started server and what it needs.
 class Fixture {

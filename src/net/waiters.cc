@@ -18,7 +18,7 @@ bool Waiters::start_one() try {
   const std::lock_guard lock(mutex_);
   forget_those_who_left();
   if (waiters_.size() >= shared_.config.waiters) return false;
-  Waiter& waiter = waiters_.emplace_back(shared_, counters_.new_block());
+  Waiter& waiter = waiters_.emplace_back(shared_);
   shared_.lock_waits.join();
   try {
     waiter.thread = kernel::Thread([&waiter] {
@@ -27,7 +27,6 @@ bool Waiters::start_one() try {
     });
   } catch (const std::exception&) {
     shared_.lock_waits.leave();
-    counters_.give_back(waiter.counters);
     waiters_.pop_back();
     throw;
   }
@@ -40,7 +39,6 @@ void Waiters::forget_those_who_left() {
   for (auto waiter = waiters_.begin(); waiter != waiters_.end();) {
     if (waiter->has_left) {
       waiter->thread.join();
-      counters_.give_back(waiter->counters);
       waiter = waiters_.erase(waiter);
     } else {
       ++waiter;
@@ -50,10 +48,7 @@ void Waiters::forget_those_who_left() {
 
 void Waiters::join() {
   const std::lock_guard lock(mutex_);
-  for (Waiter& waiter : waiters_) {
-    waiter.thread.join();
-    counters_.give_back(waiter.counters);
-  }
+  for (Waiter& waiter : waiters_) waiter.thread.join();
   waiters_.clear();
 }
 

@@ -17,7 +17,6 @@
 #include <memory>
 #include <mutex>
 
-#include "base/counters.h"
 #include "kernel_calls.h"
 #include "net/shared.h"
 #include "net/streamer.h"
@@ -34,7 +33,7 @@ class Waiters {
     waits,  // for a waiter: nobody asks for its lock meanwhile
   };
 
-  Waiters(Shared& shared, CounterSet& counters) : shared_(shared), counters_(counters) {}
+  explicit Waiters(Shared& shared) : shared_(shared) {}
   ~Waiters() { join(); }
   Waiters(const Waiters&) = delete;
   Waiters& operator=(const Waiters&) = delete;
@@ -48,9 +47,7 @@ class Waiters {
 
  private:
   struct Waiter {
-    Waiter(Shared& shared, CounterBlock& block)
-        : counters(block), streamer(shared, Role::waiter, block) {}
-    CounterBlock& counters;
+    explicit Waiter(Shared& shared) : streamer(shared, Role::waiter) {}
     Streamer streamer;
     std::atomic<bool> has_left{false};
     kernel::Thread thread;
@@ -60,7 +57,6 @@ class Waiters {
   void forget_those_who_left();
 
   Shared& shared_;
-  CounterSet& counters_;
   std::mutex mutex_;
   std::list<Waiter> waiters_;
 };

@@ -162,12 +162,12 @@ void WaitingBytes::choose_strangers(std::size_t more) {
 }
 
 void WaitingBytes::send_away(Share& share) {
-  Leavers& leavers = share.home_.leavers;
+  Leavers& leavers = share.home_->leavers;
   take_out(share);
   put_last(leavers.first_, share);
   share.place_ = Place::leaving;
   sums_of(share).leaving += share.charged_;
-  if (!leavers.any_.exchange(true)) share.home_.wake();
+  if (!leavers.any_.exchange(true)) share.home_->wake();
 }
 
 void WaitingBytes::take_out(Link& link) {

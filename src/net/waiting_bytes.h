@@ -124,7 +124,7 @@ class WaitingBytes {
 class WaitingBytes::Share : private Link {
  public:
   Share(WaitingBytes& all, Connection& connection, Inbox& home)
-      : all_(all), connection_(connection), home_(home) {}
+      : all_(all), connection_(connection), home_(&home) {}
   Share(const Share&) = delete;
   Share& operator=(const Share&) = delete;
   ~Share() { set(0); }
@@ -162,13 +162,16 @@ class WaitingBytes::Share : private Link {
     if (charged_ == 0) return true;
     return lent_ = all_.lend(*this);
   }
+  // The connection belongs to another worker now. Called by that worker before its first set(). The
+  // worker before has called lend().
+  void change_home(Inbox& home) { home_ = &home; }
 
  private:
   friend WaitingBytes;
 
   WaitingBytes& all_;
   Connection& connection_;
-  Inbox& home_;
+  Inbox* home_;
   std::size_t charged_ = 0;  // written by the worker under the lock
   bool lent_ = false;
   bool is_stranger_ = false;   // as charged_

@@ -55,6 +55,7 @@ void Worker::run() {
 }
 
 void Worker::loop() {
+  now_ = kernel::monotonic_now();
   while (!shared_.stopping.load(std::memory_order_relaxed) && app_->keep_running()) {
     const int timeout = time_to_wait();
     const std::size_t count = await_events(timeout);
@@ -68,6 +69,8 @@ void Worker::loop() {
     run_pass();
     close_expired(count < events_at_once);
     answer_late();
+    shared_.balance.look(now_);
+    spread_connections();
   }
 }
 
@@ -87,8 +90,10 @@ int Worker::time_to_wait() const {
 std::size_t Worker::await_events(int timeout_ms) {
   const bool may_stay = shared_.config.busy_poll.get().count() != 0 && timeout_ms != 0;
   std::size_t count = 0;
+  if (timeout_ms != 0) shared_.balance.sleeps(number_, std::max(now_, pass_ended_));
   if (may_stay && turns_.size() == 1 && busy_poll_.worth_it()) count = stay_awake();
   if (count == 0) count = take_events(timeout_ms);
+  if (timeout_ms != 0) shared_.balance.wakes(number_, now_);
   // Returned connections are taken only between passes. What a streamer has executed for a
   // connection is newer than what the present pass sees, so the connection must not join that pass.
   if (inbox_filled_) take_inbox();
@@ -96,7 +101,7 @@ std::size_t Worker::await_events(int timeout_ms) {
 }
 
 std::size_t Worker::stay_awake() {
-  counters_.add(Counter::busy_polls);
+  counters_.own().add(Counter::busy_polls);
   const std::chrono::nanoseconds limit = shared_.config.busy_poll.get();
   const std::uint64_t deadline = pass_ended_ + static_cast<std::uint64_t>(limit.count());
   std::size_t count = take_events(0);
@@ -108,7 +113,7 @@ std::size_t Worker::stay_awake() {
   // have been woken sooner.
   const bool in_time = count != 0 && now_ < deadline;
   busy_poll_.note(in_time);
-  if (in_time) counters_.add(Counter::busy_poll_hits);
+  if (in_time) counters_.own().add(Counter::busy_poll_hits);
   return count;
 }
 
@@ -168,9 +173,11 @@ void Worker::take_event(const epoll_event& event) {
 void Worker::take_inbox() {
   inbox_filled_ = false;
   std::shared_ptr<Question> question;
-  Connection* returned = inbox_.take(sockets_, question);
+  Connection* returned = inbox_.take(sockets_, moved_, question);
   for (Accepted& socket : sockets_) add(std::move(socket));
   sockets_.clear();
+  if (!moved_.empty()) [[unlikely]]
+    adopt(moved_);
   while (returned != nullptr) {
     Connection& connection = *std::exchange(returned, returned->next_in_queue);
     if (connection.state == Connection::State::shaking) [[unlikely]] {
@@ -219,6 +226,7 @@ void Worker::answer(Question& question) {
     seen.reserve(connections_.size());
     connections_.for_each([&](const Connection& connection) {
       seen.push_back({.id = connection.id,
+                      .port = connection.port->number,
                       .peer = connection.peer,
                       .user = std::string(user_of(connection)),
                       .state = connection.state,
@@ -229,7 +237,7 @@ void Worker::answer(Question& question) {
                       .requests = connection.requests.load(std::memory_order_relaxed),
                       .last_request = connection.last_request.load(std::memory_order_relaxed),
                       .waiting_bytes = connection.share.charged(),
-                      .protocol = connection.protocol});
+                      .tls = connection.tls});
     });
     question.answer(std::move(seen), false);
   } catch (const std::bad_alloc&) {
@@ -259,23 +267,23 @@ void Worker::end(Connection& connection) {
 
 // The socket counts as a connection since it was accepted.
 void Worker::add(Accepted socket) {
+  Port& port = *socket.port;
   Connection* connection = nullptr;
   try {
     // Reserves memory, so that enqueue() never allocates. There are twice as many places as
     // connections, because a pass may queue a connection again whose entry it is about to remove.
     const std::size_t most_queued = 2 * (connections_.size() + 1);
     if (ready_.capacity() < most_queued) ready_.reserve(2 * most_queued);
-    connection = &connections_.add(std::move(socket), app_->open_dialogue(), inbox_, now_);
+    connection =
+        &connections_.add(std::move(socket), app_->open_dialogue(port.number), inbox_, now_);
     connections_.add_newcomer(*connection);
     if (connection->share.is_stranger()) {
-      connection->place = shared_.strangers.take(connection->peer);
+      connection->place = port.strangers.take(connection->peer);
       if (!connection->place) return turn_away(*connection);
     }
   } catch (const std::bad_alloc&) {
     if (connection != nullptr) return close(*connection);
-    shared_.connections.fetch_sub(1, std::memory_order_relaxed);
-    inbox_.load.fetch_sub(1, std::memory_order_relaxed);
-    counters_.add(Counter::connections_closed);
+    forget(port);
     return;
   }
   epoll_event event{.events = EPOLLIN | EPOLLRDHUP | EPOLLET,
@@ -301,7 +309,7 @@ void Worker::retry_blocked() {
 void Worker::close_expired(bool caught_up) {
   while (Connection* const connection = connections_.first_lingered(now_)) close(*connection);
   while (Connection* const connection = connections_.first_late(now_)) {
-    counters_.add(Counter::tls_handshakes_failed);
+    counters_of(*connection).add(Counter::tls_handshakes_failed);
     end_work_of(*connection);
     linger(*connection);
   }
@@ -312,7 +320,7 @@ void Worker::close_expired(bool caught_up) {
     if (is_listed_as_ready(connection->state)) {
       connections_.mark_active(*connection, now_);
     } else {
-      counters_.add(Counter::connections_idle);
+      counters_of(*connection).add(Counter::connections_idle);
       close(*connection);
     }
   }
@@ -360,7 +368,7 @@ void Worker::end_leavers() {
 // Ends a connection that holds more than there is room for, and gives back its memory at once. The
 // client is told why, unless that would stand in the middle of a reply.
 void Worker::shed(Connection& connection) {
-  counters_.add(Counter::connections_shed);
+  counters_of(connection).add(Counter::connections_shed);
   if (shared_.waiting.is_to_be_logged(now_)) {
     shared_.log_line(
         LogLevel::warning,
@@ -380,8 +388,8 @@ void Worker::shed(Connection& connection) {
 void Worker::refuse(Connection& connection, Refusal why) {
   try {
     Buffer reply;
-    app_->refuse(why, reply);
-    counters_.add(Counter::bytes_sent, connection.send(reply.view()).bytes);
+    app_->refuse(connection.port->number, why, reply);
+    counters_of(connection).add(Counter::bytes_sent, connection.send(reply.view()).bytes);
   } catch (const std::bad_alloc&) {  // the connection ends without a reply
   }
   linger(connection);
@@ -405,10 +413,16 @@ void Worker::end_work_of(Connection& connection) {
 void Worker::close(Connection& connection) {
   if (is_listed_as_ready(connection.state)) std::erase(ready_, &connection);
   connection.end_filter();
+  Port& port = *connection.port;
   connections_.erase(connection);
-  shared_.connections.fetch_sub(1, std::memory_order_relaxed);
+  forget(port);
+}
+
+// A connection of the port is gone.
+void Worker::forget(Port& port) {
+  port.connections.fetch_sub(1, std::memory_order_relaxed);
   inbox_.load.fetch_sub(1, std::memory_order_relaxed);
-  counters_.add(Counter::connections_closed);
+  counters_.of(port.number).add(Counter::connections_closed);
 }
 
 void Worker::leave() {
@@ -435,14 +449,14 @@ void Worker::await_carriers() {
   std::shared_ptr<Question> question;
   while (true) {
     inbox_.reset();
-    Connection* returned = inbox_.take(sockets_, question);
+    Connection* returned = inbox_.take(sockets_, moved_, question);
+    connections_.take_over(moved_);
     if (question != nullptr) question->answer({}, false);
-    const std::size_t refused = sockets_.size();
-    for (Accepted& accepted : sockets_) end_with_eof(accepted.socket, {arena_.get(), arena_size_});
+    for (Accepted& accepted : sockets_) {
+      end_with_eof(accepted.socket, {arena_.get(), arena_size_});
+      forget(*accepted.port);
+    }
     sockets_.clear();
-    shared_.connections.fetch_sub(refused, std::memory_order_relaxed);
-    inbox_.load.fetch_sub(refused, std::memory_order_relaxed);
-    counters_.add(Counter::connections_closed, refused);
     while (returned != nullptr) {
       Connection& connection = *std::exchange(returned, returned->next_in_queue);
       connections_.set_state(connection, Connection::State::waiting, now_);
@@ -455,16 +469,13 @@ void Worker::await_carriers() {
 }
 
 void Worker::end_all_connections() {
-  const std::size_t count = connections_.size();
   connections_.for_each([this](Connection& connection) {
     connection.end_filter();
     end_with_eof(connection.socket, {arena_.get(), arena_size_});
+    forget(*connection.port);
   });
   ready_.clear();
   connections_.clear();
-  shared_.connections.fetch_sub(count, std::memory_order_relaxed);
-  inbox_.load.fetch_sub(count, std::memory_order_relaxed);
-  counters_.add(Counter::connections_closed, count);
 }
 
 }  // namespace hs::net

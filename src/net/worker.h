@@ -3,12 +3,13 @@
 // Everything here runs on that thread. Other threads reach it only through its Inbox and the Shared
 // state. worker.cc has the loop and the life of the thread; worker_pass.cc has what happens to a
 // connection before and after its turn; worker_greeting.cc has what happens before its first
-// request. The sockets are watched edge-triggered, so it takes no
+// request; worker_moves.cc gives connections to other workers. The sockets are watched edge-triggered, so it takes no
 // system call to leave a connection unread while it is blocked, flushing or streaming.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <span>
 #include <vector>
@@ -28,7 +29,7 @@ namespace hs::net {
 
 class Worker {
  public:
-  Worker(Shared& shared, Inbox& inbox, CounterBlock& counters);
+  Worker(Shared& shared, Inbox& inbox);
 
   // Before the thread starts. False: errno says why.
   bool open();
@@ -36,6 +37,11 @@ class Worker {
   void run();
 
  private:
+  // The thread's, for what happens at the connection's port.
+  CounterBlock& counters_of(const Connection& connection) {
+    return counters_.of(connection.port->number);
+  }
+
   // worker.cc
   void loop();
   std::size_t await_events(int timeout_ms);
@@ -56,6 +62,7 @@ class Worker {
   void shed(Connection& connection);
   void refuse(Connection& connection, Refusal why);
   void close(Connection& connection);
+  void forget(Port& port);
   void leave();
   void await_carriers();
   void end_all_connections();
@@ -87,6 +94,13 @@ class Worker {
   void linger(Connection& connection);
   void drain(Connection& connection);
 
+  // worker_moves.cc
+  void spread_connections();
+  std::size_t share_of_each(unsigned spread) const;
+  Inbox* emptiest(unsigned spread) const;
+  bool give_away(Connection& connection, std::list<Connection>& to);
+  void adopt(std::list<Connection>& connections);
+
   // worker_greeting.cc
   bool greet(Connection& connection, std::string_view begin);
   void begin_handshake(Connection& connection, std::string_view begin);
@@ -100,7 +114,8 @@ class Worker {
 
   Shared& shared_;
   Inbox& inbox_;
-  CounterBlock& counters_;
+  const std::size_t number_;  // its inbox's among all
+  ThreadCounters counters_;
   Acceptor acceptor_;
   Descriptor epoll_;
   std::unique_ptr<Application> app_;
@@ -112,6 +127,9 @@ class Worker {
   BusyPoll busy_poll_;
   bool rested_ = false;            // the application knows that there is nothing to do
   std::vector<Accepted> sockets_;  // accepted, but not connections yet
+  std::list<Connection> moved_;    // of other workers, and not this one's yet
+  unsigned spread_seen_;           // its connections are spread over so many; 0: not all are
+  std::uint64_t moved_at_ = 0;     // when it last looked whether connections have to go
 
   std::vector<Connection*> ready_;  // those that want a turn, in order
   std::vector<Turn> turns_;         // of this pass

@@ -18,12 +18,12 @@ bool Worker::greet(Connection& connection, std::string_view begin) {
     }
     const auto& is_refused = shared_.config.plain_is_refused;
     if (is_refused != nullptr && connection.peer.is_tcp() && is_refused()) [[unlikely]] {
-      counters_.add(Counter::connections_refused_plain);
+      counters_of(connection).add(Counter::connections_refused_plain);
       refuse(connection, Refusal::needs_tls);
       return false;
     }
   }
-  const std::string_view protocol = app_->foreign_protocol(begin);
+  const std::string_view protocol = app_->foreign_protocol(connection.port->number, begin);
   if (protocol.empty()) [[likely]]
     return true;
   refuse_foreign(connection, protocol);
@@ -37,7 +37,7 @@ void Worker::begin_handshake(Connection& connection, std::string_view begin) {
   if (!connection.share.grow(connection.filter->memory())) {
     // Nobody could read a reply before the handshake is over.
     connection.filter.reset();
-    counters_.add(Counter::connections_shed);
+    counters_of(connection).add(Counter::connections_shed);
     return linger(connection);
   }
   connections_.set_state(connection, Connection::State::greeting, now_);
@@ -68,19 +68,19 @@ void Worker::take_handshake(Connection& connection) {
   connections_.set_state(
       connection, is_over || is_late ? Connection::State::waiting : Connection::State::greeting,
       now_);
-  if (progress == Progress::done) connection.protocol = connection.filter->protocol();
+  if (progress == Progress::done) connection.tls = connection.filter->protocol();
   if (progress == Progress::unavailable) {
     connection.filter.reset();  // it has said nothing, so the client can be answered in plain bytes
     refuse_foreign(connection, "TLS, for which the server has no certificate,");
   } else if (progress == Progress::failed || is_late) {
-    counters_.add(Counter::tls_handshakes_failed);
+    counters_of(connection).add(Counter::tls_handshakes_failed);
     linger(connection);
   } else if (connection.has_to_end.load(std::memory_order_relaxed)) {
     end(connection);
   } else if (!connection.recount()) {
     shed(connection);
   } else if (progress == Progress::done) {
-    counters_.add(Counter::tls_handshakes);
+    counters_of(connection).add(Counter::tls_handshakes);
     // The filter may have read what comes behind the handshake.
     enqueue(connection);
   } else if (progress == Progress::wants_output) {
@@ -92,15 +92,15 @@ void Worker::take_handshake(Connection& connection) {
 
 // The client would wait for an answer in its own protocol.
 void Worker::refuse_foreign(Connection& connection, std::string_view protocol) {
-  counters_.add(Counter::connections_foreign);
-  warn_of(connection, shared_.foreign_line, " speaks ", protocol);
+  counters_of(connection).add(Counter::connections_foreign);
+  warn_of(connection, connection.port->foreign_line, " speaks ", protocol);
   refuse(connection, Refusal::foreign);
 }
 
 // Too many clients of its address have not logged in.
 void Worker::turn_away(Connection& connection) {
-  counters_.add(Counter::connections_refused);
-  counters_.add(Counter::connections_refused_address);
+  counters_of(connection).add(Counter::connections_refused);
+  counters_of(connection).add(Counter::connections_refused_address);
   close(connection);
 }
 
@@ -110,9 +110,9 @@ void Worker::end_late(Connection& connection) {
   // Its first bytes may have come while this thread did something else.
   const bool is_silent = connection.received == 0 && connection.peek({arena_.get(), 1}) == 0;
   if (!is_silent && !has_to_log_in) return;
-  counters_.add(has_to_log_in ? Counter::log_ins_late : Counter::connections_silent);
+  counters_of(connection).add(has_to_log_in ? Counter::log_ins_late : Counter::connections_silent);
   if (is_silent) {
-    warn_of(connection, shared_.silent_line, " has sent nothing",
+    warn_of(connection, connection.port->silent_line, " has sent nothing",
             " for handlersocket_log_in_timeout (a client of SQL waits like this to be greeted)");
   }
   end(connection);
@@ -123,11 +123,11 @@ void Worker::warn_of(Connection& connection, OnceAMinute& line, std::string_view
   if (!line.is_due(now_)) return;
   try {
     const bool is_tcp = connection.peer.is_tcp();
-    const ServerConfig& config = shared_.config;
+    const PortConfig& config = connection.port->config;
     std::string text = "handlersocket: " + connection.peer.text();
     text.append(does).append(what).append(" and was disconnected from ");
     text += is_tcp ? "port " + config.port : config.socket_path;
-    shared_.log_line(LogLevel::warning, text, ", which is a port of HandlerSocket");
+    shared_.log_line(LogLevel::warning, text, ", which is a port of " + config.protocol);
   } catch (const std::bad_alloc&) {  // the line is not logged
   }
 }

@@ -27,17 +27,20 @@ std::uint64_t in_ns(std::chrono::seconds time) {
 
 }  // namespace
 
-Worker::Worker(Shared& shared, Inbox& inbox, CounterBlock& counters)
+Worker::Worker(Shared& shared, Inbox& inbox)
     : shared_(shared),
       inbox_(inbox),
-      counters_(counters),
-      acceptor_(shared, inbox, counters),
+      number_(shared.inboxes.size() - 1),
+      counters_(shared.counters_of_ports()),
+      acceptor_(shared, inbox, counters_),
       connections_(shared.config.idle_timeout, shared.config.log_in_timeout,
                    in_ns(shared.config.handshake_timeout)),
+      spread_seen_(shared.balance.spread()),
       arena_size_(std::max(smallest_arena, 2 * (shared.config.read_size + small_rest))),
       arena_(std::make_unique_for_overwrite<char[]>(arena_size_ + discard_size)) {
   turns_.reserve(turns_at_once);
   takers_.reserve(turns_at_once);
+  shared.balance.join(number_, counters_);
 }
 
 void Worker::run_pass() {
@@ -109,7 +112,7 @@ void Worker::note_latencies() {
   for (std::size_t i = 0; i < turns_.size(); ++i) {
     if (takers_[i] != nullptr) continue;
     const RequestCounts answered = std::exchange(turns_[i].answered, {});
-    counters_.latencies.add(answered, pass_ended_ - turns_[i].arrived_at);
+    counters_.of(turns_[i].port).latencies.add(answered, pass_ended_ - turns_[i].arrived_at);
   }
 }
 
@@ -211,7 +214,7 @@ bool Worker::receive(Connection& connection) {
     close(connection);
     return true;
   }
-  counters_.add(Counter::bytes_received, read.bytes);
+  counters_of(connection).add(Counter::bytes_received, read.bytes);
   connections_.mark_active(connection, now_);
   connection.eof = connection.peer_done && !connection.readable;
   const bool is_all = connection.received - connection.hello_size == kept + read.bytes;
@@ -233,7 +236,7 @@ std::size_t Worker::room_without_charge(Connection& connection, std::span<char> 
   const std::size_t kept = connection.input.size();
   const std::size_t there = kept + connection.peek(input.subspan(kept));
   if (there == kept) return 1;  // enough to see whether it is the end
-  const std::size_t whole = app_->whole_requests({input.data(), there});
+  const std::size_t whole = app_->whole_requests(connection.port->number, {input.data(), there});
   if (whole > kept) return whole - kept;
   const std::size_t free = shared_.waiting.allowance();
   return kept < free ? std::min(input.size(), free) - kept : 0;
@@ -264,6 +267,7 @@ void Worker::add_turn(Connection& connection, std::string_view input) {
   takers_.push_back(&connection);
   Turn& turn = turns_.emplace_back();
   turn.dialogue = connection.dialogue.get();
+  turn.port = connection.port->number;
   turn.peer = &connection.peer;
   turn.input = input;
   turn.scanned = connection.scanned;
@@ -306,7 +310,7 @@ bool Worker::send_replies(Connection& connection, std::string_view replies) {
     close(connection);
     return false;
   }
-  counters_.add(Counter::bytes_sent, sent.bytes);
+  counters_of(connection).add(Counter::bytes_sent, sent.bytes);
   if (sent.bytes == replies.size()) return true;
   const std::string_view unsent = replies.substr(sent.bytes);
   if (unsent.size() > connection.dialogue->most_waiting) {
@@ -339,7 +343,7 @@ void Worker::flush(Connection& connection) {
   const Transfer sent = connection.send(connection.output.view().substr(connection.output_sent));
   if (sent.result == Transfer::Result::would_block) return;
   if (sent.result == Transfer::Result::failed) return close(connection);
-  counters_.add(Counter::bytes_sent, sent.bytes);
+  counters_of(connection).add(Counter::bytes_sent, sent.bytes);
   connections_.mark_active(connection, now_);
   connection.output_sent += sent.bytes;
   if (connection.output_sent < connection.output.size()) return;

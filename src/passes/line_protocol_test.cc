@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "net/server.h"
 #include "passes/runner.h"
@@ -57,9 +58,9 @@ class LineProtocolTest : public ::testing::Test {
     database_.add_table(
         {"db", "kv", {{.name = "k", .nullable = false}, {.name = "v"}}, {{"PRIMARY", {0}, true}}});
   }
-  static net::ServerConfig any_port() {
+  net::ServerConfig any_port() {
     net::ServerConfig config;
-    config.port = "0";
+    config.ports.push_back({.port = "0", .protocol = "lines", .counters = &counters_});
     return config;
   }
   void start() { ASSERT_TRUE(server_.start()); }
@@ -73,20 +74,18 @@ class LineProtocolTest : public ::testing::Test {
   CounterSet counters_;
   RunnerConfig config_;
   store::MemoryBounds bounds_;
-  net::Server server_{
-      any_port(),
-      [this](net::Role role, CounterBlock& counters) {
-        auto store = std::make_unique<store::MemoryStore>(database_, store::Access::write, counters,
-                                                          bounds_);
-        if (role == net::Role::worker) store->faults() = faults_;
-        return std::make_unique<Runner>(
-            config_, std::move(store),
-            [](store::Store&) {
-              return std::make_unique<LineProtocol>(store::IndexNames{"db", "kv", "", "v,k", ""});
-            },
-            counters);
-      },
-      counters_, [](net::LogLevel, const std::string&) {}};
+  const std::vector<Runner::MakeProtocol> protocols_{[](store::Store&, CounterBlock&) {
+    return std::make_unique<LineProtocol>(store::IndexNames{"db", "kv", "", "v,k", ""});
+  }};
+  net::Server server_{any_port(),
+                      [this](net::Role role, ThreadCounters& counters) {
+                        auto store = std::make_unique<store::MemoryStore>(
+                            database_, store::Access::write, counters.own(), bounds_);
+                        if (role == net::Role::worker) store->faults() = faults_;
+                        return std::make_unique<Runner>(config_, std::move(store), protocols_,
+                                                        counters.blocks());
+                      },
+                      [](net::LogLevel, const std::string&) {}};
 };
 
 TEST_F(LineProtocolTest, AnswersGetAndSetAndIsSilentAboutQuietOnes) {
@@ -133,6 +132,83 @@ TEST_F(LineProtocolTest, ALongScanIsStreamed) {
   EXPECT_EQ(say(sets + "scan 0 1000\nget 150\nscan 199 5\n"),
             values + "END\nVALUE 8 value150\nVALUE 8 value199\nEND\n");
   EXPECT_EQ(count(Counter::long_finds), 1U);
+}
+
+// Two ports whose connections have their turns in the same passes.
+class TwoPortsTest : public ::testing::Test {
+ protected:
+  TwoPortsTest() {
+    for (const std::string name : {"kv", "other"}) {
+      database_.add_table({"db",
+                           name,
+                           {{.name = "k", .nullable = false}, {.name = "v"}},
+                           {{"PRIMARY", {0}, true}}});
+    }
+  }
+  static Runner::MakeProtocol serving(std::string_view table) {
+    return [table](store::Store&, CounterBlock&) {
+      return std::make_unique<LineProtocol>(store::IndexNames{"db", table, "", "v,k", ""});
+    };
+  }
+  // The replies to each port, of one pass.
+  std::array<std::string, 2> say(std::string_view first, std::string_view second) {
+    const std::array inputs{first, second};
+    std::array<net::Turn, 2> turns;
+    for (std::size_t port = 0; port < turns.size(); ++port) {
+      turns[port].dialogue = dialogues_[port].get();
+      turns[port].port = port;
+      turns[port].input = inputs[port];
+    }
+    Buffer out;
+    if (runner_.read_first(turns, out)) runner_.execute(turns, 0, out);
+    runner_.end_pass(turns, out);
+    runner_.release();
+    return {std::string(out.view(turns[0].reply_begin, turns[0].reply_end)),
+            std::string(out.view(turns[1].reply_begin, turns[1].reply_end))};
+  }
+
+  using Replies = std::array<std::string, 2>;
+  store::MemoryDatabase database_;
+  std::array<CounterBlock, 2> counters_;
+  std::unique_ptr<store::MemoryStore> made_ = std::make_unique<store::MemoryStore>(
+      database_, store::Access::write, counters_[0], store::MemoryBounds{});
+  store::MemoryFaults& faults_ = made_->faults();
+  RunnerConfig config_;
+  Runner runner_{config_, std::move(made_), std::array{serving("kv"), serving("other")},
+                 std::array{&counters_[0], &counters_[1]}};
+  std::array<std::unique_ptr<net::Dialogue>, 2> dialogues_{runner_.open_dialogue(0),
+                                                           runner_.open_dialogue(1)};
+};
+
+TEST_F(TwoPortsTest, HaveTheirOwnProtocolsAndOneCommit) {
+  EXPECT_EQ(say("set a 1\nget a\n", "set a 2\nget b\nget a\n"),
+            (Replies{"STORED\nVALUE 1 1\n", "STORED\nNONE\nVALUE 1 2\n"}));
+  EXPECT_EQ(counters_[0].get(Counter::commits), 1U);
+  EXPECT_EQ(counters_[0].get(Counter::passes), 1U);
+  EXPECT_EQ(counters_[0].get(Counter::requests_find_modify), 1U);
+  EXPECT_EQ(counters_[1].get(Counter::requests_find_modify), 1U);
+  EXPECT_EQ(counters_[0].get(Counter::requests_find), 1U);
+  EXPECT_EQ(counters_[1].get(Counter::requests_find), 2U);
+}
+
+TEST_F(TwoPortsTest, ShareTheCommitThatFails) {
+  faults_.next_commit = Status::server(1180);
+  EXPECT_EQ(say("quiet a 1\n", "get a\nset a 2\n"),
+            (Replies{"ERROR 1180\n", "NONE\nERROR 1180\n"}));
+  EXPECT_EQ(counters_[0].get(Counter::errors), 1U);
+  EXPECT_EQ(counters_[1].get(Counter::errors), 1U);
+  EXPECT_EQ(say("get a\n", "get a\n"), (Replies{"NONE\n", "NONE\n"}));
+}
+
+TEST_F(TwoPortsTest, CountOnceWhatIsExecutedTwice) {
+  faults_.broken_in = 4;
+  EXPECT_EQ(say("set a 1\nset b 1\n", "set a 2\nget a\n"),
+            (Replies{"STORED\nSTORED\n", "STORED\nVALUE 1 2\n"}));
+  EXPECT_EQ(counters_[0].get(Counter::passes_replayed), 1U);
+  EXPECT_EQ(counters_[1].get(Counter::passes_replayed), 0U);
+  EXPECT_EQ(counters_[0].get(Counter::requests_find_modify), 2U);
+  EXPECT_EQ(counters_[1].get(Counter::requests_find_modify), 1U);
+  EXPECT_EQ(counters_[1].get(Counter::requests_find), 1U);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds queue_after{50};
 // kept for writes.
 void Requests::leave_rest() {
   turn_.put_off =
-      runner_.runs_ == Runs::all_but_writes && runner_.protocol_->writes() && turn_.consumed == 0;
+      runner_.runs_ == Runs::all_but_writes && protocol().writes() && turn_.consumed == 0;
   if (!turn_.put_off) turn_.next = Next::again;
 }
 
@@ -104,6 +104,7 @@ bool Requests::commit_so_far() {
   const Outcome ended = runner_.store_->end_pass();
   if (ended.verdict() == Verdict::broken) return false;
   if (!ended.ok()) runner_.answer_writes(ended.status(), turns_.first(number_ + 1), out_);
+  runner_.attend(turn_);
   runner_.store_->release();
   runner_.begin_pass(PassMode::together);
   runner_.set_mark_in(number_, turn_, out_);

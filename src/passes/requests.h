@@ -23,7 +23,7 @@ class Requests {
 
   net::Turn& turn() const { return turn_; }
   Buffer& out() const { return out_; }
-  Protocol& protocol() const { return *runner_.protocol_; }
+  Protocol& protocol() const { return runner_.protocol(); }
   store::Store& store() const { return *runner_.store_; }
   Runs runs() const { return runner_.runs_; }
 

@@ -35,18 +35,25 @@ std::size_t move_to_end(Buffer& buffer, std::size_t begin, std::size_t end) {
 }  // namespace
 
 Runner::Runner(const RunnerConfig& config, std::unique_ptr<store::Store> store,
-               const MakeProtocol& make, CounterBlock& counters)
-    : config_(config), store_(std::move(store)), protocol_(make(*store_)), counters_(counters) {}
+               std::span<const MakeProtocol> protocols, std::span<CounterBlock* const> counters)
+    : config_(config), store_(std::move(store)) {
+  assert(!protocols.empty() && protocols.size() == counters.size());
+  for (std::size_t i = 0; i < protocols.size(); ++i) {
+    ports_.push_back({.protocol = protocols[i](*store_, *counters[i]), .counters = counters[i]});
+  }
+  port_ = ports_.data();
+}
 
 bool Runner::read_first(std::span<Turn> turns, Buffer& out) try {
   // The pass before was not ended: the caller has thrown.
   if (std::exchange(in_pass_, true)) store_->abandon_pass();
   pass_begin_ = out.size();
   failed_turn_ = no_turn;
-  tally_.fill(0);
+  begin_tally();
   requests_ = 0;
   // Where there can be writes, half of the pass is theirs.
-  const bool writes = protocol_->writes();
+  const bool writes =
+      std::ranges::any_of(ports_, [](const Port& port) { return port.protocol->writes(); });
   budget_.begin(writes ? (config_.max_pass_steps + 1) / 2 : config_.max_pass_steps);
   most_bytes_ = writes ? (config_.max_pass_bytes + 1) / 2 : config_.max_pass_bytes;
   moved_bytes_ = 0;
@@ -104,7 +111,7 @@ void Runner::end_pass(std::span<Turn> turns, Buffer& out) try {
     ended = store_->end_pass();
   }
   if (!ended.ok() && !writes_.empty()) answer_writes(ended.status(), turns, out);
-  protocol_->keep_changes();
+  keep_changes();
   count();
 } catch (...) {
   store_->abandon_pass();
@@ -114,7 +121,7 @@ void Runner::end_pass(std::span<Turn> turns, Buffer& out) try {
 void Runner::begin_pass(PassMode mode) {
   mode_ = mode;
   writes_.clear();
-  protocol_->keep_changes();
+  keep_changes();
   store_->begin_pass(mode, budget_);
 }
 
@@ -194,14 +201,16 @@ void Runner::replay(std::span<Turn> turns, Buffer& out) {
 // Takes back what a broken pass has done since its mark. What follows executes each write alone.
 void Runner::rewind(Buffer& out) {
   store_->abandon_pass();
-  protocol_->undo_changes();
+  for (Port& port : ports_) {
+    port.protocol->undo_changes();
+    port.tally = port.tally_at_mark;
+  }
   out.truncate(mark_.out);
-  tally_ = mark_.tally;
   requests_ = mark_.requests;
   moved_bytes_ = mark_.moved_bytes;
   budget_.begin(budget_.limit(), mark_.spent);
   begin_pass(PassMode::writes_alone);
-  tally(Counter::passes_replayed);
+  tally_pass(Counter::passes_replayed);
 }
 
 // Goes on with a turn. If a request throws (there is no memory for it), only its own connection
@@ -227,6 +236,7 @@ bool Runner::go_on(std::size_t number, std::span<Turn> turns, Buffer& out) {
 
 bool Runner::execute_turn(std::size_t number, std::span<Turn> turns, Buffer& out) {
   Turn& turn = turns[number];
+  attend(turn);
   auto& dialogue = static_cast<Dialogue&>(*turn.dialogue);
   // Only a streamer can go on with a parked find. The find comes here after it met a lock.
   if (dialogue.position() != nullptr) [[unlikely]] {
@@ -262,9 +272,9 @@ void Runner::set_mark(const Buffer& out) {
   mark_ = {.out = out.size(),
            .moved_bytes = moved_bytes_,
            .requests = requests_,
-           .spent = budget_.spent(),
-           .tally = tally_};
-  protocol_->keep_changes();
+           .spent = budget_.spent()};
+  for (Port& port : ports_) port.tally_at_mark = port.tally;
+  keep_changes();
 }
 
 // Nothing that the pass did since its mark is in the tables: replaces replies that say otherwise by
@@ -278,13 +288,14 @@ void Runner::answer_writes(Status status, std::span<Turn> turns, Buffer& out) {
     if (number < mark_.turn) continue;
     if (number >= turns.size()) break;
     Turn& turn = turns[number];
+    attend(turn);
     // it has replies before the mark, which stay
     const bool before = mark_.in_turn && number == mark_.turn;
     const std::size_t new_begin = before ? turn.reply_begin : begin + patched_.size();
     std::size_t copied = before ? begin : turn.reply_begin;
     for (; write != writes_.end() && write->turn == number; ++write) {
       patched_.append(out.view(copied, write->begin));
-      protocol_->append_error(status, patched_);
+      protocol().append_error(status, patched_);
       if (write->ok) tally(Counter::errors);
       copied = write->end;
     }
@@ -298,9 +309,9 @@ void Runner::answer_writes(Status status, std::span<Turn> turns, Buffer& out) {
   patched_.free_memory();
 }
 
-void Runner::refuse(net::Refusal why, Buffer& out) {
-  protocol_->refuse(why, out);
-  counters_.add(Counter::errors);
+void Runner::refuse(std::size_t port, net::Refusal why, Buffer& out) {
+  ports_[port].protocol->refuse(why, out);
+  ports_[port].counters->add(Counter::errors);
 }
 
 // A request of the turn has been answered, and is not consumed yet.
@@ -313,10 +324,21 @@ void Runner::note_answered(Turn& turn, Counter counter) {
   tally(Counter::lock_wait_ms, static_cast<std::uint32_t>(waited.count()));
 }
 
+void Runner::keep_changes() {
+  for (const Port& port : ports_) port.protocol->keep_changes();
+}
+
+void Runner::begin_tally() {
+  port_ = ports_.data();
+  for (Port& port : ports_) port.tally.fill(0);
+}
+
 void Runner::count() {
-  if (requests_ != 0) tally(Counter::passes);
-  for (std::size_t i = 0; i < counter_count; ++i) {
-    if (tally_[i] != 0) counters_.add(static_cast<Counter>(i), tally_[i]);
+  if (requests_ != 0) tally_pass(Counter::passes);
+  for (const Port& port : ports_) {
+    for (std::size_t i = 0; i < counter_count; ++i) {
+      if (port.tally[i] != 0) port.counters->add(static_cast<Counter>(i), port.tally[i]);
+    }
   }
 }
 

@@ -61,31 +61,37 @@ struct RunnerConfig {
 
 class Runner : public net::Application {
  public:
-  using MakeProtocol = std::function<std::unique_ptr<Protocol>(store::Store& store)>;
-  Runner(const RunnerConfig& config, std::unique_ptr<store::Store> store, const MakeProtocol& make,
-         CounterBlock& counters);
+  // Makes the protocol of a port for the runner's thread. The counters are the thread's for the port.
+  using MakeProtocol =
+      std::function<std::unique_ptr<Protocol>(store::Store& store, CounterBlock& counters)>;
+  // Both lists are in the order of the server's ports. What belongs to no port is counted with the
+  // first.
+  Runner(const RunnerConfig& config, std::unique_ptr<store::Store> store,
+         std::span<const MakeProtocol> protocols, std::span<CounterBlock* const> counters);
 
   bool start() override { return true; }
   void stop() override {}
   bool keep_running() override { return true; }
   void idle() override {}
 
-  std::unique_ptr<net::Dialogue> open_dialogue() final { return protocol_->open_dialogue(); }
-  std::string_view foreign_protocol(std::string_view begin) const final {
-    return protocol_->foreign_protocol(begin);
+  std::unique_ptr<net::Dialogue> open_dialogue(std::size_t port) final {
+    return ports_[port].protocol->open_dialogue();
   }
-  std::size_t whole_requests(std::string_view input) const final {
-    return protocol_->whole_requests(input);
+  std::string_view foreign_protocol(std::size_t port, std::string_view begin) const final {
+    return ports_[port].protocol->foreign_protocol(begin);
+  }
+  std::size_t whole_requests(std::size_t port, std::string_view input) const final {
+    return ports_[port].protocol->whole_requests(input);
   }
   bool read_first(std::span<net::Turn> turns, Buffer& out) final;
   void execute(std::span<net::Turn> turns, std::size_t first, Buffer& out) final;
   bool takes_more() final;
   void end_pass(std::span<net::Turn> turns, Buffer& out) final;
   void release() final {
-    protocol_->give_back();
+    for (const Port& port : ports_) port.protocol->give_back();
     store_->release();
   }
-  void refuse(net::Refusal why, Buffer& out) final;
+  void refuse(std::size_t port, net::Refusal why, Buffer& out) final;
   void run_stream(net::Turn& turn, Buffer& out, net::Stream& stream) final;
   void answer_late(net::Turn& turn, Buffer& out) final;
 
@@ -94,6 +100,16 @@ class Runner : public net::Application {
 
  private:
   friend class Requests;
+
+  using Tally = std::array<std::uint32_t, counter_count>;
+
+  // A port of the server, as this thread serves it.
+  struct Port {
+    std::unique_ptr<Protocol> protocol;  // may use the store
+    CounterBlock* counters;
+    Tally tally{};  // the counts of the present pass; see tally()
+    Tally tally_at_mark{};
+  };
 
   // A reply that is true only if the commit succeeds: of a write, or of a request behind a write.
   struct WriteReply {
@@ -122,7 +138,6 @@ class Runner : public net::Application {
     std::size_t moved_bytes = 0;
     std::size_t requests = 0;
     std::uint64_t spent = 0;
-    std::array<std::uint32_t, counter_count> tally{};
   };
   static constexpr std::size_t no_turn = static_cast<std::size_t>(-1);
 
@@ -136,6 +151,7 @@ class Runner : public net::Application {
   void replay(std::span<net::Turn> turns, Buffer& out);
   bool go_on(std::size_t number, std::span<net::Turn> turns, Buffer& out);
   bool execute_turn(std::size_t number, std::span<net::Turn> turns, Buffer& out);
+  void keep_changes();
   void set_mark(const Buffer& out);
   void set_mark_in(std::size_t number, const net::Turn& turn, const Buffer& out);
   void answer_writes(Status status, std::span<net::Turn> turns, Buffer& out);
@@ -154,18 +170,23 @@ class Runner : public net::Application {
   void note_time(const net::Turn& turn, const FirstRequest& request,
                  std::chrono::nanoseconds worked, std::uint64_t rows) const;
 
+  // What follows is about this turn: protocol() is that of its port, and tally() counts for it.
+  void attend(const net::Turn& turn) { port_ = &ports_[turn.port]; }
+  Protocol& protocol() const { return *port_->protocol; }
   // The counts of the present pass. They are kept apart, so that nothing is counted twice if it is
   // executed again.
   void tally(Counter counter, std::uint32_t count = 1) {
-    tally_[static_cast<std::size_t>(counter)] += count;
+    port_->tally[static_cast<std::size_t>(counter)] += count;
   }
+  void tally_pass(Counter counter) { ++ports_.front().tally[static_cast<std::size_t>(counter)]; }
+  void begin_tally();
   void count();
   void note_answered(net::Turn& turn, Counter counter);
 
   const RunnerConfig& config_;
   const std::unique_ptr<store::Store> store_;
-  const std::unique_ptr<Protocol> protocol_;  // may use the store
-  CounterBlock& counters_;
+  std::vector<Port> ports_;
+  Port* port_;  // that of the present turn
 
   store::PassMode mode_ = store::PassMode::together;
   bool in_pass_ = false;
@@ -184,7 +205,6 @@ class Runner : public net::Application {
   std::vector<Rest> rests_;            // in the order of their turns
   std::size_t failed_turn_ = no_turn;  // its request has thrown, so it is not executed again
   std::vector<WriteReply> writes_;
-  std::array<std::uint32_t, counter_count> tally_{};
   Buffer patched_;
 
   // Only for a streamer: the indexes that are open on its own store, by their names. All callers

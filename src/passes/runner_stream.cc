@@ -121,15 +121,17 @@ Outcome Runner::run_alone(PassMode mode, Turn& turn, const FirstRequest& request
 FirstRequest Runner::begin_alone(Turn& turn) {
   turn.consumed = turn.reply_begin = turn.reply_end = 0;
   turn.next = Next::wait;
-  tally_.fill(0);
+  begin_tally();
+  attend(turn);
   requests_ = 1;
-  return static_cast<Dialogue&>(*turn.dialogue).first_request(turn, *protocol_);
+  return static_cast<Dialogue&>(*turn.dialogue).first_request(turn, protocol());
 }
 
 // So a server that does not answer delays each client by a bounded time only, and the requests of
 // clients that have given up take no time of the remote threads.
 void Runner::answer_late(Turn& turn, Buffer& out) {
-  const GivesBack at_the_end{*protocol_};
+  attend(turn);
+  const GivesBack at_the_end{protocol()};
   const FirstRequest request = begin_alone(turn);
   switch (request.kind) {
     case FirstRequest::Kind::incomplete:
@@ -142,7 +144,7 @@ void Runner::answer_late(Turn& turn, Buffer& out) {
     case FirstRequest::Kind::write: break;
   }
   tally(Counter::errors);
-  protocol_->append_error(lock_wait_timed_out, out);
+  protocol().append_error(lock_wait_timed_out, out);
   note_answered(turn, request.counter);
   end_request(turn, request.end_offset, true);
   count();
@@ -150,7 +152,8 @@ void Runner::answer_late(Turn& turn, Buffer& out) {
 
 void Runner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
   assert(out.empty());
-  const GivesBack at_the_end{*protocol_};
+  attend(turn);
+  const GivesBack at_the_end{protocol()};
   const FirstRequest request = begin_alone(turn);
   switch (request.kind) {
     case FirstRequest::Kind::incomplete:
@@ -168,7 +171,7 @@ void Runner::run_find(Turn& turn, const FirstRequest& request, Buffer& out, net:
   StreamSink sink(stream, !turn.on_remote_thread, std::move(dialogue.position()),
                   config_.max_request_time.get());
   store::IndexUse use;
-  Alone alone{.protocol = *protocol_,
+  Alone alone{.protocol = protocol(),
               .store = *store_,
               .use = use,
               .out = out,
@@ -208,7 +211,7 @@ void Runner::run_find(Turn& turn, const FirstRequest& request, Buffer& out, net:
 
   if (!outcome.status().ok()) {
     tally(Counter::errors);
-    if (!sink.has_sent()) protocol_->append_error(outcome.status(), out);
+    if (!sink.has_sent()) protocol().append_error(outcome.status(), out);
   }
   // A reply that has begun cannot become an error, so its connection is closed.
   const bool whole = outcome.status().ok() || !sink.has_sent();
@@ -239,7 +242,7 @@ void Runner::end_request(Turn& turn, std::size_t consumed, bool goes_on) {
   turn.consumed = consumed;
   if (!goes_on) {
     turn.next = Next::close;
-  } else if (protocol_->whole_requests(turn.input.substr(consumed)) != 0) {
+  } else if (protocol().whole_requests(turn.input.substr(consumed)) != 0) {
     turn.next = Next::again;
   }
 }
@@ -248,7 +251,7 @@ void Runner::end_request(Turn& turn, std::size_t consumed, bool goes_on) {
 // it has to be executed again, and requests_ is set to 0.
 void Runner::run_write(Turn& turn, const FirstRequest& request, Buffer& out) {
   store::IndexUse use;
-  Alone alone{.protocol = *protocol_,
+  Alone alone{.protocol = protocol(),
               .store = *store_,
               .use = use,
               .out = out,
@@ -273,7 +276,7 @@ void Runner::run_write(Turn& turn, const FirstRequest& request, Buffer& out) {
   if (!status.ok()) {
     out.clear();
     tally(Counter::errors);
-    protocol_->append_error(status, out);
+    protocol().append_error(status, out);
   }
   if (status == Error::max_request_time) tally(Counter::requests_timed_out);
   note_answered(turn, request.counter);

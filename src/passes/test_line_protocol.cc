@@ -74,6 +74,10 @@ store::Selection rows_of(const Command& command, const Value& key) {
 
 class LineDialogue final : public Dialogue {
  public:
+  void depart() override {
+    store_ = nullptr;
+    use_ = {};
+  }
   void execute(Requests& requests) override {
     net::Turn& turn = requests.turn();
     auto& protocol = static_cast<LineProtocol&>(requests.protocol());

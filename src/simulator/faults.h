@@ -37,6 +37,9 @@ struct Faults {
   // Who waits so long for a remote thread is answered 1205; 0: nobody is.
   unsigned remote_patience_ms = 0;
   unsigned moves = 0;  // any other table turns out to be there, too
+  // The connections are spread over another number of workers; the chance is for each look that
+  // somebody could take at them.
+  unsigned spreads = 0;
 };
 
 // Something that must be true is not.

@@ -24,6 +24,7 @@ void Operator::run() try {
     const std::uint64_t pause = 1 + world_.below(longest_pause_ns);
     world_.wait([this] { return leaves_; }, world_.now() + pause);
     if (!leaves_ && faults_.watched) look();
+    if (!leaves_ && world_.chance(faults_.spreads)) spread();
   }
 } catch (const Failure& failure) {
   world_.fail(failure.what());
@@ -47,6 +48,13 @@ void Operator::look() {
   seen_ = std::move(seen);
   if (list.connections.empty() || !world_.chance(faults_.closes)) return;
   close(list.connections[world_.below(list.connections.size())].id);
+}
+
+// A worker sees it sooner or later, and at once if it is woken.
+void Operator::spread() {
+  const std::size_t workers = shared_.inboxes.size();
+  shared_.balance.set_spread(1 + static_cast<unsigned>(world_.below(workers)));
+  if (world_.chance(50)) shared_.inboxes[world_.below(workers)]->wake();
 }
 
 void Operator::close(std::uint64_t id) {

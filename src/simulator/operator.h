@@ -1,4 +1,5 @@
-// Operator: somebody outside the server who looks at its connections and closes some of them.
+// Operator: somebody outside the server who looks at its connections, closes some of them, and has
+// the workers give them to one another.
 //
 // It has a simulated thread of its own, because it waits for the workers' answers. It checks that
 // no id is seen twice, that every worker answers, and that a connection which has to end is gone
@@ -18,7 +19,7 @@ namespace hs::simulator {
 
 class Operator {
  public:
-  Operator(World& world, const Faults& faults, const net::Shared& shared)
+  Operator(World& world, const Faults& faults, net::Shared& shared)
       : world_(world), faults_(faults), shared_(shared) {}
 
   // The whole life of its thread.
@@ -29,11 +30,12 @@ class Operator {
 
  private:
   void look();
+  void spread();
   void close(std::uint64_t id);
 
   World& world_;
   const Faults& faults_;
-  const net::Shared& shared_;
+  net::Shared& shared_;
   bool leaves_ = false;
   std::uint64_t closed_ = 0;
   std::set<std::uint64_t> gone_;                       // ids that were seen once

@@ -26,9 +26,15 @@ namespace {
 
 constexpr std::uint64_t second = 1'000'000'000;
 
-class Runner final : public session::PassRunner {
+// Two ports, which the same threads serve.
+constexpr std::size_t ports = 2;
+
+class Runner final : public passes::Runner {
  public:
-  using PassRunner::PassRunner;
+  Runner(const session::RunnerConfig& config, std::unique_ptr<store::Store> store,
+         ThreadCounters& counters)
+      : passes::Runner(config, std::move(store), std::vector(ports, session::handlersocket(config)),
+                       counters.blocks()) {}
 };
 
 Faults choose_faults(World& world) {
@@ -56,7 +62,8 @@ Faults choose_faults(World& world) {
           .refusal_delay_ms = guessers ? sometimes(300) : 0U,
           .remote_tables = remote_tables,
           .remote_patience_ms = remote_tables ? sometimes(1000) : 0U,
-          .moves = remote_tables ? sometimes(10) : 0U};
+          .moves = remote_tables ? sometimes(10) : 0U,
+          .spreads = sometimes(40)};
 }
 
 // Those that clients come from, if there are guessers.
@@ -73,7 +80,7 @@ std::size_t max_request_size(const Faults& faults) {
 
 net::ServerConfig choose_config(World& world, const Faults& faults) {
   net::ServerConfig config;
-  config.workers = 1 + static_cast<unsigned>(world.below(2));
+  config.workers = 1 + static_cast<unsigned>(world.below(3));
   config.streamers = 1 + static_cast<unsigned>(world.below(2));
   config.remote_threads = faults.remote_tables ? 1 + static_cast<unsigned>(world.below(2)) : 0;
   config.waiters = 1 + static_cast<unsigned>(world.below(4));
@@ -136,29 +143,32 @@ class SimulatedServer {
       runner_.tries = &failed_tries_;
     }
     net::ServerConfig config = choose_config(world, faults);
+    config.ports.assign(ports, {.protocol = "HandlerSocket", .counters = &counters_});
     config.waiting = &waiting_;
     config.filter = [](int socket, std::string_view begin) {
       return std::make_unique<net::ScrambledFilter>(socket, begin, filter_memory);
     };
     shared_ = std::make_unique<net::Shared>(
         config,
-        [this](net::Role role, CounterBlock& block) -> std::unique_ptr<net::Application> {
+        [this](net::Role role, ThreadCounters& counters) -> std::unique_ptr<net::Application> {
           auto store = std::make_unique<FaultyStore>(rows_, faults_, role);
-          return std::make_unique<Runner>(runner_, std::move(store), block);
+          return std::make_unique<Runner>(runner_, std::move(store), counters);
         },
         [](net::LogLevel, const std::string&) {});
-    listener_ = world.open_listener();
-    shared_->listeners.emplace_back(net::Descriptor(listener_));
+    for (net::Port& port : shared_->ports) {
+      listeners_.push_back(world.open_listener());
+      shared_->listeners.emplace_back(net::Descriptor(listeners_.back()), port);
+    }
     shared_->stop_event.open();
     for (unsigned i = 0; i < config.workers; ++i) {
       net::Inbox& inbox =
           *shared_->inboxes.emplace_back(std::make_unique<net::Inbox>(shared_->waiting));
       inbox.open();
-      workers_.push_back(std::make_unique<net::Worker>(*shared_, inbox, counters_.new_block()));
+      workers_.push_back(std::make_unique<net::Worker>(*shared_, inbox));
       workers_.back()->open();
     }
     shared_->workers_left = config.workers;
-    waiters_ = std::make_unique<net::Waiters>(*shared_, counters_);
+    waiters_ = std::make_unique<net::Waiters>(*shared_);
     shared_->waiters = waiters_.get();
     start_streamers(net::Role::streamer, config.streamers);
     start_streamers(net::Role::log_in, 1);
@@ -173,7 +183,7 @@ class SimulatedServer {
 
   // From one of a few addresses.
   std::shared_ptr<Socket> connect(std::uint32_t address = 0) {
-    return world_.connect(listener_, INADDR_LOOPBACK + address);
+    return world_.connect(listeners_[world_.below(ports)], INADDR_LOOPBACK + address);
   }
   WrongTries& wrong_tries() { return wrong_tries_; }
   const Rows& rows() const { return rows_; }
@@ -198,7 +208,8 @@ class SimulatedServer {
     require(world_.run([this] { return world_.all_threads_have_ended(); }, 10 * second),
             "the server does not stop");
     require(world_.failure().empty(), world_.failure());
-    require(shared_->connections == 0, "connections are counted that are gone");
+    for (const net::Port& port : shared_->ports)
+      require(port.connections == 0, "connections are counted that are gone");
     for (const auto& inbox : shared_->inboxes)
       require(inbox->load == 0, "a worker counts connections that are gone");
     require(waiting_.held() == 0, "memory is counted that is given back");
@@ -213,8 +224,8 @@ class SimulatedServer {
  private:
   void start_streamers(net::Role role, unsigned count) {
     for (unsigned i = 0; i < count; ++i) {
-      net::Streamer& streamer = *streamers_.emplace_back(
-          std::make_unique<net::Streamer>(*shared_, role, counters_.new_block()));
+      net::Streamer& streamer =
+          *streamers_.emplace_back(std::make_unique<net::Streamer>(*shared_, role));
       streamer.queue().join();
       world_.start_thread([&streamer] { streamer.run(); });
     }
@@ -230,7 +241,7 @@ class SimulatedServer {
   Rows rows_;
   CounterSet counters_;
   std::unique_ptr<net::Shared> shared_;
-  int listener_ = -1;
+  std::vector<int> listeners_;  // by the numbers of the ports
   std::vector<std::unique_ptr<net::Worker>> workers_;
   std::vector<std::unique_ptr<net::Streamer>> streamers_;
   std::unique_ptr<net::Waiters> waiters_;

@@ -35,18 +35,18 @@ class NoAccounts final : public hs::store::Authenticator {
   }
 };
 
-hs::net::Server make_server(const Port& port, hs::store::MemoryDatabase& database,
-                            hs::CounterSet& counters) {
+hs::net::Server make_server(const Port& port, hs::store::MemoryDatabase& database) {
   const auto access =
       port.runner.session.writable ? hs::store::Access::write : hs::store::Access::read;
-  auto make_application = [&port, &database, access](hs::net::Role, hs::CounterBlock& block) {
+  auto make_application = [&port, &database, access](hs::net::Role, hs::ThreadCounters& counters) {
+    hs::CounterBlock& block = counters.own();
     return std::make_unique<hs::session::PassRunner>(
         port.runner, std::make_unique<hs::store::MemoryStore>(database, access, block), block);
   };
   auto log = [](hs::net::LogLevel, const std::string& line) {
     std::fprintf(stderr, "%s\n", line.c_str());
   };
-  return {port.server, std::move(make_application), counters, log};
+  return {port.server, std::move(make_application), log};
 }
 
 void wait_for_end() {
@@ -71,19 +71,23 @@ int serve(int argc, char** argv) {
   Port read;
   Port write;
   write.runner.session.writable = true;
-  read.server.port = "9998";
-  write.server.port = "9999";
+  hs::CounterSet counters;
+  for (Port* port : {&read, &write})
+    port->server.ports.push_back({.protocol = "HandlerSocket", .counters = &counters});
+  hs::net::PortConfig& reading = read.server.ports.front();
+  hs::net::PortConfig& writing = write.server.ports.front();
+  reading.port = "9998";
+  writing.port = "9999";
   std::uint64_t rows = 1000;
   std::size_t max_request_size = read.runner.max_request_size.get();
   unsigned timeout = 300;
 
   CLI::App app("HandlerSocket's front end over tables in memory");
-  app.add_option("--port", read.server.port, "TCP port for reads; 0: any, empty: none")
+  app.add_option("--port", reading.port, "TCP port for reads; 0: any, empty: none")
       ->capture_default_str();
-  app.add_option("--port-wr", write.server.port, "TCP port for reads and writes")
-      ->capture_default_str();
-  app.add_option("--socket", read.server.socket_path, "Unix socket for reads");
-  app.add_option("--socket-wr", write.server.socket_path, "Unix socket for reads and writes");
+  app.add_option("--port-wr", writing.port, "TCP port for reads and writes")->capture_default_str();
+  app.add_option("--socket", reading.socket_path, "Unix socket for reads");
+  app.add_option("--socket-wr", writing.socket_path, "Unix socket for reads and writes");
   app.add_option("--threads", read.server.workers, "workers of the read port")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
@@ -116,9 +120,8 @@ int serve(int argc, char** argv) {
   hs::store::MemoryDatabase database;
   hs::store::add_golden_tables(database);
   hs::store::add_user_table(database, rows);
-  hs::CounterSet counters;
-  hs::net::Server read_server = make_server(read, database, counters);
-  hs::net::Server write_server = make_server(write, database, counters);
+  hs::net::Server read_server = make_server(read, database);
+  hs::net::Server write_server = make_server(write, database);
   if (!read_server.start() || !write_server.start()) return 1;
   std::printf("reads on %u, writes on %u\n", read_server.bound_port(), write_server.bound_port());
   std::fflush(stdout);

@@ -399,6 +399,10 @@ PLAN: dict[str, Page] = {
             ("from handlersocket2", python("Row(user_name=b'Alice')")),
         ],
     ),
+    "docs/clients.md": Page(
+        nothing,
+        [("make bench-clients", LeftOut("it takes half an hour; tests/bench has its parts"))],
+    ),
     "docs/configuration.md": Page(
         with_shop,
         [
@@ -515,10 +519,10 @@ PLAN: dict[str, Page] = {
             ("import asyncio", of_all_users),
             ("CREATE DATABASE app", sql),
             ("from handlersocket2 import Client, Connection", python()),
-            ("user = client.index(\"app\", \"user\", [\"id\"", python()),
+            ('user = client.index("app", "user", ["id"', python()),
             ("for row in user.iterate", python()),
-            ("user = client.index(\"app\", \"user\", [\"name\"", python()),
-            ("Client(\"handlersocket://ann", python()),
+            ('user = client.index("app", "user", ["name"', python()),
+            ('Client("handlersocket://ann', python()),
             ("handlersocket://db1,db2/app", Shown("the form of a URL")),
             ("with client.pipeline()", python()),
             ("import logging", python("find read 0 user")),

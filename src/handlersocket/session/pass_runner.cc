@@ -1,6 +1,7 @@
 #include "handlersocket/session/pass_runner.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "handlersocket/protocol/errors.h"
@@ -35,9 +36,12 @@ void HandlerSocket::undo_changes() {
 
 PassRunner::PassRunner(const RunnerConfig& config, std::unique_ptr<store::Store> store,
                        CounterBlock& counters)
-    : Runner(
-          config, std::move(store),
-          [&](store::Store& of) { return std::make_unique<HandlerSocket>(config, of, counters); },
-          counters) {}
+    : Runner(config, std::move(store), std::array{handlersocket(config)}, std::array{&counters}) {}
+
+passes::Runner::MakeProtocol handlersocket(const RunnerConfig& config) {
+  return [&config](store::Store& store, CounterBlock& counters) {
+    return std::make_unique<HandlerSocket>(config, store, counters);
+  };
+}
 
 }  // namespace hs::session

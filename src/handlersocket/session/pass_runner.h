@@ -1,8 +1,8 @@
-// PassRunner: a runner of passes that speaks HandlerSocket.
+// HandlerSocket: the protocol as a runner of passes wants it.
 //
-// Each worker, streamer or log-in thread has one. HandlerSocket is the protocol's part of it: it
-// makes the sessions of a thread's connections, and owns what they share while they work. Hosts
-// derive from PassRunner to prepare their thread.
+// Each worker, streamer or log-in thread has one for each port that speaks it. It makes the sessions
+// of the port's connections, and owns what they share while they work. PassRunner is a runner for a
+// server whose only port speaks HandlerSocket.
 #pragma once
 
 #include <chrono>
@@ -64,6 +64,9 @@ class HandlerSocket final : public passes::Protocol {
   CounterBlock& counters_;
   Workspace workspace_;
 };
+
+// For a port with this configuration.
+passes::Runner::MakeProtocol handlersocket(const RunnerConfig& config);
 
 class PassRunner : public passes::Runner {
  public:

@@ -24,7 +24,7 @@ TEST_F(ScriptedTest, BeforeTheSecretALineIsShort) {
        {std::tuple(longest + "\n", "2\t1\tcmd\n", Next::wait),
         std::tuple(longest + "x\n", "2\t1\trequest_size\n", Next::close),
         std::tuple(login + longest + "x\n", "0\t1\n2\t1\tcmd\n", Next::wait)}) {
-    const std::unique_ptr<net::Dialogue> dialogue = runner_.open_dialogue();
+    const std::unique_ptr<net::Dialogue> dialogue = runner_.open_dialogue(0);
     EXPECT_EQ(dialogue->most_waiting, 4096U);
     Turn turn{.dialogue = dialogue.get(), .input = input};
     out_.clear();
@@ -37,8 +37,8 @@ TEST_F(ScriptedTest, BeforeTheSecretALineIsShort) {
 }
 
 TEST_F(ScriptedTest, RefusesInTheProtocolsWords) {
-  runner_.refuse(net::Refusal::no_room, out_);
-  runner_.refuse(net::Refusal::needs_tls, out_);
+  runner_.refuse(0, net::Refusal::no_room, out_);
+  runner_.refuse(0, net::Refusal::needs_tls, out_);
   EXPECT_EQ(out_.view(), "1\t1\tmax_waiting_bytes\n3\t1\ttls\n");
   EXPECT_EQ(counters_.get(Counter::errors), 2U);
 }

@@ -117,7 +117,7 @@ TEST_F(PassRunnerTest, ALineOverTheLimitClosesTheConnection) {
 }
 
 TEST_F(PassRunnerTest, AnOversizedInputWithoutALineClosesTheConnection) {
-  std::unique_ptr<net::Dialogue> dialogue = worker_.runner.open_dialogue();
+  std::unique_ptr<net::Dialogue> dialogue = worker_.runner.open_dialogue(0);
   for (const std::string& input : {"no line"s, "line\nrest"s}) {
     Turn turn{.dialogue = dialogue.get(), .input = input, .oversized = true};
     out_.clear();
@@ -142,7 +142,7 @@ TEST_F(PassRunnerTest, OnlyWritesToBeCommittedMakeAPassTakeMore) {
   config_.max_pass_steps = 20;
   config_.max_pass_bytes = 50;
   run({open_t});
-  std::unique_ptr<net::Dialogue> dialogue = worker_.runner.open_dialogue();
+  std::unique_ptr<net::Dialogue> dialogue = worker_.runner.open_dialogue(0);
   const auto takes_more_after = [&](const std::string& requests) {
     const std::string input = open_t + requests;
     Turn turn{.dialogue = dialogue.get(), .input = input};

@@ -97,6 +97,10 @@ class Session final : public passes::Dialogue {
     set_logged_in(false, config.anonymous.get());
   }
 
+  void depart() override {
+    indexes_.forget_indexes();
+    owner_ = nullptr;
+  }
   void execute(passes::Requests& requests) override;
   passes::FirstRequest first_request(net::Turn& turn, passes::Protocol& protocol) override;
   store::Outcome execute_first(passes::Alone& alone) override;

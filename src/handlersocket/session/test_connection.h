@@ -55,7 +55,7 @@ inline void run_pass(PassRunner& runner, std::span<net::Turn> turns, Buffer& out
 class TestConnection {
  public:
   TestConnection(PassRunner& worker, PassRunner& streamer)
-      : worker_(worker), streamer_(streamer), dialogue_(worker.open_dialogue()) {
+      : worker_(worker), streamer_(streamer), dialogue_(worker.open_dialogue(0)) {
     stream_.stalls_at = 2;
   }
 

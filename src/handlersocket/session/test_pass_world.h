@@ -49,7 +49,8 @@ struct World {
   // The turns of the next pass, one for each connection.
   void set_inputs(std::vector<std::string> inputs) {
     inputs_ = std::move(inputs);
-    while (dialogues_.size() < inputs_.size()) dialogues_.push_back(worker_.runner.open_dialogue());
+    while (dialogues_.size() < inputs_.size())
+      dialogues_.push_back(worker_.runner.open_dialogue(0));
     turns_.assign(inputs_.size(), {});
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       turns_[i].dialogue = dialogues_[i].get();

@@ -130,7 +130,7 @@ class ScriptedTest : public ::testing::Test {
   std::unique_ptr<ScriptedStore> made_ = std::make_unique<ScriptedStore>();
   ScriptedStore& store_ = *made_;
   PassRunner runner_{config_, std::move(made_), counters_};
-  std::unique_ptr<net::Dialogue> dialogue_ = runner_.open_dialogue();
+  std::unique_ptr<net::Dialogue> dialogue_ = runner_.open_dialogue(0);
   Buffer out_;
 };
 
@@ -143,7 +143,7 @@ class PassOfSeveral : public ScriptedTest {
  protected:
   void open(int connections) {
     for (int i = 0; i < connections; ++i) {
-      dialogues_.push_back(runner_.open_dialogue());
+      dialogues_.push_back(runner_.open_dialogue(0));
       net::Turn turn{.dialogue = dialogues_.back().get(), .input = open_t};
       run_pass(runner_, {&turn, 1}, out_);
     }

@@ -3,9 +3,12 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 
+#include "mysqld/plugin/settings_check.h"
 #include "mysqld/plugin/start_report.h"
 #include "mysqld/plugin/system_variables.h"
 #include "mysqld/server/api.h"
@@ -45,13 +48,14 @@ constexpr std::uint64_t for_port = 8;
 
 Descriptors descriptors_of_process(std::uint64_t limit) {
   Descriptors has{limit, server::most_open_files(), 0, 0};
-  const auto add_port = [&](Option port, Option socket, Option threads) {
-    if (text_option(port).empty() && text_option(socket).empty()) return;
+  std::array<bool, port_count> have_work{};
+  for (std::size_t port = 0; port < port_count; ++port) {
+    if (!listens_on(port)) continue;
     ++has.ports;
-    has.for_ports += for_port + for_worker * number_option(threads);
-  };
-  add_port(Option::port, Option::socket, Option::threads);
-  add_port(Option::port_wr, Option::socket_wr, Option::threads_wr);
+    has.for_ports += for_port;
+    if (std::exchange(have_work[workers_of(port)], true)) continue;
+    has.for_ports += for_worker * number_option(option_of(workers_of(port), PortOption::threads));
+  }
   return has;
 }
 

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <string>
 
+#include "base/ports.h"
 #include "mysqld/plugin/ports.h"
 #include "mysqld/plugin/shown_tables.h"
 
@@ -9,7 +10,6 @@ namespace hs::mysqld {
 namespace {
 
 struct Row {
-  std::string_view port;
   net::ConnectionInfo connection;
 
   std::uint64_t key() const { return connection.id; }
@@ -24,7 +24,8 @@ using Column = ColumnOf<Row>;
 
 constexpr std::array columns{
     Column{{"ID", 0}, [](const Row& row) -> Cell { return row.connection.id; }},
-    Column{{"PORT", 5}, [](const Row& row) -> Cell { return row.port; }},
+    Column{{"PORT", longest_port_name},
+           [](const Row& row) -> Cell { return port_table[row.connection.port].name; }},
     Column{{"PEER", 64},
            [](const Row& row) -> Cell { return std::string_view(row.connection.peer); }},
     Column{{"ACCOUNT", 384},
@@ -39,21 +40,21 @@ constexpr std::array columns{
     Column{{"BYTES_SENT", 0}, [](const Row& row) -> Cell { return row.connection.sent; }},
     Column{{"WAITING_BYTES", 0},
            [](const Row& row) -> Cell { return row.connection.waiting_bytes; }},
-    Column{{"PROTOCOL", 16}, [](const Row& row) -> Cell { return row.connection.protocol; }},
+    Column{{"PROTOCOL", 16}, [](const Row& row) -> Cell { return row.connection.tls; }},
 };
 constexpr auto shown_columns = shown(columns);
 
-// Asks the workers of both ports.
+// Asks the workers of all ports.
 std::unique_ptr<ShownRows> ask() {
   auto shown = std::make_unique<RowsOf<Row>>(columns);
-  for (const bool write_port : {false, true}) {
-    PortConnections answer = connections_of(write_port);
-    if (!answer.list.is_complete) {
+  for (std::size_t port = 0; port < port_count; ++port) {
+    net::ConnectionList list = connections_of(port);
+    if (!list.is_complete) {
       shown->warning =
           "A worker of handlersocket has not answered in time: its connections are missing";
     }
-    for (net::ConnectionInfo& one : answer.list.connections) {
-      shown->rows.push_back({answer.port, std::move(one)});
+    for (net::ConnectionInfo& one : list.connections) {
+      shown->rows.push_back({std::move(one)});
     }
   }
   return shown;

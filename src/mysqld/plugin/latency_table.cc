@@ -1,4 +1,5 @@
 // The table handlersocket_latency.
+#include "base/ports.h"
 #include "mysqld/plugin/shown_tables.h"
 #include "mysqld/plugin/status_variables.h"
 
@@ -7,24 +8,22 @@ namespace {
 
 // A bucket of one kind of request on one port.
 struct Row {
-  bool write_port;
+  std::size_t port;
   std::size_t kind;
   std::size_t bucket;
   std::uint64_t count;
   std::uint64_t count_and_lower;
 
   std::uint64_t key() const {
-    return ((write_port ? request_kind_count : 0) + kind) * latency_bucket_count + bucket;
+    return (port * request_kind_count + kind) * latency_bucket_count + bucket;
   }
 };
 
 using Column = ColumnOf<Row>;
 
 constexpr std::array columns{
-    Column{{"PORT", 5},
-           [](const Row& row) -> Cell {
-             return row.write_port ? std::string_view("write") : std::string_view("read");
-           }},
+    Column{{"PORT", longest_port_name},
+           [](const Row& row) -> Cell { return port_table[row.port].name; }},
     Column{{"KIND", 16}, [](const Row& row) -> Cell { return request_kind_names[row.kind]; }},
     Column{{"BUCKET_LOW_US", 0},
            [](const Row& row) -> Cell { return latency_bucket_low(row.bucket); }},
@@ -38,13 +37,13 @@ constexpr auto shown_columns = shown(columns);
 
 std::unique_ptr<ShownRows> ask() {
   auto shown = std::make_unique<RowsOf<Row>>(columns);
-  for (const bool write_port : {false, true}) {
+  for (std::size_t port = 0; port < port_count; ++port) {
     for (std::size_t kind = 0; kind < request_kind_count; ++kind) {
-      const Latency latency = counters(write_port).latency_of(static_cast<RequestKind>(kind));
+      const Latency latency = counters(port).latency_of(static_cast<RequestKind>(kind));
       std::uint64_t lower = 0;
       for (std::size_t bucket = 0; bucket < latency_bucket_count; ++bucket) {
         lower += latency.buckets[bucket];
-        shown->rows.push_back({write_port, kind, bucket, latency.buckets[bucket], lower});
+        shown->rows.push_back({port, kind, bucket, latency.buckets[bucket], lower});
       }
     }
   }

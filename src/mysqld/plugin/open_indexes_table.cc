@@ -2,6 +2,7 @@
 #include <functional>
 #include <string>
 
+#include "base/ports.h"
 #include "mysqld/plugin/ports.h"
 #include "mysqld/plugin/shown_tables.h"
 
@@ -9,12 +10,10 @@ namespace hs::mysqld {
 namespace {
 
 struct Row {
-  std::string_view port;
+  std::size_t port;
   TableStore::OpenedIndex index;
 
-  std::uint64_t key() const {
-    return std::hash<std::string>{}(index.names) * 2 + (port == "write" ? 1 : 0);
-  }
+  std::uint64_t key() const { return std::hash<std::string>{}(index.names) * port_count + port; }
 };
 
 enum Name : std::size_t { database, table, index_name, columns, filter_columns };
@@ -36,7 +35,8 @@ using Column = ColumnOf<Row>;
 
 // A name has at most 64 characters, of at most 4 bytes.
 constexpr std::array shown_cells{
-    Column{{"PORT", 5}, [](const Row& row) -> Cell { return row.port; }},
+    Column{{"PORT", longest_port_name},
+           [](const Row& row) -> Cell { return port_table[row.port].name; }},
     Column{{"TABLE_SCHEMA", 256}, name_of<database, 256>},
     Column{{"TABLE_NAME", 256}, name_of<table, 256>},
     Column{{"INDEX_NAME", 256}, name_of<index_name, 256>},
@@ -47,17 +47,17 @@ constexpr std::array shown_cells{
 };
 constexpr auto shown_columns = shown(shown_cells);
 
-// Asks the workers of both ports.
+// Asks the workers of all ports.
 std::unique_ptr<ShownRows> ask() {
   auto shown = std::make_unique<RowsOf<Row>>(shown_cells);
-  for (const bool write_port : {false, true}) {
-    OpenIndexes open = open_indexes_of(write_port);
+  for (std::size_t port = 0; port < port_count; ++port) {
+    OpenIndexes open = open_indexes_of(port);
     if (!open.is_complete) {
       shown->warning =
           "A worker of handlersocket has not answered in time, or has more than 10000 open "
           "indexes: some are missing";
     }
-    for (auto& [names, index] : open.indexes) shown->rows.push_back({open.port, std::move(index)});
+    for (auto& [names, index] : open.indexes) shown->rows.push_back({port, std::move(index)});
   }
   return shown;
 }

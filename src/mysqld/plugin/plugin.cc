@@ -28,11 +28,14 @@ namespace hs::mysqld {
 namespace {
 
 void say_that_it_listens_nowhere() {
-  log(net::LogLevel::warning,
-      "handlersocket: listens nowhere, because no port is set. Set handlersocket_port (reading) "
-      "and "
-      "handlersocket_port_wr (reading and writing) in the server's option file, then restart the "
-      "server");
+  std::string ports;
+  for (std::size_t port = 0; port < port_count; ++port) {
+    if (port > 0) ports += port + 1 == port_count ? " and " : ", ";
+    ports += std::string("handlersocket_") + option_info(port, PortOption::port).name + " (";
+    ports.append(purpose_of(port)) += ')';
+  }
+  log(net::LogLevel::warning, "handlersocket: listens nowhere, because no port is set. Set " +
+                                  ports + " in the server's option file, then restart the server");
 }
 
 void say_why_it_cannot_start(const std::exception& error) {

@@ -1,6 +1,10 @@
 #include "mysqld/plugin/ports.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <deque>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -8,11 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "handlersocket/session/pass_runner.h"
 #include "mysqld/accounts/account.h"
 #include "mysqld/accounts/log_ins.h"
 #include "mysqld/plugin/long_requests.h"
+#include "mysqld/plugin/port_protocol.h"
 #include "mysqld/plugin/server_check.h"
+#include "mysqld/plugin/settings_check.h"
 #include "mysqld/plugin/start_report.h"
 #include "mysqld/plugin/status_variables.h"
 #include "mysqld/plugin/system_variables.h"
@@ -28,11 +33,11 @@
 namespace hs::mysqld {
 namespace {
 
-constexpr unsigned streamers = 2;       // for each port
+constexpr unsigned streamers = 2;       // for each group of ports
 constexpr unsigned log_in_threads = 2;  // the same
 constexpr std::chrono::seconds wrong_secret_delay{1};
 
-// Of both ports.
+// Of all ports.
 session::FailedTries& failed_tries() {
   static session::FailedTries tries(1);
   return tries;
@@ -43,15 +48,22 @@ void log_wrong_tries(const net::PeerAddress& peer, std::uint64_t count) {
                       std::to_string(count) + " since the last such line");
 }
 
-// What one port needs while it is served.
+// A port that has somewhere to listen.
 struct Port {
-  LogIns log_ins;
+  std::size_t number;  // in the table
   session::RunnerConfig runner;
+};
+
+// The ports that one port's workers serve together, and what they need meanwhile.
+struct PortGroup {
+  std::deque<Port> ports;  // one at least, by their numbers in the server
+  std::vector<passes::Runner::MakeProtocol> protocols;  // the same
+  LogIns log_ins;
   TableStoreConfig store;
   HostThreadConfig host;
   Setting<std::uint32_t> lock_wait_timeout_s{0};
   tls::ContextSource tls_context;
-  std::optional<WaitWatch> watch;  // of a port that writes
+  std::optional<WaitWatch> watch;  // if one of them writes
   std::unique_ptr<net::Server> server;
 };
 
@@ -75,29 +87,29 @@ struct IndexReport final : net::Report {
 };
 
 // A worker, streamer or log-in thread: a thread of the server with a store of its own.
-class HostedRunner final : public session::PassRunner {
+class HostedRunner final : public passes::Runner {
  public:
   // Null if the server shuts down before it has started.
-  static std::unique_ptr<HostedRunner> make(const Port& port, net::Role role,
-                                            CounterBlock& counters) {
+  static std::unique_ptr<HostedRunner> make(const PortGroup& group, net::Role role,
+                                            ThreadCounters& counters) {
     const bool streams = role != net::Role::worker;
-    HostThreadConfig thread = port.host;
-    thread.idle_state = idle_state(role, port.store.writes);
+    HostThreadConfig thread = group.host;
+    thread.idle_state = idle_state(role, group.store.writes);
     thread.waits_for_rows = streams;
     if (streams) thread.watch = nullptr;
     std::unique_ptr<HostThread> host = HostThread::attach(thread);
     if (host == nullptr) return nullptr;
     HostThread& attached = *host;
-    TableStoreConfig config = port.store;
+    TableStoreConfig config = group.store;
     config.streams = streams;
     if (role == net::Role::remote) config.remote_tables = RemoteTables::served;
-    auto store = std::make_unique<TableStore>(std::move(host), config, counters);
+    auto store = std::make_unique<TableStore>(std::move(host), config, counters.own());
     return std::unique_ptr<HostedRunner>(
-        new HostedRunner(port, role, attached, std::move(store), counters));
+        new HostedRunner(group, role, attached, std::move(store), counters));
   }
 
   bool keep_running() override {
-    if (departures_are_mine_) port_.log_ins.tell_departures();
+    if (departures_are_mine_) group_.log_ins.tell_departures();
     return !host_.must_leave();
   }
   bool start() override {
@@ -105,7 +117,7 @@ class HostedRunner final : public session::PassRunner {
     return true;
   }
   // A worker comes here when its connections have ended.
-  void stop() override { port_.log_ins.tell_departures(); }
+  void stop() override { group_.log_ins.tell_departures(); }
   void idle() override { host_.show_idle(); }
   bool killed() override { return host_.killed(); }
   std::unique_ptr<net::Report> report() override {
@@ -115,34 +127,42 @@ class HostedRunner final : public session::PassRunner {
   }
 
  private:
-  HostedRunner(const Port& port, net::Role role, HostThread& host,
-               std::unique_ptr<TableStore> store, CounterBlock& counters)
-      : PassRunner(port.runner, std::move(store), counters),
-        port_(port),
+  HostedRunner(const PortGroup& group, net::Role role, HostThread& host,
+               std::unique_ptr<TableStore> store, ThreadCounters& counters)
+      : Runner(group.ports.front().runner, std::move(store), group.protocols, counters.blocks()),
+        group_(group),
         departures_are_mine_(role == net::Role::log_in),
         is_worker_(role == net::Role::worker),
         host_(host) {}
 
-  const Port& port_;
+  const PortGroup& group_;
   const bool departures_are_mine_;
   const bool is_worker_;
   HostThread& host_;  // of the store
 };
 
 // A thread that asks about connections keeps its ports until it has its answer. Only the thread
-// that opens and closes them changes these pointers.
+// that opens and closes them changes these pointers. Each has the number of the port whose workers
+// serve the group.
 std::mutex mutex;
-std::shared_ptr<Port> read_port;
-std::shared_ptr<Port> write_port;
+std::array<std::shared_ptr<PortGroup>, port_count> open_groups;
 
-std::shared_ptr<Port> port_of(bool writes) {
+std::shared_ptr<PortGroup> group_of(std::size_t workers) {
   const std::lock_guard lock(mutex);
-  return writes ? write_port : read_port;
+  return open_groups[workers];
 }
 
-void set_port(bool writes, std::shared_ptr<Port> port) {
+void set_group(std::size_t workers, std::shared_ptr<PortGroup> group) {
   const std::lock_guard lock(mutex);
-  (writes ? write_port : read_port) = std::move(port);
+  open_groups[workers] = std::move(group);
+}
+
+std::vector<std::shared_ptr<PortGroup>> all_groups() {
+  const std::lock_guard lock(mutex);
+  std::vector<std::shared_ptr<PortGroup>> groups;
+  std::ranges::copy_if(open_groups, std::back_inserter(groups),
+                       [](const auto& group) { return group != nullptr; });
+  return groups;
 }
 
 std::chrono::seconds seconds_of(Option option) {
@@ -160,16 +180,20 @@ void take_live_settings(net::ServerConfig& config) {
   config.max_strangers = number_option(Option::max_unauthenticated);
   config.log_in_timeout = seconds_of(Option::log_in_timeout);
 }
-void take_live_settings(Port& port) {
-  const std::chrono::seconds lock_wait_timeout = seconds_of(Option::lock_wait_timeout);
+void take_live_settings(session::RunnerConfig& runner) {
+  runner.session.max_open_indexes = number_option(Option::max_open_indexes);
+  runner.max_request_size = number_option(Option::max_request_size);
+  runner.max_request_time = seconds_of(Option::max_request_time);
+  runner.long_request_time = seconds_of(Option::long_request_time);
+  runner.lock_wait_timeout = seconds_of(Option::lock_wait_timeout);
+}
+void take_live_settings(PortGroup& group) {
   failed_tries().set_most_a_second(number_option(Option::max_wrong_log_ins));
-  port.runner.session.max_open_indexes = number_option(Option::max_open_indexes);
-  port.runner.max_request_size = number_option(Option::max_request_size);
-  port.runner.max_request_time = seconds_of(Option::max_request_time);
-  port.runner.long_request_time = seconds_of(Option::long_request_time);
-  port.runner.lock_wait_timeout = lock_wait_timeout;
-  port.lock_wait_timeout_s = static_cast<std::uint32_t>(lock_wait_timeout.count());
-  if (port.watch) port.watch->set_wait(std::chrono::milliseconds(number_option(Option::row_wait)));
+  for (Port& port : group.ports) take_live_settings(port.runner);
+  group.lock_wait_timeout_s =
+      static_cast<std::uint32_t>(seconds_of(Option::lock_wait_timeout).count());
+  if (group.watch)
+    group.watch->set_wait(std::chrono::milliseconds(number_option(Option::row_wait)));
 }
 
 unsigned remote_threads() {
@@ -177,22 +201,29 @@ unsigned remote_threads() {
                                      : 0;
 }
 
-net::ServerConfig network_settings(bool writes) {
+net::PortConfig port_settings(std::size_t number) {
+  return {.port = std::string(text_option(option_of(number, PortOption::port))),
+          .socket_path = std::string(text_option(option_of(number, PortOption::socket))),
+          .protocol = std::string(port_table[number].protocol->name),
+          .counters = &counters(number)};
+}
+
+net::ServerConfig network_settings(std::size_t workers, const PortGroup& group) {
   net::ServerConfig config;
+  for (const Port& port : group.ports) config.ports.push_back(port_settings(port.number));
   config.address = text_option(Option::address);
-  config.port = text_option(writes ? Option::port_wr : Option::port);
-  config.socket_path = text_option(writes ? Option::socket_wr : Option::socket);
   config.socket_mode = net::file_mode(text_option(Option::socket_mode)).value_or(0);
   config.socket_group = text_option(Option::socket_group);
   config.backlog = static_cast<int>(number_option(Option::backlog));
   config.send_buffer = static_cast<int>(number_option(Option::sndbuf));
   config.receive_buffer = static_cast<int>(number_option(Option::rcvbuf));
-  config.workers =
-      static_cast<unsigned>(number_option(writes ? Option::threads_wr : Option::threads));
+  config.workers = static_cast<unsigned>(number_option(option_of(workers, PortOption::threads)));
+  config.adapts = !group.store.writes;
   config.streamers = streamers;
   config.log_in_threads = log_in_threads;
   config.remote_threads = remote_threads();
-  if (writes) config.waiters = static_cast<unsigned>(number_option(Option::threads_waiting));
+  if (group.store.writes)
+    config.waiters = static_cast<unsigned>(number_option(Option::threads_waiting));
   take_live_settings(config);
   config.waiting = &waiting_bytes();
   if (const std::uint64_t size = number_option(Option::readsize); size != 0)
@@ -224,28 +255,40 @@ void take_accounts(session::SessionConfig& session) {
   session.trusted = account_of(Account::Role::trusted);
 }
 
-std::unique_ptr<Port> make_port(bool writes) {
-  auto port = std::make_unique<Port>();
-  port->runner.session.writable = writes;
-  port->runner.session.secret =
-      text_option(writes ? Option::plain_secret_wr : Option::plain_secret);
-  take_accounts(port->runner.session);
-  port->runner.session.authenticator = &port->log_ins;
-  port->tls_context = [] { return tls::Context(server::tls_context()); };
-  port->runner.note_long_request = log_long_request;
-  port->runner.wrong_secret_delay = wrong_secret_delay;
-  port->runner.tries = &failed_tries();
-  port->runner.note_wrong_tries = log_wrong_tries;
-  port->store.writes = writes;
-  if (remote_threads() != 0) port->store.remote_tables = RemoteTables::handed_over;
-  port->store.encoding =
+void set_up(Port& port, const LogIns& log_ins) {
+  session::RunnerConfig& runner = port.runner;
+  runner.session.writable = port_table[port.number].writes;
+  if (has_option(port.number, PortOption::secret))
+    runner.session.secret = text_option(option_of(port.number, PortOption::secret));
+  take_accounts(runner.session);
+  runner.session.authenticator = &log_ins;
+  runner.note_long_request = log_long_request;
+  runner.wrong_secret_delay = wrong_secret_delay;
+  runner.tries = &failed_tries();
+  runner.note_wrong_tries = log_wrong_tries;
+}
+
+// Of the ports that these workers serve. Null if none of them has somewhere to listen.
+std::unique_ptr<PortGroup> make_group(std::size_t workers) {
+  auto group = std::make_unique<PortGroup>();
+  for (std::size_t number = 0; number < port_count; ++number) {
+    if (workers_of(number) != workers || !listens_on(number)) continue;
+    Port& port = group->ports.emplace_back(Port{.number = number, .runner = {}});
+    set_up(port, group->log_ins);
+    group->protocols.push_back(port_table[number].protocol->with(port.runner));
+    group->store.writes = group->store.writes || port_table[number].writes;
+  }
+  if (group->ports.empty()) return nullptr;
+  group->tls_context = [] { return tls::Context(server::tls_context()); };
+  if (remote_threads() != 0) group->store.remote_tables = RemoteTables::handed_over;
+  group->store.encoding =
       text_option(Option::character_set) == "binary" ? TextEncoding::column : TextEncoding::utf8mb4;
-  port->store.databases =
+  group->store.databases =
       DatabaseList::parse(text_option(Option::databases)).value_or(DatabaseList());
-  port->host.lock_wait_timeout_s = &port->lock_wait_timeout_s;
-  if (writes) port->host.watch = &port->watch.emplace(std::chrono::milliseconds(0));
-  take_live_settings(*port);
-  return port;
+  group->host.lock_wait_timeout_s = &group->lock_wait_timeout_s;
+  if (group->store.writes) group->host.watch = &group->watch.emplace(std::chrono::milliseconds(0));
+  take_live_settings(*group);
+  return group;
 }
 
 std::string list_of(const std::vector<std::string>& places) {
@@ -268,57 +311,67 @@ std::string as_whom(const session::SessionConfig& session) {
   return text;
 }
 
-void say_where_it_listens(net::Server& server, const session::SessionConfig& session, bool writes) {
-  if (number_option(Option::verbose) == 0) return;
-  const unsigned workers = server.config().workers;
-  server::log_milestone("handlersocket: listens on " + list_of(server.places()) + " for reading" +
-                        (writes ? " and writing" : "") + ", with " + std::to_string(workers) +
-                        (workers == 1 ? " worker" : " workers") + as_whom(session));
+std::string by_whom(const net::ServerConfig& config, std::size_t port) {
+  const std::size_t workers = workers_of(port);
+  if (workers != port)
+    return "the workers of the " + std::string(port_table[workers].name) + " port";
+  return std::to_string(config.workers) + (config.workers == 1 ? " worker" : " workers");
 }
 
-// Null if there is nothing to listen on, or if listening fails. The server continues without this
-// port.
-std::unique_ptr<Port> open_port(bool writes) {
-  net::ServerConfig config = network_settings(writes);
-  if (config.port.empty() && config.socket_path.empty()) return nullptr;
-  std::unique_ptr<Port> port = make_port(writes);
-  set_up_tls(config, port->tls_context);
-  const auto make_runner =
-      [&port = *port](net::Role role, CounterBlock& block) -> std::unique_ptr<net::Application> {
-    return HostedRunner::make(port, role, block);
-  };
-  port->server = std::make_unique<net::Server>(config, make_runner, counters(writes), log);
-  return port->server->start() ? std::move(port) : nullptr;
+void say_where_they_listen(PortGroup& group) {
+  if (number_option(Option::verbose) == 0) return;
+  for (std::size_t i = 0; i < group.ports.size(); ++i) {
+    const Port& port = group.ports[i];
+    const std::vector<std::string>& places = group.server->places(i);
+    if (places.empty()) continue;
+    server::log_milestone("handlersocket: listens on " + list_of(places) + " for " +
+                          std::string(purpose_of(port.number)) + ", with " +
+                          by_whom(group.server->config(), port.number) +
+                          as_whom(port.runner.session));
+  }
+}
+
+// Null if there is nothing to listen on, or if listening fails. The server continues without these
+// ports.
+std::unique_ptr<PortGroup> open_group(std::size_t workers) {
+  std::unique_ptr<PortGroup> group = make_group(workers);
+  if (group == nullptr) return nullptr;
+  net::ServerConfig config = network_settings(workers, *group);
+  set_up_tls(config, group->tls_context);
+  const auto make_runner = [&group = *group](net::Role role, ThreadCounters& counters)
+      -> std::unique_ptr<net::Application> { return HostedRunner::make(group, role, counters); };
+  group->server = std::make_unique<net::Server>(config, make_runner, log);
+  return group->server->start() ? std::move(group) : nullptr;
+}
+
+void warn_of_useless_secret(const Port& port) {
+  log(net::LogLevel::warning, "handlersocket: no client can use the secret of the " +
+                                  std::string(port_table[port.number].name) +
+                                  " port: handlersocket_secret_account is not set");
 }
 
 }  // namespace
 
 void open_ports() {
-  set_port(false, open_port(false));
-  set_port(true, open_port(true));
+  for (std::size_t workers = 0; workers < port_count; ++workers)
+    set_group(workers, open_group(workers));
 }
 
 void say_where_ports_listen() {
-  for (const bool writes : {false, true}) {
-    if (const std::shared_ptr<Port> port = port_of(writes))
-      say_where_it_listens(*port->server, port->runner.session, writes);
-  }
+  for (const auto& group : all_groups()) say_where_they_listen(*group);
 }
 
 void warn_if_nobody_may_do_anything() {
   std::string shut;
-  for (const bool writes : {false, true}) {
-    const std::shared_ptr<Port> port = port_of(writes);
-    if (port == nullptr) continue;
-    const session::SessionConfig& session = port->runner.session;
-    const std::string name = writes ? "write port" : "read port";
-    const bool has_trusted = session.trusted.get() != nullptr;
-    if (!session.secret.empty() && !has_trusted) {
-      log(net::LogLevel::warning, "handlersocket: no client can use the secret of the " + name +
-                                      ": handlersocket_secret_account is not set");
+  for (const auto& group : all_groups()) {
+    for (const Port& port : group->ports) {
+      const session::SessionConfig& session = port.runner.session;
+      const bool has_trusted = session.trusted.get() != nullptr;
+      if (!session.secret.empty() && !has_trusted) warn_of_useless_secret(port);
+      if (session.anonymous.get() != nullptr || (!session.secret.empty() && has_trusted)) continue;
+      shut += shut.empty() ? "the " : " and the ";
+      shut.append(port_table[port.number].name) += " port";
     }
-    if (session.anonymous.get() == nullptr && (session.secret.empty() || !has_trusted))
-      shut += (shut.empty() ? "the " : " and the ") + name;
   }
   if (shut.empty()) return;
   log(net::LogLevel::warning,
@@ -330,48 +383,44 @@ void warn_if_nobody_may_do_anything() {
 }
 
 void apply_settings() {
-  for (const bool writes : {false, true}) {
-    const std::shared_ptr<Port> port = port_of(writes);
-    if (port == nullptr) continue;
-    take_live_settings(*port);
-    take_live_settings(port->server->config());
+  for (const auto& group : all_groups()) {
+    take_live_settings(*group);
+    take_live_settings(group->server->config());
   }
 }
 
 void apply_accounts() {
-  for (const bool writes : {false, true}) {
-    if (const std::shared_ptr<Port> port = port_of(writes)) take_accounts(port->runner.session);
+  for (const auto& group : all_groups()) {
+    for (Port& port : group->ports) take_accounts(port.runner.session);
   }
 }
 
 void close_ports() {
-  for (const bool writes : {false, true}) {
-    const std::shared_ptr<Port> port = port_of(writes);
-    if (port == nullptr) continue;
-    port->server->stop();
-    set_port(writes, nullptr);
+  for (std::size_t workers = 0; workers < port_count; ++workers) {
+    const std::shared_ptr<PortGroup> group = group_of(workers);
+    if (group == nullptr) continue;
+    group->server->stop();
+    set_group(workers, nullptr);
   }
 }
 
-PortConnections connections_of(bool write_port) {
-  PortConnections connections{.port = write_port ? "write" : "read",
-                              .list = {.connections = {}, .is_complete = true}};
+net::ConnectionList connections_of(std::size_t workers) {
   // A worker that asks in a trigger would wait for its own answer.
-  connections.list.is_complete = !server::is_own_thread();
-  if (!connections.list.is_complete) return connections;
-  const std::shared_ptr<Port> port = port_of(write_port);
-  if (port != nullptr) connections.list = port->server->describe_connections(patience_with_workers);
-  return connections;
+  if (server::is_own_thread()) return {};
+  const std::shared_ptr<PortGroup> group = group_of(workers);
+  if (group == nullptr) return {.connections = {}, .is_complete = true};
+  net::ConnectionList list = group->server->describe_connections(patience_with_workers);
+  for (net::ConnectionInfo& one : list.connections) one.port = group->ports[one.port].number;
+  return list;
 }
 
-OpenIndexes open_indexes_of(bool write_port) {
+OpenIndexes open_indexes_of(std::size_t workers) {
   OpenIndexes open;
-  open.port = write_port ? "write" : "read";
   open.is_complete = !server::is_own_thread();
   if (!open.is_complete) return open;
-  const std::shared_ptr<Port> port = port_of(write_port);
-  if (port == nullptr) return open;
-  const net::ReportList list = port->server->ask_applications(patience_with_workers);
+  const std::shared_ptr<PortGroup> group = group_of(workers);
+  if (group == nullptr) return open;
+  const net::ReportList list = group->server->ask_applications(patience_with_workers);
   open.is_complete = list.is_complete;
   for (const auto& report : list.reports) {
     const auto& indexes = static_cast<const IndexReport&>(*report).indexes;
@@ -388,12 +437,10 @@ OpenIndexes open_indexes_of(bool write_port) {
 
 net::Closing close_connection(std::uint64_t id) {
   net::Closing closing = net::Closing::unknown;
-  for (const bool writes : {false, true}) {
-    const std::shared_ptr<Port> port = port_of(writes);
-    if (port == nullptr) continue;
-    const net::Closing of_port = port->server->close_connection(id, patience_with_workers);
-    if (of_port == net::Closing::begun) return of_port;
-    if (of_port == net::Closing::unanswered) closing = of_port;
+  for (const auto& group : all_groups()) {
+    const net::Closing of_group = group->server->close_connection(id, patience_with_workers);
+    if (of_group == net::Closing::begun) return of_group;
+    if (of_group == net::Closing::unanswered) closing = of_group;
   }
   return closing;
 }

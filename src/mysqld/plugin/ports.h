@@ -1,10 +1,11 @@
-// The read port and the write port, as the settings want them.
+// The ports of the table in base/ports.h, as the settings want them.
 //
-// Owns their network servers. The thread that starts and stops the plugin opens and closes them.
+// Owns their network servers, one for the ports that are served by the same workers. The thread that starts and stops the plugin opens and closes them.
 // Meanwhile any thread of the server may ask what is connected, and end a connection.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -29,24 +30,19 @@ void apply_accounts();
 // Ends every connection. Waits for no client.
 void close_ports();
 
-struct PortConnections {
-  std::string_view port;  // "read" or "write"
-  net::ConnectionList list;
-};
-
 // Both wait for the workers' answers, but not longer than this for each port.
 inline constexpr std::chrono::milliseconds patience_with_workers{2000};
 
-// The port's connections; none if it is not open.
-PortConnections connections_of(bool write_port);
+// Those of all ports that this port's workers serve; none if no such port is open. Each connection
+// has the number of its port in the table.
+net::ConnectionList connections_of(std::size_t workers);
 
 struct OpenIndexes {
-  std::string_view port;
   // by their names, each with a TAB behind it
   std::map<std::string, TableStore::OpenedIndex, std::less<>> indexes;
   bool is_complete = true;
 };
-OpenIndexes open_indexes_of(bool write_port);
+OpenIndexes open_indexes_of(std::size_t workers);
 
 net::Closing close_connection(std::uint64_t id);
 

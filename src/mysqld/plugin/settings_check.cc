@@ -1,7 +1,9 @@
 #include "mysqld/plugin/settings_check.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "mysqld/accounts/database_list.h"
 #include "mysqld/plugin/start_report.h"
@@ -32,7 +34,9 @@ bool is_possible_port(Option option) {
 
 // A plugin starts before the server opens its own port. If the plugin took it, the server would not
 // start.
-bool leaves_the_servers(Option port, Option socket) {
+bool leaves_the_servers(std::size_t listening) {
+  const Option port = option_of(listening, PortOption::port);
+  const Option socket = option_of(listening, PortOption::socket);
   const unsigned number = port_of(port);
   bool leaves = true;
   if (number != 0 && number == server::own_port()) {
@@ -47,10 +51,27 @@ bool leaves_the_servers(Option port, Option socket) {
   return leaves;
 }
 
-bool differ(Option one, Option other, bool same) {
-  if (same)
-    refuse(name_of(one) + " and " + name_of(other) + " are both " + std::string(text_option(one)));
-  return !same;
+bool are_the_same_port(Option one, Option other) {
+  return port_of(one) != 0 && port_of(one) == port_of(other);
+}
+bool are_the_same_socket(Option one, Option other) {
+  return !text_option(one).empty() && text_option(one) == text_option(other);
+}
+
+// Whether the option differs from that of every other port.
+bool all_differ(PortOption which, bool (*are_the_same)(Option, Option)) {
+  bool differing = true;
+  for (std::size_t port = 0; port < port_count; ++port) {
+    const Option one = option_of(port, which);
+    for (std::size_t next = port + 1; next < port_count; ++next) {
+      const Option other = option_of(next, which);
+      if (!are_the_same(one, other)) continue;
+      refuse(name_of(one) + " and " + name_of(other) + " are both " +
+             std::string(text_option(one)));
+      differing = false;
+    }
+  }
+  return differing;
 }
 
 // INSTALL PLUGIN in MariaDB goes on after a value that is no number, with 0 in its place.
@@ -84,8 +105,29 @@ bool is_account(Option option) {
   return false;
 }
 
-bool listens_on(Option port, Option socket) {
-  return !text_option(port).empty() || !text_option(socket).empty();
+// "neither A nor B is set", of options of which none is.
+std::string none_is_set(const std::vector<Option>& options) {
+  std::string text;
+  for (const Option option : options)
+    text += (text.empty() ? "neither " : " nor ") + name_of(option);
+  return text + " is set";
+}
+
+// Of all ports.
+std::vector<Option> options_of(PortOption which) {
+  std::vector<Option> options;
+  for (std::size_t port = 0; port < port_count; ++port) options.push_back(option_of(port, which));
+  return options;
+}
+
+bool is_set(Option option) { return !text_option(option).empty(); }
+
+// A port's workers serve others, too.
+bool has_work(std::size_t port) {
+  for (std::size_t served = 0; served < port_count; ++served) {
+    if (workers_of(served) == port && listens_on(served)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -116,15 +158,10 @@ bool settings_can_be_meant() {
   }
   require(is_account(Option::anonymous_account));
   require(is_account(Option::secret_account));
-  require(is_possible_port(Option::port));
-  require(is_possible_port(Option::port_wr));
-  require(leaves_the_servers(Option::port, Option::socket));
-  require(leaves_the_servers(Option::port_wr, Option::socket_wr));
-  const unsigned port = port_of(Option::port);
-  require(differ(Option::port, Option::port_wr, port != 0 && port == port_of(Option::port_wr)));
-  const std::string_view socket = text_option(Option::socket);
-  require(differ(Option::socket, Option::socket_wr,
-                 !socket.empty() && socket == text_option(Option::socket_wr)));
+  for (const Option port : options_of(PortOption::port)) require(is_possible_port(port));
+  for (std::size_t port = 0; port < port_count; ++port) require(leaves_the_servers(port));
+  require(all_differ(PortOption::port, are_the_same_port));
+  require(all_differ(PortOption::socket, are_the_same_socket));
   return possible;
 }
 
@@ -136,8 +173,15 @@ std::string_view mistake_of_account(std::string_view text) {
   return {};
 }
 
+bool listens_on(std::size_t port) {
+  return is_set(option_of(port, PortOption::port)) || is_set(option_of(port, PortOption::socket));
+}
+
 bool listens_anywhere() {
-  return listens_on(Option::port, Option::socket) || listens_on(Option::port_wr, Option::socket_wr);
+  for (std::size_t port = 0; port < port_count; ++port) {
+    if (listens_on(port)) return true;
+  }
+  return false;
 }
 
 void name_settings_without_effect() {
@@ -145,32 +189,26 @@ void name_settings_without_effect() {
     if (info.type == OptionType::ignored && is_given(info.option))
       name_without_effect(info.option, "it is accepted for the sake of the original's settings");
   }
-  if (!listens_on(Option::port, Option::socket)) {
-    for (const Option option : {Option::threads, Option::plain_secret}) {
-      if (is_given(option))
-        name_without_effect(option, "neither handlersocket_port nor handlersocket_socket is set");
+  for (std::size_t port = 0; port < port_count; ++port) {
+    const std::string why =
+        none_is_set({option_of(port, PortOption::port), option_of(port, PortOption::socket)});
+    for (const PortOption which : {PortOption::threads, PortOption::secret}) {
+      if (!has_option(port, which) || !is_given(option_of(port, which))) continue;
+      if (which == PortOption::threads ? !has_work(port) : !listens_on(port))
+        name_without_effect(option_of(port, which), why);
     }
   }
-  if (!listens_on(Option::port_wr, Option::socket_wr)) {
-    for (const Option option : {Option::threads_wr, Option::plain_secret_wr}) {
-      if (is_given(option))
-        name_without_effect(option,
-                            "neither handlersocket_port_wr nor handlersocket_socket_wr is set");
-    }
-  }
-  if (text_option(Option::socket).empty() && text_option(Option::socket_wr).empty()) {
+  const std::vector<Option> sockets = options_of(PortOption::socket);
+  if (std::ranges::none_of(sockets, is_set)) {
     for (const Option option : {Option::socket_mode, Option::socket_group}) {
-      if (is_given(option))
-        name_without_effect(option,
-                            "neither handlersocket_socket nor handlersocket_socket_wr is set");
+      if (is_given(option)) name_without_effect(option, none_is_set(sockets));
     }
   }
   if (is_given(Option::threads_remote) && !server::has_remote_tables())
     name_without_effect(Option::threads_remote, "this server has no tables on other servers");
-  if (is_given(Option::address) && text_option(Option::port).empty() &&
-      text_option(Option::port_wr).empty())
-    name_without_effect(Option::address,
-                        "neither handlersocket_port nor handlersocket_port_wr is set");
+  const std::vector<Option> ports = options_of(PortOption::port);
+  if (is_given(Option::address) && std::ranges::none_of(ports, is_set))
+    name_without_effect(Option::address, none_is_set(ports));
 }
 
 }  // namespace hs::mysqld

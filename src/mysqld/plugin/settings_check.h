@@ -3,6 +3,7 @@
 // It owns nothing. Called when the plugin starts, on the thread that has made the StartReport.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace hs::mysqld {
@@ -16,7 +17,8 @@ void name_settings_without_effect();
 // Why the text cannot be the name of an account. Empty: it can, or there is none.
 std::string_view mistake_of_account(std::string_view text);
 
-// Whether any port or socket is set.
+// Whether the port has a TCP port or a Unix socket, and whether any port has.
+bool listens_on(std::size_t port);
 bool listens_anywhere();
 
 }  // namespace hs::mysqld

@@ -6,37 +6,42 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ports.h"
 #include "mysqld/server/api.h"
 
 namespace hs::mysqld {
 namespace {
 
-constexpr bool read_port = false;
-constexpr bool write_port = true;
-
 template <Counter counter>
 std::uint64_t sum() {
-  return counters(read_port).sum(counter) + counters(write_port).sum(counter);
+  std::uint64_t total = 0;
+  for (std::size_t port = 0; port < port_count; ++port) total += counters(port).sum(counter);
+  return total;
 }
 
-template <bool port, Counter counter>
+template <std::size_t port, Counter counter>
 std::uint64_t sum_of_port() {
   return counters(port).sum(counter);
 }
 
 // The number of connections of a port at the moment.
-template <bool port>
-std::uint64_t connections_of_port() {
+std::uint64_t connections_of(std::size_t port) {
   const std::uint64_t closed = counters(port).sum(Counter::connections_closed);
   const std::uint64_t opened = counters(port).sum(Counter::connections_opened);
   return opened > closed ? opened - closed : 0;
 }
+template <std::size_t port>
+std::uint64_t connections_of_port() {
+  return connections_of(port);
+}
 std::uint64_t open_connections() {
-  return connections_of_port<read_port>() + connections_of_port<write_port>();
+  std::uint64_t total = 0;
+  for (std::size_t port = 0; port < port_count; ++port) total += connections_of(port);
+  return total;
 }
 
 // All requests of a port, also those that are none.
-template <bool port>
+template <std::size_t port>
 std::uint64_t requests_of_port() {
   std::uint64_t total = counters(port).sum(Counter::requests_malformed);
   for (std::size_t i = 0; i < request_kind_count; ++i) {
@@ -45,11 +50,11 @@ std::uint64_t requests_of_port() {
   return total;
 }
 
-template <bool port, std::size_t kind>
+template <std::size_t port, std::size_t kind>
 std::uint64_t latency_count() {
   return counters(port).latency_of(static_cast<RequestKind>(kind)).count();
 }
-template <bool port, std::size_t kind>
+template <std::size_t port, std::size_t kind>
 std::uint64_t latency_sum() {
   return counters(port).latency_of(static_cast<RequestKind>(kind)).sum_us;
 }
@@ -64,15 +69,16 @@ class Entries {
     add_counters(std::make_index_sequence<counter_count>{});
     add<&open_connections>({"connections"});
     add<&waiting_bytes_held>({"waiting_bytes"});
-    add_port<read_port>("read_port_");
-    add_port<write_port>("write_port_");
+    add_ports(std::make_index_sequence<port_count>{});
+    assert(count_ == most);
     list_[count_] = server::end_of_status_variables();
   }
 
   server::StatusVariable* list() { return list_.data(); }
 
  private:
-  static constexpr std::size_t most = counter_count + 64;
+  static constexpr std::size_t most_of_port = 8 + 2 * request_kind_count;
+  static constexpr std::size_t most = counter_count + 2 + port_count * most_of_port;
   static constexpr std::size_t longest_name = 64;
   // Of a name, in their order.
   using Parts = std::initializer_list<std::string_view>;
@@ -96,30 +102,38 @@ class Entries {
     (add<&sum<static_cast<Counter>(index)>>({counter_table[index].name}), ...);
   }
 
-  template <bool port>
-  void add_port(std::string_view prefix) {
-    add<&connections_of_port<port>>({prefix, "connections"});
-    add_port_counter<port, Counter::connections_opened>(prefix);
-    add_port_counter<port, Counter::connections_refused>(prefix);
-    add<&requests_of_port<port>>({prefix, "requests"});
-    add_port_counter<port, Counter::errors>(prefix);
-    add_port_counter<port, Counter::bytes_received>(prefix);
-    add_port_counter<port, Counter::bytes_sent>(prefix);
-    add_port_counter<port, Counter::lock_wait_ms>(prefix);
-    add_latencies<port>(prefix, std::make_index_sequence<request_kind_count>{});
+  template <std::size_t... port>
+  void add_ports(std::index_sequence<port...> /*ports*/) {
+    (add_port<port>(), ...);
   }
 
-  template <bool port, Counter counter>
-  void add_port_counter(std::string_view prefix) {
+  template <std::size_t port>
+  void add_port() {
+    add<&connections_of_port<port>>({port_table[port].name, "_port_", "connections"});
+    add_port_counter<port, Counter::connections_opened>();
+    add_port_counter<port, Counter::connections_refused>();
+    add<&requests_of_port<port>>({port_table[port].name, "_port_", "requests"});
+    add_port_counter<port, Counter::errors>();
+    add_port_counter<port, Counter::bytes_received>();
+    add_port_counter<port, Counter::bytes_sent>();
+    add_port_counter<port, Counter::lock_wait_ms>();
+    add_latencies<port>(std::make_index_sequence<request_kind_count>{});
+  }
+
+  template <std::size_t port, Counter counter>
+  void add_port_counter() {
     add<&sum_of_port<port, counter>>(
-        {prefix, counter_table[static_cast<std::size_t>(counter)].name});
+        {port_table[port].name, "_port_", counter_table[static_cast<std::size_t>(counter)].name});
   }
 
-  template <bool port, std::size_t... kind>
-  void add_latencies(std::string_view prefix, std::index_sequence<kind...> /*kinds*/) {
-    (add<&latency_count<port, kind>>({prefix, "latency_", request_kind_names[kind], "_count"}),
+  template <std::size_t port, std::size_t... kind>
+  void add_latencies(std::index_sequence<kind...> /*kinds*/) {
+    (add<&latency_count<port, kind>>(
+         {port_table[port].name, "_port_latency_", request_kind_names[kind], "_count"}),
      ...);
-    (add<&latency_sum<port, kind>>({prefix, "latency_", request_kind_names[kind], "_sum_us"}), ...);
+    (add<&latency_sum<port, kind>>(
+         {port_table[port].name, "_port_latency_", request_kind_names[kind], "_sum_us"}),
+     ...);
   }
 
   std::array<std::array<char, longest_name>, most> names_{};
@@ -129,9 +143,9 @@ class Entries {
 
 }  // namespace
 
-CounterSet& counters(bool port) {
-  static std::array<CounterSet, 2> instances;
-  return instances[port ? 1 : 0];
+CounterSet& counters(std::size_t port) {
+  static std::array<CounterSet, port_count> instances;
+  return instances[port];
 }
 
 net::WaitingBytes& waiting_bytes() {

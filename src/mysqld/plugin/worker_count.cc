@@ -1,6 +1,7 @@
 #include "mysqld/plugin/worker_count.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/usable_cores.h"
@@ -27,8 +28,11 @@ static_assert(workers_for(128) == 16);
 }  // namespace
 
 void fit_threads_to_cores() {
-  if (number_option(Option::threads) != 0) return;
-  set_number_option(Option::threads, workers_for(usable_cores()));
+  for (std::size_t port = 0; port < port_count; ++port) {
+    if (!has_option(port, PortOption::threads)) continue;
+    const Option threads = option_of(port, PortOption::threads);
+    if (number_option(threads) == 0) set_number_option(threads, workers_for(usable_cores()));
+  }
 }
 
 }  // namespace hs::mysqld

@@ -1,0 +1,1 @@
+"""Our client libraries beside others: callers that each ask for one row and wait."""

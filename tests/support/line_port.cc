@@ -1,0 +1,15 @@
+// What the port of line_port.h speaks. The table is hst.kv.
+#include "mysqld/plugin/port_protocol.h"
+#include "passes/test_line_protocol.h"
+
+namespace hs {
+
+constinit const PortProtocol line_protocol{
+    "lines", [](const session::RunnerConfig& /*settings*/) -> passes::Runner::MakeProtocol {
+      return [](store::Store& /*store*/, CounterBlock& /*counters*/) {
+        return std::make_unique<passes::LineProtocol>(
+            store::IndexNames{"hst", "kv", "", "v,k", ""});
+      };
+    }};
+
+}  // namespace hs
