@@ -38,6 +38,12 @@ struct PlannedKeyPart {
   bool is_compared() const { return is_prefix || blanks == BlankOrder::filled; }
 };
 
+// A column that filters may name.
+struct PlannedFilterColumn {
+  std::uint16_t number;
+  bool is_text;  // SQL compares it with a string as text or bytes
+};
+
 // What one account may do with a plan, as the server has said in one pass. Clients that have logged
 // in share one.
 struct PlanPermissions : Permissions {
@@ -95,7 +101,7 @@ class IndexPlan final : public store::Index {
   std::uint32_t column_count() const override {
     return static_cast<std::uint32_t>(columns_.size());
   }
-  const std::vector<std::uint16_t>& filter_columns() const { return filter_columns_; }
+  const std::vector<PlannedFilterColumn>& filter_columns() const { return filter_columns_; }
   std::uint32_t key_parts() const override { return key_parts_; }
   bool has_prefix_parts() const { return has_prefix_parts_; }
   bool is_ordered() const { return is_ordered_; }
@@ -150,7 +156,7 @@ class IndexPlan final : public store::Index {
   std::vector<store::Column> columns_;
   std::vector<PlannedKeyPart> key_;
   std::vector<std::vector<std::string>> key_names_;  // of each part
-  std::vector<std::uint16_t> filter_columns_;
+  std::vector<PlannedFilterColumn> filter_columns_;
   std::uint32_t position_parts_ = 0;
   std::uint32_t position_length_ = 0;
   std::string position_shape_;
