@@ -1,9 +1,11 @@
 #include "passes/test_line_protocol.h"
 
+#include <array>
 #include <charconv>
 #include <optional>
 
 #include "passes/requests.h"
+#include "passes/test_swap.h"
 #include "passes/waiting.h"
 
 namespace hs::passes {
@@ -30,13 +32,13 @@ class LengthCodec final : public store::RowCodec {
 constexpr LengthCodec length_codec;
 
 struct Command {
-  enum class Kind : std::uint8_t { get, scan, set, quiet, unknown };
+  enum class Kind : std::uint8_t { get, scan, set, quiet, swap, unknown };
   Kind kind = Kind::unknown;
   std::string_view key{};
   std::string_view argument{};
   std::size_t end_offset = 0;
 
-  bool writes() const { return kind == Kind::set || kind == Kind::quiet; }
+  bool writes() const { return kind == Kind::set || kind == Kind::quiet || kind == Kind::swap; }
 };
 
 std::string_view take_word(std::string_view& line) {
@@ -59,6 +61,7 @@ std::optional<Command> command_at(std::string_view input, std::size_t begin) {
   if (verb == "scan") command.kind = scan;
   if (verb == "set") command.kind = set;
   if (verb == "quiet") command.kind = quiet;
+  if (verb == "swap") command.kind = swap;
   return command;
 }
 
@@ -76,7 +79,7 @@ class LineDialogue final : public Dialogue {
  public:
   void depart() override {
     store_ = nullptr;
-    use_ = {};
+    use_ = other_ = {};
   }
   void execute(Requests& requests) override {
     net::Turn& turn = requests.turn();
@@ -113,6 +116,10 @@ class LineDialogue final : public Dialogue {
   }
   Outcome execute_first(Alone& alone) override {
     const Value key{first_.key};
+    if (first_.kind == Command::Kind::swap) {
+      store::IndexUse other;
+      return swap(first_, alone.store, alone.protocol, alone.use, other, alone.out);
+    }
     if (first_.writes()) return set(first_, alone.store, alone.use, alone.out);
     const Outcome outcome =
         alone.store.find(alone.use, rows_of(first_, key), alone.out, alone.sink);
@@ -152,7 +159,10 @@ class LineDialogue final : public Dialogue {
           store.open_index(protocol.names(), store::Caller::unlimited(), length_codec, use_);
       if (!opened.ok()) return opened;
       store_ = &store;
+      other_ = {};
     }
+    if (command.kind == Command::Kind::swap)
+      return swap(command, store, protocol, use_, other_, out);
     if (command.writes()) return set(command, store, use_, out);
     const Value key{command.key};
     const std::size_t begin = out.size();
@@ -164,6 +174,18 @@ class LineDialogue final : public Dialogue {
       out.append("NONE\n");
     }
     return outcome;
+  }
+
+  // A unit. It opens the other table's index when it is needed first.
+  static Outcome swap(const Command& command, store::Store& store, Protocol& protocol,
+                      const store::IndexUse& use, store::IndexUse& other, Buffer& out) {
+    if (!other) {
+      const Outcome opened = store.open_index(static_cast<LineProtocol&>(protocol).others(),
+                                              store::Caller::unlimited(), length_codec, other);
+      if (!opened.ok()) return opened;
+    }
+    std::array uses{use, other};
+    return swap_values(store, uses, std::array{command.key, command.argument}, out);
   }
 
   // An update, and an insert if there was no such row.
@@ -180,6 +202,7 @@ class LineDialogue final : public Dialogue {
 
   const store::Store* store_ = nullptr;  // of `use_`; never dereferenced
   store::IndexUse use_;
+  store::IndexUse other_;
   Command first_;
 };
 

@@ -7,6 +7,8 @@
 //   scan KEY LIMIT     a VALUE line for each row from the key on, then END
 //   set KEY VALUE      STORED
 //   quiet KEY VALUE    nothing
+//   swap KEY OTHER     SWAPPED, or NONE: exchanges the values of two rows, all or nothing. The second
+//                      one is in another table.
 //
 // A request that fails is answered with ERROR and a number, a quiet one, too. For tests only; used as
 // any protocol is.
@@ -23,9 +25,11 @@ namespace hs::passes {
 class LineProtocol final : public Protocol {
  public:
   // The names have the columns of the value and of the key, in this order.
-  explicit LineProtocol(store::IndexNames names) : names_(names) {}
+  explicit LineProtocol(store::IndexNames names, store::IndexNames others = {})
+      : names_(names), others_(others) {}
 
   const store::IndexNames& names() const { return names_; }
+  const store::IndexNames& others() const { return others_; }
 
   std::unique_ptr<Dialogue> open_dialogue() override;
   bool writes() const override { return true; }
@@ -41,6 +45,7 @@ class LineProtocol final : public Protocol {
 
  private:
   const store::IndexNames names_;
+  const store::IndexNames others_;  // of the other table of a `swap`
 };
 
 }  // namespace hs::passes

@@ -52,9 +52,16 @@ void Pass::begin_transaction() {
     transaction_.begin();
 }
 
+// A unit finds what its own triggers have left in the session: it acts for one client.
+Outcome Pass::may_go_on() const {
+  if (in_unit_) return unit_lost_;
+  return traces_.any() ? Outcome{Verdict::not_yet} : Outcome{};
+}
+
 Outcome Pass::begin_read() {
-  if (traces_.any()) [[unlikely]]
-    return Verdict::not_yet;
+  if (traces_.any() || in_unit_) [[unlikely]] {
+    if (const Outcome may = may_go_on(); !may.ok()) return may;
+  }
   begin_work();
   if (refusal_ != 0) [[unlikely]]
     return Status::server(refusal_);
@@ -71,6 +78,7 @@ void Pass::begin_counting(const store::Caller& caller) {
 }
 
 Outcome Pass::end() {
+  assert(!in_unit_);
   const Outcome outcome = commit();
   if (statistics_.is_on()) [[unlikely]]
     statistics_.end_pass();
@@ -106,6 +114,7 @@ void Pass::release() {
 void Pass::abandon() {
   stage_ = Stage::idle;
   writes_wait_ = false;
+  in_unit_ = false;
   shared_ = nullptr;
   if (transaction_.active()) {
     transaction_.roll_back();

@@ -37,6 +37,11 @@ class Pass {
   void abandon();
   void release();
 
+  // As store::Store says of them.
+  store::Outcome begin_unit();
+  store::Outcome end_unit();
+  store::Outcome undo_unit();
+
   // Called by each request; the first one begins the pass in the server.
   void begin_work() {
     if (stage_ != Stage::working) [[unlikely]]
@@ -109,6 +114,7 @@ class Pass {
   void begin_transaction();
   void begin_counting(const store::Caller& caller);
   const char* what_it_does() const;
+  store::Outcome may_go_on() const;
   store::Outcome commit();
   Status end_shared_statement();
   store::Outcome leave_undone(store::Outcome outcome);
@@ -126,6 +132,10 @@ class Pass {
   std::uint32_t refusal_ = 0;      // the error of every request that reads; 0: none
   bool writes_wait_ = false;       // for the commit of the pass
   bool waits_to_the_end_ = false;  // for a row, because its write cannot be undone
+  // A unit is a savepoint of the pass's transaction, or a transaction of its own.
+  bool in_unit_ = false;
+  bool waited_before_unit_ = false;  // what writes_wait_ was
+  Status unit_lost_;                 // why the engine has undone the unit already; ok: it has not
   // The table whose statement was left open for the next write; null: none.
   const OpenTable* shared_ = nullptr;
 };

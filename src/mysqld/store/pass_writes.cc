@@ -18,8 +18,9 @@ constexpr Status read_only = Status::server(ER_OPTION_PREVENTS_STATEMENT);
 }  // namespace
 
 Outcome Pass::begin_write(const store::Caller& caller, bool is_exempt) {
-  if (traces_.any()) [[unlikely]]
-    return Verdict::not_yet;
+  if (traces_.any() || in_unit_) [[unlikely]] {
+    if (const Outcome may = may_go_on(); !may.ok()) return may;
+  }
   begin_work();
   begin_transaction();
   count_for(caller);
@@ -34,6 +35,8 @@ Outcome Pass::begin_statement(TableSlot& slot, Purpose purpose, bool is_exempt) 
   transaction_.begin_statement();
   const Outcome opened = tables_.open_writer(slot, purpose);
   const bool can_undo = opened.ok() && slot.writer.can_undo;
+  if (in_unit_ && (opened.ok() ? !can_undo : server::is_refused_beside_others(opened.status())))
+    return leave_undone(store::cannot_be_undone);
   const bool is_alone = opened.ok()
                             ? tables_.is_alone() && !can_undo
                             : writes_wait_ && server::is_refused_beside_others(opened.status());
@@ -84,8 +87,10 @@ Outcome Pass::end_statement(const OpenTable& opened, Status status, bool execute
                             bool was_signalled) {
   shared_ = nullptr;
   const bool can_undo = opened.can_undo;
-  // If only a table without transactions was written, there is nothing to commit with others.
-  const bool commits = mode_ != PassMode::together || (!can_undo && tables_.is_alone());
+  // If only a table without transactions was written, there is nothing to commit with others. A unit
+  // is committed at its end.
+  const bool commits =
+      !in_unit_ && (mode_ != PassMode::together || (!can_undo && tables_.is_alone()));
   const bool rolled_back = transaction_.was_rolled_back();
   if (transaction_.was_pushed_aside()) status = Status::server(HA_ERR_LOCK_DEADLOCK);
   const Retry retry(opened, status, was_signalled);
@@ -94,15 +99,17 @@ Outcome Pass::end_statement(const OpenTable& opened, Status status, bool execute
     transaction_.roll_back();
     if (traces_.any()) forget_traces();
     if (status.ok()) status = Status::server(HA_ERR_LOCK_DEADLOCK);
+    if (in_unit_) unit_lost_ = status;
     const bool others_are_lost = std::exchange(writes_wait_, false);
     if (can_undo && mode_ == PassMode::together &&
         (others_are_lost || retry.put_off(status).answered())) {
       stage_ = Stage::idle;
       return Verdict::broken;
     }
-  } else if (commits && !status.ok() && config_.asks_other_servers) {
-    // Spider cannot undo a statement alone. The transaction consists of nothing else.
+  } else if (!status.ok() && config_.asks_other_servers) {
+    // Spider cannot undo a statement alone. The transaction consists of nothing else, or of a unit.
     transaction_.roll_back();
+    if (in_unit_) unit_lost_ = status;
   } else if (commits) {
     const Status committed = transaction_.commit();
     if (status.ok()) status = committed;

@@ -115,7 +115,8 @@ Outcome TableStore::find(store::IndexUse& use, const store::Selection& selection
   if (Access::is_refused(allowed)) [[unlikely]]
     return allowed;
   // Each value is at least one step. The worker need not try.
-  if (sink == nullptr && selection.in.values.size() > StepMeter::most_in_a_worker) [[unlikely]]
+  const bool is_bounded = sink == nullptr && pass_.mode() != PassMode::aside;
+  if (is_bounded && selection.in.values.size() > StepMeter::most_in_a_worker) [[unlikely]]
     return Verdict::oversized;
   auto& plan = static_cast<IndexPlan&>(use.index());
   plan.note_request();
@@ -137,8 +138,10 @@ Outcome TableStore::find(store::IndexUse& use, const store::Selection& selection
   if (!acting.outcome().ok()) [[unlikely]]
     return acting.outcome();
   tables_.announce(selection);
+  const std::uint64_t most_steps =
+      is_bounded ? StepMeter::most_in_a_worker : std::uint64_t{IndexScan::no_bound};
   const Status started = sink == nullptr || sink->position == nullptr
-                             ? scan_.start(plan, *opened, selection, StepMeter::most_in_a_worker)
+                             ? scan_.start(plan, *opened, selection, most_steps)
                              : go_on(plan, *opened, selection, *sink);
   if (!started.ok()) return started;
   if (sink != nullptr) scan_.allow(steps_between_looks);
@@ -159,6 +162,8 @@ Outcome TableStore::answer_rows(const store::IndexUse& use, OpenTable& opened, B
                                 store::Sink* sink) {
   const std::size_t begin = out.size();
   const bool begins = sink == nullptr || sink->position == nullptr || !sink->position->reply_begun;
+  const bool is_aside = pass_.mode() == PassMode::aside;
+  const std::size_t most_bytes = is_aside ? max_whole_reply_bytes : max_reply_bytes;
   const bool can_park = static_cast<const IndexPlan&>(use.index()).position_parts() != 0;
   std::uint64_t rows = 0;
   const auto park = [&] {
@@ -186,7 +191,7 @@ Outcome TableStore::answer_rows(const store::IndexUse& use, OpenTable& opened, B
     }
     ++rows;
     // Also behind the last row: a worker keeps no large reply, and a streamer sends it in pieces.
-    if (sink == nullptr && out.size() - begin > max_reply_bytes) break;
+    if (sink == nullptr && out.size() - begin > most_bytes) break;
     if (scan_.is_done()) {
       error = HA_ERR_END_OF_FILE;
       break;
@@ -201,7 +206,8 @@ Outcome TableStore::answer_rows(const store::IndexUse& use, OpenTable& opened, B
   const bool is_unfinished = error == 0 || error == IndexScan::gave_up;
   if (is_unfinished && sink == nullptr) {
     out.truncate(begin);
-    return Verdict::oversized;
+    if (!is_aside) return Verdict::oversized;
+    return error == 0 ? Status::server(ER_NET_PACKET_TOO_LARGE) : over_bound();
   }
   server::count_sent_rows(host_.thd(), rows);
   if (is_unfinished) return {};

@@ -46,6 +46,9 @@ class TableStore final : public store::Store {
   store::Outcome end_pass() override { return pass_.end(); }
   void abandon_pass() override { pass_.abandon(); }
   void release() override;
+  store::Outcome begin_unit() override { return pass_.begin_unit(); }
+  store::Outcome end_unit() override { return pass_.end_unit(); }
+  store::Outcome undo_unit() override { return pass_.undo_unit(); }
   store::Outcome open_index(const store::IndexNames& names,
                             const std::shared_ptr<const store::Caller>& caller,
                             const store::RowCodec& codec, store::IndexUse& use) override;
@@ -61,6 +64,10 @@ class TableStore final : public store::Store {
                         store::Changed& changed) override;
 
  private:
+  // Of the rows of a `?` form, and of a find in a unit on another thread: they are one reply, which
+  // is sent after the commit.
+  static constexpr std::size_t max_whole_reply_bytes = std::size_t{64} << 20;
+
   store::Outcome open_for_reading(IndexPlan& plan, OpenTable*& opened);
   Status go_on(const IndexPlan& plan, OpenTable& opened, const store::Selection& selection,
                store::Sink& sink);

@@ -14,9 +14,6 @@ using store::Outcome;
 using store::PassMode;
 using store::Verdict;
 
-// The rows of a `?` form are one reply, which is sent after the commit.
-constexpr std::size_t max_modified_rows_bytes = std::size_t{64} << 20;
-
 Purpose purpose_of(const store::Change& change) {
   return change.erases() ? Purpose::erase : Purpose::update;
 }
@@ -214,7 +211,7 @@ Status TableStore::modify_rows(const Modification& work, OpenTable& opened) {
 Status TableStore::modify_row(const Modification& work, OpenTable& opened) {
   if (work.change.rows_before) {
     if (!append_row(work.use, *opened.table, work.out)) return Status::server(HA_ERR_OUT_OF_MEM);
-    if (work.out.size() > max_modified_rows_bytes) return Status::server(ER_NET_PACKET_TOO_LARGE);
+    if (work.out.size() > max_whole_reply_bytes) return Status::server(ER_NET_PACKET_TOO_LARGE);
   }
   bool counted = false;
   if (Status status = writer_.modify(opened, work.plan(), work.change, counted); !status.ok())
