@@ -126,6 +126,7 @@ def assert_no_savepoint_is_logged(server: ServerInstance, sql: Sql) -> None:
     tool = str(server.tree / "bin" / server.kind.binlog)
     files = [str(server.data_dir / name) for name in names]
     shown = subprocess.run([tool, "--no-defaults", *files], capture_output=True, check=False)
+    assert shown.returncode == 0 and b"BEGIN" in shown.stdout
     assert not re.search(rb"SAVEPOINT|ROLLBACK TO", shown.stdout)
 
 
