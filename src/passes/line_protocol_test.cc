@@ -168,6 +168,109 @@ TEST_F(LineProtocolTest, ALongScanIsStreamed) {
   EXPECT_EQ(count(Counter::long_finds), 1U);
 }
 
+// A unit over two tables, in the passes of one worker without sockets.
+class SwapTest : public ::testing::Test {
+ protected:
+  SwapTest() {
+    for (const std::string name : {"kv", "other"}) {
+      database_.add_table({"db",
+                           name,
+                           {{.name = "k", .nullable = false}, {.name = "v"}},
+                           {{"PRIMARY", {0}, true}, {"by_value", {1}, name == "other"}}});
+    }
+  }
+  static std::unique_ptr<Protocol> serving(std::string_view table, std::string_view other) {
+    return std::make_unique<LineProtocol>(store::IndexNames{"db", table, "", "v,k", ""},
+                                          store::IndexNames{"db", other, "", "v,k", ""});
+  }
+  // The replies to a connection of each port, of one pass. The second port has the tables the other
+  // way round.
+  std::array<std::string, 2> say(std::string_view first, std::string_view second = "") {
+    const std::array inputs{first, second};
+    for (std::size_t port = 0; port < turns_.size(); ++port) {
+      turns_[port].dialogue = dialogues_[port].get();
+      turns_[port].port = port;
+      turns_[port].input = inputs[port];
+    }
+    Buffer out;
+    if (runner_.read_first(turns_, out)) runner_.execute(turns_, 0, out);
+    runner_.end_pass(turns_, out);
+    runner_.release();
+    return {std::string(out.view(turns_[0].reply_begin, turns_[0].reply_end)),
+            std::string(out.view(turns_[1].reply_begin, turns_[1].reply_end))};
+  }
+  void fill() { say("quiet a 1\nquiet b 2\n", "quiet x 11\nquiet y 12\n"); }
+  std::string rows() {
+    const std::array<std::string, 2> both = say("get a\nget b\n", "get x\nget y\n");
+    return both[0] + both[1];
+  }
+  const std::string untouched_ = "VALUE 1 1\nVALUE 1 2\nVALUE 2 11\nVALUE 2 12\n";
+  const std::string swapped_ = "VALUE 2 11\nVALUE 1 2\nVALUE 1 1\nVALUE 2 12\n";
+
+  using Replies = std::array<std::string, 2>;
+  std::array<net::Turn, 2> turns_;
+  store::MemoryDatabase database_;
+  std::array<CounterBlock, 2> counters_;
+  std::unique_ptr<store::MemoryStore> made_ = std::make_unique<store::MemoryStore>(
+      database_, store::Access::write, counters_[0], store::MemoryBounds{});
+  store::MemoryFaults& faults_ = made_->faults();
+  RunnerConfig config_;
+  const std::array<MakeProtocol, 2> protocols_{
+      [](store::Store&, CounterBlock&) { return serving("kv", "other"); },
+      [](store::Store&, CounterBlock&) { return serving("other", "kv"); }};
+  PassRunner runner_{config_, std::move(made_), protocols_,
+                     std::array{&counters_[0], &counters_[1]}};
+  std::array<std::unique_ptr<net::Dialogue>, 2> dialogues_{runner_.open_dialogue(0),
+                                                           runner_.open_dialogue(1)};
+};
+
+TEST_F(SwapTest, ExchangesBothValuesOrNone) {
+  fill();
+  EXPECT_EQ(say("swap a x\nget a\n")[0], "SWAPPED\nVALUE 2 11\n");
+  EXPECT_EQ(rows(), swapped_);
+  EXPECT_EQ(say("swap a missing\nswap missing x\nget a\n")[0], "NONE\nNONE\nVALUE 2 11\n");
+  EXPECT_EQ(rows(), swapped_);
+}
+
+// The second table has a row with that value already.
+TEST_F(SwapTest, IsUndoneByADuplicateKeyAndTheOtherRequestsStay) {
+  fill();
+  EXPECT_EQ(say("quiet b 12\nswap b x\nset c 5\n")[0], "ERROR 121\nSTORED\n");
+  EXPECT_EQ(say("get b\nget c\n", "get x\n"), (Replies{"VALUE 2 12\nVALUE 1 5\n", "VALUE 2 11\n"}));
+}
+
+TEST_F(SwapTest, IsAskedAgainAsAWholeIfItsSecondTableIsLocked) {
+  fill();
+  say("swap a x\nswap a x\n");  // the index is open now
+  database_.find_table("db", "other")->set_blocked(true);
+  EXPECT_EQ(say("quiet c 3\nswap a x\n")[0], "");
+  EXPECT_EQ(turns_[0].next, net::Next::retry);
+  EXPECT_EQ(turns_[0].consumed, std::string_view("quiet c 3\n").size());
+  database_.find_table("db", "other")->set_blocked(false);
+  EXPECT_EQ(rows(), untouched_);
+  EXPECT_EQ(say("get c\nswap a x\n")[0], "VALUE 1 3\nSWAPPED\n");
+  EXPECT_EQ(rows(), swapped_);
+}
+
+TEST_F(SwapTest, IsDoneOnceIfItsPassIsExecutedAgain) {
+  fill();
+  say("swap a x\nswap a x\n");
+  for (const unsigned at : {2U, 3U, 4U}) {
+    faults_.broken_in = at;
+    EXPECT_EQ(say("set c 1\nswap a x\n")[0], "STORED\nSWAPPED\n");
+    EXPECT_EQ(rows(), swapped_);
+    EXPECT_EQ(say("swap a x\n")[0], "SWAPPED\n");
+  }
+  EXPECT_EQ(counters_[0].get(Counter::passes_replayed), 3U);
+}
+
+TEST_F(SwapTest, BecomesOneErrorIfTheCommitFails) {
+  fill();
+  faults_.next_commit = Status::server(1180);
+  EXPECT_EQ(say("swap a x\n")[0], "ERROR 1180\n");
+  EXPECT_EQ(rows(), untouched_);
+}
+
 // Two ports whose connections have their turns in the same passes.
 class TwoPortsTest : public ::testing::Test {
  protected:

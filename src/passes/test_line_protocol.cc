@@ -6,6 +6,7 @@
 #include <span>
 
 #include "passes/requests.h"
+#include "passes/test_swap.h"
 #include "passes/waiting.h"
 
 namespace hs::passes {
@@ -32,13 +33,13 @@ class LengthCodec final : public store::RowCodec {
 constexpr LengthCodec length_codec;
 
 struct Command {
-  enum class Kind : std::uint8_t { get, scan, set, quiet, unknown };
+  enum class Kind : std::uint8_t { get, scan, set, quiet, swap, unknown };
   Kind kind = Kind::unknown;
   std::string_view key{};
   std::string_view argument{};
   std::size_t end_offset = 0;
 
-  bool writes() const { return kind == Kind::set || kind == Kind::quiet; }
+  bool writes() const { return kind == Kind::set || kind == Kind::quiet || kind == Kind::swap; }
 };
 
 std::string_view take_word(std::string_view& line) {
@@ -61,6 +62,7 @@ std::optional<Command> command_at(std::string_view input, std::size_t begin) {
   if (verb == "scan") command.kind = scan;
   if (verb == "set") command.kind = set;
   if (verb == "quiet") command.kind = quiet;
+  if (verb == "swap") command.kind = swap;
   return command;
 }
 
@@ -117,9 +119,10 @@ class LineDialogue final : public Dialogue {
             .counter = counter_of(*command),
             .described = command->writes() ? "set" : "get",
             .caller = &store::Caller::unlimited(),
-            .indexes = static_cast<LineProtocol&>(protocol).indexes()};
+            .indexes = static_cast<LineProtocol&>(protocol).indexes(command->kind == Command::Kind::swap)};
   }
   Outcome execute_planned(Place& place, Protocol& /*protocol*/) override {
+    if (planned_.kind == Command::Kind::swap) return swap(place);
     return planned_.writes() ? set(place) : get(place);
   }
 
@@ -142,14 +145,15 @@ class LineDialogue final : public Dialogue {
 
   Outcome perform(Requests& requests, LineProtocol& protocol) {
     store::Store& store = requests.store();
-    if (store_ != &store) {
-      for (std::size_t i = 0; i < uses_.size(); ++i) {
-        const NeededIndex& index = protocol.indexes()[i];
-        const Outcome opened =
-            store.open_index(index.names, store::Caller::unlimited(), *index.codec, uses_[i]);
-        if (!opened.ok()) return opened;
-      }
-      store_ = &store;
+    if (store_ != &store) uses_ = {};
+    store_ = &store;
+    const std::span<const NeededIndex> needed =
+        protocol.indexes(planned_.kind == Command::Kind::swap);
+    for (std::size_t i = 0; i < needed.size(); ++i) {
+      if (uses_[i]) continue;
+      const Outcome opened = store.open_index(needed[i].names, store::Caller::unlimited(),
+                                              *needed[i].codec, uses_[i]);
+      if (!opened.ok()) return opened;
     }
     Place place{.store = store, .uses = uses_, .out = requests.out()};
     return execute_planned(place, protocol);
@@ -167,6 +171,11 @@ class LineDialogue final : public Dialogue {
       place.out.append("NONE\n");
     }
     return outcome;
+  }
+
+  Outcome swap(Place& place) const {
+    std::array uses{place.uses[0], place.uses[2]};
+    return swap_values(place.store, uses, std::array{planned_.key, planned_.argument}, place.out);
   }
 
   // An update, and an insert if there was no such row.
@@ -189,11 +198,12 @@ class LineDialogue final : public Dialogue {
 
 }  // namespace
 
-LineProtocol::LineProtocol(const store::IndexNames& names) {
+LineProtocol::LineProtocol(const store::IndexNames& names, const store::IndexNames& others) {
   store::IndexNames of_value = names;
   of_value.columns = names.columns.substr(0, names.columns.find(','));
   indexes_[0] = {.key = "value", .names = of_value, .codec = &length_codec};
   indexes_[1] = {.key = "row", .names = names, .codec = &length_codec};
+  indexes_[2] = {.key = "other", .names = others, .codec = &length_codec};
 }
 
 std::unique_ptr<Dialogue> LineProtocol::open_dialogue() { return std::make_unique<LineDialogue>(); }

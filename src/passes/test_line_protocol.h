@@ -8,6 +8,8 @@
 //   scan KEY LIMIT     a VALUE line for each row from the key on, then END
 //   set KEY VALUE      STORED
 //   quiet KEY VALUE    nothing
+//   swap KEY OTHER     SWAPPED, or NONE: exchanges the values of two rows, all or nothing. The second
+//                      one is in another table.
 //
 // A request that fails is answered with ERROR and a number, a quiet one, too. For tests only; used as
 // any protocol is.
@@ -26,11 +28,17 @@ namespace hs::passes {
 class LineProtocol final : public Protocol {
  public:
   // The names have the columns of the value and of the key, in this order.
-  explicit LineProtocol(const store::IndexNames& names);
+  // The names have the columns of the value and of the key, in this order. `others` are those of the
+  // other table of a `swap`.
+  explicit LineProtocol(const store::IndexNames& names, const store::IndexNames& others = {});
 
-  // By the first one values are found and changed, by the second one rows are inserted.
-  static constexpr std::size_t index_count = 2;
-  const std::array<NeededIndex, index_count>& indexes() const { return indexes_; }
+  // By the first one values are found and changed, by the second one rows are inserted, and the third
+  // one belongs to the other table.
+  static constexpr std::size_t index_count = 3;
+  // Those that a request needs.
+  std::span<const NeededIndex> indexes(bool swaps) const {
+    return std::span(indexes_).first(swaps ? 3 : 2);
+  }
 
   std::unique_ptr<Dialogue> open_dialogue() override;
   bool writes() const override { return true; }

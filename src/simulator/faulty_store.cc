@@ -74,7 +74,7 @@ void FaultyStore::begin_pass(store::PassMode mode, store::Budget& budget) {
 }
 
 Outcome FaultyStore::end_pass() {
-  must(in_pass_, "a pass ended that had not begun");
+  must(in_pass_ && !in_unit_, "a pass ended that had not begun, or within a unit");
   World& world = World::current();
   net::kernel::yield();
   if (!changed_.empty()) {
@@ -91,11 +91,36 @@ Outcome FaultyStore::end_pass() {
 }
 
 void FaultyStore::abandon_pass() {
+  in_unit_ = false;
   changed_.clear();
   in_pass_ = false;
 }
 
 void FaultyStore::release() {}
+
+Outcome FaultyStore::begin_unit() {
+  must(in_pass_ && !in_unit_, "a unit began outside of a pass, or in a unit");
+  in_unit_ = true;
+  before_unit_ = changed_;
+  return {};
+}
+
+Outcome FaultyStore::end_unit() {
+  must(in_unit_, "a unit ended that had not begun");
+  in_unit_ = false;
+  if (mode_ == store::PassMode::together) return {};
+  const bool fails = !changed_.empty() && World::current().chance(faults_.commit_fails);
+  if (fails) changed_.clear();
+  commit();
+  return fails ? commit_failed : Status{};
+}
+
+Outcome FaultyStore::undo_unit() {
+  must(in_unit_, "a unit was undone that had not begun");
+  in_unit_ = false;
+  changed_ = before_unit_;
+  return {};
+}
 
 void FaultyStore::commit() {
   for (const auto& [key, value] : changed_) committed_[key] = value;
@@ -154,7 +179,8 @@ Outcome FaultyStore::find(store::IndexUse& use, const store::Selection& selectio
   const Verdict asked = ask_other_server(is_there, !has_begun);
   if (asked != Verdict::answered) return asked;
   if (const Verdict verdict = go_wrong(false); verdict != Verdict::answered) return verdict;
-  if (sink == nullptr && selection.limit > most_rows_of_worker) return Verdict::oversized;
+  const bool is_bounded = sink == nullptr && mode_ != store::PassMode::aside;
+  if (is_bounded && selection.limit > most_rows_of_worker) return Verdict::oversized;
   const std::uint64_t first = number(selection.key[0]);
   std::uint64_t next = 0;
   if (sink != nullptr && sink->position != nullptr)
@@ -201,10 +227,11 @@ Outcome FaultyStore::modify(store::IndexUse& use, const store::Selection& select
   }
   const std::uint64_t key = number(selection.key[0]);
   const bool for_good = cannot_be_undone(key);
+  if (for_good && in_unit_) return store::cannot_be_undone;
   if (for_good && !changed_.empty()) return Verdict::not_yet;
   budget_->spend(store::Budget::steps_of_a_change);
   changed_[key] = value(key) + number(change.values[0]);
-  if (for_good || mode_ != store::PassMode::together) commit();
+  if (for_good || (mode_ != store::PassMode::together && !in_unit_)) commit();
   changed.rows = 1;
   return for_good ? Outcome{}.for_good() : Outcome{};
 }

@@ -36,6 +36,9 @@ class FaultyStore final : public store::Store {
   void abandon_pass() override;
   void forget_permissions() override {}
   void release() override;
+  store::Outcome begin_unit() override;
+  store::Outcome end_unit() override;
+  store::Outcome undo_unit() override;
   store::Outcome open_index(const store::IndexNames& names,
                             const std::shared_ptr<const store::Caller>& caller,
                             const store::RowCodec& codec, store::IndexUse& use) override;
@@ -59,6 +62,8 @@ class FaultyStore final : public store::Store {
   store::PassMode mode_ = store::PassMode::together;
   store::Budget* budget_ = nullptr;  // of the pass
   bool in_pass_ = false;
+  bool in_unit_ = false;
+  Rows before_unit_;  // what changed_ was
 };
 
 }  // namespace hs::simulator

@@ -139,24 +139,46 @@ void MemoryStore::unlock() {
 }
 
 void MemoryStore::begin_pass(PassMode mode, Budget& budget) {
-  assert(!locked_ && undo_.size() == 0);
+  assert(!locked_ && !in_unit_ && undo_.size() == 0);
   mode_ = mode;
   ++asks_;
   budget_ = &budget;
 }
 
 Outcome MemoryStore::end_pass() {
+  assert(!in_unit_);
   const Status status = commit();
   unlock();
   return status;
 }
 
 void MemoryStore::abandon_pass() {
+  in_unit_ = false;
   if (undo_.size() != 0) {
     undo_.rollback_to(0);
     counters_.add(Counter::rollbacks);
   }
   unlock();
+}
+
+Outcome MemoryStore::begin_unit() {
+  assert(!in_unit_);
+  in_unit_ = true;
+  unit_begin_ = undo_.size();
+  return {};
+}
+
+Outcome MemoryStore::end_unit() {
+  assert(in_unit_);
+  in_unit_ = false;
+  return mode_ == PassMode::together ? Status{} : commit();
+}
+
+Outcome MemoryStore::undo_unit() {
+  assert(in_unit_);
+  in_unit_ = false;
+  undo_.rollback_to(unit_begin_);
+  return {};
 }
 
 Status MemoryStore::commit() {
@@ -224,8 +246,9 @@ Outcome MemoryStore::find(IndexUse& use, const Selection& selection, Buffer& out
   if (!status.ok()) return status;
 
   const std::size_t begin = out.size();
+  const bool is_bounded = sink == nullptr && mode_ != PassMode::aside;
   MemoryMatches matches(on.table, on.key, on.filter_columns, selection,
-                        sink == nullptr ? bounds_.rows : std::numeric_limits<std::uint64_t>::max());
+                        is_bounded ? bounds_.rows : std::numeric_limits<std::uint64_t>::max());
   if (sink != nullptr && sink->position != nullptr) {
     matches.resume(static_cast<const MemoryPosition&>(*sink->position));
   }
@@ -233,9 +256,8 @@ Outcome MemoryStore::find(IndexUse& use, const Selection& selection, Buffer& out
   while (const Row* const row = matches.next()) {
     append_row(use, on, *row, out);
     ++rows;
-    if (sink == nullptr) {
-      if (out.size() - begin > bounds_.bytes) break;
-    } else if (out.size() >= bounds_.flush_bytes) {
+    if (is_bounded && out.size() - begin > bounds_.bytes) break;
+    if (sink != nullptr && out.size() >= bounds_.flush_bytes) {
       assert(undo_.size() == 0);
       std::unique_ptr<MemoryPosition> position = matches.leave();
       unlock();
@@ -252,7 +274,7 @@ Outcome MemoryStore::find(IndexUse& use, const Selection& selection, Buffer& out
     }
   }
   budget_->spend(matches.examined());
-  if (sink == nullptr && (matches.gave_up() || out.size() - begin > bounds_.bytes)) {
+  if (is_bounded && (matches.gave_up() || out.size() - begin > bounds_.bytes)) {
     out.truncate(begin);
     return Verdict::oversized;
   }
@@ -357,11 +379,12 @@ Outcome MemoryStore::insert(IndexUse& use, const Insert& row, Changed& changed) 
   return finish_write(status, undo_size);
 }
 
-// Undoes a failed write, and only that. Commits a successful one if it stands alone.
+// Undoes a failed write, and only that. Commits a successful one if it stands alone. A unit is
+// committed at its end.
 Outcome MemoryStore::finish_write(Status status, std::size_t undo_size) {
   const std::size_t changed = undo_.size() - undo_size;
   if (!status.ok()) undo_.rollback_to(undo_size);
-  if (status.ok() && mode_ != PassMode::together) status = commit();
+  if (status.ok() && mode_ != PassMode::together && !in_unit_) status = commit();
   if (status.ok()) {
     counters_.add(Counter::rows_changed, changed);
     budget_->spend(changed * Budget::steps_of_a_change);

@@ -43,6 +43,9 @@ class MemoryStore final : public Store {
   void abandon_pass() override;
   void forget_permissions() override { ++asks_; }
   void release() override {}
+  Outcome begin_unit() override;
+  Outcome end_unit() override;
+  Outcome undo_unit() override;
   Outcome open_index(const IndexNames& names, const std::shared_ptr<const Caller>& caller,
                      const RowCodec& codec, IndexUse& use) override;
   Outcome find(IndexUse& use, const Selection& selection, Buffer& out, Sink* sink) override;
@@ -77,6 +80,8 @@ class MemoryStore final : public Store {
   std::uint64_t asks_ = 0;  // rises when what callers may do has to be asked again
   bool locked_ = false;
   UndoLog undo_;
+  bool in_unit_ = false;
+  std::size_t unit_begin_ = 0;       // the size of the undo log before the unit
   std::vector<const Row*> matched_;  // of the modification at work
 };
 

@@ -6,6 +6,7 @@
 // (store/memory_store.h).
 //
 // Life of a pass:   begin_pass  (open_index | find | modify | insert)*  end_pass  release
+// Some of these requests may be a unit, see begin_unit().
 // A store begins its transaction at the first request that needs it, so a pass without requests
 // costs nothing. Any call may throw (no memory), except abandon_pass() and release(). Those two may
 // be called at any time: after them the store holds nothing, and a pass can begin.
@@ -13,6 +14,7 @@
 
 #include <bit>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -195,6 +197,10 @@ class Sink {
   ~Sink() = default;
 };
 
+// The answer to a write within a unit that could not be undone: of the server's errors the one that
+// says that an engine cannot do something.
+inline constexpr Status cannot_be_undone = Status::server(1178);
+
 // A modification reads the rows that it finds, and changes or erases them.
 constexpr Rights rights_to_modify(const Change& change) {
   return Rights::read | (change.erases() ? Rights::erase : Rights::update);
@@ -218,6 +224,30 @@ class Store {
   // do not wait for it.
   virtual void release() = 0;
 
+  // A unit: requests of one client that are done wholly or not at all, although each is a statement.
+  //
+  //   begin_unit  (open_index | find | modify | insert)*  end_unit | undo_unit
+  //
+  // run_unit() makes these calls. Units are not nested, and a pass is not ended
+  // within one. In a pass `together`, a unit is a part of the pass's transaction. In other modes it
+  // is a transaction of its own. A request that may have to be asked again after a write of the same
+  // client's request has succeeded needs one: without it, that write would be done twice.
+  //
+  // A request that is answered with an error has changed nothing, and the unit may go on. If the
+  // engine has undone the whole unit with it, all that follows is answered with the same error, and
+  // so is end_unit(). With every other verdict the whole unit has to be asked again, so it is undone,
+  // unless the verdict is `broken`: then there is no unit any more. A write that cannot be undone is
+  // answered with `cannot_be_undone`, so nothing within a unit is done for good.
+  //
+  // If the outcome is not ok, no unit has begun, and that is the verdict for the whole.
+  virtual Outcome begin_unit() = 0;
+  // What the unit has done stays: `together` if the pass is committed, in other modes it is
+  // committed now. If the outcome is not ok, nothing of the unit is in the tables.
+  virtual Outcome end_unit() = 0;
+  // Nothing of the unit stays, also in the server's binary log. `broken` if that is possible only for
+  // the whole pass.
+  virtual Outcome undo_unit() = 0;
+
   // Not part of a transaction. If the status is not ok, `use` is unchanged. A caller who has no
   // right on the table is not told whether the table exists. `codec` writes the rows that are found
   // by this use.
@@ -230,7 +260,7 @@ class Store {
   // Without a sink a find is limited in the steps that it spends and the bytes that it writes. It
   // may end as `oversized`, also because of rows that it only skips. With a sink its bytes are
   // flushed while it runs, and it may end as `parked`. A modification is limited in the steps that
-  // it spends.
+  // it spends. In a pass `aside` there are no such limits.
   virtual Outcome find(IndexUse& use, const Selection& selection, Buffer& out, Sink* sink) = 0;
   // A write has at most as many values as its index has columns. If it succeeds, `changed` says
   // what it has done. A change with `rows_before` appends those rows to `out`.
@@ -238,5 +268,23 @@ class Store {
                          Buffer& out, Changed& changed) = 0;
   virtual Outcome insert(IndexUse& use, const Insert& row, Changed& changed) = 0;
 };
+
+// Makes requests of one client as a unit, and returns how the whole has ended, as if it were one
+// request. `requests()` makes them and returns how they have ended together. If it does not return
+// ok, what they did is undone, and what they appended to `out` is removed. If it throws, the pass has
+// to be abandoned, as always.
+template <class Requests>
+Outcome run_unit(Store& store, Buffer& out, Requests requests) {
+  if (const Outcome begun = store.begin_unit(); !begun.ok()) return begun;
+  const std::size_t begin = out.size();
+  Outcome outcome = requests();
+  if (outcome.ok()) {
+    outcome = store.end_unit();
+  } else if (outcome.verdict() != Verdict::broken) {
+    if (const Outcome undone = store.undo_unit(); !undone.ok()) outcome = undone;
+  }
+  if (!outcome.ok()) out.truncate(begin);
+  return outcome;
+}
 
 }  // namespace hs::store

@@ -234,3 +234,26 @@ def test_a_writer_with_little_beside_writers_with_much(kind: str, database: Data
             for thread in greedy:
                 thread.join()
     assert statistics.median(waits) < statistics.median(batches) / 5, (max(waits), len(waits))
+
+
+def test_a_large_row_goes_aside(database: Database) -> None:
+    """Also if it is the only row that a find can meet: a worker keeps no reply as large as that."""
+    size = 300 << 10
+    database.sql.run(
+        "CREATE TABLE large (id INT PRIMARY KEY, v LONGTEXT)",
+        f"INSERT INTO large VALUES (1, REPEAT('x', {size})), (2, REPEAT('y', 1000))",
+    )
+    with database.wire() as wire:
+        assert wire.ask(b"P\t1\ttest\tlarge\t\tid,v\n") == b"0\t1"
+        before = counts(database.sql)["long_finds"]
+        for request in (b"1\t=\t1\t2\n", b"1\t=\t1\t2\t1\t0\n"):
+            assert wire.ask(request) == b"0\t2\t2\t" + b"y" * 1000
+        assert counts(database.sql)["long_finds"] == before
+        # One row by a unique key, and a limit that the first row reaches.
+        for number, request in enumerate((b"1\t=\t1\t1\n", b"1\t>=\t1\t1\t1\t0\n"), start=1):
+            assert wire.ask(request) == b"0\t2\t1\t" + b"x" * size
+            deadline = time.monotonic() + 20
+            while counts(database.sql)["long_finds"] < before + number:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+        assert counts(database.sql)["long_finds"] == before + 2

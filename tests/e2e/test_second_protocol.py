@@ -8,10 +8,8 @@ is what HandlerSocket cannot show: a write that has no reply unless it fails.
 
 from __future__ import annotations
 
-import os
 import re
 import socket
-import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,9 +17,10 @@ from typing import Any
 
 import pytest
 from handlersocket2 import Client
-from server_instance import ServerInstance, default_plugin_dir, free_port
+from server_instance import ServerInstance, free_port
 from support.database import Sql
 from support.servers import ON_MYSQL, SERVER_TREE
+from support_line_port import build_plugin, say
 from support_servers import fresh_session, wait_until
 
 SCHEMA = "performance_schema" if ON_MYSQL else "information_schema"
@@ -33,12 +32,7 @@ BLOCK_COMMITS = [
 
 @pytest.fixture(scope="module")
 def plugin_dir() -> Path:
-    """Builds the plugin with the other port, in the same build as the plugin itself."""
-    own = default_plugin_dir(SERVER_TREE)
-    command = ["cmake", "--build", str(own.parents[1]), "--target", "second_protocol_plugin"]
-    built = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
-    assert built.returncode == 0, built.stdout + built.stderr
-    return own / "second_protocol"
+    return build_plugin()
 
 
 @pytest.fixture(scope="module")
@@ -71,15 +65,6 @@ def second_server(
 def sql(second_server: ServerInstance) -> Iterator[Sql]:
     with fresh_session(second_server, "hst", TABLE) as session:
         yield session
-
-
-def say(port: int, requests: str) -> str:
-    """Sends the requests at once, and returns all replies."""
-    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
-        connection.sendall(requests.encode())
-        connection.shutdown(socket.SHUT_WR)
-        pieces = iter(lambda: connection.recv(65536), b"")
-        return b"".join(pieces).decode()
 
 
 def rows(sql: Sql) -> dict[bytes | None, bytes | None]:

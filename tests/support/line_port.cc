@@ -1,4 +1,4 @@
-// What the port of line_port.h speaks. The table is hst.kv.
+// What the port of line_port.h speaks. The tables are hst.kv and hst.other.
 #include "mysqld/plugin/port_protocol.h"
 #include "passes/test_line_protocol.h"
 
@@ -8,7 +8,8 @@ constinit const PortProtocol line_protocol{
     "lines", [](const session::RunnerConfig& /*settings*/) -> passes::MakeProtocol {
       return [](store::Store& /*store*/, CounterBlock& /*counters*/) {
         return std::make_unique<passes::LineProtocol>(
-            store::IndexNames{"hst", "kv", "", "v,k", ""});
+            store::IndexNames{"hst", "kv", "", "v,k", ""},
+            store::IndexNames{"hst", "other", "", "v,k", ""});
       };
     }};
 

@@ -48,6 +48,10 @@ class ScriptedStore final : public store::Store {
   void abandon_pass() override { calls += "abandon "; }
   void forget_permissions() override { calls += "forget_permissions "; }
   void release() override { calls += "release "; }
+  // Its sessions have no units.
+  store::Outcome begin_unit() override { return Status::server(1235); }
+  store::Outcome end_unit() override { return Status::server(1235); }
+  store::Outcome undo_unit() override { return Status::server(1235); }
   store::Outcome open_index(const store::IndexNames&,
                             const std::shared_ptr<const store::Caller>& caller,
                             const store::RowCodec& codec, store::IndexUse& use) override {

@@ -111,6 +111,18 @@ Status Transaction::end_statement(Status status) {
   return status;
 }
 
+bool Transaction::can_have_savepoint() const { return server::can_return_to_savepoint(thd_); }
+
+bool Transaction::set_savepoint() { return savepoint_.set(); }
+
+// An engine that joined the transaction after the savepoint forgets it, and does not know any more that
+// an open table belongs to it. So no table stays open.
+bool Transaction::roll_back_to_savepoint() {
+  if (server::is_statement_open(thd_)) trans_rollback_stmt(thd_);
+  tables_.close_tables();
+  return savepoint_.roll_back();
+}
+
 bool Transaction::was_pushed_aside() const { return server::is_pushed_aside(thd_); }
 
 bool Transaction::was_rolled_back() const {

@@ -8,6 +8,7 @@
 #include "base/counters.h"
 #include "base/status.h"
 #include "mysqld/opening/open_tables.h"
+#include "mysqld/server/savepoint.h"
 #include "mysqld/thread/host_thread.h"
 
 namespace hs::mysqld {
@@ -15,7 +16,11 @@ namespace hs::mysqld {
 class Transaction {
  public:
   Transaction(HostThread& host, OpenTables& tables, CounterBlock& counters)
-      : host_(host), thd_(host.thd()), tables_(tables), counters_(counters) {}
+      : host_(host),
+        thd_(host.thd()),
+        tables_(tables),
+        counters_(counters),
+        savepoint_(host.thd()) {}
 
   bool active() const { return active_; }
 
@@ -39,6 +44,16 @@ class Transaction {
   // statement.
   Status end_statement(Status status);
 
+  // A place to which the transaction can be rolled back; it has one at most. No statement is open.
+  // False: there is no such place.
+  bool set_savepoint();
+  // Gives back the tables, and undoes what was done since then, also a statement that is open. False
+  // if only the whole transaction can be undone.
+  bool roll_back_to_savepoint();
+  void forget_savepoint() { savepoint_.forget(); }
+  // False if something was done that would stay in the binary log even if it were rolled back.
+  bool can_have_savepoint() const;
+
   // Whether the engine has rolled back the whole transaction by itself, or a cluster's other node
   // has made sure that it will be.
   bool was_rolled_back() const;
@@ -56,6 +71,7 @@ class Transaction {
   CounterBlock& counters_;
   bool active_ = false;
   std::uint32_t refusal_ = 0;
+  server::Savepoint savepoint_;
 };
 
 }  // namespace hs::mysqld

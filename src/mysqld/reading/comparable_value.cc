@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -274,22 +275,35 @@ Fit store_as_type(Field& field, std::string_view text, TextEncoding encoding,
     case MYSQL_TYPE_SET: return store_member(field, text, encoding);
     default: break;
   }
-  if (server::is_plain_string(field)) return store_string(field, text, encoding);
+  assert(!server::is_plain_string(field));
   const bool changed = store_text(field, text, encoding) != 0;
   return changed || checks.warned() ? Fit::none : Fit::exact;
 }
 
-}  // namespace
-
-Fit store_comparable(Field& field, const store::Value& value, TextEncoding encoding) {
+template <class Store>
+Fit store_quietly(Field& field, Store store) {
   server::QuietChecks checks(field.table->in_use);
   field.set_notnull();
-  const Fit fit = store_as_type(field, value.bytes, encoding, checks);
+  const Fit fit = store(checks);
   if (checks.lacked_memory()) [[unlikely]] {
     server::recover_from_no_memory(field);
     throw std::bad_alloc();
   }
   return fit;
+}
+
+}  // namespace
+
+Fit store_comparable(Field& field, const store::Value& value, TextEncoding encoding) {
+  return store_quietly(field, [&](const server::QuietChecks& checks) {
+    return store_as_type(field, value.bytes, encoding, checks);
+  });
+}
+
+Fit store_comparable_string(Field& field, const store::Value& value, TextEncoding encoding) {
+  return store_quietly(field, [&](const server::QuietChecks& /*checks*/) {
+    return store_string(field, value.bytes, encoding);
+  });
 }
 
 }  // namespace hs::mysqld

@@ -26,7 +26,11 @@ enum class Fit : std::uint8_t {
   none,  // the column has no similar value: nothing compares with it
 };
 
-// Stores `value` (not NULL) in `field`, in the record that the field points to.
+// Stores `value` (not NULL) in `field`, in the record that the field points to. Not for a field
+// that server::is_plain_string() is true of.
 Fit store_comparable(Field& field, const store::Value& value, TextEncoding encoding);
+// The same for such a field. Whoever calls it knows that from the plan, because the server needs
+// time to say it.
+Fit store_comparable_string(Field& field, const store::Value& value, TextEncoding encoding);
 
 }  // namespace hs::mysqld

@@ -80,7 +80,7 @@ std::string_view InValues::identity(const store::Value& value, const unsigned ch
     const std::string_view all = weighed(both);
     return all.substr(0, whole) == all.substr(whole) ? all.substr(0, whole) : all;
   }
-  if (!server::is_plain_string(*part.field))
+  if (!plan_->key()[part_].is_string)
     return {bytes, part.store_length - (part.null_bit != 0 ? 1U : 0U)};
   return weighed(weigh(*part.field, indexed, 0));
 }

@@ -47,6 +47,11 @@ bool find_columns(const TABLE& table, const std::vector<std::string>& names,
   return true;
 }
 
+// Whether SQL compares the column with a string as text or bytes.
+bool compares_as_text(const Field& field) {
+  return server::is_plain_string(field) || (server::is_blob(field) && server::is_text(field));
+}
+
 bool has_bits(const KEY& key) {
   return std::any_of(
       key.key_part, key.key_part + key.user_defined_key_parts,
@@ -137,11 +142,15 @@ Status IndexPlan::resolve_columns(TABLE& table) {
     return Error::no_column;
   std::vector<std::uint16_t> numbers;
   if (!find_columns(table, column_names_, numbers)) return Error::no_column;
-  if (!find_columns(table, filter_names_, filter_columns_)) return Error::no_column;
+  std::vector<std::uint16_t> filter_numbers;
+  if (!find_columns(table, filter_names_, filter_numbers)) return Error::no_column;
   columns_.clear();
   for (const std::uint16_t number : numbers) {
     columns_.push_back({choose_column_reader(*table.field[number], encoding_), number});
   }
+  filter_columns_.clear();
+  for (const std::uint16_t number : filter_numbers)
+    filter_columns_.push_back({number, compares_as_text(*table.field[number])});
   return {};
 }
 
@@ -169,12 +178,14 @@ void IndexPlan::choose_access(TABLE& table) {
   for (uint i = 0; i < key_parts_; ++i) {
     const KEY_PART_INFO& part = key.key_part[i];
     const Field& column = *table.field[part.fieldnr - 1];
-    const bool is_prefix = (server::is_plain_string(column) || server::is_blob(column)) &&
+    const bool is_string = server::is_plain_string(column);
+    const bool is_prefix = (is_string || server::is_blob(column)) &&
                            (part.length < column.key_length() ||
                             (part.key_part_flag & (HA_PART_KEY_SEG | HA_BLOB_PART)) != 0);
     key_.push_back({.integer_bytes = integer_bytes(*part.field),
                     .is_unsigned = part.field->is_unsigned(),
                     .is_nullable = part.null_bit != 0,
+                    .is_string = is_string,
                     .is_prefix = is_prefix,
                     .descends = (part.key_part_flag & HA_REVERSE_SORT) != 0,
                     .blanks = server::blank_order(table, column),
@@ -204,12 +215,14 @@ void IndexPlan::choose_access(TABLE& table) {
   const auto in_index = [&](std::uint16_t number) {
     return table.field[number]->part_of_key.is_set(index_);
   };
-  covering_ = !server::is_clustering(table, index_) &&
-              (table.file->index_flags(index_, 0, true) & HA_KEYREAD_ONLY) != 0 &&
-              std::all_of(columns_.begin(), columns_.end(),
-                          [&](const store::Column& column) { return in_index(column.number); }) &&
-              std::all_of(filter_columns_.begin(), filter_columns_.end(), in_index) &&
-              !has_prefix_parts_ && !server::is_versioned(table);
+  covering_ =
+      !server::is_clustering(table, index_) &&
+      (table.file->index_flags(index_, 0, true) & HA_KEYREAD_ONLY) != 0 &&
+      std::all_of(columns_.begin(), columns_.end(),
+                  [&](const store::Column& column) { return in_index(column.number); }) &&
+      std::all_of(filter_columns_.begin(), filter_columns_.end(),
+                  [&](const PlannedFilterColumn& column) { return in_index(column.number); }) &&
+      !has_prefix_parts_ && !server::is_versioned(table);
 }
 
 // A row's position is its key image. If the index's own columns do not identify a row, the primary
@@ -248,8 +261,8 @@ void IndexPlan::choose_position(TABLE& table) {
 void IndexPlan::mark_read_columns(TABLE& table) const {
   for (const store::Column& column : columns_)
     server::mark_to_read(table, *table.field[column.number]);
-  for (const std::uint16_t number : filter_columns_)
-    server::mark_to_read(table, *table.field[number]);
+  for (const PlannedFilterColumn& column : filter_columns_)
+    server::mark_to_read(table, *table.field[column.number]);
   const KEY_PART_INFO* const parts = table.key_info[index_].key_part;
   for (std::uint32_t i = 0; i < position_parts_; ++i)
     server::mark_to_read(table, *table.field[parts[i].fieldnr - 1]);

@@ -28,6 +28,7 @@ struct PlannedKeyPart {
   std::uint8_t integer_bytes;  // of an image that is an integer, little-endian; 0: any other type
   bool is_unsigned;
   bool is_nullable;
+  bool is_string;  // text or bytes that have no format, see server::is_plain_string()
   bool is_prefix;  // the index holds only the beginning of the column's values
   bool descends;
   BlankOrder blanks;
@@ -35,6 +36,12 @@ struct PlannedKeyPart {
 
   // Whether the index tells values apart, or orders them, in another way than the collation.
   bool is_compared() const { return is_prefix || blanks == BlankOrder::filled; }
+};
+
+// A column that filters may name.
+struct PlannedFilterColumn {
+  std::uint16_t number;
+  bool is_text;  // SQL compares it with a string as text or bytes
 };
 
 // What one account may do with a plan, as the server has said in one pass. Clients that have logged
@@ -95,7 +102,7 @@ class IndexPlan final : public store::Index {
   std::uint32_t column_count() const override {
     return static_cast<std::uint32_t>(columns_.size());
   }
-  const std::vector<std::uint16_t>& filter_columns() const { return filter_columns_; }
+  const std::vector<PlannedFilterColumn>& filter_columns() const { return filter_columns_; }
   std::uint32_t key_parts() const override { return key_parts_; }
   bool has_prefix_parts() const { return has_prefix_parts_; }
   bool is_ordered() const { return is_ordered_; }
@@ -150,7 +157,7 @@ class IndexPlan final : public store::Index {
   std::vector<store::Column> columns_;
   std::vector<PlannedKeyPart> key_;
   std::vector<std::vector<std::string>> key_names_;  // of each part
-  std::vector<std::uint16_t> filter_columns_;
+  std::vector<PlannedFilterColumn> filter_columns_;
   std::uint32_t position_parts_ = 0;
   std::uint32_t position_length_ = 0;
   std::string position_shape_;

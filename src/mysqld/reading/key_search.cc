@@ -99,7 +99,8 @@ std::optional<PartFit> put_value(const IndexPlan& plan, TABLE& table, std::uint3
     put_field(part, to);
     return PartFit::exact;
   }
-  const Fit fit = store_comparable(*part.field, value, plan.encoding());
+  const Fit fit = planned.is_string ? store_comparable_string(*part.field, value, plan.encoding())
+                                    : store_comparable(*part.field, value, plan.encoding());
   if (fit == Fit::none) return std::nullopt;
   put_field(part, to);
   const bool to_lower = (asked.direction == store::Direction::down) != planned.descends;

@@ -13,11 +13,6 @@ using store::Comparison;
 // Some integer fields read a byte behind their own.
 constexpr std::size_t image_slack = 8;
 
-// Whether SQL compares the column with a string as text or bytes.
-bool compares_as_text(const Field& field) {
-  return server::is_plain_string(field) || (server::is_blob(field) && server::is_text(field));
-}
-
 }  // namespace
 
 Status RowFilters::prepare(const IndexPlan& plan, TABLE& table,
@@ -26,7 +21,8 @@ Status RowFilters::prepare(const IndexPlan& plan, TABLE& table,
   values_.clear();
   for (const store::Filter& filter : filters) {
     if (filter.column >= plan.filter_columns().size()) return Error::no_filter_column;
-    Condition condition{.field = table.field[plan.filter_columns()[filter.column]],
+    const PlannedFilterColumn& column = plan.filter_columns()[filter.column];
+    Condition condition{.field = table.field[column.number],
                         .kind = filter.kind,
                         .comparison = filter.comparison,
                         .by = By::null,
@@ -37,27 +33,31 @@ Status RowFilters::prepare(const IndexPlan& plan, TABLE& table,
                         .bits = 0};
     condition.takes_memory = server::takes_memory_to_read(*condition.field);
     if (!filter.value.null) {
-      if (Status status = add_value(condition, plan, filter.value); !status.ok()) return status;
+      const Status status = column.is_text ? add_text(condition, plan, filter.value)
+                                           : add_value(condition, plan, filter.value);
+      if (!status.ok()) return status;
     }
     conditions_.push_back(condition);
   }
   return {};
 }
 
+Status RowFilters::add_text(Condition& condition, const IndexPlan& plan,
+                            const store::Value& value) {
+  condition.by = By::text;
+  StringBuffer<MAX_FIELD_WIDTH> text;
+  if (!to_column_text(*condition.field, value.bytes, plan.encoding(), text)) {
+    condition.fit = Fit::none;
+    return {};
+  }
+  condition.size = text.length();
+  values_.insert(values_.end(), text.ptr(), text.ptr() + text.length());
+  return {};
+}
+
 Status RowFilters::add_value(Condition& condition, const IndexPlan& plan,
                              const store::Value& value) {
   Field& field = *condition.field;
-  if (compares_as_text(field)) {
-    condition.by = By::text;
-    StringBuffer<MAX_FIELD_WIDTH> text;
-    if (!to_column_text(field, value.bytes, plan.encoding(), text)) {
-      condition.fit = Fit::none;
-      return {};
-    }
-    condition.size = text.length();
-    values_.insert(values_.end(), text.ptr(), text.ptr() + text.length());
-    return {};
-  }
   // JSON and geometry: a request cannot contain a value of these types.
   if (server::is_blob(field)) return Error::unfilterable_column;
   const bool is_bit = field.real_type() == MYSQL_TYPE_BIT;

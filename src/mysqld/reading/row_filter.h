@@ -58,6 +58,7 @@ class RowFilters {
     long long bits;
   };
 
+  Status add_text(Condition& condition, const IndexPlan& plan, const store::Value& value);
   Status add_value(Condition& condition, const IndexPlan& plan, const store::Value& value);
   Decision check_conditions() const;
   bool holds(const Condition& condition) const;

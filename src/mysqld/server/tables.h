@@ -51,6 +51,8 @@ inline std::uint32_t modification_refused(const TABLE& table);
 inline bool is_statement_open(const THD* thd);
 // Notes that a table without transactions was changed, so that not everything can be rolled back.
 inline void note_unsafe_change(THD* thd);
+// Whether the transaction can be rolled back to a savepoint without a word in the binary log.
+inline bool can_return_to_savepoint(const THD* thd);
 // How many files the server may have open by its own settings: the sockets of its sessions, and two
 // files for each table in its cache.
 inline std::uint64_t most_open_files();

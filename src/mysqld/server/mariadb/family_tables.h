@@ -74,6 +74,18 @@ inline void note_unsafe_change(THD* thd) {
   thd->transaction->all.modified_non_trans_table = true;
 }
 
+// A trigger that drops a temporary table, and Galera's streaming, make the binary log write ROLLBACK TO
+// instead of forgetting its end.
+inline bool can_return_to_savepoint(const THD* thd) {
+  const bool is_kept = thd->transaction->all.modified_non_trans_table ||
+                       (thd->variables.option_bits & OPTION_BINLOG_THIS_TRX) != 0;
+#ifdef WITH_WSREP
+  return !is_kept && !thd->wsrep_trx().is_streaming();
+#else
+  return !is_kept;
+#endif
+}
+
 inline std::uint64_t most_open_files() {
   constexpr std::uint64_t logs_and_the_like = 100;
   return max_connections + extra_max_connections + 2 * tc_size + logs_and_the_like;

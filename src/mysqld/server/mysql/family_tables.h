@@ -69,6 +69,10 @@ inline void note_unsafe_change(THD* thd) {
   thd->get_transaction()->mark_modified_non_trans_table(Transaction_ctx::SESSION);
 }
 
+inline bool can_return_to_savepoint(const THD* thd) {
+  return !thd->get_transaction()->cannot_safely_rollback(Transaction_ctx::SESSION);
+}
+
 inline std::uint64_t most_open_files() {
   constexpr std::uint64_t logs_and_the_like = 100;
   return max_connections + 2 * table_cache_size + logs_and_the_like;
