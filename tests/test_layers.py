@@ -37,7 +37,10 @@ ROOMS = {
         {"base", "store"},
         {"server", "thread", "accounts", "opening", "reading", "writing"},
     ),
-    "plugin": ({"base", "net", "passes", SESSION, "tls"}, {"server", "thread", "accounts", "store"}),
+    "plugin": (
+        {"base", "net", "passes", SESSION, "tls"},
+        {"server", "thread", "accounts", "store"},
+    ),
 }
 # The layers above net/ see only these headers of it.
 CONTRACTS = {
@@ -325,9 +328,7 @@ def test_the_documents_name_every_option_counter_and_error() -> None:
     options = re.findall(
         r'detail::\w+\(Option::\w+, "(\w+)"', (SOURCES / "base/options.h").read_text()
     )
-    of_ports = re.findall(
-        r'detail::port_\w+\(\s*"(\w+)"', (SOURCES / "base/ports.h").read_text()
-    )
+    of_ports = re.findall(r'detail::port_\w+\(\s*"(\w+)"', (SOURCES / "base/ports.h").read_text())
     assert {"port", "threads_wr", "plain_secret_wr"} <= set(of_ports)
     counters = re.findall(
         r'CounterInfo\{\s*Counter::\w+, "(\w+)"', (SOURCES / "base/counters.h").read_text()

@@ -433,7 +433,7 @@ def test_a_part_of_a_data_directory_is_not_taken_for_all_of_it(
 
 
 def test_only_one_place_starts_what_runs_beside() -> None:
-    """What bash starts with `&` ignores Ctrl-C. check_beside is the place, and has its test above."""
+    """What bash starts with `&` ignores Ctrl-C. check_beside has its test above."""
     started = [
         script.name
         for script in (*REPOSITORY.glob("setup/*.sh"), *REPOSITORY.glob("setup/*/*.sh"))

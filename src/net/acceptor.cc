@@ -116,7 +116,7 @@ Inbox& Acceptor::least_loaded() const {
   std::size_t least = std::numeric_limits<std::size_t>::max();
   Inbox* best = &own_inbox_;
   bool is_own_among = false;
-  for (unsigned i = 0; i < shared_.balance.spread(); ++i) {
+  for (unsigned i = 0; i < shared_.balance.spread().workers; ++i) {
     Inbox& inbox = *shared_.inboxes[i];
     is_own_among |= &inbox == &own_inbox_;
     const std::size_t load = inbox.load.load(std::memory_order_relaxed);

@@ -12,7 +12,7 @@ constexpr double full = 0.85;
 // Fewer workers are enough if they would be awake for no larger part of the time, and that has been
 // so for some periods.
 constexpr double light = 0.4;
-constexpr unsigned light_periods = 5;
+constexpr unsigned light_periods = 10;
 // What is moved at the beginning of an attempt makes its first period slower.
 constexpr unsigned attempt_periods = 3;
 // A worker more needs so much of a core. If so much is still idle with it, it takes nothing away
@@ -81,7 +81,7 @@ Balance::Balance(unsigned workers, bool adapts)
     : workers_(workers),
       adapts_(adapts && workers > 1),
       watched_(std::make_unique<Watched[]>(workers)),
-      spread_(adapts_ ? 1 : workers),
+      spread_(Spread{adapts_ ? 1 : workers, 1}),
       policy_(workers) {}
 
 void Balance::wakes(std::size_t worker, std::uint64_t now) {
@@ -111,7 +111,7 @@ void Balance::end_period(std::uint64_t now) {
 void Balance::note_period(const SpreadPolicy::Period& seen, std::uint64_t now) {
   if (!std::exchange(has_looked_, true)) return;  // it is all that was until now
   policy_.note(seen, now);
-  spread_.store(policy_.spread(), std::memory_order_relaxed);
+  set_spread(policy_.spread());
 }
 
 // What the workers have done since the last call.

@@ -29,10 +29,10 @@ class SpreadPolicy {
     double rate = 0;        // what they have served, in any unit
     double idle_cores = 0;  // how many cores nobody used, on average
   };
-  static constexpr std::uint64_t length = 200'000'000;  // of a period, in ns
+  static constexpr std::uint64_t length = 100'000'000;  // of a period, in ns
   // Until the next attempt of the same kind, in ns. It doubles with each that has failed.
   static constexpr std::uint64_t first_pause_before_more = 2'000'000'000;
-  static constexpr std::uint64_t first_pause_before_bold = 20'000'000'000;
+  static constexpr std::uint64_t first_pause_before_bold = 5'000'000'000;
   static constexpr std::uint64_t first_pause_before_fewer = 10'000'000'000;
   static constexpr std::uint64_t longest_pause = 640'000'000'000;
 
@@ -73,11 +73,20 @@ class Balance {
   // Connections are spread over all workers at once if `adapts` is false.
   Balance(unsigned workers, bool adapts);
 
-  // The connections belong to the first so many workers.
-  unsigned spread() const { return spread_.load(std::memory_order_relaxed); }
+  // The connections belong to the first `workers`. Each change has another number.
+  struct Spread {
+    unsigned workers;
+    std::uint32_t number;
+    bool operator==(const Spread&) const = default;
+  };
+  Spread spread() const { return spread_.load(std::memory_order_relaxed); }
   bool adapts() const { return adapts_; }
   // Tests and the simulator: decides instead of the policy.
-  void set_spread(unsigned spread) { spread_.store(spread, std::memory_order_relaxed); }
+  void set_spread(unsigned workers) {
+    const Spread before = spread();
+    if (before.workers == workers) return;
+    spread_.store({workers, before.number + 1}, std::memory_order_relaxed);
+  }
 
   // A worker is about to give connections away. Whoever looks at one worker's connections after the
   // other's sees by a number that has changed that it may have missed one of them.
@@ -117,7 +126,7 @@ class Balance {
   const std::size_t workers_;
   const bool adapts_;
   std::unique_ptr<Watched[]> watched_;
-  std::atomic<unsigned> spread_;
+  std::atomic<Spread> spread_;
   std::atomic<std::uint64_t> moves_{0};
   std::atomic<std::uint64_t> next_look_{0};
   std::mutex mutex_;  // for what follows; who does not get it at once leaves the period to others

@@ -64,7 +64,7 @@ TEST_F(Spread, IsNeverMoreThanThereAre) {
 
 TEST_F(Spread, IsOneWorkerIfNoCoreIsIdle) {
   machine_.others = 3;
-  EXPECT_EQ(run(90, 1), 90U);
+  EXPECT_EQ(run(45, 1), 45U);
   EXPECT_GE(run(10'000, 1), 9900U) << "it may try more, now and then";
 }
 
@@ -121,7 +121,7 @@ TEST_F(Spread, StaysWhereFewerWorkersServeLess) {
 TEST(Balance, SpreadsOverAllWorkersIfItDoesNotAdapt) {
   Balance balance(3, false);
   EXPECT_FALSE(balance.adapts());
-  EXPECT_EQ(balance.spread(), 3U);
+  EXPECT_EQ(balance.spread().workers, 3U);
 }
 
 TEST(Balance, AdaptsOnlyIfThereIsAChoice) {
@@ -150,17 +150,17 @@ TEST(Balance, SeesWhoIsAwake) {
   for (int i = 0; i < 20; ++i) {
     now += SpreadPolicy::length;
     one.own().add(Counter::bytes_received, 1000);
-    other.own().add(Counter::bytes_received, balance.spread() == 2 ? 1000 : 0);
+    other.own().add(Counter::bytes_received, balance.spread().workers == 2 ? 1000 : 0);
     look(balance, now);
   }
-  EXPECT_EQ(balance.spread(), 2U);
+  EXPECT_EQ(balance.spread().workers, 2U);
   balance.sleeps(0, now);
   balance.sleeps(1, now);
   for (int i = 0; i < 20; ++i) {
     now += SpreadPolicy::length;
     look(balance, now);
   }
-  EXPECT_EQ(balance.spread(), 1U);
+  EXPECT_EQ(balance.spread().workers, 1U);
 }
 
 TEST(IdleCores, AreKnownFromTheSecondCallOn) {

@@ -128,8 +128,8 @@ class Worker {
   bool rested_ = false;            // the application knows that there is nothing to do
   std::vector<Accepted> sockets_;  // accepted, but not connections yet
   std::list<Connection> moved_;    // of other workers, and not this one's yet
-  unsigned spread_seen_;           // its connections are spread over so many; 0: not all are
-  std::uint64_t moved_at_ = 0;     // when it last looked whether connections have to go
+  std::uint32_t spread_seen_;  // the number of the spread that it has done its part for; 0: of none
+  std::uint64_t moved_at_ = 0;  // when it last looked whether connections have to go
 
   std::vector<Connection*> ready_;  // those that want a turn, in order
   std::vector<Turn> turns_;         // of this pass

@@ -10,6 +10,7 @@ namespace {
 
 // More wait for the next round, because the other connections want their turn.
 constexpr std::size_t moves_at_once = 64;
+constexpr std::uint64_t time_between_moves = 1 * ms;
 
 // Whether nothing happens with it that only its worker knows of.
 bool may_move(const Connection& connection) {
@@ -19,15 +20,17 @@ bool may_move(const Connection& connection) {
 
 }  // namespace
 
-// A worker that connections are not spread over keeps those that have something to do, and looks
-// again.
+// Connections that have something to do stay, so the worker looks again as long as it has too many.
+// A worker that connections are not spread over always looks now and then.
 void Worker::spread_connections() {
-  const unsigned spread = shared_.balance.spread();
+  const auto [spread, number] = shared_.balance.spread();
   const bool is_among = number_ < spread;
-  if (spread == spread_seen_ && (is_among || now_ - moved_at_ < tick_ms * ms)) [[likely]]
+  if (number == spread_seen_ && is_among) [[likely]]
     return;
+  const std::uint64_t pause = number == spread_seen_ ? tick_ms * ms : time_between_moves;
+  if (now_ - moved_at_ < pause) return;
   moved_at_ = now_;
-  spread_seen_ = spread;
+  spread_seen_ = number;
   Inbox* const to = emptiest(spread);
   if (to == nullptr) return;
   const std::size_t share = share_of_each(spread);
@@ -46,7 +49,7 @@ void Worker::spread_connections() {
     due -= own;
     return ++count < wanted;
   });
-  if (count == wanted && count < surplus) spread_seen_ = 0;  // there may be more in the next round
+  if (count < surplus && (is_among || count == wanted)) spread_seen_ = 0;
   if (count == 0) return;
   to->load.fetch_add(count, std::memory_order_relaxed);
   shared_.balance.note_move();

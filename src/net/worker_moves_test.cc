@@ -81,7 +81,8 @@ TEST_F(Moves, TakeTheBeginningOfARequestAlong) {
   for (const unsigned workers : {1U, 3U, 1U}) {
     const std::size_t departures = fixture_.board.departures;
     fixture_.server.set_spread(workers);
-    EXPECT_TRUE(eventually([&] { return fixture_.board.departures >= departures + 3; }));
+    EXPECT_TRUE(eventually([&] { return fixture_.board.departures >= departures + 3; }))
+        << "to " << workers << ": " << fixture_.board.departures - departures;
   }
   for (Client& client : clients_) EXPECT_EQ(ask(client, "half"), "half and half");
 }

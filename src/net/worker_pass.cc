@@ -35,7 +35,7 @@ Worker::Worker(Shared& shared, Inbox& inbox)
       acceptor_(shared, inbox, counters_),
       connections_(shared.config.idle_timeout, shared.config.log_in_timeout,
                    in_ns(shared.config.handshake_timeout)),
-      spread_seen_(shared.balance.spread()),
+      spread_seen_(shared.balance.spread().number),
       arena_size_(std::max(smallest_arena, 2 * (shared.config.read_size + small_rest))),
       arena_(std::make_unique_for_overwrite<char[]>(arena_size_ + discard_size)) {
   turns_.reserve(turns_at_once);

@@ -181,7 +181,10 @@ class Twins:
                 number = int(error.args[0])
                 return ("error", ENGINE_NUMBERS.get(number, number))
             if isinstance(operation, Insert):
-                return ("id", _with_sign(cursor.lastrowid) if operation.table.auto_increment else None)
+                return (
+                    "id",
+                    _with_sign(cursor.lastrowid) if operation.table.auto_increment else None,
+                )
             return ("rows", found)
 
     def _run_plugin(self, batch: Sequence[Operation]) -> list[tuple[object, ...]]:

@@ -1,7 +1,7 @@
 """Inserts that wait for locks do not wait for each other, whatever they wait for.
 
-Their engine cannot refuse a locked gap at once (MySQL), or asking draws an AUTO_INCREMENT number (MariaDB). So each waits in a
-thread of its own.
+Their engine cannot refuse a locked gap at once (MySQL), or asking draws an AUTO_INCREMENT number
+(MariaDB). So each waits in a thread of its own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ WAITING = (
 )
 WAITERS = (
     "SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'handlersocket' AND"
-    " state IN ('handlersocket: writing aside', 'handlersocket: waiting for writes that meet locked rows')"
+    " state IN ('handlersocket: writing aside',"
+    " 'handlersocket: waiting for writes that meet locked rows')"
 )
 
 
@@ -193,7 +194,11 @@ def test_short_locks_beside_one_that_is_kept(
 
 def test_more_than_there_are_threads(data_root: Path, watch: Any) -> None:
     """With two threads for eight inserts, each gets one again and again."""
-    settings = {**LOGGING, "handlersocket_threads_waiting": 2, "handlersocket_lock_wait_timeout": 30}
+    settings = {
+        **LOGGING,
+        "handlersocket_threads_waiting": 2,
+        "handlersocket_lock_wait_timeout": 30,
+    }
     with (
         running_server(data_root, watch, **settings) as server,
         fresh_session(server, "gaps") as sql,

@@ -1,4 +1,4 @@
-"""An AUTO_INCREMENT column without a number left is no lock: the answer is SQL's, and comes at once."""
+"""An AUTO_INCREMENT column without a number left is no lock: SQL's answer comes at once."""
 
 from __future__ import annotations
 

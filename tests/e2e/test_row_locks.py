@@ -191,7 +191,9 @@ def test_the_time_out_holds_for_each(
         reader = clients.pop()
         reader.request(OpenIndex(9, "locks", "much", "", ["id"]))
         blocked = sql.status("handlersocket_requests_blocked")
-        asking = [Asking(client, request) for client, request in zip(clients, requests)]
+        asking = [
+            Asking(client, request) for client, request in zip(clients, requests, strict=True)
+        ]
         wait_until(
             lambda: sql.status("handlersocket_requests_blocked") >= blocked + 6, "all are set aside"
         )

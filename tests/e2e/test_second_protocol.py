@@ -1,7 +1,7 @@
 """The server's tables behind a second protocol, which src/passes/test_line_protocol.h describes.
 
-It has a port of its own beside those of HandlerSocket, which tests/support/line_port.h declares, and
-shares the workers of the write port. So passes, stores and the plugin's threads need to know no
+It has a port of its own beside those of HandlerSocket, which tests/support/line_port.h declares,
+and shares the workers of the write port. So passes, stores and the plugin's threads need to know no
 protocol, and nothing but the table of ports knows a port. What is tested here of commits and locks
 is what HandlerSocket cannot show: a write that has no reply unless it fails.
 """
@@ -108,13 +108,9 @@ def test_a_quiet_set_waits_for_its_row(
 ) -> None:
     assert say(line_port, "set a 1\n") == "STORED\n"
     sql.run("BEGIN", "UPDATE hst.kv SET v = 'held' WHERE k = 'a'")
-    assert say(line_port, "set b 1\nquiet a 2\nget b\n") == (
-        "STORED\nERROR 146\nVALUE 1 1\n"
-    )
+    assert say(line_port, "set b 1\nquiet a 2\nget b\n") == ("STORED\nERROR 146\nVALUE 1 1\n")
     answers: list[str] = []
-    thread = threading.Thread(
-        target=lambda: answers.append(say(line_port, "quiet a 2\nget a\n"))
-    )
+    thread = threading.Thread(target=lambda: answers.append(say(line_port, "quiet a 2\nget a\n")))
     thread.start()
     with Sql(second_server.socket) as other:
         wait_until(lambda: other.status("handlersocket_requests_blocked") > 1, "it waits")

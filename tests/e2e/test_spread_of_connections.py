@@ -1,4 +1,4 @@
-"""Connections of the read port are spread over as few workers as the load needs (src/net/balance.h)."""
+"""Connections of the read port are spread over as few workers as needed (src/net/balance.h)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def server(make_server: MakeServer) -> ServerInstance:
     server = make_server(handlersocket_threads=WORKERS)
     with Sql(server.socket, "test") as sql:
         sql.run("CREATE TABLE spread (id INT PRIMARY KEY, v VARCHAR(20) NOT NULL)")
-        sql.run("INSERT INTO spread VALUES " + ", ".join(f"({key}, 'v{key}')" for key in range(ROWS)))
+        sql.run(
+            "INSERT INTO spread VALUES " + ", ".join(f"({key}, 'v{key}')" for key in range(ROWS))
+        )
     return server
 
 
@@ -97,7 +99,7 @@ def ask_until(stop: threading.Event, server: ServerInstance, first: int) -> None
 
 
 def test_connections_answer_rightly_while_they_are_spread(server: ServerInstance, sql: Sql) -> None:
-    """More workers are tried soon if the machine has an idle core, and after 20 seconds if it has none."""
+    """More workers are tried soon if a core is idle, and after 5 seconds if none is."""
     moved = sql.status("handlersocket_connections_moved")
     stop = threading.Event()
     with ThreadPoolExecutor(8) as pool:
