@@ -49,6 +49,7 @@ var errorTable = map[string]errorEntry{
 	"1142":                         {1, Kind("privilege"), "no", "the account may not do this with the table", "42000", false},
 	"1143":                         {1, Kind("privilege"), "no", "the account may not do this with a column", "42000", false},
 	"1180":                         {1, Kind("server"), "no", "the commit failed: ask whether the write is there", "HY000", true},
+	"1197":                         {1, Kind("limit"), "no", "the change is too large for the binary log", "HY000", false},
 	"1203":                         {1, Kind("log_in"), "later", "the account has too many connections", "42000", false},
 	"1205":                         {1, Kind("lock"), "later", "the table stayed locked for too long", "HY000", false},
 	"1213":                         {1, Kind("lock"), "later", "another transaction came first: try again", "40001", false},
@@ -61,15 +62,21 @@ var errorTable = map[string]errorEntry{
 	"1366":                         {1, Kind("value"), "no", "the column cannot hold the value", "22007", false},
 	"1406":                         {1, Kind("value"), "no", "the value is too long for its column", "22001", false},
 	"1449":                         {1, Kind("privilege"), "no", "the account as which clients act does not exist", "HY000", false},
+	"1467":                         {1, Kind("value"), "no", "the column may have no more numbers", "HY000", false},
 	"1644":                         {1, Kind("value"), "no", "a trigger refused the row", "45000", false},
 	"1698":                         {1, Kind("log_in"), "no", "the account cannot log in in this way", "28000", false},
+	"1785":                         {1, Kind("request"), "no", "with GTIDs, tables with and without transactions cannot be changed together", "HY000", false},
+	"1792":                         {1, Kind("read_only"), "elsewhere", "the server's transactions only read", "25006", false},
 	"1812":                         {1, Kind("schema"), "no", "the table's file is missing", "HY000", false},
 	"1814":                         {1, Kind("schema"), "no", "the table's file was discarded", "HY000", false},
 	"1820":                         {1, Kind("log_in"), "no", "the account's password has expired", "HY000", false},
 	"1836":                         {1, Kind("read_only"), "elsewhere", "the server is in read-only mode", "HY000", false},
 	"1862":                         {1, Kind("log_in"), "no", "the account's password has expired", "HY000", false},
+	"1906":                         {1, Kind("value"), "no", "a generated column cannot be given a value", "HY000", false},
 	"3032":                         {1, Kind("elsewhere"), "elsewhere", "the server is in offline mode", "HY000", false},
+	"3098":                         {1, Kind("request"), "no", "the group does not replicate this table", "HY000", false},
 	"3101":                         {1, Kind("lock"), "later", "another member's transaction came first: try again", "40000", false},
+	"3105":                         {1, Kind("value"), "no", "a generated column cannot be given a value", "HY000", false},
 	"3118":                         {1, Kind("log_in"), "no", "the account is locked", "HY000", false},
 	"3164":                         {1, Kind("privilege"), "no", "an audit plugin refuses this", "HY000", false},
 	"3819":                         {1, Kind("value"), "no", "a CHECK failed", "HY000", false},
@@ -125,6 +132,7 @@ const (
 	TextTableAccessDenied        = "1142"                         // the account may not do this with the table
 	TextColumnAccessDenied       = "1143"                         // the account may not do this with a column
 	TextCommitFailed             = "1180"                         // the commit failed: ask whether the write is there
+	TextTransactionTooLarge      = "1197"                         // the change is too large for the binary log
 	TextTooManyUserConnections   = "1203"                         // the account has too many connections
 	TextTableLockWaitTimeout     = "1205"                         // the table stayed locked for too long
 	TextDeadlockAtCommit         = "1213"                         // another transaction came first: try again
@@ -137,15 +145,21 @@ const (
 	TextBadValue                 = "1366"                         // the column cannot hold the value
 	TextValueTooLong             = "1406"                         // the value is too long for its column
 	TextNoSuchAccount            = "1449"                         // the account as which clients act does not exist
+	TextNoAutoIncrementValue     = "1467"                         // the column may have no more numbers
 	TextSignal                   = "1644"                         // a trigger refused the row
 	TextAccessDeniedNoPassword   = "1698"                         // the account cannot log in in this way
+	TextMixedTransaction         = "1785"                         // with GTIDs, tables with and without transactions cannot be changed together
+	TextReadOnlyTransaction      = "1792"                         // the server's transactions only read
 	TextTablespaceMissing        = "1812"                         // the table's file is missing
 	TextTablespaceDiscarded      = "1814"                         // the table's file was discarded
 	TextMustChangePassword       = "1820"                         // the account's password has expired
 	TextReadOnlyMode             = "1836"                         // the server is in read-only mode
 	TextPasswordExpired          = "1862"                         // the account's password has expired
+	TextGeneratedColumn          = "1906"                         // a generated column cannot be given a value
 	TextOfflineMode              = "3032"                         // the server is in offline mode
+	TextNotReplicatedByGroup     = "3098"                         // the group does not replicate this table
 	TextRolledBackByGroup        = "3101"                         // another member's transaction came first: try again
+	TextGeneratedColumnGiven     = "3105"                         // a generated column cannot be given a value
 	TextAccountLocked            = "3118"                         // the account is locked
 	TextAuditRefused             = "3164"                         // an audit plugin refuses this
 	TextCheckViolated            = "3819"                         // a CHECK failed

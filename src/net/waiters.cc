@@ -1,6 +1,5 @@
 #include "net/waiters.h"
 
-#include <algorithm>
 #include <exception>
 
 namespace hs::net {

@@ -71,3 +71,35 @@ def test_the_numbers_are_those_of_the_documents() -> None:
     everywhere = "".join(page.read_text() for page in sorted((REPOSITORY / "docs").glob("*.md")))
     unknown = {n for n in numbers if int(n) >= 1000 and not re.search(rf"\b{n}\b", everywhere)}
     assert unknown == ONLY_HERE
+
+
+def rows_of(table: str) -> list[list[str]]:
+    lines = [line for line in table.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_the_pages_tell_of_no_error_that_clients_do_not_know() -> None:
+    pages = {page.name: page.read_text() for page in sorted((REPOSITORY / "docs").glob("*.md"))}
+    named = set(re.findall(r"[123]␉1␉(\w+)", "".join(pages.values()))) - {"0", "1"}
+    named |= set(re.findall(r"\banswered (\d{3,4})\b", "".join(pages.values())))
+    clusters = section("scaling.md", "Galera", "Group Replication")
+    for cell in [row[1] for row in rows_of(clusters)]:
+        named |= set(re.findall(r"\b([134]\d{3})\b", cell))
+    for cell in [row[0] for row in rows_of(section("operations.md", "Trouble by symptom"))]:
+        if "UNINSTALL" not in cell:  # an error of SQL
+            named |= set(re.findall(r"^(?:\d{3,4}(?:, )?)+", cell) and re.findall(r"\d{3,4}", cell))
+    assert len(named) > 20
+    assert named - {error["text"] for error in ERRORS} == set()
+
+
+def test_the_page_for_users_of_caches_says_what_may_be_tried_again() -> None:
+    known = {error["text"]: error["retry"] for error in ERRORS}
+    advice = {
+        text: words
+        for reply, _, words in rows_of(section("from-a-cache.md", "Time-outs and errors"))
+        for text in re.findall(r"␉1␉(\w+)", reply)
+    }
+    assert len(advice) > 8
+    assert {text for text, words in advice.items() if "try again" in words} == {
+        text for text in advice if known[text] == "later"
+    }

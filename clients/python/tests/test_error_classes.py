@@ -15,6 +15,7 @@ from handlersocket2 import (
     ProtocolError,
     ReplyError,
 )
+from handlersocket2.error_table import MEANINGS
 from handlersocket2.errors import reply_error
 
 PROTOCOL = Path(__file__).resolve().parents[3] / "docs" / "protocol.md"
@@ -53,6 +54,10 @@ def test_the_vectors_of_errors(vector):
     assert error.maybe_executed is vector.get("maybe_executed", False)
     assert not reply_error(vector["code"], vector["text"]).maybe_executed
     assert str(error).endswith(vector["words"])
+
+
+def test_no_other_error_has_a_meaning():
+    assert set(MEANINGS) == {vector["text"] for vector in ERRORS}
 
 
 @pytest.mark.parametrize(

@@ -400,10 +400,9 @@ void warn_if_nobody_may_do_anything() {
   if (shut.empty()) return;
   log(net::LogLevel::warning,
       "handlersocket: no client may do anything at " + shut +
-          " before it logs in with a user and a password (A 2), because no account is set. To "
-          "serve "
-          "clients that do not, create an account, grant it what they need, and set "
-          "handlersocket_anonymous_account = user@host");
+          " before it logs in with a user and a password (A 2), because no account is set. "
+          "To serve clients that do not, create an account, grant it what they need, and "
+          "set handlersocket_anonymous_account = user@host");
 }
 
 void apply_settings() {

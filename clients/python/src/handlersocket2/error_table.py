@@ -110,6 +110,7 @@ MEANINGS = {
     "1180": Meaning(
         "server", "no", "HY000", "the commit failed: ask whether the write is there", True
     ),
+    "1197": Meaning("limit", "no", "HY000", "the change is too large for the binary log"),
     "1203": Meaning("log_in", "later", "42000", "the account has too many connections"),
     "1205": Meaning(
         "lock", "later", "HY000", "lock wait timeout exceeded: the table stayed locked for too long"
@@ -147,13 +148,23 @@ MEANINGS = {
     "1698": Meaning(
         "log_in", "no", "28000", "access denied: the account cannot log in in this way"
     ),
+    "1785": Meaning(
+        "request",
+        "no",
+        "HY000",
+        "with GTIDs, tables with and without transactions cannot be changed together",
+    ),
+    "1792": Meaning("read_only", "elsewhere", "25006", "the server's transactions only read"),
     "1812": Meaning("schema", "no", "HY000", "the table's file is missing"),
     "1814": Meaning("schema", "no", "HY000", "the table's file was discarded"),
     "1820": Meaning("log_in", "no", "HY000", "the account's password has expired"),
     "1836": Meaning("read_only", "elsewhere", "HY000", "the server is in read-only mode"),
     "1862": Meaning("log_in", "no", "HY000", "the account's password has expired"),
+    "1906": Meaning("value", "no", "HY000", "a generated column cannot be given a value"),
     "3032": Meaning("elsewhere", "elsewhere", "HY000", "the server is in offline mode"),
+    "3098": Meaning("request", "no", "HY000", "the group does not replicate this table"),
     "3101": Meaning("lock", "later", "40000", "another member's transaction came first: try again"),
+    "3105": Meaning("value", "no", "HY000", "a generated column cannot be given a value"),
     "3118": Meaning("log_in", "no", "HY000", "access denied: the account is locked"),
     "3164": Meaning("privilege", "no", "HY000", "an audit plugin refuses this"),
     "3819": Meaning("value", "no", "HY000", "a CHECK failed"),
