@@ -262,7 +262,7 @@ void Runner::run_write(Turn& turn, const FirstRequest& request, Buffer& out) {
   if (outcome.verdict() == Verdict::remote) return hand_on(turn, out);
   Status status = outcome.status();
   // A deadlock: two sessions waited for each other, and this one was chosen to give way.
-  const bool gave_way = outcome.verdict() == Verdict::broken || status == deadlock;
+  const bool gave_way = outcome.verdict() == Verdict::broken || status.kind() == Error::deadlock;
   if (!outcome.answered() || (gave_way && !outcome.is_for_good())) {
     if (turn.blocked_since == 0) tally(Counter::requests_blocked);
     if (time_blocked(turn) < config_.lock_wait_timeout.get()) {
@@ -270,7 +270,7 @@ void Runner::run_write(Turn& turn, const FirstRequest& request, Buffer& out) {
       requests_ = 0;
       return;
     }
-    if (gave_way) status = deadlock;
+    if (gave_way && status.kind() != Error::deadlock) status = deadlock;
     if (status.ok()) status = lock_wait_timed_out;
   }
   if (!status.ok()) {
@@ -278,7 +278,7 @@ void Runner::run_write(Turn& turn, const FirstRequest& request, Buffer& out) {
     tally(Counter::errors);
     protocol().append_error(status, out);
   }
-  if (status == Error::max_request_time) tally(Counter::requests_timed_out);
+  if (status.kind() == Error::max_request_time) tally(Counter::requests_timed_out);
   note_answered(turn, request.counter);
   tally(Counter::values_ignored, alone.values_ignored);
   tally(turn.on_remote_thread ? Counter::requests_remote : Counter::writes_aside);

@@ -187,8 +187,18 @@ class LineDialogue final : public Dialogue {
 
 std::unique_ptr<Dialogue> LineProtocol::open_dialogue() { return std::make_unique<LineDialogue>(); }
 
+// Its own words for the kinds of errors that its clients tell apart, and the server's number of
+// others.
 void LineProtocol::append_error(Status status, Buffer& out) const {
-  out.append("ERROR " + std::to_string(status.number()) + "\n");
+  switch (status.kind()) {
+    case Error::row_locked:
+    case Error::table_locked:
+    case Error::deadlock:
+    case Error::conflict: out.append("ERROR locked\n"); return;
+    case Error::out_of_range: out.append("ERROR too much\n"); return;
+    case Error::commit_failed: out.append("ERROR not committed\n"); return;
+    default: out.append("ERROR " + std::to_string(status.number()) + "\n");
+  }
 }
 
 void LineProtocol::refuse(net::Refusal /*why*/, Buffer& out) const { out.append("BUSY\n"); }

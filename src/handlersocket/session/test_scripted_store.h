@@ -84,7 +84,7 @@ class ScriptedStore final : public store::Store {
     return next(modifications);
   }
   store::Outcome insert(store::IndexUse&, const store::Insert&, store::Changed&) override {
-    return Status::server(1235);  // not supported
+    return Status(Error::not_supported, 1235);  // not supported
   }
 
   std::string calls;

@@ -7,6 +7,7 @@
 #include "base/give_back.h"
 #include "mysqld/server/api.h"
 #include "mysqld/server/cluster.h"
+#include "mysqld/server/errors.h"
 #include "mysqld/server/table_opening.h"
 #include "mysqld/store/acting.h"
 
@@ -32,10 +33,7 @@ std::size_t plan_bytes(const std::string& names) { return sizeof(IndexPlan) + na
 
 }  // namespace
 
-bool is_newer_than_snapshot(Status status) {
-  return status == Status::server(HA_ERR_TABLE_DEF_CHANGED) ||
-         status == Status::server(ER_TABLE_DEF_CHANGED);  // in a trigger
-}
+bool is_newer_than_snapshot(Status status) { return status.kind() == Error::table_changed; }
 
 TableStore::TableStore(std::unique_ptr<HostThread> host, const TableStoreConfig& config,
                        CounterBlock& counters)
@@ -191,7 +189,7 @@ Outcome TableStore::open_index(const store::IndexNames& names,
   if (traces_.any()) return Verdict::not_yet;
   begin_work();
   if (refusal_ != 0) [[unlikely]]
-    return Status::server(refusal_);
+    return server::status_of(refusal_);
   if (!end_shared_statement().ok()) return Verdict::broken;
   begin_transaction();
   std::shared_ptr<IndexPlan> plan =
@@ -287,7 +285,7 @@ Outcome TableStore::open_for_reading(IndexPlan& plan, OpenTable*& opened) {
     return Verdict::not_yet;
   begin_work();
   if (refusal_ != 0) [[unlikely]]
-    return Status::server(refusal_);
+    return server::status_of(refusal_);
   if (shared_ != nullptr && !end_shared_statement().ok()) [[unlikely]]
     return Verdict::broken;
   begin_transaction();
@@ -350,7 +348,7 @@ Status TableStore::go_on(const IndexPlan& plan, OpenTable& opened,
                          const store::Selection& selection, store::Sink& sink) {
   const auto& from = static_cast<const ScanPosition&>(*sink.position);
   const Status status = scan_.resume(plan, opened, selection, from);
-  if (status != Status::server(ER_TABLE_DEF_CHANGED) || from.reply_begun) return status;
+  if (status.number() != ER_TABLE_DEF_CHANGED || from.reply_begun) return status;
   // The place is lost, but nothing was answered: the find begins again.
   sink.position = nullptr;
   return scan_.start(plan, opened, selection, IndexScan::no_bound);

@@ -93,7 +93,7 @@ class TableStore final : public store::Store {
     return check(*permissions);
   }
   // SQL's ER_SERVER_OFFLINE_MODE, which only MySQL has.
-  static constexpr Status offline = Status::server(3032);
+  static constexpr Status offline{Error::not_ready, 3032};
   static bool server_is_offline(const Permissions& of_caller);
   // Whether may() has refused a request for good, before its table is open. If only a column is
   // lacking, the table has to be opened first: its index may have other columns by now than those

@@ -8,6 +8,7 @@
 
 #include "mysqld/server/api.h"
 #include "mysqld/server/cluster.h"
+#include "mysqld/server/errors.h"
 #include "mysqld/server/table_opening.h"
 #include "mysqld/store/acting.h"
 #include "mysqld/store/table_store.h"
@@ -23,16 +24,16 @@ using store::Verdict;
 constexpr std::size_t max_modified_rows_bytes = std::size_t{64} << 20;
 constexpr std::size_t max_positions_bytes = std::size_t{256} << 20;
 
-constexpr Status row_is_locked = Status::server(server::row_locked_error());
-constexpr Status lock_wait_ended = Status::server(HA_ERR_LOCK_WAIT_TIMEOUT);
+constexpr Status row_is_locked = server::status_of(server::row_locked_error());
+constexpr Status lock_wait_ended = server::status_of(HA_ERR_LOCK_WAIT_TIMEOUT);
 // An insert has got no number for its AUTO_INCREMENT column.
-constexpr Status no_number = Status::server(ER_AUTOINC_READ_FAILED);
+constexpr Status no_number = server::status_of(ER_AUTOINC_READ_FAILED);
 // A write that may have to wait for a row.
 constexpr Outcome for_waiter = Outcome::by_row(Verdict::oversized, lock_wait_ended);
-constexpr Status read_only = Status::server(ER_OPTION_PREVENTS_STATEMENT);
+constexpr Status read_only = server::status_of(ER_OPTION_PREVENTS_STATEMENT);
 // Never an answer: a modification has spent the steps that a worker may spend. No real error has
 // this number.
-constexpr Status took_too_long = Status::server(0xFFFF'FFFF);
+constexpr Status took_too_long{Error::other, 0xFF'FFFF};
 
 Purpose purpose_of(const store::Change& change) {
   return change.erases() ? Purpose::erase : Purpose::update;
@@ -85,7 +86,7 @@ Outcome put_off(Status status, Retry retry) {
 
 // What a question about an account has answered, as the status of a write that has done nothing.
 Status status_of(Outcome asked) {
-  return asked.answered() ? asked.status() : Status::server(HA_ERR_TABLE_DEF_CHANGED);
+  return asked.answered() ? asked.status() : server::status_of(HA_ERR_TABLE_DEF_CHANGED);
 }
 
 }  // namespace
@@ -113,7 +114,7 @@ Outcome TableStore::run_write(const store::IndexUse& use, Purpose purpose, SetUp
     count_for(use.caller());
   if (server::forbids_writes(is_exempt_)) return read_only;
   if (transaction_.refusal() != 0) [[unlikely]]
-    return Status::server(transaction_.refusal());
+    return server::status_of(transaction_.refusal());
   // The plan may know an older version of the table than the one that is open. Then the set-up
   // fails.
   const bool may_join = shared_ == &opened && opened.purpose == purpose;
@@ -195,7 +196,7 @@ Outcome TableStore::begin_write(TableSlot& slot, Purpose purpose) {
   if (server::forbids_writes(is_exempt_)) return leave_undone(read_only);
   const std::uint32_t refusal =
       server::cluster_refuses_table(host_.thd(), *slot.writer.table, tables_.is_alone());
-  if (refusal != 0) return leave_undone(Status::server(refusal));
+  if (refusal != 0) return leave_undone(server::status_of(refusal));
   if (uncommitted_ && !can_undo) return leave_undone(Verdict::not_yet);
   slot.writer.purpose = purpose;
   const Status joined = transaction_.join_statement(slot.writer);
@@ -229,13 +230,13 @@ Outcome TableStore::end_write(const OpenTable& opened, Status status, bool execu
   // If only a table without transactions was written, there is nothing to commit with others.
   const bool commits = mode_ != PassMode::together || (!can_undo && tables_.is_alone());
   const bool rolled_back = transaction_.was_rolled_back();
-  if (transaction_.was_pushed_aside()) status = Status::server(HA_ERR_LOCK_DEADLOCK);
+  if (transaction_.was_pushed_aside()) status = server::status_of(HA_ERR_LOCK_DEADLOCK);
   const Retry retry(opened, status, writer_.was_signalled());
   status = transaction_.end_statement(status);
   if (rolled_back) {
     transaction_.roll_back();
     if (traces_.any()) forget_traces();
-    if (status.ok()) status = Status::server(HA_ERR_LOCK_DEADLOCK);
+    if (status.ok()) status = server::status_of(HA_ERR_LOCK_DEADLOCK);
     const bool others_are_lost = std::exchange(uncommitted_, false);
     if (can_undo && mode_ == PassMode::together &&
         (others_are_lost || put_off(status, retry).answered())) {
@@ -332,8 +333,9 @@ Status TableStore::modify_rows(const Modification& work, OpenTable& opened) {
 
 Status TableStore::modify_row(const Modification& work, OpenTable& opened) {
   if (work.change.rows_before) {
-    if (!append_row(work.use, *opened.table, work.out)) return Status::server(HA_ERR_OUT_OF_MEM);
-    if (work.out.size() > max_modified_rows_bytes) return Status::server(ER_NET_PACKET_TOO_LARGE);
+    if (!append_row(work.use, *opened.table, work.out)) return server::status_of(HA_ERR_OUT_OF_MEM);
+    if (work.out.size() > max_modified_rows_bytes)
+      return server::status_of(ER_NET_PACKET_TOO_LARGE);
   }
   bool counted = false;
   if (Status status = writer_.modify(opened, work.plan(), work.change, counted); !status.ok())
@@ -397,7 +399,7 @@ Status TableStore::modify_after_scanning(const Modification& work, OpenTable& op
     positions_.append({reinterpret_cast<const char*>(engine.ref), engine.ref_length});
     if (positions_.size() > max_positions_bytes) {
       drop_repeated_positions(engine.ref_length);
-      if (positions_.size() > max_positions_bytes / 2) return Status::server(HA_ERR_OUT_OF_MEM);
+      if (positions_.size() > max_positions_bytes / 2) return server::status_of(HA_ERR_OUT_OF_MEM);
     }
   }
   if (!IndexScan::is_end(error)) return scan_failure(error);
