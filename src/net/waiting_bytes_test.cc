@@ -413,6 +413,21 @@ TEST_F(Waiting, ARequestWaitsUntilThereIsRoomForMoreOfIt) {
   EXPECT_LT(of_busy[0].rest().size(), 1'150'000U);
 }
 
+// Who is told that there is no room does not know what was executed: the reply that was not sent yet
+// is thrown away with the rest.
+TEST_F(Waiting, WhoIsToldThatThereIsNoRoomMayHaveBeenServed) {
+  Fixture fixture(config(waiting_));
+  ASSERT_TRUE(fixture.start());
+  Client client = Client::tcp(fixture.server.bound_port());
+  greet(client);
+  ASSERT_TRUE(client.send("hold\n" + std::string(40'000, 'x')));
+  ASSERT_TRUE(eventually([&] { return fixture.board.holding == 1; })) << "it is being executed";
+  waiting_.set_limit(5000);
+  fixture.board.holds_over = 1;
+  EXPECT_EQ(client.rest(), "no room\n");
+  EXPECT_EQ(fixture.count(Counter::connections_shed), 1U);
+}
+
 TEST_F(Waiting, WhoMayHoldLittleIsNotReadFurther) {
   Fixture fixture(config(waiting_));
   fixture.board.most_waiting = 4096;

@@ -109,10 +109,11 @@ TEST_F(LineProtocolTest, AnswersGetAndSetAndIsSilentAboutQuietOnes) {
 
 // What a quiet write has not said must be said when its commit has failed.
 TEST_F(LineProtocolTest, AQuietSetWhoseCommitFailsIsAnsweredWithAnError) {
-  faults_.next_commit = Status::server(1180);
+  faults_.next_commit = Status(Error::commit_failed, 1180);
   start();
-  EXPECT_EQ(say("get a\nquiet a 1\nset b 2\nget b\nquiet c 3\n"),
-            "NONE\nERROR 1180\nERROR 1180\nERROR 1180\nERROR 1180\n");
+  EXPECT_EQ(
+      say("get a\nquiet a 1\nset b 2\nget b\nquiet c 3\n"),
+      "NONE\nERROR not committed\nERROR not committed\nERROR not committed\nERROR not committed\n");
   EXPECT_EQ(say("quiet a 1\nget a\nget b\n"), "VALUE 1 1\nNONE\n");
 }
 
@@ -128,7 +129,7 @@ TEST_F(LineProtocolTest, AQuietSetThatWaitsTooLongIsAnsweredWithAnError) {
   start();
   database_.find_table("db", "kv")->set_blocked(true);
   // The index is opened by the first request, which is blocked already.
-  EXPECT_EQ(say("quiet a 1\n"), "ERROR 1205\n");
+  EXPECT_EQ(say("quiet a 1\n"), "ERROR locked\n");
 }
 
 // On another thread than a worker the same request is executed in the same way, with both indexes.
@@ -266,7 +267,7 @@ TEST_F(SwapTest, IsDoneOnceIfItsPassIsExecutedAgain) {
 
 TEST_F(SwapTest, BecomesOneErrorIfTheCommitFails) {
   fill();
-  faults_.next_commit = Status::server(1180);
+  faults_.next_commit = Status(Error::commit_failed, 1180);
   EXPECT_EQ(say("swap a x\n")[0], "ERROR 1180\n");
   EXPECT_EQ(rows(), untouched_);
 }
@@ -329,9 +330,9 @@ TEST_F(TwoPortsTest, HaveTheirOwnProtocolsAndOneCommit) {
 }
 
 TEST_F(TwoPortsTest, ShareTheCommitThatFails) {
-  faults_.next_commit = Status::server(1180);
+  faults_.next_commit = Status(Error::commit_failed, 1180);
   EXPECT_EQ(say("quiet a 1\n", "get a\nset a 2\n"),
-            (Replies{"ERROR 1180\n", "NONE\nERROR 1180\n"}));
+            (Replies{"ERROR not committed\n", "NONE\nERROR not committed\n"}));
   EXPECT_EQ(counters_[0].get(Counter::errors), 1U);
   EXPECT_EQ(counters_[1].get(Counter::errors), 1U);
   EXPECT_EQ(say("get a\n", "get a\n"), (Replies{"NONE\n", "NONE\n"}));

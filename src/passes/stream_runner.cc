@@ -230,14 +230,14 @@ void StreamRunner::run_write(Turn& turn, const Plan& plan, Buffer& out) {
   if (outcome.verdict() == Verdict::remote) return hand_on(turn, out);
   Status status = outcome.status();
   // A deadlock: two sessions waited for each other, and this one was chosen to give way.
-  const bool gave_way = outcome.verdict() == Verdict::broken || status == deadlock;
+  const bool gave_way = outcome.verdict() == Verdict::broken || status.kind() == Error::deadlock;
   if (!outcome.answered() || (gave_way && !outcome.is_for_good())) {
     if (turn.blocked_since == 0) ports_.tally().add(Counter::requests_blocked);
     if (time_blocked(turn) < config_.lock_wait_timeout.get()) {
       turn.next = outcome.verdict() == Verdict::oversized ? Next::in_line : Next::retry;
       return;
     }
-    if (gave_way) status = deadlock;
+    if (gave_way && status.kind() != Error::deadlock) status = deadlock;
     if (status.ok()) status = lock_wait_timed_out;
   }
   if (!status.ok()) {
@@ -245,7 +245,7 @@ void StreamRunner::run_write(Turn& turn, const Plan& plan, Buffer& out) {
     ports_.tally().add(Counter::errors);
     static_cast<Dialogue&>(*turn.dialogue).append_error(status, out);
   }
-  if (status == Error::max_request_time) ports_.tally().add(Counter::requests_timed_out);
+  if (status.kind() == Error::max_request_time) ports_.tally().add(Counter::requests_timed_out);
   ports_.tally().add(Counter::values_ignored, place.values_ignored);
   ports_.tally().add(turn.on_remote_thread ? Counter::requests_remote : Counter::writes_aside);
   note_time(turn, plan, Clock::now() - began, budget_.rows());

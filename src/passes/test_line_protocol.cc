@@ -82,8 +82,18 @@ class LineDialogue final : public Dialogue {
     return input.rfind('\n') + 1;
   }
   void refuse(net::Refusal /*why*/, Buffer& out) const override { out.append("BUSY\n"); }
+  // Its own words for the kinds of errors that its clients tell apart, and the server's number of
+  // others.
   void append_error(Status status, Buffer& out) const override {
-    out.append("ERROR " + std::to_string(status.number()) + "\n");
+    switch (status.kind()) {
+      case Error::row_locked:
+      case Error::table_locked:
+      case Error::deadlock:
+      case Error::conflict: out.append("ERROR locked\n"); return;
+      case Error::out_of_range: out.append("ERROR too much\n"); return;
+      case Error::commit_failed: out.append("ERROR not committed\n"); return;
+      default: out.append("ERROR " + std::to_string(status.number()) + "\n");
+    }
   }
   void depart() override {
     store_ = nullptr;
@@ -119,7 +129,8 @@ class LineDialogue final : public Dialogue {
             .counter = counter_of(*command),
             .described = command->writes() ? "set" : "get",
             .caller = &store::Caller::unlimited(),
-            .indexes = static_cast<LineProtocol&>(protocol).indexes(command->kind == Command::Kind::swap)};
+            .indexes =
+                static_cast<LineProtocol&>(protocol).indexes(command->kind == Command::Kind::swap)};
   }
   Outcome execute_planned(Place& place, Protocol& /*protocol*/) override {
     if (planned_.kind == Command::Kind::swap) return swap(place);
@@ -151,8 +162,8 @@ class LineDialogue final : public Dialogue {
         protocol.indexes(planned_.kind == Command::Kind::swap);
     for (std::size_t i = 0; i < needed.size(); ++i) {
       if (uses_[i]) continue;
-      const Outcome opened = store.open_index(needed[i].names, store::Caller::unlimited(),
-                                              *needed[i].codec, uses_[i]);
+      const Outcome opened =
+          store.open_index(needed[i].names, store::Caller::unlimited(), *needed[i].codec, uses_[i]);
       if (!opened.ok()) return opened;
     }
     Place place{.store = store, .uses = uses_, .out = requests.out()};

@@ -25,7 +25,7 @@ class BareCodec final : public store::RowCodec {
 constexpr BareCodec bare_codec;
 
 // Why a unit is undone although nothing has failed: no error of a server has this number.
-constexpr Status is_missing = Status::server(0xFFFF'FFFE);
+constexpr Status is_missing{Error::other, 0xFF'FFFE};
 
 // Writes a value, and reads the one before it. So the row is locked from then on.
 Outcome exchange(store::Store& store, store::IndexUse& use, std::string_view key,

@@ -14,9 +14,9 @@ namespace hs::passes {
 
 // The answers to a request that has waited too long for a row or a table, and to one that a
 // deadlock has ended.
-inline constexpr Status row_wait_timed_out = Status::server(146);
-inline constexpr Status lock_wait_timed_out = Status::server(1205);
-inline constexpr Status deadlock = Status::server(149);
+inline constexpr Status row_wait_timed_out = Error::row_locked;
+inline constexpr Status lock_wait_timed_out = Error::table_locked;
+inline constexpr Status deadlock = Error::deadlock;
 
 // The monotonic clock, in ns, as net/ has it.
 inline std::uint64_t monotonic_now() { return net::kernel::monotonic_now(); }

@@ -21,9 +21,7 @@ class SimulatedAuthenticator final : public store::Authenticator {
     if (!is_right)
       wrong_tries_.add(world.socket(who.socket)->client_address, world.now(), world.now());
     net::kernel::yield();
-    constexpr std::uint32_t access_denied = 1045;
-    if (!is_right)
-      return {.status = Status::server(access_denied), .caller = nullptr, .may_be_guess = true};
+    if (!is_right) return {.status = Error::wrong_log_in, .caller = nullptr, .may_be_guess = true};
     return {.status = {}, .caller = store::Caller::unlimited()};
   }
 

@@ -14,8 +14,8 @@ namespace {
 using store::Outcome;
 using store::Verdict;
 
-constexpr Status commit_failed = Status::server(1180);
-constexpr Status row_locked = Status::server(146);
+constexpr Status commit_failed = Error::commit_failed;
+constexpr Status row_locked = Error::row_locked;
 constexpr std::uint64_t rows_a_flush = 7;
 
 // Some rows behave as in an engine without transactions.
@@ -195,7 +195,7 @@ Outcome FaultyStore::find(store::IndexUse& use, const store::Selection& selectio
       const store::Sink::Flushed flushed = sink->flush(out, true);
       must(role_ == net::Role::remote || net::kernel::monotonic_now() - began < longest_find_ns,
            "a find holds its table while its client does not read");
-      if (flushed == store::Sink::Flushed::ended) return Status::server(1317);
+      if (flushed == store::Sink::Flushed::ended) return Error::killed;
       if (flushed == store::Sink::Flushed::stalled) {
         sink->position = std::make_unique<RowPosition>(next);
         return Verdict::parked;
@@ -238,7 +238,7 @@ Outcome FaultyStore::modify(store::IndexUse& use, const store::Selection& select
 
 Outcome FaultyStore::insert(store::IndexUse& /*use*/, const store::Insert& /*row*/,
                             store::Changed& /*changed*/) {
-  return Status::server(1235);  // not supported
+  return Error::not_supported;
 }
 
 }  // namespace hs::simulator

@@ -33,8 +33,7 @@ struct Port {
 class NoAccounts final : public hs::store::Authenticator {
  public:
   hs::store::LogIn log_in(const hs::store::Credentials& /*who*/) const override {
-    constexpr std::uint32_t access_denied = 1045;
-    return {.status = hs::Status::server(access_denied), .caller = nullptr};
+    return {.status = hs::Error::wrong_log_in, .caller = nullptr};
   }
 };
 

@@ -32,8 +32,8 @@ constexpr bool contains(Rights rights, Rights needed) {
   return (static_cast<unsigned>(needed) & ~static_cast<unsigned>(rights)) == 0;
 }
 
-// The answer to a request that its caller may not make: SQL's ER_TABLEACCESS_DENIED_ERROR.
-inline constexpr Status access_denied = Status::server(1142);
+// The answer to a request that its caller may not make.
+inline constexpr Status access_denied = Error::denied;
 
 class Caller {
  public:

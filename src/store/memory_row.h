@@ -36,12 +36,12 @@ struct MemoryTableSpec {
 
 inline constexpr std::size_t max_key_parts = 16;
 
-// Errors of the storage engine and of the server.
-inline constexpr Status duplicate_key = Status::server(121);
-inline constexpr Status null_not_allowed = Status::server(1048);
-inline constexpr Status out_of_range = Status::server(1264);
-inline constexpr Status no_number = Status::server(1292);
-inline constexpr Status wrong_value = Status::server(1366);
+inline constexpr Status duplicate_key = Error::duplicate_key;
+inline constexpr Status null_not_allowed = Error::null_not_allowed;
+inline constexpr Status out_of_range = Error::out_of_range;
+inline constexpr Status wrong_value = Error::wrong_value;
+// SQL has two numbers for a wrong value. This is the one for what is added or subtracted.
+inline constexpr Status no_number{Error::wrong_value, 1292};
 
 // A value to compare with, of a row or of a request. It does not own its bytes.
 struct Cell {

@@ -15,7 +15,7 @@
 namespace hs::store {
 namespace {
 
-constexpr Status query_interrupted = Status::server(1317);
+constexpr Status query_interrupted = Error::killed;
 
 struct MemoryCurrentRow final : CurrentRow {
   explicit MemoryCurrentRow(const Row& row) : row(row) {}

@@ -106,8 +106,8 @@ TEST_F(MemoryStoreTest, AFailedCommitOrAnAbandonedPassUndoesEverything) {
     EXPECT_EQ(modify_now(primary, {.key = one}, erase_rows), "1");
     EXPECT_EQ(find_now(ib, {.key = six, .limit = 9}), "6 6 6 6 ");  // sees the writes before it
     if (fail) {
-      store_.faults().next_commit = Status::server(1197);
-      EXPECT_EQ(store_.end_pass().status(), Status::server(1197));
+      store_.faults().next_commit = Status(Error::too_large, 1197);
+      EXPECT_EQ(store_.end_pass().status(), Status(Error::too_large, 1197));
     } else {
       store_.abandon_pass();
     }
@@ -134,7 +134,7 @@ TEST_F(MemoryStoreTest, WritesAloneCommitOneByOne) {
   auto primary = open("t", "", "id,a,b,c");
   store_.begin_pass(PassMode::writes_alone, budget_);
   EXPECT_EQ(insert_now(primary, {{"8"}, {"h"}, {"8"}, {"x"}}), "1");
-  store_.faults().next_commit = Status::server(149);
+  store_.faults().next_commit = Status(Error::deadlock, 149);
   EXPECT_EQ(insert_now(primary, {{"9"}, {"h"}, {"9"}, {"x"}}), "149");
   store_.abandon_pass();  // what is committed stays
   EXPECT_EQ(all_of_t(), "1,1 2,2 3,3 4,4 5,5 6,5 7,5 8,8 ");

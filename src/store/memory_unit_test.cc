@@ -70,7 +70,7 @@ TEST_P(MemoryUnitTest, StaysAsAWhole) {
 }
 
 TEST_P(MemoryUnitTest, IsUndoneAsAWholeAndNothingElseIs) {
-  const Outcome ends[] = {Outcome{Status::server(121)}, Outcome{Verdict::blocked},
+  const Outcome ends[] = {Outcome{Status(Error::duplicate_key, 121)}, Outcome{Verdict::blocked},
                           Outcome{Verdict::oversized}, Outcome{Verdict::not_yet}};
   begin_pass();
   EXPECT_TRUE(insert("a").ok());
@@ -102,7 +102,7 @@ TEST_P(MemoryUnitTest, GoesOnAfterAnErrorIfItLikes) {
 
 // Alone, it is the unit's own commit. Together, it is that of the pass.
 TEST_P(MemoryUnitTest, IsGoneIfItsCommitFails) {
-  const Status failed = Status::server(1180);
+  const Status failed(Error::commit_failed, 1180);
   store_.faults().next_commit = failed;
   begin_pass();
   Buffer out;

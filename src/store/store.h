@@ -199,7 +199,7 @@ class Sink {
 
 // The answer to a write within a unit that could not be undone: of the server's errors the one that
 // says that an engine cannot do something.
-inline constexpr Status cannot_be_undone = Status::server(1178);
+inline constexpr Status cannot_be_undone{Error::not_supported, 1178};
 
 // A modification reads the rows that it finds, and changes or erases them.
 constexpr Rights rights_to_modify(const Change& change) {

@@ -67,6 +67,13 @@ struct ReplyVector {
   Values values{};
 };
 
+// An error that a reply can carry, and the class to which it belongs for clients.
+struct ErrorVector {
+  std::uint32_t code = 0;
+  std::string_view text{};
+  std::string_view kind{};
+};
+
 struct StepVector {
   bool reads = false;  // on the read port; otherwise on the write port
   std::string_view send{};
@@ -239,6 +246,12 @@ def stream_vector(header: Header, entry: Json) -> str:
     return braced(fields)
 
 
+def error_vector(_: Header, entry: Json) -> str:
+    return braced(
+        {"code": str(entry["code"]), "text": text(entry["text"]), "kind": text(entry["kind"])}
+    )
+
+
 def dialogue_vector(header: Header, entry: Json) -> str:
     steps = [
         braced(
@@ -259,6 +272,7 @@ ARRAYS = {
     "malformed": ("MalformedVector", malformed_vector),
     "replies": ("ReplyVector", reply_vector),
     "streams": ("StreamVector", stream_vector),
+    "errors": ("ErrorVector", error_vector),
     "dialogues": ("DialogueVector", dialogue_vector),
 }
 

@@ -1,7 +1,8 @@
 // Errors: how HandlerSocket tells a status to its clients, and its own errors.
 //
-// The tables declare each reply text once. Clients compare these texts, so an old text is never
-// changed. Pure functions, for any thread.
+// Clients get the server's number of an error if it has one, and otherwise the word or number that
+// its kind has here. The tables declare each of them once. Clients compare them, so an old one is
+// never changed. Pure functions, for any thread.
 #pragma once
 
 #include <array>
@@ -45,16 +46,21 @@ struct ErrorInfo {
   Kind error;
   std::uint8_t code;  // the first token of the reply
   std::string_view text;
+  std::uint32_t number = 0;  // instead of a text
 };
 // clang 14 does not deduce the argument of an aggregate by itself.
 template <class Kind>
 ErrorInfo(Kind, int, std::string_view) -> ErrorInfo<Kind>;
 
-// The text of the first three is their number, or none.
+// An error for which clients get a number of the storage engine or of the server.
+constexpr ErrorInfo<Error> as_number(Error kind, std::uint32_t number) {
+  return {kind, 1, "", number};
+}
+
 inline constexpr std::array error_table{
     ErrorInfo{Error::none, 0, ""},
-    ErrorInfo{Error::server, 1, ""},
     ErrorInfo{Error::protocol, 2, ""},
+    as_number(Error::other, 0),
     ErrorInfo{Error::no_table, 1, "open_table"},
     ErrorInfo{Error::locked_table, 1, "lock_tables"},
     ErrorInfo{Error::no_index, 2, "idxnum"},
@@ -63,6 +69,35 @@ inline constexpr std::array error_table{
     ErrorInfo{Error::no_filter_column, 2, "filterfld"},
     ErrorInfo{Error::unfilterable_column, 2, "filterblob"},
     ErrorInfo{Error::max_request_time, 1, "max_request_time"},
+    as_number(Error::duplicate_key, 121),
+    as_number(Error::no_row, 120),
+    as_number(Error::missing_parent, 151),
+    as_number(Error::has_children, 152),
+    as_number(Error::check_failed, 4025),
+    as_number(Error::trigger_refused, 1644),
+    as_number(Error::null_not_allowed, 1048),
+    as_number(Error::out_of_range, 1264),
+    as_number(Error::wrong_value, 1366),
+    as_number(Error::too_large, 1153),
+    as_number(Error::row_locked, 146),
+    as_number(Error::table_locked, 1205),
+    as_number(Error::deadlock, 149),
+    as_number(Error::conflict, 1213),
+    as_number(Error::table_changed, 1412),
+    as_number(Error::denied, 1142),
+    as_number(Error::wrong_log_in, 1045),
+    as_number(Error::log_in_refused, 1045),
+    as_number(Error::limit_reached, 1226),
+    as_number(Error::read_only, 1290),
+    as_number(Error::not_supported, 1235),
+    as_number(Error::killed, 1317),
+    as_number(Error::shutting_down, 1053),
+    as_number(Error::not_ready, 1047),
+    as_number(Error::unreachable, 1429),
+    as_number(Error::no_memory, 128),
+    as_number(Error::no_room, 1114),
+    as_number(Error::damaged, 1194),
+    as_number(Error::commit_failed, 1180),
 };
 
 inline constexpr std::array mistake_table{
@@ -92,21 +127,23 @@ inline constexpr std::array mistake_table{
 
 constexpr Status status_of(Mistake mistake) {
   return mistake == Mistake::none ? Status{}
-                                  : Status::protocol(static_cast<std::uint32_t>(mistake));
+                                  : Status(Error::protocol, static_cast<std::uint32_t>(mistake));
 }
 
 struct ErrorReply {
   std::uint8_t code;
-  std::string_view text;  // empty: the status's number
+  std::string_view text;  // empty: the number
+  std::uint32_t number = 0;
 };
 
 constexpr ErrorReply reply_of(Status status) {
-  if (status.error() == Error::protocol) {
+  if (status.kind() == Error::protocol) {
     const auto& mistake = mistake_table[status.number()];
     return {mistake.code, mistake.text};
   }
-  const auto& error = error_table[static_cast<std::size_t>(status.error())];
-  return {error.code, error.text};
+  if (status.number() != 0) return {1, "", status.number()};
+  const auto& error = error_table[static_cast<std::size_t>(status.kind())];
+  return {error.code, error.text, error.number};
 }
 
 namespace detail {

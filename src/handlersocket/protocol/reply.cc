@@ -22,7 +22,7 @@ void ReplyWriter::error(Status status) {
   append_number(out_, reply.code);
   out_.append("\t1\t");
   if (reply.text.empty()) {
-    append_number(out_, status.number());
+    append_number(out_, reply.number);
   } else {
     out_.append(reply.text);
   }

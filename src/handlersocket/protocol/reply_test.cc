@@ -41,8 +41,31 @@ TEST(ReplyWriter, EveryErrorOfTheTables) {
 }
 
 TEST(ReplyWriter, ServerErrorsAreNumbers) {
-  EXPECT_EQ(written([](auto& reply) { reply.error(Status::server(121)); }), "1\t1\t121\n");
-  EXPECT_EQ(written([](auto& reply) { reply.error(Status::server(4025)); }), "1\t1\t4025\n");
+  EXPECT_EQ(written([](auto& reply) { reply.error(Status(Error::duplicate_key, 121)); }),
+            "1\t1\t121\n");
+  EXPECT_EQ(written([](auto& reply) { reply.error(Status(Error::check_failed, 4025)); }),
+            "1\t1\t4025\n");
+}
+
+// Clients of HandlerSocket know these by their numbers, also if no server has raised them.
+TEST(ReplyWriter, KindsWithoutAWordAreNumbers) {
+  const auto number_of = [](Error kind) {
+    const std::string reply = written([&](auto& writer) { writer.error(kind); });
+    EXPECT_TRUE(reply.starts_with("1\t1\t")) << reply;
+    return reply.substr(4, reply.size() - 5);
+  };
+  EXPECT_EQ(number_of(Error::duplicate_key), "121");
+  EXPECT_EQ(number_of(Error::row_locked), "146");
+  EXPECT_EQ(number_of(Error::deadlock), "149");
+  EXPECT_EQ(number_of(Error::wrong_log_in), "1045");
+  EXPECT_EQ(number_of(Error::null_not_allowed), "1048");
+  EXPECT_EQ(number_of(Error::denied), "1142");
+  EXPECT_EQ(number_of(Error::commit_failed), "1180");
+  EXPECT_EQ(number_of(Error::table_locked), "1205");
+  EXPECT_EQ(number_of(Error::not_supported), "1235");
+  EXPECT_EQ(number_of(Error::out_of_range), "1264");
+  EXPECT_EQ(number_of(Error::killed), "1317");
+  EXPECT_EQ(number_of(Error::wrong_value), "1366");
 }
 
 TEST(ReplyWriter, BeginsAndEndsRows) {

@@ -31,7 +31,9 @@ class TestAuthenticator final : public store::Authenticator {
     ++asked;
     password = who.password;
     if (who.user != "ann" || who.password != "sesame")
-      return {.status = Status::server(1045), .caller = nullptr, .may_be_guess = may_be_guess};
+      return {.status = Status(Error::wrong_log_in, 1045),
+              .caller = nullptr,
+              .may_be_guess = may_be_guess};
     return {.status = {}, .caller = ann};
   }
   std::shared_ptr<MemoryCaller> ann = std::make_shared<MemoryCaller>();

@@ -65,7 +65,7 @@ TEST_F(ScriptedTest, APassThatBreaksAgainIsAnsweredWithErrors) {
 TEST_F(ScriptedTest, WhatFailsAfterItsReplyHasBegunClosesTheConnection) {
   const std::string input = "1\t>\t1\t1\n1\t=\t1\t1\n";
   for (const store::Outcome& outcome :
-       {store::Outcome(Status::server(1317)), store::Outcome(store::Verdict::blocked),
+       {store::Outcome(Status(Error::killed, 1317)), store::Outcome(store::Verdict::blocked),
         store::Outcome(store::Verdict::broken)}) {
     for (const bool flushes : {true, false}) {
       Turn turn{.dialogue = dialogue_.get(), .input = input};
@@ -125,7 +125,7 @@ TEST_F(ScriptedTest, AParkedFindKeepsItsPlaceAndIsNoRequestOfAWorker) {
   EXPECT_EQ(counters_.get(Counter::requests_find), 1u);
   // Its reply has begun. So an error closes the connection.
   for (const store::Outcome& outcome :
-       {store::Outcome(Status::server(1317)), store::Outcome(Error::no_table),
+       {store::Outcome(Status(Error::killed, 1317)), store::Outcome(Error::no_table),
         store::Outcome(store::Verdict::blocked)}) {
     park_twice();
     store_.outcome = outcome;
@@ -163,7 +163,8 @@ TEST_F(PassOfSeveral, WhatCannotBeUndoneIsNotExecutedAgain) {
 
 TEST_F(PassOfSeveral, NorIfItFailed) {
   open(1);
-  store_.modifications = {store::Outcome(Status::server(121)).for_good(), store::Verdict::broken};
+  store_.modifications = {store::Outcome(Status(Error::duplicate_key, 121)).for_good(),
+                          store::Verdict::broken};
   run({update(1) + update(2)});
   EXPECT_EQ(store_.calls, "begin modify1 modify2 abandon begin-alone modify2 end release ");
   EXPECT_EQ(replies(0), "1\t1\t121\n0\t1\t2\n");
@@ -171,7 +172,7 @@ TEST_F(PassOfSeveral, NorIfItFailed) {
 
 TEST_F(PassOfSeveral, ACommitThatFailsAnswersWhatCameBeforeItOnly) {
   open(3);
-  const Status failed = Status::server(1180);
+  const Status failed = Status(Error::commit_failed, 1180);
   store_.modifications = {{}, {}, not_yet, for_good, {}, {}};
   store_.ends = {failed, {}};
   run({update(1), update(2) + update(3) + update(4), update(5)});

@@ -161,7 +161,7 @@ TEST_F(PassRunnerTest, OnlyWritesToBeCommittedMakeAPassTakeMore) {
 
 TEST_F(PassRunnerTest, AFailedCommitIsAnsweredToWritesAndToWhatComesBehindThem) {
   joining_ = true;
-  worker_.faults.next_commit = Status::server(1197);
+  worker_.faults.next_commit = Status(Error::too_large, 1197);
   run({open_t + "1\t=\t1\t1\n1\t+\t1\t8\n1\t=\t1\t8\n1\t+\t1\t1\n1\t=\t1\t1\t1\t0\tU?\t99\nX\n" +
            "1\t=\t1\t2",
        "X\n", open_ai + "2\t+\t1\tv\n" + open_t + "1\t=\t1\t1\t1\t0\tD\n1\t=\t1\t3\n", "Y\n"});
@@ -241,7 +241,7 @@ TEST_F(PassRunnerTest, AWriteThatFailsAloneAfterABrokenPassIsAnsweredAlone) {
   worker_.faults.broken_in = 3;
   run({open_t});
   // The commit that fails is the first one of the second execution.
-  worker_.faults.next_commit = Status::server(149);
+  worker_.faults.next_commit = Status(Error::deadlock, 149);
   run({"1\t+\t1\t8\n1\t+\t1\t9\n1\t+\t1\t10\n"});
   EXPECT_EQ(reply(0), "1\t1\t149\n0\t1\n0\t1\n");
   EXPECT_EQ(table("t").size(), 9u);

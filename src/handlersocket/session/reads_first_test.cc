@@ -59,7 +59,7 @@ TEST_F(ReadsFirst, ATurnThatAlsoWritesIsAnsweredInItsOrder) {
 
 TEST_F(ReadsFirst, WhatWasAnsweredStaysIfTheCommitFails) {
   run({open_t, open_t});
-  worker_.faults.next_commit = Status::server(1197);
+  worker_.faults.next_commit = Status(Error::too_large, 1197);
   EXPECT_EQ(put_off({"1\t=\t1\t1\n1\t+\t1\t8\n", "1\t=\t1\t2\n1\t+\t1\t9\nX\n"}), "11");
   end_pass();
   EXPECT_EQ(reply(0), "0\t3\t1\tone\t1\n1\t1\t1197\n");
@@ -166,7 +166,7 @@ TEST_F(ReadsFirst, AJoinedTurnMayBeginBehindWhatTheSecondExecutionWrites) {
     world.run({open_t, open_t, open_t});
     world.joining_ = true;
     world.worker_.faults.broken_in = broken_in;
-    world.worker_.faults.next_commit = broken_in == 4 ? Status::server(1197) : Status{};
+    world.worker_.faults.next_commit = broken_in == 4 ? Status(Error::too_large, 1197) : Status{};
     world.run({"1\t=\t1\t1\n1\t+\t1\t8\n1\t=\t1\t8\n", "1\t+\t1\t9\n", "1\t+\t1\t10\n"});
     EXPECT_EQ(world.reply(2), "0\t1\n");
   }

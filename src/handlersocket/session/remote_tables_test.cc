@@ -113,7 +113,7 @@ TEST_F(RemoteTables, ARemoteThreadExecutesAndAnswers) {
 TEST_F(RemoteTables, WhatFailsThereIsAnsweredHere) {
   store_.opens = {Verdict::remote, Verdict::remote};
   ask_worker(open_there);
-  remote_store_.opens = {Status::server(1429)};
+  remote_store_.opens = {Status(Error::unreachable, 1429)};
   ask_remote_thread(open_there);
   EXPECT_EQ(ask_worker(open_there).next, Next::wait);
   EXPECT_EQ(out_.view(), "1\t1\t1429\n");
@@ -140,7 +140,8 @@ TEST_F(RemoteTables, ATableThatHasComeBackIsOpenedHere) {
 }
 
 TEST_F(RemoteTables, AnAnswerFromHereEndsTheResult) {
-  for (const store::Outcome here : {store::Outcome{}, store::Outcome{Status::server(1142)}}) {
+  for (const store::Outcome here :
+       {store::Outcome{}, store::Outcome{Status(Error::denied, 1142)}}) {
     store_.opens = {Verdict::remote};
     ask_worker(open_there);
     ask_remote_thread(open_there);

@@ -74,7 +74,7 @@ class OneAccount final : public hs::store::Authenticator {
   hs::store::LogIn log_in(const hs::store::Credentials& who) const override {
     require(who.socket == -1 && who.tls == nullptr, "the client is where it is");
     if (who.user != "ann" || who.password != "sesame")
-      return {.status = hs::Status::server(1045), .caller = nullptr};
+      return {.status = hs::Status(hs::Error::wrong_log_in, 1045), .caller = nullptr};
     return {.status = {}, .caller = caller_};
   }
 
@@ -111,7 +111,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // The streamers of a port may do what its workers may: a long modification goes to a streamer.
   const auto access = config.session.writable ? hs::store::Access::write : hs::store::Access::read;
   auto store = std::make_unique<hs::store::MemoryStore>(database, access, counters, bounds);
-  if ((choice & 64) != 0) store->faults().next_commit = hs::Status::server(1197);
+  if ((choice & 64) != 0) store->faults().next_commit = hs::Status(hs::Error::too_large, 1197);
   if ((choice & 128) != 0) store->faults().broken_in = 2;
   PassRunner worker(config, std::move(store), counters);
   StreamRunner streamer(

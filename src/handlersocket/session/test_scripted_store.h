@@ -49,9 +49,9 @@ class ScriptedStore final : public store::Store {
   void forget_permissions() override { calls += "forget_permissions "; }
   void release() override { calls += "release "; }
   // Its sessions have no units.
-  store::Outcome begin_unit() override { return Status::server(1235); }
-  store::Outcome end_unit() override { return Status::server(1235); }
-  store::Outcome undo_unit() override { return Status::server(1235); }
+  store::Outcome begin_unit() override { return Error::not_supported; }
+  store::Outcome end_unit() override { return Error::not_supported; }
+  store::Outcome undo_unit() override { return Error::not_supported; }
   store::Outcome open_index(const store::IndexNames&,
                             const std::shared_ptr<const store::Caller>& caller,
                             const store::RowCodec& codec, store::IndexUse& use) override {
@@ -88,7 +88,7 @@ class ScriptedStore final : public store::Store {
     return next(modifications);
   }
   store::Outcome insert(store::IndexUse&, const store::Insert&, store::Changed&) override {
-    return Status::server(1235);  // not supported
+    return Status(Error::not_supported, 1235);  // not supported
   }
 
   std::string calls;

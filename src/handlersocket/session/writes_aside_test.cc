@@ -37,7 +37,7 @@ class WritesAside : public PassOfSeveral {
     return turn;
   }
   static constexpr auto row_is_locked =
-      store::Outcome::by_row(store::Verdict::blocked, Status::server(146));
+      store::Outcome::by_row(store::Verdict::blocked, Status(Error::row_locked, 146));
   static constexpr std::chrono::milliseconds a_while{100};
   static constexpr std::chrono::milliseconds too_long{1000 * 60};
   std::string input_;
@@ -84,7 +84,7 @@ TEST_F(WritesAside, AStreamerExecutesAWriteAlone) {
 TEST_F(WritesAside, WhatStopsItIsTriedAgainForAWhile) {
   for (const store::Outcome& outcome :
        {store::Outcome{store::Verdict::blocked}, store::Outcome{store::Verdict::broken},
-        store::Outcome{Status::server(149)}}) {
+        store::Outcome{Status(Error::deadlock, 149)}}) {
     const std::string last = outcome.verdict() == store::Verdict::blocked ? "1205" : "149";
     store_.modifications = {outcome, outcome};
     EXPECT_EQ(stream(update(1)).next, Next::retry);
@@ -95,7 +95,7 @@ TEST_F(WritesAside, WhatStopsItIsTriedAgainForAWhile) {
 }
 
 TEST_F(WritesAside, ItsCommitDecides) {
-  store_.ends = {Status::server(1180)};
+  store_.ends = {Status(Error::commit_failed, 1180)};
   EXPECT_EQ(stream(update(1)).next, Next::wait);
   EXPECT_EQ(out_.view(), "1\t1\t1180\n");
   store_.throws_in_end = true;
@@ -105,7 +105,8 @@ TEST_F(WritesAside, ItsCommitDecides) {
 
 // The engine has waited for the row already, so only a streamer may wait again.
 TEST_F(WritesAside, AWriteInLineIsAskedForByAStreamerAlone) {
-  const auto only_aside = store::Outcome::by_row(store::Verdict::oversized, Status::server(146));
+  const auto only_aside =
+      store::Outcome::by_row(store::Verdict::oversized, Status(Error::row_locked, 146));
   store_.modifications = {only_aside};
   EXPECT_EQ(run_blocked(update(1), {}).next, Next::in_line);
   const auto turn_in_line = [&](std::chrono::milliseconds blocked) {
@@ -133,7 +134,7 @@ TEST_F(WritesAside, AWriteInLineIsAskedForByAStreamerAlone) {
 }
 
 TEST_F(WritesAside, WhatCannotBeUndoneIsNotTriedAgain) {
-  store_.modifications = {store::Outcome(Status::server(149)).for_good()};
+  store_.modifications = {store::Outcome(Status(Error::deadlock, 149)).for_good()};
   EXPECT_EQ(stream(update(1)).next, Next::wait);
   EXPECT_EQ(out_.view(), "1\t1\t149\n");
 }

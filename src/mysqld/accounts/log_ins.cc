@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "mysqld/accounts/account.h"
+#include "mysqld/server/errors.h"
 #include "mysqld/server/log_in.h"
 
 namespace hs::mysqld {
@@ -18,16 +19,11 @@ bool is_text(std::string_view text, std::size_t longest) {
   return text.size() <= longest && text.find('\0') == std::string_view::npos;
 }
 
-// SQL's ER_ACCESS_DENIED_ERROR.
-constexpr Status access_denied = Status::server(1045);
-// SQL's ER_ACCESS_DENIED_NO_PASSWORD_ERROR.
-constexpr Status denied_without_password = Status::server(1698);
-
 }  // namespace
 
 store::LogIn LogIns::log_in(const store::Credentials& who) const {
   if (!is_text(who.user, longest_user) || !is_text(who.password, longest_password))
-    return {.status = access_denied, .caller = nullptr, .may_be_guess = true};
+    return {.status = Error::wrong_log_in, .caller = nullptr, .may_be_guess = true};
   tell_departures();
   server::LogInResult result = server::log_in({.user = who.user,
                                                .password = who.password,
@@ -35,10 +31,9 @@ store::LogIn LogIns::log_in(const store::Credentials& who) const {
                                                .is_unix_socket = who.is_unix_socket,
                                                .tls = who.tls});
   if (result.error != 0) {
-    const Status status = Status::server(result.error);
-    return {.status = status,
-            .caller = nullptr,
-            .may_be_guess = status == access_denied || status == denied_without_password};
+    const Status status = server::status_of(result.error);
+    return {
+        .status = status, .caller = nullptr, .may_be_guess = status.kind() == Error::wrong_log_in};
   }
   return {.status = {},
           .caller = std::make_shared<Account>(std::move(result.account), departures_)};

@@ -17,7 +17,7 @@ namespace hs::mysqld {
 
 // SQL's ER_COLUMNACCESS_DENIED_ERROR: the account has the privilege on some columns, or needs
 // another one, too. If it has the privilege on none, the answer is store::access_denied.
-inline constexpr Status column_denied = Status::server(1143);
+inline constexpr Status column_denied{Error::denied, 1143};
 
 struct Permissions {
   using Extent = server::Extent;

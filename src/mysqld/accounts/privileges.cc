@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/once_a_minute.h"
+#include "mysqld/server/errors.h"
 #include "mysqld/server/logging.h"
 
 namespace hs::mysqld {
@@ -16,7 +17,7 @@ using server::Extent;
 using server::Privilege;
 
 // SQL's ER_NO_SUCH_USER, as for a view whose definer does not exist.
-constexpr Status no_such_account = Status::server(1449);
+constexpr Status no_such_account{Error::denied, 1449};
 
 // How many of the first columns have the privilege.
 std::uint32_t count_leading(AccountContext& context, Privilege privilege, Extent extent,
@@ -114,7 +115,7 @@ void Privileges::stop_acting(const Account& account) { context_of(account).stop_
 Status Privileges::tell_of_access(const Account& account, TABLE& table, Purpose purpose) {
   const std::uint32_t error =
       context_of(account).tell_of_access(account.logged_in(), table, purpose);
-  return error == 0 ? Status{} : Status::server(error);
+  return error == 0 ? Status{} : server::status_of(error);
 }
 
 AccountContext& Privileges::context_of(const Account& account) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mysqld/server/api.h"
+#include "mysqld/server/errors.h"
 #include "mysqld/server/table_opening.h"
 
 namespace hs::mysqld {
@@ -167,9 +168,9 @@ store::Outcome OpenTables::failed_open() {
   thd_->clear_error();
   switch (failure) {
     case server::OpenFailure::blocked: return store::Verdict::blocked;
-    case server::OpenFailure::killed: return Status::server(ER_QUERY_INTERRUPTED);
+    case server::OpenFailure::killed: return server::status_of(ER_QUERY_INTERRUPTED);
     case server::OpenFailure::unlockable: return Error::locked_table;
-    case server::OpenFailure::told: return Status::server(error);
+    case server::OpenFailure::told: return server::status_of(error);
     case server::OpenFailure::refused: break;
   }
   return Error::no_table;

@@ -2,14 +2,21 @@
 
 #include "mysqld/server/api.h"
 #include "mysqld/server/cluster.h"
+#include "mysqld/server/errors.h"
 #include "mysqld/server/table_opening.h"
 
 namespace hs::mysqld {
 namespace {
 
+// A commit that meets a deadlock is not tried again as an engine's deadlock is: another server may
+// have committed its part.
+Status of_commit(Status status) {
+  return status.kind() == Error::deadlock ? Status{Error::conflict, status.number()} : status;
+}
+
 Status raised_error(const THD* thd) {
   const std::uint32_t number = server::raised_error(thd);
-  return Status::server(number == 0 ? ER_ERROR_DURING_COMMIT : number);
+  return of_commit(server::status_of(number == 0 ? ER_ERROR_DURING_COMMIT : number));
 }
 
 }  // namespace
@@ -35,7 +42,7 @@ Status Transaction::commit() {
   tables_.close_tables();
   Status status;
   if (host_.killed() && !server::is_pushed_aside(thd_)) {
-    status = Status::server(ER_QUERY_INTERRUPTED);
+    status = server::status_of(ER_QUERY_INTERRUPTED);
   } else {
     status = commit_under_lock_wait_timeout();
   }
@@ -48,7 +55,7 @@ Status Transaction::commit() {
   tables_.release();
   // Who is told of success relies on a replica.
   if (server::may_lack_replica(thd_)) [[unlikely]]
-    return Status::server(ER_QUERY_INTERRUPTED);
+    return server::status_of(ER_QUERY_INTERRUPTED);
   return {};
 }
 
@@ -61,7 +68,7 @@ Status Transaction::commit_under_lock_wait_timeout() {
   const Status status = failed ? raised_error(thd_) : Status{};
   // A replay in the cluster needs the locks for itself.
   if (failed) server::release_metadata_locks(thd_);
-  const Status ended = server::leave_cluster(thd_, status);
+  const Status ended = of_commit(server::leave_cluster(thd_, status));
   thd_->clear_error();
   return ended;
 }
@@ -97,7 +104,7 @@ Status Transaction::join_statement(OpenTable& opened) {
     return {};
   }
   const int error = opened.table->file->start_stmt(thd_, TL_WRITE);
-  return error == 0 ? Status{} : Status::server(static_cast<std::uint32_t>(error));
+  return error == 0 ? Status{} : server::status_of(error);
 }
 
 Status Transaction::end_statement(Status status) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "mysqld/server/api.h"
+#include "mysqld/server/errors.h"
 #include "mysqld/server/table_opening.h"
 
 namespace hs::mysqld {
@@ -303,7 +304,7 @@ Status IndexPlan::set_up_reader_slow(OpenTable& opened) {
   if (covering_) server::start_keyread(table, index_);
   if (const int error = table.file->ha_index_init(index_, is_ordered_); error != 0) {
     take_down(opened);
-    return Status::server(static_cast<std::uint32_t>(error));
+    return server::status_of(error);
   }
   opened.begin_counting();
   opened.plan = this;

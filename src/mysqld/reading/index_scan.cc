@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "mysqld/server/api.h"
+#include "mysqld/server/errors.h"
 
 namespace hs::mysqld {
 namespace {
@@ -39,7 +40,7 @@ Status IndexScan::set_up(const IndexPlan& plan, OpenTable& opened,
   TABLE& table = *opened.table;
   if (selection.key.size() > plan.key_parts()) return Error::too_many_key_parts;
   if (!plan.can_search(selection)) [[unlikely]]
-    return Status::server(HA_ERR_WRONG_COMMAND);
+    return server::status_of(HA_ERR_WRONG_COMMAND);
   if (Status status = filters_.prepare(plan, table, selection.filters); !status.ok()) return status;
   plan_ = &plan;
   opened_ = &opened;
@@ -65,7 +66,7 @@ Status IndexScan::start(const IndexPlan& plan, OpenTable& opened, const store::S
     return {};
   }
   const int error = search_for(nullptr);
-  return error == 0 ? Status{} : Status::server(static_cast<std::uint32_t>(error));
+  return error == 0 ? Status{} : server::status_of(error);
 }
 
 // Returns 0 or the engine's error.
@@ -129,14 +130,14 @@ Status IndexScan::resume(const IndexPlan& plan, OpenTable& opened,
                          const store::Selection& selection, const ScanPosition& from) {
   if (Status status = set_up(plan, opened, selection, no_bound); !status.ok()) return status;
   if (plan.position_parts() == 0 || plan.position_shape() != from.shape)
-    return Status::server(ER_TABLE_DEF_CHANGED);
+    return server::status_of(ER_TABLE_DEF_CHANGED);
   in_next_ = from.in_next;
   in_is_new_ = from.in_is_new;
   offset_ = from.offset;
   limit_ = from.limit;
   if (from.key.empty()) return {};
   const int error = search_for(has_in_ ? &selection.in.values[in_next_ - 1] : nullptr);
-  if (error != 0) return Status::server(static_cast<std::uint32_t>(error));
+  if (error != 0) return server::status_of(error);
   at_ = At::inside;
   resumed_ = true;
   from_ = &from;

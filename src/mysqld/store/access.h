@@ -53,7 +53,7 @@ class Access {
 
  private:
   // SQL's ER_SERVER_OFFLINE_MODE, which only MySQL has.
-  static constexpr Status offline = Status::server(3032);
+  static constexpr Status offline{Error::not_ready, 3032};
 
   store::Outcome permissions_of(const store::IndexUse& use, const Permissions*& permissions);
   static bool server_is_offline(const Permissions& of_caller);

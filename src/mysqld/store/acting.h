@@ -6,6 +6,7 @@
 
 #include "mysqld/accounts/privileges.h"
 #include "mysqld/server/api.h"
+#include "mysqld/server/errors.h"
 
 namespace hs::mysqld {
 
@@ -21,7 +22,7 @@ class Acting {
     if (!outcome_.ok()) return;
     privileges_ = &privileges;
     account_ = &account;
-    if (!server::forget_user(thd, table)) outcome_ = Status::server(server::raised_error(thd));
+    if (!server::forget_user(thd, table)) outcome_ = server::status_of(server::raised_error(thd));
   }
   ~Acting() {
     if (privileges_ != nullptr) [[unlikely]]

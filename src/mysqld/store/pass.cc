@@ -6,6 +6,7 @@
 #include "mysqld/accounts/account.h"
 #include "mysqld/server/api.h"
 #include "mysqld/server/cluster.h"
+#include "mysqld/server/errors.h"
 
 namespace hs::mysqld {
 
@@ -64,7 +65,7 @@ Outcome Pass::begin_read() {
   }
   begin_work();
   if (refusal_ != 0) [[unlikely]]
-    return Status::server(refusal_);
+    return server::status_of(refusal_);
   if (shared_ != nullptr && !end_shared_statement().ok()) [[unlikely]]
     return Verdict::broken;
   begin_transaction();

@@ -3,6 +3,7 @@
 
 #include "mysqld/server/api.h"
 #include "mysqld/server/cluster.h"
+#include "mysqld/server/errors.h"
 #include "mysqld/server/table_opening.h"
 #include "mysqld/store/pass.h"
 
@@ -13,7 +14,7 @@ using store::Outcome;
 using store::PassMode;
 using store::Verdict;
 
-constexpr Status read_only = Status::server(ER_OPTION_PREVENTS_STATEMENT);
+constexpr Status read_only = server::status_of(ER_OPTION_PREVENTS_STATEMENT);
 
 }  // namespace
 
@@ -26,7 +27,7 @@ Outcome Pass::begin_write(const store::Caller& caller, bool is_exempt) {
   count_for(caller);
   if (server::forbids_writes(is_exempt)) return read_only;
   if (transaction_.refusal() != 0) [[unlikely]]
-    return Status::server(transaction_.refusal());
+    return server::status_of(transaction_.refusal());
   return {};
 }
 
@@ -51,7 +52,7 @@ Outcome Pass::begin_statement(TableSlot& slot, Purpose purpose, bool is_exempt) 
   if (server::forbids_writes(is_exempt)) return leave_undone(read_only);
   const std::uint32_t refusal =
       server::cluster_refuses_table(host_.thd(), *slot.writer.table, tables_.is_alone());
-  if (refusal != 0) return leave_undone(Status::server(refusal));
+  if (refusal != 0) return leave_undone(server::status_of(refusal));
   if (writes_wait_ && !can_undo) return leave_undone(Verdict::not_yet);
   slot.writer.purpose = purpose;
   const Status joined = transaction_.join_statement(slot.writer);
@@ -92,13 +93,13 @@ Outcome Pass::end_statement(const OpenTable& opened, Status status, bool execute
   const bool commits =
       !in_unit_ && (mode_ != PassMode::together || (!can_undo && tables_.is_alone()));
   const bool rolled_back = transaction_.was_rolled_back();
-  if (transaction_.was_pushed_aside()) status = Status::server(HA_ERR_LOCK_DEADLOCK);
+  if (transaction_.was_pushed_aside()) status = server::status_of(HA_ERR_LOCK_DEADLOCK);
   const Retry retry(opened, status, was_signalled);
   status = transaction_.end_statement(status);
   if (rolled_back) {
     transaction_.roll_back();
     if (traces_.any()) forget_traces();
-    if (status.ok()) status = Status::server(HA_ERR_LOCK_DEADLOCK);
+    if (status.ok()) status = server::status_of(HA_ERR_LOCK_DEADLOCK);
     if (in_unit_) unit_lost_ = status;
     const bool others_are_lost = std::exchange(writes_wait_, false);
     if (can_undo && mode_ == PassMode::together &&

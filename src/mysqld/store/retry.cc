@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "mysqld/server/api.h"
+#include "mysqld/server/errors.h"
 #include "mysqld/server/table_opening.h"
 
 namespace hs::mysqld {
@@ -11,9 +12,9 @@ namespace {
 using store::Outcome;
 using store::Verdict;
 
-constexpr Status row_is_locked = Status::server(server::row_locked_error());
+constexpr Status row_is_locked = server::status_of(server::row_locked_error());
 // An insert has got no number for its AUTO_INCREMENT column.
-constexpr Status no_number = Status::server(ER_AUTOINC_READ_FAILED);
+constexpr Status no_number = server::status_of(ER_AUTOINC_READ_FAILED);
 
 // Whether a worker can ask again for a row that is locked: the engine must refuse it at once, and
 // asking must cost nothing. An insert would draw another number from the table's counter each time.
@@ -35,10 +36,7 @@ bool is_counter_locked(TABLE& table) {
 
 }  // namespace
 
-bool is_newer_than_snapshot(Status status) {
-  return status == Status::server(HA_ERR_TABLE_DEF_CHANGED) ||
-         status == Status::server(ER_TABLE_DEF_CHANGED);  // in a trigger
-}
+bool is_newer_than_snapshot(Status status) { return status.kind() == Error::table_changed; }
 
 Retry::Retry(const OpenTable& opened, Status status, bool was_signalled)
     : is_answer_(was_signalled || (status == no_number && !is_counter_locked(*opened.table))),

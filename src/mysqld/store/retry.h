@@ -4,15 +4,16 @@
 #pragma once
 
 #include "mysqld/opening/open_tables.h"
+#include "mysqld/server/errors.h"
 #include "store/store.h"
 
 namespace hs::mysqld {
 
 // Never an answer: a modification has spent the steps that a worker may spend. No real error has
 // this number.
-inline constexpr Status took_too_long = Status::server(0xFFFF'FFFF);
+inline constexpr Status took_too_long{Error::other, 0xFF'FFFF};
 // Its wait for a row was ended, by the engine or by the watch.
-inline constexpr Status lock_wait_ended = Status::server(HA_ERR_LOCK_WAIT_TIMEOUT);
+inline constexpr Status lock_wait_ended = server::status_of(HA_ERR_LOCK_WAIT_TIMEOUT);
 // A write that may have to wait for a row.
 inline constexpr store::Outcome for_waiter =
     store::Outcome::by_row(store::Verdict::oversized, lock_wait_ended);

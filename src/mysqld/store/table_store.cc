@@ -5,6 +5,7 @@
 
 #include "mysqld/server/api.h"
 #include "mysqld/server/cluster.h"
+#include "mysqld/server/errors.h"
 #include "mysqld/server/table_opening.h"
 #include "mysqld/store/acting.h"
 
@@ -152,7 +153,7 @@ Status TableStore::go_on(const IndexPlan& plan, OpenTable& opened,
                          const store::Selection& selection, store::Sink& sink) {
   const auto& from = static_cast<const ScanPosition&>(*sink.position);
   const Status status = scan_.resume(plan, opened, selection, from);
-  if (status != Status::server(ER_TABLE_DEF_CHANGED) || from.reply_begun) return status;
+  if (status.number() != ER_TABLE_DEF_CHANGED || from.reply_begun) return status;
   // The place is lost, but nothing was answered: the find begins again.
   sink.position = nullptr;
   return scan_.start(plan, opened, selection, IndexScan::no_bound);
@@ -207,7 +208,7 @@ Outcome TableStore::answer_rows(const store::IndexUse& use, OpenTable& opened, B
   if (is_unfinished && sink == nullptr) {
     out.truncate(begin);
     if (!is_aside) return Verdict::oversized;
-    return error == 0 ? Status::server(ER_NET_PACKET_TOO_LARGE) : over_bound();
+    return error == 0 ? server::status_of(ER_NET_PACKET_TOO_LARGE) : over_bound();
   }
   server::count_sent_rows(host_.thd(), rows);
   if (is_unfinished) return {};

@@ -3,6 +3,7 @@
 
 #include "mysqld/server/api.h"
 #include "mysqld/server/cluster.h"
+#include "mysqld/server/errors.h"
 #include "mysqld/server/table_opening.h"
 #include "mysqld/store/acting.h"
 #include "mysqld/store/table_store.h"
@@ -26,7 +27,7 @@ bool may_find_twice(const IndexPlan& plan, const store::Selection& selection) {
 
 // What a question about an account has answered, as the status of a write that has done nothing.
 Status status_of(Outcome asked) {
-  return asked.answered() ? asked.status() : Status::server(HA_ERR_TABLE_DEF_CHANGED);
+  return asked.answered() ? asked.status() : server::status_of(HA_ERR_TABLE_DEF_CHANGED);
 }
 
 }  // namespace
@@ -210,8 +211,8 @@ Status TableStore::modify_rows(const Modification& work, OpenTable& opened) {
 
 Status TableStore::modify_row(const Modification& work, OpenTable& opened) {
   if (work.change.rows_before) {
-    if (!append_row(work.use, *opened.table, work.out)) return Status::server(HA_ERR_OUT_OF_MEM);
-    if (work.out.size() > max_whole_reply_bytes) return Status::server(ER_NET_PACKET_TOO_LARGE);
+    if (!append_row(work.use, *opened.table, work.out)) return server::status_of(HA_ERR_OUT_OF_MEM);
+    if (work.out.size() > max_whole_reply_bytes) return server::status_of(ER_NET_PACKET_TOO_LARGE);
   }
   bool counted = false;
   if (Status status = writer_.modify(opened, work.plan(), work.change, counted); !status.ok())
@@ -250,7 +251,7 @@ Status TableStore::modify_after_scanning(const Modification& work, OpenTable& op
   int error = 0;
   while ((error = scan_.next()) == 0) {
     engine.position(table.record[0]);
-    if (!found_.add(engine.ref)) return Status::server(HA_ERR_OUT_OF_MEM);
+    if (!found_.add(engine.ref)) return server::status_of(HA_ERR_OUT_OF_MEM);
   }
   if (!IndexScan::is_end(error)) return scan_failure(error);
   if (!work.selection.in.values.empty()) found_.drop_repeated();

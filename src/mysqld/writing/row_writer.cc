@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "mysqld/server/api.h"
+#include "mysqld/server/errors.h"
 #include "mysqld/server/table_opening.h"
 #include "mysqld/writing/assign.h"
 #include "mysqld/writing/row_rules.h"
@@ -94,24 +95,24 @@ bool gives_low_id(const TABLE& table, const IndexPlan& plan, std::span<const sto
 }  // namespace
 
 Status RowWriter::failure(int engine_error) {
-  if (engine_error == server::killed_error()) return Status::server(ER_QUERY_INTERRUPTED);
+  if (engine_error == server::killed_error()) return server::status_of(ER_QUERY_INTERRUPTED);
   if (engine_error == server::row_locked_error() || is_told_by_engine_number(engine_error))
-    return Status::server(static_cast<std::uint32_t>(engine_error));
+    return server::status_of(engine_error);
   if (thd_->is_error()) {
     const std::uint32_t number = server::raised_error(thd_);
-    if (server::is_lack_of_memory(number)) return Status::server(HA_ERR_OUT_OF_MEM);
+    if (server::is_lack_of_memory(number)) return server::status_of(HA_ERR_OUT_OF_MEM);
     if (is_tried_again(number) && server::is_signalled(thd_)) {
       was_signalled_ = true;
-      return Status::server(number);
+      return {Error::trigger_refused, number};
     }
     // The error was raised in a trigger. The client gets the engine's number, as for the table
     // itself.
-    if (number == ER_LOCK_DEADLOCK) return Status::server(HA_ERR_LOCK_DEADLOCK);
-    if (number == ER_LOCK_WAIT_TIMEOUT) return Status::server(HA_ERR_LOCK_WAIT_TIMEOUT);
-    return Status::server(number);
+    if (number == ER_LOCK_DEADLOCK) return server::status_of(HA_ERR_LOCK_DEADLOCK);
+    if (number == ER_LOCK_WAIT_TIMEOUT) return server::status_of(HA_ERR_LOCK_WAIT_TIMEOUT);
+    return server::status_of(number);
   }
-  return Status::server(engine_error == 0 ? ER_UNKNOWN_ERROR
-                                          : static_cast<std::uint32_t>(engine_error));
+  return server::status_of(engine_error == 0 ? ER_UNKNOWN_ERROR
+                                             : static_cast<std::uint32_t>(engine_error));
 }
 
 // For most errors of an engine there is an SQL error with its own number. The engine itself chooses
@@ -170,7 +171,7 @@ Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, ChangeKind k
   assert(values <= plan.columns().size());
   TABLE& table = *opened.table;
   if (const std::uint32_t error = server::modification_refused(table); error != 0)
-    return Status::server(error);
+    return server::status_of(error);
   plan.mark_read_columns(table);
   if (kind == ChangeKind::erase) {
     prepare_delete(thd_, table);
@@ -183,7 +184,7 @@ Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, ChangeKind k
   }
   if ((table.file->ha_table_flags() & HA_PARTIAL_COLUMN_READ) != 0) table.prepare_for_position();
   if (const int error = table.file->ha_index_init(plan.index(), plan.is_ordered()); error != 0) {
-    return Status::server(static_cast<std::uint32_t>(error));
+    return server::status_of(error);
   }
   opened.find_first = must_find_first(table, plan.index(), kind);
   opened.may_move_rows = kind != ChangeKind::erase && may_move_rows(table);

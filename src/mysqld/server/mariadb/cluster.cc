@@ -1,6 +1,7 @@
 #include "mysqld/server/cluster.h"
 
 #include "mysqld/server/api.h"
+#include "mysqld/server/errors.h"
 
 namespace hs::mysqld::server {
 namespace {
@@ -48,7 +49,7 @@ Status leave_cluster(THD* thd, Status status) {
   wsrep_after_statement(thd);
   wsrep_after_command_before_result(thd);
   if (wsrep_current_error(thd) != wsrep::e_success) {
-    status = Status::server(error_number(thd));
+    status = status_of(error_number(thd));
   } else if (!status.ok() && thd->get_stmt_da()->is_ok()) {
     status = {};  // a replay has committed it
   }
@@ -71,7 +72,7 @@ bool has_old_kill(const THD* thd) {
   return WSREP_ON_ && (thd->wsrep_aborter != 0 || thd->wsrep_abort_by_kill != NOT_KILLED);
 }
 
-bool is_conflict(Status commit) { return commit == Status::server(ER_LOCK_DEADLOCK); }
+bool is_conflict(Status commit) { return commit.number() == ER_LOCK_DEADLOCK; }
 
 std::uint32_t cluster_refuses_reads() {
   if (!is_cluster_node()) [[likely]]

@@ -30,9 +30,7 @@ bool is_pushed_aside(const THD* /*thd*/) { return false; }
 
 bool has_old_kill(const THD* /*thd*/) { return false; }
 
-bool is_conflict(Status commit) {
-  return commit == Status::server(ER_TRANSACTION_ROLLBACK_DURING_COMMIT);
-}
+bool is_conflict(Status commit) { return commit.number() == ER_TRANSACTION_ROLLBACK_DURING_COMMIT; }
 
 // A KILL does not end such a wait.
 bool may_lack_replica(const THD* /*thd*/) { return false; }

@@ -83,7 +83,7 @@ OpenFailure own_open_failure(std::uint32_t error) {
 }
 
 bool is_refused_beside_others(Status status) {
-  return status == Status::server(ER_GTID_UNSAFE_NON_TRANSACTIONAL_TABLE);
+  return status.number() == ER_GTID_UNSAFE_NON_TRANSACTIONAL_TABLE;
 }
 
 // On MySQL, KILL leaves no table half opened.
