@@ -268,7 +268,7 @@ TEST_F(SwapTest, IsDoneOnceIfItsPassIsExecutedAgain) {
 TEST_F(SwapTest, BecomesOneErrorIfTheCommitFails) {
   fill();
   faults_.next_commit = Status(Error::commit_failed, 1180);
-  EXPECT_EQ(say("swap a x\n")[0], "ERROR 1180\n");
+  EXPECT_EQ(say("swap a x\n")[0], "ERROR not committed\n");
   EXPECT_EQ(rows(), untouched_);
 }
 
