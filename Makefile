@@ -9,10 +9,11 @@ SEED ?=
 # The server of a command that is for one server, if none is named.
 NAME = $(or $(SERVER),mariadb-10.11)
 
-.PHONY: help run stop test test-cluster soak simulate bench bench-clients lint draw-dashboard install uninstall deb test-deb
+.PHONY: help run stop check test test-cluster soak simulate bench bench-clients lint draw-dashboard install uninstall deb test-deb
 help:
 	@echo "make run       build the plugin and start a demo server with it (PORT=9998, PORT_WR=9999); MYCNF=FILE adds settings"
 	@echo "make stop      stop the demo server"
+	@echo "make check     three minutes: unit tests, layers, vectors and some dialogues on one server, for who has changed a line"
 	@echo "make test      run every test, on MariaDB 10.11, and a short choice on the others; with SERVER= all on that one"
 	@echo "make test-cluster  replicas, Galera, Group Replication, backups alone, with SECONDS=60 of conflicts"
 	@echo "make soak      random work with faults, each reply checked, for SECONDS=600; SEED=N replays a run"
@@ -31,6 +32,8 @@ run:
 	@setup/run.sh "$(NAME)" "$(MYCNF)" "$(PORT)" "$(PORT_WR)"
 stop:
 	@setup/stop.sh
+check:
+	@setup/check.sh "$(NAME)"
 test:
 	@setup/test.sh $(SERVER)
 test-cluster:
