@@ -33,11 +33,12 @@ enum class Counter : std::uint8_t {
   tls_handshakes_failed,
   bytes_received,
   bytes_sent,
-  requests_open_index,
+  requests_open,
   requests_find,
-  requests_find_modify,
+  requests_update,
+  requests_erase,
   requests_insert,
-  requests_auth,
+  requests_log_in,
   log_ins_failed,
   log_ins_late,
   log_ins_slowed,
@@ -98,12 +99,12 @@ inline constexpr std::array counter_table{
                 "TLS handshakes that failed or took too long"},
     CounterInfo{Counter::bytes_received, "bytes_received", "bytes read from clients"},
     CounterInfo{Counter::bytes_sent, "bytes_sent", "bytes sent to clients"},
-    CounterInfo{Counter::requests_open_index, "requests_open_index", "P requests"},
-    CounterInfo{Counter::requests_find, "requests_find", "find requests"},
-    CounterInfo{Counter::requests_find_modify, "requests_find_modify",
-                "find_modify requests: U, D, + and -"},
-    CounterInfo{Counter::requests_insert, "requests_insert", "insert requests"},
-    CounterInfo{Counter::requests_auth, "requests_auth", "A requests"},
+    CounterInfo{Counter::requests_open, "requests_open_index", "requests that open an index"},
+    CounterInfo{Counter::requests_find, "requests_find", "requests for rows"},
+    CounterInfo{Counter::requests_update, "requests_update", "requests that update rows"},
+    CounterInfo{Counter::requests_erase, "requests_delete", "requests that delete rows"},
+    CounterInfo{Counter::requests_insert, "requests_insert", "requests that insert a row"},
+    CounterInfo{Counter::requests_log_in, "requests_auth", "log-ins"},
     CounterInfo{Counter::log_ins_failed, "log_ins_failed",
                 "A requests with a wrong secret or password"},
     CounterInfo{Counter::log_ins_late, "log_ins_late",
@@ -157,9 +158,9 @@ static_assert(detail::counter_table_is_in_order());
 
 // The counters of requests by kind, in the order of RequestKind.
 inline constexpr std::size_t first_request_counter =
-    static_cast<std::size_t>(Counter::requests_open_index);
-static_assert(static_cast<std::size_t>(Counter::requests_auth) - first_request_counter ==
-              static_cast<std::size_t>(RequestKind::auth));
+    static_cast<std::size_t>(Counter::requests_open);
+static_assert(static_cast<std::size_t>(Counter::requests_log_in) - first_request_counter ==
+              static_cast<std::size_t>(RequestKind::log_in));
 
 // Counts a request of the kind that `counter` counts. Others (malformed ones) have no kind.
 inline void count_request(RequestCounts& counts, Counter counter) {

@@ -1,4 +1,5 @@
-// Latency: how many requests of each kind were answered, and in what time, in buckets.
+// Latency: how many requests of each kind were answered, and in what time, in buckets. The kinds are
+// what can be asked of a store, whatever the protocol calls it.
 //
 // Each counter block has one. Only the thread that owns the block adds to it; any thread may read
 // it. Nothing here reads a clock. What the times are, from where to where, says docs/configuration.md.
@@ -15,12 +16,13 @@
 
 namespace hs {
 
-enum class RequestKind : std::uint8_t { open_index, find, find_modify, insert, auth, count_ };
+enum class RequestKind : std::uint8_t { open, find, update, erase, insert, log_in, count_ };
 
 inline constexpr std::size_t request_kind_count = static_cast<std::size_t>(RequestKind::count_);
 
+// As status variables and tables name them. Programs read these names, so they stay.
 inline constexpr std::array<std::string_view, request_kind_count> request_kind_names{
-    "open_index", "find", "find_modify", "insert", "auth"};
+    "open_index", "find", "update", "delete", "insert", "auth"};
 
 // Empty for count_.
 constexpr std::string_view name_of(RequestKind kind) {
@@ -55,16 +57,23 @@ constexpr std::uint64_t latency_bucket_high(std::size_t bucket) {
                                             : std::uint64_t{1} << bucket;
 }
 
+// The buckets whose ends status variables show, for programs that cannot read the table of all
+// buckets. Each end is four times the one before, from 128 µs to 2.1 s. Below the first is a request
+// that waits for nothing, and above the last no client waits.
+inline constexpr std::array<std::size_t, 8> shown_latency_buckets{7, 9, 11, 13, 15, 17, 19, 21};
+
 // The times of the requests of one kind.
 struct Latency {
   std::array<std::uint64_t, latency_bucket_count> buckets{};
   std::uint64_t sum_us = 0;
 
-  std::uint64_t count() const {
+  // Those in the bucket and in lower ones.
+  std::uint64_t count_up_to(std::size_t bucket) const {
     std::uint64_t total = 0;
-    for (const std::uint64_t bucket : buckets) total += bucket;
+    for (std::size_t i = 0; i <= bucket; ++i) total += buckets[i];
     return total;
   }
+  std::uint64_t count() const { return count_up_to(latency_bucket_count - 1); }
 };
 
 class Latencies {

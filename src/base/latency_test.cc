@@ -17,6 +17,14 @@ TEST(Latency, BucketsJoinWithoutGaps) {
   EXPECT_EQ(latency_bucket_of(~std::uint64_t{0}), latency_bucket_count - 1);
 }
 
+TEST(Latency, EachShownBucketEndsAtFourTimesTheOneBefore) {
+  std::uint64_t expected = 128;
+  for (const std::size_t bucket : shown_latency_buckets) {
+    EXPECT_EQ(latency_bucket_high(bucket), expected);
+    expected *= 4;
+  }
+}
+
 TEST(Latency, RequestsOfATurnCountByTheirKind) {
   Latencies latencies;
   RequestCounts answered{};
@@ -34,12 +42,15 @@ TEST(Latency, RequestsOfATurnCountByTheirKind) {
   EXPECT_EQ(finds.buckets[latency_bucket_of(5)], 99U);
   EXPECT_EQ(finds.buckets[latency_bucket_of(2'000'000)], 1U);
   EXPECT_EQ(finds.sum_us, 99U * 5 + 2'000'000);
+  EXPECT_EQ(finds.count_up_to(latency_bucket_of(5) - 1), 0U);
+  EXPECT_EQ(finds.count_up_to(latency_bucket_of(5)), 99U);
+  EXPECT_EQ(finds.count_up_to(latency_bucket_of(2'000'000)), 100U);
   Latency inserts;
   latencies.add_up(RequestKind::insert, inserts);
   EXPECT_EQ(inserts.count(), 1U);
   EXPECT_EQ(inserts.sum_us, 5U);
   Latency others;
-  latencies.add_up(RequestKind::find_modify, others);
+  latencies.add_up(RequestKind::update, others);
   EXPECT_EQ(others.count(), 0U);
 }
 

@@ -323,8 +323,8 @@ TEST_F(TwoPortsTest, HaveTheirOwnProtocolsAndOneCommit) {
             (Replies{"STORED\nVALUE 1 1\n", "STORED\nNONE\nVALUE 1 2\n"}));
   EXPECT_EQ(counters_[0].get(Counter::commits), 1U);
   EXPECT_EQ(counters_[0].get(Counter::passes), 1U);
-  EXPECT_EQ(counters_[0].get(Counter::requests_find_modify), 1U);
-  EXPECT_EQ(counters_[1].get(Counter::requests_find_modify), 1U);
+  EXPECT_EQ(counters_[0].get(Counter::requests_update), 1U);
+  EXPECT_EQ(counters_[1].get(Counter::requests_update), 1U);
   EXPECT_EQ(counters_[0].get(Counter::requests_find), 1U);
   EXPECT_EQ(counters_[1].get(Counter::requests_find), 2U);
 }
@@ -344,8 +344,8 @@ TEST_F(TwoPortsTest, CountOnceWhatIsExecutedTwice) {
             (Replies{"STORED\nSTORED\n", "STORED\nVALUE 1 2\n"}));
   EXPECT_EQ(counters_[0].get(Counter::passes_replayed), 1U);
   EXPECT_EQ(counters_[1].get(Counter::passes_replayed), 0U);
-  EXPECT_EQ(counters_[0].get(Counter::requests_find_modify), 2U);
-  EXPECT_EQ(counters_[1].get(Counter::requests_find_modify), 1U);
+  EXPECT_EQ(counters_[0].get(Counter::requests_update), 2U);
+  EXPECT_EQ(counters_[1].get(Counter::requests_update), 1U);
   EXPECT_EQ(counters_[1].get(Counter::requests_find), 1U);
 }
 

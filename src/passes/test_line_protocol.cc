@@ -105,7 +105,7 @@ class LineDialogue final : public Dialogue {
     auto& protocol = static_cast<LineProtocol&>(requests.protocol());
     if (requests.gives_up_first()) {
       append_error(row_wait_timed_out, requests.out());
-      requests.refused(Counter::requests_find_modify, command_at(turn.input, 0)->end_offset);
+      requests.refused(Counter::requests_update, command_at(turn.input, 0)->end_offset);
     }
     while (const std::optional<Command> command = command_at(turn.input, turn.consumed)) {
       if (!requests.may_begin()) return;
@@ -139,7 +139,7 @@ class LineDialogue final : public Dialogue {
 
  private:
   static Counter counter_of(const Command& command) {
-    return command.writes() ? Counter::requests_find_modify : Counter::requests_find;
+    return command.writes() ? Counter::requests_update : Counter::requests_find;
   }
 
   Answer answer_to(const Command& command, Requests& requests, LineProtocol& protocol) {

@@ -302,8 +302,9 @@ Summary run_seed(std::uint64_t seed) {
   }
   std::uint64_t waited_too_long = 0;
   for (const Client& client : clients) waited_too_long += client.waited_too_long();
-  return {.requests =
-              server.count(Counter::requests_find) + server.count(Counter::requests_find_modify),
+  return {.requests = server.count(Counter::requests_find) +
+                      server.count(Counter::requests_update) +
+                      server.count(Counter::requests_erase),
           .connections = clients.size(),
           .long_finds = server.count(Counter::long_finds),
           .parked = server.count(Counter::finds_parked),
@@ -312,7 +313,7 @@ Summary run_seed(std::uint64_t seed) {
           .waited_too_long = waited_too_long,
           .replays = server.count(Counter::passes_replayed),
           .handshakes = server.count(Counter::tls_handshakes),
-          .log_ins = server.count(Counter::requests_auth),
+          .log_ins = server.count(Counter::requests_log_in),
           .failed_log_ins = server.count(Counter::log_ins_failed),
           .slowed_log_ins = server.count(Counter::log_ins_slowed),
           .late = server.count(Counter::log_ins_late),

@@ -100,7 +100,7 @@ def test_what_a_connection_has_asked(server: ServerInstance, sql: Sql) -> None:
         wait_until(lambda: asked(wire) == (b"12", b"find"), "the streamer is done")
         writer.send(b"1\t+\t2\t0\t5\n1\t=\t1\t0\t1\t0\tD\n")
         assert writer.lines(2) == [b"0\t1", b"0\t1\t1"]
-        wait_until(lambda: asked(writer) == (b"3", b"find_modify"), "the pass has ended")
+        wait_until(lambda: asked(writer) == (b"3", b"delete"), "the pass has ended")
 
 
 def test_a_connection_is_closed_by_sql(server: ServerInstance, sql: Sql) -> None:

@@ -15,7 +15,9 @@ from support.database import Database, Sql
 from support.servers import HAS_ROWS_READ, SHOW_STATUS
 
 Counts = dict[str, int]
-KINDS = ("open_index", "find", "find_modify", "insert", "auth")
+KINDS = ("open_index", "find", "update", "delete", "insert", "auth")
+# In microseconds: the ends of the buckets that status variables show.
+BOUNDS = (128, 512, 2048, 8192, 32768, 131072, 524288, 2097152)
 
 
 def counts(sql: Sql) -> Counts:
@@ -79,6 +81,8 @@ def test_all_that_are_declared_are_shown(sql: Sql) -> None:
     }
     assert len(declared()) > 15
     at_this_moment = {"connections", "waiting_bytes"}
+    sums = {"requests_find_modify"}
+    of_kind = ("count", "sum_us", *(f"le_{bound}us" for bound in BOUNDS))
     of_a_port = {
         "connections",
         "connections_opened",
@@ -88,10 +92,11 @@ def test_all_that_are_declared_are_shown(sql: Sql) -> None:
         "bytes_received",
         "bytes_sent",
         "lock_wait_ms",
-        *(f"latency_{kind}_{what}" for kind in KINDS for what in ("count", "sum_us")),
+        *(f"latency_{kind}_{what}" for kind in KINDS for what in of_kind),
+        *(f"latency_find_modify_{what}" for what in ("count", "sum_us")),
     }
     of_ports = {f"{port}_port_{name}" for port in ("read", "write") for name in of_a_port}
-    expected = declared() | at_this_moment | of_ports
+    expected = declared() | at_this_moment | sums | of_ports
     assert own == {f"handlersocket_{name}" for name in expected}
 
 
@@ -162,12 +167,14 @@ def test_writes(moved: Callable[..., Counts], writer: Client, database: Database
     assert moves["handler_write"] == 1
     index.update(3, [3, 0, "y"])
     moves = moved(1)
-    assert moves["requests_find_modify"] == moves["rows_changed"] == moves["commits"] == 1
+    assert moves["requests_update"] == moves["rows_changed"] == moves["commits"] == 1
+    assert moves["requests_find_modify"] == 1
     assert moves["handler_update"] == 1
     assert index.delete(5, op=">=", limit=3) == 3
     moves = moved(1)
     assert moves["rows_changed"] == moves["handler_delete"] == 3
-    assert moves["requests_find_modify"] == moves["commits"] == 1
+    assert moves["requests_delete"] == moves["requests_find_modify"] == moves["commits"] == 1
+    assert "requests_update" not in moves
     with pytest.raises(ReplyError):
         index.insert([1, 1, "again"])
     moves = moved(1)

@@ -70,6 +70,7 @@ def test_prometheus_answers_each_of_its_questions(prometheus: int, database: Dat
                 write.find_one(1)
                 write.update(1, [number])
                 insert(writer, number)
+                write.delete(number + 1)
 
     def insert(writer: Client, number: int) -> None:
         writer.index(database.name, "t", ["id", "v"]).insert([number + 1, 0])
@@ -93,6 +94,10 @@ def test_prometheus_answers_each_of_its_questions(prometheus: int, database: Dat
         wait_until(counts, "Prometheus knows a rate", 30)
         silent = [(title, expr) for title, expr in EXPRESSIONS if len(ask(expr)) != 1]
         assert silent == []
+        percentiles = [expr for _, expr in EXPRESSIONS if "histogram_quantile" in expr]
+        assert len(percentiles) == 5
+        times = [float(ask(expr)[0]["value"][1]) for expr in percentiles]
+        assert all(0 < us <= 2097152 for us in times), times
     finally:
         stop.set()
         worker.join(20)

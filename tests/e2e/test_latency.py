@@ -12,13 +12,13 @@ import pytest
 from handlersocket2 import Filter
 from server_instance import ACCOUNT, ServerInstance
 from support.database import Database, Sql
-from support.servers import ON_MYSQL
+from support.servers import ON_MYSQL, SHOW_STATUS
 from support.wire import Wire
 from support_servers import fresh_session, running_server, wait_until
 
 SCHEMA = "performance_schema" if ON_MYSQL else "information_schema"
 TABLE = f"{SCHEMA}.handlersocket_latency"
-KINDS = ("open_index", "find", "find_modify", "insert", "auth")
+KINDS = ("open_index", "find", "update", "delete", "insert", "auth")
 PORTS = ("read", "write")
 BUCKETS = 27
 MOST = 2**64 - 1
@@ -60,6 +60,14 @@ def counts(sql: Sql, slowest: int = 0) -> Counts:
         if low >= slowest:
             found[port, kind] += count
     return found
+
+
+def up_to_of(sql: Sql, prefix: str) -> dict[str, int]:
+    """The status variables that begin so, by the rest of their names."""
+    rows = sql.rows(f"{SHOW_STATUS} WHERE Variable_name LIKE '{prefix}%'")
+    return {
+        (name or b"").decode().lower().removeprefix(prefix): int(value or 0) for name, value in rows
+    }
 
 
 def moved(before: Counts, after: Counts) -> Counts:
@@ -110,7 +118,8 @@ def test_requests_count_by_kind_and_port(own_server: ServerInstance, sql: Sql) -
             ("write", "open_index"): 1,
             ("write", "find"): 1,
             ("write", "insert"): 2,
-            ("write", "find_modify"): 3,
+            ("write", "update"): 2,
+            ("write", "delete"): 1,
         }
         wait_for(sql, before, expected)
         # A write is refused at the read port, and is a write all the same.
@@ -131,6 +140,17 @@ def test_the_status_variables_say_the_same(own_server: ServerInstance, sql: Sql)
         least = sum(count * low for _, _, low, _, count, _ in of_kind)
         most = sum(count * high for _, _, _, high, count, _ in of_kind)
         assert least <= sql.status(f"{name}_sum_us") <= most
+        shown = {int(up_to[:-2]): count for up_to, count in up_to_of(sql, f"{name}_le_").items()}
+        assert shown == {high: up_to for *_, high, _, up_to in of_kind if high in shown}
+        assert sorted(shown) == [2**power for power in range(7, 22, 2)]
+    for port in PORTS:
+        for what in ("count", "sum_us"):
+            of_verbs = [
+                sql.status(f"handlersocket_{port}_port_latency_{kind}_{what}")
+                for kind in ("update", "delete")
+            ]
+            together = sql.status(f"handlersocket_{port}_port_latency_find_modify_{what}")
+            assert together == sum(of_verbs)
     for name in ("requests_find", "requests_open_index"):
         of_ports = sum(counts(sql)[port, name.removeprefix("requests_")] for port in PORTS)
         assert sql.status(f"handlersocket_{name}") == of_ports
@@ -144,7 +164,7 @@ def test_the_time_includes_waits_for_locks(own_server: ServerInstance, sql: Sql)
         holder.run("BEGIN", "UPDATE t SET v = 'held' WHERE id = 5")
         threading.Timer(0.6, lambda: holder.run("ROLLBACK")).start()
         assert wire.ask(b"1\t=\t1\t5\t1\t0\tU\t5\tx\n") == b"0\t1\t1"
-        wait_for(sql, before, {("write", "find_modify"): 1}, slowest=2**18)
+        wait_for(sql, before, {("write", "update"): 1}, slowest=2**18)
         assert 500 <= sql.status("handlersocket_write_port_lock_wait_ms") - waited < 5_000
 
 

@@ -84,7 +84,7 @@ TEST_F(LogIns, AreAnsweredByTheWorker) {
   EXPECT_EQ(reply(0), "0\t1\n0\t1\n0\t1\t7\n" + denied);
   EXPECT_EQ(left(0), "");
   EXPECT_EQ(authenticator_.asked, 1);
-  EXPECT_EQ(counted(Counter::requests_auth), 1U);
+  EXPECT_EQ(counted(Counter::requests_log_in), 1U);
   EXPECT_EQ(counted(Counter::log_ins_failed), 0U);
 }
 
@@ -235,12 +235,12 @@ TEST_F(SlowedTries, ARightSecretWaitsWithWhatComesBehindIt) {
     run({left(0)});
   }
   EXPECT_EQ(counted(Counter::log_ins_slowed), 1U);
-  EXPECT_EQ(counted(Counter::requests_auth), 0U);
+  EXPECT_EQ(counted(Counter::requests_log_in), 0U);
   make_room();
   run({left(0)});
   EXPECT_EQ(reply(0), "0\t1\n0\t1\n");
   EXPECT_EQ(left(0), "");
-  EXPECT_EQ(counted(Counter::requests_auth), 1U);
+  EXPECT_EQ(counted(Counter::requests_log_in), 1U);
   EXPECT_TRUE(has_room());
 }
 

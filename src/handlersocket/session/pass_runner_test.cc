@@ -32,7 +32,7 @@ TEST_F(PassRunnerTest, ExecutesTheCompleteLinesOfEachTurn) {
   EXPECT_EQ(reply(2), "");
   EXPECT_EQ(left(3), "A");
   for (const Turn& turn : turns_) EXPECT_EQ(turn.next, Next::wait);
-  EXPECT_EQ(counted(Counter::requests_open_index), 1u);
+  EXPECT_EQ(counted(Counter::requests_open), 1u);
   EXPECT_EQ(counted(Counter::requests_find), 1u);
   EXPECT_EQ(counted(Counter::requests_malformed), 2u);
   EXPECT_EQ(counted(Counter::errors), 2u);
@@ -217,7 +217,7 @@ TEST_F(PassRunnerTest, ABrokenPassIsExecutedAgainAndEndsTheSame) {
     EXPECT_EQ(world.counted(Counter::passes_replayed), broke ? 1u : 0u);
     EXPECT_EQ(world.counted(Counter::passes), 2u);
     EXPECT_EQ(world.counted(Counter::requests_insert), 2u);
-    EXPECT_EQ(world.counted(Counter::requests_find_modify), joining ? 1u : 2u);
+    EXPECT_EQ(world.counted(Counter::requests_update), joining ? 1u : 2u);
     EXPECT_EQ(world.counted(Counter::errors), joining ? 2u : 4u);
     EXPECT_EQ(world.counted(Counter::commits), broke ? (joining ? 2u : 3u) : 1u);
     world.joining_ = false;
@@ -289,7 +289,7 @@ TEST_F(PassRunnerTest, AWrongSecretIsAnsweredLater) {
   EXPECT_EQ(left(0), "A\t1\tother\n" + open_t);  // it has only begun to wait
   EXPECT_EQ(turns_[0].next, Next::retry);
   EXPECT_EQ(counted(Counter::log_ins_failed), 1u);
-  EXPECT_EQ(counted(Counter::requests_auth), 2u);
+  EXPECT_EQ(counted(Counter::requests_log_in), 2u);
   EXPECT_EQ(counted(Counter::requests_blocked), 0u);
 }
 

@@ -93,8 +93,8 @@ TEST_F(RemoteTables, ARemoteThreadOpensAndTheWorkerAnswers) {
   EXPECT_EQ(out_.view(), "0\t1\n");
   EXPECT_EQ(again.next, Next::remote) << "the find is for a remote thread, too";
   EXPECT_EQ(again.consumed, open_there.size());
-  EXPECT_EQ(counters_.get(Counter::requests_open_index), 3U) << "two of them in the fixture";
-  EXPECT_EQ(remote_counters_.get(Counter::requests_open_index), 0U);
+  EXPECT_EQ(counters_.get(Counter::requests_open), 3U) << "two of them in the fixture";
+  EXPECT_EQ(remote_counters_.get(Counter::requests_open), 0U);
 }
 
 TEST_F(RemoteTables, ARemoteThreadExecutesAndAnswers) {
@@ -221,7 +221,7 @@ TEST_F(RemoteTables, WhoHasWaitedTooLongForARemoteThreadIsOnlyAnswered) {
 
 TEST_F(RemoteTables, AnOpenThatHasWaitedTooLongIsAnsweredByTheWorker) {
   for (net::Application* const runner : late_runners_) {
-    const std::uint64_t opened = counters_.get(Counter::requests_open_index);
+    const std::uint64_t opened = counters_.get(Counter::requests_open);
     store_.opens = {Verdict::remote, Verdict::remote};
     EXPECT_EQ(ask_worker(open_elsewhere).next, Next::remote);
     const Turn turn = answer_late(*runner, open_elsewhere);
@@ -230,7 +230,7 @@ TEST_F(RemoteTables, AnOpenThatHasWaitedTooLongIsAnsweredByTheWorker) {
     EXPECT_TRUE(out_.empty());
     EXPECT_EQ(ask_worker(open_elsewhere).next, Next::wait);
     EXPECT_EQ(out_.view(), "1\t1\t1205\n");
-    EXPECT_EQ(counters_.get(Counter::requests_open_index), opened + 1);
+    EXPECT_EQ(counters_.get(Counter::requests_open), opened + 1);
     // It counts for this request only.
     store_.opens = {Verdict::remote};
     EXPECT_EQ(ask_worker(open_elsewhere).next, Next::remote);

@@ -96,11 +96,12 @@ passes::LogIn::Way way_of(const protocol::Auth& auth) {
 
 Counter counter_of(const Request& request) {
   switch (request.kind) {
-    case Kind::open_index: return Counter::requests_open_index;
+    case Kind::open_index: return Counter::requests_open;
     case Kind::find: return Counter::requests_find;
-    case Kind::modify: return Counter::requests_find_modify;
+    case Kind::modify:
+      return request.change.erases() ? Counter::requests_erase : Counter::requests_update;
     case Kind::insert: return Counter::requests_insert;
-    case Kind::auth: return Counter::requests_auth;
+    case Kind::auth: return Counter::requests_log_in;
   }
   return Counter::requests_malformed;
 }

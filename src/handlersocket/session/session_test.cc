@@ -56,13 +56,18 @@ class SessionTest : public ::testing::Test {
 
 TEST_F(SessionTest, WritesAreMarkedAndCountedByKind) {
   EXPECT_EQ(say("P|1|hst|t||id,a"), "0|1");
-  EXPECT_EQ(answer_.counter, Counter::requests_open_index);
+  EXPECT_EQ(answer_.counter, Counter::requests_open);
   EXPECT_FALSE(answer_.write);
   EXPECT_EQ(say("1|=|1|1"), "0|2|1|one");
   EXPECT_EQ(answer_.counter, Counter::requests_find);
   EXPECT_FALSE(answer_.write);
   EXPECT_EQ(say("1|=|1|1|1|0|U?|1|uno"), "0|2|1|one");
-  EXPECT_EQ(answer_.counter, Counter::requests_find_modify);
+  EXPECT_EQ(answer_.counter, Counter::requests_update);
+  EXPECT_TRUE(answer_.write);
+  EXPECT_EQ(say("1|=|1|1|1|0|+|1"), "0|1|1");
+  EXPECT_EQ(answer_.counter, Counter::requests_update);
+  EXPECT_EQ(say("1|=|1|99|1|0|D"), "0|1|0");
+  EXPECT_EQ(answer_.counter, Counter::requests_erase);
   EXPECT_TRUE(answer_.write);
   EXPECT_EQ(say("1|+|2|8|huit"), "0|1");
   EXPECT_EQ(answer_.counter, Counter::requests_insert);
@@ -105,7 +110,7 @@ TEST_F(SessionTest, ASecretIsNeededForEverythingButA) {
                 "Bsesame",
                 session),
             "0|1");
-  EXPECT_EQ(answer_.counter, Counter::requests_auth);
+  EXPECT_EQ(answer_.counter, Counter::requests_log_in);
   EXPECT_EQ(say("P|1|hst|t||id", session), "0|1");
   EXPECT_EQ(say("A|1|wrong", session), "3|1|unauth");
   EXPECT_EQ(say("1|=|1|1", session), "0|1|1");  // a failed login does not undo the earlier one

@@ -69,7 +69,7 @@ bool Session::execute_line(const Line& line, passes::Requests& requests, Handler
     note_password(requests.turn(), line.text);
     return false;
   }
-  if (answer.counter == Counter::requests_auth && answer.verdict == store::Verdict::answered)
+  if (answer.counter == Counter::requests_log_in && answer.verdict == store::Verdict::answered)
       [[unlikely]] {
     if (hold_back(workspace.request.auth, answer.ok, requests)) {
       out.truncate(begin);

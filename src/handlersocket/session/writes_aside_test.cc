@@ -77,7 +77,7 @@ TEST_F(WritesAside, AStreamerExecutesAWriteAlone) {
   EXPECT_EQ(turn.next, Next::again) << "the second is for a worker";
   EXPECT_EQ(turn.consumed, update(1).size());
   EXPECT_EQ(counters_.get(Counter::writes_aside), 2U);
-  EXPECT_EQ(counters_.get(Counter::requests_find_modify), 2U);
+  EXPECT_EQ(counters_.get(Counter::requests_update), 2U);
   EXPECT_EQ(counters_.get(Counter::long_finds), 0U);
 }
 

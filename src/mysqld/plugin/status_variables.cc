@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cassert>
+#include <charconv>
 #include <initializer_list>
 #include <string_view>
 #include <utility>
@@ -50,6 +51,10 @@ std::uint64_t requests_of_port() {
   return total;
 }
 
+std::uint64_t modifications() {
+  return sum<Counter::requests_update>() + sum<Counter::requests_erase>();
+}
+
 template <std::size_t port, std::size_t kind>
 std::uint64_t latency_count() {
   return counters(port).latency_of(static_cast<RequestKind>(kind)).count();
@@ -57,6 +62,21 @@ std::uint64_t latency_count() {
 template <std::size_t port, std::size_t kind>
 std::uint64_t latency_sum() {
   return counters(port).latency_of(static_cast<RequestKind>(kind)).sum_us;
+}
+template <std::size_t port, std::size_t kind, std::size_t bucket>
+std::uint64_t latency_up_to() {
+  return counters(port).latency_of(static_cast<RequestKind>(kind)).count_up_to(bucket);
+}
+
+constexpr auto update = static_cast<std::size_t>(RequestKind::update);
+constexpr auto erase = static_cast<std::size_t>(RequestKind::erase);
+template <std::size_t port>
+std::uint64_t modify_count() {
+  return latency_count<port, update>() + latency_count<port, erase>();
+}
+template <std::size_t port>
+std::uint64_t modify_sum() {
+  return latency_sum<port, update>() + latency_sum<port, erase>();
 }
 
 std::uint64_t waiting_bytes_held() { return waiting_bytes().held(); }
@@ -67,6 +87,8 @@ class Entries {
  public:
   Entries() {
     add_counters(std::make_index_sequence<counter_count>{});
+    // Updates and deletes together.
+    add<&modifications>({"requests_find_modify"});
     add<&open_connections>({"connections"});
     add<&waiting_bytes_held>({"waiting_bytes"});
     add_ports(std::make_index_sequence<port_count>{});
@@ -77,8 +99,9 @@ class Entries {
   server::StatusVariable* list() { return list_.data(); }
 
  private:
-  static constexpr std::size_t most_of_port = 8 + 2 * request_kind_count;
-  static constexpr std::size_t most = counter_count + 2 + port_count * most_of_port;
+  static constexpr std::size_t most_of_kind = 2 + shown_latency_buckets.size();
+  static constexpr std::size_t most_of_port = 10 + most_of_kind * request_kind_count;
+  static constexpr std::size_t most = counter_count + 3 + port_count * most_of_port;
   static constexpr std::size_t longest_name = 64;
   // Of a name, in their order.
   using Parts = std::initializer_list<std::string_view>;
@@ -117,6 +140,8 @@ class Entries {
     add_port_counter<port, Counter::bytes_received>();
     add_port_counter<port, Counter::bytes_sent>();
     add_port_counter<port, Counter::lock_wait_ms>();
+    add<&modify_count<port>>({port_table[port].name, "_port_latency_find_modify_count"});
+    add<&modify_sum<port>>({port_table[port].name, "_port_latency_find_modify_sum_us"});
     add_latencies<port>(std::make_index_sequence<request_kind_count>{});
   }
 
@@ -134,6 +159,21 @@ class Entries {
     (add<&latency_sum<port, kind>>(
          {port_table[port].name, "_port_latency_", request_kind_names[kind], "_sum_us"}),
      ...);
+    (add_buckets<port, kind>(std::make_index_sequence<shown_latency_buckets.size()>{}), ...);
+  }
+
+  template <std::size_t port, std::size_t kind, std::size_t... bound>
+  void add_buckets(std::index_sequence<bound...> /*bounds*/) {
+    (add_bucket<port, kind, shown_latency_buckets[bound]>(), ...);
+  }
+
+  template <std::size_t port, std::size_t kind, std::size_t bucket>
+  void add_bucket() {
+    std::array<char, 20> digits{};
+    const auto end = std::to_chars(digits.begin(), digits.end(), latency_bucket_high(bucket));
+    add<&latency_up_to<port, kind, bucket>>({port_table[port].name, "_port_latency_",
+                                             request_kind_names[kind], "_le_",
+                                             std::string_view(digits.data(), end.ptr), "us"});
   }
 
   std::array<std::array<char, longest_name>, most> names_{};
