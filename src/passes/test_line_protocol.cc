@@ -6,6 +6,7 @@
 #include <span>
 
 #include "passes/requests.h"
+#include "passes/test_line_range.h"
 #include "passes/test_swap.h"
 #include "passes/waiting.h"
 
@@ -33,7 +34,7 @@ class LengthCodec final : public store::RowCodec {
 constexpr LengthCodec length_codec;
 
 struct Command {
-  enum class Kind : std::uint8_t { get, scan, set, quiet, swap, unknown };
+  enum class Kind : std::uint8_t { get, scan, range, count, set, quiet, swap, unknown };
   Kind kind = Kind::unknown;
   std::string_view key{};
   std::string_view argument{};
@@ -55,6 +56,11 @@ std::optional<Command> command_at(std::string_view input, std::size_t begin) {
   std::string_view line = input.substr(begin, lf - begin);
   Command command{.end_offset = lf + 1};
   const std::string_view verb = take_word(line);
+  if (verb == "range" || verb == "count") {
+    command.kind = verb == "range" ? Command::Kind::range : Command::Kind::count;
+    command.argument = line;
+    return command;
+  }
   command.key = take_word(line);
   command.argument = line;
   using enum Command::Kind;
@@ -129,15 +135,25 @@ class LineDialogue final : public Dialogue {
             .counter = counter_of(*command),
             .described = command->writes() ? "set" : "get",
             .caller = &store::Caller::unlimited(),
-            .indexes =
-                static_cast<LineProtocol&>(protocol).indexes(command->kind == Command::Kind::swap)};
+            .indexes = indexes_of(*command, static_cast<LineProtocol&>(protocol))};
   }
   Outcome execute_planned(Place& place, Protocol& /*protocol*/) override {
     if (planned_.kind == Command::Kind::swap) return swap(place);
+    if (planned_.kind == Command::Kind::range) return range(place);
+    if (planned_.kind == Command::Kind::count) return count(place);
     return planned_.writes() ? set(place) : get(place);
   }
 
  private:
+  using Needs = LineProtocol::Needs;
+
+  static std::span<const NeededIndex> indexes_of(const Command& command,
+                                                 const LineProtocol& protocol) {
+    using enum Command::Kind;
+    return protocol.indexes(command.kind == range || command.kind == count ? Needs::range
+                            : command.kind == swap                         ? Needs::both_tables
+                                                                           : Needs::rows);
+  }
   static Counter counter_of(const Command& command) {
     return command.writes() ? Counter::requests_update : Counter::requests_find;
   }
@@ -158,15 +174,15 @@ class LineDialogue final : public Dialogue {
     store::Store& store = requests.store();
     if (store_ != &store) uses_ = {};
     store_ = &store;
-    const std::span<const NeededIndex> needed =
-        protocol.indexes(planned_.kind == Command::Kind::swap);
+    const std::span<const NeededIndex> needed = indexes_of(planned_, protocol);
+    const std::span uses = protocol.uses(uses_, needed);
     for (std::size_t i = 0; i < needed.size(); ++i) {
-      if (uses_[i]) continue;
+      if (uses[i]) continue;
       const Outcome opened =
-          store.open_index(needed[i].names, store::Caller::unlimited(), *needed[i].codec, uses_[i]);
+          store.open_index(needed[i].names, store::Caller::unlimited(), *needed[i].codec, uses[i]);
       if (!opened.ok()) return opened;
     }
-    Place place{.store = store, .uses = uses_, .out = requests.out()};
+    Place place{.store = store, .uses = uses, .out = requests.out()};
     return execute_planned(place, protocol);
   }
 
@@ -181,6 +197,22 @@ class LineDialogue final : public Dialogue {
     } else if (place.out.size() == begin) {
       place.out.append("NONE\n");
     }
+    return outcome;
+  }
+
+  Outcome range(Place& place) const {
+    const LineRange range(planned_.argument);
+    const Outcome outcome =
+        place.store.find(place.uses[0], range.selection(), place.out, place.sink);
+    if (outcome.ok()) place.out.append("END\n");
+    return outcome;
+  }
+
+  Outcome count(Place& place) const {
+    const LineRange range(planned_.argument);
+    std::uint64_t rows = 0;
+    const Outcome outcome = place.store.count(place.uses[0], range.selection(), rows, place.sink);
+    if (outcome.ok()) place.out.append("COUNT " + std::to_string(rows) + "\n");
     return outcome;
   }
 
@@ -209,12 +241,14 @@ class LineDialogue final : public Dialogue {
 
 }  // namespace
 
-LineProtocol::LineProtocol(const store::IndexNames& names, const store::IndexNames& others) {
+LineProtocol::LineProtocol(const store::IndexNames& names, const store::IndexNames& others,
+                           const store::IndexNames& ranges) {
   store::IndexNames of_value = names;
   of_value.columns = names.columns.substr(0, names.columns.find(','));
   indexes_[0] = {.key = "value", .names = of_value, .codec = &length_codec};
   indexes_[1] = {.key = "row", .names = names, .codec = &length_codec};
   indexes_[2] = {.key = "other", .names = others, .codec = &length_codec};
+  indexes_[3] = {.key = "ranges", .names = ranges, .codec = &length_codec};
 }
 
 std::unique_ptr<Dialogue> LineProtocol::open_dialogue() { return std::make_unique<LineDialogue>(); }

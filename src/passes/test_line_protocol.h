@@ -10,6 +10,9 @@
 //   quiet KEY VALUE    nothing
 //   swap KEY OTHER     SWAPPED, or NONE: exchanges the values of two rows, all or nothing. The second
 //                      one is in another table.
+//   range ...          a VALUE line for each row, then END: see test_line_range.h. It has an index of
+//                      its own.
+//   count ...          COUNT and the number of rows of that range
 //
 // A request that fails is answered with ERROR and a number, a quiet one, too. For tests only; used as
 // any protocol is.
@@ -17,6 +20,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,17 +31,25 @@ namespace hs::passes {
 
 class LineProtocol final : public Protocol {
  public:
-  // The names have the columns of the value and of the key, in this order.
   // The names have the columns of the value and of the key, in this order. `others` are those of the
-  // other table of a `swap`.
-  explicit LineProtocol(const store::IndexNames& names, const store::IndexNames& others = {});
+  // other table of a `swap`, and `ranges` the index of a `range`.
+  explicit LineProtocol(const store::IndexNames& names, const store::IndexNames& others = {},
+                        const store::IndexNames& ranges = {});
 
-  // By the first one values are found and changed, by the second one rows are inserted, and the third
-  // one belongs to the other table.
-  static constexpr std::size_t index_count = 3;
-  // Those that a request needs.
-  std::span<const NeededIndex> indexes(bool swaps) const {
-    return std::span(indexes_).first(swaps ? 3 : 2);
+  // By the first one values are found and changed, by the second one rows are inserted, the third one
+  // belongs to the other table, and the last one is for ranges.
+  static constexpr std::size_t index_count = 4;
+  // What a request needs.
+  enum class Needs : std::uint8_t { rows, both_tables, range };
+  std::span<const NeededIndex> indexes(Needs needs) const {
+    const std::span all(indexes_);
+    if (needs == Needs::range) return all.subspan(3);
+    return all.first(needs == Needs::both_tables ? 3 : 2);
+  }
+  // Those of all uses that belong to the needed indexes.
+  std::span<store::IndexUse> uses(std::span<store::IndexUse> all,
+                                  std::span<const NeededIndex> needed) const {
+    return all.subspan(static_cast<std::size_t>(needed.data() - indexes_.data()), needed.size());
   }
 
   std::unique_ptr<Dialogue> open_dialogue() override;

@@ -44,6 +44,11 @@ class FaultyStore final : public store::Store {
                             const store::RowCodec& codec, store::IndexUse& use) override;
   store::Outcome find(store::IndexUse& use, const store::Selection& selection, Buffer& out,
                       store::Sink* sink) override;
+  // Its clients count nothing.
+  store::Outcome count(store::IndexUse&, const store::Selection&, std::uint64_t&,
+                       store::Sink*) override {
+    return Error::not_supported;
+  }
   store::Outcome modify(store::IndexUse& use, const store::Selection& selection,
                         const store::Change& change, Buffer& out, store::Changed& changed) override;
   store::Outcome insert(store::IndexUse& use, const store::Insert& row,

@@ -66,13 +66,15 @@ bool KeyTree::Order::operator()(const Probe& probe, const Entry& entry) const {
   return order > 0 || (order == 0 && !probe.after);
 }
 
+bool KeyTree::Cursor::is_met(const Entry& entry) const {
+  return !ends_ || set_->key_comp()(entry, bound_) != down_;
+}
+
 void KeyTree::Cursor::settle() {
   row_ = nullptr;
-  if (down_) {
-    if (place_ != set_->begin()) row_ = std::prev(place_)->row;
-  } else if (place_ != set_->end()) {
-    if (!equal_ || set_->key_comp().compare_prefix(*place_, bound_) == 0) row_ = place_->row;
-  }
+  if (place_ == (down_ ? set_->begin() : set_->end())) return;
+  const Entry& entry = down_ ? *std::prev(place_) : *place_;
+  if (is_met(entry)) row_ = entry.row;
 }
 
 void KeyTree::Cursor::next() {
@@ -106,16 +108,33 @@ KeyTree::Entry KeyTree::Order::entry(const Row& row) const {
   return {head_of(column(0), cell(row, 0)), &row};
 }
 
+KeyTree::Probe KeyTree::probe(std::span<const Cell> parts, bool after) const {
+  const MemoryColumn& first = spec_.columns[spec_.keys[key_].columns[0]];
+  return {head_of(first, parts[0]), parts, after};
+}
+
 KeyTree::Cursor KeyTree::seek(Range range, std::span<const Cell> parts) const {
+  assert(range.bound != Bound::within);
+  if (range.bound == Bound::only) return walk(Direction::up, {parts}, {parts});
+  const Edge edge{parts, range.bound == Bound::past};
+  return range.direction == Direction::up ? walk(Direction::up, edge, {})
+                                          : walk(Direction::down, {}, edge);
+}
+
+KeyTree::Cursor KeyTree::walk(Direction direction, Edge lower, Edge upper) const {
   Cursor cursor;
   cursor.set_ = &set_;
-  cursor.down_ = range.direction == Direction::down;
-  cursor.equal_ = range.bound == Bound::only;
-  const MemoryColumn& first = spec_.columns[spec_.keys[key_].columns[0]];
-  // A cursor that goes down begins in front of its place.
-  const bool after = (range.bound == Bound::past) != cursor.down_;
-  cursor.bound_ = {head_of(first, parts[0]), parts, after};
-  cursor.place_ = set_.lower_bound(cursor.bound_);
+  cursor.down_ = direction == Direction::down;
+  const Edge& first = cursor.down_ ? upper : lower;
+  const Edge& last = cursor.down_ ? lower : upper;
+  // A closed upper edge is behind the rows that have its values, and so is an open lower one.
+  if (!first.parts.empty()) {
+    cursor.place_ = set_.lower_bound(probe(first.parts, first.open != cursor.down_));
+  } else {
+    cursor.place_ = cursor.down_ ? set_.end() : set_.begin();
+  }
+  cursor.ends_ = !last.parts.empty();
+  if (cursor.ends_) cursor.bound_ = probe(last.parts, last.open == cursor.down_);
   cursor.settle();
   return cursor;
 }

@@ -69,12 +69,13 @@ class KeyTree {
    private:
     friend class KeyTree;
     void settle();
+    bool is_met(const Entry& entry) const;
 
     const Set* set_ = nullptr;   // null: there is only one row
     Set::const_iterator place_;  // when going down: behind the current row
     Probe bound_;
     bool down_ = false;
-    bool equal_ = false;
+    bool ends_ = false;  // rows on the far side of bound_ are not met
     const Row* row_ = nullptr;
   };
 
@@ -85,8 +86,17 @@ class KeyTree {
   void erase(const Row& row) { set_.erase(set_.key_comp().entry(row)); }
   // `parts` has to stay valid as long as the cursor exists.
   Cursor seek(Range range, std::span<const Cell> parts) const;
+  // An edge of the rows that a cursor meets, with values from the first key part on.
+  struct Edge {
+    std::span<const Cell> parts;  // empty: there is none
+    bool open = false;            // the rows that have these values are not met
+  };
+  // The same is true for the parts of the edges.
+  Cursor walk(Direction direction, Edge lower, Edge upper) const;
 
  private:
+  Probe probe(std::span<const Cell> parts, bool after) const;
+
   const MemoryTableSpec& spec_;
   const std::size_t key_;
   Set set_;

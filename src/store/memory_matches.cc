@@ -21,7 +21,7 @@ MemoryMatches::MemoryMatches(const MemoryTable& table, std::size_t key,
 Status MemoryMatches::check(const MemoryTable& table, std::size_t key,
                             std::span<const std::uint32_t> filter_columns,
                             const Selection& selection) {
-  if (selection.key.size() > table.spec().keys[key].columns.size())
+  if (selection.key_parts() > table.spec().keys[key].columns.size())
     return Error::too_many_key_parts;
   const bool known = std::ranges::all_of(selection.filters, [&](const Filter& filter) {
     return filter.column < filter_columns.size();
@@ -39,7 +39,38 @@ bool MemoryMatches::aim() {
     holds = to_cell(table_.spec().columns[columns[part]], value, cells_[part]) && holds;
   }
   ++in_taken_;
-  return holds;
+  if (selection_.range.bound != Bound::within) return holds;
+  upper_cells_ = cells_;
+  return aim_end(selection_.lower, cells_) && aim_end(selection_.upper, upper_cells_) && holds;
+}
+
+bool MemoryMatches::aim_end(const End& end, Cells& cells) const {
+  std::size_t part = selection_.key.size();
+  const std::vector<std::uint32_t>& columns = table_.spec().keys[key_].columns;
+  return std::ranges::all_of(end.values, [&](const Value& value) {
+    const MemoryColumn& column = table_.spec().columns[columns[part]];
+    return to_cell(column, value, cells[part++]);
+  });
+}
+
+void MemoryMatches::place_cursor() {
+  const std::size_t parts = selection_.key.size();
+  const Range range = selection_.range;
+  if (range.bound != Bound::within) {
+    cursor_ = table_.seek(key_, range, std::span(cells_.data(), parts));
+    return;
+  }
+  std::size_t of_lower = selection_.lower.values.size();
+  bool is_open = selection_.lower.open && selection_.lower.is_given();
+  // NULL is not below any value.
+  if (!selection_.lower.is_given() && selection_.upper.is_given()) {
+    cells_[parts] = {{}, 0, true};
+    of_lower = 1;
+    is_open = true;
+  }
+  cursor_ = table_.walk(key_, range.direction, {{cells_.data(), parts + of_lower}, is_open},
+                        {{upper_cells_.data(), parts + selection_.upper.values.size()},
+                         selection_.upper.open && selection_.upper.is_given()});
 }
 
 // Whether no earlier value of IN is the same. The column can hold this one.
@@ -62,7 +93,7 @@ bool MemoryMatches::seek() {
     ++examined_;
     if (gave_up()) return false;
     if (!holds || !is_new_value(in_taken_ - 1)) continue;
-    cursor_ = table_.seek(key_, selection_.range, std::span(cells_.data(), selection_.key.size()));
+    place_cursor();
     if (cursor_.row() != nullptr) return true;
   }
   return false;
@@ -129,7 +160,7 @@ void MemoryMatches::resume(const MemoryPosition& from) {
   if (from.next) {
     --in_taken_;
     aim();
-    cursor_ = table_.seek(key_, selection_.range, std::span(cells_.data(), selection_.key.size()));
+    place_cursor();
     cursor_.resume(*from.next);
   }
   if (cursor_.row() == nullptr && !seek()) to_give_ = 0;

@@ -54,7 +54,11 @@ class MemoryMatches {
  private:
   enum class Passing : std::uint8_t { yes, no, stop };
 
+  using Cells = std::array<Cell, max_key_parts>;
+
   bool aim();
+  bool aim_end(const End& end, Cells& cells) const;
+  void place_cursor();
   bool is_new_value(std::size_t number);
   bool seek();
   void step();
@@ -64,7 +68,8 @@ class MemoryMatches {
   const std::size_t key_;
   const std::span<const std::uint32_t> filter_columns_;
   const Selection& selection_;
-  std::array<Cell, max_key_parts> cells_;
+  Cells cells_;  // of the key; of Bound::within, of the lower end
+  Cells upper_cells_;
   KeyTree::Cursor cursor_;
   std::size_t in_taken_ = 0;
   std::unordered_set<std::string> seen_;  // values of IN: one that comes twice counts once

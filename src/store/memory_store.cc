@@ -282,6 +282,46 @@ Outcome MemoryStore::find(IndexUse& use, const Selection& selection, Buffer& out
   return {};
 }
 
+// It looks at the sink each time when it has looked at as many rows as a worker may.
+Outcome MemoryStore::count(IndexUse& use, const Selection& selection, std::uint64_t& rows,
+                           Sink* sink) {
+  assert(selection.is_valid());
+  const MemoryIndex& on = static_cast<const MemoryIndex&>(use.index());
+  if (!may(use, Rights::read)) return access_denied;
+  if (const Verdict verdict = enter(on.table); verdict != Verdict::answered) return verdict;
+  const Status status = MemoryMatches::check(on.table, on.key, on.filter_columns, selection);
+  if (!status.ok()) return status;
+
+  const bool is_bounded = sink == nullptr && mode_ != PassMode::aside;
+  MemoryMatches matches(on.table, on.key, on.filter_columns, selection,
+                        is_bounded ? bounds_.rows : std::numeric_limits<std::uint64_t>::max());
+  std::uint64_t counted = 0;
+  if (sink != nullptr && sink->position != nullptr) {
+    const auto& from = static_cast<const MemoryPosition&>(*sink->position);
+    counted = selection.limit - from.to_give;
+    matches.resume(from);
+  }
+  std::uint64_t look_at = bounds_.rows;
+  while (matches.next() != nullptr) {
+    ++counted;
+    if (sink == nullptr || matches.examined() < look_at) continue;
+    look_at += bounds_.rows;
+    if (sink->must_end()) {
+      budget_->spend(matches.examined());
+      return query_interrupted;
+    }
+    if (!sink->must_give_way()) continue;
+    sink->position = matches.leave();
+    sink->position->reply_begun = false;
+    budget_->spend(matches.examined());
+    return Verdict::parked;
+  }
+  budget_->spend(matches.examined());
+  if (is_bounded && matches.gave_up()) return Verdict::oversized;
+  rows = counted;
+  return {};
+}
+
 Outcome MemoryStore::modify(IndexUse& use, const Selection& selection, const Change& change,
                             Buffer& out, Changed& changed) {
   assert(access_ == Access::write && selection.is_valid());

@@ -48,6 +48,8 @@ class MemoryStore final : public Store {
   Outcome undo_unit() override;
   Outcome open_index(const IndexNames& names, const std::shared_ptr<const Caller>& caller,
                      const RowCodec& codec, IndexUse& use) override;
+  Outcome count(IndexUse& use, const Selection& selection, std::uint64_t& rows,
+                Sink* sink) override;
   Outcome find(IndexUse& use, const Selection& selection, Buffer& out, Sink* sink) override;
   Outcome modify(IndexUse& use, const Selection& selection, const Change& change, Buffer& out,
                  Changed& changed) override;

@@ -35,6 +35,11 @@ KeyTree::Cursor MemoryTable::seek(std::size_t key, Range range, std::span<const 
   return in.tree.seek(range, parts);
 }
 
+KeyTree::Cursor MemoryTable::walk(std::size_t key, Direction direction, KeyTree::Edge lower,
+                                  KeyTree::Edge upper) const {
+  return keys_[key].tree.walk(direction, lower, upper);
+}
+
 Status MemoryTable::insert(std::span<const std::uint32_t> columns, std::span<const Value> values,
                            UndoLog& undo, std::uint64_t& insert_id) {
   assert(values.size() <= columns.size());

@@ -52,6 +52,9 @@ class MemoryTable {
 
   // `parts` has to stay valid as long as the cursor exists.
   KeyTree::Cursor seek(std::size_t key, Range range, std::span<const Cell> parts) const;
+  // The same with two edges, see KeyTree::walk().
+  KeyTree::Cursor walk(std::size_t key, Direction direction, KeyTree::Edge lower,
+                       KeyTree::Edge upper) const;
 
   // insert() and update() change nothing if they fail. They fail for a duplicate key, or for a
   // value that its column cannot hold.

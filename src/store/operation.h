@@ -5,6 +5,8 @@
 // and key parts, because only the store knows the table.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -47,6 +49,8 @@ enum class Bound : std::uint8_t {
   only,  // those that have the key
   from,  // those that have the key, and all behind them
   past,  // only those behind them
+  // those whose key begins with the given values, between the selection's two ends
+  within,
 };
 
 // The part of an index that a key selects, and the order in which it is read.
@@ -54,8 +58,10 @@ struct Range {
   Bound bound = Bound::only;
   Direction direction = Direction::up;
 
-  // Whether a row belongs to it whose key compares so with the given one.
+  // Whether a row belongs to it whose key compares so with the given one. For `within` the ends
+  // decide, too: this is the answer without ends.
   constexpr bool contains(int order) const {
+    if (bound == Bound::within) return order == 0;
     if (bound == Bound::only || order == 0) return order == 0 && bound != Bound::past;
     return (order > 0) == (direction == Direction::up);
   }
@@ -74,6 +80,14 @@ constexpr Range range_of(Comparison comparison) {
   }
   return {};
 }
+
+// One end of the rows that are `within` a key: values for the key parts that follow the key.
+struct End {
+  std::span<const Value> values{};  // empty: there is no end on this side
+  bool open = false;                // rows that have just these values do not belong to it
+
+  constexpr bool is_given() const { return !values.empty(); }
+};
 
 // One key part takes each of `values` in turn.
 struct In {
@@ -104,9 +118,19 @@ struct IndexNames {
 };
 
 // The rows that an operation is about.
+//
+// With Bound::within they are all that begin with the key, or all of the index if the key is empty,
+// from the lower end to the upper one, read up or down. The key part behind the key decides what is
+// lower: up means that its values rise, however the index orders them. What lies behind that part
+// follows the order of the index. An end is a place in this order, where NULL is below all other
+// values. So an end that is the key of a row, and is open, leads to the rows behind that row. As in
+// SQL a row whose part is NULL is not below any value: if there is only an upper end, rows with
+// NULL in its first part do not belong to it. Without ends they do.
 struct Selection {
   Range range{};
   std::span<const Value> key{};  // values for the first parts of the index
+  End lower{};                   // only of Bound::within, as is the other one
+  End upper{};
   std::uint64_t limit = 1;
   std::uint64_t offset = 0;
   In in{};
@@ -114,8 +138,15 @@ struct Selection {
 
   // What every store relies on. Whoever makes a selection keeps to it, and stores assert it.
   constexpr bool is_valid() const {
-    return !key.empty() && limit >= 1 && (in.values.empty() || in.key_part < key.size()) &&
+    const bool is_within = range.bound == Bound::within;
+    return (is_within || (!key.empty() && !lower.is_given() && !upper.is_given())) && limit >= 1 &&
+           (in.values.empty() || in.key_part < key.size()) &&
            (range.bound != Bound::only || range.direction == Direction::up);
+  }
+  // So many parts of the index get values.
+  constexpr std::size_t key_parts() const {
+    const std::size_t of_ends = std::max(lower.values.size(), upper.values.size());
+    return key.size() + of_ends;
   }
 };
 

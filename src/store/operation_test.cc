@@ -50,6 +50,17 @@ TEST(Selection, SaysWhatStoresRelyOn) {
   one = valid;
   one.range.direction = Direction::down;
   EXPECT_FALSE(one.is_valid()) << "equal rows are read in the order of the index";
+  one.range.bound = Bound::within;
+  EXPECT_TRUE(one.is_valid());
+  one.key = {};
+  one.in = {};
+  EXPECT_TRUE(one.is_valid()) << "the whole index";
+  one.lower.values = values;
+  EXPECT_TRUE(one.is_valid());
+  EXPECT_EQ(one.key_parts(), 2U);
+  one.key = values;
+  one.range = range_of(Comparison::greater);
+  EXPECT_FALSE(one.is_valid()) << "only a range within a key has ends";
 }
 
 }  // namespace

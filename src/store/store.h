@@ -5,7 +5,7 @@
 // of its own. There are two stores: the server's tables (mysqld/) and a small one in memory
 // (store/memory_store.h).
 //
-// Life of a pass:   begin_pass  (open_index | find | modify | insert)*  end_pass  release
+// Life of a pass:   begin_pass  (open_index | find | count | modify | insert)*  end_pass  release
 // Some of these requests may be a unit, see begin_unit().
 // A store begins its transaction at the first request that needs it, so a pass without requests
 // costs nothing. Any call may throw (no memory), except abandon_pass() and release(). Those two may
@@ -100,8 +100,8 @@ enum class Verdict : std::uint8_t {
   // behind a write that has left something in the store's session: nothing was done, the caller ends
   // the pass, begins another and asks again
   not_yet,
-  // a find with a sink gives back its table because its client does not read: it goes on in another
-  // pass, from the sink's position
+  // a find or count with a sink gives back its table because its client does not read, or for the
+  // sake of others: it goes on in another pass, from the sink's position
   parked,
   // the table is on another server: nothing was done, a remote thread has to do it, because a worker
   // or a streamer must not wait for that server. Of a store that is on a remote thread, never
@@ -172,7 +172,7 @@ class Position {
   std::uint64_t rows_examined = 0;
 };
 
-// Takes the rows of a long find while the find runs.
+// Takes the rows of a long find while the find runs. A long count asks it, too, and gives it none.
 class Sink {
  public:
   enum class Flushed : std::uint8_t {
@@ -226,7 +226,7 @@ class Store {
 
   // A unit: requests of one client that are done wholly or not at all, although each is a statement.
   //
-  //   begin_unit  (open_index | find | modify | insert)*  end_unit | undo_unit
+  //   begin_unit  (open_index | find | count | modify | insert)*  end_unit | undo_unit
   //
   // run_unit() makes these calls. Units are not nested, and a pass is not ended
   // within one. In a pass `together`, a unit is a part of the pass's transaction. In other modes it
@@ -262,6 +262,14 @@ class Store {
   // flushed while it runs, and it may end as `parked`. A modification is limited in the steps that
   // it spends. In a pass `aside` there are no such limits.
   virtual Outcome find(IndexUse& use, const Selection& selection, Buffer& out, Sink* sink) = 0;
+  // Counts the rows that a find would give, into `rows`. It reads no columns for a reply. Whether
+  // there is any row is a count with a limit of 1, which stops at the first one.
+  //
+  // Without a sink it is limited as a find. With a sink it writes nothing: it only asks the sink
+  // whether it must end or give way, and may end as `parked`, with what it has counted in the
+  // position. `rows` is set only if the outcome is ok.
+  virtual Outcome count(IndexUse& use, const Selection& selection, std::uint64_t& rows,
+                        Sink* sink) = 0;
   // A write has at most as many values as its index has columns. If it succeeds, `changed` says
   // what it has done. A change with `rows_before` appends those rows to `out`.
   virtual Outcome modify(IndexUse& use, const Selection& selection, const Change& change,

@@ -78,6 +78,11 @@ class ScriptedStore final : public store::Store {
     }
     return times-- > 0 ? outcome : store::Outcome{};
   }
+  // Its sessions count nothing.
+  store::Outcome count(store::IndexUse&, const store::Selection&, std::uint64_t&,
+                       store::Sink*) override {
+    return Error::not_supported;
+  }
   // It changes as many rows as the number that is its key.
   store::Outcome modify(store::IndexUse&, const store::Selection& selection, const store::Change&,
                         Buffer& out, store::Changed& changed) override {
@@ -144,6 +149,10 @@ class SharedStore final : public store::Store {
   store::Outcome find(store::IndexUse& use, const store::Selection& selection, Buffer& out,
                       store::Sink* sink) override {
     return store_.find(use, selection, out, sink);
+  }
+  store::Outcome count(store::IndexUse& use, const store::Selection& selection, std::uint64_t& rows,
+                       store::Sink* sink) override {
+    return store_.count(use, selection, rows, sink);
   }
   store::Outcome modify(store::IndexUse& use, const store::Selection& selection,
                         const store::Change& change, Buffer& out,

@@ -5,7 +5,8 @@
 namespace hs::mysqld {
 
 bool Permissions::may_search(const store::Selection& selection) const {
-  return selection.key.size() <= key_parts &&
+  // The order of a whole index tells of its first part.
+  return std::max<std::size_t>(selection.key_parts(), 1) <= key_parts &&
          std::all_of(selection.filters.begin(), selection.filters.end(),
                      [this](const auto& filter) {
                        // The scan refuses a column that the open index does not have.

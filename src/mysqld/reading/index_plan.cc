@@ -160,7 +160,7 @@ Status IndexPlan::resolve_columns(TABLE& table) {
 bool IndexPlan::can_search_limited(const store::Selection& selection) const {
   if (selection.range.bound == store::Bound::only)
     return is_ordered_ || selection.key.size() == key_parts_;
-  if (!is_ordered_) return false;
+  if (!is_ordered_ || selection.range.bound == store::Bound::within) return false;
   const bool may_meet_null =
       key_[0].is_nullable && selection.range.direction == store::Direction::down;
   return selection.key.size() == 1 && !may_meet_null &&
@@ -203,27 +203,30 @@ void IndexPlan::choose_access(TABLE& table) {
 
   choose_position(table);
 
+  choose_reading(table, columns_, to_read_);
+  choose_reading(table, {}, to_count_);
+}
+
+void IndexPlan::choose_reading(TABLE& table, std::span<const store::Column> columns,
+                               Reading& choice) const {
   bitmap_clear_all(&table.tmp_set);
   MY_BITMAP* const read_set = table.read_set;
   table.read_set = &table.tmp_set;
-  mark_read_columns(table);
+  mark_columns(table, columns);
   table.read_set = read_set;
-  read_columns_.clear();
+  choice.columns.clear();
   for (uint i = 0; i < table.s->fields; ++i) {
-    if (bitmap_is_set(&table.tmp_set, i)) read_columns_.push_back(static_cast<std::uint16_t>(i));
+    if (bitmap_is_set(&table.tmp_set, i)) choice.columns.push_back(static_cast<std::uint16_t>(i));
   }
 
-  const auto in_index = [&](std::uint16_t number) {
-    return table.field[number]->part_of_key.is_set(index_);
+  const auto in_index = [&](const auto& column) {
+    return table.field[column.number]->part_of_key.is_set(index_);
   };
-  covering_ =
-      !server::is_clustering(table, index_) &&
-      (table.file->index_flags(index_, 0, true) & HA_KEYREAD_ONLY) != 0 &&
-      std::all_of(columns_.begin(), columns_.end(),
-                  [&](const store::Column& column) { return in_index(column.number); }) &&
-      std::all_of(filter_columns_.begin(), filter_columns_.end(),
-                  [&](const PlannedFilterColumn& column) { return in_index(column.number); }) &&
-      !has_prefix_parts_ && !server::is_versioned(table);
+  choice.covering = !server::is_clustering(table, index_) &&
+                    (table.file->index_flags(index_, 0, true) & HA_KEYREAD_ONLY) != 0 &&
+                    std::ranges::all_of(columns, in_index) &&
+                    std::ranges::all_of(filter_columns_, in_index) && !has_prefix_parts_ &&
+                    !server::is_versioned(table);
 }
 
 // A row's position is its key image. If the index's own columns do not identify a row, the primary
@@ -259,8 +262,8 @@ void IndexPlan::choose_position(TABLE& table) {
   position_shape_ = std::move(shape);
 }
 
-void IndexPlan::mark_read_columns(TABLE& table) const {
-  for (const store::Column& column : columns_)
+void IndexPlan::mark_columns(TABLE& table, std::span<const store::Column> columns) const {
+  for (const store::Column& column : columns)
     server::mark_to_read(table, *table.field[column.number]);
   for (const PlannedFilterColumn& column : filter_columns_)
     server::mark_to_read(table, *table.field[column.number]);
@@ -295,19 +298,20 @@ int IndexPlan::read_key_columns(OpenTable& opened) const {
   return error;
 }
 
-Status IndexPlan::set_up_reader_slow(OpenTable& opened) {
+Status IndexPlan::set_up(OpenTable& opened, const Reading& choice, std::uint32_t number) {
   TABLE& table = *opened.table;
   take_down(opened);
   if (Status status = resolve(table); !status.ok()) return status;
   table.clear_column_bitmaps();
-  for (const std::uint16_t number : read_columns_) bitmap_set_bit(table.read_set, number);
-  if (covering_) server::start_keyread(table, index_);
+  for (const std::uint16_t column : choice.columns) bitmap_set_bit(table.read_set, column);
+  if (choice.covering) server::start_keyread(table, index_);
   if (const int error = table.file->ha_index_init(index_, is_ordered_); error != 0) {
     take_down(opened);
     return server::status_of(error);
   }
   opened.begin_counting();
   opened.plan = this;
+  opened.setup = number;
   return {};
 }
 

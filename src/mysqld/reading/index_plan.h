@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,9 +86,14 @@ class IndexPlan final : public store::Index {
 
   // Sets up the columns and the index on a table that is open for reading.
   Status set_up_reader(OpenTable& opened) {
-    if (opened.plan == this && opened.setup == 0) [[likely]]
+    if (opened.plan == this && opened.setup == reading) [[likely]]
       return {};
-    return set_up_reader_slow(opened);
+    return set_up(opened, to_read_, reading);
+  }
+  // The same for a count, which needs only the columns of the filters.
+  Status set_up_counter(OpenTable& opened) {
+    if (opened.plan == this && opened.setup == counting) return {};
+    return set_up(opened, to_count_, counting);
   }
   // Makes the engine read the columns of the index with each row, for a search that compares them.
   // Plans of most indexes do not read them otherwise. Returns 0 or the engine's error. Must not be
@@ -125,7 +131,7 @@ class IndexPlan final : public store::Index {
   const std::string& position_shape() const { return position_shape_; }
 
   // Adds every column that a request of this plan reads to the table's read set.
-  void mark_read_columns(TABLE& table) const;
+  void mark_read_columns(TABLE& table) const { mark_columns(table, columns_); }
 
  private:
   Status resolve_index(TABLE& table);
@@ -133,7 +139,18 @@ class IndexPlan final : public store::Index {
   Status resolve_columns(TABLE& table);
   void choose_access(TABLE& table);
   void choose_position(TABLE& table);
-  Status set_up_reader_slow(OpenTable& opened);
+  // Which columns a kind of request reads.
+  struct Reading {
+    std::vector<std::uint16_t> columns;  // and those from which virtual columns are computed
+    bool covering = false;               // the index alone holds them
+  };
+  // Their numbers in OpenTable::setup. A writer's set-ups are between them.
+  static constexpr std::uint32_t reading = 0;
+  static constexpr std::uint32_t counting = ~std::uint32_t{0};
+
+  void mark_columns(TABLE& table, std::span<const store::Column> columns) const;
+  void choose_reading(TABLE& table, std::span<const store::Column> columns, Reading& choice) const;
+  Status set_up(OpenTable& opened, const Reading& choice, std::uint32_t number);
 
   std::string index_name_;
   std::vector<std::string> column_names_;
@@ -153,7 +170,6 @@ class IndexPlan final : public store::Index {
   bool is_limited_ = false;  // there is something that can_search() refuses
   bool has_prefix_parts_ = false;
   bool has_compared_parts_ = false;
-  bool covering_ = false;
   std::vector<store::Column> columns_;
   std::vector<PlannedKeyPart> key_;
   std::vector<std::vector<std::string>> key_names_;  // of each part
@@ -162,8 +178,8 @@ class IndexPlan final : public store::Index {
   std::uint32_t position_length_ = 0;
   std::string position_shape_;
   std::array<PlanPermissions, Account::roles> permissions_;
-  std::vector<std::uint16_t>
-      read_columns_;  // all of them, including those from which virtual columns are computed
+  Reading to_read_;
+  Reading to_count_;
 };
 
 }  // namespace hs::mysqld

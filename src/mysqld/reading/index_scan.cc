@@ -1,5 +1,6 @@
 #include "mysqld/reading/index_scan.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "mysqld/server/api.h"
@@ -20,7 +21,8 @@ ha_rkey_function read_function(Range range) {
   switch (range.bound) {
     case Bound::past: return up ? HA_READ_AFTER_KEY : HA_READ_BEFORE_KEY;
     case Bound::from: return up ? HA_READ_KEY_OR_NEXT : HA_READ_PREFIX_LAST_OR_PREV;
-    case Bound::only: break;
+    case Bound::only:
+    case Bound::within: break;
   }
   return HA_READ_KEY_EXACT;
 }
@@ -33,12 +35,51 @@ Range mirrored(Range range) {
   return {range.bound, store::opposite(range.direction)};
 }
 
+// A row whose key part is NULL is not below any value.
+constexpr store::Value null_value{{}, true};
+constexpr store::End above_null{{&null_value, 1}, true};
+
+// The rows from an end onwards, or from the key itself if there is no such end.
+Range range_from(const store::End& end, Direction direction) {
+  return {end.is_given() && end.open ? Bound::past : Bound::from, direction};
+}
+
 }  // namespace
+
+void IndexScan::Key::set(std::span<const store::Value> key, const store::End& end) {
+  std::ranges::copy(end.values, std::ranges::copy(key, values.begin()).out);
+  parts = static_cast<std::uint32_t>(key.size() + end.values.size());
+}
+
+// A range within two ends becomes one from the first of them, and an end behind its rows.
+void IndexScan::set_up_within() {
+  const store::Selection& selection = *selection_;
+  const std::size_t next = selection.key.size();
+  const PlannedKeyPart* const part = next < plan_->key_parts() ? &plan_->key()[next] : nullptr;
+  const bool up = selection.range.direction == Direction::up;
+  const bool leaves_out_null = !selection.lower.is_given() && selection.upper.is_given() &&
+                               part != nullptr && part->is_nullable;
+  const store::End& lower = leaves_out_null ? above_null : selection.lower;
+  const store::End& first = up ? lower : selection.upper;
+  const store::End& last = up ? selection.upper : lower;
+  const Direction direction = part != nullptr && part->descends
+                                  ? store::opposite(selection.range.direction)
+                                  : selection.range.direction;
+  first_.set(selection.key, first);
+  last_.set(selection.key, last);
+  key_ = first_.span();
+  // Engines know how to end a search for equal keys, but not one that goes down.
+  const bool is_equal =
+      !first.is_given() && !last.is_given() && !selection.key.empty() && direction == Direction::up;
+  range_ = is_equal ? Range{} : range_from(first, direction);
+  backwards_ = range_from(last, store::opposite(direction));
+  has_end_ = !is_equal && last_.parts != 0;
+}
 
 Status IndexScan::set_up(const IndexPlan& plan, OpenTable& opened,
                          const store::Selection& selection, std::uint64_t most_steps) {
   TABLE& table = *opened.table;
-  if (selection.key.size() > plan.key_parts()) return Error::too_many_key_parts;
+  if (selection.key_parts() > plan.key_parts()) return Error::too_many_key_parts;
   if (!plan.can_search(selection)) [[unlikely]]
     return server::status_of(HA_ERR_WRONG_COMMAND);
   if (Status status = filters_.prepare(plan, table, selection.filters); !status.ok()) return status;
@@ -46,7 +87,13 @@ Status IndexScan::set_up(const IndexPlan& plan, OpenTable& opened,
   opened_ = &opened;
   table_ = &table;
   selection_ = &selection;
-  range_ = plan.descends() ? mirrored(selection.range) : selection.range;
+  if (selection.range.bound == Bound::within) [[unlikely]] {
+    set_up_within();
+  } else {
+    key_ = selection.key;
+    range_ = plan.descends() ? mirrored(selection.range) : selection.range;
+    has_end_ = false;
+  }
   offset_ = selection.offset;
   limit_ = selection.limit;
   step_cost_ = 1 + selection.filters.size() / filters_in_a_step;
@@ -71,14 +118,23 @@ Status IndexScan::start(const IndexPlan& plan, OpenTable& opened, const store::S
 
 // Returns 0 or the engine's error.
 int IndexScan::search_for(const store::Value* in_value) {
-  const std::uint32_t in_part = selection_->in.key_part;
-  make_key_search(*plan_, *table_, selection_->key, range_, in_value, in_part, search_);
-  prefix_.prepare(*plan_, *table_, selection_->key, in_value, in_part, search_);
-  meter_.begin_rows(filters_.bytes() + prefix_.bytes(search_));
+  make_search(in_value);
+  prefix_.prepare(*plan_, *table_, key_, in_value, selection_->in.key_part, search_);
+  std::size_t compared_bytes = filters_.bytes() + prefix_.bytes(search_);
+  if (has_end_) [[unlikely]] {
+    end_.set(*plan_, *table_, last_.span(), backwards_, in_value, selection_->in.key_part);
+    search_.nothing |= end_.is_before_all();
+    compared_bytes += end_.bytes();
+  }
+  meter_.begin_rows(compared_bytes);
   at_ = At::start;
   resumed_ = false;
   one_row_ = search_.range.bound == Bound::only && plan_->is_unique(search_.parts);
-  return search_.compared ? plan_->read_key_columns(*opened_) : 0;
+  return search_.compared || has_end_ ? plan_->read_key_columns(*opened_) : 0;
+}
+
+void IndexScan::make_search(const store::Value* in_value) {
+  make_key_search(*plan_, *table_, key_, range_, in_value, selection_->in.key_part, search_);
 }
 
 // Makes the search for the next value of IN. If that value has been searched already, the search is
@@ -120,7 +176,7 @@ std::shared_ptr<const std::vector<bool>> IndexScan::new_in_values() {
   const store::In& in = selection_->in;
   std::vector<bool> is_new(in.values.size(), true);
   for (std::size_t i = in_next_; i < in.values.size(); ++i) {
-    make_key_search(*plan_, *table_, selection_->key, range_, &in.values[i], in.key_part, search_);
+    make_search(&in.values[i]);
     is_new[i] = in_values_.is_new(in.values[i], search_);
   }
   return std::make_shared<const std::vector<bool>>(std::move(is_new));
@@ -233,6 +289,11 @@ int IndexScan::next() {
     const int error = read();
     if (error == HA_ERR_END_OF_FILE || error == HA_ERR_RECORD_DELETED) continue;
     if (error != 0) return error;
+    if (has_end_) [[unlikely]] {
+      const RangeEnd::Place place = end_.place_of_row();
+      if (place == RangeEnd::Place::behind) at_ = At::end;
+      if (place != RangeEnd::Place::within) continue;
+    }
     if (!server::is_current_row(*table_)) continue;
     if (!prefix_.matches(search_)) continue;
     const RowFilters::Decision decision = filters_.check();

@@ -1,15 +1,18 @@
 // IndexScan: the rows of a selection, one after the other.
 //
-// It goes along an index as the selection asks. It handles the range, the values of IN, whole values
-// behind a prefix, the current rows of a versioned table, the filters, the offset and the
+// It goes along an index as the selection asks. It handles the range and its ends, the values of IN, whole
+// values behind a prefix, the current rows of a versioned table, the filters, the offset and the
 // limit. It owns the scratch memory for that. Each worker has one, and uses it again for each
 // request. The table's index and columns have to be set up before start(). Each row is left in the
 // table's record[0]. Rows that it skips and values of IN without rows also cost steps, so next()
 // does not take longer than start() allowed.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +21,7 @@
 #include "mysqld/reading/index_plan.h"
 #include "mysqld/reading/key_search.h"
 #include "mysqld/reading/prefix_check.h"
+#include "mysqld/reading/range_end.h"
 #include "mysqld/reading/row_filter.h"
 #include "mysqld/reading/step_meter.h"
 #include "store/operation.h"
@@ -69,6 +73,7 @@ class IndexScan {
   void give_back() {
     filters_.give_back();
     prefix_.give_back();
+    end_.give_back();
     in_values_.give_back();
     in_is_new_ = nullptr;
   }
@@ -78,6 +83,8 @@ class IndexScan {
   // Whether the scan stands at a row or between two values of IN, so that it has a position().
   bool has_position() const { return at_ == At::inside || has_in_; }
 
+  // How many rows next() has given, also before the scan was left for another one.
+  std::uint64_t given() const { return selection_->limit - limit_; }
   // Whether no row can follow those that were given, so that next() need not be called.
   bool is_done() const { return limit_ == 0 || (one_row_ && !has_in_); }
   // Whether the steps that start() allowed are spent, by the scan or by the work on its rows.
@@ -93,7 +100,18 @@ class IndexScan {
 
   Status set_up(const IndexPlan& plan, OpenTable& opened, const store::Selection& selection,
                 std::uint64_t most_steps);
+  // Values for the first parts of the index.
+  struct Key {
+    std::array<store::Value, max_key_parts> values;
+    std::uint32_t parts = 0;
+
+    void set(std::span<const store::Value> key, const store::End& end);
+    std::span<const store::Value> span() const { return {values.data(), parts}; }
+  };
+
+  void set_up_within();
   int search_for(const store::Value* in_value);
+  void make_search(const store::Value* in_value);
   int search_next_in();
   std::shared_ptr<const std::vector<bool>> new_in_values();
   int read();
@@ -107,8 +125,15 @@ class IndexScan {
   OpenTable* opened_ = nullptr;
   TABLE* table_ = nullptr;
   const store::Selection* selection_ = nullptr;
-  store::Range range_{};  // in the order of the index
+  std::span<const store::Value> key_;  // where the search begins
+  store::Range range_{};               // in the order of the index
   KeySearch search_;
+  // of a search within two ends
+  bool has_end_ = false;
+  Key first_;  // memory of key_
+  Key last_;
+  store::Range backwards_{};  // from the end
+  RangeEnd end_;
   PrefixCheck prefix_;
   RowFilters filters_;
   InValues in_values_;

@@ -89,6 +89,7 @@ Outcome TableStore::open_index(const store::IndexNames& names,
   return {};
 }
 
+template <TableStore::Wants wants>
 Outcome TableStore::open_for_reading(IndexPlan& plan, OpenTable*& opened) {
   if (const Outcome begun = pass_.begin_read(); !begun.ok()) [[unlikely]]
     return begun;
@@ -97,7 +98,8 @@ Outcome TableStore::open_for_reading(IndexPlan& plan, OpenTable*& opened) {
     meter_.look();
     return outcome;
   }
-  const Status status = plan.set_up_reader(*opened);
+  const Status status =
+      wants == Wants::rows ? plan.set_up_reader(*opened) : plan.set_up_counter(*opened);
   if (is_newer_than_snapshot(status)) [[unlikely]]
     return Verdict::blocked;
   return status;
@@ -108,8 +110,9 @@ bool TableStore::append_row(const store::IndexUse& use, TABLE& table, Buffer& ou
   return use.codec().append_row(plan.columns(), TableRow(table, scratch_), out);
 }
 
-Outcome TableStore::find(store::IndexUse& use, const store::Selection& selection, Buffer& out,
-                         store::Sink* sink) {
+template <TableStore::Wants wants, class Answer>
+Outcome TableStore::search(store::IndexUse& use, const store::Selection& selection,
+                           store::Sink* sink, Answer answer) {
   assert(selection.is_valid());
   const auto check = [&](const Permissions& caller) { return caller.check_find(selection); };
   const Outcome allowed = access_.may(use, check);
@@ -123,7 +126,7 @@ Outcome TableStore::find(store::IndexUse& use, const store::Selection& selection
   plan.note_request();
   const auto version = plan.table_version();
   OpenTable* opened = nullptr;
-  const Outcome outcome = open_for_reading(plan, opened);
+  const Outcome outcome = open_for_reading<wants>(plan, opened);
   if (!outcome.ok()) [[unlikely]]
     return outcome;
   if (!allowed.ok() || plan.table_version() != version) [[unlikely]] {
@@ -146,7 +149,20 @@ Outcome TableStore::find(store::IndexUse& use, const store::Selection& selection
                              : go_on(plan, *opened, selection, *sink);
   if (!started.ok()) return started;
   if (sink != nullptr) scan_.allow(steps_between_looks);
-  return pass_.counted(answer_rows(use, *opened, out, sink), false);
+  return pass_.counted(answer(*opened), false);
+}
+
+Outcome TableStore::find(store::IndexUse& use, const store::Selection& selection, Buffer& out,
+                         store::Sink* sink) {
+  return search<Wants::rows>(
+      use, selection, sink, [&](OpenTable& opened) { return answer_rows(use, opened, out, sink); });
+}
+
+Outcome TableStore::count(store::IndexUse& use, const store::Selection& selection,
+                          std::uint64_t& rows, store::Sink* sink) {
+  return search<Wants::count>(use, selection, sink, [&](OpenTable& /*opened*/) {
+    return count_rows(static_cast<const IndexPlan&>(use.index()), rows, sink);
+  });
 }
 
 Status TableStore::go_on(const IndexPlan& plan, OpenTable& opened,
@@ -220,6 +236,31 @@ Outcome TableStore::answer_rows(const store::IndexUse& use, OpenTable& opened, B
     return status;
   }
   return {};
+}
+
+Outcome TableStore::count_rows(const IndexPlan& plan, std::uint64_t& rows, store::Sink* sink) {
+  const bool can_park = plan.position_parts() != 0;
+  int error = 0;
+  while (true) {
+    do error = scan_.next();
+    while (error == 0 && !scan_.is_done());
+    if (error != IndexScan::gave_up) break;
+    if (sink == nullptr) return Verdict::oversized;
+    if (sink->must_end()) return server::status_of(ER_QUERY_INTERRUPTED);
+    if (can_park && scan_.has_position() && sink->must_give_way()) {
+      sink->position = scan_.position();
+      sink->position->reply_begun = false;
+      return Verdict::parked;
+    }
+    scan_.allow(steps_between_looks);
+  }
+  if (error == 0 || IndexScan::is_end(error)) {
+    rows = scan_.given();
+    return {};
+  }
+  const Status status = writer_.failure(error);
+  host_.thd()->clear_error();
+  return is_newer_than_snapshot(status) ? Outcome(Verdict::blocked) : Outcome(status);
 }
 
 }  // namespace hs::mysqld

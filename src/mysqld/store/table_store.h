@@ -58,6 +58,8 @@ class TableStore final : public store::Store {
 
   store::Outcome find(store::IndexUse& use, const store::Selection& selection, Buffer& out,
                       store::Sink* sink) override;
+  store::Outcome count(store::IndexUse& use, const store::Selection& selection, std::uint64_t& rows,
+                       store::Sink* sink) override;
   store::Outcome modify(store::IndexUse& use, const store::Selection& selection,
                         const store::Change& change, Buffer& out, store::Changed& changed) override;
   store::Outcome insert(store::IndexUse& use, const store::Insert& row,
@@ -68,11 +70,19 @@ class TableStore final : public store::Store {
   // is sent after the commit.
   static constexpr std::size_t max_whole_reply_bytes = std::size_t{64} << 20;
 
+  // What a search is for, and with it the columns that it reads.
+  enum class Wants : std::uint8_t { rows, count };
+  // Finds the place of the first row, and leaves the rest to answer(opened).
+  template <Wants wants, class Answer>
+  store::Outcome search(store::IndexUse& use, const store::Selection& selection, store::Sink* sink,
+                        Answer answer);
+  template <Wants wants>
   store::Outcome open_for_reading(IndexPlan& plan, OpenTable*& opened);
   Status go_on(const IndexPlan& plan, OpenTable& opened, const store::Selection& selection,
                store::Sink& sink);
   store::Outcome answer_rows(const store::IndexUse& use, OpenTable& opened, Buffer& out,
                              store::Sink* sink);
+  store::Outcome count_rows(const IndexPlan& plan, std::uint64_t& rows, store::Sink* sink);
   // False if there was no memory for a value.
   bool append_row(const store::IndexUse& use, TABLE& table, Buffer& out);
 
