@@ -133,6 +133,9 @@ class SharedStore final : public store::Store {
   void abandon_pass() override { store_.abandon_pass(); }
   void forget_permissions() override { store_.forget_permissions(); }
   void release() override { store_.release(); }
+  store::Outcome begin_unit() override { return store_.begin_unit(); }
+  store::Outcome end_unit() override { return store_.end_unit(); }
+  store::Outcome undo_unit() override { return store_.undo_unit(); }
   store::Outcome open_index(const store::IndexNames& names,
                             const std::shared_ptr<const store::Caller>& caller,
                             const store::RowCodec& codec, store::IndexUse& use) override {
