@@ -36,7 +36,9 @@ struct OpenPort {
 
 // The threads of one port, which may serve others, too.
 struct HostedCrew {
-  std::size_t port;  // in the table
+  explicit HostedCrew(std::size_t number_of_port) : port(number_of_port) {}
+
+  const std::size_t port;  // in the table
   TableStoreConfig store{};
   HostThreadConfig host{};
   std::optional<WaitWatch> watch{};  // if it writes

@@ -23,6 +23,7 @@
 #include "mysqld/server/logging.h"
 #include "mysqld/server/table_opening.h"
 #include "mysqld/server/tls_context.h"
+#include "mysqld/server/worker_thd.h"
 #include "tls/channel.h"
 
 namespace hs::mysqld {
@@ -173,7 +174,7 @@ void set_up(OpenPort& port, const LogIns& log_ins) {
 }
 
 void add_crew(OpenPorts& open, std::size_t number) {
-  HostedCrew& crew = open.crews.emplace_back(HostedCrew{.port = number});
+  HostedCrew& crew = open.crews.emplace_back(number);
   crew.store.writes = port_table[number].writes;
   if (remote_threads() != 0) crew.store.remote_tables = RemoteTables::handed_over;
   crew.store.encoding =
