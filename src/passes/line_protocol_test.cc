@@ -236,7 +236,7 @@ TEST_F(SwapTest, ExchangesBothValuesOrNone) {
 // The second table has a row with that value already.
 TEST_F(SwapTest, IsUndoneByADuplicateKeyAndTheOtherRequestsStay) {
   fill();
-  EXPECT_EQ(say("quiet b 12\nswap b x\nset c 5\n")[0], "ERROR 121\nSTORED\n");
+  EXPECT_EQ(say("quiet b 12\nswap b x\nset c 5\n")[0], "ERROR exists\nSTORED\n");
   EXPECT_EQ(say("get b\nget c\n", "get x\n"), (Replies{"VALUE 2 12\nVALUE 1 5\n", "VALUE 2 11\n"}));
 }
 

@@ -90,6 +90,7 @@ class LineDialogue final : public Dialogue {
       case Error::table_locked:
       case Error::deadlock:
       case Error::conflict: out.append("ERROR locked\n"); return;
+      case Error::duplicate_key: out.append("ERROR exists\n"); return;
       case Error::out_of_range: out.append("ERROR too much\n"); return;
       case Error::commit_failed: out.append("ERROR not committed\n"); return;
       default: out.append("ERROR " + std::to_string(status.number()) + "\n");

@@ -146,7 +146,7 @@ def test_a_duplicate_key(server: ServerInstance, line_port: int, sql: Sql, befor
     begin_log(sql)
     replies = say(line_port, f"{before}swap a x\nget a\nset b 6\nswap b x\nset b 7\n")
     of_before = {"": "", "set c 5\n": "STORED\n", "get b\n": "VALUE 1 2\n"}[before]
-    assert replies == f"{of_before}ERROR 121\nVALUE 2 12\nSTORED\nSWAPPED\nSTORED\n"
+    assert replies == f"{of_before}ERROR exists\nVALUE 2 12\nSTORED\nSWAPPED\nSTORED\n"
     stored = ["kv c 5"] if "set" in before else []
     swap = ["kv b 6", "kv b ", "other x 6", "kv b 11", "kv b 7"]
     assert logged(server, sql) == [*stored, *swap]
@@ -263,7 +263,7 @@ def test_triggers_that_leave_something_in_the_session(
     assert say(line_port, "swap a x\nswap b y\nget a\n") == "SWAPPED\nSWAPPED\nVALUE 2 11\n"
     sql.run("UPDATE kv SET v = '12' WHERE k = 'b'", "UPDATE other SET v = '2' WHERE k = 'y'")
     sql.run("UPDATE other SET v = '30' WHERE k = 'x'", "INSERT INTO other VALUES ('z', '11')")
-    assert say(line_port, "swap a x\nget a\nset c 1\n") == "ERROR 121\nVALUE 2 11\nSTORED\n"
+    assert say(line_port, "swap a x\nget a\nset c 1\n") == "ERROR exists\nVALUE 2 11\nSTORED\n"
 
 
 def test_many_at_once_and_a_replica(
