@@ -84,14 +84,14 @@ class LineProtocolTest : public ::testing::Test {
   const std::vector<MakeProtocol> protocols_{speak_lines};
   net::Server server_{any_port(),
                       {.make_worker =
-                           [this](ThreadCounters& counters) {
+                           [this](std::size_t /*crew*/, ThreadCounters& counters) {
                              auto store = make_store(counters.own());
                              store->faults() = faults_;
                              return std::make_unique<PassRunner>(config_, std::move(store),
                                                                  protocols_, counters.blocks());
                            },
                        .make_streamer =
-                           [this](net::Role, ThreadCounters& counters) {
+                           [this](std::size_t /*crew*/, net::Role, ThreadCounters& counters) {
                              return std::make_unique<StreamRunner>(config_,
                                                                    make_store(counters.own()),
                                                                    protocols_, counters.blocks());
