@@ -42,7 +42,7 @@ class Pass {
   Tally& tally() { return ports_.tally(); }
   Changes& changes() { return changes_; }
   store::PassMode mode() const { return mode_; }
-  // Whether there can be writes, and they are executed here.
+  // Whether writes are executed here. If not, another worker has to.
   bool executes_writes() const { return executes_writes_; }
   // Those of the turn at work.
   Runs runs() const { return runs_; }

@@ -35,7 +35,7 @@ PassRunner::PassRunner(const RunnerConfig& config, std::unique_ptr<store::Store>
     : config_(config),
       store_(std::move(store)),
       ports_(*store_, protocols, counters),
-      pass_(config, *store_, ports_, duty == Duty::all && ports_.writes()) {}
+      pass_(config, *store_, ports_, duty == Duty::all) {}
 
 bool PassRunner::read_first(std::span<Turn> turns, Buffer& out) try {
   // The pass before was not ended: the caller has thrown.
