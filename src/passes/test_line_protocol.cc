@@ -16,10 +16,10 @@ using store::Outcome;
 using store::Value;
 
 // The first column is the value, and has its length in front.
-class LengthCodec final : public store::RowCodec {
+class ValueLines final : public store::Rows {
  public:
-  bool append_row(std::span<const store::Column> columns, const store::CurrentRow& row,
-                  Buffer& out) const override {
+  bool take(std::span<const store::Column> columns, const store::CurrentRow& row,
+            std::size_t /*in_number*/, Buffer& out) override {
     char room[store::Column::room];
     const store::ColumnValue value = columns.front().value(row, room);
     if (value.kind == store::ColumnValue::Kind::no_memory) return false;
@@ -29,8 +29,6 @@ class LengthCodec final : public store::RowCodec {
     return true;
   }
 };
-
-constexpr LengthCodec length_codec;
 
 struct Command {
   enum class Kind : std::uint8_t { get, scan, set, quiet, swap, unknown };
@@ -164,7 +162,7 @@ class LineDialogue final : public Dialogue {
     for (std::size_t i = 0; i < needed.size(); ++i) {
       if (uses_[i]) continue;
       const Outcome opened =
-          store.open_index(needed[i].names, store::Caller::unlimited(), *needed[i].codec, uses_[i]);
+          store.open_index(needed[i].names, store::Caller::unlimited(), uses_[i]);
       if (!opened.ok()) return opened;
     }
     Place place{.store = store, .uses = uses_, .out = requests.out()};
@@ -174,8 +172,10 @@ class LineDialogue final : public Dialogue {
   Outcome get(Place& place) const {
     const Value key{planned_.key};
     const std::size_t begin = place.out.size();
-    const Outcome outcome =
-        place.store.find(place.uses[0], rows_of(planned_, key), place.out, place.sink);
+    ValueLines lines;
+    store::Found found;
+    const Outcome outcome = place.store.find(place.uses[0], rows_of(planned_, key), lines,
+                                             place.out, place.sink, found);
     if (!outcome.ok()) return outcome;
     if (planned_.kind == Command::Kind::scan) {
       place.out.append("END\n");
@@ -195,8 +195,8 @@ class LineDialogue final : public Dialogue {
     const Value row[2] = {{planned_.argument}, {planned_.key}};
     const store::Selection selection{.key = {&row[1], 1}};
     store::Changed changed;
-    Outcome outcome =
-        place.store.modify(place.uses[0], selection, {.values = {row, 1}}, place.out, changed);
+    Outcome outcome = place.store.modify(place.uses[0], selection, {.values = {row, 1}}, nullptr,
+                                         place.out, changed);
     if (outcome.ok() && changed.rows == 0)
       outcome = place.store.insert(place.uses[1], {row}, changed);
     if (outcome.ok() && planned_.kind == Command::Kind::set) place.out.append("STORED\n");
@@ -213,9 +213,9 @@ class LineDialogue final : public Dialogue {
 LineProtocol::LineProtocol(const store::IndexNames& names, const store::IndexNames& others) {
   store::IndexNames of_value = names;
   of_value.columns = names.columns.substr(0, names.columns.find(','));
-  indexes_[0] = {.key = "value", .names = of_value, .codec = &length_codec};
-  indexes_[1] = {.key = "row", .names = names, .codec = &length_codec};
-  indexes_[2] = {.key = "other", .names = others, .codec = &length_codec};
+  indexes_[0] = {.key = "value", .names = of_value};
+  indexes_[1] = {.key = "row", .names = names};
+  indexes_[2] = {.key = "other", .names = others};
 }
 
 std::unique_ptr<Dialogue> LineProtocol::open_dialogue() { return std::make_unique<LineDialogue>(); }
