@@ -163,7 +163,7 @@ def test_short_locks_beside_one_that_is_kept(
 ) -> None:
     """Nobody queues behind the insert that waits long, so each lock of 40 ms costs 40 ms."""
     gaps = Gaps(gaps_server, sql, stack, 4)
-    gaps.session(1)
+    holder = gaps.session(1)
     long_one = Inserting(gaps, 1)
     wait_until(lambda: sql.number(WAITING) == 1, "one waits")
     stop = threading.Event()
@@ -190,6 +190,9 @@ def test_short_locks_beside_one_that_is_kept(
     assert all(map(is_done, answers))
     assert time.monotonic() - began < LOCK_WAIT_SECONDS - 1
     assert long_one.waits
+    # Its connection must not be closed while it waits: its thread would end with an exception.
+    holder.run("ROLLBACK")
+    assert is_done(long_one.join())
 
 
 def test_more_than_there_are_threads(data_root: Path, watch: Any) -> None:
