@@ -7,7 +7,6 @@
 
 #include "store/memory_store.h"
 #include "store/sample_tables.h"
-#include "store/test_row_codec.h"
 
 namespace hs::store {
 namespace {
@@ -34,10 +33,9 @@ class Counts : public ::testing::Test {
     CounterBlock counters;
     MemoryStore store(database_, Access::read, counters, bounds);
     IndexUse use;
-    EXPECT_TRUE(store
-                    .open_index({"test", "user", "", "user_name", "user_email"},
-                                Caller::unlimited(), test_row_codec, use)
-                    .ok());
+    EXPECT_TRUE(
+        store.open_index({"test", "user", "", "user_name", "user_email"}, Caller::unlimited(), use)
+            .ok());
     Budget budget;
     store.begin_pass(PassMode::together, budget);
     const Outcome outcome = store.count(use, selection, rows, sink);

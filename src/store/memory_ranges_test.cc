@@ -10,7 +10,7 @@
 
 #include "store/memory_store.h"
 #include "store/sample_tables.h"
-#include "store/test_row_codec.h"
+#include "store/test_rows.h"
 
 namespace hs::store {
 namespace {
@@ -40,9 +40,7 @@ class Ranges : public ::testing::Test {
     add_golden_tables(database_);
     IndexUse all;
     EXPECT_TRUE(
-        store_
-            .open_index({"hst", "k3", "abc", "a,b,c", {}}, Caller::unlimited(), test_row_codec, all)
-            .ok());
+        store_.open_index({"hst", "k3", "abc", "a,b,c", {}}, Caller::unlimited(), all).ok());
     store_.begin_pass(PassMode::together, budget_);
     for (const auto& a : cells) {
       for (const auto& b : cells) {
@@ -81,7 +79,9 @@ class Ranges : public ::testing::Test {
     EXPECT_TRUE(selection.is_valid());
     Buffer out;
     store_.begin_pass(PassMode::together, budget_);
-    EXPECT_TRUE(store_.find(use_, selection, out, nullptr).ok());
+    TestRows rows;
+    Found found;
+    EXPECT_TRUE(store_.find(use_, selection, rows, out, nullptr, found).ok());
     EXPECT_TRUE(store_.end_pass().ok());
     return std::string(out.view());
   }
@@ -176,7 +176,10 @@ TEST_F(Ranges, HaveNoMoreValuesThanTheIndexHasParts) {
   const Selection selection = within({1, 1}, {{1, 1}, false}, {}, Direction::up);
   Buffer out;
   store_.begin_pass(PassMode::together, budget_);
-  EXPECT_EQ(store_.find(use_, selection, out, nullptr).status(), Status(Error::too_many_key_parts));
+  TestRows rows;
+  Found found;
+  EXPECT_EQ(store_.find(use_, selection, rows, out, nullptr, found).status(),
+            Status(Error::too_many_key_parts));
   EXPECT_TRUE(store_.end_pass().ok());
 }
 

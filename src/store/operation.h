@@ -175,6 +175,13 @@ struct InsertId {
   constexpr std::uint64_t magnitude() const { return is_negative() ? 0 - bits : bits; }
 };
 
+// What a find has given.
+struct Found {
+  // Of a find that goes on after it was parked: those of the present piece, without those of the
+  // pieces before it.
+  std::uint64_t rows = 0;
+};
+
 // What a write has done.
 struct Changed {
   std::uint64_t rows = 0;        // so many rows count as changed

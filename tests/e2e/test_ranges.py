@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from server_instance import ServerInstance, free_port
-from support.database import Sql
+from support.database import Sql, SqlRow
 from support.servers import ON_MYSQL, SERVER_TREE
 from support_line_port import build_plugin, say
 from support_servers import fresh_session
@@ -31,6 +31,8 @@ class Part:
     descends: bool = False
     #: The column is computed from the first one.
     generated: str = ""
+    #: There is no such column: the index has the expression.
+    is_expression: bool = False
 
     def key_sql(self) -> str:
         length = f"({self.prefix})" if self.prefix else ""
@@ -82,8 +84,18 @@ LAYOUTS: dict[str, tuple[tuple[Part, ...], str]] = {
     "MyISAM": ((number("a"), text("b", TEXT)), "ENGINE=MyISAM"),
     "MEMORY": ((number("a"), number("b")), "ENGINE=MEMORY"),
 }
-if not ON_MYSQL:
+if ON_MYSQL:
+    LAYOUTS["functional"] = (
+        (number("a"), number("(a * 2 % 7)", generated="a", is_expression=True)),
+        "",
+    )
+    LAYOUTS["functional and descending"] = (
+        (number("(1 - a)", generated="a", is_expression=True, descends=True), number("a")),
+        "",
+    )
+else:
     LAYOUTS["Aria"] = ((number("a"), text("b", TEXT)), "ENGINE=Aria")
+    LAYOUTS["versioned"] = ((number("a"), number("b")), "WITH SYSTEM VERSIONING")
 
 
 @dataclass(frozen=True)
@@ -99,11 +111,24 @@ class Range:
     key: tuple[Value, ...]
     lower: End | None
     upper: End | None
+    #: The key part of an IN and its values.
+    in_part: int = 0
+    in_values: tuple[Value, ...] = ()
 
     def line(self) -> str:
         ends = [_end_line(self.lower), _end_line(self.upper)]
         words = ["range", "up" if self.up else "down", str(self.limit), _values_line(self.key)]
-        return " ".join([*words, *ends])
+        in_words = [str(self.in_part), _values_line(self.in_values)] if self.in_values else []
+        return " ".join([*words, *ends, *in_words])
+
+    def of_each_value(self) -> list[Range]:
+        """The ranges of which this one consists: that of each value of IN."""
+        if not self.in_values:
+            return [self]
+        keys = [list(self.key) for _ in dict.fromkeys(self.in_values)]
+        for key, value in zip(keys, dict.fromkeys(self.in_values), strict=True):
+            key[self.in_part] = value
+        return [replace(self, key=tuple(key), in_values=()) for key in keys]
 
 
 def _values_line(values: Sequence[Value]) -> str:
@@ -173,6 +198,11 @@ def requests(rng: random.Random, parts: Sequence[Part], count: int) -> list[Rang
         rest = parts[keyed:]
         limit = rng.choice([1000, 1000, 3])
         made.append(Range(rng.random() < 0.5, limit, key, ends(rng, rest), ends(rng, rest)))
+        part = rng.randrange(keyed) if keyed else 0
+        # Of texts the collation decides which are the same.
+        if keyed and parts[part].values is NUMBERS and rng.random() < 0.3:
+            values = tuple(rng.choice(NUMBERS) for _ in range(rng.randint(1, 4)))
+            made[-1] = replace(made[-1], in_part=part, in_values=values)
     return made
 
 
@@ -210,7 +240,7 @@ def found(port: int, lines: Sequence[str]) -> list[list[str]]:
 
 
 def fill(sql: Sql, rng: random.Random, parts: Sequence[Part], options: str) -> None:
-    columns = ", ".join(f"{part.column} {part.type}" for part in parts)
+    columns = ", ".join(f"{part.column} {part.type}" for part in parts if not part.is_expression)
     key = ", ".join(part.key_sql() for part in parts)
     using = " USING BTREE" if "MEMORY" in options else ""
     sql.run(
@@ -223,8 +253,19 @@ def fill(sql: Sql, rng: random.Random, parts: Sequence[Part], options: str) -> N
     for number_of_row in range(120):
         row = [number_of_row, *(rng.choice(part.values) for part in given)]
         sql.rows(f"INSERT INTO ranges ({names}) VALUES ({marks})", row)
-    if "MyISAM" in options or "Aria" in options:
+    if "VERSIONING" in options:
+        sql.run("UPDATE ranges SET b = 3 WHERE id % 11 = 5", "UPDATE ranges SET a = 9 WHERE b = 3")
+    if "MyISAM" in options or "Aria" in options or "VERSIONING" in options:
         sql.run("DELETE FROM ranges WHERE id % 17 = 3")
+
+
+def rows_by_rank(sql: Sql, parts: Sequence[Part], request: Range) -> list[SqlRow]:
+    """What SQL answers: the rows' ids and places in the order, in which some may be equal."""
+    by = order(parts, request) or "id - id"
+    return sql.rows(
+        f"SELECT id, DENSE_RANK() OVER (ORDER BY {by}) FROM ranges"
+        f" WHERE {condition(parts, request)} ORDER BY 2"
+    )
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -239,16 +280,16 @@ def test_sql_finds_the_same_rows(sql: Sql, line_port: int, layout: str) -> None:
     counts = say(line_port, "".join(f"count{request.line()[5:]}\n" for request in asked))
     assert counts == "".join(f"COUNT {len(answer)}\n" for answer in answers), f"seed {seed}"
     for request, answer in zip(asked, answers, strict=True):
-        by = order(parts, request) or "id - id"
-        rows = sql.rows(
-            f"SELECT id, DENSE_RANK() OVER (ORDER BY {by}) FROM ranges"
-            f" WHERE {condition(parts, request)} ORDER BY 2"
-        )
-        ranks = {str(int(row[0] or b"")): int(row[1] or b"") for row in rows}
+        rows = [
+            (str(int(row[0] or b"")), (number_of_value, int(row[1] or b"")))
+            for number_of_value, one in enumerate(request.of_each_value())
+            for row in rows_by_rank(sql, parts, one)
+        ]
+        ranks = dict(rows)
         told = f"seed {seed}: {request} with {condition(parts, request)}"
         assert len(set(answer)) == len(answer), told
         assert set(answer) <= ranks.keys(), told
-        expected = [int(row[1] or b"") for row in rows][: request.limit]
+        expected = [rank for _, rank in rows][: request.limit]
         assert [ranks[row] for row in answer] == expected, told
 
 

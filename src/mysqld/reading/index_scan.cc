@@ -119,18 +119,23 @@ Status IndexScan::start(const IndexPlan& plan, OpenTable& opened, const store::S
 // Returns 0 or the engine's error.
 int IndexScan::search_for(const store::Value* in_value) {
   make_search(in_value);
-  prefix_.prepare(*plan_, *table_, key_, in_value, selection_->in.key_part, search_);
-  std::size_t compared_bytes = filters_.bytes() + prefix_.bytes(search_);
-  if (has_end_) [[unlikely]] {
-    end_.set(*plan_, *table_, last_.span(), backwards_, in_value, selection_->in.key_part);
-    search_.nothing |= end_.is_before_all();
-    compared_bytes += end_.bytes();
+  std::size_t compared_bytes = filters_.bytes();
+  compares_rows_ = search_.compared | has_end_;
+  if (compares_rows_) [[unlikely]] {
+    const std::uint32_t in_part = selection_->in.key_part;
+    prefix_.prepare(*plan_, *table_, key_, in_value, in_part, search_);
+    compared_bytes += prefix_.bytes(search_);
+    if (has_end_) {
+      end_.set(*plan_, *table_, last_.span(), backwards_, in_value, in_part);
+      search_.nothing |= end_.is_before_all();
+      compared_bytes += end_.bytes();
+    }
   }
   meter_.begin_rows(compared_bytes);
   at_ = At::start;
   resumed_ = false;
   one_row_ = search_.range.bound == Bound::only && plan_->is_unique(search_.parts);
-  return search_.compared || has_end_ ? plan_->read_key_columns(*opened_) : 0;
+  return compares_rows_ ? plan_->read_key_columns(*opened_) : 0;
 }
 
 void IndexScan::make_search(const store::Value* in_value) {
@@ -271,6 +276,16 @@ int IndexScan::read() {
   return error;
 }
 
+// Compares the row with the values that were asked for. A row behind the end ends the search.
+bool IndexScan::is_asked_for() {
+  if (has_end_) {
+    const RangeEnd::Place place = end_.place_of_row();
+    if (place == RangeEnd::Place::behind) at_ = At::end;
+    if (place != RangeEnd::Place::within) return false;
+  }
+  return prefix_.matches(search_);
+}
+
 bool IndexScan::is_end(int error) { return error == HA_ERR_END_OF_FILE; }
 
 int IndexScan::next() {
@@ -289,13 +304,9 @@ int IndexScan::next() {
     const int error = read();
     if (error == HA_ERR_END_OF_FILE || error == HA_ERR_RECORD_DELETED) continue;
     if (error != 0) return error;
-    if (has_end_) [[unlikely]] {
-      const RangeEnd::Place place = end_.place_of_row();
-      if (place == RangeEnd::Place::behind) at_ = At::end;
-      if (place != RangeEnd::Place::within) continue;
-    }
+    if (compares_rows_ && !is_asked_for()) [[unlikely]]
+      continue;
     if (!server::is_current_row(*table_)) continue;
-    if (!prefix_.matches(search_)) continue;
     const RowFilters::Decision decision = filters_.check();
     if (decision == RowFilters::Decision::stop) return HA_ERR_END_OF_FILE;
     if (decision == RowFilters::Decision::skip) continue;

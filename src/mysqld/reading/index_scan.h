@@ -69,6 +69,9 @@ class IndexScan {
   // Whether next() has returned that there are no more rows.
   static bool is_end(int error);
 
+  // Which value of IN that row has met; 0 without IN.
+  std::size_t in_number() const { return in_next_ == 0 ? 0 : in_next_ - 1; }
+
   // The request is over: frees its memory if that is large.
   void give_back() {
     filters_.give_back();
@@ -119,6 +122,7 @@ class IndexScan {
   int read_following();
   int read_resumed();
   bool is_same_key() const;
+  bool is_asked_for();
 
   StepMeter& meter_;
   const IndexPlan* plan_ = nullptr;
@@ -128,6 +132,7 @@ class IndexScan {
   std::span<const store::Value> key_;  // where the search begins
   store::Range range_{};               // in the order of the index
   KeySearch search_;
+  bool compares_rows_ = false;  // not every row that the engine finds is asked for
   // of a search within two ends
   bool has_end_ = false;
   Key first_;  // memory of key_

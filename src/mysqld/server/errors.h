@@ -58,7 +58,6 @@ inline constexpr auto errors_of_all_families = std::to_array<ErrorOfKind>({
     {HA_ERR_INDEX_COL_TOO_LONG, Error::too_large},
     {HA_ERR_INDEX_CORRUPT, Error::damaged},
     {HA_ERR_UNDO_REC_TOO_BIG, Error::too_large},
-    {HA_ERR_TABLE_IN_FK_CHECK, Error::table_locked},
     {HA_ERR_ROW_IN_WRONG_PARTITION, Error::check_failed},
     {HA_ERR_TABLESPACE_MISSING, Error::damaged},
     {EE_OUTOFMEMORY, Error::no_memory},

@@ -89,6 +89,7 @@ static_assert(first_of_wrong_kind() == 0);
 static_assert(status_of(139).kind() == Error::too_large);
 
 // The families give these numbers to different errors.
+static_assert(status_of(183).kind() == (is_mariadb ? Error::other : Error::table_locked));
 static_assert(status_of(187).kind() == (is_mariadb ? Error::other : Error::read_only));
 static_assert(status_of(188).kind() == (is_mariadb ? Error::killed : Error::other));
 static_assert(status_of(189).kind() == Error::no_room);

@@ -5,6 +5,7 @@ namespace hs::mysqld::server {
 
 inline constexpr auto errors_of_family = std::to_array<ErrorOfKind>({
     {HA_ERR_TOO_BIG_ROW, Error::too_large},
+    {HA_ERR_TABLE_IN_FK_CHECK, Error::table_locked},
     {HA_ERR_INNODB_READ_ONLY, Error::read_only},
     {HA_ERR_TEMP_FILE_WRITE_FAILURE, Error::no_room},
     {HA_ERR_INNODB_FORCED_RECOVERY, Error::read_only},
