@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -43,6 +44,9 @@ enum class Direction : std::uint8_t { up, down };
 constexpr Direction opposite(Direction direction) {
   return direction == Direction::up ? Direction::down : Direction::up;
 }
+
+// The limit of a selection that has none.
+inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
 // Which rows a key selects, as they are met in the direction of the search.
 enum class Bound : std::uint8_t {

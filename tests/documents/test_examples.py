@@ -478,6 +478,8 @@ PLAN: dict[str, Page] = {
             ("P ␉ indexid", Shown("the form of a request")),
             ("P␉1␉test", requests()),
             ("indexid ␉ op", requests()),
+            ("indexid ␉ up", requests()),
+            ("find ␉ C", requests()),
             ("find ␉ U", requests()),
             ("indexid ␉ +", requests()),
             ("A ␉ 1", Shown("the form of a request; test_log_in.py")),

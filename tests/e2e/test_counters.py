@@ -15,7 +15,7 @@ from support.database import Database, Sql
 from support.servers import HAS_ROWS_READ, SHOW_STATUS
 
 Counts = dict[str, int]
-KINDS = ("open_index", "find", "update", "delete", "insert", "auth")
+KINDS = ("open_index", "find", "count", "update", "delete", "insert", "auth")
 # In microseconds: the ends of the buckets that status variables show.
 BOUNDS = (128, 512, 2048, 8192, 32768, 131072, 524288, 2097152)
 
@@ -140,6 +140,21 @@ def test_reads(moved: Callable[..., Counts], reader: Client, database: Database)
     with pytest.raises(ReplyError):
         reader.index(database.name, "nowhere", ["id"])
     assert moved(1)["errors"] == 1
+
+
+def test_counts(moved: Callable[..., Counts], database: Database) -> None:
+    with database.wire() as wire:
+        name = database.name.encode()
+        assert wire.ask(b"P\t1\t%s\tc\t\tid,b\ta\n" % name) == b"0\t1"
+        moved(1)
+        assert wire.ask(b"1\tup\t0\t>\t3\tC\n") == b"0\t1\t7"
+        moves = moved(1)
+        assert moves["requests_count"] == 1
+        assert not {"requests_find", "rows_read", "errors"} & moves.keys()
+        assert wire.ask(b"1\tup\t0\t0\t0\tF\t>\t0\t8\tE\n") == b"0\t1\t1"
+        moves = moved(1)
+        assert moves["requests_count"] == 1
+        assert moves.get("server_rows_read", 9) == 9
 
 
 def test_a_pipeline_is_one_pass(

@@ -27,11 +27,17 @@ MARKED = (1, 7, 20_001, 29_990, ROWS)
 
 @dataclass(frozen=True)
 class Case:
-    """A find by an index, and the keys that it answers."""
+    """A find by an index, and the keys that it answers or counts."""
 
     index: bytes
     request: bytes
     keys: Sequence[int]
+    counts: bool = False
+
+    def answer(self) -> bytes:
+        if self.counts:
+            return b"0\t1\t%d" % len(self.keys)
+        return b"".join([b"0\t1", *(b"\t%d" % key for key in self.keys)])
 
 
 def find_in(values: Sequence[int], keys: Sequence[int]) -> Case:
@@ -43,6 +49,11 @@ def find_all(index: bytes, operator: bytes, keys: Sequence[int]) -> Case:
     bound = 0 if b">" in operator else ROWS + 1
     filters = SLOWLY + b"\tF\t=\t1\t1" + b"\tF\t>=\t0\t%d" % min(keys)
     return Case(index, b"1\t%s\t1\t%d\t99999\t0%s\n" % (operator, bound, filters), keys)
+
+
+def count_all(range_of: bytes, keys: Sequence[int]) -> Case:
+    request = b"1\t%s\t0%s\tF\t=\t1\t1\tC\n" % (range_of, SLOWLY)
+    return Case(b"", request, keys, counts=True)
 
 
 ABSENT = range(ROWS + 1, 5 * ROWS)
@@ -59,11 +70,14 @@ CASES = {
     # An operator compares values, whatever the order of the index is.
     "upwards_on_a_descending_index": find_all(b"down", b">=", MARKED),
     "downwards_on_a_descending_index": find_all(b"down", b"<=", MARKED[::-1]),
+    "a_range": Case(
+        b"down",
+        b"1\tdown\t0\t>\t6\t<\t%d\t9999%s\tF\t=\t1\t1\n" % (ROWS, SLOWLY),
+        MARKED[-2:0:-1],
+    ),
+    "a_count": count_all(b"up\t0", MARKED),
+    "a_count_downwards": count_all(b"down\t0\t>\t1", MARKED[1:]),
 }
-
-
-def rows_of(keys: Sequence[int]) -> bytes:
-    return b"".join([b"0\t1", *(b"\t%d" % key for key in keys)])
 
 
 @pytest.fixture
@@ -120,10 +134,10 @@ def test_the_answer_is_whole(name: str, database: Database) -> None:
     deadline = time.monotonic() + 30
     while parked(database) < before + CLIENTS:
         assert time.monotonic() < deadline, "no find gives way"
-        assert Crowd(database, case).join() == [rows_of(case.keys)] * CLIENTS
+        assert Crowd(database, case).join() == [case.answer()] * CLIENTS
 
 
-@pytest.mark.parametrize("name", ["in_with_rows_at_the_end", "the_last_row"])
+@pytest.mark.parametrize("name", ["in_with_rows_at_the_end", "the_last_row", "a_count"])
 @pytest.mark.parametrize(
     ("statement", "refused"),
     [
@@ -137,7 +151,7 @@ def test_the_table_is_another_one(
     statement: str, refused: bytes | None, name: str, database: Database
 ) -> None:
     """Nothing has been answered yet, so the answer is whole, or an error."""
-    whole = rows_of(CASES[name].keys)
+    whole = CASES[name].answer()
     for _ in range(ATTEMPTS):
         before = parked(database)
         crowd = Crowd(database, CASES[name])

@@ -18,7 +18,7 @@ from support_servers import fresh_session, running_server, wait_until
 
 SCHEMA = "performance_schema" if ON_MYSQL else "information_schema"
 TABLE = f"{SCHEMA}.handlersocket_latency"
-KINDS = ("open_index", "find", "update", "delete", "insert", "auth")
+KINDS = ("open_index", "find", "count", "update", "delete", "insert", "auth")
 PORTS = ("read", "write")
 BUCKETS = 27
 MOST = 2**64 - 1
@@ -102,8 +102,8 @@ def test_each_bucket_is_a_row(sql: Sql) -> None:
 def test_requests_count_by_kind_and_port(own_server: ServerInstance, sql: Sql) -> None:
     before = counts(sql)
     with Wire(own_server.hs_port) as reader, Wire(own_server.hs_port_wr) as writer:
-        reader.send(OPEN + 100 * b"1\t=\t1\t7\n" + b"nonsense\n")
-        assert len(reader.lines(102)) == 102
+        reader.send(OPEN + 100 * b"1\t=\t1\t7\n" + b"1\tup\t0\tC\n1\t=\t1\t7\tE\nnonsense\n")
+        assert len(reader.lines(104)) == 104
         writer.send(
             OPEN
             + b"1\t=\t1\t1\n"  # what is read first
@@ -115,6 +115,7 @@ def test_requests_count_by_kind_and_port(own_server: ServerInstance, sql: Sql) -
         expected = {
             ("read", "open_index"): 1,
             ("read", "find"): 100,
+            ("read", "count"): 2,
             ("write", "open_index"): 1,
             ("write", "find"): 1,
             ("write", "insert"): 2,

@@ -101,6 +101,7 @@ COMPARISONS = {
     "<=": "less_equal",
     "!=": "not_equal",
 }
+WAYS = ("up", "down")
 CHANGES = {"U": "update", "D": "erase", "+": "increment", "-": "decrement"}
 FILTER_KINDS = {"F": "skip", "W": "stop"}
 
@@ -152,13 +153,21 @@ def value_vector(header: Header, entry: Json) -> str:
     return braced(fields)
 
 
+def range_of(find: Json) -> str:
+    if find["op"] in WAYS:
+        return f"{{Bound::within, Direction::{find['op']}}}"
+    return f"range_of(Comparison::{COMPARISONS[find['op']]})"
+
+
 def selection_of(header: Header, find: Json) -> str:
-    fields = {
-        "range": f"range_of(Comparison::{COMPARISONS[find['op']]})",
-        "key": header.values(find["key"]),
-        "limit": f"{find.get('limit', 1)}u",
-        "offset": f"{find.get('offset', 0)}u",
-    }
+    counts = find.get("answer") == "count"
+    fields = {"range": range_of(find), "key": header.values(find["key"])}
+    for end in ("lower", "upper"):
+        if end in find:
+            open_end = "true" if find[end].get("open") else "false"
+            fields[end] = f"{{{header.values([find[end]['value']])}, {open_end}}}"
+    fields["limit"] = f"{find['limit']}u" if "limit" in find else "no_limit" if counts else "1u"
+    fields["offset"] = f"{find.get('offset', 0)}u"
     if "in" in find:
         fields["in"] = f"{{{find['in']['key_part']}, {header.values(find['in']['values'])}}}"
     filters = [
@@ -182,7 +191,8 @@ def change_of(header: Header, modify: Json) -> str:
 
 def request_of(header: Header, kind: str, request: Json) -> str:
     modifies = "modify" in request
-    fields = {"kind": "Kind::modify" if modifies else f"Kind::{kind}"}
+    counts = "answer" in request
+    fields = {"kind": f"Kind::{'modify' if modifies else 'count' if counts else kind}"}
     fields["index_id"] = f"{request.get('id', 0)}u"
     if kind == "open_index":
         names = [text(request[name]) for name in ("database", "table", "index")]
@@ -191,6 +201,8 @@ def request_of(header: Header, kind: str, request: Json) -> str:
         fields["names"] = f"{{{', '.join(names)}}}"
     elif kind == "find":
         fields["selection"] = selection_of(header, request)
+        if counts:
+            fields["exists"] = "true" if request["answer"] == "exists" else "false"
         if modifies:
             fields["change"] = change_of(header, request["modify"])
     elif kind == "insert":
@@ -269,6 +281,7 @@ def dialogue_vector(header: Header, entry: Json) -> str:
 ARRAYS = {
     "values": ("ValueVector", value_vector),
     "requests": ("RequestVector", request_vector),
+    "new_requests": ("RequestVector", request_vector),
     "malformed": ("MalformedVector", malformed_vector),
     "replies": ("ReplyVector", reply_vector),
     "streams": ("StreamVector", stream_vector),

@@ -67,6 +67,7 @@ def _work(diff: Difference) -> list[Line]:
             "requests/s",
             ("all", words.rate(diff.requests())),
             one("find", "requests_find"),
+            one("count", "requests_count"),
             one("modify", "requests_find_modify"),
             one("insert", "requests_insert"),
             one("open", "requests_open_index"),

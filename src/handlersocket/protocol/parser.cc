@@ -40,13 +40,22 @@ std::optional<ChangeKind> change_of(std::string_view token) {
   }
 }
 
+bool is_count(std::string_view token) { return is(token, 'C') || is(token, 'E'); }
+
+// The way of a range. Nothing if the token is no such word.
+std::optional<store::Direction> direction_of(std::string_view token) {
+  if (token == "up") return store::Direction::up;
+  if (token == "down") return store::Direction::down;
+  return std::nullopt;
+}
+
 // Whether a limit or an offset is not given although there is a token in its place: an empty string
 // or NULL, which clients send for a number that they do not have.
 bool is_not_given(std::string_view token) { return token.empty() || is(token, '\0'); }
 
 // Whether a token in the place of a limit or an offset belongs to the part behind them.
 bool begins_clause(std::string_view token) {
-  return is(token, '@') || is(token, 'F') || is(token, 'W') || change_of(token);
+  return is(token, '@') || is(token, 'F') || is(token, 'W') || is_count(token) || change_of(token);
 }
 
 }  // namespace
@@ -120,7 +129,8 @@ Mistake Parser::parse_find_or_insert(std::string_view id, TokenScanner& tokens, 
     request.kind = Kind::insert;
     is_modification_ = true;
   } else if (!is_find && !is(op, 'S')) {
-    return Mistake::op;
+    const std::optional<store::Direction> direction = direction_of(op);
+    return direction ? parse_range(*direction, tokens, request) : Mistake::op;
   }
 
   std::uint64_t count = 0;
@@ -141,7 +151,37 @@ Mistake Parser::parse_find_or_insert(std::string_view id, TokenScanner& tokens, 
     request.selection.key = values_.span(0, count);
     return Mistake::none;
   }
-  return read_clauses(count, tokens, request);
+  return read_clauses(tokens.next(), count, tokens, request);
+}
+
+Mistake Parser::parse_range(store::Direction direction, TokenScanner& tokens, Request& request) {
+  std::uint64_t count = 0;
+  if (tokens.done() || !read_number(tokens.next(), count)) return Mistake::klen;
+  key_count_ = count;
+  Mistake error = read_counted_values(count, Mistake::klen, tokens);
+  if (error != Mistake::none) return error;
+  store::Selection& selection = request.selection = {};
+  selection.range = {store::Bound::within, direction};
+
+  std::string_view token;
+  bool more = false;
+  std::size_t of_lower = 0;
+  std::size_t of_upper = 0;
+  Comparison comparison{};
+  while ((more = !tokens.done()) && read_comparison(token = tokens.next(), comparison)) {
+    const store::Range range = store::range_of(comparison);
+    const bool is_lower = range.direction == store::Direction::up;
+    if (range.bound == store::Bound::only || of_upper != 0 || (is_lower && of_lower != 0))
+      return Mistake::op;
+    if (error = read_counted_values(1, Mistake::klen, tokens); error != Mistake::none) return error;
+    (is_lower ? of_lower : of_upper) = 1;
+    (is_lower ? selection.lower : selection.upper).open = range.bound == store::Bound::past;
+  }
+  if (more) error = read_clauses(token, count, tokens, request);
+  selection.key = values_.span(0, count);
+  selection.lower.values = values_.span(count, of_lower);
+  selection.upper.values = values_.span(count + of_lower, of_upper);
+  return error;
 }
 
 Mistake Parser::read_counted_values(std::uint64_t count, Mistake missing, TokenScanner& tokens) {
@@ -155,19 +195,22 @@ Mistake Parser::read_counted_values(std::uint64_t count, Mistake missing, TokenS
   return Mistake::none;
 }
 
-Mistake Parser::read_clauses(std::size_t key_parts, TokenScanner& tokens, Request& request) {
+// `first` is the first token behind what was read.
+Mistake Parser::read_clauses(std::string_view first, std::size_t key_parts, TokenScanner& tokens,
+                             Request& request) {
   store::Selection& selection = request.selection;
-  std::string_view token;
-  bool more = false;  // whether `token` is one that has not been understood yet
+  const std::size_t in_begin = values_.size();
+  std::uint64_t limit = 0;
+  std::string_view token = first;
+  bool more = true;  // whether `token` is one that has not been understood yet
   const auto advance = [&] {
     more = !tokens.done();
     if (more) token = tokens.next();
   };
 
-  advance();
-  if (more && !begins_clause(token)) {
-    if (!read_number(token, selection.limit) && !is_not_given(token)) return Mistake::limit;
-    if (selection.limit == 0) selection.limit = 1;
+  if (!begins_clause(token)) {
+    if (!read_number(token, limit) && !is_not_given(token)) return Mistake::limit;
+    if (limit != 0) selection.limit = limit;
     advance();
     if (more && !begins_clause(token)) {
       if (!read_number(token, selection.offset) && !is_not_given(token)) return Mistake::offset;
@@ -186,14 +229,19 @@ Mistake Parser::read_clauses(std::size_t key_parts, TokenScanner& tokens, Reques
     advance();
   }
   if (more && !token.empty()) {
-    request.kind = Kind::modify;
-    const Mistake error = read_change(token, tokens, request.change);
-    if (error != Mistake::none) return error;
+    if (is_count(token)) {
+      const Mistake error = read_count(token, limit, tokens, request);
+      if (error != Mistake::none) return error;
+    } else {
+      request.kind = Kind::modify;
+      const Mistake error = read_change(token, tokens, request.change);
+      if (error != Mistake::none) return error;
+    }
   }
 
   // Views are made only now, when the list does not grow any more.
   selection.key = values_.span(0, key_parts);
-  selection.in.values = values_.span(key_parts, in_end - key_parts);
+  selection.in.values = values_.span(in_begin, in_end - in_begin);
   selection.filters = filters_;
   if (request.kind == Kind::modify)
     request.change.values = values_.span(in_end, values_.size() - in_end);
@@ -231,6 +279,20 @@ Mistake Parser::read_change(std::string_view modop, TokenScanner& tokens, store:
     if (values_.size() == max_values) return Mistake::request_size;
     const std::string_view token = tokens.next();
     if (!values_.add(token, tokens.saw_escape())) return Mistake::escape;
+  }
+  return Mistake::none;
+}
+
+// A limit of 0 is none.
+Mistake Parser::read_count(std::string_view word, std::uint64_t limit, const TokenScanner& tokens,
+                           Request& request) {
+  if (!tokens.done()) return Mistake::modop;
+  request.kind = Kind::count;
+  request.exists = is(word, 'E');
+  if (request.exists) {
+    request.selection.limit = 1;
+  } else if (limit == 0) {
+    request.selection.limit = store::no_limit;
   }
   return Mistake::none;
 }

@@ -4,10 +4,14 @@
 // allocates nothing. Each worker thread has one object. It does no I/O and knows no table. Any
 // bytes give a Request or an ordinary Status.
 //
-//   line     = open / find / insert / auth            ; LF (and a CR before it) already removed
+//   line     = open / find / range / insert / auth    ; LF (and a CR before it) already removed
 //   open     = "P" TAB id TAB db TAB table TAB index TAB columns [TAB fcolumns [ignored]]
 //                                                     ; missing tokens are empty
-//   find     = id TAB op TAB n *(TAB value) [TAB limit [TAB offset]] [in] *filter [modify]
+//   find     = id TAB op TAB n *(TAB value) clauses
+//   range    = id TAB ("up" / "down") TAB n *(TAB value) [lower] [upper] clauses      ; n may be 0
+//   lower    = TAB (">" / ">=") TAB value
+//   upper    = TAB ("<" / "<=") TAB value
+//   clauses  = [TAB limit [TAB offset]] [in] *filter [modify / count]
 //   limit    = number / "" / NUL                      ; the last two: as if it was left out
 //   offset   = number / "" / NUL
 //   in       = TAB "@" TAB icol TAB m *(TAB value)
@@ -15,6 +19,7 @@
 //   modify   = TAB ("U" / "+" / "-") ["?"] *(TAB value)
 //            / TAB "D" ["?"] [ignored]
 //            / TAB "" [ignored]                       ; none
+//   count    = TAB ("C" / "E")
 //   insert   = id TAB "+" TAB n *(TAB value) [ignored]
 //   auth     = "A" TAB "1" TAB secret [ignored]
 //            / "A" TAB "2" TAB user [TAB password [ignored]]
@@ -68,11 +73,15 @@ class Parser {
   Mistake parse_find_or_insert(std::string_view id, TokenScanner& tokens, Request& request);
 
   // The parts of a find. Each reads behind the token that announces it.
+  Mistake parse_range(store::Direction direction, TokenScanner& tokens, Request& request);
   Mistake read_counted_values(std::uint64_t count, Mistake missing, TokenScanner& tokens);
-  Mistake read_clauses(std::size_t key_parts, TokenScanner& tokens, Request& request);
+  Mistake read_clauses(std::string_view first, std::size_t key_parts, TokenScanner& tokens,
+                       Request& request);
   Mistake read_in(std::size_t key_parts, TokenScanner& tokens, store::In& in);
   Mistake read_filter(std::string_view type, TokenScanner& tokens);
   Mistake read_change(std::string_view modop, TokenScanner& tokens, store::Change& change);
+  static Mistake read_count(std::string_view word, std::uint64_t limit, const TokenScanner& tokens,
+                            Request& request);
 
   bool has_index_id_ = false;
   bool is_modification_ = false;

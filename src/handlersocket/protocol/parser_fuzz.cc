@@ -22,6 +22,9 @@ bool write(Buffer& out, const Request& request) {
   switch (request.kind) {
     case Kind::open_index: return writer.open_index(request.index_id, request.names);
     case Kind::find: writer.find(request.index_id, request.selection); return true;
+    case Kind::count:
+      writer.count(request.index_id, request.selection, request.exists);
+      return true;
     case Kind::modify:
       writer.modify(request.index_id, request.selection, request.change);
       return true;
@@ -32,7 +35,8 @@ bool write(Buffer& out, const Request& request) {
 }
 
 void check_promises(const Parser& parser, const Request& request) {
-  const bool selects = request.kind == Kind::find || request.kind == Kind::modify;
+  const bool selects =
+      request.kind == Kind::find || request.kind == Kind::count || request.kind == Kind::modify;
   require(parser.has_index_id() == (selects || request.kind == Kind::insert));
   if (request.kind == Kind::insert) {
     require(parser.is_modification() && !request.insert.values.empty());
@@ -42,7 +46,7 @@ void check_promises(const Parser& parser, const Request& request) {
     require(selection.is_valid());
     require(parser.is_modification() == (request.kind == Kind::modify));
     const std::size_t changed = request.kind == Kind::modify ? request.change.values.size() : 0;
-    require(selection.key.size() + selection.in.values.size() + changed <= max_values);
+    require(selection.key_parts() + selection.in.values.size() + changed <= max_values);
   }
 }
 

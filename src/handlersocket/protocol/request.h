@@ -25,14 +25,15 @@ struct Auth {
   std::string_view secret{};  // the port's secret, or the account's password
 };
 
-enum class Kind : std::uint8_t { open_index, find, modify, insert, auth };
+enum class Kind : std::uint8_t { open_index, find, count, modify, insert, auth };
 
 // One parsed request. `kind` says which of the members below `index_id` are valid.
 struct Request {
   Kind kind = Kind::find;
   std::uint64_t index_id = 0;    // of all but auth
   store::IndexNames names{};     // of open_index
-  store::Selection selection{};  // of find and modify
+  store::Selection selection{};  // of find, count and modify
+  bool exists = false;           // of count: only whether there is a row
   store::Change change{};        // of modify
   store::Insert insert{};        // of insert: at least one value
   std::uint32_t surplus = 0;     // of insert: tokens behind the values, which have no meaning

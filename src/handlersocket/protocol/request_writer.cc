@@ -27,6 +27,7 @@ std::string_view text_of(Comparison comparison) {
 std::string_view text_of(store::Range range) {
   if (range.bound == store::Bound::only) return text_of(Comparison::equal);
   const bool up = range.direction == store::Direction::up;
+  if (range.bound == store::Bound::within) return up ? "up" : "down";
   if (range.bound == store::Bound::past)
     return text_of(up ? Comparison::greater : Comparison::less);
   return text_of(up ? Comparison::greater_equal : Comparison::less_equal);
@@ -62,31 +63,41 @@ bool RequestWriter::open_index(std::uint64_t index_id, const store::IndexNames& 
 }
 
 void RequestWriter::find(std::uint64_t index_id, const store::Selection& selection) {
-  this->selection(index_id, selection, false);
+  this->selection(index_id, selection, 1, false);
+  end_line();
+}
+
+void RequestWriter::count(std::uint64_t index_id, const store::Selection& selection, bool exists) {
+  this->selection(index_id, selection, exists ? 1 : store::no_limit, false);
+  token(exists ? "E" : "C");
   end_line();
 }
 
 void RequestWriter::modify(std::uint64_t index_id, const store::Selection& selection,
                            const store::Change& change) {
-  this->selection(index_id, selection, true);
+  this->selection(index_id, selection, 1, true);
   token(text_of(change.kind));
   if (change.rows_before) out_.push_back('?');
   for (const Value& new_value : change.values) value(new_value);
   end_line();
 }
 
+// `limit` is what the limit is if none is written.
 void RequestWriter::selection(std::uint64_t index_id, const store::Selection& selection,
-                              bool has_change) {
+                              std::uint64_t limit, bool has_change) {
   assert(selection.is_valid());
   append_number(out_, index_id);
   token(text_of(selection.range));
   number(selection.key.size());
   for (const Value& part : selection.key) value(part);
+  end(selection.lower, ">", ">=");
+  end(selection.upper, "<", "<=");
 
   const bool has_in = !selection.in.values.empty();
   const bool has_clauses = has_in || has_change || !selection.filters.empty();
   // The original expects both numbers before any part that follows them.
-  if (selection.limit != 1 || selection.offset != 0 || has_clauses) number(selection.limit);
+  if (selection.limit != limit || selection.offset != 0 || has_clauses)
+    number(selection.limit == limit && limit == store::no_limit ? 0 : selection.limit);
   if (selection.offset != 0 || has_clauses) number(selection.offset);
   if (has_in) {
     token("@");
@@ -100,6 +111,14 @@ void RequestWriter::selection(std::uint64_t index_id, const store::Selection& se
     number(filter.column);
     value(filter.value);
   }
+}
+
+// The protocol's ends have one value.
+void RequestWriter::end(const store::End& end, std::string_view open, std::string_view closed) {
+  if (!end.is_given()) return;
+  assert(end.values.size() == 1);
+  token(end.open ? open : closed);
+  value(end.values.front());
 }
 
 void RequestWriter::insert(std::uint64_t index_id, const store::Insert& insert) {

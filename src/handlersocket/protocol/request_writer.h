@@ -21,13 +21,17 @@ class RequestWriter {
   // LF, CR), nothing is written, and the result is false.
   [[nodiscard]] bool open_index(std::uint64_t index_id, const store::IndexNames& names);
   void find(std::uint64_t index_id, const store::Selection& selection);
+  // Of a count, or of whether there is a row. A limit of store::no_limit is none.
+  void count(std::uint64_t index_id, const store::Selection& selection, bool exists);
   void modify(std::uint64_t index_id, const store::Selection& selection,
               const store::Change& change);
   void insert(std::uint64_t index_id, const store::Insert& insert);
   void auth(const Auth& auth);
 
  private:
-  void selection(std::uint64_t index_id, const store::Selection& selection, bool has_change);
+  void selection(std::uint64_t index_id, const store::Selection& selection, std::uint64_t limit,
+                 bool has_change);
+  void end(const store::End& end, std::string_view open, std::string_view closed);
   void token(std::string_view bytes);
   void number(std::uint64_t number);
   void value(const Value& value);

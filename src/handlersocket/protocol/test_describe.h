@@ -53,6 +53,8 @@ inline std::string describe(store::Comparison comparison) {
 
 inline std::string describe(store::Range range) {
   if (range.bound == store::Bound::only) return "=";
+  if (range.bound == store::Bound::within)
+    return range.direction == store::Direction::up ? "up" : "down";
   const std::string sign = range.direction == store::Direction::up ? ">" : "<";
   return range.bound == store::Bound::from ? sign + "=" : sign;
 }
@@ -73,6 +75,11 @@ inline std::string describe(const store::Change& change) {
 // Members with their default value are left out.
 inline std::string describe(const store::Selection& selection) {
   std::string text = describe(selection.range) + describe(selection.key);
+  for (const store::End* end : {&selection.lower, &selection.upper}) {
+    if (!end->is_given()) continue;
+    text += end == &selection.lower ? " from " : " to ";
+    text += (end->open ? "behind " : "") + describe(end->values);
+  }
   if (selection.limit != 1) text += " limit " + std::to_string(selection.limit);
   if (selection.offset != 0) text += " offset " + std::to_string(selection.offset);
   if (!selection.in.values.empty()) {
@@ -95,6 +102,8 @@ inline std::string describe(const Request& request) {
   switch (request.kind) {
     case Kind::open_index: return "open " + id + " " + describe(request.names);
     case Kind::find: return "find " + id + " " + describe(request.selection);
+    case Kind::count:
+      return (request.exists ? "exists " : "count ") + id + " " + describe(request.selection);
     case Kind::modify:
       return "modify " + id + " " + describe(request.selection) + describe(request.change);
     case Kind::insert: return "insert " + id + " " + describe(request.insert.values);

@@ -19,6 +19,7 @@ inline std::string written(const Request& request) {
       if (!writer.open_index(request.index_id, request.names)) return {};
       break;
     case Kind::find: writer.find(request.index_id, request.selection); break;
+    case Kind::count: writer.count(request.index_id, request.selection, request.exists); break;
     case Kind::modify: writer.modify(request.index_id, request.selection, request.change); break;
     case Kind::insert: writer.insert(request.index_id, request.insert); break;
     case Kind::auth: writer.auth(request.auth); break;

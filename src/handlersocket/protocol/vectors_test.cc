@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,9 +30,9 @@ std::string_view without_lf(std::string_view line) {
 }
 
 // All lines go through one parser, as in a worker.
-TEST(Vectors, RequestsAreParsed) {
+void parse(std::span<const vectors::RequestVector> requests) {
   Parser parser;
-  for (const vectors::RequestVector& vector : vectors::requests) {
+  for (const vectors::RequestVector& vector : requests) {
     for (const Lines* lines : {&vector.writes, &vector.accepts}) {
       for (const std::string_view line : *lines) {
         Request request;
@@ -44,12 +45,17 @@ TEST(Vectors, RequestsAreParsed) {
 }
 
 // Of the forms that a client may write, ours is the shortest.
-TEST(Vectors, RequestsAreWritten) {
-  for (const vectors::RequestVector& vector : vectors::requests) {
+void write(std::span<const vectors::RequestVector> requests) {
+  for (const vectors::RequestVector& vector : requests) {
     if (vector.writes.empty()) continue;
     EXPECT_EQ(describe(written(vector.request)), describe(vector.writes.front())) << vector.why;
   }
 }
+
+TEST(Vectors, RequestsAreParsed) { parse(vectors::requests); }
+TEST(Vectors, RequestsAreWritten) { write(vectors::requests); }
+TEST(Vectors, NewRequestsAreParsed) { parse(vectors::new_requests); }
+TEST(Vectors, NewRequestsAreWritten) { write(vectors::new_requests); }
 
 TEST(Vectors, MalformedRequestsAreErrors) {
   Parser parser;

@@ -47,6 +47,13 @@ Outcome execute_find(passes::Place& place, const store::Selection& selection,
   return outcome;
 }
 
+Outcome execute_count(passes::Place& place, const store::Selection& selection) {
+  std::uint64_t rows = 0;
+  const Outcome outcome = place.store.count(place.uses.front(), selection, rows, place.sink);
+  if (outcome.ok()) ReplyWriter(place.out).ok(rows);
+  return outcome;
+}
+
 Outcome execute_write(passes::Place& place, Request& request, std::uint32_t column_count) {
   store::Changed changed;
   ReplyWriter reply(place.out);
@@ -75,12 +82,15 @@ Outcome execute_write(passes::Place& place, Request& request, std::uint32_t colu
   return outcome;
 }
 
-// The one way in which a find or a write is executed, wherever that is.
+// The one way in which a find, a count or a write is executed, wherever that is.
 Outcome execute_admitted(passes::Place& place, Workspace& workspace) {
   Request& request = workspace.request;
   const std::uint32_t column_count = workspace.index->column_count;
-  return is_write(request) ? execute_write(place, request, column_count)
-                           : execute_find(place, request.selection, column_count);
+  switch (request.kind) {
+    case Kind::find: return execute_find(place, request.selection, column_count);
+    case Kind::count: return execute_count(place, request.selection);
+    default: return execute_write(place, request, column_count);
+  }
 }
 
 }  // namespace
@@ -102,6 +112,7 @@ Counter counter_of(const Request& request) {
   switch (request.kind) {
     case Kind::open_index: return Counter::requests_open;
     case Kind::find: return Counter::requests_find;
+    case Kind::count: return Counter::requests_count;
     case Kind::modify:
       return request.change.erases() ? Counter::requests_erase : Counter::requests_update;
     case Kind::insert: return Counter::requests_insert;
@@ -144,7 +155,7 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
   if (workspace.parsed.ok()) answer.counter = counter_of(request);
   if (admitted) {
     answer.write = is_write(request);
-    answer.read = request.kind == Kind::find && !answer.write;
+    answer.read = request.kind == Kind::find || request.kind == Kind::count;
     if (!answer.may_run(runs)) return answer;
     if (index != nullptr && !index->use) [[unlikely]]
       outcome = open_again(workspace, *index);
@@ -152,6 +163,7 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
   if (admitted && outcome.ok()) {
     switch (request.kind) {
       case Kind::find:
+      case Kind::count:
       case Kind::modify:
       case Kind::insert: {
         passes::Place place{.store = workspace.store, .uses = {&index->use, 1}, .out = out};

@@ -26,6 +26,7 @@ using protocol::status_of;
 std::string_view described(const protocol::Request& request) {
   if (request.kind == Kind::insert) return "insert";
   if (request.kind == Kind::find) return "find";
+  if (request.kind == Kind::count) return "count";
   return request.change.erases() ? "delete" : "update";
 }
 
