@@ -41,7 +41,7 @@ void LineRange::read_values(std::string_view text, std::vector<Value>& values) {
 store::End LineRange::read_end(std::string_view text, std::vector<Value>& values) {
   if (text == "-") return {};
   read_values(text.substr(1), values);
-  return {values, text[0] == '('};
+  return {values, text[0] == '(', text[0] == '^'};
 }
 
 LineRange::LineRange(std::string_view text) {

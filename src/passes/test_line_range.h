@@ -4,7 +4,7 @@
 //
 // KEY, LOWER, UPPER and VALUES are values with a comma between two of them. A value is the letter x
 // and its bytes in hexadecimal digits, or ~ for NULL. `-` stands for no value at all. An end begins
-// with [ or, if it is open, with (. VALUES are those of an IN on that part of the key. It owns its
+// with [ or, if it is open, with (. A LOWER that begins with ^ is a prefix. VALUES are those of an IN on that part of the key. It owns its
 // values, and lives for one request. For tests only.
 #pragma once
 

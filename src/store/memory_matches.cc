@@ -4,6 +4,12 @@
 #include <string>
 
 namespace hs::store {
+namespace {
+
+// The server's number of it is that of its engines.
+constexpr Status not_by_this_index{Error::not_supported, 131};
+
+}  // namespace
 
 MemoryMatches::MemoryMatches(const MemoryTable& table, std::size_t key,
                              std::span<const std::uint32_t> filter_columns,
@@ -23,6 +29,10 @@ Status MemoryMatches::check(const MemoryTable& table, std::size_t key,
                             const Selection& selection) {
   if (selection.key_parts() > table.spec().keys[key].columns.size())
     return Error::too_many_key_parts;
+  if (selection.lower.begins) {
+    const std::uint32_t column = table.spec().keys[key].columns[selection.key.size()];
+    if (table.spec().columns[column].integer) return not_by_this_index;
+  }
   const bool known = std::ranges::all_of(selection.filters, [&](const Filter& filter) {
     return filter.column < filter_columns.size();
   });
@@ -41,6 +51,7 @@ bool MemoryMatches::aim() {
   ++in_taken_;
   if (selection_.range.bound != Bound::within) return holds;
   upper_cells_ = cells_;
+  if (selection_.lower.begins) return aim_prefix() && holds;
   return aim_end(selection_.lower, cells_) && aim_end(selection_.upper, upper_cells_) && holds;
 }
 
@@ -51,6 +62,17 @@ bool MemoryMatches::aim_end(const End& end, Cells& cells) const {
     const MemoryColumn& column = table_.spec().columns[columns[part]];
     return to_cell(column, value, cells[part++]);
   });
+}
+
+// Texts are compared by their bytes. So all that begin with the prefix are from the prefix up to,
+// and without, the text that has the next greater byte at its end.
+bool MemoryMatches::aim_prefix() {
+  const Value& prefix = selection_.lower.values.front();
+  prefix_end_ = prefix.bytes;
+  while (prefix_end_.ends_with('\xff')) prefix_end_.pop_back();
+  if (!prefix_end_.empty()) ++prefix_end_.back();
+  upper_cells_[selection_.key.size()] = {.bytes = prefix_end_};
+  return !prefix.null && aim_end(selection_.lower, cells_);
 }
 
 void MemoryMatches::place_cursor() {
@@ -68,9 +90,14 @@ void MemoryMatches::place_cursor() {
     of_lower = 1;
     is_open = true;
   }
+  std::size_t of_upper = selection_.upper.values.size();
+  bool is_upper_open = selection_.upper.open && selection_.upper.is_given();
+  if (selection_.lower.begins && !prefix_end_.empty()) {
+    of_upper = 1;
+    is_upper_open = true;
+  }
   cursor_ = table_.walk(key_, range.direction, {{cells_.data(), parts + of_lower}, is_open},
-                        {{upper_cells_.data(), parts + selection_.upper.values.size()},
-                         selection_.upper.open && selection_.upper.is_given()});
+                        {{upper_cells_.data(), parts + of_upper}, is_upper_open});
 }
 
 // Whether no earlier value of IN is the same. The column can hold this one.

@@ -60,6 +60,7 @@ class MemoryMatches {
 
   bool aim();
   bool aim_end(const End& end, Cells& cells) const;
+  bool aim_prefix();
   void place_cursor();
   bool is_new_value(std::size_t number);
   bool seek();
@@ -72,6 +73,7 @@ class MemoryMatches {
   const Selection& selection_;
   Cells cells_;  // of the key; of Bound::within, of the lower end
   Cells upper_cells_;
+  std::string prefix_end_;  // the first text behind those with the prefix; empty: there is none
   KeyTree::Cursor cursor_;
   std::size_t in_taken_ = 0;
   std::unordered_set<std::string> seen_;  // values of IN: one that comes twice counts once

@@ -172,6 +172,42 @@ TEST_F(Ranges, TakeEachValueOfInBeforeTheEnds) {
   EXPECT_EQ(found(selection), "3,2,1 3,2,~ 1,2,3 ");
 }
 
+TEST_F(Ranges, FindTextsThatBeginSo) {
+  IndexUse all = use_;
+  for (const std::string_view b : {"2", "20", "2\xff", "2\xff\xff", "\xff", "\xffz"}) {
+    const std::vector<Value> row{{"7"}, {b}, {"0"}};
+    Changed changed;
+    store_.begin_pass(PassMode::together, budget_);
+    EXPECT_TRUE(store_.insert(all, {row}, changed).ok());
+    EXPECT_TRUE(store_.end_pass().ok());
+  }
+  Selection selection = within({}, {}, {}, Direction::up);
+  const std::vector<Value> key{{"7"}};
+  selection.key = key;
+  const auto beginning = [&](const Value& prefix, Direction direction) {
+    selection.range.direction = direction;
+    selection.lower = {{&prefix, 1}, false, true};
+    return found(selection);
+  };
+  EXPECT_EQ(beginning({"2"}, Direction::up), "7,2,0 7,20,0 7,2\xff,0 7,2\xff\xff,0 ");
+  EXPECT_EQ(beginning({"2\xff"}, Direction::down), "7,2\xff\xff,0 7,2\xff,0 ");
+  EXPECT_EQ(beginning({"\xff"}, Direction::down), "7,\xffz,0 7,\xff,0 ");
+  EXPECT_EQ(beginning({"3"}, Direction::up), "");
+  EXPECT_EQ(beginning({{}, true}, Direction::up), "");
+  const std::vector<Value> one{{"1"}};
+  selection.key = one;
+  EXPECT_EQ(beginning({""}, Direction::up),
+            "1,1,~ 1,1,1 1,1,2 1,1,3 1,2,~ 1,2,1 1,2,2 1,2,3 1,3,~ 1,3,1 1,3,2 1,3,3 ")
+      << "NULL is no text";
+  selection.key = {};
+  Buffer out;
+  TestRows rows;
+  Found found;
+  store_.begin_pass(PassMode::together, budget_);
+  EXPECT_EQ(store_.find(use_, selection, rows, out, nullptr, found).status().number(), 131U);
+  EXPECT_TRUE(store_.end_pass().ok());
+}
+
 TEST_F(Ranges, HaveNoMoreValuesThanTheIndexHasParts) {
   const Selection selection = within({1, 1}, {{1, 1}, false}, {}, Direction::up);
   Buffer out;

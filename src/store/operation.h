@@ -89,6 +89,9 @@ constexpr Range range_of(Comparison comparison) {
 struct End {
   std::span<const Value> values{};  // empty: there is no end on this side
   bool open = false;                // rows that have just these values do not belong to it
+  // Only of a lower end with one value, and then it is the only end: the rows are those whose part
+  // is a text that begins with the value, as SQL's LIKE 'abc%' finds them.
+  bool begins = false;
 
   constexpr bool is_given() const { return !values.empty(); }
 };
@@ -143,6 +146,8 @@ struct Selection {
   // What every store relies on. Whoever makes a selection keeps to it, and stores assert it.
   constexpr bool is_valid() const {
     const bool is_within = range.bound == Bound::within;
+    const bool is_prefix = lower.begins || upper.begins;
+    if (is_prefix && (lower.values.size() != 1 || upper.is_given() || upper.begins)) return false;
     return (is_within || (!key.empty() && !lower.is_given() && !upper.is_given())) && limit >= 1 &&
            (in.values.empty() || in.key_part < key.size()) &&
            (range.bound != Bound::only || range.direction == Direction::up);

@@ -56,6 +56,16 @@ ASKED = {
     "IN": Asked(
         "v", ROW + b"\t5\t0\t@\t1\t2\t1\t2", "SELECT v FROM t WHERE a = 1 AND b IN (1, 2) LIMIT 5"
     ),
+    "two ends": Asked(
+        "v",
+        b"1\tup\t1\t1\t>=\t1\t<\t9\t5",
+        "SELECT v FROM t WHERE a = 1 AND b >= 1 AND b < 9 ORDER BY a, b LIMIT 5",
+    ),
+    "whole index": Asked("v", b"1\tdown\t0\t5", "SELECT v FROM t ORDER BY a DESC LIMIT 5"),
+    "count": Asked("v", ROW + b"\tC", "SELECT COUNT(v) FROM t WHERE a = 1 AND b = 1"),
+    "exists": Asked(
+        "v", b"1\tup\t1\t1\t>\t7\tE", "SELECT COUNT(v) > 0 FROM t WHERE a = 1 AND b > 7 LIMIT 1"
+    ),
     "other index": Asked("w", b"1\t=\t1\t5", "SELECT w FROM t WHERE w = 5 LIMIT 1", index="w"),
     "insert key": Asked("a,b", b"1\t+\t2\t7\t7", "INSERT INTO t (a, b) VALUES (7, 7)"),
     "insert": Asked("a,b,v", b"1\t+\t3\t8\t8\tx", "INSERT INTO t (a, b, v) VALUES (8, 8, 'x')"),

@@ -44,7 +44,25 @@ class Part:
 
 
 NUMBERS = ("-3", "0", "1", "1", "2", "5", "9", None)
-WORDS = ("", "a", "A", "ab", "abc", "ABD", "abc ", "b", "bcd", "bce", "é", "zz", None)
+WORDS = ("", "a", "A", "ab", "abc", "ABD", "abc ", "b", "bcd", "bce", "é", "zz", "a%c", "a_", None)
+PREFIXES = (
+    "",
+    "a",
+    "A",
+    "ab",
+    "aB",
+    "abc",
+    "abc ",
+    "abcd",
+    "b",
+    "E",
+    "é",
+    "z",
+    "zzz",
+    "%",
+    "a%",
+    "a_",
+)
 
 
 def number(column: str, **options: Any) -> Part:
@@ -74,6 +92,12 @@ LAYOUTS: dict[str, tuple[tuple[Part, ...], str]] = {
     "prefix first": ((text("a", TEXT, prefix=2), number("b")), ""),
     "binary": ((number("a"), text("b", "VARBINARY(20)")), ""),
     "without padding": ((text("a", f"VARCHAR(20) {UTF8} COLLATE {NO_PAD}"), number("b")), ""),
+    "char": ((number("a"), text("b", f"CHAR(20) {UTF8} COLLATE utf8mb4_general_ci")), ""),
+    "latin1": ((text("a", "VARCHAR(20) CHARACTER SET latin1"), number("b")), ""),
+    "ucs2": ((number("a"), text("b", "VARCHAR(20) CHARACTER SET ucs2", descends=True)), ""),
+    "unicode": ((text("a", f"VARCHAR(20) {UTF8} COLLATE utf8mb4_unicode_ci"), number("b")), ""),
+    "gbk": ((text("a", "VARCHAR(20) CHARACTER SET gbk"), number("b")), ""),
+    "blob": ((number("a"), text("b", "BLOB", prefix=2)), ""),
     "times": ((number("a"), Part("b", "DATETIME", (*DATES, None), descends=True)), ""),
     "decimals": ((number("a"), Part("b", "DECIMAL(6,2)", ("-1.5", "0", "1.25", "7", None))), ""),
     "computed": (
@@ -102,6 +126,8 @@ else:
 class End:
     values: tuple[Value, ...]
     is_open: bool
+    #: A lower end: the text with which the rows begin.
+    begins: bool = False
 
 
 @dataclass(frozen=True)
@@ -137,7 +163,9 @@ def _values_line(values: Sequence[Value]) -> str:
 
 
 def _end_line(end: End | None) -> str:
-    return "-" if end is None else ("(" if end.is_open else "[") + _values_line(end.values)
+    if end is None:
+        return "-"
+    return ("^" if end.begins else "(" if end.is_open else "[") + _values_line(end.values)
 
 
 def _same(column: str, value: Value) -> str:
@@ -153,11 +181,21 @@ def _beyond(column: str, value: Value, *, above: bool) -> str:
     return f"({column} < '{value}' OR {column} IS NULL)"
 
 
+def _begins(column: str, value: Value) -> str:
+    if value is None:
+        return "FALSE"
+    pattern = "".join("|" + one if one in "|%_" else one for one in value)
+    return f"{column} LIKE '{pattern}%' ESCAPE '|'"
+
+
 def condition(parts: Sequence[Part], request: Range) -> str:
     terms = [_same(part.column, value) for part, value in zip(parts, request.key, strict=False)]
     rest = parts[len(request.key) :]
     for end, above in ((request.lower, True), (request.upper, False)):
         if end is None:
+            continue
+        if end.begins:
+            terms.append(_begins(rest[0].column, end.values[0]))
             continue
         ways = []
         equal: list[str] = []
@@ -197,7 +235,10 @@ def requests(rng: random.Random, parts: Sequence[Part], count: int) -> list[Rang
         key = tuple(rng.choice(part.values) for part in parts[:keyed])
         rest = parts[keyed:]
         limit = rng.choice([1000, 1000, 3])
-        made.append(Range(rng.random() < 0.5, limit, key, ends(rng, rest), ends(rng, rest)))
+        lower, upper = ends(rng, rest), ends(rng, rest)
+        if rest and rest[0].values is WORDS and rng.random() < 0.4:
+            lower, upper = End((rng.choice(PREFIXES),), is_open=False, begins=True), None
+        made.append(Range(rng.random() < 0.5, limit, key, lower, upper))
         part = rng.randrange(keyed) if keyed else 0
         # Of texts the collation decides which are the same.
         if keyed and parts[part].values is NUMBERS and rng.random() < 0.3:

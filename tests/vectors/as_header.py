@@ -166,6 +166,8 @@ def selection_of(header: Header, find: Json) -> str:
         if end in find:
             open_end = "true" if find[end].get("open") else "false"
             fields[end] = f"{{{header.values([find[end]['value']])}, {open_end}}}"
+    if "prefix" in find:
+        fields["lower"] = f"{{{header.values([find['prefix']])}, false, true}}"
     fields["limit"] = f"{find['limit']}u" if "limit" in find else "no_limit" if counts else "1u"
     fields["offset"] = f"{find.get('offset', 0)}u"
     if "in" in find:

@@ -168,14 +168,21 @@ Mistake Parser::parse_range(store::Direction direction, TokenScanner& tokens, Re
   std::size_t of_lower = 0;
   std::size_t of_upper = 0;
   Comparison comparison{};
-  while ((more = !tokens.done()) && read_comparison(token = tokens.next(), comparison)) {
+  while ((more = !tokens.done())) {
+    token = tokens.next();
+    const bool is_prefix = is(token, '^');
+    if (!is_prefix && !read_comparison(token, comparison)) break;
     const store::Range range = store::range_of(comparison);
-    const bool is_lower = range.direction == store::Direction::up;
-    if (range.bound == store::Bound::only || of_upper != 0 || (is_lower && of_lower != 0))
+    const bool is_lower = is_prefix || range.direction == store::Direction::up;
+    if ((!is_prefix && range.bound == store::Bound::only) || selection.lower.begins ||
+        of_upper != 0 || (is_lower && of_lower != 0)) {
       return Mistake::op;
+    }
     if (error = read_counted_values(1, Mistake::klen, tokens); error != Mistake::none) return error;
     (is_lower ? of_lower : of_upper) = 1;
-    (is_lower ? selection.lower : selection.upper).open = range.bound == store::Bound::past;
+    (is_lower ? selection.lower : selection.upper).open =
+        !is_prefix && range.bound == store::Bound::past;
+    selection.lower.begins = is_prefix;
   }
   if (more) error = read_clauses(token, count, tokens, request);
   selection.key = values_.span(0, count);

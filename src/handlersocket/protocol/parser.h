@@ -8,7 +8,8 @@
 //   open     = "P" TAB id TAB db TAB table TAB index TAB columns [TAB fcolumns [ignored]]
 //                                                     ; missing tokens are empty
 //   find     = id TAB op TAB n *(TAB value) clauses
-//   range    = id TAB ("up" / "down") TAB n *(TAB value) [lower] [upper] clauses      ; n may be 0
+//   range    = id TAB ("up" / "down") TAB n *(TAB value) ends clauses                 ; n may be 0
+//   ends     = [lower] [upper] / TAB "^" TAB value
 //   lower    = TAB (">" / ">=") TAB value
 //   upper    = TAB ("<" / "<=") TAB value
 //   clauses  = [TAB limit [TAB offset]] [in] *filter [modify / count]

@@ -117,7 +117,7 @@ void RequestWriter::selection(std::uint64_t index_id, const store::Selection& se
 void RequestWriter::end(const store::End& end, std::string_view open, std::string_view closed) {
   if (!end.is_given()) return;
   assert(end.values.size() == 1);
-  token(end.open ? open : closed);
+  token(end.begins ? "^" : end.open ? open : closed);
   value(end.values.front());
 }
 

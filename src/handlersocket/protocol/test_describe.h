@@ -77,7 +77,7 @@ inline std::string describe(const store::Selection& selection) {
   std::string text = describe(selection.range) + describe(selection.key);
   for (const store::End* end : {&selection.lower, &selection.upper}) {
     if (!end->is_given()) continue;
-    text += end == &selection.lower ? " from " : " to ";
+    text += end->begins ? " beginning with " : end == &selection.lower ? " from " : " to ";
     text += (end->open ? "behind " : "") + describe(end->values);
   }
   if (selection.limit != 1) text += " limit " + std::to_string(selection.limit);

@@ -52,7 +52,7 @@ void IndexScan::Key::set(std::span<const store::Value> key, const store::End& en
 }
 
 // A range within two ends becomes one from the first of them, and an end behind its rows.
-void IndexScan::set_up_within() {
+Status IndexScan::set_up_within() {
   const store::Selection& selection = *selection_;
   const std::size_t next = selection.key.size();
   const PlannedKeyPart* const part = next < plan_->key_parts() ? &plan_->key()[next] : nullptr;
@@ -65,6 +65,8 @@ void IndexScan::set_up_within() {
   const Direction direction = part != nullptr && part->descends
                                   ? store::opposite(selection.range.direction)
                                   : selection.range.direction;
+  begins_ = lower.begins;
+  if (begins_) return set_up_prefix(direction);
   first_.set(selection.key, first);
   last_.set(selection.key, last);
   key_ = first_.span();
@@ -74,6 +76,25 @@ void IndexScan::set_up_within() {
   range_ = is_equal ? Range{} : range_from(first, direction);
   backwards_ = range_from(last, store::opposite(direction));
   has_end_ = !is_equal && last_.parts != 0;
+  return {};
+}
+
+// The rows are between two edges, which are found when the key before them is known.
+Status IndexScan::set_up_prefix(Direction direction) {
+  const store::Selection& selection = *selection_;
+  const auto part = static_cast<std::uint32_t>(selection.key.size());
+  if (!text_.prepare(*plan_, *table_, part, selection.lower.values.front()))
+    return server::status_of(HA_ERR_WRONG_COMMAND);
+  const bool up = selection.range.direction == Direction::up;
+  first_edge_ = up ? TextPrefix::Edge::least : TextPrefix::Edge::greatest;
+  last_edge_ = up ? TextPrefix::Edge::greatest : TextPrefix::Edge::least;
+  first_.set(selection.key, {});
+  last_.set(selection.key, {});
+  key_ = first_.span();
+  range_ = {Bound::from, direction};
+  backwards_ = {Bound::from, store::opposite(direction)};
+  has_end_ = true;
+  return {};
 }
 
 Status IndexScan::set_up(const IndexPlan& plan, OpenTable& opened,
@@ -88,7 +109,7 @@ Status IndexScan::set_up(const IndexPlan& plan, OpenTable& opened,
   table_ = &table;
   selection_ = &selection;
   if (selection.range.bound == Bound::within) [[unlikely]] {
-    set_up_within();
+    if (Status status = set_up_within(); !status.ok()) return status;
   } else {
     key_ = selection.key;
     range_ = plan.descends() ? mirrored(selection.range) : selection.range;
@@ -126,7 +147,12 @@ int IndexScan::search_for(const store::Value* in_value) {
     prefix_.prepare(*plan_, *table_, key_, in_value, in_part, search_);
     compared_bytes += prefix_.bytes(search_);
     if (has_end_) {
+      if (begins_) text_.narrow(search_, first_edge_);
       end_.set(*plan_, *table_, last_.span(), backwards_, in_value, in_part);
+      if (begins_) {
+        end_.narrow(text_, last_edge_);
+        compared_bytes += text_.bytes();
+      }
       search_.nothing |= end_.is_before_all();
       compared_bytes += end_.bytes();
     }
@@ -281,7 +307,7 @@ bool IndexScan::is_asked_for() {
   if (has_end_) {
     const RangeEnd::Place place = end_.place_of_row();
     if (place == RangeEnd::Place::behind) at_ = At::end;
-    if (place != RangeEnd::Place::within) return false;
+    if (place != RangeEnd::Place::within || (begins_ && !text_.matches())) return false;
   }
   return prefix_.matches(search_);
 }

@@ -1,8 +1,8 @@
 // IndexScan: the rows of a selection, one after the other.
 //
-// It goes along an index as the selection asks. It handles the range and its ends, the values of IN, whole
-// values behind a prefix, the current rows of a versioned table, the filters, the offset and the
-// limit. It owns the scratch memory for that. Each worker has one, and uses it again for each
+// It goes along an index as the selection asks. It handles the range and its ends, the values of IN,
+// whole values behind a prefix, the current rows of a versioned table, the filters, the offset and
+// the limit. It owns the scratch memory for that. Each worker has one, and uses it again for each
 // request. The table's index and columns have to be set up before start(). Each row is left in the
 // table's record[0]. Rows that it skips and values of IN without rows also cost steps, so next()
 // does not take longer than start() allowed.
@@ -24,6 +24,7 @@
 #include "mysqld/reading/range_end.h"
 #include "mysqld/reading/row_filter.h"
 #include "mysqld/reading/step_meter.h"
+#include "mysqld/reading/text_prefix.h"
 #include "store/operation.h"
 #include "store/store.h"
 
@@ -77,6 +78,7 @@ class IndexScan {
     filters_.give_back();
     prefix_.give_back();
     end_.give_back();
+    text_.give_back();
     in_values_.give_back();
     in_is_new_ = nullptr;
   }
@@ -112,7 +114,8 @@ class IndexScan {
     std::span<const store::Value> span() const { return {values.data(), parts}; }
   };
 
-  void set_up_within();
+  Status set_up_within();
+  Status set_up_prefix(store::Direction direction);
   int search_for(const store::Value* in_value);
   void make_search(const store::Value* in_value);
   int search_next_in();
@@ -139,6 +142,10 @@ class IndexScan {
   Key last_;
   store::Range backwards_{};  // from the end
   RangeEnd end_;
+  bool begins_ = false;  // its rows begin with a text
+  TextPrefix text_;
+  TextPrefix::Edge first_edge_{};
+  TextPrefix::Edge last_edge_{};
   PrefixCheck prefix_;
   RowFilters filters_;
   InValues in_values_;

@@ -13,6 +13,7 @@
 #include "mysqld/reading/index_plan.h"
 #include "mysqld/reading/key_search.h"
 #include "mysqld/reading/prefix_check.h"
+#include "mysqld/reading/text_prefix.h"
 #include "store/operation.h"
 
 namespace hs::mysqld {
@@ -29,6 +30,8 @@ class RangeEnd {
   // are those of make_key_search.
   void set(const IndexPlan& plan, TABLE& table, std::span<const store::Value> key,
            store::Range backwards, const store::Value* in_value, std::uint32_t in_part);
+  // After set(): it is the edge of the texts that begin so.
+  void narrow(const TextPrefix& prefix, TextPrefix::Edge edge) { prefix.narrow(search_, edge); }
   // Whether no row can be before it.
   bool is_before_all() const { return search_.nothing; }
   // How many bytes each row is compared with.

@@ -43,6 +43,24 @@ inline std::size_t room_for_weights(const CHARSET_INFO* charset, std::size_t tex
   return charset->coll->strnxfrmlen(charset, text_size * charset->mbmaxlen);
 }
 
+inline std::size_t encode_wide_ascii(const CHARSET_INFO* charset, char ascii, char (&to)[4]) {
+  uchar* const begin = reinterpret_cast<uchar*>(to);
+  return static_cast<std::size_t>(
+      charset->cset->wc_mb(charset, static_cast<uchar>(ascii), begin, begin + sizeof(to)));
+}
+
+inline bool is_like(const CHARSET_INFO* charset, std::string_view text, std::string_view pattern) {
+  return my_wildcmp(charset, text.data(), text.data() + text.size(), pattern.data(),
+                    pattern.data() + pattern.size(), like_escape, like_one, like_many) == 0;
+}
+
+inline bool find_like_range(const CHARSET_INFO* charset, std::string_view pattern, std::size_t size,
+                            LikeRange& range) {
+  return !my_like_range(charset, pattern.data(), pattern.size(), like_escape, like_one, like_many,
+                        size, range.least.data(), range.greatest.data(), &range.least_length,
+                        &range.greatest_length);
+}
+
 inline void fill_blanks(const CHARSET_INFO* charset, unsigned char* to, std::size_t size) {
   charset->cset->fill(charset, reinterpret_cast<char*>(to), size, ' ');
 }
