@@ -44,7 +44,25 @@ class Part:
 
 
 NUMBERS = ("-3", "0", "1", "1", "2", "5", "9", None)
-WORDS = ("", "a", "A", "ab", "abc", "ABD", "abc ", "b", "bcd", "bce", "é", "zz", "a%c", "a_", None)
+WORDS = (
+    "",
+    "a",
+    "A",
+    "ab",
+    "abc",
+    "ABD",
+    "abc ",
+    "b",
+    "bcd",
+    "bce",
+    "é",
+    "zz",
+    "a%c",
+    "a_",
+    None,
+)
+#: With characters that take two words of UTF-16.
+WIDE_WORDS = (*WORDS, "a𝄞", "𝄞")
 PREFIXES = (
     "",
     "a",
@@ -73,6 +91,10 @@ def text(column: str, definition: str, **options: Any) -> Part:
     return Part(column, definition, WORDS, **options)
 
 
+def wide_text(column: str, definition: str, **options: Any) -> Part:
+    return Part(column, definition, WIDE_WORDS, **options)
+
+
 NO_PAD = "utf8mb4_0900_ai_ci" if ON_MYSQL else "utf8mb4_nopad_bin"
 UTF8 = "CHARACTER SET utf8mb4"
 TEXT = f"VARCHAR(20) {UTF8} COLLATE utf8mb4_general_ci"
@@ -85,18 +107,29 @@ LAYOUTS: dict[str, tuple[tuple[Part, ...], str]] = {
     "first descends": ((number("a", descends=True), number("b")), ""),
     "both descend": ((number("a", descends=True), number("b", descends=True)), ""),
     "text": ((number("a"), text("b", TEXT)), ""),
-    "text first": ((text("a", TEXT), number("b")), ""),
+    "text first": ((wide_text("a", TEXT), number("b")), ""),
     "descending text": ((text("a", TEXT, descends=True), number("b")), ""),
     "prefix": ((number("a"), text("b", TEXT, prefix=2)), ""),
     "prefix of TEXT": ((text("a", f"TEXT {UTF8} COLLATE utf8mb4_general_ci", prefix=2),), ""),
     "prefix first": ((text("a", TEXT, prefix=2), number("b")), ""),
     "binary": ((number("a"), text("b", "VARBINARY(20)")), ""),
-    "without padding": ((text("a", f"VARCHAR(20) {UTF8} COLLATE {NO_PAD}"), number("b")), ""),
+    "without padding": ((wide_text("a", f"VARCHAR(20) {UTF8} COLLATE {NO_PAD}"), number("b")), ""),
     "char": ((number("a"), text("b", f"CHAR(20) {UTF8} COLLATE utf8mb4_general_ci")), ""),
     "latin1": ((text("a", "VARCHAR(20) CHARACTER SET latin1"), number("b")), ""),
     "ucs2": ((number("a"), text("b", "VARCHAR(20) CHARACTER SET ucs2", descends=True)), ""),
-    "unicode": ((text("a", f"VARCHAR(20) {UTF8} COLLATE utf8mb4_unicode_ci"), number("b")), ""),
+    "unicode": (
+        (wide_text("a", f"VARCHAR(20) {UTF8} COLLATE utf8mb4_unicode_ci"), number("b")),
+        "",
+    ),
     "gbk": ((text("a", "VARCHAR(20) CHARACTER SET gbk"), number("b")), ""),
+    "numbers of characters": (
+        (wide_text("a", f"VARCHAR(20) {UTF8} COLLATE utf8mb4_bin", descends=True), number("b")),
+        "",
+    ),
+    "numbers of characters in two words": (
+        (number("a"), wide_text("b", "CHAR(20) CHARACTER SET utf16 COLLATE utf16_bin")),
+        "",
+    ),
     "blob": ((number("a"), text("b", "BLOB", prefix=2)), ""),
     "times": ((number("a"), Part("b", "DATETIME", (*DATES, None), descends=True)), ""),
     "decimals": ((number("a"), Part("b", "DECIMAL(6,2)", ("-1.5", "0", "1.25", "7", None))), ""),
@@ -236,7 +269,7 @@ def requests(rng: random.Random, parts: Sequence[Part], count: int) -> list[Rang
         rest = parts[keyed:]
         limit = rng.choice([1000, 1000, 3])
         lower, upper = ends(rng, rest), ends(rng, rest)
-        if rest and rest[0].values is WORDS and rng.random() < 0.4:
+        if rest and rest[0].values in (WORDS, WIDE_WORDS) and rng.random() < 0.4:
             lower, upper = End((rng.choice(PREFIXES),), is_open=False, begins=True), None
         made.append(Range(rng.random() < 0.5, limit, key, lower, upper))
         part = rng.randrange(keyed) if keyed else 0
@@ -301,10 +334,13 @@ def fill(sql: Sql, rng: random.Random, parts: Sequence[Part], options: str) -> N
 
 
 def rows_by_rank(sql: Sql, parts: Sequence[Part], request: Range) -> list[SqlRow]:
-    """What SQL answers: the rows' ids and places in the order, in which some may be equal."""
+    """What SQL answers without the index: the rows' ids, and their places in the order.
+
+    Some may be equal. By the index SQL does not find all texts that begin with another one.
+    """
     by = order(parts, request) or "id - id"
     return sql.rows(
-        f"SELECT id, DENSE_RANK() OVER (ORDER BY {by}) FROM ranges"
+        f"SELECT id, DENSE_RANK() OVER (ORDER BY {by}) FROM ranges IGNORE INDEX (r)"
         f" WHERE {condition(parts, request)} ORDER BY 2"
     )
 

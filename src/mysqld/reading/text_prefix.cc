@@ -6,6 +6,41 @@
 #include "mysqld/server/api.h"
 
 namespace hs::mysqld {
+namespace {
+
+// The greatest character of Unicode in this character set, which can hold it.
+std::string_view greatest_character(const CHARSET_INFO* charset) {
+  using namespace std::string_view_literals;
+  if (charset->mbminlen == 1) return "\xf4\x8f\xbf\xbf"sv;
+  if (charset->mbminlen == 4) return "\x00\x10\xff\xff"sv;
+  char ascii[4];
+  server::encode_ascii(charset, 'a', ascii);
+  return ascii[0] == 'a' ? "\xff\xdb\xff\xdf"sv : "\xdb\xff\xdf\xff"sv;
+}
+
+// Many collations take 0xFFFF for the greatest character, although these character sets hold others
+// that are greater. SQL does not find texts with those by such an index. Here they are found, as
+// without the index.
+void raise_greatest(const CHARSET_INFO* charset, std::size_t size, server::LikeRange& range) {
+  if ((charset->state & MY_CS_UNICODE) == 0 || charset->mbmaxlen < 4) return;
+  // What follows the beginning of all these texts differs in the two.
+  const auto* const first = range.greatest.data();
+  std::size_t end = static_cast<std::size_t>(
+      std::mismatch(first, first + size, range.least.data()).first - first);
+  end -= end % charset->mbminlen;
+  if (end == size) return;
+  const std::string_view rest(first + end, size - end);
+  const std::string_view greatest = greatest_character(charset);
+  const std::string_view known = rest.substr(0, server::character_size(charset, rest));
+  if (server::compare(charset, greatest, known) <= 0) return;
+  for (; end + greatest.size() <= size; end += greatest.size())
+    greatest.copy(range.greatest.data() + end, greatest.size());
+  server::fill_blanks(charset, reinterpret_cast<unsigned char*>(range.greatest.data()) + end,
+                      size - end);
+  range.greatest_length = end;
+}
+
+}  // namespace
 
 bool TextPrefix::prepare(const IndexPlan& plan, TABLE& table, std::uint32_t part,
                          const store::Value& value) {
@@ -35,6 +70,7 @@ void TextPrefix::narrow(KeySearch& search, Edge edge) const {
   const bool has_length = (part.key_part_flag & (HA_BLOB_PART | HA_VAR_LENGTH_PART)) != 0;
   server::LikeRange range;
   if (!server::find_like_range(part.field->charset(), pattern_, part.length, range)) return;
+  raise_greatest(part.field->charset(), part.length, range);
   const bool is_least = edge == Edge::least;
   const std::size_t length = is_least ? range.least_length : range.greatest_length;
   if (has_length) {
