@@ -78,9 +78,7 @@ void Client::write_script() {
     } else if (kind < 16) {
       ask({Asked::lookup, key}, "1\t=\t1\t" + token(key));
     } else if (kind < 19) {
-      const std::uint64_t limit = 1 + world_.below(world_.chance(20) ? most_rows : 120);
-      ask({Asked::long_find, first_key_, limit},
-          "1\t>=\t1\t" + token(first_key_) + "\t" + token(limit));
+      ask_for_many();
     } else if (kind == 20) {
       ask_right();
     } else if (kind == 21) {
@@ -93,6 +91,22 @@ void Client::write_script() {
     } else {
       ask({Asked::mistake}, "7\t=\t1\t1");
     }
+  }
+}
+
+// Rows in either way, or their number.
+void Client::ask_for_many() {
+  using Asked = Expected::Kind;
+  const std::uint64_t limit = 1 + world_.below(world_.chance(20) ? most_rows : 120);
+  const std::string range = "\t0\t>=\t" + token(first_key_) + "\t<\t" + token(first_key_ + limit);
+  const std::string from = "1\t>=\t1\t" + token(first_key_) + "\t" + token(limit);
+  switch (world_.below(5)) {
+    case 0: return ask({Asked::count, first_key_, limit}, from + "\tC");
+    case 1: return ask({Asked::count, first_key_, limit}, "1\tdown" + range + "\tC");
+    case 2:
+      return ask({.kind = Asked::long_find, .key = first_key_, .limit = limit, .down = true},
+                 "1\tdown" + range + "\t" + token(most_rows));
+    default: return ask({Asked::long_find, first_key_, limit}, from);
   }
 }
 
@@ -181,9 +195,10 @@ bool Client::read_some() {
   return true;
 }
 
-std::string Client::rows(std::uint64_t first, std::uint64_t limit) const {
+std::string Client::rows(const Expected& expected) const {
   std::string line = "0\t2";
-  for (std::uint64_t key = first; key < first + limit; ++key) {
+  for (std::uint64_t row = 0; row < expected.limit; ++row) {
+    const std::uint64_t key = expected.key + (expected.down ? expected.limit - 1 - row : row);
     const auto found = acknowledged_.find(key);
     line += "\t" + token(key) + "\t" + token(found == acknowledged_.end() ? 0 : found->second);
   }
@@ -196,7 +211,7 @@ bool Client::is_late_reply(const Expected& expected, const std::string& line) {
   using Asked = Expected::Kind;
   const bool is_open = expected.kind == Asked::open;
   const bool uses_index = expected.kind == Asked::lookup || expected.kind == Asked::addition ||
-                          expected.kind == Asked::long_find;
+                          expected.kind == Asked::long_find || expected.kind == Asked::count;
   if (uses_index && not_opened_.find(expected.index) != not_opened_.npos) {
     require(line == "2\t1\tstmtnum", "a request without its index was answered " + line);
     return true;
@@ -234,10 +249,13 @@ void Client::check_reply(const std::string& line) {
     case Asked::long_find: {
       // It may have seen writes that were not committed.
       if (commit_failed) return;
-      const std::string wanted = rows(expected.key, expected.limit);
+      const std::string wanted = rows(expected);
       return require(line == wanted,
                      "a find was answered\n  " + line + "\nin place of\n  " + wanted);
     }
+    case Asked::count:
+      return require(commit_failed || line == "0\t1\t" + token(expected.limit),
+                     "a count of " + token(expected.limit) + " rows was answered " + line);
     case Asked::addition: break;
   }
   if (commit_failed) return;

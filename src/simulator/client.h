@@ -1,6 +1,6 @@
 // Client: the client of one connection. It knows the answer to everything that it asks.
 //
-// The seed decides its script: lookups, additions, long finds, mistakes, log-ins and a second open
+// The seed decides its script: lookups, additions, long finds and counts, mistakes, log-ins and a second open
 // index, on its own rows. step() does one thing at random: it sends some bytes of the script, cut
 // anywhere, reads some replies, stalls, finishes or vanishes. Each reply is checked against the
 // model when it is read.
@@ -49,6 +49,7 @@ class Client {
       lookup,
       addition,
       long_find,
+      count,
       mistake,
       log_in,
       wrong_log_in,
@@ -57,6 +58,7 @@ class Client {
     std::uint64_t key = 0;
     std::uint64_t limit = 1;
     char index = '1';
+    bool down = false;  // of a long find
   };
 
   void write_script();
@@ -69,7 +71,8 @@ class Client {
   bool read_some();
   void check_reply(const std::string& line);
   bool is_late_reply(const Expected& expected, const std::string& line);
-  std::string rows(std::uint64_t first, std::uint64_t limit) const;
+  void ask_for_many();
+  std::string rows(const Expected& expected) const;
   bool vanish();
   bool end_if_server_has();
   bool may_be_ended() const;

@@ -1,5 +1,6 @@
 #include "simulator/faulty_store.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <memory>
@@ -43,6 +44,29 @@ std::uint64_t number(const store::Value& value) {
   std::from_chars(value.bytes.data(), value.bytes.data() + value.bytes.size(), result);
   return result;
 }
+
+// The rows of a find. Every row is there, so the numbers of its first and last row say it all.
+struct Asked {
+  explicit Asked(const store::Selection& selection)
+      : down(selection.range.direction == store::Direction::down) {
+    if (selection.range.bound != store::Bound::within) {
+      first = number(selection.key[0]);
+      rows = selection.limit;
+      return;
+    }
+    const store::End& lower = selection.lower;
+    const store::End& upper = selection.upper;
+    const std::uint64_t least = number(lower.values[0]) + (lower.open ? 1 : 0);
+    const std::uint64_t behind = number(upper.values[0]) + (upper.open ? 0 : 1);
+    rows = std::min(behind > least ? behind - least : 0, selection.limit);
+    first = down ? behind - 1 : least;
+  }
+  std::uint64_t key(std::uint64_t row) const { return down ? first - row : first + row; }
+
+  bool down;
+  std::uint64_t first = 0;
+  std::uint64_t rows = 0;
+};
 
 // A row's number, and what was added to it.
 struct CounterRow final : store::CurrentRow {
@@ -181,16 +205,17 @@ Outcome FaultyStore::find(store::IndexUse& use, const store::Selection& selectio
   const Verdict asked = ask_other_server(is_there, !has_begun);
   if (asked != Verdict::answered) return asked;
   if (const Verdict verdict = go_wrong(false); verdict != Verdict::answered) return verdict;
+  const Asked asked_for(selection);
   const bool is_bounded = sink == nullptr && mode_ != store::PassMode::aside;
-  if (is_bounded && selection.limit > most_rows_of_worker) return Verdict::oversized;
-  const std::uint64_t first = number(selection.key[0]);
+  if (is_bounded && asked_for.rows > most_rows_of_worker) return Verdict::oversized;
   std::uint64_t next = 0;
   if (sink != nullptr && sink->position != nullptr)
     next = static_cast<const RowPosition&>(*sink->position).next;
   const std::uint64_t began = net::kernel::monotonic_now();
-  while (next < selection.limit) {
+  while (next < asked_for.rows) {
     budget_->spend();
-    const CounterRow row(first + next, value(first + next));
+    const std::uint64_t key = asked_for.key(next);
+    const CounterRow row(key, value(key));
     if (!rows.take(columns, row, 0, out)) throw std::bad_alloc();
     ++next;
     ++found.rows;
@@ -209,10 +234,34 @@ Outcome FaultyStore::find(store::IndexUse& use, const store::Selection& selectio
   return {};
 }
 
-// Its clients count nothing.
-Outcome FaultyStore::count(store::IndexUse& /*use*/, const store::Selection& /*selection*/,
-                           std::uint64_t& /*rows*/, store::Sink* /*sink*/) {
-  return Error::not_supported;
+Outcome FaultyStore::count(store::IndexUse& use, const store::Selection& selection,
+                           std::uint64_t& rows, store::Sink* sink) {
+  must(selection.is_valid(), "a count is not valid");
+  const bool is_there = static_cast<const CounterIndex&>(use.index()).is_there;
+  must(role_ == net::Role::remote || !is_there, "a count waits for another server");
+  const bool has_begun = sink != nullptr && sink->position != nullptr;
+  const Verdict asked = ask_other_server(is_there, !has_begun);
+  if (asked != Verdict::answered) return asked;
+  if (const Verdict verdict = go_wrong(false); verdict != Verdict::answered) return verdict;
+  const Asked asked_for(selection);
+  const bool is_bounded = sink == nullptr && mode_ != store::PassMode::aside;
+  if (is_bounded && asked_for.rows > most_rows_of_worker) return Verdict::oversized;
+  std::uint64_t counted = has_begun ? static_cast<const RowPosition&>(*sink->position).next : 0;
+  while (counted < asked_for.rows) {
+    budget_->spend();
+    ++counted;
+    if (sink != nullptr && counted % rows_a_flush == 0) {
+      if (sink->must_end()) return Error::killed;
+      if (sink->must_give_way()) {
+        sink->position = std::make_unique<RowPosition>(counted);
+        sink->position->reply_begun = false;
+        return Verdict::parked;
+      }
+    }
+    net::kernel::yield();
+  }
+  rows = counted;
+  return {};
 }
 
 Outcome FaultyStore::modify(store::IndexUse& use, const store::Selection& selection,

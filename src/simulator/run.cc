@@ -316,7 +316,7 @@ Summary run_seed(std::uint64_t seed) {
   }
   std::uint64_t waited_too_long = 0;
   for (const Client& client : clients) waited_too_long += client.waited_too_long();
-  return {.requests = server.count(Counter::requests_find) +
+  return {.requests = server.count(Counter::requests_find) + server.count(Counter::requests_count) +
                       server.count(Counter::requests_update) +
                       server.count(Counter::requests_erase),
           .connections = clients.size(),

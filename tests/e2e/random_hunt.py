@@ -276,13 +276,18 @@ class Hunt:
             self.counts["not inserted" if error else "inserted"] += 1
             return _Expected(request, reply=_status(error, b"0\t1"))
         index = table.index(request.index)
-        if len(request.key) > len(index.parts) or (
+        too_many = len(request.key) + bool(request.ends) > len(index.parts)
+        if too_many or (
             index.hashed and (request.comparison != "=" or len(request.key) < len(index.parts))
         ):
-            error_text = b"2\t1\tkpnum" if len(request.key) > len(index.parts) else b"1\t1\t131"
-            return _Expected(request, reply=error_text)
+            return _Expected(request, reply=b"2\t1\tkpnum" if too_many else b"1\t1\t131")
         try:
             found = self._judge.find(table, request)
+            self.counts["ranges"] += request.is_range
+            self.counts["prefixes"] += any(end.comparison == "^" for end in request.ends)
+            if request.answer:
+                self.counts["counted"] += 1
+                return _Expected(request, reply=b"0\t1\t%d" % found.count(request.answer))
             if not request.modification:
                 rows = sum(len(group.rows) for group in found.groups)
                 self.counts["found" if rows else "found nothing"] += 1

@@ -20,9 +20,9 @@ from random_index_order import (
     searched,
     searched_length,
 )
-from random_kinds import Beyond, Kind, NotJudgedError, Value
+from random_kinds import Beyond, Kind, NotJudgedError, Operand, Value
 from random_requests import FilterModel, FindRequest, InsertRequest, index_of
-from random_tables import Part, TableModel
+from random_tables import IndexModel, Part, TableModel
 from support.database import Sql
 from support.servers import ON_MYSQL
 from support_twins import ENGINE_NUMBERS
@@ -88,6 +88,15 @@ class Found:
                 rids += sorted(group.rows, key=int)
         return list(dict.fromkeys(rids))
 
+    def count(self, answer: str) -> int:
+        """What C or E answer."""
+        if any(group.ends and group.rows for group in self.groups):
+            raise NotJudgedError("where a filter ends is open")
+        if self.must:
+            raise NotJudgedError("where the engine has put blanks decides")
+        rows = max(0, sum(len(group.rows) for group in self.groups) - self.offset)
+        return min(rows, 1 if answer == "E" else self.limit)
+
     def each_once(self) -> Found:
         """Without rows that came before: a modification answers each row once.
 
@@ -118,8 +127,10 @@ class Judge:
         self._database = database
 
     def find(self, table: TableModel, request: FindRequest) -> Found:
-        found = self._find(table, request)
         unsure = filled_columns(table, index_of(table, request).parts)
+        if unsure and (request.is_range or request.answer):
+            raise NotJudgedError("where the engine has put blanks decides")
+        found = self._find(table, request)
         if not unsure:
             return found
         if request.in_values and request.comparison != "=":
@@ -147,6 +158,8 @@ class Judge:
         up = request.comparison not in ("<", "<=")
         if request.comparison == "=":
             up = not first_descends  # in the order of the index
+        if request.is_range:
+            first_descends, up = _pivot_descends(index, request), request.comparison == "up"
         before = _before(
             [
                 (_ordered(table, part), up != (part.descends != first_descends))
@@ -156,7 +169,12 @@ class Judge:
         shown = ", ".join(f"`{name}`" for name in request.columns)
         filters = [_filter_sql(table, condition) for condition in request.filters]
         keys = self._keys(table, request)
-        hits = [_key_sql(table, index.parts, request.comparison, key) for key in keys]
+        hits = [
+            _range_sql(table, index, request, key)
+            if request.is_range
+            else _key_sql(table, index.parts, request.comparison, key)
+            for key in keys
+        ]
         chosen = ", ".join([*hits, *filters, "1"])
         name = f"{self._database}.{table.name}"
         indexes = ", ".join(index.name for index in table.indexes)
@@ -357,6 +375,48 @@ def _key_sql(
     if comparison in ("=", ">=", "<="):
         alternatives.append(" AND ".join(equal))
     return "(" + " OR ".join(f"({alternative})" for alternative in alternatives) + ")"
+
+
+def _pivot_descends(index: IndexModel, request: FindRequest) -> bool:
+    """Whether the part that decides about up and down is in descending order."""
+    place = len(request.key)
+    return place < len(index.parts) and index.parts[place].descends
+
+
+def _range_sql(
+    table: TableModel, index: IndexModel, request: FindRequest, key: Sequence[Value]
+) -> str:
+    parts = index.parts[: len(key)]
+    terms = [_key_sql(table, parts, "=", key)] if key else []
+    values = [*zip(parts, key, strict=True)]
+    if request.ends:
+        values += [(index.parts[len(key)], end.value) for end in request.ends]
+    if any(searched_length(table, part, value) for part, value in values):
+        raise NotJudgedError("a range by the beginning of values")
+    pivot = index.parts[min(len(key), len(index.parts) - 1)]
+    for end in request.ends:
+        if end.comparison == "^":
+            terms.append(_prefix_sql(table, pivot.column, end.value))
+        else:
+            terms.append(_key_sql(table, [pivot], end.comparison, [end.value]))
+    if len(request.ends) == 1 and request.ends[0].comparison in ("<", "<="):
+        terms.append(f"`{pivot.column}` IS NOT NULL")
+    return " AND ".join(terms) or "TRUE"
+
+
+def _prefix_sql(table: TableModel, name: str, value: Value) -> str:
+    if value is None:
+        return "FALSE"
+    pattern = b"".join(b"|" + one if one in b"|%_" else one for one in map(_byte, value))
+    place = table.column(name).kind.place(name, pattern + b"%")
+    if not isinstance(place, Operand):
+        return "FALSE"
+    escape = "_binary '|'" if table.column(name).kind.family == "bytes" else "'|'"
+    return f"COALESCE({place.column} LIKE {place.literal} ESCAPE {escape}, FALSE)"
+
+
+def _byte(number: int) -> bytes:
+    return bytes((number,))
 
 
 def _filter_sql(table: TableModel, condition: FilterModel) -> str:

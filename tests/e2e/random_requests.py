@@ -21,8 +21,19 @@ class FilterModel:
 
 
 @dataclass(frozen=True)
+class EndModel:
+    """An end of a range: `>`, `>=`, `<`, `<=`, or `^` for a text with which the rows begin."""
+
+    comparison: str
+    value: Value
+
+
+@dataclass(frozen=True)
 class FindRequest:
-    """A find; with a `modification` it is a find_modify, whose values go into the first columns."""
+    """A find; with a `modification` it is a find_modify, whose values go into the first columns.
+
+    The comparisons `up` and `down` are those of a range. `answer` is C or E.
+    """
 
     table: str
     index: str
@@ -37,6 +48,12 @@ class FindRequest:
     modification: str = ""
     values: tuple[Value, ...] = ()
     asks_rows: bool = False
+    ends: tuple[EndModel, ...] = ()
+    answer: str = ""
+
+    @property
+    def is_range(self) -> bool:
+        return self.comparison in ("up", "down")
 
 
 @dataclass(frozen=True)
@@ -121,7 +138,8 @@ class RequestMaker:
                 elif name in own and rng.random() < 0.7:
                     requests.append(self._write(tables[name]))
                 else:
-                    requests.append(self.find(tables[name]))
+                    answer = rng.choice(["", "", "", "C", "E"])
+                    requests.append(replace(self.find(tables[name]), answer=answer))
             sendings.append(Sending(connection, tuple(requests)))
         return tuple(sendings)
 
@@ -151,7 +169,7 @@ class RequestMaker:
         shown = rng.sample(names, rng.randint(0, min(3, len(names))))
         columns = [*shown, "rid"]
         rng.shuffle(columns)
-        return FindRequest(
+        find = FindRequest(
             table.name,
             index.name,
             tuple(columns),
@@ -163,6 +181,43 @@ class RequestMaker:
             in_values,
             tuple(self._filter(table) for _ in range(rng.choice([0, 0, 0, 1, 2, 3]))),
         )
+        return self._range(table, index, find, near) if rng.random() < 0.3 else find
+
+    def _range(
+        self, table: TableModel, index: IndexModel, find: FindRequest, near: Row
+    ) -> FindRequest:
+        """The find as a range: with fewer key values, and ends for the part behind them."""
+        rng = self._rng
+        key = find.key[: rng.randint(0, len(find.key))]
+        in_values = find.in_values if find.in_part < len(key) else ()
+        ends: list[EndModel] = []
+        # A unique index of a versioned table has one part more than it was declared with.
+        if len(key) < len(index.parts):
+            column = table.column(index.parts[len(key)].column)
+            for comparisons in ((">", ">="), ("<", "<=")):
+                if rng.random() < 0.6:
+                    value = self._key_value(column, near)
+                    ends.append(EndModel(rng.choice(comparisons), value))
+            if column.kind.family in ("text", "bytes") and rng.random() < 0.4:
+                ends = [EndModel("^", self._beginning(column, near))]
+        return replace(
+            find,
+            comparison=rng.choice(["up", "down"]),
+            key=key,
+            in_part=find.in_part if in_values else 0,
+            in_values=in_values,
+            ends=tuple(ends),
+        )
+
+    def _beginning(self, column: Column, near: Row) -> Value:
+        value = self._key_value(column, near)
+        if value is None:
+            return None
+        try:
+            text = value.decode()
+        except UnicodeDecodeError:
+            return value[: self._rng.randint(0, 3)] if column.kind.family == "bytes" else b"a"
+        return text[: self._rng.randint(0, 3)].encode()
 
     def _key_value(self, column: Column, near: Row) -> Value:
         rng = self._rng
@@ -325,6 +380,8 @@ def line(request: FindRequest | InsertRequest, number: int) -> bytes:
         tokens += [b"+", b"%d" % len(request.values), *map(escaped, request.values)]
         return b"\t".join(tokens) + b"\n"
     tokens += [request.comparison.encode(), b"%d" % len(request.key), *map(escaped, request.key)]
+    for end in request.ends:
+        tokens += [end.comparison.encode(), escaped(end.value)]
     tokens += [b"%d" % request.limit, b"%d" % request.offset]
     if request.in_values:
         tokens += [b"@", b"%d" % request.in_part, b"%d" % len(request.in_values)]
@@ -337,6 +394,8 @@ def line(request: FindRequest | InsertRequest, number: int) -> bytes:
     if request.modification:
         tokens.append((request.modification + ("?" if request.asks_rows else "")).encode())
         tokens += map(escaped, request.values)
+    if request.answer:
+        tokens.append(request.answer.encode())
     return b"\t".join(tokens) + b"\n"
 
 

@@ -195,12 +195,20 @@ def _simpler(request: Request) -> Iterator[Request]:
     for number in range(len(request.in_values)):
         values = (*request.in_values[:number], *request.in_values[number + 1 :])
         yield replace(request, in_values=values)
-    if len(request.key) > 1 and not (request.in_values and request.in_part == len(request.key) - 1):
+    for number in range(len(request.ends)):
+        yield replace(request, ends=(*request.ends[:number], *request.ends[number + 1 :]))
+    if (
+        len(request.key) > 1
+        and not request.is_range
+        and not (request.in_values and request.in_part == len(request.key) - 1)
+    ):
         yield replace(request, key=request.key[:-1])
     if len(request.values) > 1:
         yield replace(request, columns=(*request.columns[:1], "rid"), values=request.values[:1])
     if not request.values and request.columns != ("rid",):
         yield replace(request, columns=("rid",))
+    if request.answer:
+        yield replace(request, answer="")
     for change in ({"offset": 0}, {"limit": 1000}, {"asks_rows": False}):
         if any(getattr(request, name) != value for name, value in change.items()):
             yield replace(request, **change)

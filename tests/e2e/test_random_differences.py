@@ -28,7 +28,10 @@ SEED = os.environ.get("HS_SEED")
 #: The time to reduce a case that failed.
 SHRINKING = 40.0
 #: What a hunt must have met, or it has shown nothing. If it has not, it goes on.
-FEWEST = {"requests": 1000, "found": 20, "found nothing": 20, "modified": 5, "failed": 1}
+FEWEST = {
+    "requests": 1000, "found": 20, "found nothing": 20, "modified": 5, "failed": 1, "counted": 20,
+    "ranges": 20, "prefixes": 5,
+}  # fmt: skip
 MOST_CASES = 10 * CASES
 #: A bound for a machine that is very slow or stands still. It is no verdict about the cases.
 LONGEST = 3600.0
