@@ -152,7 +152,8 @@ Status IndexPlan::resolve_columns(TABLE& table) {
   }
   filter_columns_.clear();
   for (const std::uint16_t number : filter_numbers)
-    filter_columns_.push_back({number, compares_as_text(*table.field[number])});
+    filter_columns_.push_back({number, compares_as_text(*table.field[number]),
+                               table.field[number]->part_of_key.is_set(index_)});
   return {};
 }
 
@@ -204,30 +205,32 @@ void IndexPlan::choose_access(TABLE& table) {
 
   choose_position(table);
 
-  choose_reading(table, columns_, to_read_);
-  choose_reading(table, {}, to_count_);
+  choose_reading(table, columns_, Filters::all, to_read_);
+  choose_reading(table, {}, Filters::all, to_count_);
+  choose_reading(table, {}, Filters::of_index, to_count_by_index_);
 }
 
 void IndexPlan::choose_reading(TABLE& table, std::span<const store::Column> columns,
-                               Reading& choice) const {
+                               Filters filters, Reading& choice) const {
   bitmap_clear_all(&table.tmp_set);
   MY_BITMAP* const read_set = table.read_set;
   table.read_set = &table.tmp_set;
-  mark_columns(table, columns);
+  mark_columns(table, columns, filters);
   table.read_set = read_set;
   choice.columns.clear();
   for (uint i = 0; i < table.s->fields; ++i) {
     if (bitmap_is_set(&table.tmp_set, i)) choice.columns.push_back(static_cast<std::uint16_t>(i));
   }
 
-  const auto in_index = [&](const auto& column) {
+  const auto in_index = [&](const store::Column& column) {
     return table.field[column.number]->part_of_key.is_set(index_);
   };
   choice.covering = !server::is_clustering(table, index_) &&
                     (table.file->index_flags(index_, 0, true) & HA_KEYREAD_ONLY) != 0 &&
                     std::ranges::all_of(columns, in_index) &&
-                    std::ranges::all_of(filter_columns_, in_index) && !has_prefix_parts_ &&
-                    !server::is_versioned(table);
+                    (filters == Filters::of_index ||
+                     std::ranges::all_of(filter_columns_, &PlannedFilterColumn::in_index)) &&
+                    !has_prefix_parts_ && !server::is_versioned(table);
 }
 
 // A row's position is its key image. If the index's own columns do not identify a row, the primary
@@ -263,11 +266,14 @@ void IndexPlan::choose_position(TABLE& table) {
   position_shape_ = std::move(shape);
 }
 
-void IndexPlan::mark_columns(TABLE& table, std::span<const store::Column> columns) const {
+void IndexPlan::mark_columns(TABLE& table, std::span<const store::Column> columns,
+                             Filters filters) const {
   for (const store::Column& column : columns)
     server::mark_to_read(table, *table.field[column.number]);
-  for (const PlannedFilterColumn& column : filter_columns_)
-    server::mark_to_read(table, *table.field[column.number]);
+  for (const PlannedFilterColumn& column : filter_columns_) {
+    if (filters == Filters::all || column.in_index)
+      server::mark_to_read(table, *table.field[column.number]);
+  }
   const KEY_PART_INFO* const parts = table.key_info[index_].key_part;
   for (std::uint32_t i = 0; i < position_parts_; ++i)
     server::mark_to_read(table, *table.field[parts[i].fieldnr - 1]);
@@ -297,6 +303,18 @@ int IndexPlan::read_key_columns(OpenTable& opened) const {
   const int error = table.file->ha_index_init(index_, is_ordered_);
   if (error != 0) take_down(opened);
   return error;
+}
+
+Status IndexPlan::set_up_counter(OpenTable& opened, std::span<const store::Filter> filters) {
+  // The columns are those of the table at the time when the plan was resolved for it. The scan
+  // refuses a column that the open index does not have.
+  if (Status status = resolve(*opened.table); !status.ok()) return status;
+  const bool by_index = std::ranges::all_of(filters, [this](const store::Filter& filter) {
+    return filter.column < filter_columns_.size() && filter_columns_[filter.column].in_index;
+  });
+  const std::uint32_t number = by_index ? counting_by_index : counting;
+  if (opened.plan == this && opened.setup == number) return {};
+  return set_up(opened, by_index ? to_count_by_index_ : to_count_, number);
 }
 
 Status IndexPlan::set_up(OpenTable& opened, const Reading& choice, std::uint32_t number) {

@@ -42,7 +42,8 @@ struct PlannedKeyPart {
 // A column that filters may name.
 struct PlannedFilterColumn {
   std::uint16_t number;
-  bool is_text;  // SQL compares it with a string as text or bytes
+  bool is_text;   // SQL compares it with a string as text or bytes
+  bool in_index;  // whole values of it are in the index
 };
 
 // What one account may do with a plan, as the server has said in one pass. Clients that have logged
@@ -90,11 +91,9 @@ class IndexPlan final : public store::Index {
       return {};
     return set_up(opened, to_read_, reading);
   }
-  // The same for a count, which needs only the columns of the filters.
-  Status set_up_counter(OpenTable& opened) {
-    if (opened.plan == this && opened.setup == counting) return {};
-    return set_up(opened, to_count_, counting);
-  }
+  // The same for a count, which needs only the columns of the filters. If those that it has are in
+  // the index, no others are read.
+  Status set_up_counter(OpenTable& opened, std::span<const store::Filter> filters);
   // Makes the engine read the columns of the index with each row, for a search that compares them.
   // Plans of most indexes do not read them otherwise. Returns 0 or the engine's error. Must not be
   // called during a scan.
@@ -131,7 +130,7 @@ class IndexPlan final : public store::Index {
   const std::string& position_shape() const { return position_shape_; }
 
   // Adds every column that a request of this plan reads to the table's read set.
-  void mark_read_columns(TABLE& table) const { mark_columns(table, columns_); }
+  void mark_read_columns(TABLE& table) const { mark_columns(table, columns_, Filters::all); }
 
  private:
   Status resolve_index(TABLE& table);
@@ -147,9 +146,14 @@ class IndexPlan final : public store::Index {
   // Their numbers in OpenTable::setup. A writer's set-ups are between them.
   static constexpr std::uint32_t reading = 0;
   static constexpr std::uint32_t counting = ~std::uint32_t{0};
+  static constexpr std::uint32_t counting_by_index = counting - 1;
 
-  void mark_columns(TABLE& table, std::span<const store::Column> columns) const;
-  void choose_reading(TABLE& table, std::span<const store::Column> columns, Reading& choice) const;
+  // Which columns of filters are read.
+  enum class Filters : std::uint8_t { all, of_index };
+
+  void mark_columns(TABLE& table, std::span<const store::Column> columns, Filters filters) const;
+  void choose_reading(TABLE& table, std::span<const store::Column> columns, Filters filters,
+                      Reading& choice) const;
   Status set_up(OpenTable& opened, const Reading& choice, std::uint32_t number);
 
   std::string index_name_;
@@ -180,6 +184,7 @@ class IndexPlan final : public store::Index {
   std::array<PlanPermissions, Account::roles> permissions_;
   Reading to_read_;
   Reading to_count_;
+  Reading to_count_by_index_;
 };
 
 }  // namespace hs::mysqld

@@ -91,7 +91,8 @@ Outcome TableStore::open_index(const store::IndexNames& names,
 }
 
 template <TableStore::Wants wants>
-Outcome TableStore::open_for_reading(IndexPlan& plan, OpenTable*& opened) {
+Outcome TableStore::open_for_reading(IndexPlan& plan, std::span<const store::Filter> filters,
+                                     OpenTable*& opened) {
   if (const Outcome begun = pass_.begin_read(); !begun.ok()) [[unlikely]]
     return begun;
   const Outcome outcome = tables_.open_reader(plan.slot(), opened);
@@ -100,7 +101,7 @@ Outcome TableStore::open_for_reading(IndexPlan& plan, OpenTable*& opened) {
     return outcome;
   }
   const Status status =
-      wants == Wants::rows ? plan.set_up_reader(*opened) : plan.set_up_counter(*opened);
+      wants == Wants::rows ? plan.set_up_reader(*opened) : plan.set_up_counter(*opened, filters);
   if (is_newer_than_snapshot(status)) [[unlikely]]
     return Verdict::blocked;
   return status;
@@ -122,7 +123,7 @@ Outcome TableStore::search(store::IndexUse& use, const store::Selection& selecti
   plan.note_request();
   const auto version = plan.table_version();
   OpenTable* opened = nullptr;
-  const Outcome outcome = open_for_reading<wants>(plan, opened);
+  const Outcome outcome = open_for_reading<wants>(plan, selection.filters, opened);
   if (!outcome.ok()) [[unlikely]]
     return outcome;
   if (!allowed.ok() || plan.table_version() != version) [[unlikely]] {

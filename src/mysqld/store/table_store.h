@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/buffer.h"
@@ -78,7 +79,8 @@ class TableStore final : public store::Store {
   store::Outcome search(store::IndexUse& use, const store::Selection& selection, store::Sink* sink,
                         Answer answer);
   template <Wants wants>
-  store::Outcome open_for_reading(IndexPlan& plan, OpenTable*& opened);
+  store::Outcome open_for_reading(IndexPlan& plan, std::span<const store::Filter> filters,
+                                  OpenTable*& opened);
   Status go_on(const IndexPlan& plan, OpenTable& opened, const store::Selection& selection,
                store::Sink& sink);
   store::Outcome answer_rows(const IndexPlan& plan, OpenTable& opened, store::Rows& rows,
