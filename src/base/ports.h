@@ -63,25 +63,24 @@ inline constexpr std::array ports_of_plugin{
         .writes = false,
         .workers = "read",
         .writers = "read",
-        .options =
-            {detail::port_text("port", "TCP port for reading; empty: none"),
-             detail::port_text("socket", "Path of a Unix socket for reading; empty: none"),
-             detail::port_threads(
-                 "threads", 0,
-                 "Worker threads that serve the read port; 0: one for each core, at most 16"),
-             detail::port_secret("plain_secret", "Secret that clients of the read port must give")},
+        .options = {detail::port_text("port", "TCP port for reading; empty: none"),
+                    detail::port_text("socket", "Path of a Unix socket for reading; empty: none"),
+                    detail::port_threads(
+                        "threads", 0,
+                        "Worker threads that execute finds; 0: one for each core, at most 16"),
+                    detail::port_secret("plain_secret",
+                                        "Secret that clients of the read port must give")},
     },
     PortInfo{
         .name = "write",
         .protocol = &handlersocket_protocol,
         .writes = true,
-        .workers = "write",
+        .workers = "read",
         .writers = "write",
         .options = {detail::port_text("port_wr", "TCP port for reading and writing; empty: none"),
                     detail::port_text("socket_wr",
                                       "Path of a Unix socket for reading and writing; empty: none"),
-                    detail::port_threads("threads_wr", 1,
-                                         "Worker threads that serve the write port"),
+                    detail::port_threads("threads_wr", 1, "Worker threads that execute writes"),
                     detail::port_secret("plain_secret_wr",
                                         "Secret that clients of the write port must give")},
     },
@@ -134,13 +133,14 @@ inline constexpr std::size_t longest_port_name =
     }).name.size();
 
 namespace detail {
-// Who serves others serves itself, and has threads. Who is served by another has none.
+// Who serves others executes its own writes, and has threads. Who serves nobody has none.
 constexpr bool port_table_is_whole() {
   for (std::size_t port = 0; port < port_count; ++port) {
     for (const std::size_t server : {workers_of(port), writers_of(port)}) {
-      if (server == port_count || workers_of(server) != server) return false;
+      if (server == port_count || writers_of(server) != server) return false;
     }
-    if (has_option(port, PortOption::threads) != (workers_of(port) == port)) return false;
+    const bool serves = workers_of(port) == port || writers_of(port) == port;
+    if (has_option(port, PortOption::threads) != serves) return false;
     if (port_table[port].writes && !port_table[writers_of(port)].writes) return false;
     if (!has_option(port, PortOption::port) || !has_option(port, PortOption::socket)) return false;
   }

@@ -116,6 +116,12 @@ class Inbox : public Source {
     return std::exchange(returned_, nullptr);
   }
 
+  // The worker: swaps only the connections of other workers for the empty `moved`.
+  void take_moved(std::list<Connection>& moved) {
+    const std::lock_guard lock(mutex_);
+    moved.swap(moved_);
+  }
+
   // The worker: takes no more sockets and no more questions.
   void close() {
     const std::lock_guard lock(mutex_);

@@ -54,16 +54,17 @@ class ScrambledFilter final : public ByteFilter {
 
   // Reads more from the socket than is asked for, as a library of TLS does that reads whole records.
   Transfer receive(std::span<char> room) override {
+    bool emptied = false;  // if the socket was not read now, more may have come since
     if (read_.empty()) {
       std::array<char, record_size> record;
       const ssize_t count = kernel::recv(socket_, record.data(), record.size(), 0);
       if (count < 0) return {.result = failure(), .emptied = true};
       read_.assign(record.data(), static_cast<std::size_t>(count));
-      is_emptied_ = read_.size() < record.size();
+      emptied = read_.size() < record.size();
     }
     const std::size_t size = peek_read(room);
     read_.erase(0, size);
-    return {.bytes = size, .emptied = read_.empty() && is_emptied_};
+    return {.bytes = size, .emptied = emptied && read_.empty()};
   }
 
   std::size_t peek(std::span<char> room) override {
@@ -103,8 +104,7 @@ class ScrambledFilter final : public ByteFilter {
 
   const int socket_;
   const std::size_t memory_;
-  std::string read_;         // as it came, and not received yet
-  bool is_emptied_ = false;  // the socket had no more when it was last read
+  std::string read_;  // as it came, and not received yet
   std::size_t written_ = 0;
   bool is_open_ = false;
 };

@@ -170,6 +170,13 @@ void Worker::take_event(const epoll_event& event) {
   }
 }
 
+// In the middle of a pass: a connection whose next request writes may join it. What else is in the
+// inbox stays there.
+void Worker::take_moved() {
+  inbox_.take_moved(moved_);
+  if (!moved_.empty()) adopt(moved_);
+}
+
 void Worker::take_inbox() {
   inbox_filled_ = false;
   std::shared_ptr<Question> question;

@@ -51,6 +51,7 @@ class Worker {
   std::size_t take_events(int timeout_ms);
   int time_to_wait() const;
   void take_event(const epoll_event& event);
+  void take_moved();
   void take_inbox();
   void add(Accepted socket);
   void answer(Question& question);

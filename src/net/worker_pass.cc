@@ -83,6 +83,7 @@ void Worker::add_writes() {
     first = turns_.size();
     if (!app_->takes_more() || first >= turns_at_once) return;
     take_events(0);
+    if (inbox_filled_) take_moved();
     gather();
     more = turns_.size() != first;
   }

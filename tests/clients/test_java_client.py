@@ -221,6 +221,7 @@ def test_a_server_that_dies(make_server: Callable[..., ServerInstance]) -> None:
             time.sleep(1.5)
             if kill:
                 server.kill()
+                time.sleep(1)  # for requests that nobody takes
                 server.start()
             else:
                 server.restart()

@@ -125,7 +125,7 @@ def logged(machine: Machine, block: Block) -> None:
 
 
 def _without_workers(text: str) -> str:
-    return re.sub(r"with \d+ workers?", "with workers", text)
+    return re.sub(r"with \d+ (worker|reader)s?", r"with \1s", text)
 
 
 # README.

@@ -75,7 +75,8 @@ def test_it_says_where_it_listens(make_server, tmp_path: Path) -> None:
     tcp = [rf"listens on 127\.0\.0\.1:{port}(?:(?: and|,) \[::1\]:{port})?" for port in ports]
     whom = "clients act as root@localhost"
     assert re.fullmatch(rf"{tcp[0]} and {path} for reading, with 3 workers; {whom}", read)
-    assert re.fullmatch(rf"{tcp[1]} for reading and writing, with 1 worker; {whom}", write)
+    both = "with 3 readers and 1 writer"
+    assert re.fullmatch(rf"{tcp[1]} for reading and writing, {both}; {whom}", write)
     assert lines(server, LOG_ERROR) == []
 
 

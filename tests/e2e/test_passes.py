@@ -292,11 +292,13 @@ def test_what_arrives_meanwhile_shares_the_commit(
 
 @contextmanager
 def three_wires(server: ServerInstance) -> Iterator[list[Wire]]:
+    """Each has written, so the worker that writes executes its next finds, too."""
     with ExitStack() as stack:
         wires = [stack.enter_context(Wire(server.hs_port_wr)) for _ in range(3)]
         for wire in wires:
             wire.send(b"P\t0\tpasses\tt\tPRIMARY\tv\nP\t1\tpasses\tother\tPRIMARY\tv\n")
-            assert wire.lines(2) == [b"0\t1", b"0\t1"]
+            wire.send(b"0\t=\t1\t-1\t1\t0\tD\n")
+            assert wire.lines(3) == [b"0\t1", b"0\t1", b"0\t1\t0"]
         yield wires
 
 

@@ -417,3 +417,14 @@ def test_a_table_that_its_engine_does_not_let_lock(make_server) -> None:
                 with pytest.raises(ReadOnlyError, match="lock_tables"):
                     write()
             assert index.find(1) == [(b"1", b"1")]
+    # A find and a write in one pass leave nothing behind for which later finds would miss rows.
+    with Database(server, "test").wire(write=True) as wire:
+        wire.send(b"P\t1\ttest\tplain\tPRIMARY\tid,v\n1\t+\t2\t2\t2\n")
+        assert wire.lines(2) == [b"0\t1", b"1\t1\tlock_tables"]
+        for _ in range(3):
+            wire.send(b"1\t=\t1\t1\n")
+            assert wire.lines(1) == [b"0\t2\t1\t1"]
+        wire.send(b"1\t=\t1\t1\n1\t+\t2\t2\t2\n1\t=\t1\t1\n")
+        assert wire.lines(3) == [b"0\t2\t1\t1", b"1\t1\tlock_tables", b"0\t2\t1\t1"]
+        wire.send(b"1\t=\t1\t1\n")
+        assert wire.lines(1) == [b"0\t2\t1\t1"]

@@ -190,7 +190,7 @@ def test_the_port_has_its_options_and_its_lines_in_the_log(
         (b"handlersocket_line_socket", b""),
     ]
     assert re.search(
-        rf"listens on 127\.0\.0\.1:{line_port}( and \S+)? for reading and writing, with the workers"
-        " of the read port, and for writes the workers of the write port",
+        rf"listens on 127\.0\.0\.1:{line_port}( and \S+)? for reading and writing, with"
+        r" \d+ readers? and 1 writer",
         second_server.log_text(),
     )

@@ -1,7 +1,7 @@
 """Several requests as one unit, done wholly or not at all: `swap` of the tests' line protocol.
 
-It exchanges the values of two rows of two tables, by three statements. The in-memory store is held to
-the same by src/store/memory_unit_test.cc and src/passes/line_protocol_test.cc.
+It exchanges the values of two rows of two tables, by three statements. The in-memory store is held
+to the same by src/store/memory_unit_test.cc and src/passes/line_protocol_test.cc.
 """
 
 from __future__ import annotations
@@ -106,7 +106,9 @@ class Saying:
 
 
 def values(sql: Sql) -> list[str]:
-    rows = sql.rows("SELECT v FROM (SELECT * FROM kv UNION ALL SELECT * FROM other) AS t ORDER BY k")
+    rows = sql.rows(
+        "SELECT v FROM (SELECT * FROM kv UNION ALL SELECT * FROM other) AS t ORDER BY k"
+    )
     return [(value or b"NULL").decode() for (value,) in rows]
 
 
@@ -235,10 +237,8 @@ def test_its_commit_fails(server: ServerInstance, line_port: int, sql: Sql) -> N
     assert logged(server, sql) == []
 
 
-def test_what_cannot_be_undone_is_refused(
-    server: ServerInstance, line_port: int, sql: Sql
-) -> None:
-    """The second table has no transactions, or a trigger of the first one reaches one that has none."""
+def test_what_cannot_be_undone_is_refused(server: ServerInstance, line_port: int, sql: Sql) -> None:
+    """The second table has no transactions, or a trigger of the first reaches one that has none."""
     sql.run("ALTER TABLE other ENGINE = MyISAM")
     begin_log(sql)
     assert say(line_port, "set c 5\nswap a x\nset c 6\n") == "STORED\nERROR 1178\nSTORED\n"

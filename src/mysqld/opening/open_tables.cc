@@ -8,6 +8,7 @@
 #include "mysqld/server/api.h"
 #include "mysqld/server/errors.h"
 #include "mysqld/server/table_opening.h"
+#include "mysqld/server/variables.h"
 
 namespace hs::mysqld {
 namespace {
@@ -78,13 +79,21 @@ store::Outcome OpenTables::open_writer(TableSlot& slot, Purpose purpose) {
     if (slot.writer.any_write || slot.writer.purpose == purpose) return {};
     close_tables();
   }
-  if (alone_ || (slot.reader.table != nullptr && server::has_table_lock(*slot.reader.table)))
+  if (alone_ || only_reads() ||
+      (slot.reader.table != nullptr && server::has_table_lock(*slot.reader.table)))
     close_tables();
   const store::Outcome outcome = open_one(slot, slot.writer, purpose);
   if (!outcome.ok()) return outcome;
   if (server::needs_other_tables(*slot.writer.table)) return open_alone(slot, purpose);
   slot.writer.any_write = true;
   return {};
+}
+
+// Whether InnoDB refuses every lock for writing. If it refuses one on MariaDB while the same session
+// has a table open for reading, later finds of the session miss rows.
+bool OpenTables::only_reads() {
+  if (!only_reads_) only_reads_ = server::global_switch(thd_, "innodb_read_only").value_or(false);
+  return *only_reads_;
 }
 
 void OpenTables::init_request(TableSlot& slot, OpenTable& opened, Purpose purpose) {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -111,6 +112,7 @@ class OpenTables {
   store::Outcome open_reader_slow(TableSlot& slot, OpenTable*& opened);
   store::Outcome open_alone(TableSlot& slot, Purpose purpose);
   store::Outcome open_one(TableSlot& slot, OpenTable& opened, Purpose purpose);
+  bool only_reads();
   void init_request(TableSlot& slot, OpenTable& opened, Purpose purpose);
   store::Outcome may_serve(Serving serving) const;
   store::Outcome failed_open();
@@ -126,6 +128,7 @@ class OpenTables {
   std::size_t sweep_at_;
   std::vector<std::shared_ptr<TableSlot>> open_;  // kept until they are closed
   bool any_open_ = false;
+  std::optional<bool> only_reads_;  // the server has to be restarted to change it
   bool alone_ = false;  // a table with triggers or foreign keys is open, with all that they need
 };
 

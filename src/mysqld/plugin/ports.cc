@@ -225,16 +225,18 @@ std::string as_whom(const session::SessionConfig& session) {
   return text;
 }
 
+std::string number_of(unsigned count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+// "2 workers", or "2 readers and 1 writer" if other workers execute its writes.
 std::string by_whom(const OpenPorts& open, std::size_t port) {
-  const auto of_port = [](std::size_t number) {
-    return "the workers of the " + std::string(port_table[number].name) + " port";
+  const auto count_of = [&open](std::size_t number) {
+    return open.server->config().crews[open.crew_of(number)].workers;
   };
-  const std::size_t workers = workers_of(port);
-  const std::size_t writers = writers_of(port);
-  if (writers != workers) return of_port(workers) + ", and for writes " + of_port(writers);
-  if (workers != port) return of_port(workers);
-  const unsigned count = open.server->config().crews[open.crew_of(port)].workers;
-  return std::to_string(count) + (count == 1 ? " worker" : " workers");
+  const unsigned count = count_of(workers_of(port));
+  if (workers_of(port) == writers_of(port)) return number_of(count, "worker");
+  return number_of(count, "reader") + " and " + number_of(count_of(writers_of(port)), "writer");
 }
 
 void make_server(OpenPorts& open) {
