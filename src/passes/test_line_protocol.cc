@@ -6,6 +6,7 @@
 #include <span>
 
 #include "passes/requests.h"
+#include "passes/test_assign_words.h"
 #include "passes/test_swap.h"
 #include "passes/waiting.h"
 
@@ -32,14 +33,45 @@ class LengthCodec final : public store::RowCodec {
 
 constexpr LengthCodec length_codec;
 
+// Every column, with commas between them and a NULL as `~`.
+class CommaCodec final : public store::RowCodec {
+ public:
+  bool append_row(std::span<const store::Column> columns, const store::CurrentRow& row,
+                  Buffer& out) const override {
+    char room[store::Column::room];
+    const char* before = "ROW ";
+    for (const store::Column& column : columns) {
+      const store::ColumnValue value = column.value(row, room);
+      if (value.kind == store::ColumnValue::Kind::no_memory) return false;
+      out.append(before);
+      before = ",";
+      if (value.kind == store::ColumnValue::Kind::null) {
+        out.push_back('~');
+      } else {
+        out.append({value.data, value.size});
+      }
+    }
+    out.push_back('\n');
+    return true;
+  }
+};
+
+constexpr CommaCodec comma_codec;
+
 struct Command {
-  enum class Kind : std::uint8_t { get, scan, set, quiet, swap, unknown };
+  enum class Kind : std::uint8_t { get, scan, set, quiet, swap, assign, unknown };
   Kind kind = Kind::unknown;
   std::string_view key{};
   std::string_view argument{};
   std::size_t end_offset = 0;
 
-  bool writes() const { return kind == Kind::set || kind == Kind::quiet || kind == Kind::swap; }
+  bool writes() const {
+    return kind == Kind::set || kind == Kind::quiet || kind == Kind::swap || kind == Kind::assign;
+  }
+  LineProtocol::Needs needs() const {
+    if (kind == Kind::assign) return LineProtocol::Needs::assign;
+    return kind == Kind::swap ? LineProtocol::Needs::swap : LineProtocol::Needs::own;
+  }
 };
 
 std::string_view take_word(std::string_view& line) {
@@ -63,6 +95,7 @@ std::optional<Command> command_at(std::string_view input, std::size_t begin) {
   if (verb == "set") command.kind = set;
   if (verb == "quiet") command.kind = quiet;
   if (verb == "swap") command.kind = swap;
+  if (verb == "assign" && AssignWords().read(command.argument)) command.kind = assign;
   return command;
 }
 
@@ -129,11 +162,11 @@ class LineDialogue final : public Dialogue {
             .counter = counter_of(*command),
             .described = command->writes() ? "set" : "get",
             .caller = &store::Caller::unlimited(),
-            .indexes =
-                static_cast<LineProtocol&>(protocol).indexes(command->kind == Command::Kind::swap)};
+            .indexes = static_cast<LineProtocol&>(protocol).indexes(command->needs())};
   }
   Outcome execute_planned(Place& place, Protocol& /*protocol*/) override {
     if (planned_.kind == Command::Kind::swap) return swap(place);
+    if (planned_.kind == Command::Kind::assign) return assign(place);
     return planned_.writes() ? set(place) : get(place);
   }
 
@@ -158,15 +191,15 @@ class LineDialogue final : public Dialogue {
     store::Store& store = requests.store();
     if (store_ != &store) uses_ = {};
     store_ = &store;
-    const std::span<const NeededIndex> needed =
-        protocol.indexes(planned_.kind == Command::Kind::swap);
+    const std::span<const NeededIndex> needed = protocol.indexes(planned_.needs());
+    const std::span uses = std::span(uses_).subspan(LineProtocol::first(planned_.needs()));
     for (std::size_t i = 0; i < needed.size(); ++i) {
-      if (uses_[i]) continue;
+      if (uses[i]) continue;
       const Outcome opened =
-          store.open_index(needed[i].names, store::Caller::unlimited(), *needed[i].codec, uses_[i]);
+          store.open_index(needed[i].names, store::Caller::unlimited(), *needed[i].codec, uses[i]);
       if (!opened.ok()) return opened;
     }
-    Place place{.store = store, .uses = uses_, .out = requests.out()};
+    Place place{.store = store, .uses = uses, .out = requests.out()};
     return execute_planned(place, protocol);
   }
 
@@ -189,6 +222,21 @@ class LineDialogue final : public Dialogue {
     return swap_values(place.store, uses, std::array{planned_.key, planned_.argument}, place.out);
   }
 
+  Outcome assign(Place& place) const {
+    AssignWords words;
+    static_cast<void>(words.read(planned_.argument));
+    const Value key{planned_.key};
+    store::Changed changed;
+    const Outcome outcome = place.store.modify(place.uses[0], {.key = {&key, 1}},
+                                               {.kind = store::ChangeKind::assign,
+                                                .rows_before = true,
+                                                .rows_after = true,
+                                                .assignments = words.assignments()},
+                                               place.out, changed);
+    if (outcome.ok() && changed.rows == 0) place.out.append("NONE\n");
+    return outcome;
+  }
+
   // An update, and an insert if there was no such row.
   Outcome set(Place& place) const {
     const Value row[2] = {{planned_.argument}, {planned_.key}};
@@ -209,12 +257,14 @@ class LineDialogue final : public Dialogue {
 
 }  // namespace
 
-LineProtocol::LineProtocol(const store::IndexNames& names, const store::IndexNames& others) {
+LineProtocol::LineProtocol(const store::IndexNames& names, const store::IndexNames& others,
+                           const store::IndexNames& assigned) {
   store::IndexNames of_value = names;
   of_value.columns = names.columns.substr(0, names.columns.find(','));
   indexes_[0] = {.key = "value", .names = of_value, .codec = &length_codec};
   indexes_[1] = {.key = "row", .names = names, .codec = &length_codec};
   indexes_[2] = {.key = "other", .names = others, .codec = &length_codec};
+  indexes_[3] = {.key = "assigned", .names = assigned, .codec = &comma_codec};
 }
 
 std::unique_ptr<Dialogue> LineProtocol::open_dialogue() { return std::make_unique<LineDialogue>(); }

@@ -8,6 +8,8 @@
 //   scan KEY LIMIT     a VALUE line for each row from the key on, then END
 //   set KEY VALUE      STORED
 //   quiet KEY VALUE    nothing
+//   assign KEY WORDS   the row as it was, and as it is afterwards, or NONE: changes a row of a third
+//                      table, in the words of passes/test_assign_words.h
 //   swap KEY OTHER     SWAPPED, or NONE: exchanges the values of two rows, all or nothing. The second
 //                      one is in another table.
 //
@@ -17,7 +19,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,17 +31,20 @@ namespace hs::passes {
 
 class LineProtocol final : public Protocol {
  public:
-  // The names have the columns of the value and of the key, in this order.
   // The names have the columns of the value and of the key, in this order. `others` are those of the
-  // other table of a `swap`.
-  explicit LineProtocol(const store::IndexNames& names, const store::IndexNames& others = {});
+  // other table of a `swap`, and `assigned` those of the table of `assign`, with any columns.
+  explicit LineProtocol(const store::IndexNames& names, const store::IndexNames& others = {},
+                        const store::IndexNames& assigned = {});
 
-  // By the first one values are found and changed, by the second one rows are inserted, and the third
-  // one belongs to the other table.
-  static constexpr std::size_t index_count = 3;
-  // Those that a request needs.
-  std::span<const NeededIndex> indexes(bool swaps) const {
-    return std::span(indexes_).first(swaps ? 3 : 2);
+  // By the first one values are found and changed, by the second one rows are inserted. The third one
+  // belongs to the other table, and the last one to that of `assign`.
+  static constexpr std::size_t index_count = 4;
+  // Those that a request needs, and where they begin.
+  enum class Needs : std::uint8_t { own, swap, assign };
+  static constexpr std::size_t first(Needs needs) { return needs == Needs::assign ? 3 : 0; }
+  std::span<const NeededIndex> indexes(Needs needs) const {
+    if (needs == Needs::assign) return std::span(indexes_).subspan(first(needs));
+    return std::span(indexes_).first(needs == Needs::swap ? 3 : 2);
   }
 
   std::unique_ptr<Dialogue> open_dialogue() override;

@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "store/memory_assign.h"
 #include "store/memory_caller.h"
 
 namespace hs::store {
@@ -287,7 +288,7 @@ Outcome MemoryStore::modify(IndexUse& use, const Selection& selection, const Cha
   assert(access_ == Access::write && selection.is_valid());
   const MemoryIndex& on = static_cast<const MemoryIndex&>(use.index());
   if (!may(use, rights_to_modify(change))) return access_denied;
-  assert(change.values.size() <= on.columns.size());
+  assert(change.values.size() <= on.columns.size() && !(change.erases() && change.rows_after));
   if (const Verdict verdict = enter(on.table); verdict != Verdict::answered) return verdict;
   const Status status = MemoryMatches::check(on.table, on.key, on.filter_columns, selection);
   if (!status.ok()) return status;
@@ -310,14 +311,13 @@ Outcome MemoryStore::modify(IndexUse& use, const Selection& selection, const Cha
 
   const std::size_t begin = out.size();
   const std::size_t undo_size = undo_.size();
-  if (change.rows_before) {
-    for (const Row* const row : matched_) append_row(use, on, *row, out);
-  }
   changed = {};
   RowChange of_row;
   for (const Row* const row : matched_) {
+    if (change.rows_before) append_row(use, on, *row, out);
     of_row = change_row(on.table, on.columns, change, *row);
     if (!of_row.status.ok()) break;
+    if (change.rows_after) append_row(use, on, *row, out);
     if (of_row.counts) ++changed.rows;
   }
   const Outcome outcome = finish_write(of_row.status, undo_size);
@@ -333,6 +333,7 @@ MemoryStore::RowChange MemoryStore::change_row(MemoryTable& table,
     table.erase(row, undo_);
     return {};
   }
+  if (change.assigns()) return assign_row(table, columns, change.assignments, row);
   if (change.kind == decrement && crosses_zero(table, columns, change.values, row))
     return {.counts = false};
   std::vector<Field> fields = row.fields;
@@ -359,6 +360,25 @@ MemoryStore::RowChange MemoryStore::change_row(MemoryTable& table,
     if (const Status status = to_field(of, value, changed); !status.ok()) return {.status = status};
     differs = differs || changed.null != field.null || changed.bytes != field.bytes;
     field = std::move(changed);
+  }
+  if (!differs) return {};
+  return {.status = table.update(row, std::move(fields), undo_)};
+}
+
+MemoryStore::RowChange MemoryStore::assign_row(MemoryTable& table,
+                                               std::span<const std::uint32_t> columns,
+                                               std::span<const Assignment> assignments,
+                                               const Row& row) {
+  std::vector<Field> fields = row.fields;
+  bool differs = false;
+  for (const Assignment& assignment : assignments) {
+    assert(assignment.is_valid());
+    const std::uint32_t column = columns[assignment.column];
+    Field& field = fields[column];
+    Field before = field;
+    if (const Status status = assign(table.spec().columns[column], assignment, field); !status.ok())
+      return {.status = status};
+    differs = differs || before.null != field.null || before.bytes != field.bytes;
   }
   if (!differs) return {};
   return {.status = table.update(row, std::move(fields), undo_)};

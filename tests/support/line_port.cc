@@ -1,4 +1,4 @@
-// What the port of line_port.h speaks. The tables are hst.kv and hst.other.
+// What the port of line_port.h speaks. The tables are hst.kv, hst.other and hst.assigned.
 #include "mysqld/plugin/port_protocol.h"
 #include "passes/test_line_protocol.h"
 
@@ -9,7 +9,8 @@ constinit const PortProtocol line_protocol{
       return [](store::Store& /*store*/, CounterBlock& /*counters*/) {
         return std::make_unique<passes::LineProtocol>(
             store::IndexNames{"hst", "kv", "", "v,k", ""},
-            store::IndexNames{"hst", "other", "", "v,k", ""});
+            store::IndexNames{"hst", "other", "", "v,k", ""},
+            store::IndexNames{"hst", "assigned", "", "id,n,u,d,f,s,b,at_now,day,doubled,bits", ""});
       };
     }};
 

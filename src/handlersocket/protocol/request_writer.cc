@@ -38,6 +38,7 @@ std::string_view text_of(ChangeKind kind) {
     case ChangeKind::erase: return "D";
     case ChangeKind::increment: return "+";
     case ChangeKind::decrement: return "-";
+    case ChangeKind::assign: break;  // the protocol has no word for it
   }
   return {};
 }

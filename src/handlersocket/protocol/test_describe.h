@@ -64,6 +64,7 @@ inline std::string describe(const store::Change& change) {
     case store::ChangeKind::erase: text = " erase"; break;
     case store::ChangeKind::increment: text = " increment"; break;
     case store::ChangeKind::decrement: text = " decrement"; break;
+    case store::ChangeKind::assign: text = " assign"; break;
   }
   if (change.rows_before) text += " rows_before";
   if (!change.values.empty()) text += describe(change.values);

@@ -138,9 +138,7 @@ struct TableStore::InsertWrite {
 template <class Recheck>
 struct TableStore::ModifyWrite {
   Status set_up(OpenTable& opened) {
-    const Status status =
-        store.writer_.set_up_modify(opened, work.plan(), work.change.kind,
-                                    work.change.erases() ? 0 : work.change.values.size());
+    const Status status = store.writer_.set_up_modify(opened, work.plan(), work.change);
     if (!status.ok() || (allowed && work.plan().table_version() == version)) [[likely]]
       return status;
     return status_of(recheck());
@@ -174,7 +172,7 @@ Outcome TableStore::insert(store::IndexUse& use, const store::Insert& row,
 
 Outcome TableStore::modify(store::IndexUse& use, const store::Selection& selection,
                            const store::Change& change, Buffer& out, store::Changed& changed) {
-  assert(selection.is_valid());
+  assert(selection.is_valid() && !(change.erases() && change.rows_after));
   const auto check = [&](const Permissions& caller) {
     return caller.check_modify(selection, change);
   };
@@ -210,13 +208,21 @@ Status TableStore::modify_rows(const Modification& work, OpenTable& opened) {
 }
 
 Status TableStore::modify_row(const Modification& work, OpenTable& opened) {
-  if (work.change.rows_before) {
+  const auto append = [&] {
     if (!append_row(work.use, *opened.table, work.out)) return server::status_of(HA_ERR_OUT_OF_MEM);
-    if (work.out.size() > max_whole_reply_bytes) return server::status_of(ER_NET_PACKET_TOO_LARGE);
+    const bool is_large = work.out.size() > max_whole_reply_bytes;
+    return is_large ? server::status_of(ER_NET_PACKET_TOO_LARGE) : Status{};
+  };
+  if (work.change.rows_before) {
+    if (Status status = append(); !status.ok()) return status;
   }
   bool counted = false;
   if (Status status = writer_.modify(opened, work.plan(), work.change, counted); !status.ok())
     return status;
+  if (work.change.rows_after) {
+    server::refresh_virtual_columns(*opened.table);
+    if (Status status = append(); !status.ok()) return status;
+  }
   meter_.spend(store::Budget::steps_of_a_change);
   // A trigger may take long for each row. A worker's write is interrupted by its watch.
   if (pass_.mode() == PassMode::aside) meter_.look();
