@@ -5,6 +5,12 @@ add_custom_target(unit_tests)
 # fuzzers: all fuzzers.
 add_custom_target(fuzzers)
 
+# hs_test_flags(<target>): the code of a test itself is not optimised, only what it tests. Most of the time of compiling it
+# would go into that. Of the symbols for a debugger a report of a sanitizer needs the numbers of lines alone.
+function(hs_test_flags target)
+  target_compile_options(${target} PRIVATE -O0 -g1)
+endfunction()
+
 # hs_vectors: tests/vectors as a header, protocol_vectors.h.
 set(vectors_folder ${PROJECT_SOURCE_DIR}/tests/vectors)
 set(vectors_header ${PROJECT_BINARY_DIR}/vectors/protocol_vectors.h)
@@ -39,6 +45,7 @@ function(hs_library folder)
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc ${CMAKE_CURRENT_SOURCE_DIR}/test_*.cc)
   if(HS_TESTS AND tests)
     add_executable(${folder}_test ${tests})
+    hs_test_flags(${folder}_test)
     target_link_libraries(${folder}_test PRIVATE hs_${folder} hs_vectors GTest::gtest_main Threads::Threads)
     add_test(NAME ${folder} COMMAND ${folder}_test)
     add_dependencies(unit_tests ${folder}_test)

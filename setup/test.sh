@@ -47,7 +47,7 @@ sanitized_tests() {
     server=(-DHS_SERVER="$var/servers/$1")
   fi
   # A little optimised, which halves the time of the tests.
-  configure "$tree" "${server[@]}" -DHS_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g"
+  configure "$tree" "${server[@]}" -DHS_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1"
   cmake --build "$tree" --parallel "$jobs" --target "${targets[@]}"
   ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 run_ctest "$tree" --timeout 600
 }
@@ -64,7 +64,7 @@ simulate() {
 
 # Only net/ and what stands on it use more than one thread. The store's test also has threads.
 thread_tests() {
-  configure build/tsan -DHS_SANITIZE=thread -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g"
+  configure build/tsan -DHS_SANITIZE=thread -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1"
   cmake --build build/tsan --parallel "$jobs" --target net_test passes_test session_test store_test
   run_ctest build/tsan --tests-regex '^(net|passes|session|store)$' --timeout 600
 }

@@ -32,8 +32,11 @@ inline constexpr std::size_t port_option_count = static_cast<std::size_t>(PortOp
 struct PortInfo {
   std::string_view name;  // the PORT of a shown table; of the status variables `NAME_port_...`
   const PortProtocol* protocol;
-  bool writes;               // whether its clients may change rows
-  std::string_view workers;  // the port whose workers serve it, most often itself
+  bool writes;  // whether its clients may change rows
+  // The port whose workers serve its connections, and the one whose workers execute their writes. Each
+  // is most often the port itself. If a port only reads, nobody executes writes for it.
+  std::string_view workers;
+  std::string_view writers;
   // By PortOption. A port may lack its threads, if another's workers serve it, and its secret.
   std::array<OptionInfo, port_option_count> options;
 };
@@ -59,6 +62,7 @@ inline constexpr std::array ports_of_plugin{
         .protocol = &handlersocket_protocol,
         .writes = false,
         .workers = "read",
+        .writers = "read",
         .options =
             {detail::port_text("port", "TCP port for reading; empty: none"),
              detail::port_text("socket", "Path of a Unix socket for reading; empty: none"),
@@ -72,6 +76,7 @@ inline constexpr std::array ports_of_plugin{
         .protocol = &handlersocket_protocol,
         .writes = true,
         .workers = "write",
+        .writers = "write",
         .options = {detail::port_text("port_wr", "TCP port for reading and writing; empty: none"),
                     detail::port_text("socket_wr",
                                       "Path of a Unix socket for reading and writing; empty: none"),
@@ -105,11 +110,17 @@ constexpr bool has_option(std::size_t port, PortOption which) {
   return option_info(port, which).name != nullptr;
 }
 
-// The port whose workers serve this one; port_count if there is no such port.
-constexpr std::size_t workers_of(std::size_t port) {
+// port_count if there is no such port.
+constexpr std::size_t port_named(std::string_view name) {
   std::size_t number = 0;
-  while (number < port_count && port_table[number].name != port_table[port].workers) ++number;
+  while (number < port_count && port_table[number].name != name) ++number;
   return number;
+}
+constexpr std::size_t workers_of(std::size_t port) { return port_named(port_table[port].workers); }
+constexpr std::size_t writers_of(std::size_t port) { return port_named(port_table[port].writers); }
+// Whether the workers of `server` do something for the connections of the port.
+constexpr bool is_served_by(std::size_t port, std::size_t server) {
+  return workers_of(port) == server || writers_of(port) == server;
 }
 
 // What the clients of a port may do, for people.
@@ -126,9 +137,11 @@ namespace detail {
 // Who serves others serves itself, and has threads. Who is served by another has none.
 constexpr bool port_table_is_whole() {
   for (std::size_t port = 0; port < port_count; ++port) {
-    const std::size_t workers = workers_of(port);
-    if (workers == port_count || workers_of(workers) != workers) return false;
-    if (has_option(port, PortOption::threads) != (workers == port)) return false;
+    for (const std::size_t server : {workers_of(port), writers_of(port)}) {
+      if (server == port_count || workers_of(server) != server) return false;
+    }
+    if (has_option(port, PortOption::threads) != (workers_of(port) == port)) return false;
+    if (port_table[port].writes && !port_table[writers_of(port)].writes) return false;
     if (!has_option(port, PortOption::port) || !has_option(port, PortOption::socket)) return false;
   }
   return true;

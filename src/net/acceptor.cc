@@ -36,7 +36,7 @@ bool concerns_one_client(int error) {
 bool Acceptor::watch(int epoll) {
   epoll_ = epoll;
   paused_until_ = 0;
-  for (Listener& listener : shared_.listeners) {
+  for (Listener& listener : crew_.listeners) {
     // Exclusive: a new client wakes one worker, not all workers.
     epoll_event event{.events = EPOLLIN | EPOLLEXCLUSIVE,
                       .data = {.ptr = static_cast<Source*>(&listener)}};
@@ -85,7 +85,7 @@ void Acceptor::accept_some(const Listener& listener, std::uint64_t now,
 }
 
 void Acceptor::turn_away_waiting(std::span<char> scratch) const {
-  for (const Listener& listener : shared_.listeners) {
+  for (const Listener& listener : crew_.listeners) {
     // At most as many as can wait at once. Otherwise clients that keep coming would never let us
     // go.
     for (int i = 0; i <= shared_.config.backlog; ++i) {
@@ -98,7 +98,7 @@ void Acceptor::turn_away_waiting(std::span<char> scratch) const {
 }
 
 void Acceptor::pause(int error, std::uint64_t now) {
-  for (const Listener& listener : shared_.listeners) {
+  for (const Listener& listener : crew_.listeners) {
     kernel::epoll_ctl(epoll_, EPOLL_CTL_DEL, listener.fd(), nullptr);
   }
   paused_until_ = now + pause_length;
@@ -111,8 +111,8 @@ void Acceptor::pause(int error, std::uint64_t now) {
 // Of the workers over which connections are spread: this one, unless another has clearly fewer
 // connections, as it costs a wake-up to hand a connection over.
 Inbox& Acceptor::least_loaded() const {
-  const unsigned spread = shared_.balance.spread().workers;
-  Inbox* const other = shared_.emptiest_but(own_inbox_, spread);
+  const unsigned spread = crew_.balance.spread().workers;
+  Inbox* const other = crew_.emptiest_but(own_inbox_);
   if (other == nullptr) return own_inbox_;
   const std::size_t least = other->load.load(std::memory_order_relaxed);
   const bool has_few = own_inbox_.load.load(std::memory_order_relaxed) <= least + 1 + least / 8;

@@ -1,4 +1,4 @@
-// Acceptor: takes new connections from the listeners and spreads them over the workers.
+// Acceptor: takes new connections from the listeners of a crew and spreads them over its workers.
 //
 // Each worker has one and calls it on its own thread. It only decides who gets a new socket: its
 // own worker, or the inbox of another. When the process has no file descriptors left, it stops
@@ -16,8 +16,8 @@ namespace hs::net {
 
 class Acceptor {
  public:
-  Acceptor(Shared& shared, Inbox& own_inbox, ThreadCounters& counters)
-      : shared_(shared), own_inbox_(own_inbox), counters_(counters) {}
+  Acceptor(Shared& shared, Crew& crew, Inbox& own_inbox, ThreadCounters& counters)
+      : shared_(shared), crew_(crew), own_inbox_(own_inbox), counters_(counters) {}
 
   // Adds the listeners to the worker's epoll set.
   bool watch(int epoll);
@@ -37,6 +37,7 @@ class Acceptor {
   Inbox& least_loaded() const;
 
   Shared& shared_;
+  Crew& crew_;
   Inbox& own_inbox_;
   ThreadCounters& counters_;
   int epoll_ = -1;

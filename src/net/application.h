@@ -69,7 +69,10 @@ enum class Next : std::uint8_t {
   stream,
   log_in,  // its next request is a log-in: hand the connection to a log-in thread
   remote,  // its next request has to ask another server: hand the connection to a remote thread
-  close,   // once the replies are sent
+  // its next request writes, and this worker's crew only reads: give the connection to a worker of the
+  // crew that executes the writes of its port
+  write,
+  close,  // once the replies are sent
 };
 
 // Where a client is, for its log-in.

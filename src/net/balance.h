@@ -87,11 +87,6 @@ class Balance {
     spread_.store({workers, before.number + 1}, std::memory_order_relaxed);
   }
 
-  // A worker is about to give connections away. Whoever looks at one worker's connections after the
-  // other's sees by a number that has changed that it may have missed one of them.
-  void note_move() { moves_.fetch_add(1); }
-  std::uint64_t moves() const { return moves_.load(); }
-
   // Before the thread of the worker starts. The counters outlive the balance.
   void join(std::size_t worker, const ThreadCounters& counters) {
     watched_[worker].counters = &counters;
@@ -126,7 +121,6 @@ class Balance {
   const bool adapts_;
   std::unique_ptr<Watched[]> watched_;
   std::atomic<Spread> spread_;
-  std::atomic<std::uint64_t> moves_{0};
   std::atomic<std::uint64_t> next_look_{0};
   std::mutex mutex_;  // for what follows; who does not get it at once leaves the period to others
   std::uint64_t last_look_ = 0;

@@ -106,9 +106,11 @@ struct Connection : Source {
   bool due = false;        // it wants a turn on the input that it has, without a read
   bool oversized = false;  // its input is the beginning of a request that is too large
   std::uint8_t retries = 0;
-  std::size_t scanned = 0;      // bytes at the front of `input` known to hold no complete request
-  std::size_t drained = 0;      // bytes thrown away while lingering
-  Strangers::Place place;       // of one that has to log in
+  std::uint8_t reads_away =
+      0;                    // turns without a write, while it is with another crew than its port's
+  std::size_t scanned = 0;  // bytes at the front of `input` known to hold no complete request
+  std::size_t drained = 0;  // bytes thrown away while lingering
+  Strangers::Place place;   // of one that has to log in
   WaitingBytes::Share share;    // what `input` and `output` take
   std::uint64_t listed_at = 0;  // in ns; its list is ordered by this time. A carrier may read it
 

@@ -63,7 +63,7 @@ bool ConnectionLists::release(Connection& connection, std::list<Connection>& to)
 
 void ConnectionLists::take_over(std::list<Connection>& connections) {
   for (auto at = connections.begin(); at != connections.end(); ++at) {
-    assert(at->state == Connection::State::waiting);
+    assert(is_active(at->state));
     at->list = &active_;
     at->in_list = at;
   }

@@ -10,17 +10,17 @@ namespace hs::net {
 void Handshaker::run() {
   ::pthread_setname_np(::pthread_self(), "hs-handshaker");
   while (!shared_.stopping.load(std::memory_order_relaxed)) {
-    Connection* const connection = shared_.handshakes.pop(std::chrono::milliseconds(tick_ms));
+    Connection* const connection = queue().pop(std::chrono::milliseconds(tick_ms));
     if (connection == nullptr) continue;
     try {
       connection->progress = connection->filter->shake_hands();
     } catch (const std::exception&) {  // for lack of memory, for example
       connection->progress = ByteFilter::Progress::failed;
     }
-    shared_.handshakes.done();
+    queue().done();
     connection->home->give_back(*connection);
   }
-  shared_.handshakes.leave();
+  queue().leave();
 }
 
 }  // namespace hs::net

@@ -12,13 +12,17 @@ namespace hs::net {
 
 class Handshaker {
  public:
-  explicit Handshaker(Shared& shared) : shared_(shared) {}
+  Handshaker(Shared& shared, Crew& crew) : shared_(shared), crew_(crew) {}
+
+  // Where it takes its connections from.
+  ConnectionQueue& queue() { return crew_.handshakes; }
 
   // The whole life of the thread.
   void run();
 
  private:
   Shared& shared_;
+  Crew& crew_;
 };
 
 }  // namespace hs::net

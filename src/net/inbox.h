@@ -2,9 +2,9 @@
 //
 // Each worker has one. Any thread may put in an accepted socket, give back a connection from a
 // streamer, give it a connection of another worker, say which connections have to go
-// (net/waiting_bytes.h), or ask about connections (net/question.h). Only the worker takes them out, and its epoll set wakes it for that. The inbox
-// owns the sockets that wait in it and the connections of other workers, but not those that are
-// given back.
+// (net/waiting_bytes.h), or ask about connections (net/question.h). Only the worker takes them out,
+// and its epoll set wakes it for that. The inbox owns the sockets that wait in it and the connections
+// of other workers, but not those that are given back.
 #pragma once
 
 #include <array>
@@ -65,11 +65,15 @@ class Inbox : public Source {
     wakeup_.notify();
   }
 
-  // Another worker: takes `connections`, unless the worker has left.
+  // Another worker: takes `connections`, unless the worker has left. Adds them to the answers that
+  // the worker has given already.
   bool take_over(std::list<Connection>& connections) {
     {
       const std::lock_guard lock(mutex_);
       if (closed_) return false;
+      for (std::shared_ptr<Question>& question : answered_) {
+        if (question != nullptr) add_to(question, connections);
+      }
       moved_.splice(moved_.end(), connections);
     }
     wakeup_.notify();
@@ -106,6 +110,7 @@ class Inbox : public Source {
       question = std::move(question_at(0));
       first_question_ = (first_question_ + 1) % most_questions;
       --questions_;
+      note_answered(question);
     }
     sockets.swap(sockets_);
     return std::exchange(returned_, nullptr);
@@ -135,6 +140,22 @@ class Inbox : public Source {
     questions_ = kept;
   }
 
+  // The worker is about to answer. Those that nobody waits for any more make room.
+  void note_answered(const std::shared_ptr<Question>& question) {
+    for (std::shared_ptr<Question>& place : answered_) {
+      if (place != nullptr && !place->is_abandoned()) continue;
+      place = question;
+      return;
+    }
+    question->lack();  // nobody could add to the answer
+  }
+  static void add_to(std::shared_ptr<Question>& question, std::list<Connection>& connections) {
+    if (question->is_abandoned()) return question.reset();
+    for (Connection& connection : connections) {
+      if (question->add(connection)) connection.has_to_end.store(true, std::memory_order_relaxed);
+    }
+  }
+
   Wakeup wakeup_;
   mutable std::mutex mutex_;
   std::vector<Accepted> sockets_;
@@ -144,6 +165,8 @@ class Inbox : public Source {
   std::array<std::shared_ptr<Question>, most_questions> ring_;
   std::size_t first_question_ = 0;
   std::size_t questions_ = 0;
+  // Those that the worker has answered, and that wait for others. Null: none.
+  std::array<std::shared_ptr<Question>, most_questions> answered_;
   bool closed_ = false;
 };
 

@@ -18,7 +18,7 @@ class PortsTest : public testing::Test {
   static ServerConfig two_ports(CounterSet& second) {
     ServerConfig config = Fixture::loopback();
     config.ports.push_back({.port = "0", .protocol = "other lines", .counters = &second});
-    config.workers = 1;
+    config.crews.front().workers = 1;
     return config;
   }
   explicit PortsTest(ServerConfig config) : fixture_(std::move(config)) {

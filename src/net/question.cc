@@ -1,8 +1,11 @@
 #include "net/question.h"
 
 #include <algorithm>
+#include <new>
+#include <string>
 #include <utility>
 
+#include "net/connection.h"
 #include "net/inbox.h"
 #include "net/shared.h"
 
@@ -13,43 +16,27 @@ namespace {
 // worker whose inbox is full gives no answer.
 std::shared_ptr<Question> ask(const Shared& shared, Question::Kind kind, std::uint64_t id,
                               std::chrono::milliseconds patience) {
-  auto question = std::make_shared<Question>(kind, id, shared.inboxes.size());
-  for (const auto& inbox : shared.inboxes) {
-    question->expect_answer();
-    switch (inbox->post(question)) {
-      case Inbox::Posted::yes: break;
-      case Inbox::Posted::closed: question->answer({}, false); break;
-      case Inbox::Posted::full: question->fail(); break;
+  std::size_t workers = 0;
+  for (const Crew& crew : shared.crews) workers += crew.inboxes.size();
+  auto question = std::make_shared<Question>(kind, id, workers);
+  for (const Crew& crew : shared.crews) {
+    for (const auto& inbox : crew.inboxes) {
+      question->expect_answer();
+      switch (inbox->post(question)) {
+        case Inbox::Posted::yes: break;
+        case Inbox::Posted::closed: question->answer({}, false); break;
+        case Inbox::Posted::full: question->fail(); break;
+      }
     }
   }
   question->wait(patience);
   return question;
 }
 
-// Asks again if a connection has moved from a worker that had not answered to one that had. Moves
-// are rare. If there are always new ones, the answer counts as incomplete. All rounds share the
-// patience.
-constexpr int most_rounds = 10;
-
-struct Answered {
-  std::shared_ptr<Question> question;
-  bool is_complete = false;
-};
-
-Answered ask_about_all(const Shared& shared, Question::Kind kind, std::uint64_t id,
-                       std::chrono::milliseconds patience) {
-  Answered answered;
-  const std::uint64_t deadline =
-      kernel::monotonic_now() + static_cast<std::uint64_t>(patience.count()) * ms;
-  for (int round = 0; round < most_rounds; ++round) {
-    const std::uint64_t moves = shared.balance.moves();
-    const std::uint64_t left = deadline - std::min(deadline, kernel::monotonic_now());
-    answered.question = ask(shared, kind, id, std::chrono::milliseconds(left / ms));
-    const bool has_moved = moves != shared.balance.moves();
-    answered.is_complete = answered.question->is_complete() && !has_moved;
-    if (answered.question->is_found() || !answered.question->is_complete() || !has_moved) break;
-  }
-  return answered;
+// As whom the client of a connection acts. One that lingers has no dialogue any more.
+std::string_view user_of(const Connection& connection) {
+  if (is_with_streamer(connection.state)) return connection.user;
+  return connection.dialogue == nullptr ? std::string_view{} : connection.dialogue->user();
 }
 
 }  // namespace
@@ -80,6 +67,27 @@ void Question::answer(std::unique_ptr<Report> report) {
   answered_.notify_one();
 }
 
+bool Question::add(const Connection& connection) {
+  const std::lock_guard lock(mutex_);
+  if (over_ || kind == Kind::report) return false;
+  if (kind == Kind::close) {
+    const bool is_wanted = connection.id == id;
+    found_ |= is_wanted;
+    return is_wanted;
+  }
+  try {
+    parts_.push_back({seen_at(connection, kernel::monotonic_now())});
+  } catch (const std::bad_alloc&) {
+    failed_ = true;
+  }
+  return false;
+}
+
+void Question::lack() {
+  const std::lock_guard lock(mutex_);
+  failed_ = true;
+}
+
 void Question::fail() {
   {
     const std::lock_guard lock(mutex_);
@@ -107,10 +115,26 @@ void Question::wait(std::chrono::milliseconds patience) {
   complete_ = to_answer_ == 0 && !failed_;
 }
 
+SeenConnection seen_at(const Connection& connection, std::uint64_t now) {
+  return {.id = connection.id,
+          .port = connection.port->number,
+          .peer = connection.peer,
+          .user = std::string(user_of(connection)),
+          .state = connection.state,
+          .age = now - std::min(now, connection.accepted_at),
+          .idle = now - std::min(now, connection.listed_at),
+          .received = connection.received,
+          .sent = connection.sent.load(std::memory_order_relaxed),
+          .requests = connection.requests.load(std::memory_order_relaxed),
+          .last_request = connection.last_request.load(std::memory_order_relaxed),
+          .waiting_bytes = connection.share.charged(),
+          .tls = connection.tls};
+}
+
 ConnectionList ask_for_connections(const Shared& shared, std::chrono::milliseconds patience) {
-  const auto [question, is_complete] = ask_about_all(shared, Question::Kind::describe, 0, patience);
+  const auto question = ask(shared, Question::Kind::describe, 0, patience);
   ConnectionList list;
-  list.is_complete = is_complete;
+  list.is_complete = question->is_complete();
   for (std::vector<SeenConnection>& part : question->parts()) {
     for (SeenConnection& seen : part) {
       list.connections.push_back({.id = seen.id,
@@ -128,6 +152,11 @@ ConnectionList ask_for_connections(const Shared& shared, std::chrono::millisecon
                                   .tls = seen.tls});
     }
   }
+  question->parts() = {};
+  // One that has moved meanwhile may have been seen twice.
+  std::ranges::stable_sort(list.connections, {}, &ConnectionInfo::id);
+  const auto twice = std::ranges::unique(list.connections, {}, &ConnectionInfo::id);
+  list.connections.erase(twice.begin(), twice.end());
   return list;
 }
 
@@ -137,9 +166,9 @@ ReportList ask_applications(const Shared& shared, std::chrono::milliseconds pati
 }
 
 Closing ask_to_close(const Shared& shared, std::uint64_t id, std::chrono::milliseconds patience) {
-  const auto [question, is_complete] = ask_about_all(shared, Question::Kind::close, id, patience);
+  const auto question = ask(shared, Question::Kind::close, id, patience);
   if (question->is_found()) return Closing::begun;
-  return is_complete ? Closing::unknown : Closing::unanswered;
+  return question->is_complete() ? Closing::unknown : Closing::unanswered;
 }
 
 }  // namespace hs::net

@@ -4,6 +4,10 @@
 // a question in each worker's inbox and waits for the answers. A worker answers between two passes,
 // one question in each round of its loop. The question belongs to all of them together: an asker
 // who has waited long enough goes, and the last worker drops it. No worker waits for the asker.
+//
+// Connections move from worker to worker meanwhile. One that moves to a worker which has answered
+// already would be missed by both. So whoever puts it into that worker's inbox adds it to the answer
+// (Inbox::take_over()). It may then be seen twice, which does no harm.
 #pragma once
 
 #include <chrono>
@@ -22,6 +26,7 @@
 
 namespace hs::net {
 
+struct Connection;
 struct Shared;
 
 // A connection as its worker saw it.
@@ -40,6 +45,9 @@ struct SeenConnection {
   std::size_t waiting_bytes;
   const char* tls;
 };
+
+// Called by who has the connection: its worker, or who gives it to another worker.
+SeenConnection seen_at(const Connection& connection, std::uint64_t now);
 
 class Question {
  public:
@@ -60,8 +68,13 @@ class Question {
   void answer(std::vector<SeenConnection> seen, bool found);
   // Of a worker: what its application tells.
   void answer(std::unique_ptr<Report> report);
-  // Of a worker that had no memory for its answer.
+  // Of a worker that gives away a connection: adds it to the answer of the worker that gets it. True:
+  // it is the one that is to be closed.
+  bool add(const Connection& connection);
+  // The answer of a worker that had no memory for it is missing.
   void fail();
+  // The same, but that worker's answer is not what is missing.
+  void lack();
   // Any thread: whether the asker has stopped waiting.
   bool is_abandoned() const;
   // The asker: waits until all have answered or one has found the connection, but not longer than

@@ -21,7 +21,7 @@ class Questions : public testing::Test {
   Questions() : fixture_(config()) { EXPECT_TRUE(fixture_.start()); }
   static ServerConfig config() {
     ServerConfig config = Fixture::loopback();
-    config.workers = 2;
+    config.crews.front().workers = 2;
     return config;
   }
 
@@ -109,7 +109,7 @@ TEST_F(Questions, TellWhatAConnectionHasDone) {
   EXPECT_EQ(info(other).last_request, "");
   ASSERT_TRUE(other.send("hello\nhello\n"));
   EXPECT_TRUE(eventually([&] { return info(other).requests == 2; }));
-  EXPECT_EQ(info(other).last_request, "insert");
+  EXPECT_EQ(info(other).last_request, "find");
 }
 
 TEST_F(Questions, CloseAConnectionThatWaits) {

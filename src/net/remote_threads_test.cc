@@ -25,7 +25,7 @@ class RemoteThreads : public testing::Test {
   RemoteThreads() : fixture_(config(waiting_)) { EXPECT_TRUE(fixture_.start()); }
   static ServerConfig config(WaitingBytes& waiting) {
     ServerConfig config = Fixture::loopback();
-    config.remote_threads = 1;
+    config.crews.front().remote_threads = 1;
     config.remote_patience = patience;
     config.waiting = &waiting;
     return config;
@@ -195,8 +195,8 @@ TEST_F(RemoteThreads, GiveBackWhatWasLent) {
 // Workers take connections back while remote threads take them, and somebody closes some.
 TEST(RemoteThreadsOfSeveralWorkers, AnswerEachRequestOnce) {
   ServerConfig config = Fixture::loopback();
-  config.workers = 2;
-  config.remote_threads = 2;
+  config.crews.front().workers = 2;
+  config.crews.front().remote_threads = 2;
   config.remote_patience = 0ms;
   Fixture fixture(std::move(config));
   ASSERT_TRUE(fixture.start());

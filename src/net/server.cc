@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cerrno>
 #include <exception>
+#include <list>
 #include <mutex>
 #include <shared_mutex>
 #include <system_error>
@@ -25,8 +26,8 @@ constexpr std::size_t smallest_read = 1024;
 constexpr std::size_t largest_read = std::size_t{16} << 20;
 
 ServerConfig within_bounds(ServerConfig config) {
-  assert(!config.ports.empty());
-  config.workers = std::max(config.workers, 1U);
+  assert(!config.ports.empty() && !config.crews.empty());
+  for (CrewConfig& crew : config.crews) crew.workers = std::max(crew.workers, 1U);
   config.read_size = std::clamp(config.read_size, smallest_read, largest_read);
   return config;
 }
@@ -37,7 +38,10 @@ class Server::Impl {
  public:
   Impl(ServerConfig config, ApplicationFactory factory, LogFunction log)
       : shared_(within_bounds(std::move(config)), std::move(factory), std::move(log)) {
-    if (shared_.config.waiters != 0) shared_.waiters = &waiters_;
+    for (Crew& crew : shared_.crews) {
+      if (crew.config.waiters == 0) continue;
+      crew.waiters = &waiters_.emplace_back(shared_, crew);
+    }
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -57,22 +61,19 @@ class Server::Impl {
   void stop() {
     shared_.stopping = true;
     if (shared_.stop_event.fd() >= 0) shared_.stop_event.notify();
-    shared_.streams.wake_all();
-    shared_.handshakes.wake_all();
-    shared_.log_ins.wake_all();
-    shared_.remotes.wake_all();
-    shared_.lock_waits.wake_all();
-    for (const auto& inbox : shared_.inboxes) inbox->wake();
+    for (Crew& crew : shared_.crews) crew.wake_all();
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
-    waiters_.join();
+    for (Waiters& waiters : waiters_) waiters.join();
     // Who asks waits for its patience at most: workers that have left answer at once.
     const std::lock_guard no_questions(asking_);
     workers_.clear();
     streamers_.clear();
     handshakers_.clear();
-    shared_.listeners.clear();
-    shared_.inboxes.clear();
+    for (Crew& crew : shared_.crews) {
+      crew.listeners.clear();
+      crew.inboxes.clear();
+    }
     shared_.stop_event = Wakeup{};
   }
 
@@ -90,8 +91,10 @@ class Server::Impl {
   }
   ServerConfig& config() { return shared_.config; }
   void set_spread(unsigned workers) {
-    shared_.balance.set_spread(std::clamp(workers, 1U, shared_.config.workers));
-    for (const auto& inbox : shared_.inboxes) inbox->wake();
+    for (Crew& crew : shared_.crews) {
+      crew.balance.set_spread(std::clamp(workers, 1U, crew.config.workers));
+      for (const auto& inbox : crew.inboxes) inbox->wake();
+    }
   }
   std::size_t connections() const {
     std::size_t count = 0;
@@ -104,14 +107,19 @@ class Server::Impl {
  private:
   bool listen() {
     for (Port& port : shared_.ports) {
+      std::list<Listener>& listeners = shared_.crews[port.config.crew].listeners;
       if (!port.config.port.empty())
-        open_tcp_listeners(shared_.config, port, shared_.listeners, shared_.log);
+        open_tcp_listeners(shared_.config, port, listeners, shared_.log);
       if (!port.config.socket_path.empty())
-        open_unix_listener(shared_.config, port, shared_.listeners, shared_.log);
+        open_unix_listener(shared_.config, port, listeners, shared_.log);
     }
-    for (const Listener& listener : shared_.listeners)
-      listener.port().places.push_back(listener.place());
-    return !shared_.listeners.empty();
+    bool listens = false;
+    for (const Crew& crew : shared_.crews) {
+      for (const Listener& listener : crew.listeners)
+        listener.port().places.push_back(listener.place());
+      listens = listens || !crew.listeners.empty();
+    }
+    return listens;
   }
 
   // Does everything that may fail for lack of descriptors or memory, before any thread runs.
@@ -123,27 +131,32 @@ class Server::Impl {
     };
     const std::lock_guard no_questions(asking_);
     if (!shared_.stop_event.open()) return failed();
-    for (unsigned i = 0; i < shared_.config.workers; ++i) {
-      Inbox& inbox = *shared_.inboxes.emplace_back(std::make_unique<Inbox>(i, shared_.waiting));
-      if (!inbox.open()) return failed();
-      workers_.push_back(std::make_unique<Worker>(shared_, inbox));
-      if (!workers_.back()->open()) return failed();
-    }
-    add_streamers(Role::streamer, shared_.config.streamers);
-    add_streamers(Role::log_in, shared_.config.log_in_threads);
-    add_streamers(Role::remote, shared_.config.remote_threads);
-    const unsigned handshakers = shared_.config.filter == nullptr ? 0 : shared_.config.handshakers;
-    for (unsigned i = 0; i < handshakers; ++i) {
-      handshakers_.push_back(std::make_unique<Handshaker>(shared_));
+    for (Crew& crew : shared_.crews) {
+      for (unsigned i = 0; i < crew.config.workers; ++i) {
+        Inbox& inbox = *crew.inboxes.emplace_back(std::make_unique<Inbox>(i, shared_.waiting));
+        if (!inbox.open()) return failed();
+        workers_.push_back(std::make_unique<Worker>(shared_, crew, inbox));
+        if (!workers_.back()->open()) return failed();
+      }
+      crew.workers_left = crew.config.workers;
+      add_carriers(crew);
     }
     threads_.reserve(workers_.size() + streamers_.size() + handshakers_.size());
-    shared_.workers_left = workers_.size();
     return true;
   }
 
-  void add_streamers(Role role, unsigned count) {
+  void add_carriers(Crew& crew) {
+    add_streamers(crew, Role::streamer, crew.config.streamers);
+    add_streamers(crew, Role::log_in, crew.config.log_in_threads);
+    add_streamers(crew, Role::remote, crew.config.remote_threads);
+    const unsigned handshakers = shared_.config.filter == nullptr ? 0 : crew.config.handshakers;
+    for (unsigned i = 0; i < handshakers; ++i)
+      handshakers_.push_back(std::make_unique<Handshaker>(shared_, crew));
+  }
+
+  void add_streamers(Crew& crew, Role role, unsigned count) {
     for (unsigned i = 0; i < count; ++i)
-      streamers_.push_back(std::make_unique<Streamer>(shared_, role));
+      streamers_.push_back(std::make_unique<Streamer>(shared_, crew, role));
   }
 
   bool start_threads() {
@@ -153,7 +166,7 @@ class Server::Impl {
       threads_.emplace_back(&Streamer::run, streamer.get());
     }
     for (const auto& handshaker : handshakers_) {
-      shared_.handshakes.join();
+      handshaker->queue().join();
       threads_.emplace_back(&Handshaker::run, handshaker.get());
     }
     for (const auto& worker : workers_) threads_.emplace_back(&Worker::run, worker.get());
@@ -165,7 +178,7 @@ class Server::Impl {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<Streamer>> streamers_;
   std::vector<std::unique_ptr<Handshaker>> handshakers_;
-  Waiters waiters_{shared_};
+  std::list<Waiters> waiters_;  // of those crews that have any
   std::vector<std::thread> threads_;
 };
 

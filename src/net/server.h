@@ -1,11 +1,10 @@
-// Server: some ports with the workers and streamers that serve them.
+// Server: some ports with the crews that serve them.
 //
-// Owns the listening sockets, the worker threads (an event loop and the
-// connections each) and the streamer threads that carry long finds. Ports of one server share its
-// workers, and so the passes and commits of these. start() and stop() are
-// called from one thread of the host. Any thread may ask about connections and close
-// them. Everything else happens on the threads that this class owns. Knows no protocol and no
-// table.
+// Owns the listening sockets, the worker threads (an event loop and the connections each) and the
+// threads that carry what takes long. A crew is some workers with their carriers (net/crew.h). Ports
+// that name the same crew share its workers, and so the passes and commits of these. start() and
+// stop() are called from one thread of the host. Any thread may ask about connections and close them.
+// Everything else happens on the threads that this class owns. Knows no protocol and no table.
 #pragma once
 
 #include <chrono>
@@ -34,20 +33,33 @@ struct PortConfig {
   std::string protocol{};     // what its clients speak, for people
   // Counts what happens at the port. Never null, and outlives the server.
   CounterSet* counters = nullptr;
+  // The crew that serves its connections, and the one whose workers execute their writes: by their
+  // numbers among those of the server.
+  std::size_t crew = 0;
+  std::size_t writing_crew = 0;
+};
+
+struct CrewConfig {
+  unsigned workers = 1;
+  // Whether only as many workers serve as the load needs; see net/balance.h
+  bool adapts = false;
+  unsigned streamers = 1;
+  unsigned handshakers = 1;
+  unsigned log_in_threads = 0;  // 0: the application never says `log_in`
+  unsigned remote_threads = 0;  // 0: the application never says `remote`
+  // At most so many waiters at a time. 0: the application never says `queue` or `in_line`.
+  unsigned waiters = 0;
 };
 
 struct ServerConfig {
-  std::vector<PortConfig> ports;  // one at least
-  std::string address;            // numeric or name; empty: 127.0.0.1 (and ::1 where there is one)
+  std::vector<PortConfig> ports;                               // one at least
+  std::vector<CrewConfig> crews = std::vector<CrewConfig>(1);  // the same
+  std::string address;  // numeric or name; empty: 127.0.0.1 (and ::1 where there is one)
   unsigned socket_mode = 0777;
   std::string socket_group;  // empty: the server's own
   int backlog = 32768;
   int send_buffer = 0;     // SO_SNDBUF in bytes; 0: the kernel's choice
   int receive_buffer = 0;  // SO_RCVBUF, the same
-  unsigned workers = 1;
-  // Whether only as many workers serve as the load needs; see net/balance.h
-  bool adapts = false;
-  unsigned streamers = 1;
   Setting<std::chrono::seconds> idle_timeout{std::chrono::seconds(300)};  // 0: none
   // How long a find that cannot be parked waits in all.
   Setting<std::chrono::seconds> stream_patience{std::chrono::seconds(10)};
@@ -64,11 +76,6 @@ struct ServerConfig {
   WaitingBytes* waiting = nullptr;
   // For clients that begin with a TLS handshake. Null: there is no TLS.
   FilterFactory filter;
-  unsigned handshakers = 1;
-  unsigned log_in_threads = 0;  // 0: the application never says `log_in`
-  unsigned remote_threads = 0;  // 0: the application never says `remote`
-  // At most so many waiters at a time. 0: the application never says `queue` or `in_line`.
-  unsigned waiters = 0;
   // How long a connection waits for a remote thread. Then Application::answer_late() answers it.
   Setting<std::chrono::milliseconds> remote_patience{std::chrono::seconds(5)};
   std::chrono::seconds handshake_timeout{10};
@@ -80,13 +87,15 @@ struct ServerConfig {
 
 enum class Role : std::uint8_t { worker, streamer, log_in, remote, waiter };
 
-// Makes the application object of one thread, and is called on that thread. The counters belong to
-// that thread alone and outlive the application. Null: the host shuts down before it has started,
-// and the thread ends without a word. What it throws is logged.
+// Makes the application object of one thread of a crew, and is called on that thread. The counters
+// belong to that thread alone and outlive the application. Null: the host shuts down before it has
+// started, and the thread ends without a word. What it throws is logged.
 struct ApplicationFactory {
-  std::function<std::unique_ptr<WorkerApplication>(ThreadCounters& counters)> make_worker;
+  std::function<std::unique_ptr<WorkerApplication>(std::size_t crew, ThreadCounters& counters)>
+      make_worker;
   // `role` is any other.
-  std::function<std::unique_ptr<StreamerApplication>(Role role, ThreadCounters& counters)>
+  std::function<std::unique_ptr<StreamerApplication>(std::size_t crew, Role role,
+                                                     ThreadCounters& counters)>
       make_streamer;
 };
 
@@ -158,7 +167,7 @@ class Server {
   // threads. It does not wait for any client, so it takes a bounded time.
   void stop();
 
-  // For tests: the connections are spread over so many workers from now on.
+  // For tests: the connections of each crew are spread over so many workers from now on.
   void set_spread(unsigned workers);
 
   // Any thread, one at a time: its members of type Setting may be changed while the server works.

@@ -301,7 +301,7 @@ TEST(Limits, WaitsForDescriptors) {
 
 TEST(Stopping, IsQuickUnderLoad) {
   ServerConfig config = Fixture::loopback();
-  config.workers = 2;
+  config.crews.front().workers = 2;
   Fixture fixture(config);
   ASSERT_TRUE(fixture.start());
   constexpr int count = 500;
@@ -359,7 +359,7 @@ TEST(Stopping, IsAnEndOfFileEvenForBytesThatWereNotRead) {
 
 TEST(Stopping, OfOneWorkerLeavesTheOthers) {
   ServerConfig config = Fixture::loopback();
-  config.workers = 2;
+  config.crews.front().workers = 2;
   Fixture fixture(config);
   ASSERT_TRUE(fixture.start());
   std::vector<Client> clients;

@@ -345,7 +345,7 @@ TEST(Server, TellsTheApplicationWhenItIsIdle) {
 
 TEST(Server, SpreadsConnectionsOverItsWorkers) {
   ServerConfig config = Fixture::loopback();
-  config.workers = 3;
+  config.crews.front().workers = 3;
   Fixture fixture(config);
   ASSERT_TRUE(fixture.start());
   std::vector<Client> clients;
@@ -361,7 +361,7 @@ TEST(Server, SpreadsConnectionsOverItsWorkers) {
 
 TEST(Server, SurvivesManyShortConnections) {
   ServerConfig config = Fixture::loopback();
-  config.workers = 2;
+  config.crews.front().workers = 2;
   Fixture fixture(config);
   ASSERT_TRUE(fixture.start());
   constexpr int rounds = 300;

@@ -5,13 +5,11 @@
 #pragma once
 
 #include <atomic>
-#include <cassert>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,19 +17,13 @@
 #include <vector>
 
 #include "base/once_a_minute.h"
-#include "net/balance.h"
-#include "net/connection_queue.h"
-#include "net/connection_state.h"
+#include "net/crew.h"
 #include "net/descriptor.h"
-#include "net/inbox.h"
-#include "net/listener.h"
 #include "net/port.h"
 #include "net/server.h"
 #include "net/waiting_bytes.h"
 
 namespace hs::net {
-
-class Waiters;
 
 // Each thread asks its application whether to go on at least this often.
 inline constexpr int tick_ms = 100;
@@ -45,6 +37,7 @@ struct Shared {
         waiting(config.waiting != nullptr ? *config.waiting : own_waiting) {
     for (const PortConfig& port : config.ports)
       ports.emplace_back(ports.size(), port, config.max_strangers);
+    for (const CrewConfig& crew : config.crews) crews.emplace_back(crews.size(), crew);
   }
 
   // For ThreadCounters of one more thread.
@@ -52,31 +45,6 @@ struct Shared {
     std::vector<CounterSet*> counters;
     for (const PortConfig& port : config.ports) counters.push_back(port.counters);
     return counters;
-  }
-
-  // Where a connection in `state` waits for its carrier.
-  ConnectionQueue& queue_of(ConnectionState state) {
-    switch (state) {
-      case ConnectionState::logging_in: return log_ins;
-      case ConnectionState::remote: return remotes;
-      case ConnectionState::lock_wait: return lock_waits;
-      case ConnectionState::shaking: return handshakes;
-      default: assert(state == ConnectionState::streaming); return streams;
-    }
-  }
-
-  // Of the first `spread` workers' inboxes, but not `own`: the one with fewest connections. Null if
-  // none of them takes any.
-  Inbox* emptiest_but(const Inbox& own, unsigned spread) const {
-    Inbox* emptiest = nullptr;
-    for (unsigned i = 0; i < spread; ++i) {
-      Inbox& inbox = *inboxes[i];
-      if (&inbox == &own || inbox.closed()) continue;
-      if (emptiest == nullptr || inbox.load.load(std::memory_order_relaxed) <
-                                     emptiest->load.load(std::memory_order_relaxed))
-        emptiest = &inbox;
-    }
-    return emptiest;
   }
 
   // How long a connection waits for a remote thread, in ns.
@@ -100,19 +68,10 @@ struct Shared {
 
   WaitingBytes own_waiting;  // used if the configuration names none
   WaitingBytes& waiting;
-  Balance balance{config.workers, config.adapts};
   std::deque<Port> ports;  // by their numbers
-  std::list<Listener> listeners;
-  std::vector<std::unique_ptr<Inbox>> inboxes;  // one for each worker
-  ConnectionQueue streams;                      // of those that wait for a streamer
-  ConnectionQueue handshakes;                   // of those that wait for a handshaker
-  ConnectionQueue log_ins;                      // of those that wait for a log-in thread
-  ConnectionQueue remotes;                      // of those that wait for a remote thread
-  ConnectionQueue lock_waits;                   // of those that a waiter has been found for
-  Waiters* waiters = nullptr;                   // set before any thread starts
-  Wakeup stop_event;  // becomes readable when the server stops, and stays so
+  std::deque<Crew> crews;  // the same
+  Wakeup stop_event;       // becomes readable when the server stops, and stays so
   std::atomic<bool> stopping{false};
-  std::atomic<std::size_t> workers_left{0};  // those that still serve
   OnceAMinute accept_error_line;
 };
 

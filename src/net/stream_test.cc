@@ -216,7 +216,7 @@ TEST(Streams, AreRetriedWithoutHoldingAStreamer) {
 
 TEST(Streams, ThatStillWaitEndWithTheirWorkerAtOnce) {
   ServerConfig config = Fixture::loopback();
-  config.workers = 2;
+  config.crews.front().workers = 2;
   Fixture fixture(config);
   ASSERT_TRUE(fixture.start());
   Client carried = Client::tcp(fixture.server.bound_port());

@@ -150,13 +150,13 @@ Words words_for(Role role) {
 
 ConnectionQueue& Streamer::queue() {
   switch (role_) {
-    case Role::log_in: return shared_.log_ins;
-    case Role::remote: return shared_.remotes;
-    case Role::waiter: return shared_.lock_waits;
+    case Role::log_in: return crew_.log_ins;
+    case Role::remote: return crew_.remotes;
+    case Role::waiter: return crew_.lock_waits;
     case Role::streamer:
     case Role::worker: break;
   }
-  return shared_.streams;
+  return crew_.streams;
 }
 
 void Streamer::run() {
@@ -174,7 +174,7 @@ void Streamer::run() {
 }
 
 bool Streamer::start(const char* failure) try {
-  app_ = shared_.factory.make_streamer(role_, counters_);
+  app_ = shared_.factory.make_streamer(crew_.number, role_, counters_);
   // The host shuts down, and says so itself.
   if (app_ == nullptr) return false;
   if (app_->start()) return true;

@@ -22,8 +22,8 @@ namespace hs::net {
 class Streamer {
  public:
   // `role` is not that of a worker.
-  Streamer(Shared& shared, Role role)
-      : shared_(shared), role_(role), counters_(shared.counters_of_ports()) {}
+  Streamer(Shared& shared, Crew& crew, Role role)
+      : shared_(shared), crew_(crew), role_(role), counters_(shared.counters_of_ports()) {}
 
   // Where it takes its connections from.
   ConnectionQueue& queue();
@@ -39,6 +39,7 @@ class Streamer {
   void keep_output(Connection& connection);
 
   Shared& shared_;
+  Crew& crew_;
   const Role role_;
   ThreadCounters counters_;
   std::unique_ptr<StreamerApplication> app_;

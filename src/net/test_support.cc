@@ -147,8 +147,8 @@ class LineApplication : public Base {
 
 class LineWorker final : public LineApplication<WorkerApplication> {
  public:
-  LineWorker(Board& board, ThreadCounters& counters)
-      : LineApplication(board, Role::worker, counters) {}
+  LineWorker(Board& board, std::size_t crew, ThreadCounters& counters)
+      : LineApplication(board, Role::worker, counters), crew_(crew) {}
 
   std::unique_ptr<Dialogue> open_dialogue(std::size_t port) override {
     return std::make_unique<LineDialogue>(board_, stopped_, port);
@@ -159,8 +159,9 @@ class LineWorker final : public LineApplication<WorkerApplication> {
     lines_left_ = board_.lines_of_a_pass;
     if (board_.keeps_half) lines_left_ /= 2;
     for (Turn& turn : turns) {
-      turn.put_off = board_.takes_more || turn.input.find("write ") != turn.input.npos ||
-                     (board_.keeps_half && lines_left_ == 0);
+      turn.put_off =
+          !only_reads() && (board_.takes_more || turn.input.find("write ") != turn.input.npos ||
+                            (board_.keeps_half && lines_left_ == 0));
       if (!turn.put_off) run_turn(turn, out);
     }
     if (board_.keeps_half) lines_left_ += board_.lines_of_a_pass / 2;
@@ -194,9 +195,10 @@ class LineWorker final : public LineApplication<WorkerApplication> {
         turn.next = Next::again;
         break;
       }
-      if (!run_line(turn, turn.input.substr(turn.consumed, lf - turn.consumed), out)) break;
+      const std::string_view line = turn.input.substr(turn.consumed, lf - turn.consumed);
+      if (!run_line(turn, line, out)) break;
       ++board_.requests;
-      turn.answered.add(RequestKind::insert);
+      turn.answered.add(line.starts_with("write ") ? RequestKind::insert : RequestKind::find);
       --lines_left_;
       turn.consumed = lf + 1;
       if (turn.next == Next::close) break;
@@ -210,9 +212,15 @@ class LineWorker final : public LineApplication<WorkerApplication> {
     dialogue.rest = turn.next == Next::wait ? turn.input.size() - turn.consumed : 0;
   }
 
+  bool only_reads() const { return crew_ == board_.reading_crew; }
+
   // False: not yet.
   bool run_line(Turn& turn, std::string_view line, Buffer& out) {
-    if (line.starts_with("write ")) line.remove_prefix(6);
+    if (line.starts_with("write ")) {
+      line.remove_prefix(6);
+      if (only_reads()) turn.next = Next::write;
+      if (only_reads()) return false;
+    }
     if (line.starts_with("stream ")) {
       turn.next = Next::stream;
       return false;
@@ -257,6 +265,7 @@ class LineWorker final : public LineApplication<WorkerApplication> {
     return true;
   }
 
+  const std::size_t crew_;
   std::size_t lines_left_ = 0;  // of this pass
 };
 
@@ -358,11 +367,12 @@ ApplicationFactory line_application(Board& board) {
     return !board.host_shuts_down;
   };
   return {
-      .make_worker = [=, &board](ThreadCounters& counters) -> std::unique_ptr<WorkerApplication> {
-        return can_make() ? std::make_unique<LineWorker>(board, counters) : nullptr;
+      .make_worker = [=, &board](std::size_t crew,
+                                 ThreadCounters& counters) -> std::unique_ptr<WorkerApplication> {
+        return can_make() ? std::make_unique<LineWorker>(board, crew, counters) : nullptr;
       },
-      .make_streamer =
-          [=, &board](Role role, ThreadCounters& counters) -> std::unique_ptr<StreamerApplication> {
+      .make_streamer = [=, &board](std::size_t /*crew*/, Role role, ThreadCounters& counters)
+          -> std::unique_ptr<StreamerApplication> {
         return can_make() ? std::make_unique<LineStreamer>(board, role, counters) : nullptr;
       }};
 }

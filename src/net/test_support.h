@@ -44,6 +44,8 @@ struct Board {
   std::atomic<bool> host_shuts_down{false};  // no application is made
   std::atomic<bool> cannot_be_made{false};   // to make an application fails
   std::atomic<std::size_t> leaver{0};        // the number of a thread that has to leave
+  static constexpr std::size_t no_crew = ~std::size_t{0};
+  std::atomic<std::size_t> reading_crew{no_crew};  // its workers leave writes to another crew
 
   std::atomic<std::size_t> requests{0};
   std::atomic<std::size_t> passes{0};
@@ -94,7 +96,8 @@ extern thread_local bool allocations_may_fail;
 //   close        "bye", and the connection is closed
 //   known        the line, and the connection may keep as much as it likes from now on
 //   foreign      only as the first line: "wrong port", and the connection is closed
-//   write LINE   as LINE, but its turn is put off until the pass has done the others
+//   write LINE   as LINE, but its turn is put off until the pass has done the others, or goes to
+//                another crew if the worker's own only reads
 ApplicationFactory line_application(Board& board);
 
 struct Log {

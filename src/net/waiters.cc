@@ -6,26 +6,26 @@ namespace hs::net {
 
 bool Waiters::reserve(Otherwise otherwise) {
   using Place = ConnectionQueue::Place;
-  const std::size_t most = shared_.config.waiters;
+  const std::size_t most = crew_.config.waiters;
   const std::size_t share = otherwise == Otherwise::waits ? most : (most + 3) / 4;
-  Place place = shared_.lock_waits.reserve(share);
-  if (place == Place::taken && start_one()) place = shared_.lock_waits.reserve(share);
+  Place place = crew_.lock_waits.reserve(share);
+  if (place == Place::taken && start_one()) place = crew_.lock_waits.reserve(share);
   return place == Place::reserved;
 }
 
 bool Waiters::start_one() try {
   const std::lock_guard lock(mutex_);
   forget_those_who_left();
-  if (waiters_.size() >= shared_.config.waiters) return false;
-  Waiter& waiter = waiters_.emplace_back(shared_);
-  shared_.lock_waits.join();
+  if (waiters_.size() >= crew_.config.waiters) return false;
+  Waiter& waiter = waiters_.emplace_back(shared_, crew_);
+  crew_.lock_waits.join();
   try {
     waiter.thread = kernel::Thread([&waiter] {
       waiter.streamer.run();
       waiter.has_left = true;
     });
   } catch (const std::exception&) {
-    shared_.lock_waits.leave();
+    crew_.lock_waits.leave();
     waiters_.pop_back();
     throw;
   }

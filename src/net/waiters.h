@@ -1,4 +1,4 @@
-// Waiters: the threads that wait for locks, as many as are needed at the moment.
+// Waiters: the threads of a crew that wait for locks, as many as are needed at the moment.
 //
 // A worker must not wait for a row that another session has locked, and some engines cannot be asked
 // for it without waiting. So a waiter executes such a write and waits in the engine. Each waiting
@@ -7,7 +7,7 @@
 // has had nothing to do for some time.
 //
 // Owns the threads. Workers call reserve(); the thread that stops the server calls join(). It never
-// starts more threads than ServerConfig::waiters allows, and it knows no lock.
+// starts more threads than CrewConfig::waiters allows, and it knows no lock.
 #pragma once
 
 #include <atomic>
@@ -33,12 +33,12 @@ class Waiters {
     waits,  // for a waiter: nobody asks for its lock meanwhile
   };
 
-  explicit Waiters(Shared& shared) : shared_(shared) {}
+  Waiters(Shared& shared, Crew& crew) : shared_(shared), crew_(crew) {}
   ~Waiters() { join(); }
   Waiters(const Waiters&) = delete;
   Waiters& operator=(const Waiters&) = delete;
 
-  // Keeps a waiter for a connection, which has to be pushed to Shared::lock_waits next. False: there
+  // Keeps a waiter for a connection, which has to be pushed to Crew::lock_waits next. False: there
   // is none, and no more may be started.
   bool reserve(Otherwise otherwise);
 
@@ -47,7 +47,7 @@ class Waiters {
 
  private:
   struct Waiter {
-    explicit Waiter(Shared& shared) : streamer(shared, Role::waiter) {}
+    Waiter(Shared& shared, Crew& crew) : streamer(shared, crew, Role::waiter) {}
     Streamer streamer;
     std::atomic<bool> has_left{false};
     kernel::Thread thread;
@@ -57,6 +57,7 @@ class Waiters {
   void forget_those_who_left();
 
   Shared& shared_;
+  Crew& crew_;
   std::mutex mutex_;
   std::list<Waiter> waiters_;
 };

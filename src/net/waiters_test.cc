@@ -24,7 +24,7 @@ class WaitersTest : public testing::Test {
   WaitersTest() : fixture_(config()) { EXPECT_TRUE(fixture_.start()); }
   static ServerConfig config() {
     ServerConfig config = Fixture::loopback();
-    config.waiters = most;
+    config.crews.front().waiters = most;
     return config;
   }
   Client ask(const std::string& line) {

@@ -241,7 +241,7 @@ class Waiting : public testing::Test {
 
 TEST_F(Waiting, HalfRequestsHaveABoundInAll) {
   ServerConfig two_workers = config(waiting_);
-  two_workers.workers = 2;
+  two_workers.crews.front().workers = 2;
   Fixture fixture(two_workers);
   ASSERT_TRUE(fixture.start());
   Client bystander = Client::tcp(fixture.server.bound_port());
@@ -356,7 +356,7 @@ TEST_F(Waiting, AFindThatWasParkedEndsWithoutAWordInItsReply) {
 // with more than is free of charge waits.
 TEST_F(Waiting, WhoComesWhileTheGreediestHasNotEndedYetWaits) {
   ServerConfig two_workers = config(waiting_);
-  two_workers.workers = 2;
+  two_workers.crews.front().workers = 2;
   Fixture fixture(two_workers);
   ASSERT_TRUE(fixture.start());
   auto [of_busy, of_other] = hold_one_worker(fixture, 42);
@@ -394,7 +394,7 @@ TEST_F(Waiting, WhoComesWhileTheGreediestHasNotEndedYetWaits) {
 // memory, and no other connection has to go.
 TEST_F(Waiting, ARequestWaitsUntilThereIsRoomForMoreOfIt) {
   ServerConfig two_workers = config(waiting_);
-  two_workers.workers = 2;
+  two_workers.crews.front().workers = 2;
   Fixture fixture(two_workers);
   ASSERT_TRUE(fixture.start());
   auto [of_busy, of_other] = hold_one_worker(fixture, 2);

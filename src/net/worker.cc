@@ -15,13 +15,6 @@ constexpr std::size_t events_at_once = 512;
 constexpr int leavers_at_once = 32;
 constexpr std::size_t late_at_once = 1024;  // no more than there is room for in turns_
 
-// As whom the client of a connection acts. Valid until the connection's next turn. One that lingers
-// has no dialogue any more.
-std::string_view user_of(const Connection& connection) {
-  if (is_with_streamer(connection.state)) return connection.user;
-  return connection.dialogue == nullptr ? std::string_view{} : connection.dialogue->user();
-}
-
 }  // namespace
 
 bool Worker::open() {
@@ -44,7 +37,7 @@ void Worker::run() {
 }
 
 bool Worker::start() try {
-  app_ = shared_.factory.make_worker(counters_);
+  app_ = shared_.factory.make_worker(crew_.number, counters_);
   // The host shuts down, and says so itself.
   if (app_ == nullptr) return false;
   if (!app_->start()) {
@@ -76,7 +69,7 @@ void Worker::loop() {
     run_pass();
     close_expired(count < events_at_once);
     answer_late();
-    shared_.balance.look(now_);
+    crew_.balance.look(now_);
     spread_connections();
   }
 }
@@ -97,10 +90,10 @@ int Worker::time_to_wait() const {
 std::size_t Worker::await_events(int timeout_ms) {
   const bool may_stay = shared_.config.busy_poll.get().count() != 0 && timeout_ms != 0;
   std::size_t count = 0;
-  if (timeout_ms != 0) shared_.balance.sleeps(inbox_.number, std::max(now_, pass_ended_));
+  if (timeout_ms != 0) crew_.balance.sleeps(inbox_.number, std::max(now_, pass_ended_));
   if (may_stay && turns_.size() == 1 && busy_poll_.worth_it()) count = stay_awake();
   if (count == 0) count = take_events(timeout_ms);
-  if (timeout_ms != 0) shared_.balance.wakes(inbox_.number, now_);
+  if (timeout_ms != 0) crew_.balance.wakes(inbox_.number, now_);
   // Returned connections are taken only between passes. What a streamer has executed for a
   // connection is newer than what the present pass sees, so the connection must not join that pass.
   if (inbox_filled_) take_inbox();
@@ -231,21 +224,8 @@ void Worker::answer(Question& question) {
     if (question.kind == Question::Kind::report) return question.answer(app_->report());
     std::vector<SeenConnection> seen;
     seen.reserve(connections_.size());
-    connections_.for_each([&](const Connection& connection) {
-      seen.push_back({.id = connection.id,
-                      .port = connection.port->number,
-                      .peer = connection.peer,
-                      .user = std::string(user_of(connection)),
-                      .state = connection.state,
-                      .age = now_ - connection.accepted_at,
-                      .idle = now_ - std::min(now_, connection.listed_at),
-                      .received = connection.received,
-                      .sent = connection.sent.load(std::memory_order_relaxed),
-                      .requests = connection.requests.load(std::memory_order_relaxed),
-                      .last_request = connection.last_request.load(std::memory_order_relaxed),
-                      .waiting_bytes = connection.share.charged(),
-                      .tls = connection.tls});
-    });
+    connections_.for_each(
+        [&](const Connection& connection) { seen.push_back(seen_at(connection, now_)); });
     question.answer(std::move(seen), false);
   } catch (const std::bad_alloc&) {
     question.fail();
@@ -263,7 +243,7 @@ void Worker::end(Connection& connection) {
     case Connection::State::lock_wait:
     case Connection::State::shaking:
       connection.has_to_end.store(true, std::memory_order_relaxed);
-      return shared_.queue_of(connection.state).give_back(connection);
+      return crew_.queue_of(connection.state).give_back(connection);
     case Connection::State::lingering:
     case Connection::State::draining: return;  // it ends already
     default: break;
@@ -336,11 +316,11 @@ void Worker::close_expired(bool caught_up) {
 // Answers those that have waited too long for a remote thread, as if they had turns in a pass. The
 // remote threads may all wait for a server that does not answer, and take nobody meanwhile.
 void Worker::answer_late() {
-  if (shared_.config.remote_threads == 0 || now_ - late_looked_at_ < tick_ms * ms) return;
+  if (crew_.config.remote_threads == 0 || now_ - late_looked_at_ < tick_ms * ms) return;
   late_looked_at_ = now_;
   const std::uint64_t patience = shared_.remote_patience();
   if (now_ < patience) return;
-  Connection* late = shared_.remotes.take_back(inbox_, now_ - patience, late_at_once);
+  Connection* late = crew_.remotes.take_back(inbox_, now_ - patience, late_at_once);
   if (late == nullptr) return;
   turns_.clear();
   takers_.clear();
@@ -441,19 +421,19 @@ void Worker::leave() {
   app_.reset();
   epoll_.close();
   // Nobody would answer: a refused connection is better for the clients.
-  if (shared_.workers_left.fetch_sub(1) == 1) {
+  if (crew_.workers_left.fetch_sub(1) == 1) {
     acceptor_.turn_away_waiting({arena_.get(), arena_size_});
-    shared_.listeners.clear();
+    crew_.listeners.clear();
   }
 }
 
 // A streamer that has a connection of this worker sees that the inbox is closed. It gives the
 // connection back at its next send. A handshaker gives back all that it gets, one after the other.
 void Worker::await_carriers() {
-  shared_.streams.give_back_all_of(inbox_);
-  shared_.log_ins.give_back_all_of(inbox_);
-  shared_.remotes.give_back_all_of(inbox_);
-  shared_.lock_waits.give_back_all_of(inbox_);
+  crew_.streams.give_back_all_of(inbox_);
+  crew_.log_ins.give_back_all_of(inbox_);
+  crew_.remotes.give_back_all_of(inbox_);
+  crew_.lock_waits.give_back_all_of(inbox_);
   std::shared_ptr<Question> question;
   while (true) {
     inbox_.reset();

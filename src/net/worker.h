@@ -30,7 +30,7 @@ namespace hs::net {
 
 class Worker {
  public:
-  Worker(Shared& shared, Inbox& inbox);
+  Worker(Shared& shared, Crew& crew, Inbox& inbox);
 
   // Before the thread starts. False: errno says why.
   bool open();
@@ -100,6 +100,11 @@ class Worker {
   void spread_connections();
   std::size_t share_of_each(unsigned spread) const;
   bool give_away(Connection& connection, std::list<Connection>& to);
+  bool send_on(std::list<Connection>& leaving, std::size_t count, Inbox& to);
+  bool move_to(const Crew& crew, Connection& connection);
+  void hand_to_writers(Connection& connection);
+  void note_away(Connection& connection, const RequestCounts& answered) const;
+  bool go_home(Connection& connection);
   void adopt(std::list<Connection>& connections);
 
   // worker_greeting.cc
@@ -114,6 +119,7 @@ class Worker {
                std::string_view what);
 
   Shared& shared_;
+  Crew& crew_;
   Inbox& inbox_;
   ThreadCounters counters_;
   Acceptor acceptor_;

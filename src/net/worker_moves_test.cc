@@ -1,6 +1,8 @@
-// Connections that workers give to one another.
+// Connections that workers give to one another: within a crew, and from one crew to another.
+#include <atomic>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "net/server.h"
@@ -11,7 +13,7 @@ namespace {
 
 ServerConfig of_workers(unsigned workers) {
   ServerConfig config = Fixture::loopback();
-  config.workers = workers;
+  config.crews.front().workers = workers;
   return config;
 }
 
@@ -165,6 +167,139 @@ TEST_F(Moves, GoToNoWorkerThatHasLeft) {
     fixture_.server.set_spread(workers);
     for (Client& client : clients_) EXPECT_EQ(ask(client, "hello"), "hello");
   }
+}
+
+// The first crew only reads, and leaves the writes of its port to the second.
+class TwoCrews : public ::testing::Test {
+ protected:
+  static ServerConfig config() {
+    ServerConfig config = Fixture::loopback();
+    config.crews.resize(2);
+    config.crews[0].workers = 2;
+    config.ports.front().writing_crew = 1;
+    return config;
+  }
+  TwoCrews() {
+    fixture_.board.reading_crew = 0;
+    EXPECT_TRUE(fixture_.start());
+  }
+  ~TwoCrews() override {
+    EXPECT_EQ(fixture_.board.shared_dialogues, 0U);
+    EXPECT_EQ(fixture_.board.strange_dialogues, 0U);
+    EXPECT_EQ(fixture_.board.wrongly_scanned, 0U);
+  }
+  Client connect() { return Client::tcp(fixture_.server.bound_port()); }
+  static std::string ask(Client& client, const std::string& line) {
+    return client.send(line + "\n") ? client.line() : "<unsent>";
+  }
+  std::size_t moved() { return fixture_.count(Counter::connections_moved); }
+
+  Fixture fixture_{config()};
+};
+
+TEST_F(TwoCrews, AWriteGoesToTheOneThatWritesAndReadsComeBack) {
+  Client client = connect();
+  const std::string reader = ask(client, "who");
+  const std::string writer = ask(client, "write who");
+  EXPECT_NE(writer, reader);
+  EXPECT_EQ(ask(client, "who"), writer) << "it may write again";
+  EXPECT_TRUE(eventually([&] { return ask(client, "who") != writer; }));
+  EXPECT_EQ(moved(), 2U);
+  EXPECT_EQ(ask(client, "write who"), writer);
+}
+
+TEST_F(TwoCrews, WhoMostlyWritesStaysWithTheOneThatWrites) {
+  Client client = connect();
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(ask(client, "write a"), "a");
+    EXPECT_EQ(ask(client, "b"), "b");
+  }
+  EXPECT_EQ(moved(), 1U);
+}
+
+TEST_F(TwoCrews, RepliesKeepTheirOrder) {
+  Client client = connect();
+  std::string lines;
+  for (int i = 0; i < 300; ++i) lines += (i % 37 == 36 ? "write " : "") + std::to_string(i) + "\n";
+  ASSERT_TRUE(client.send(lines));
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(client.line(), std::to_string(i));
+}
+
+TEST_F(TwoCrews, TheBeginningOfARequestGoesAlong) {
+  Client client = connect();
+  EXPECT_EQ(ask(client, "a"), "a");
+  ASSERT_TRUE(client.send("write b\nhalf and "));
+  EXPECT_EQ(client.line(), "b");
+  EXPECT_EQ(ask(client, "half"), "half and half");
+  ASSERT_TRUE(client.send("c\nwrite half and "));
+  EXPECT_EQ(client.line(), "c");
+  EXPECT_EQ(ask(client, "half"), "half and half");
+}
+
+TEST_F(TwoCrews, ManyClientsGoToAndFro) {
+  std::vector<Client> clients;
+  for (int i = 0; i < 40; ++i) clients.push_back(connect());
+  for (int round = 0; round < 60; ++round) {
+    for (std::size_t i = 0; i < clients.size(); ++i) {
+      const bool writes = (static_cast<std::size_t>(round) + i) % 15 == 0;
+      ASSERT_TRUE(clients[i].send((writes ? "write " : "") + std::to_string(round) + "\n"));
+    }
+    for (Client& client : clients) ASSERT_EQ(client.line(), std::to_string(round));
+    if (round % 10 == 0) {
+      const ConnectionList list = fixture_.server.describe_connections(patience);
+      ASSERT_TRUE(list.is_complete);
+      ASSERT_EQ(list.connections.size(), clients.size());
+    }
+  }
+  EXPECT_GT(moved(), clients.size());
+}
+
+TEST_F(TwoCrews, AConnectionOnItsWayIsSeenAndClosed) {
+  std::vector<Client> clients;
+  for (int i = 0; i < 8; ++i) clients.push_back(connect());
+  std::atomic<bool> over = false;
+  std::vector<std::thread> threads;
+  for (Client& client : clients) {
+    threads.emplace_back([&over, &client] {
+      for (int i = 0; !over; ++i) {
+        if (ask(client, i % 10 == 0 ? "write a" : "a") != "a") return;
+      }
+    });
+  }
+  EXPECT_TRUE(eventually([&] { return fixture_.server.connections() == 8 && moved() > 20; }));
+  std::vector<std::uint64_t> ids;
+  for (int look = 0; look < 200; ++look) {
+    const ConnectionList list = fixture_.server.describe_connections(patience);
+    ASSERT_TRUE(list.is_complete);
+    ASSERT_EQ(list.connections.size(), 8U);
+    for (const ConnectionInfo& one : list.connections) ids.push_back(one.id);
+  }
+  ids.resize(8);
+  for (const std::uint64_t id : ids)
+    EXPECT_EQ(fixture_.server.close_connection(id, patience), Closing::begun);
+  EXPECT_TRUE(eventually([&] { return fixture_.server.connections() == 0; }));
+  over = true;
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(TwoCrews, IfNobodyIsLeftWhoWritesReadsAreServed) {
+  Client client = connect();
+  fixture_.board.leaver = std::stoul(ask(client, "write who"));
+  EXPECT_EQ(client.line(), "<end>");
+  Client other = connect();
+  EXPECT_EQ(ask(other, "a"), "a");
+  EXPECT_EQ(ask(other, "write b"), "<end>");
+  Client third = connect();
+  EXPECT_EQ(ask(third, "a"), "a");
+}
+
+TEST_F(TwoCrews, StopWhileConnectionsAreOnTheirWay) {
+  std::vector<Client> clients;
+  for (int i = 0; i < 30; ++i) clients.push_back(connect());
+  for (Client& client : clients) ASSERT_TRUE(client.send("a\nwrite b\n"));
+  fixture_.server.stop();
+  for (Client& client : clients) client.rest();
+  EXPECT_EQ(fixture_.board.dialogues, 0U);
 }
 
 }  // namespace

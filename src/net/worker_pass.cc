@@ -27,19 +27,20 @@ std::uint64_t in_ns(std::chrono::seconds time) {
 
 }  // namespace
 
-Worker::Worker(Shared& shared, Inbox& inbox)
+Worker::Worker(Shared& shared, Crew& crew, Inbox& inbox)
     : shared_(shared),
+      crew_(crew),
       inbox_(inbox),
       counters_(shared.counters_of_ports()),
-      acceptor_(shared, inbox, counters_),
+      acceptor_(shared, crew, inbox, counters_),
       connections_(shared.config.idle_timeout, shared.config.log_in_timeout,
                    in_ns(shared.config.handshake_timeout)),
-      spread_seen_(shared.balance.spread().number),
+      spread_seen_(crew.balance.spread().number),
       arena_size_(std::max(smallest_arena, 2 * (shared.config.read_size + small_rest))),
       arena_(std::make_unique_for_overwrite<char[]>(arena_size_ + discard_size)) {
   turns_.reserve(turns_at_once);
   takers_.reserve(turns_at_once);
-  shared.balance.join(inbox.number, counters_);
+  crew.balance.join(inbox.number, counters_);
 }
 
 void Worker::run_pass() {
@@ -283,6 +284,7 @@ void Worker::settle(Connection& connection, const Turn& turn) {
   connection.next = turn.next;
   connection.note_blocked(turn, now_);
   connection.note_answered(turn.answered);
+  note_away(connection, turn.answered);
   if (turn.consumed != 0) connection.oversized = false;
   try {
     if (turn.input.data() == connection.input.data()) {
@@ -365,6 +367,7 @@ void Worker::proceed(Connection& connection) {
         return enqueue(connection);
       }
       if (connection.eof) return close(connection);
+      if (go_home(connection)) return;
       if (connection.readable) enqueue(connection);
       return;
     case Next::again: connection.due = true; return enqueue(connection);
@@ -374,6 +377,7 @@ void Worker::proceed(Connection& connection) {
       if (hand_to_waiter(connection)) return;
       return connections_.set_state(connection, Connection::State::blocked, now_);
     case Next::stream: hand_over(connection, Connection::State::streaming); return;
+    case Next::write: return hand_to_writers(connection);
     case Next::log_in: hand_over(connection, Connection::State::logging_in); return;
     case Next::remote: hand_over(connection, Connection::State::remote); return;
     case Next::close: return linger(connection);
@@ -409,7 +413,7 @@ bool Worker::hand_over(Connection& connection, Connection::State state) {
   }
   connection.user = connection.dialogue->user();
   connections_.set_state(connection, state, now_);
-  if (shared_.queue_of(state).push(connection)) return true;
+  if (crew_.queue_of(state).push(connection)) return true;
   connections_.set_state(connection, Connection::State::waiting, now_);
   linger(connection);
   return false;
@@ -419,11 +423,10 @@ bool Worker::hand_over(Connection& connection, Connection::State state) {
 // waiter can be had at the moment.
 bool Worker::hand_to_waiter(Connection& connection) {
   using Otherwise = Waiters::Otherwise;
-  if (shared_.waiters == nullptr) return false;
-  if (!shared_.waiters->reserve(connection.next == Next::queue ? Otherwise::asks
-                                                               : Otherwise::waits))
+  if (crew_.waiters == nullptr) return false;
+  if (!crew_.waiters->reserve(connection.next == Next::queue ? Otherwise::asks : Otherwise::waits))
     return false;
-  if (!hand_over(connection, Connection::State::lock_wait)) shared_.lock_waits.cancel_reservation();
+  if (!hand_over(connection, Connection::State::lock_wait)) crew_.lock_waits.cancel_reservation();
   return true;
 }
 

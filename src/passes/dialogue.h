@@ -69,7 +69,6 @@ struct Answer {
 struct NeededIndex {
   std::string_view key{};
   store::IndexNames names{};
-  const store::RowCodec* codec = nullptr;
 };
 
 // The first request of a turn, for a thread that executes it alone. The views are valid until the

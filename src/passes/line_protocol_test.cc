@@ -84,14 +84,14 @@ class LineProtocolTest : public ::testing::Test {
   const std::vector<MakeProtocol> protocols_{speak_lines};
   net::Server server_{any_port(),
                       {.make_worker =
-                           [this](ThreadCounters& counters) {
+                           [this](std::size_t /*crew*/, ThreadCounters& counters) {
                              auto store = make_store(counters.own());
                              store->faults() = faults_;
                              return std::make_unique<PassRunner>(config_, std::move(store),
                                                                  protocols_, counters.blocks());
                            },
                        .make_streamer =
-                           [this](net::Role, ThreadCounters& counters) {
+                           [this](std::size_t /*crew*/, net::Role, ThreadCounters& counters) {
                              return std::make_unique<StreamRunner>(config_,
                                                                    make_store(counters.own()),
                                                                    protocols_, counters.blocks());
@@ -236,7 +236,7 @@ TEST_F(SwapTest, ExchangesBothValuesOrNone) {
 // The second table has a row with that value already.
 TEST_F(SwapTest, IsUndoneByADuplicateKeyAndTheOtherRequestsStay) {
   fill();
-  EXPECT_EQ(say("quiet b 12\nswap b x\nset c 5\n")[0], "ERROR 121\nSTORED\n");
+  EXPECT_EQ(say("quiet b 12\nswap b x\nset c 5\n")[0], "ERROR exists\nSTORED\n");
   EXPECT_EQ(say("get b\nget c\n", "get x\n"), (Replies{"VALUE 2 12\nVALUE 1 5\n", "VALUE 2 11\n"}));
 }
 

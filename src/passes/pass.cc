@@ -7,7 +7,7 @@ void Pass::begin(const Buffer& out) {
   moved_bytes_ = 0;
   requests_ = 0;
   ports_.clear_tallies();
-  const bool writes = ports_.writes();
+  const bool writes = executes_writes_ && ports_.writes();
   budget_.begin(writes ? (config_.max_pass_steps + 1) / 2 : config_.max_pass_steps);
   most_bytes_ = writes ? (config_.max_pass_bytes + 1) / 2 : config_.max_pass_bytes;
 }

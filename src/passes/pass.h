@@ -30,8 +30,8 @@ class Pass {
     bool ok;
   };
 
-  Pass(const RunnerConfig& config, store::Store& store, ThreadPorts& ports)
-      : config_(config), store_(store), ports_(ports) {}
+  Pass(const RunnerConfig& config, store::Store& store, ThreadPorts& ports, bool executes_writes)
+      : config_(config), store_(store), ports_(ports), executes_writes_(executes_writes) {}
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
 
@@ -42,6 +42,8 @@ class Pass {
   Tally& tally() { return ports_.tally(); }
   Changes& changes() { return changes_; }
   store::PassMode mode() const { return mode_; }
+  // Whether writes are executed here. If not, another worker has to.
+  bool executes_writes() const { return executes_writes_; }
   // Those of the turn at work.
   Runs runs() const { return runs_; }
 
@@ -104,6 +106,7 @@ class Pass {
   const RunnerConfig& config_;
   store::Store& store_;
   ThreadPorts& ports_;
+  const bool executes_writes_;
   Changes changes_;
   store::PassMode mode_ = store::PassMode::together;
   Runs runs_ = Runs::all;

@@ -31,11 +31,11 @@ std::size_t move_to_end(Buffer& buffer, std::size_t begin, std::size_t end) {
 
 PassRunner::PassRunner(const RunnerConfig& config, std::unique_ptr<store::Store> store,
                        std::span<const MakeProtocol> protocols,
-                       std::span<CounterBlock* const> counters)
+                       std::span<CounterBlock* const> counters, Duty duty)
     : config_(config),
       store_(std::move(store)),
       ports_(*store_, protocols, counters),
-      pass_(config, *store_, ports_) {}
+      pass_(config, *store_, ports_, duty == Duty::all) {}
 
 bool PassRunner::read_first(std::span<Turn> turns, Buffer& out) try {
   // The pass before was not ended: the caller has thrown.
@@ -50,6 +50,7 @@ bool PassRunner::read_first(std::span<Turn> turns, Buffer& out) try {
   }
   // What has been read is final.
   set_mark(out);
+  if (!pass_.executes_writes()) hand_on_writes(turns);
   return !rests_.empty();
 } catch (...) {
   fail_pass();
@@ -105,6 +106,15 @@ void PassRunner::end_pass(std::span<Turn> turns, Buffer& out) try {
 void PassRunner::fail_pass() {
   store_->abandon_pass();
   pass_.changes().forget();
+}
+
+// Those that were put off come to a write next, which another worker has to execute.
+void PassRunner::hand_on_writes(std::span<Turn> turns) {
+  for (const Rest& rest : rests_) {
+    turns[rest.turn].put_off = false;
+    turns[rest.turn].next = Next::write;
+  }
+  rests_.clear();
 }
 
 // Executes each turn up to its first write. False if the pass was broken.

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -30,9 +31,14 @@ namespace hs::passes {
 
 class PassRunner : public net::WorkerApplication {
  public:
+  // What it executes. If only reads, a connection whose next request writes has to go to another
+  // worker: net::Next::write.
+  enum class Duty : std::uint8_t { reads, all };
+
   // Both lists are in the order of the server's ports.
   PassRunner(const RunnerConfig& config, std::unique_ptr<store::Store> store,
-             std::span<const MakeProtocol> protocols, std::span<CounterBlock* const> counters);
+             std::span<const MakeProtocol> protocols, std::span<CounterBlock* const> counters,
+             Duty duty = Duty::all);
 
   bool start() override { return true; }
   void stop() override {}
@@ -76,6 +82,7 @@ class PassRunner : public net::WorkerApplication {
   };
   static constexpr std::size_t no_turn = static_cast<std::size_t>(-1);
 
+  void hand_on_writes(std::span<net::Turn> turns);
   bool execute_reads(std::span<net::Turn> turns, Buffer& out);
   bool execute_rests(std::size_t first, std::span<net::Turn> turns, Buffer& out);
   void rewind(Buffer& out);

@@ -21,7 +21,8 @@ constexpr std::chrono::milliseconds queue_after{50};
 // The pass is full. Nobody knows yet whether the next request reads or writes, and there is room
 // kept for writes.
 void Requests::leave_rest() {
-  turn_.put_off = runs() == Runs::all_but_writes && protocol().writes() && turn_.consumed == 0;
+  turn_.put_off = runs() == Runs::all_but_writes && pass_.executes_writes() &&
+                  protocol().writes() && turn_.consumed == 0;
   if (!turn_.put_off) turn_.next = Next::again;
 }
 

@@ -257,9 +257,8 @@ void StreamRunner::run_write(Turn& turn, const Plan& plan, Buffer& out) {
 void StreamRunner::run_open(Turn& turn, const Plan& plan) {
   const NeededIndex& index = plan.indexes.front();
   store::IndexUse use;
-  const Outcome outcome = run_pass(PassMode::together, [&] {
-    return store_->open_index(index.names, *plan.caller, *index.codec, use);
-  });
+  const Outcome outcome = run_pass(
+      PassMode::together, [&] { return store_->open_index(index.names, *plan.caller, use); });
   turn.next = Next::again;
   Status status = outcome.status();
   if (!outcome.answered()) {
@@ -284,11 +283,11 @@ Outcome StreamRunner::open_indexes(const Plan& plan) {
   uses_.clear();
   for (const NeededIndex& index : plan.indexes) {
     if (const auto found = opened_.find(index.key); found != opened_.end()) {
-      uses_.emplace_back(found->second, *plan.caller, *index.codec);
+      uses_.emplace_back(found->second, *plan.caller);
       continue;
     }
     store::IndexUse use;
-    const Outcome outcome = store_->open_index(index.names, *plan.caller, *index.codec, use);
+    const Outcome outcome = store_->open_index(index.names, *plan.caller, use);
     if (!use) return outcome;
     if (opened_.size() >= max_opened_for_streams) opened_.clear();
     opened_.emplace(index.key, use.shared());

@@ -17,10 +17,10 @@ using store::Outcome;
 using store::Value;
 
 // The first column is the value, and has its length in front.
-class LengthCodec final : public store::RowCodec {
+class ValueLines final : public store::Rows {
  public:
-  bool append_row(std::span<const store::Column> columns, const store::CurrentRow& row,
-                  Buffer& out) const override {
+  bool take(std::span<const store::Column> columns, const store::CurrentRow& row,
+            std::size_t /*in_number*/, Buffer& out) override {
     char room[store::Column::room];
     const store::ColumnValue value = columns.front().value(row, room);
     if (value.kind == store::ColumnValue::Kind::no_memory) return false;
@@ -31,13 +31,11 @@ class LengthCodec final : public store::RowCodec {
   }
 };
 
-constexpr LengthCodec length_codec;
-
 // Every column, with commas between them and a NULL as `~`.
-class CommaCodec final : public store::RowCodec {
+class CommaLines final : public store::Rows {
  public:
-  bool append_row(std::span<const store::Column> columns, const store::CurrentRow& row,
-                  Buffer& out) const override {
+  bool take(std::span<const store::Column> columns, const store::CurrentRow& row,
+            std::size_t /*in_number*/, Buffer& out) override {
     char room[store::Column::room];
     const char* before = "ROW ";
     for (const store::Column& column : columns) {
@@ -55,8 +53,6 @@ class CommaCodec final : public store::RowCodec {
     return true;
   }
 };
-
-constexpr CommaCodec comma_codec;
 
 struct Command {
   enum class Kind : std::uint8_t { get, scan, set, quiet, swap, assign, unknown };
@@ -123,6 +119,7 @@ class LineDialogue final : public Dialogue {
       case Error::table_locked:
       case Error::deadlock:
       case Error::conflict: out.append("ERROR locked\n"); return;
+      case Error::duplicate_key: out.append("ERROR exists\n"); return;
       case Error::out_of_range: out.append("ERROR too much\n"); return;
       case Error::commit_failed: out.append("ERROR not committed\n"); return;
       default: out.append("ERROR " + std::to_string(status.number()) + "\n");
@@ -195,8 +192,7 @@ class LineDialogue final : public Dialogue {
     const std::span uses = std::span(uses_).subspan(LineProtocol::first(planned_.needs()));
     for (std::size_t i = 0; i < needed.size(); ++i) {
       if (uses[i]) continue;
-      const Outcome opened =
-          store.open_index(needed[i].names, store::Caller::unlimited(), *needed[i].codec, uses[i]);
+      const Outcome opened = store.open_index(needed[i].names, store::Caller::unlimited(), uses[i]);
       if (!opened.ok()) return opened;
     }
     Place place{.store = store, .uses = uses, .out = requests.out()};
@@ -206,8 +202,10 @@ class LineDialogue final : public Dialogue {
   Outcome get(Place& place) const {
     const Value key{planned_.key};
     const std::size_t begin = place.out.size();
-    const Outcome outcome =
-        place.store.find(place.uses[0], rows_of(planned_, key), place.out, place.sink);
+    ValueLines lines;
+    store::Found found;
+    const Outcome outcome = place.store.find(place.uses[0], rows_of(planned_, key), lines,
+                                             place.out, place.sink, found);
     if (!outcome.ok()) return outcome;
     if (planned_.kind == Command::Kind::scan) {
       place.out.append("END\n");
@@ -226,13 +224,14 @@ class LineDialogue final : public Dialogue {
     AssignWords words;
     static_cast<void>(words.read(planned_.argument));
     const Value key{planned_.key};
+    CommaLines lines;
     store::Changed changed;
     const Outcome outcome = place.store.modify(place.uses[0], {.key = {&key, 1}},
                                                {.kind = store::ChangeKind::assign,
                                                 .rows_before = true,
                                                 .rows_after = true,
                                                 .assignments = words.assignments()},
-                                               place.out, changed);
+                                               &lines, place.out, changed);
     if (outcome.ok() && changed.rows == 0) place.out.append("NONE\n");
     return outcome;
   }
@@ -242,8 +241,8 @@ class LineDialogue final : public Dialogue {
     const Value row[2] = {{planned_.argument}, {planned_.key}};
     const store::Selection selection{.key = {&row[1], 1}};
     store::Changed changed;
-    Outcome outcome =
-        place.store.modify(place.uses[0], selection, {.values = {row, 1}}, place.out, changed);
+    Outcome outcome = place.store.modify(place.uses[0], selection, {.values = {row, 1}}, nullptr,
+                                         place.out, changed);
     if (outcome.ok() && changed.rows == 0)
       outcome = place.store.insert(place.uses[1], {row}, changed);
     if (outcome.ok() && planned_.kind == Command::Kind::set) place.out.append("STORED\n");
@@ -261,10 +260,10 @@ LineProtocol::LineProtocol(const store::IndexNames& names, const store::IndexNam
                            const store::IndexNames& assigned) {
   store::IndexNames of_value = names;
   of_value.columns = names.columns.substr(0, names.columns.find(','));
-  indexes_[0] = {.key = "value", .names = of_value, .codec = &length_codec};
-  indexes_[1] = {.key = "row", .names = names, .codec = &length_codec};
-  indexes_[2] = {.key = "other", .names = others, .codec = &length_codec};
-  indexes_[3] = {.key = "assigned", .names = assigned, .codec = &comma_codec};
+  indexes_[0] = {.key = "value", .names = of_value};
+  indexes_[1] = {.key = "row", .names = names};
+  indexes_[2] = {.key = "other", .names = others};
+  indexes_[3] = {.key = "assigned", .names = assigned};
 }
 
 std::unique_ptr<Dialogue> LineProtocol::open_dialogue() { return std::make_unique<LineDialogue>(); }

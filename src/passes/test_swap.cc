@@ -10,10 +10,10 @@ using store::Outcome;
 using store::Value;
 
 // Nothing but the first column.
-class BareCodec final : public store::RowCodec {
+class BareValues final : public store::Rows {
  public:
-  bool append_row(std::span<const store::Column> columns, const store::CurrentRow& row,
-                  Buffer& out) const override {
+  bool take(std::span<const store::Column> columns, const store::CurrentRow& row,
+            std::size_t /*in_number*/, Buffer& out) override {
     char room[store::Column::room];
     const store::ColumnValue value = columns.front().value(row, room);
     if (value.kind == store::ColumnValue::Kind::no_memory) return false;
@@ -21,8 +21,6 @@ class BareCodec final : public store::RowCodec {
     return true;
   }
 };
-
-constexpr BareCodec bare_codec;
 
 // Why a unit is undone although nothing has failed: no error of a server has this number.
 constexpr Status is_missing{Error::other, 0xFF'FFFE};
@@ -33,11 +31,11 @@ Outcome exchange(store::Store& store, store::IndexUse& use, std::string_view key
   const Value of_key{key};
   const Value of_row{value};
   const store::Selection selection{.key = {&of_key, 1}};
-  store::IndexUse bare(use.shared(), store::Caller::unlimited(), bare_codec);
+  BareValues values;
   Buffer rows;
   store::Changed changed;
-  const Outcome outcome =
-      store.modify(bare, selection, {.rows_before = true, .values = {&of_row, 1}}, rows, changed);
+  const Outcome outcome = store.modify(
+      use, selection, {.rows_before = true, .values = {&of_row, 1}}, &values, rows, changed);
   before = rows.view();
   if (outcome.ok() && changed.rows == 0) return is_missing;
   return outcome;

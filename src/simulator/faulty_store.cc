@@ -57,7 +57,7 @@ store::ColumnValue read_field(const store::Column& column, const store::CurrentR
   return {room, static_cast<std::uint32_t>(end - room), store::ColumnValue::Kind::in_room};
 }
 
-constexpr std::array<store::Column, 2> columns{{{read_field, 0}, {read_field, 1}}};
+constexpr std::array<store::Column, 2> columns{{{read_field, 0, "key"}, {read_field, 1, "value"}}};
 
 // The threads of the server catch exceptions.
 void must(bool holds, const std::string& what) {
@@ -159,20 +159,22 @@ Verdict FaultyStore::go_wrong(bool writes) {
 
 Outcome FaultyStore::open_index(const store::IndexNames& names,
                                 const std::shared_ptr<const store::Caller>& caller,
-                                const store::RowCodec& codec, store::IndexUse& use) {
+                                store::IndexUse& use) {
   const bool is_there = names.table == "there";
   // A reply that has begun cannot go on there, and a streamer may open the index for such a one.
   const bool may_move = role_ != net::Role::streamer;
   const Verdict asked = ask_other_server(is_there, may_move);
   if (asked != Verdict::answered) return asked;
   if (const Verdict verdict = go_wrong(false); verdict != Verdict::answered) return verdict;
-  use = {std::make_shared<CounterIndex>(is_there), caller, codec};
+  use = {std::make_shared<CounterIndex>(is_there), caller};
   return {};
 }
 
-Outcome FaultyStore::find(store::IndexUse& use, const store::Selection& selection, Buffer& out,
-                          store::Sink* sink) {
+Outcome FaultyStore::find(store::IndexUse& use, const store::Selection& selection,
+                          store::Rows& rows, Buffer& out, store::Sink* sink, store::Found& found) {
   must(selection.is_valid(), "a find is not valid");
+  must(rows.is_sent_in_pieces(), "nobody asks here for rows as a whole");
+  found = {};
   const bool is_there = static_cast<const CounterIndex&>(use.index()).is_there;
   must(role_ == net::Role::remote || !is_there, "a find waits for another server");
   const bool has_begun = sink != nullptr && sink->position != nullptr;
@@ -189,8 +191,9 @@ Outcome FaultyStore::find(store::IndexUse& use, const store::Selection& selectio
   while (next < selection.limit) {
     budget_->spend();
     const CounterRow row(first + next, value(first + next));
-    if (!use.codec().append_row(columns, row, out)) throw std::bad_alloc();
+    if (!rows.take(columns, row, 0, out)) throw std::bad_alloc();
     ++next;
+    ++found.rows;
     if (sink != nullptr && next % rows_a_flush == 0) {
       const store::Sink::Flushed flushed = sink->flush(out, true);
       must(role_ == net::Role::remote || net::kernel::monotonic_now() - began < longest_find_ns,
@@ -207,7 +210,8 @@ Outcome FaultyStore::find(store::IndexUse& use, const store::Selection& selectio
 }
 
 Outcome FaultyStore::modify(store::IndexUse& use, const store::Selection& selection,
-                            const store::Change& change, Buffer& /*out*/, store::Changed& changed) {
+                            const store::Change& change, store::Rows* /*rows*/, Buffer& /*out*/,
+                            store::Changed& changed) {
   must(selection.is_valid(), "a modification is not valid");
   const bool is_there = static_cast<const CounterIndex&>(use.index()).is_there;
   must(role_ == net::Role::remote || !is_there, "a write waits for another server");

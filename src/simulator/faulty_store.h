@@ -41,11 +41,12 @@ class FaultyStore final : public store::Store {
   store::Outcome undo_unit() override;
   store::Outcome open_index(const store::IndexNames& names,
                             const std::shared_ptr<const store::Caller>& caller,
-                            const store::RowCodec& codec, store::IndexUse& use) override;
-  store::Outcome find(store::IndexUse& use, const store::Selection& selection, Buffer& out,
-                      store::Sink* sink) override;
+                            store::IndexUse& use) override;
+  store::Outcome find(store::IndexUse& use, const store::Selection& selection, store::Rows& rows,
+                      Buffer& out, store::Sink* sink, store::Found& found) override;
   store::Outcome modify(store::IndexUse& use, const store::Selection& selection,
-                        const store::Change& change, Buffer& out, store::Changed& changed) override;
+                        const store::Change& change, store::Rows* rows, Buffer& out,
+                        store::Changed& changed) override;
   store::Outcome insert(store::IndexUse& use, const store::Insert& row,
                         store::Changed& changed) override;
 

@@ -52,9 +52,10 @@ void Operator::look() {
 
 // A worker sees it sooner or later, and at once if it is woken.
 void Operator::spread() {
-  const std::size_t workers = shared_.inboxes.size();
-  shared_.balance.set_spread(1 + static_cast<unsigned>(world_.below(workers)));
-  if (world_.chance(50)) shared_.inboxes[world_.below(workers)]->wake();
+  net::Crew& crew = shared_.crews[world_.below(shared_.crews.size())];
+  const std::size_t workers = crew.inboxes.size();
+  crew.balance.set_spread(1 + static_cast<unsigned>(world_.below(workers)));
+  if (world_.chance(50)) crew.inboxes[world_.below(workers)]->wake();
 }
 
 void Operator::close(std::uint64_t id) {

@@ -28,7 +28,8 @@ namespace {
 
 constexpr std::uint64_t second = 1'000'000'000;
 
-// Two ports, which the same threads serve.
+// Two ports. The same threads serve both, or those of the first port only read and leave its writes to
+// those of the second.
 constexpr std::size_t ports = 2;
 
 Faults choose_faults(World& world) {
@@ -74,10 +75,14 @@ std::size_t max_request_size(const Faults& faults) {
 
 net::ServerConfig choose_config(World& world, const Faults& faults) {
   net::ServerConfig config;
-  config.workers = 1 + static_cast<unsigned>(world.below(3));
-  config.streamers = 1 + static_cast<unsigned>(world.below(2));
-  config.remote_threads = faults.remote_tables ? 1 + static_cast<unsigned>(world.below(2)) : 0;
-  config.waiters = 1 + static_cast<unsigned>(world.below(4));
+  config.crews.resize(world.chance(50) ? 2 : 1);
+  for (net::CrewConfig& crew : config.crews) {
+    crew.workers = 1 + static_cast<unsigned>(world.below(3));
+    crew.streamers = 1 + static_cast<unsigned>(world.below(2));
+    crew.log_in_threads = 1;
+    crew.remote_threads = faults.remote_tables ? 1 + static_cast<unsigned>(world.below(2)) : 0;
+    crew.waiters = 1 + static_cast<unsigned>(world.below(4));
+  }
   config.remote_patience = never;
   if (faults.remote_patience_ms != 0)
     config.remote_patience = std::chrono::milliseconds(faults.remote_patience_ms);
@@ -137,7 +142,11 @@ class SimulatedServer {
       runner_.session.tries = &failed_tries_;
     }
     net::ServerConfig config = choose_config(world, faults);
-    config.ports.assign(ports, {.protocol = "HandlerSocket", .counters = &counters_});
+    config.ports.assign(ports, {.protocol = "HandlerSocket",
+                                .counters = &counters_,
+                                .crew = config.crews.size() - 1,
+                                .writing_crew = config.crews.size() - 1});
+    config.ports.front().crew = 0;
     config.waiting = &waiting_;
     config.filter = [](int socket, std::string_view begin) {
       return std::make_unique<net::ScrambledFilter>(socket, begin, filter_memory);
@@ -146,13 +155,16 @@ class SimulatedServer {
         config,
         net::ApplicationFactory{
             .make_worker =
-                [this](ThreadCounters& counters) {
+                [this](std::size_t crew, ThreadCounters& counters) {
+                  using Duty = passes::PassRunner::Duty;
+                  const bool only_reads = crew + 1 < shared_->crews.size();
                   auto store = std::make_unique<FaultyStore>(rows_, faults_, net::Role::worker);
                   return std::make_unique<passes::PassRunner>(runner_, std::move(store), protocols_,
-                                                              counters.blocks());
+                                                              counters.blocks(),
+                                                              only_reads ? Duty::reads : Duty::all);
                 },
             .make_streamer =
-                [this](net::Role role, ThreadCounters& counters) {
+                [this](std::size_t /*crew*/, net::Role role, ThreadCounters& counters) {
                   auto store = std::make_unique<FaultyStore>(rows_, faults_, role);
                   return std::make_unique<passes::StreamRunner>(runner_, std::move(store),
                                                                 protocols_, counters.blocks());
@@ -160,25 +172,11 @@ class SimulatedServer {
         [](net::LogLevel, const std::string&) {});
     for (net::Port& port : shared_->ports) {
       listeners_.push_back(world.open_listener());
-      shared_->listeners.emplace_back(net::Descriptor(listeners_.back()), port);
+      shared_->crews[port.config.crew].listeners.emplace_back(net::Descriptor(listeners_.back()),
+                                                              port);
     }
     shared_->stop_event.open();
-    for (unsigned i = 0; i < config.workers; ++i) {
-      net::Inbox& inbox =
-          *shared_->inboxes.emplace_back(std::make_unique<net::Inbox>(i, shared_->waiting));
-      inbox.open();
-      workers_.push_back(std::make_unique<net::Worker>(*shared_, inbox));
-      workers_.back()->open();
-    }
-    shared_->workers_left = config.workers;
-    waiters_ = std::make_unique<net::Waiters>(*shared_);
-    shared_->waiters = waiters_.get();
-    start_streamers(net::Role::streamer, config.streamers);
-    start_streamers(net::Role::log_in, 1);
-    start_streamers(net::Role::remote, config.remote_threads);
-    shared_->handshakes.join();
-    handshaker_ = std::make_unique<net::Handshaker>(*shared_);
-    world.start_thread([this] { handshaker_->run(); });
+    for (net::Crew& crew : shared_->crews) start_crew(crew);
     for (const auto& worker : workers_) world.start_thread([&worker] { worker->run(); });
     operator_ = std::make_unique<Operator>(world, faults, *shared_);
     world.start_thread([this] { operator_->run(); });
@@ -202,33 +200,49 @@ class SimulatedServer {
     operator_->leave();
     shared_->stopping = true;
     shared_->stop_event.notify();
-    shared_->streams.wake_all();
-    shared_->handshakes.wake_all();
-    shared_->log_ins.wake_all();
-    shared_->remotes.wake_all();
-    shared_->lock_waits.wake_all();
-    for (const auto& inbox : shared_->inboxes) inbox->wake();
+    for (net::Crew& crew : shared_->crews) crew.wake_all();
     require(world_.run([this] { return world_.all_threads_have_ended(); }, 10 * second),
             "the server does not stop");
     require(world_.failure().empty(), world_.failure());
     for (const net::Port& port : shared_->ports)
       require(port.connections == 0, "connections are counted that are gone");
-    for (const auto& inbox : shared_->inboxes)
-      require(inbox->load == 0, "a worker counts connections that are gone");
+    for (const net::Crew& crew : shared_->crews) {
+      for (const auto& inbox : crew.inboxes)
+        require(inbox->load == 0, "a worker counts connections that are gone");
+    }
     require(waiting_.held() == 0, "memory is counted that is given back");
     workers_.clear();
     streamers_.clear();
-    waiters_.reset();
-    handshaker_.reset();
+    waiters_.clear();
+    handshakers_.clear();
     shared_.reset();
     require(world_.open_descriptors() == 0, "a descriptor was left open");
   }
 
  private:
-  void start_streamers(net::Role role, unsigned count) {
+  void start_crew(net::Crew& crew) {
+    for (unsigned i = 0; i < crew.config.workers; ++i) {
+      net::Inbox& inbox =
+          *crew.inboxes.emplace_back(std::make_unique<net::Inbox>(i, shared_->waiting));
+      inbox.open();
+      workers_.push_back(std::make_unique<net::Worker>(*shared_, crew, inbox));
+      workers_.back()->open();
+    }
+    crew.workers_left = crew.config.workers;
+    crew.waiters = &waiters_.emplace_back(*shared_, crew);
+    start_streamers(crew, net::Role::streamer, crew.config.streamers);
+    start_streamers(crew, net::Role::log_in, crew.config.log_in_threads);
+    start_streamers(crew, net::Role::remote, crew.config.remote_threads);
+    net::Handshaker& handshaker =
+        *handshakers_.emplace_back(std::make_unique<net::Handshaker>(*shared_, crew));
+    handshaker.queue().join();
+    world_.start_thread([&handshaker] { handshaker.run(); });
+  }
+
+  void start_streamers(net::Crew& crew, net::Role role, unsigned count) {
     for (unsigned i = 0; i < count; ++i) {
       net::Streamer& streamer =
-          *streamers_.emplace_back(std::make_unique<net::Streamer>(*shared_, role));
+          *streamers_.emplace_back(std::make_unique<net::Streamer>(*shared_, crew, role));
       streamer.queue().join();
       world_.start_thread([&streamer] { streamer.run(); });
     }
@@ -248,8 +262,8 @@ class SimulatedServer {
   std::vector<int> listeners_;  // by the numbers of the ports
   std::vector<std::unique_ptr<net::Worker>> workers_;
   std::vector<std::unique_ptr<net::Streamer>> streamers_;
-  std::unique_ptr<net::Waiters> waiters_;
-  std::unique_ptr<net::Handshaker> handshaker_;
+  std::list<net::Waiters> waiters_;  // of each crew
+  std::vector<std::unique_ptr<net::Handshaker>> handshakers_;
   std::unique_ptr<Operator> operator_;
 };
 

@@ -46,12 +46,12 @@ hs::net::Server make_server(const Port& port, hs::store::MemoryDatabase& databas
   const std::array protocols{hs::session::handlersocket(port.runner)};
   hs::net::ApplicationFactory applications{
       .make_worker =
-          [=, &port](hs::ThreadCounters& counters) {
+          [=, &port](std::size_t, hs::ThreadCounters& counters) {
             return std::make_unique<hs::passes::PassRunner>(port.runner, make_store(counters),
                                                             protocols, counters.blocks());
           },
       .make_streamer =
-          [=, &port](hs::net::Role, hs::ThreadCounters& counters) {
+          [=, &port](std::size_t, hs::net::Role, hs::ThreadCounters& counters) {
             return std::make_unique<hs::passes::StreamRunner>(port.runner, make_store(counters),
                                                               protocols, counters.blocks());
           }};
@@ -100,10 +100,10 @@ int serve(int argc, char** argv) {
   app.add_option("--port-wr", writing.port, "TCP port for reads and writes")->capture_default_str();
   app.add_option("--socket", reading.socket_path, "Unix socket for reads");
   app.add_option("--socket-wr", writing.socket_path, "Unix socket for reads and writes");
-  app.add_option("--threads", read.server.workers, "workers of the read port")
+  app.add_option("--threads", read.server.crews.front().workers, "workers of the read port")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  app.add_option("--threads-wr", write.server.workers, "workers of the write port")
+  app.add_option("--threads-wr", write.server.crews.front().workers, "workers of the write port")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   app.add_option("--rows", rows, "rows of test.user")
@@ -121,7 +121,7 @@ int serve(int argc, char** argv) {
 
   const NoAccounts no_accounts;
   for (Port* port : {&read, &write}) {
-    port->server.log_in_threads = 1;
+    port->server.crews.front().log_in_threads = 1;
     port->runner.session.authenticator = &no_accounts;
     port->server.max_request_size = port->runner.max_request_size = max_request_size;
     port->server.idle_timeout = std::chrono::seconds{timeout};

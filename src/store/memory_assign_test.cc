@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "store/memory_store.h"
-#include "store/test_row_codec.h"
+#include "store/test_rows.h"
 
 namespace hs::store {
 namespace {
@@ -25,10 +25,8 @@ class MemoryAssignTest : public ::testing::Test {
                           {.name = "s"},
                           {.name = "must", .integer = true, .nullable = false}},
                          {{"PRIMARY", {0}, true}, {"by_s", {2}, true}}});
-    EXPECT_TRUE(store_
-                    .open_index({"db", "t", "", "id,n,s,must", ""}, Caller::unlimited(),
-                                test_row_codec, use_)
-                    .ok());
+    EXPECT_TRUE(
+        store_.open_index({"db", "t", "", "id,n,s,must", ""}, Caller::unlimited(), use_).ok());
     insert({{"1"}, {"10"}, {"abc"}, {"7"}});
     insert({{"2"}, null, null, {"8"}});
   }
@@ -42,6 +40,7 @@ class MemoryAssignTest : public ::testing::Test {
   std::string assign(std::string_view id, std::vector<Assignment> assignments,
                      bool with_before = false) {
     const Value key{id};
+    TestRows rows;
     Buffer out;
     Changed changed;
     store_.begin_pass(PassMode::together, budget_);
@@ -50,7 +49,7 @@ class MemoryAssignTest : public ::testing::Test {
                                            .rows_before = with_before,
                                            .rows_after = true,
                                            .assignments = assignments},
-                                          out, changed);
+                                          &rows, out, changed);
     EXPECT_TRUE(store_.end_pass().ok());
     if (outcome.ok()) {
       EXPECT_EQ(changed.rows, 1u);

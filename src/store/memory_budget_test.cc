@@ -6,7 +6,7 @@
 
 #include "store/memory_store.h"
 #include "store/sample_tables.h"
-#include "store/test_row_codec.h"
+#include "store/test_rows.h"
 
 namespace hs::store {
 namespace {
@@ -19,22 +19,24 @@ class MemoryBudget : public ::testing::Test {
 
   IndexUse open(std::string_view columns, std::string_view filter_columns = {}) {
     IndexUse opened;
-    EXPECT_TRUE(store_
-                    .open_index({"test", "user", "", columns, filter_columns}, Caller::unlimited(),
-                                test_row_codec, opened)
-                    .ok());
+    EXPECT_TRUE(
+        store_
+            .open_index({"test", "user", "", columns, filter_columns}, Caller::unlimited(), opened)
+            .ok());
     return opened;
   }
   // A find, or a modification.
   std::uint64_t spent_by(IndexUse index, const Selection& selection,
                          const Change* change = nullptr) {
+    TestRows rows;
     Buffer out;
+    Found found;
     Changed changed;
     budget_.begin(1);  // a budget that is spent stops nothing
     store_.begin_pass(PassMode::together, budget_);
     const Outcome outcome = change == nullptr
-                                ? store_.find(index, selection, out, nullptr)
-                                : store_.modify(index, selection, *change, out, changed);
+                                ? store_.find(index, selection, rows, out, nullptr, found)
+                                : store_.modify(index, selection, *change, &rows, out, changed);
     EXPECT_TRUE(outcome.ok());
     EXPECT_TRUE(store_.end_pass().ok());
     return budget_.spent();
@@ -84,7 +86,8 @@ TEST_F(MemoryBudget, BoundsAModificationThatIsNotAside) {
     Changed changed;
     budget_.begin(1);
     bounded.begin_pass(mode, budget_);
-    const Outcome outcome = bounded.modify(index, selection, {.values = name}, out, changed);
+    const Outcome outcome =
+        bounded.modify(index, selection, {.values = name}, nullptr, out, changed);
     EXPECT_TRUE(bounded.end_pass().ok());
     return outcome.verdict();
   };

@@ -7,7 +7,7 @@
 
 #include "store/memory_store.h"
 #include "store/sample_tables.h"
-#include "store/test_row_codec.h"
+#include "store/test_rows.h"
 
 namespace hs::store {
 namespace {
@@ -18,15 +18,16 @@ class CallerTest : public ::testing::Test {
 
   Outcome open(const std::shared_ptr<const Caller>& caller, IndexUse& use,
                std::string_view table = "t") {
-    return store_.open_index({"hst", table, "", "id,a", {}}, caller, test_row_codec, use);
+    return store_.open_index({"hst", table, "", "id,a", {}}, caller, use);
   }
   // Each is a pass of one request.
   Status find(IndexUse& use) {
-    return in_a_pass([&] { return store_.find(use, {.key = one_}, out_, nullptr); });
+    return in_a_pass([&] { return store_.find(use, {.key = one_}, rows_, out_, nullptr, found_); });
   }
   Status modify(IndexUse& use, ChangeKind kind) {
     const Change change{.kind = kind, .values = uno_};
-    return in_a_pass([&] { return store_.modify(use, {.key = one_}, change, out_, changed_); });
+    return in_a_pass(
+        [&] { return store_.modify(use, {.key = one_}, change, &rows_, out_, changed_); });
   }
   Status insert(IndexUse& use) {
     return in_a_pass([&] { return store_.insert(use, {eight_}, changed_); });
@@ -48,7 +49,9 @@ class CallerTest : public ::testing::Test {
   CounterBlock counters_;
   MemoryStore store_{database_, Access::write, counters_};
   Budget budget_;
+  TestRows rows_;
   Buffer out_;
+  Found found_;
   Changed changed_;
   std::shared_ptr<MemoryCaller> caller_ = std::make_shared<MemoryCaller>();
 };
@@ -90,11 +93,11 @@ TEST_F(CallerTest, RightsAreAskedOnceAPassAndCountFromTheNextPass) {
   ASSERT_TRUE(open(caller_, use).ok());
   caller_->times_asked = 0;
   store_.begin_pass(PassMode::together, budget_);
-  EXPECT_TRUE(store_.find(use, {.key = one_}, out_, nullptr).ok());
-  EXPECT_TRUE(store_.find(use, {.key = one_}, out_, nullptr).ok());
+  EXPECT_TRUE(store_.find(use, {.key = one_}, rows_, out_, nullptr, found_).ok());
+  EXPECT_TRUE(store_.find(use, {.key = one_}, rows_, out_, nullptr, found_).ok());
   EXPECT_EQ(caller_->times_asked, 1U);
   caller_->grant("hst", "t", Rights::none);
-  EXPECT_TRUE(store_.find(use, {.key = one_}, out_, nullptr).ok());
+  EXPECT_TRUE(store_.find(use, {.key = one_}, rows_, out_, nullptr, found_).ok());
   ASSERT_TRUE(store_.end_pass().ok());
   out_.clear();
   EXPECT_EQ(find(use), access_denied);
@@ -106,7 +109,7 @@ TEST_F(CallerTest, RightsAreAskedOnceAPassAndCountFromTheNextPass) {
 TEST_F(CallerTest, CallersShareAnIndexButNotTheirRights) {
   IndexUse owner;
   ASSERT_TRUE(open(Caller::unlimited(), owner).ok());
-  IndexUse guest(owner.shared(), caller_, test_row_codec);
+  IndexUse guest(owner.shared(), caller_);
   EXPECT_TRUE(find(owner).ok());
   EXPECT_EQ(find(guest), access_denied);
   EXPECT_TRUE(insert(owner).ok());

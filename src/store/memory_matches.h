@@ -43,6 +43,8 @@ class MemoryMatches {
 
   // The next row; null at the end.
   const Row* next();
+  // Which value of IN that row has met; 0 without IN.
+  std::size_t in_number() const { return in_taken_ - 1; }
   bool gave_up() const { return examined_ > most_examined_; }
   std::uint64_t examined() const { return examined_; }
 

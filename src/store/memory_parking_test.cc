@@ -9,7 +9,7 @@
 
 #include "store/memory_store.h"
 #include "store/sample_tables.h"
-#include "store/test_row_codec.h"
+#include "store/test_rows.h"
 
 namespace hs::store {
 namespace {
@@ -36,29 +36,35 @@ class ParkedFind : public ::testing::Test {
   std::string answer(
       const Selection& selection, StallingSink& sink,
       const std::function<void()>& between = [] {}) {
+    TestRows rows;
     Buffer out;
     pieces_ = 0;
+    std::uint64_t found_rows = 0;
     for (Verdict verdict = Verdict::parked; verdict == Verdict::parked; ++pieces_) {
       if (pieces_ != 0) between();
       CounterBlock counters;
       MemoryStore reader(database_, Access::read, counters, {.flush_bytes = 1});
       IndexUse index;
-      EXPECT_TRUE(reader
-                      .open_index({"hst", "t", "ib", "b,id", "id"}, Caller::unlimited(),
-                                  test_row_codec, index)
-                      .ok());
+      EXPECT_TRUE(
+          reader.open_index({"hst", "t", "ib", "b,id", "id"}, Caller::unlimited(), index).ok());
       Budget budget;
       reader.begin_pass(PassMode::together, budget);
-      const Outcome outcome = reader.find(index, selection, out, &sink);
+      Found found;
+      const Outcome outcome = reader.find(index, selection, rows, out, &sink, found);
+      found_rows += found.rows;
       EXPECT_TRUE(outcome.status().ok());
       EXPECT_TRUE(reader.end_pass().ok());
       verdict = outcome.verdict();
     }
-    return sink.bytes + std::string(out.view());
+    const std::string bytes = sink.bytes + std::string(out.view());
+    EXPECT_EQ(found_rows, static_cast<std::uint64_t>(std::ranges::count(bytes, ' ')));
+    in_numbers_ = rows.in_numbers;
+    return bytes;
   }
 
   MemoryDatabase database_;
   std::ptrdiff_t pieces_ = 0;
+  std::string in_numbers_;  // of those rows
 };
 
 TEST_F(ParkedFind, GoesOnBehindItsLastRow) {
@@ -80,8 +86,10 @@ TEST_F(ParkedFind, GoesOnBehindItsLastRow) {
     reading.stalls = false;
     const std::string whole = answer(selection, reading);
     EXPECT_EQ(pieces_, 1);
+    const std::string in_numbers = in_numbers_;
     StallingSink stalling;
     EXPECT_EQ(answer(selection, stalling), whole);
+    EXPECT_EQ(in_numbers_, in_numbers);
     const auto rows = std::ranges::count(whole, ' ');
     EXPECT_GT(rows, 1) << whole;
     EXPECT_EQ(pieces_, rows + 1);
@@ -92,9 +100,7 @@ TEST_F(ParkedFind, MeetsRowsThatComeAndGoOnceAtTheMost) {
   CounterBlock counters;
   MemoryStore writer(database_, Access::write, counters);
   IndexUse index;
-  ASSERT_TRUE(
-      writer.open_index({"hst", "t", "", "id,b,c", {}}, Caller::unlimited(), test_row_codec, index)
-          .ok());
+  ASSERT_TRUE(writer.open_index({"hst", "t", "", "id,b,c", {}}, Caller::unlimited(), index).ok());
   StallingSink sink;
   const std::vector<Value> five{{"5"}};
   // Each row that was answered is deleted, and inserted again in front of the place where the find
@@ -107,7 +113,9 @@ TEST_F(ParkedFind, MeetsRowsThatComeAndGoOnceAtTheMost) {
     Budget budget;
     Changed changed;
     writer.begin_pass(PassMode::together, budget);
-    EXPECT_TRUE(writer.modify(index, {.key = key}, {.kind = ChangeKind::erase}, out, changed).ok());
+    EXPECT_TRUE(
+        writer.modify(index, {.key = key}, {.kind = ChangeKind::erase}, nullptr, out, changed)
+            .ok());
     EXPECT_TRUE(writer.insert(index, {row}, changed).ok());
     EXPECT_TRUE(writer.end_pass().ok());
   };

@@ -17,6 +17,8 @@ namespace hs::store {
 namespace {
 
 constexpr Status query_interrupted = Error::killed;
+// A find that flushes nothing asks after so many rows whether anybody waits for it.
+constexpr std::uint64_t rows_between_looks = 256;
 
 struct MemoryCurrentRow final : CurrentRow {
   explicit MemoryCurrentRow(const Row& row) : row(row) {}
@@ -72,8 +74,8 @@ class MemoryIndex final : public Index {
         columns(std::move(columns)),
         filter_columns(std::move(filter_columns)) {
     for (const std::uint32_t column : this->columns) {
-      const bool is_number = table.spec().columns[column].integer;
-      readers.push_back({is_number ? read_number : read_text, column});
+      const MemoryColumn& of = table.spec().columns[column];
+      readers.push_back({of.integer ? read_number : read_text, column, of.name});
     }
   }
 
@@ -116,8 +118,9 @@ std::optional<std::size_t> find_key(const MemoryTableSpec& spec, std::string_vie
   return static_cast<std::size_t>(key - spec.keys.begin());
 }
 
-void append_row(const IndexUse& use, const MemoryIndex& index, const Row& row, Buffer& out) {
-  if (!use.codec().append_row(index.readers, MemoryCurrentRow(row), out)) throw std::bad_alloc();
+void take_row(Rows& rows, const MemoryIndex& index, const Row& row, std::size_t in_number,
+              Buffer& out) {
+  if (!rows.take(index.readers, MemoryCurrentRow(row), in_number, out)) throw std::bad_alloc();
 }
 
 }  // namespace
@@ -215,8 +218,7 @@ bool MemoryStore::may(IndexUse& use, Rights needed) const {
 }
 
 Outcome MemoryStore::open_index(const IndexNames& names,
-                                const std::shared_ptr<const Caller>& caller, const RowCodec& codec,
-                                IndexUse& use) {
+                                const std::shared_ptr<const Caller>& caller, IndexUse& use) {
   if (!caller->may_do_everything() &&
       static_cast<const MemoryCaller&>(*caller).on(names.database, names.table) == Rights::none) {
     return access_denied;
@@ -234,11 +236,12 @@ Outcome MemoryStore::open_index(const IndexNames& names,
   }
   counters_.add(Counter::table_opens);
   use = {std::make_shared<MemoryIndex>(*table, *key, std::move(columns), std::move(filter_columns)),
-         caller, codec};
+         caller};
   return {};
 }
 
-Outcome MemoryStore::find(IndexUse& use, const Selection& selection, Buffer& out, Sink* sink) {
+Outcome MemoryStore::find(IndexUse& use, const Selection& selection, Rows& rows, Buffer& out,
+                          Sink* sink, Found& found) {
   assert(selection.is_valid());
   const MemoryIndex& on = static_cast<const MemoryIndex&>(use.index());
   if (!may(use, Rights::read)) return access_denied;
@@ -253,12 +256,19 @@ Outcome MemoryStore::find(IndexUse& use, const Selection& selection, Buffer& out
   if (sink != nullptr && sink->position != nullptr) {
     matches.resume(static_cast<const MemoryPosition&>(*sink->position));
   }
-  std::uint64_t rows = 0;
+  found = {};
+  const auto bytes = [&] { return out.size() - begin; };
   while (const Row* const row = matches.next()) {
-    append_row(use, on, *row, out);
-    ++rows;
-    if (is_bounded && out.size() - begin > bounds_.bytes) break;
-    if (sink != nullptr && out.size() >= bounds_.flush_bytes) {
+    take_row(rows, on, *row, matches.in_number(), out);
+    ++found.rows;
+    if (bytes() > rows.most_bytes() || (is_bounded && bytes() > bounds_.bytes)) break;
+    if (sink == nullptr) continue;
+    if (!rows.is_sent_in_pieces()) {
+      if (found.rows % rows_between_looks == 0 && sink->must_end()) {
+        out.truncate(begin);
+        return query_interrupted;
+      }
+    } else if (out.size() >= bounds_.flush_bytes) {
       assert(undo_.size() == 0);
       std::unique_ptr<MemoryPosition> position = matches.leave();
       unlock();
@@ -266,7 +276,7 @@ Outcome MemoryStore::find(IndexUse& use, const Selection& selection, Buffer& out
       if (flushed == Sink::Flushed::stalled) {
         sink->position = std::move(position);
         budget_->spend(matches.examined());
-        counters_.add(Counter::rows_read, rows);
+        counters_.add(Counter::rows_read, found.rows);
         return Verdict::parked;
       }
       lock();
@@ -275,17 +285,22 @@ Outcome MemoryStore::find(IndexUse& use, const Selection& selection, Buffer& out
     }
   }
   budget_->spend(matches.examined());
-  if (is_bounded && (matches.gave_up() || out.size() - begin > bounds_.bytes)) {
+  if (bytes() > rows.most_bytes()) {
+    out.truncate(begin);
+    return Error::too_large;
+  }
+  if (is_bounded && (matches.gave_up() || bytes() > bounds_.bytes)) {
     out.truncate(begin);
     return Verdict::oversized;
   }
-  counters_.add(Counter::rows_read, rows);
+  counters_.add(Counter::rows_read, found.rows);
   return {};
 }
 
 Outcome MemoryStore::modify(IndexUse& use, const Selection& selection, const Change& change,
-                            Buffer& out, Changed& changed) {
+                            Rows* rows, Buffer& out, Changed& changed) {
   assert(access_ == Access::write && selection.is_valid());
+  assert(rows != nullptr || !change.gives_rows());
   const MemoryIndex& on = static_cast<const MemoryIndex&>(use.index());
   if (!may(use, rights_to_modify(change))) return access_denied;
   assert(change.values.size() <= on.columns.size() && !(change.erases() && change.rows_after));
@@ -301,7 +316,8 @@ Outcome MemoryStore::modify(IndexUse& use, const Selection& selection, const Cha
   const std::uint64_t most = is_bounded ? bounds_.rows : std::numeric_limits<std::uint64_t>::max();
   MemoryMatches matches(on.table, on.key, on.filter_columns, selection, most);
   while (const Row* const row = matches.next()) {
-    if (selection.in.values.size() < 2 || seen.insert(row).second) matched_.push_back(row);
+    if (selection.in.values.size() < 2 || seen.insert(row).second)
+      matched_.push_back({row, matches.in_number()});
   }
 
   budget_->spend(matches.examined());
@@ -313,11 +329,18 @@ Outcome MemoryStore::modify(IndexUse& use, const Selection& selection, const Cha
   const std::size_t undo_size = undo_.size();
   changed = {};
   RowChange of_row;
-  for (const Row* const row : matched_) {
-    if (change.rows_before) append_row(use, on, *row, out);
-    of_row = change_row(on.table, on.columns, change, *row);
+  // False: the rows that were taken are too large.
+  const auto take = [&](const Matched& found) {
+    take_row(*rows, on, *found.row, found.in_number, out);
+    return out.size() - begin <= rows->most_bytes();
+  };
+  for (const Matched& found : matched_) {
+    if (change.rows_before && !take(found)) of_row.status = Error::too_large;
     if (!of_row.status.ok()) break;
-    if (change.rows_after) append_row(use, on, *row, out);
+    of_row = change_row(on.table, on.columns, change, *found.row);
+    if (!of_row.status.ok()) break;
+    if (change.rows_after && !take(found)) of_row.status = Error::too_large;
+    if (!of_row.status.ok()) break;
     if (of_row.counts) ++changed.rows;
   }
   const Outcome outcome = finish_write(of_row.status, undo_size);

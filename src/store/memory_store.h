@@ -47,15 +47,20 @@ class MemoryStore final : public Store {
   Outcome end_unit() override;
   Outcome undo_unit() override;
   Outcome open_index(const IndexNames& names, const std::shared_ptr<const Caller>& caller,
-                     const RowCodec& codec, IndexUse& use) override;
-  Outcome find(IndexUse& use, const Selection& selection, Buffer& out, Sink* sink) override;
-  Outcome modify(IndexUse& use, const Selection& selection, const Change& change, Buffer& out,
-                 Changed& changed) override;
+                     IndexUse& use) override;
+  Outcome find(IndexUse& use, const Selection& selection, Rows& rows, Buffer& out, Sink* sink,
+               Found& found) override;
+  Outcome modify(IndexUse& use, const Selection& selection, const Change& change, Rows* rows,
+                 Buffer& out, Changed& changed) override;
   Outcome insert(IndexUse& use, const Insert& row, Changed& changed) override;
 
   MemoryFaults& faults() { return faults_; }
 
  private:
+  struct Matched {
+    const Row* row;
+    std::size_t in_number;
+  };
   struct RowChange {
     bool counts = true;
     Status status{};
@@ -83,8 +88,8 @@ class MemoryStore final : public Store {
   bool locked_ = false;
   UndoLog undo_;
   bool in_unit_ = false;
-  std::size_t unit_begin_ = 0;       // the size of the undo log before the unit
-  std::vector<const Row*> matched_;  // of the modification at work
+  std::size_t unit_begin_ = 0;    // the size of the undo log before the unit
+  std::vector<Matched> matched_;  // of the modification at work
 };
 
 }  // namespace hs::store

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "store/memory_store.h"
-#include "store/test_row_codec.h"
+#include "store/test_rows.h"
 
 namespace hs::store {
 namespace {
@@ -16,9 +16,7 @@ class MemoryUnitTest : public ::testing::TestWithParam<PassMode> {
   MemoryUnitTest() {
     database_.add_table(
         {"db", "kv", {{.name = "k", .nullable = false}, {.name = "v"}}, {{"PRIMARY", {0}, true}}});
-    EXPECT_TRUE(
-        store_.open_index({"db", "kv", "", "k,v", ""}, Caller::unlimited(), test_row_codec, use_)
-            .ok());
+    EXPECT_TRUE(store_.open_index({"db", "kv", "", "k,v", ""}, Caller::unlimited(), use_).ok());
   }
   void begin_pass() { store_.begin_pass(GetParam(), budget_); }
   Outcome insert(std::string_view key) {
@@ -28,11 +26,13 @@ class MemoryUnitTest : public ::testing::TestWithParam<PassMode> {
   }
   std::string rows_now() {
     const Value from{""};
+    TestRows rows;
     Buffer out;
-    const Outcome found = store_.find(
-        use_, {.range = range_of(Comparison::greater_equal), .key = {&from, 1}, .limit = 100}, out,
-        nullptr);
-    EXPECT_TRUE(found.ok());
+    Found found;
+    const Outcome outcome = store_.find(
+        use_, {.range = range_of(Comparison::greater_equal), .key = {&from, 1}, .limit = 100}, rows,
+        out, nullptr, found);
+    EXPECT_TRUE(outcome.ok());
     return std::string(out.view());
   }
   std::string rows() {

@@ -171,6 +171,7 @@ struct Change {
 
   constexpr bool erases() const { return kind == ChangeKind::erase; }
   constexpr bool assigns() const { return kind == ChangeKind::assign; }
+  constexpr bool gives_rows() const { return rows_before || rows_after; }
 
   // How many columns it writes, which one that is, and whether it gives it a value of its own.
   constexpr std::size_t columns() const { return assigns() ? assignments.size() : values.size(); }
@@ -194,6 +195,13 @@ struct InsertId {
 
   constexpr bool is_negative() const { return is_signed && static_cast<std::int64_t>(bits) < 0; }
   constexpr std::uint64_t magnitude() const { return is_negative() ? 0 - bits : bits; }
+};
+
+// What a find has given.
+struct Found {
+  // Of a find that goes on after it was parked: those of the present piece, without those of the
+  // pieces before it.
+  std::uint64_t rows = 0;
 };
 
 // What a write has done.

@@ -26,7 +26,7 @@
 #include "store/budget.h"
 #include "store/caller.h"
 #include "store/operation.h"
-#include "store/row_codec.h"
+#include "store/rows.h"
 
 namespace hs::store {
 
@@ -40,17 +40,14 @@ class Index {
   virtual std::uint32_t column_count() const = 0;
 };
 
-// An index as one connection uses it: the index, which others may share, the caller on whose behalf
-// it is used, and the codec of the connection's protocol. It remembers what the caller may do with
-// it. A store asks that at the first request of each pass, so rights that are given or taken count
-// from the next pass on.
+// An index as one connection uses it: the index, which others may share, and the caller on whose
+// behalf it is used. It remembers what the caller may do with it. A store asks that at the first
+// request of each pass, so rights that are given or taken count from the next pass on.
 class IndexUse {
  public:
   IndexUse() = default;
-  // The codec outlives the use.
-  IndexUse(std::shared_ptr<Index> index, std::shared_ptr<const Caller> caller,
-           const RowCodec& codec)
-      : index_(std::move(index)), caller_(std::move(caller)), codec_(&codec) {
+  IndexUse(std::shared_ptr<Index> index, std::shared_ptr<const Caller> caller)
+      : index_(std::move(index)), caller_(std::move(caller)) {
     if (!caller_->may_do_everything()) return;
     rights_ = Rights::all;
     asked_in_ = for_ever;
@@ -60,7 +57,6 @@ class IndexUse {
   Index& index() const { return *index_; }
   const std::shared_ptr<Index>& shared() const { return index_; }
   const Caller& caller() const { return *caller_; }
-  const RowCodec& codec() const { return *codec_; }
 
   // Whether the caller may do all that is needed. ask() returns the caller's rights, and is called
   // once for each `pass`: the store's number of the pass at work, from 1 on, or of a part of it.
@@ -78,7 +74,6 @@ class IndexUse {
 
   std::shared_ptr<Index> index_;
   std::shared_ptr<const Caller> caller_;
-  const RowCodec* codec_ = nullptr;
   std::uint64_t asked_in_ = 0;  // the pass of rights_
   Rights rights_ = Rights::none;
 };
@@ -249,23 +244,29 @@ class Store {
   virtual Outcome undo_unit() = 0;
 
   // Not part of a transaction. If the status is not ok, `use` is unchanged. A caller who has no
-  // right on the table is not told whether the table exists. `codec` writes the rows that are found
-  // by this use.
+  // right on the table is not told whether the table exists.
   virtual Outcome open_index(const IndexNames& names, const std::shared_ptr<const Caller>& caller,
-                             const RowCodec& codec, IndexUse& use) = 0;
+                             IndexUse& use) = 0;
 
-  // Appends the rows that are found to `out`. The selection is valid. The answer to a request that
-  // its caller may not make is `access_denied`.
+  // Has `rows` append the rows that are found to `out`. The selection is valid. The answer to a
+  // request that its caller may not make is `access_denied`. If the find is answered or parked,
+  // `found` says what this call has found.
   //
   // Without a sink a find is limited in the steps that it spends and the bytes that it writes. It
   // may end as `oversized`, also because of rows that it only skips. With a sink its bytes are
-  // flushed while it runs, and it may end as `parked`. A modification is limited in the steps that
-  // it spends. In a pass `aside` there are no such limits.
-  virtual Outcome find(IndexUse& use, const Selection& selection, Buffer& out, Sink* sink) = 0;
+  // flushed while it runs, and it may end as `parked`. If the rows are not sent in pieces, a find
+  // with a sink flushes nothing, and is parked only before its first row, because the state of
+  // `rows` would be lost. It still ends when nobody waits for the reply, and if there are more bytes
+  // than `rows` allows, it is answered with an error of the kind `too_large`.
+  // A modification is limited in the steps that it spends. In a pass `aside` there are no such
+  // limits.
+  virtual Outcome find(IndexUse& use, const Selection& selection, Rows& rows, Buffer& out,
+                       Sink* sink, Found& found) = 0;
   // A write has at most as many values as its index has columns. If it succeeds, `changed` says
-  // what it has done. A change with `rows_before` appends those rows to `out`.
+  // what it has done. A change with `rows_before` or `rows_after` has `rows` append those rows to
+  // `out`; of any other change `rows` may be null.
   virtual Outcome modify(IndexUse& use, const Selection& selection, const Change& change,
-                         Buffer& out, Changed& changed) = 0;
+                         Rows* rows, Buffer& out, Changed& changed) = 0;
   virtual Outcome insert(IndexUse& use, const Insert& row, Changed& changed) = 0;
 };
 

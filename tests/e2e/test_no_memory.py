@@ -179,7 +179,8 @@ def test_only_the_connection_suffers(
         scarcity.end()
         assert sum(client.lost for client in clients) > 10, "memory was not scarce"
         assert not [reply for client in clients for reply in client.wrong]
-        # A thread that is started for a lock may find no memory to start with. No other leaves.
+        # A thread that is started for a lock may find no memory to start with: the log says then
+        # that it could not start. No thread that has started leaves.
         assert "leaves" not in instance.log_text()
         # Every thread still serves, and holds nothing that blocks others.
         for port in (instance.hs_port, instance.hs_port_wr):

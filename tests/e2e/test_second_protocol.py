@@ -191,6 +191,6 @@ def test_the_port_has_its_options_and_its_lines_in_the_log(
     ]
     assert re.search(
         rf"listens on 127\.0\.0\.1:{line_port}( and \S+)? for reading and writing, with the workers"
-        " of the write port",
+        " of the read port, and for writes the workers of the write port",
         second_server.log_text(),
     )

@@ -23,7 +23,7 @@ class ReplyWriter {
   void inserted(std::uint64_t id, bool is_negative);  // `id` without its sign
   void error(Status status);
 
-  // A reply of rows begins and ends with these. The rows between them are RowCodec's.
+  // A reply of rows begins and ends with these. The rows between them are ReplyRows'.
   void begin_rows(std::uint32_t columns) {
     if (columns > 9) [[unlikely]]
       return begin_wide_rows(columns);

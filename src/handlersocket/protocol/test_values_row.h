@@ -1,4 +1,4 @@
-// append_values(): a row of given values, as RowCodec writes it, for tests.
+// append_values(): a row of given values, as ReplyRows writes it, for tests.
 //
 // Only tests include it.
 #pragma once
@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "handlersocket/protocol/row_codec.h"
+#include "handlersocket/protocol/reply_rows.h"
 #include "store/operation.h"
 
 namespace hs::protocol {
@@ -26,8 +26,8 @@ inline store::ColumnValue read_test_value(const store::Column& column, const sto
 
 inline void append_values(std::span<const store::Value> values, Buffer& out) {
   std::vector<store::Column> columns;
-  for (std::uint32_t i = 0; i < values.size(); ++i) columns.push_back({read_test_value, i});
-  static_cast<void>(row_codec.append_row(columns, ValuesRow(values), out));
+  for (std::uint32_t i = 0; i < values.size(); ++i) columns.push_back({read_test_value, i, {}});
+  static_cast<void>(ReplyRows().take(columns, ValuesRow(values), 0, out));
 }
 
 }  // namespace hs::protocol

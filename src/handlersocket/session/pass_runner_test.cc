@@ -217,7 +217,8 @@ TEST_F(PassRunnerTest, ABrokenPassIsExecutedAgainAndEndsTheSame) {
     EXPECT_EQ(world.counted(Counter::passes_replayed), broke ? 1u : 0u);
     EXPECT_EQ(world.counted(Counter::passes), 2u);
     EXPECT_EQ(world.counted(Counter::requests_insert), 2u);
-    EXPECT_EQ(world.counted(Counter::requests_update), joining ? 1u : 2u);
+    EXPECT_EQ(world.counted(Counter::requests_update), 1u);
+    EXPECT_EQ(world.counted(Counter::requests_erase), joining ? 0u : 1u);
     EXPECT_EQ(world.counted(Counter::errors), joining ? 2u : 4u);
     EXPECT_EQ(world.counted(Counter::commits), broke ? (joining ? 2u : 3u) : 1u);
     world.joining_ = false;

@@ -7,7 +7,7 @@
 
 #include "handlersocket/protocol/errors.h"
 #include "handlersocket/protocol/reply.h"
-#include "handlersocket/protocol/row_codec.h"
+#include "handlersocket/protocol/reply_rows.h"
 #include "handlersocket/session/handlersocket.h"
 
 namespace hs::session {
@@ -35,7 +35,10 @@ Outcome execute_find(passes::Place& place, const store::Selection& selection,
   const std::size_t begin = place.out.size();
   ReplyWriter reply(place.out);
   if (place.reply_begins) reply.begin_rows(column_count);
-  const Outcome outcome = place.store.find(place.uses.front(), selection, place.out, place.sink);
+  protocol::ReplyRows rows;
+  store::Found found;
+  const Outcome outcome =
+      place.store.find(place.uses.front(), selection, rows, place.out, place.sink, found);
   if (outcome.ok()) {
     reply.end_rows();
   } else if (place.sink == nullptr) {
@@ -59,8 +62,9 @@ Outcome execute_write(passes::Place& place, Request& request, std::uint32_t colu
   const std::size_t begin = place.out.size();
   const bool has_rows = request.change.rows_before;
   if (has_rows) reply.begin_rows(column_count);
+  protocol::ReplyRows rows;
   const Outcome outcome =
-      place.store.modify(use, request.selection, request.change, place.out, changed);
+      place.store.modify(use, request.selection, request.change, &rows, place.out, changed);
   if (!outcome.ok()) {
     place.out.truncate(begin);
   } else if (has_rows) {
@@ -177,8 +181,7 @@ Outcome Session::open_index(Workspace& workspace, passes::Changes& changes, bool
   has_no_place = !indexes_.has_room(request.index_id, names.size(), config_.max_open_indexes.get());
   if (has_no_place) return status_of(Mistake::stmtnum);
   NamedIndex opened{.names = std::move(names)};
-  const Outcome outcome =
-      workspace.store.open_index(request.names, caller(), protocol::row_codec, opened.use);
+  const Outcome outcome = workspace.store.open_index(request.names, caller(), opened.use);
   const bool is_remote = outcome.verdict() == store::Verdict::remote && remote_open() &&
                          remote_open()->key == opened.names;
   if (!outcome.ok() && !is_remote) {
@@ -225,8 +228,7 @@ void Session::undo_changes() {
 }
 
 Outcome Session::open_again(Workspace& workspace, NamedIndex& index) {
-  return workspace.store.open_index(split_names(index.names), caller(), protocol::row_codec,
-                                    index.use);
+  return workspace.store.open_index(split_names(index.names), caller(), index.use);
 }
 
 Status Session::log_in(const protocol::Auth& auth, passes::Changes& changes) {

@@ -64,7 +64,7 @@ TEST_F(SessionTest, WritesAreMarkedAndCountedByKind) {
   EXPECT_EQ(say("1|=|1|1|1|0|U?|1|uno"), "0|2|1|one");
   EXPECT_EQ(answer_.counter, Counter::requests_update);
   EXPECT_TRUE(answer_.write);
-  EXPECT_EQ(say("1|=|1|1|1|0|+|1"), "0|1|1");
+  EXPECT_EQ(say("1|=|1|1|1|0|+|100"), "0|1|1");
   EXPECT_EQ(answer_.counter, Counter::requests_update);
   EXPECT_EQ(say("1|=|1|99|1|0|D"), "0|1|0");
   EXPECT_EQ(answer_.counter, Counter::requests_erase);

@@ -7,7 +7,6 @@
 
 #include "handlersocket/protocol/errors.h"
 #include "handlersocket/protocol/reply.h"
-#include "handlersocket/protocol/row_codec.h"
 #include "handlersocket/session/handlersocket.h"
 #include "handlersocket/session/line.h"
 #include "passes/requests.h"
@@ -122,12 +121,12 @@ passes::Plan Session::plan(Turn& turn, passes::Protocol& protocol) {
   passes::NeededIndex& needed = workspace.needed;
   if (turn.on_remote_thread && admitted.ok() && request.kind == Kind::open_index) {
     workspace.opens = join_names(request.names);
-    needed = {.key = workspace.opens, .names = request.names, .codec = &protocol::row_codec};
+    needed = {.key = workspace.opens, .names = request.names};
     return {.kind = open, .caller = &caller(), .indexes = {&needed, 1}};
   }
   if (!admitted.ok() || workspace.index == nullptr) return {.kind = quick};
   const std::string& names = workspace.index->names;
-  needed = {.key = names, .names = split_names(names), .codec = &protocol::row_codec};
+  needed = {.key = names, .names = split_names(names)};
   return {.kind = is_write(request) ? write : find,
           .end_offset = line->end_offset,
           .counter = counter_of(request),

@@ -54,13 +54,13 @@ class ScriptedStore final : public store::Store {
   store::Outcome undo_unit() override { return Error::not_supported; }
   store::Outcome open_index(const store::IndexNames&,
                             const std::shared_ptr<const store::Caller>& caller,
-                            const store::RowCodec& codec, store::IndexUse& use) override {
+                            store::IndexUse& use) override {
     if (const store::Outcome opened = next(opens); !opened.ok()) return opened;
-    use = {std::make_shared<ScriptedIndex>(), caller, codec};
+    use = {std::make_shared<ScriptedIndex>(), caller};
     return {};
   }
-  store::Outcome find(store::IndexUse&, const store::Selection&, Buffer& out,
-                      store::Sink* sink) override {
+  store::Outcome find(store::IndexUse&, const store::Selection&, store::Rows&, Buffer& out,
+                      store::Sink* sink, store::Found&) override {
     calls += "find ";
     throw_if_due(out);
     if (sink != nullptr) {
@@ -80,7 +80,7 @@ class ScriptedStore final : public store::Store {
   }
   // It changes as many rows as the number that is its key.
   store::Outcome modify(store::IndexUse&, const store::Selection& selection, const store::Change&,
-                        Buffer& out, store::Changed& changed) override {
+                        store::Rows*, Buffer& out, store::Changed& changed) override {
     const std::string key(selection.key[0].bytes);
     calls += "modify" + key + " ";
     throw_if_due(out);
@@ -138,17 +138,17 @@ class SharedStore final : public store::Store {
   store::Outcome undo_unit() override { return store_.undo_unit(); }
   store::Outcome open_index(const store::IndexNames& names,
                             const std::shared_ptr<const store::Caller>& caller,
-                            const store::RowCodec& codec, store::IndexUse& use) override {
-    return store_.open_index(names, caller, codec, use);
+                            store::IndexUse& use) override {
+    return store_.open_index(names, caller, use);
   }
-  store::Outcome find(store::IndexUse& use, const store::Selection& selection, Buffer& out,
-                      store::Sink* sink) override {
-    return store_.find(use, selection, out, sink);
+  store::Outcome find(store::IndexUse& use, const store::Selection& selection, store::Rows& rows,
+                      Buffer& out, store::Sink* sink, store::Found& found) override {
+    return store_.find(use, selection, rows, out, sink, found);
   }
   store::Outcome modify(store::IndexUse& use, const store::Selection& selection,
-                        const store::Change& change, Buffer& out,
+                        const store::Change& change, store::Rows* rows, Buffer& out,
                         store::Changed& changed) override {
-    return store_.modify(use, selection, change, out, changed);
+    return store_.modify(use, selection, change, rows, out, changed);
   }
   store::Outcome insert(store::IndexUse& use, const store::Insert& row,
                         store::Changed& changed) override {

@@ -53,8 +53,10 @@ Descriptors descriptors_of_process(std::uint64_t limit) {
     if (!listens_on(port)) continue;
     ++has.ports;
     has.for_ports += for_port;
-    if (std::exchange(have_work[workers_of(port)], true)) continue;
-    has.for_ports += for_worker * number_option(option_of(workers_of(port), PortOption::threads));
+    for (const std::size_t server : {workers_of(port), writers_of(port)}) {
+      if (std::exchange(have_work[server], true)) continue;
+      has.for_ports += for_worker * number_option(option_of(server, PortOption::threads));
+    }
   }
   return has;
 }

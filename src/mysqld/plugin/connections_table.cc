@@ -47,16 +47,12 @@ constexpr auto shown_columns = shown(columns);
 // Asks the workers of all ports.
 std::unique_ptr<ShownRows> ask() {
   auto shown = std::make_unique<RowsOf<Row>>(columns);
-  for (std::size_t port = 0; port < port_count; ++port) {
-    net::ConnectionList list = connections_of(port);
-    if (!list.is_complete) {
-      shown->warning =
-          "A worker of handlersocket has not answered in time: its connections are missing";
-    }
-    for (net::ConnectionInfo& one : list.connections) {
-      shown->rows.push_back({std::move(one)});
-    }
+  net::ConnectionList list = all_connections();
+  if (!list.is_complete) {
+    shown->warning =
+        "A worker of handlersocket has not answered in time: its connections are missing";
   }
+  for (net::ConnectionInfo& one : list.connections) shown->rows.push_back({std::move(one)});
   return shown;
 }
 

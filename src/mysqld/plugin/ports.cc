@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <deque>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -13,7 +12,7 @@
 #include <vector>
 
 #include "mysqld/accounts/account.h"
-#include "mysqld/accounts/log_ins.h"
+#include "mysqld/plugin/hosted_threads.h"
 #include "mysqld/plugin/long_requests.h"
 #include "mysqld/plugin/port_protocol.h"
 #include "mysqld/plugin/server_check.h"
@@ -25,17 +24,12 @@
 #include "mysqld/server/table_opening.h"
 #include "mysqld/server/tls_context.h"
 #include "mysqld/server/worker_thd.h"
-#include "mysqld/store/table_store.h"
-#include "mysqld/thread/host_thread.h"
-#include "mysqld/thread/wait_watch.h"
-#include "passes/pass_runner.h"
-#include "passes/stream_runner.h"
 #include "tls/channel.h"
 
 namespace hs::mysqld {
 namespace {
 
-constexpr unsigned streamers = 2;       // for each group of ports
+constexpr unsigned streamers = 2;       // of each crew
 constexpr unsigned log_in_threads = 2;  // the same
 constexpr std::chrono::seconds wrong_secret_delay{1};
 
@@ -50,136 +44,19 @@ void log_wrong_tries(const net::PeerAddress& peer, std::uint64_t count) {
                       std::to_string(count) + " since the last such line");
 }
 
-// A port that has somewhere to listen.
-struct Port {
-  std::size_t number;  // in the table
-  session::RunnerConfig runner;
-};
-
-// The ports that one port's workers serve together, and what they need meanwhile.
-struct PortGroup {
-  std::deque<Port> ports;                       // one at least, by their numbers in the server
-  std::vector<passes::MakeProtocol> protocols;  // the same
-  LogIns log_ins;
-  TableStoreConfig store;
-  HostThreadConfig host;
-  Setting<std::uint32_t> lock_wait_timeout_s{0};
-  tls::ContextSource tls_context;
-  std::optional<WaitWatch> watch;  // if one of them writes
-  std::unique_ptr<net::Server> server;
-};
-
-const char* idle_state(net::Role role, bool writes) {
-  switch (role) {
-    case net::Role::streamer: return "handlersocket: streamer, waiting for long requests";
-    case net::Role::log_in: return "handlersocket: waiting for log-ins";
-    case net::Role::remote: return "handlersocket: waiting for requests to other servers";
-    case net::Role::waiter: return "handlersocket: waiting for writes that meet locked rows";
-    case net::Role::worker: break;
-  }
-  return writes ? "handlersocket: writer, waiting for requests"
-                : "handlersocket: reader, waiting for requests";
-}
-
-// So many open indexes of one worker are told of. More would keep it busy for milliseconds.
-constexpr std::size_t most_reported_indexes = 10'000;
-
-struct IndexReport final : net::Report {
-  std::vector<TableStore::OpenedIndex> indexes;
-};
-
-// The application of a thread of the server that has a store of its own. `Runner` is that of a worker
-// or of any other thread.
-template <class Runner>
-class Hosted : public Runner {
- public:
-  // Null if the server shuts down before it has started.
-  template <class Application>
-  static std::unique_ptr<Application> make(const PortGroup& group, net::Role role,
-                                           ThreadCounters& counters) {
-    const bool streams = role != net::Role::worker;
-    HostThreadConfig thread = group.host;
-    thread.idle_state = idle_state(role, group.store.writes);
-    thread.waits_for_rows = streams;
-    if (streams) thread.watch = nullptr;
-    std::unique_ptr<HostThread> host = HostThread::attach(thread);
-    if (host == nullptr) return nullptr;
-    HostThread& attached = *host;
-    TableStoreConfig config = group.store;
-    config.streams = streams;
-    if (role == net::Role::remote) config.remote_tables = RemoteTables::served;
-    auto store = std::make_unique<TableStore>(std::move(host), config, counters.own());
-    return std::make_unique<Application>(group, role, attached, std::move(store), counters);
-  }
-
-  Hosted(const PortGroup& group, net::Role role, HostThread& host,
-         std::unique_ptr<TableStore> store, ThreadCounters& counters)
-      : Runner(group.ports.front().runner, std::move(store), group.protocols, counters.blocks()),
-        group_(group),
-        departures_are_mine_(role == net::Role::log_in),
-        host_(host) {}
-
-  bool keep_running() override {
-    if (departures_are_mine_) group_.log_ins.tell_departures();
-    return !host_.must_leave();
-  }
-  // A worker comes here when its connections have ended.
-  void stop() override { group_.log_ins.tell_departures(); }
-  void idle() override { host_.show_idle(); }
-
- protected:
-  HostThread& host() { return host_; }
-
- private:
-  const PortGroup& group_;
-  const bool departures_are_mine_;
-  HostThread& host_;  // of the store
-};
-
-class HostedWorker final : public Hosted<passes::PassRunner> {
- public:
-  using Hosted::Hosted;
-
-  bool start() override {
-    check_server_on_worker(host().thd());
-    return true;
-  }
-  std::unique_ptr<net::Report> report() override {
-    auto report = std::make_unique<IndexReport>();
-    report->indexes = static_cast<TableStore&>(store()).opened_indexes(most_reported_indexes);
-    return report;
-  }
-};
-
-class HostedStreamer final : public Hosted<passes::StreamRunner> {
- public:
-  using Hosted::Hosted;
-
-  bool killed() override { return host().killed(); }
-};
-
-// A thread that asks about connections keeps its ports until it has its answer. Only the thread
-// that opens and closes them changes these pointers. Each has the number of the port whose workers
-// serve the group.
+// A thread that asks about connections keeps the ports until it has its answer. Only the thread that
+// opens and closes them changes this pointer. Null: none is open.
 std::mutex mutex;
-std::array<std::shared_ptr<PortGroup>, port_count> open_groups;
+std::shared_ptr<OpenPorts> open_now;
 
-std::shared_ptr<PortGroup> group_of(std::size_t workers) {
+std::shared_ptr<OpenPorts> what_is_open() {
   const std::lock_guard lock(mutex);
-  return open_groups[workers];
+  return open_now;
 }
 
-void set_group(std::size_t workers, std::shared_ptr<PortGroup> group) {
+void set_open(std::shared_ptr<OpenPorts> open) {
   const std::lock_guard lock(mutex);
-  open_groups[workers] = std::move(group);
-}
-
-std::vector<std::shared_ptr<PortGroup>> all_groups() {
-  const std::lock_guard lock(mutex);
-  std::vector<std::shared_ptr<PortGroup>> groups;
-  std::ranges::copy_if(open_groups, std::back_inserter(groups),
-                       [](const auto& group) { return group != nullptr; });
-  return groups;
+  open_now = std::move(open);
 }
 
 std::chrono::seconds seconds_of(Option option) {
@@ -204,13 +81,15 @@ void take_live_settings(session::RunnerConfig& runner) {
   runner.long_request_time = seconds_of(Option::long_request_time);
   runner.lock_wait_timeout = seconds_of(Option::lock_wait_timeout);
 }
-void take_live_settings(PortGroup& group) {
+void take_live_settings(OpenPorts& open) {
   failed_tries().set_most_a_second(number_option(Option::max_wrong_log_ins));
-  for (Port& port : group.ports) take_live_settings(port.runner);
-  group.lock_wait_timeout_s =
+  for (OpenPort& port : open.ports) take_live_settings(port.runner);
+  open.lock_wait_timeout_s =
       static_cast<std::uint32_t>(seconds_of(Option::lock_wait_timeout).count());
-  if (group.watch)
-    group.watch->set_wait(std::chrono::milliseconds(number_option(Option::row_wait)));
+  for (HostedCrew& crew : open.crews) {
+    if (crew.watch)
+      crew.watch->set_wait(std::chrono::milliseconds(number_option(Option::row_wait)));
+  }
 }
 
 unsigned remote_threads() {
@@ -218,29 +97,38 @@ unsigned remote_threads() {
                                      : 0;
 }
 
-net::PortConfig port_settings(std::size_t number) {
+net::PortConfig port_settings(std::size_t number, const OpenPorts& open) {
   return {.port = std::string(text_option(option_of(number, PortOption::port))),
           .socket_path = std::string(text_option(option_of(number, PortOption::socket))),
           .protocol = std::string(port_table[number].protocol->name),
-          .counters = &counters(number)};
+          .counters = &counters(number),
+          .crew = open.crew_of(workers_of(number)),
+          .writing_crew = open.crew_of(writers_of(number))};
 }
 
-net::ServerConfig network_settings(std::size_t workers, const PortGroup& group) {
+net::CrewConfig crew_settings(const HostedCrew& crew) {
+  net::CrewConfig config;
+  config.workers = static_cast<unsigned>(number_option(option_of(crew.port, PortOption::threads)));
+  config.adapts = !crew.store.writes;
+  config.streamers = streamers;
+  config.log_in_threads = log_in_threads;
+  config.remote_threads = remote_threads();
+  if (crew.store.writes)
+    config.waiters = static_cast<unsigned>(number_option(Option::threads_waiting));
+  return config;
+}
+
+net::ServerConfig network_settings(const OpenPorts& open) {
   net::ServerConfig config;
-  for (const Port& port : group.ports) config.ports.push_back(port_settings(port.number));
+  for (const OpenPort& port : open.ports) config.ports.push_back(port_settings(port.number, open));
+  config.crews.clear();
+  for (const HostedCrew& crew : open.crews) config.crews.push_back(crew_settings(crew));
   config.address = text_option(Option::address);
   config.socket_mode = net::file_mode(text_option(Option::socket_mode)).value_or(0);
   config.socket_group = text_option(Option::socket_group);
   config.backlog = static_cast<int>(number_option(Option::backlog));
   config.send_buffer = static_cast<int>(number_option(Option::sndbuf));
   config.receive_buffer = static_cast<int>(number_option(Option::rcvbuf));
-  config.workers = static_cast<unsigned>(number_option(option_of(workers, PortOption::threads)));
-  config.adapts = !group.store.writes;
-  config.streamers = streamers;
-  config.log_in_threads = log_in_threads;
-  config.remote_threads = remote_threads();
-  if (group.store.writes)
-    config.waiters = static_cast<unsigned>(number_option(Option::threads_waiting));
   take_live_settings(config);
   config.waiting = &waiting_bytes();
   if (const std::uint64_t size = number_option(Option::readsize); size != 0)
@@ -272,7 +160,7 @@ void take_accounts(session::SessionConfig& session) {
   session.trusted = account_of(Account::Role::trusted);
 }
 
-void set_up(Port& port, const LogIns& log_ins) {
+void set_up(OpenPort& port, const LogIns& log_ins) {
   session::RunnerConfig& runner = port.runner;
   runner.session.writable = port_table[port.number].writes;
   if (has_option(port.number, PortOption::secret))
@@ -285,27 +173,36 @@ void set_up(Port& port, const LogIns& log_ins) {
   runner.note_long_request = log_long_request;
 }
 
-// Of the ports that these workers serve. Null if none of them has somewhere to listen.
-std::unique_ptr<PortGroup> make_group(std::size_t workers) {
-  auto group = std::make_unique<PortGroup>();
-  for (std::size_t number = 0; number < port_count; ++number) {
-    if (workers_of(number) != workers || !listens_on(number)) continue;
-    Port& port = group->ports.emplace_back(Port{.number = number, .runner = {}});
-    set_up(port, group->log_ins);
-    group->protocols.push_back(port_table[number].protocol->with(port.runner));
-    group->store.writes = group->store.writes || port_table[number].writes;
-  }
-  if (group->ports.empty()) return nullptr;
-  group->tls_context = [] { return tls::Context(server::tls_context()); };
-  if (remote_threads() != 0) group->store.remote_tables = RemoteTables::handed_over;
-  group->store.encoding =
+void add_crew(OpenPorts& open, std::size_t number) {
+  HostedCrew& crew = open.crews.emplace_back(number);
+  crew.store.writes = port_table[number].writes;
+  if (remote_threads() != 0) crew.store.remote_tables = RemoteTables::handed_over;
+  crew.store.encoding =
       text_option(Option::character_set) == "binary" ? TextEncoding::column : TextEncoding::utf8mb4;
-  group->store.databases =
+  crew.store.databases =
       DatabaseList::parse(text_option(Option::databases)).value_or(DatabaseList());
-  group->host.lock_wait_timeout_s = &group->lock_wait_timeout_s;
-  if (group->store.writes) group->host.watch = &group->watch.emplace(std::chrono::milliseconds(0));
-  take_live_settings(*group);
-  return group;
+  crew.host.lock_wait_timeout_s = &open.lock_wait_timeout_s;
+  if (crew.store.writes) crew.host.watch = &crew.watch.emplace(std::chrono::milliseconds(0));
+}
+
+// Null if there is nowhere to listen.
+std::shared_ptr<OpenPorts> make_ports() {
+  auto open = std::make_shared<OpenPorts>();
+  std::array<bool, port_count> have_work{};
+  for (std::size_t number = 0; number < port_count; ++number) {
+    if (!listens_on(number)) continue;
+    OpenPort& port = open->ports.emplace_back(OpenPort{.number = number, .runner = {}});
+    set_up(port, open->log_ins);
+    open->protocols.push_back(port_table[number].protocol->with(port.runner));
+    have_work[workers_of(number)] = have_work[writers_of(number)] = true;
+  }
+  if (open->ports.empty()) return nullptr;
+  for (std::size_t number = 0; number < port_count; ++number) {
+    if (have_work[number]) add_crew(*open, number);
+  }
+  open->tls_context = [] { return tls::Context(server::tls_context()); };
+  take_live_settings(*open);
+  return open;
 }
 
 std::string list_of(const std::vector<std::string>& places) {
@@ -328,47 +225,35 @@ std::string as_whom(const session::SessionConfig& session) {
   return text;
 }
 
-std::string by_whom(const net::ServerConfig& config, std::size_t port) {
+std::string by_whom(const OpenPorts& open, std::size_t port) {
+  const auto of_port = [](std::size_t number) {
+    return "the workers of the " + std::string(port_table[number].name) + " port";
+  };
   const std::size_t workers = workers_of(port);
-  if (workers != port)
-    return "the workers of the " + std::string(port_table[workers].name) + " port";
-  return std::to_string(config.workers) + (config.workers == 1 ? " worker" : " workers");
+  const std::size_t writers = writers_of(port);
+  if (writers != workers) return of_port(workers) + ", and for writes " + of_port(writers);
+  if (workers != port) return of_port(workers);
+  const unsigned count = open.server->config().crews[open.crew_of(port)].workers;
+  return std::to_string(count) + (count == 1 ? " worker" : " workers");
 }
 
-void say_where_they_listen(PortGroup& group) {
-  if (number_option(Option::verbose) == 0) return;
-  for (std::size_t i = 0; i < group.ports.size(); ++i) {
-    const Port& port = group.ports[i];
-    const std::vector<std::string>& places = group.server->places(i);
-    if (places.empty()) continue;
-    server::log_milestone("handlersocket: listens on " + list_of(places) + " for " +
-                          std::string(purpose_of(port.number)) + ", with " +
-                          by_whom(group.server->config(), port.number) +
-                          as_whom(port.runner.session));
-  }
-}
-
-// Null if there is nothing to listen on, or if listening fails. The server continues without these
-// ports.
-std::unique_ptr<PortGroup> open_group(std::size_t workers) {
-  std::unique_ptr<PortGroup> group = make_group(workers);
-  if (group == nullptr) return nullptr;
-  net::ServerConfig config = network_settings(workers, *group);
-  set_up_tls(config, group->tls_context);
+void make_server(OpenPorts& open) {
+  net::ServerConfig config = network_settings(open);
+  set_up_tls(config, open.tls_context);
   const net::ApplicationFactory applications{
       .make_worker =
-          [&group = *group](ThreadCounters& counters) {
-            return HostedWorker::make<HostedWorker>(group, net::Role::worker, counters);
+          [&open](std::size_t crew, ThreadCounters& counters) {
+            return HostedWorker::make<HostedWorker>(open, open.crews[crew], net::Role::worker,
+                                                    counters);
           },
       .make_streamer =
-          [&group = *group](net::Role role, ThreadCounters& counters) {
-            return HostedStreamer::make<HostedStreamer>(group, role, counters);
+          [&open](std::size_t crew, net::Role role, ThreadCounters& counters) {
+            return HostedStreamer::make<HostedStreamer>(open, open.crews[crew], role, counters);
           }};
-  group->server = std::make_unique<net::Server>(config, applications, log);
-  return group->server->start() ? std::move(group) : nullptr;
+  open.server = std::make_unique<net::Server>(config, applications, log);
 }
 
-void warn_of_useless_secret(const Port& port) {
+void warn_of_useless_secret(const OpenPort& port) {
   log(net::LogLevel::warning, "handlersocket: no client can use the secret of the " +
                                   std::string(port_table[port.number].name) +
                                   " port: handlersocket_secret_account is not set");
@@ -376,26 +261,40 @@ void warn_of_useless_secret(const Port& port) {
 
 }  // namespace
 
+// The server continues without the ports if there is nothing to listen on, or if listening fails.
 void open_ports() {
-  for (std::size_t workers = 0; workers < port_count; ++workers)
-    set_group(workers, open_group(workers));
+  const std::shared_ptr<OpenPorts> open = make_ports();
+  if (open == nullptr) return;
+  make_server(*open);
+  if (open->server->start()) set_open(open);
 }
 
 void say_where_ports_listen() {
-  for (const auto& group : all_groups()) say_where_they_listen(*group);
+  const std::shared_ptr<OpenPorts> open = what_is_open();
+  if (open == nullptr || number_option(Option::verbose) == 0) return;
+  for (std::size_t i = 0; i < open->ports.size(); ++i) {
+    const OpenPort& port = open->ports[i];
+    const std::vector<std::string>& places = open->server->places(i);
+    if (places.empty()) continue;
+    server::log_milestone("handlersocket: listens on " + list_of(places) + " for " +
+                          std::string(purpose_of(port.number)) + ", with " +
+                          by_whom(*open, port.number) + as_whom(port.runner.session));
+  }
 }
 
 void warn_if_nobody_may_do_anything() {
+  const std::shared_ptr<OpenPorts> open = what_is_open();
+  if (open == nullptr) return;
   std::string shut;
-  for (const auto& group : all_groups()) {
-    for (const Port& port : group->ports) {
-      const session::SessionConfig& session = port.runner.session;
-      const bool has_trusted = session.trusted.get() != nullptr;
-      if (!session.secret.empty() && !has_trusted) warn_of_useless_secret(port);
-      if (session.anonymous.get() != nullptr || (!session.secret.empty() && has_trusted)) continue;
-      shut += shut.empty() ? "the " : " and the ";
-      shut.append(port_table[port.number].name) += " port";
-    }
+  for (std::size_t i = 0; i < open->ports.size(); ++i) {
+    if (open->server->places(i).empty()) continue;
+    const OpenPort& port = open->ports[i];
+    const session::SessionConfig& session = port.runner.session;
+    const bool has_trusted = session.trusted.get() != nullptr;
+    if (!session.secret.empty() && !has_trusted) warn_of_useless_secret(port);
+    if (session.anonymous.get() != nullptr || (!session.secret.empty() && has_trusted)) continue;
+    shut += shut.empty() ? "the " : " and the ";
+    shut.append(port_table[port.number].name) += " port";
   }
   if (shut.empty()) return;
   log(net::LogLevel::warning,
@@ -406,34 +305,32 @@ void warn_if_nobody_may_do_anything() {
 }
 
 void apply_settings() {
-  for (const auto& group : all_groups()) {
-    take_live_settings(*group);
-    take_live_settings(group->server->config());
-  }
+  const std::shared_ptr<OpenPorts> open = what_is_open();
+  if (open == nullptr) return;
+  take_live_settings(*open);
+  take_live_settings(open->server->config());
 }
 
 void apply_accounts() {
-  for (const auto& group : all_groups()) {
-    for (Port& port : group->ports) take_accounts(port.runner.session);
-  }
+  const std::shared_ptr<OpenPorts> open = what_is_open();
+  if (open == nullptr) return;
+  for (OpenPort& port : open->ports) take_accounts(port.runner.session);
 }
 
 void close_ports() {
-  for (std::size_t workers = 0; workers < port_count; ++workers) {
-    const std::shared_ptr<PortGroup> group = group_of(workers);
-    if (group == nullptr) continue;
-    group->server->stop();
-    set_group(workers, nullptr);
-  }
+  const std::shared_ptr<OpenPorts> open = what_is_open();
+  if (open == nullptr) return;
+  open->server->stop();
+  set_open(nullptr);
 }
 
-net::ConnectionList connections_of(std::size_t workers) {
+net::ConnectionList all_connections() {
   // A worker that asks in a trigger would wait for its own answer.
   if (server::is_own_thread()) return {};
-  const std::shared_ptr<PortGroup> group = group_of(workers);
-  if (group == nullptr) return {.connections = {}, .is_complete = true};
-  net::ConnectionList list = group->server->describe_connections(patience_with_workers);
-  for (net::ConnectionInfo& one : list.connections) one.port = group->ports[one.port].number;
+  const std::shared_ptr<OpenPorts> open = what_is_open();
+  if (open == nullptr) return {.connections = {}, .is_complete = true};
+  net::ConnectionList list = open->server->describe_connections(patience_with_workers);
+  for (net::ConnectionInfo& one : list.connections) one.port = open->ports[one.port].number;
   return list;
 }
 
@@ -441,12 +338,13 @@ OpenIndexes open_indexes_of(std::size_t workers) {
   OpenIndexes open;
   open.is_complete = !server::is_own_thread();
   if (!open.is_complete) return open;
-  const std::shared_ptr<PortGroup> group = group_of(workers);
-  if (group == nullptr) return open;
-  const net::ReportList list = group->server->ask_applications(patience_with_workers);
+  const std::shared_ptr<OpenPorts> ports = what_is_open();
+  if (ports == nullptr) return open;
+  const net::ReportList list = ports->server->ask_applications(patience_with_workers);
   open.is_complete = list.is_complete;
   for (const auto& report : list.reports) {
-    const auto& indexes = static_cast<const IndexReport&>(*report).indexes;
+    const auto& [port, indexes] = static_cast<const IndexReport&>(*report);
+    if (port != workers) continue;
     open.is_complete &= indexes.size() < most_reported_indexes;
     for (const TableStore::OpenedIndex& index : indexes) {
       const auto [known, is_new] = open.indexes.try_emplace(index.names, index);
@@ -459,13 +357,9 @@ OpenIndexes open_indexes_of(std::size_t workers) {
 }
 
 net::Closing close_connection(std::uint64_t id) {
-  net::Closing closing = net::Closing::unknown;
-  for (const auto& group : all_groups()) {
-    const net::Closing of_group = group->server->close_connection(id, patience_with_workers);
-    if (of_group == net::Closing::begun) return of_group;
-    if (of_group == net::Closing::unanswered) closing = of_group;
-  }
-  return closing;
+  const std::shared_ptr<OpenPorts> open = what_is_open();
+  return open == nullptr ? net::Closing::unknown
+                         : open->server->close_connection(id, patience_with_workers);
 }
 
 }  // namespace hs::mysqld

@@ -1,8 +1,7 @@
 // The ports of the table in base/ports.h, as the settings want them.
 //
-// Owns their network servers, one for the ports that are served by the same workers. The thread that
-// starts and stops the plugin opens and closes them. Meanwhile any thread of the server may ask what
-// is connected, and end a connection.
+// Owns their network server. The thread that starts and stops the plugin opens and closes it.
+// Meanwhile any thread of the server may ask what is connected, and end a connection.
 #pragma once
 
 #include <chrono>
@@ -31,18 +30,18 @@ void apply_accounts();
 // Ends every connection. Waits for no client.
 void close_ports();
 
-// Both wait for the workers' answers, but not longer than this for each port.
+// Both wait for the workers' answers, but not longer than this.
 inline constexpr std::chrono::milliseconds patience_with_workers{2000};
 
-// Those of all ports that this port's workers serve; none if no such port is open. Each connection
-// has the number of its port in the table.
-net::ConnectionList connections_of(std::size_t workers);
+// Each connection has the number of its port in the table. None if no port is open.
+net::ConnectionList all_connections();
 
 struct OpenIndexes {
   // by their names, each with a TAB behind it
   std::map<std::string, TableStore::OpenedIndex, std::less<>> indexes;
   bool is_complete = true;
 };
+// Of the workers that belong to this port.
 OpenIndexes open_indexes_of(std::size_t workers);
 
 net::Closing close_connection(std::uint64_t id);

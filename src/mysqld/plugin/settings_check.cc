@@ -125,7 +125,7 @@ bool is_set(Option option) { return !text_option(option).empty(); }
 // A port's workers serve others, too.
 bool has_work(std::size_t port) {
   for (std::size_t served = 0; served < port_count; ++served) {
-    if (workers_of(served) == port && listens_on(served)) return true;
+    if (is_served_by(served, port) && listens_on(served)) return true;
   }
   return false;
 }

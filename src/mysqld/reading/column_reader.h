@@ -2,13 +2,13 @@
 //
 // The reader of a column is chosen once, when the index is opened. Frequent types are read straight
 // from the record, all others in the way that the server writes them for a SQL client. What a reader
-// returns is written into a reply by the codec of the client's protocol (store/row_codec.h). Called
+// returns is written into a reply by the taker of the row (store/rows.h). Called
 // on the thread that owns the TABLE.
 #pragma once
 
 #include <memory>
 
-#include "store/row_codec.h"
+#include "store/rows.h"
 
 class Field;
 struct TABLE;

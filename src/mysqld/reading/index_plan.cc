@@ -146,8 +146,9 @@ Status IndexPlan::resolve_columns(TABLE& table) {
   std::vector<std::uint16_t> filter_numbers;
   if (!find_columns(table, filter_names_, filter_numbers)) return Error::no_column;
   columns_.clear();
-  for (const std::uint16_t number : numbers) {
-    columns_.push_back({choose_column_reader(*table.field[number], encoding_), number});
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    Field& column = *table.field[numbers[i]];
+    columns_.push_back({choose_column_reader(column, encoding_), numbers[i], column_names_[i]});
   }
   filter_columns_.clear();
   for (const std::uint16_t number : filter_numbers)

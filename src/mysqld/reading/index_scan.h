@@ -65,6 +65,9 @@ class IndexScan {
   // Whether next() has returned that there are no more rows.
   static bool is_end(int error);
 
+  // Which value of IN that row has met; 0 without IN.
+  std::size_t in_number() const { return in_next_ == 0 ? 0 : in_next_ - 1; }
+
   // The request is over: frees its memory if that is large.
   void give_back() {
     filters_.give_back();

@@ -15,8 +15,12 @@ constexpr std::size_t max_kept = std::size_t{64} << 10;
 
 }  // namespace
 
-bool FoundRows::add(const unsigned char* position) {
-  positions_.append({reinterpret_cast<const char*>(position), length_});
+bool FoundRows::add(const unsigned char* position, std::size_t in_number) {
+  char* const to = positions_.reserve(stride_);
+  std::memcpy(to, position, length_);
+  const auto number = static_cast<InNumber>(in_number);
+  if (stride_ != length_) std::memcpy(to + length_, &number, sizeof(number));
+  positions_.advance(stride_);
   if (positions_.size() <= max_bytes) return true;
   drop_repeated();
   return positions_.size() <= max_bytes / 2;
@@ -38,8 +42,15 @@ void FoundRows::drop_repeated() {
   order_.erase(last, order_.end());
   std::sort(order_.begin(), order_.end());
   std::size_t kept = 0;
-  for (const std::uint32_t number : order_) std::memmove(at(kept++), at(number), length_);
-  positions_.truncate(order_.size() * length_);
+  for (const std::uint32_t number : order_) std::memmove(at(kept++), at(number), stride_);
+  positions_.truncate(order_.size() * stride_);
+}
+
+std::size_t FoundRows::in_number(std::size_t number) const {
+  InNumber kept = 0;
+  if (stride_ != length_)
+    std::memcpy(&kept, positions_.data() + number * stride_ + length_, sizeof(kept));
+  return kept;
 }
 
 void FoundRows::give_back() {

@@ -1,5 +1,6 @@
 #include "mysqld/store/table_store.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -63,7 +64,7 @@ void TableStore::release() {
 
 Outcome TableStore::open_index(const store::IndexNames& names,
                                const std::shared_ptr<const store::Caller>& caller,
-                               const store::RowCodec& codec, store::IndexUse& use) {
+                               store::IndexUse& use) {
   const std::shared_ptr<IndexPlan> known = plans_.find(names);
   if (known == nullptr && (!server::is_name(names.database) || !server::is_name(names.table)))
     return Error::no_table;
@@ -85,7 +86,7 @@ Outcome TableStore::open_index(const store::IndexNames& names,
   if (!outcome.ok()) return outcome;
   if (Status status = plan->resolve(*opened->table); !status.ok()) return status;
   if (known == nullptr) plans_.add(plan);
-  use = {std::move(plan), caller, codec};
+  use = {std::move(plan), caller};
   return {};
 }
 
@@ -103,13 +104,8 @@ Outcome TableStore::open_for_reading(IndexPlan& plan, OpenTable*& opened) {
   return status;
 }
 
-bool TableStore::append_row(const store::IndexUse& use, TABLE& table, Buffer& out) {
-  const auto& plan = static_cast<const IndexPlan&>(use.index());
-  return use.codec().append_row(plan.columns(), TableRow(table, scratch_), out);
-}
-
-Outcome TableStore::find(store::IndexUse& use, const store::Selection& selection, Buffer& out,
-                         store::Sink* sink) {
+Outcome TableStore::find(store::IndexUse& use, const store::Selection& selection, store::Rows& rows,
+                         Buffer& out, store::Sink* sink, store::Found& found) {
   assert(selection.is_valid());
   const auto check = [&](const Permissions& caller) { return caller.check_find(selection); };
   const Outcome allowed = access_.may(use, check);
@@ -146,7 +142,7 @@ Outcome TableStore::find(store::IndexUse& use, const store::Selection& selection
                              : go_on(plan, *opened, selection, *sink);
   if (!started.ok()) return started;
   if (sink != nullptr) scan_.allow(steps_between_looks);
-  return pass_.counted(answer_rows(use, *opened, out, sink), false);
+  return pass_.counted(answer_rows(plan, *opened, rows, out, sink, found), false);
 }
 
 Status TableStore::go_on(const IndexPlan& plan, OpenTable& opened,
@@ -159,19 +155,25 @@ Status TableStore::go_on(const IndexPlan& plan, OpenTable& opened,
   return scan_.start(plan, opened, selection, IndexScan::no_bound);
 }
 
-Outcome TableStore::answer_rows(const store::IndexUse& use, OpenTable& opened, Buffer& out,
-                                store::Sink* sink) {
+Outcome TableStore::answer_rows(const IndexPlan& plan, OpenTable& opened, store::Rows& rows,
+                                Buffer& out, store::Sink* sink, store::Found& found) {
   const std::size_t begin = out.size();
   const bool begins = sink == nullptr || sink->position == nullptr || !sink->position->reply_begun;
   const bool is_aside = pass_.mode() == PassMode::aside;
-  const std::size_t most_bytes = is_aside ? max_whole_reply_bytes : max_reply_bytes;
-  const bool can_park = static_cast<const IndexPlan&>(use.index()).position_parts() != 0;
-  std::uint64_t rows = 0;
+  const bool in_pieces = sink != nullptr && rows.is_sent_in_pieces();
+  // Of what is kept as a whole. A find with a sink goes on for as long as its rows may.
+  std::size_t most_bytes = rows.most_bytes();
+  if (sink == nullptr)
+    most_bytes = std::min(most_bytes, is_aside ? max_whole_reply_bytes : max_reply_bytes);
+  const bool can_park = plan.position_parts() != 0;
+  const TableRow row(*opened.table, scratch_);
+  std::uint64_t count = 0;
   const auto park = [&] {
-    counters_.add(Counter::rows_read, rows);
-    server::count_sent_rows(host_.thd(), rows);
+    counters_.add(Counter::rows_read, count);
+    server::count_sent_rows(host_.thd(), count);
+    found.rows = count;
     sink->position = scan_.position();
-    sink->position->reply_begun = !begins || rows != 0;
+    sink->position->reply_begun = !begins || count != 0;
     return Verdict::parked;
   };
   int error = 0;
@@ -179,44 +181,49 @@ Outcome TableStore::answer_rows(const store::IndexUse& use, OpenTable& opened, B
     error = scan_.next();
     if (error == IndexScan::gave_up && sink != nullptr) {
       if (sink->must_end()) break;
-      if (can_park && scan_.has_position() && sink->must_give_way()) return park();
+      const bool may_park = can_park && (in_pieces || count == 0) && scan_.has_position();
+      if (may_park && sink->must_give_way()) return park();
       scan_.allow(steps_between_looks);
       continue;
     }
     if (error != 0) break;
-    if (!append_row(use, *opened.table, out)) [[unlikely]] {
+    if (!rows.take(plan.columns(), row, scan_.in_number(), out)) [[unlikely]] {
       // The server has raised an error that is fatal for its statement.
       host_.thd()->reset_for_next_command();
       error = HA_ERR_OUT_OF_MEM;
       break;
     }
-    ++rows;
+    ++count;
     // Also behind the last row: a worker keeps no large reply, and a streamer sends it in pieces.
-    if (sink == nullptr && out.size() - begin > most_bytes) break;
+    if (!in_pieces && out.size() - begin > most_bytes) break;
     if (scan_.is_done()) {
       error = HA_ERR_END_OF_FILE;
       break;
     }
-    if (sink != nullptr && out.size() >= flush_bytes) {
+    if (in_pieces && out.size() >= flush_bytes) {
       const auto flushed = sink->flush(out, can_park);
       if (flushed == store::Sink::Flushed::ended) break;
       if (flushed == store::Sink::Flushed::stalled) return park();
     }
   }
-  counters_.add(Counter::rows_read, rows);
+  counters_.add(Counter::rows_read, count);
+  found.rows = count;
   const bool is_unfinished = error == 0 || error == IndexScan::gave_up;
-  if (is_unfinished && sink == nullptr) {
+  if (is_unfinished && !in_pieces) [[unlikely]] {
+    const std::size_t bytes = out.size() - begin;
     out.truncate(begin);
+    if (bytes > rows.most_bytes()) return server::status_of(ER_NET_PACKET_TOO_LARGE);
+    if (sink != nullptr) return {};  // nobody waits for it
     if (!is_aside) return Verdict::oversized;
     return error == 0 ? server::status_of(ER_NET_PACKET_TOO_LARGE) : over_bound();
   }
-  server::count_sent_rows(host_.thd(), rows);
+  server::count_sent_rows(host_.thd(), count);
   if (is_unfinished) return {};
   if (!IndexScan::is_end(error)) {
-    if (sink == nullptr || rows == 0) out.truncate(begin);
+    if (!in_pieces || count == 0) out.truncate(begin);
     const Status status = writer_.failure(error);
     host_.thd()->clear_error();
-    if (rows == 0 && is_newer_than_snapshot(status)) return Verdict::blocked;
+    if (count == 0 && is_newer_than_snapshot(status)) return Verdict::blocked;
     return status;
   }
   return {};

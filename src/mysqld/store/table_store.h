@@ -51,30 +51,29 @@ class TableStore final : public store::Store {
   store::Outcome undo_unit() override { return pass_.undo_unit(); }
   store::Outcome open_index(const store::IndexNames& names,
                             const std::shared_ptr<const store::Caller>& caller,
-                            const store::RowCodec& codec, store::IndexUse& use) override;
+                            store::IndexUse& use) override;
   // The indexes that its connections have open, at most so many. Between passes.
   using OpenedIndex = mysqld::OpenedIndex;
   std::vector<OpenedIndex> opened_indexes(std::size_t most) const { return plans_.opened(most); }
 
-  store::Outcome find(store::IndexUse& use, const store::Selection& selection, Buffer& out,
-                      store::Sink* sink) override;
+  store::Outcome find(store::IndexUse& use, const store::Selection& selection, store::Rows& rows,
+                      Buffer& out, store::Sink* sink, store::Found& found) override;
   store::Outcome modify(store::IndexUse& use, const store::Selection& selection,
-                        const store::Change& change, Buffer& out, store::Changed& changed) override;
+                        const store::Change& change, store::Rows* rows, Buffer& out,
+                        store::Changed& changed) override;
   store::Outcome insert(store::IndexUse& use, const store::Insert& row,
                         store::Changed& changed) override;
 
  private:
-  // Of the rows of a `?` form, and of a find in a unit on another thread: they are one reply, which
-  // is sent after the commit.
+  // Of the rows that a modification answers, and of a find in a unit on another thread: they are one
+  // reply, which is sent after the commit.
   static constexpr std::size_t max_whole_reply_bytes = std::size_t{64} << 20;
 
   store::Outcome open_for_reading(IndexPlan& plan, OpenTable*& opened);
   Status go_on(const IndexPlan& plan, OpenTable& opened, const store::Selection& selection,
                store::Sink& sink);
-  store::Outcome answer_rows(const store::IndexUse& use, OpenTable& opened, Buffer& out,
-                             store::Sink* sink);
-  // False if there was no memory for a value.
-  bool append_row(const store::IndexUse& use, TABLE& table, Buffer& out);
+  store::Outcome answer_rows(const IndexPlan& plan, OpenTable& opened, store::Rows& rows,
+                             Buffer& out, store::Sink* sink, store::Found& found);
 
   // A write is a type with a `purpose`, and set_up(), is_one_row() and execute() of its table.
   template <class Write>
@@ -92,7 +91,9 @@ class TableStore final : public store::Store {
     const store::IndexUse& use;
     const store::Selection& selection;
     const store::Change& change;
+    store::Rows* rows;  // of those that it answers
     Buffer& out;
+    std::size_t out_begin;
     store::Changed& changed;
 
     IndexPlan& plan() const { return static_cast<IndexPlan&>(use.index()); }
@@ -102,7 +103,8 @@ class TableStore final : public store::Store {
   Status modify_after_scanning(const Modification& work, OpenTable& opened);
   Status scan_failure(int error);
   Status over_bound() const;
-  Status modify_row(const Modification& work, OpenTable& opened);
+  Status modify_row(const Modification& work, OpenTable& opened, std::size_t in_number);
+  Status take_row(const Modification& work, TABLE& table, std::size_t in_number);
 
   const std::unique_ptr<HostThread> owned_host_;  // outlives all members below
   HostThread& host_;

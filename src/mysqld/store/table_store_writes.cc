@@ -1,4 +1,5 @@
 // The writes of TableStore: the statements around them, and what they do to rows.
+#include <algorithm>
 #include <cassert>
 
 #include "mysqld/server/api.h"
@@ -171,8 +172,10 @@ Outcome TableStore::insert(store::IndexUse& use, const store::Insert& row,
 }
 
 Outcome TableStore::modify(store::IndexUse& use, const store::Selection& selection,
-                           const store::Change& change, Buffer& out, store::Changed& changed) {
+                           const store::Change& change, store::Rows* rows, Buffer& out,
+                           store::Changed& changed) {
   assert(selection.is_valid() && !(change.erases() && change.rows_after));
+  assert(rows != nullptr || !change.gives_rows());
   const auto check = [&](const Permissions& caller) {
     return caller.check_modify(selection, change);
   };
@@ -181,11 +184,11 @@ Outcome TableStore::modify(store::IndexUse& use, const store::Selection& selecti
     return allowed;
   auto& plan = static_cast<IndexPlan&>(use.index());
   plan.note_request();
-  const Modification work{use, selection, change, out, changed};
+  const std::size_t begin = out.size();
+  const Modification work{use, selection, change, rows, out, begin, changed};
   const auto recheck = [&] { return access_.may(use, check); };
   ModifyWrite<decltype(recheck)> write{
       *this, work, purpose_of(change), allowed.ok(), plan.table_version(), recheck};
-  const std::size_t begin = out.size();
   const Outcome outcome = pass_.counted(run_write(use, write), true);
   if (!outcome.ok()) out.truncate(begin);
   return outcome;
@@ -207,21 +210,26 @@ Status TableStore::modify_rows(const Modification& work, OpenTable& opened) {
   return status;
 }
 
-Status TableStore::modify_row(const Modification& work, OpenTable& opened) {
-  const auto append = [&] {
-    if (!append_row(work.use, *opened.table, work.out)) return server::status_of(HA_ERR_OUT_OF_MEM);
-    const bool is_large = work.out.size() > max_whole_reply_bytes;
-    return is_large ? server::status_of(ER_NET_PACKET_TOO_LARGE) : Status{};
-  };
+Status TableStore::take_row(const Modification& work, TABLE& table, std::size_t in_number) {
+  const TableRow row(table, scratch_);
+  if (!work.rows->take(work.plan().columns(), row, in_number, work.out))
+    return server::status_of(HA_ERR_OUT_OF_MEM);
+  const std::size_t most_bytes = std::min(work.rows->most_bytes(), max_whole_reply_bytes);
+  const bool is_large = work.out.size() - work.out_begin > most_bytes;
+  return is_large ? server::status_of(ER_NET_PACKET_TOO_LARGE) : Status{};
+}
+
+// `in_number`: of the value of IN that the row has met.
+Status TableStore::modify_row(const Modification& work, OpenTable& opened, std::size_t in_number) {
   if (work.change.rows_before) {
-    if (Status status = append(); !status.ok()) return status;
+    if (Status status = take_row(work, *opened.table, in_number); !status.ok()) return status;
   }
   bool counted = false;
   if (Status status = writer_.modify(opened, work.plan(), work.change, counted); !status.ok())
     return status;
   if (work.change.rows_after) {
     server::refresh_virtual_columns(*opened.table);
-    if (Status status = append(); !status.ok()) return status;
+    if (Status status = take_row(work, *opened.table, in_number); !status.ok()) return status;
   }
   meter_.spend(store::Budget::steps_of_a_change);
   // A trigger may take long for each row. A worker's write is interrupted by its watch.
@@ -243,7 +251,7 @@ Status TableStore::scan_failure(int error) {
 Status TableStore::modify_while_scanning(const Modification& work, OpenTable& opened) {
   int error = 0;
   while ((error = scan_.next()) == 0) {
-    if (Status status = modify_row(work, opened); !status.ok()) return status;
+    if (Status status = modify_row(work, opened, scan_.in_number()); !status.ok()) return status;
     if (scan_.is_done()) return {};
   }
   return IndexScan::is_end(error) ? Status{} : scan_failure(error);
@@ -253,14 +261,16 @@ Status TableStore::modify_while_scanning(const Modification& work, OpenTable& op
 Status TableStore::modify_after_scanning(const Modification& work, OpenTable& opened) {
   TABLE& table = *opened.table;
   handler& engine = *table.file;
-  found_.begin(engine.ref_length);
+  // Only with IN a row's number is other than 0.
+  const bool has_in = !work.selection.in.values.empty();
+  found_.begin(engine.ref_length, has_in && work.change.gives_rows());
   int error = 0;
   while ((error = scan_.next()) == 0) {
     engine.position(table.record[0]);
-    if (!found_.add(engine.ref)) return server::status_of(HA_ERR_OUT_OF_MEM);
+    if (!found_.add(engine.ref, scan_.in_number())) return server::status_of(HA_ERR_OUT_OF_MEM);
   }
   if (!IndexScan::is_end(error)) return scan_failure(error);
-  if (!work.selection.in.values.empty()) found_.drop_repeated();
+  if (has_in) found_.drop_repeated();
   engine.ha_index_end();
   opened.plan = nullptr;
   if (found_.size() == 0) return {};
@@ -268,7 +278,8 @@ Status TableStore::modify_after_scanning(const Modification& work, OpenTable& op
   Status status;
   for (std::size_t number = 0; number < found_.size() && status.ok(); ++number) {
     error = engine.ha_rnd_pos(table.record[0], found_.at(number));
-    status = error != 0 ? writer_.failure(error) : modify_row(work, opened);
+    status =
+        error != 0 ? writer_.failure(error) : modify_row(work, opened, found_.in_number(number));
     // A write that cannot be undone goes on to its end.
     const bool is_last = number + 1 == found_.size();
     if (status.ok() && !is_last && opened.can_undo && scan_.is_over_bound()) status = over_bound();

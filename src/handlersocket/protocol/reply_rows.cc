@@ -1,11 +1,11 @@
-#include "handlersocket/protocol/row_codec.h"
+#include "handlersocket/protocol/reply_rows.h"
 
 #include "handlersocket/protocol/escape.h"
 
 namespace hs::protocol {
 
-bool RowCodec::append_row(std::span<const store::Column> columns, const store::CurrentRow& row,
-                          Buffer& out) const {
+bool ReplyRows::take(std::span<const store::Column> columns, const store::CurrentRow& row,
+                     std::size_t /*in_number*/, Buffer& out) {
   using enum store::ColumnValue::Kind;
   for (const store::Column& column : columns) {
     char* const to = out.reserve(1 + store::Column::room);
