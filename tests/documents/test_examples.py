@@ -479,6 +479,7 @@ PLAN: dict[str, Page] = {
             ("P␉1␉test", requests()),
             ("indexid ␉ op", requests()),
             ("find ␉ U", requests()),
+            ("find ␉ set", requests()),
             ("indexid ␉ +", requests()),
             ("A ␉ 1", Shown("the form of a request; test_log_in.py")),
             ("<code> ␉ 1", Shown("the form of a reply")),

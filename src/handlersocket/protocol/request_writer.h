@@ -2,10 +2,11 @@
 //
 // It writes lines into the caller's Buffer. It owns nothing and has no state of its own. The C++
 // client, the load generator and tests use it, the server never does. It writes what Parser reads,
-// in the shortest form that the original server also understands.
+// in the shortest form, of what the original server also knows in one that it understands.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "base/buffer.h"
@@ -28,6 +29,7 @@ class RequestWriter {
 
  private:
   void selection(std::uint64_t index_id, const store::Selection& selection, bool has_change);
+  void assignments(std::span<const store::Assignment> assignments);
   void token(std::string_view bytes);
   void number(std::uint64_t number);
   void value(const Value& value);

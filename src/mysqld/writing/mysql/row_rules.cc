@@ -334,6 +334,7 @@ Status RowWriter::update(OpenTable& opened, const IndexPlan& plan, const store::
     if (!update_values(thd_, table, plan, change, crosses_zero)) return failure(0);
     if (crosses_zero) {
       counted = false;
+      restore_record(&table, record[1]);
       return {};
     }
     changed = has_changed(table);
