@@ -52,27 +52,24 @@ class ScrambledFilter final : public ByteFilter {
     return Progress::done;
   }
 
+  // Reads more from the socket than is asked for, as a library of TLS does that reads whole records.
   Transfer receive(std::span<char> room) override {
-    // What came with the handshake is there first, and says nothing about the socket.
-    if (!read_.empty()) {
-      const std::size_t size = peek(room);
-      read_.erase(0, size);
-      return {.bytes = size};
+    if (read_.empty()) {
+      std::array<char, record_size> record;
+      const ssize_t count = kernel::recv(socket_, record.data(), record.size(), 0);
+      if (count < 0) return {.result = failure(), .emptied = true};
+      read_.assign(record.data(), static_cast<std::size_t>(count));
+      is_emptied_ = read_.size() < record.size();
     }
-    const ssize_t count = kernel::recv(socket_, room.data(), room.size(), 0);
-    if (count < 0) return {.result = failure(), .emptied = true};
-    const auto size = static_cast<std::size_t>(count);
-    scramble(room.first(size));
-    return {.bytes = size, .emptied = size < room.size()};
+    const std::size_t size = peek_read(room);
+    read_.erase(0, size);
+    return {.bytes = size, .emptied = read_.empty() && is_emptied_};
   }
 
   std::size_t peek(std::span<char> room) override {
-    std::size_t size = std::min(read_.size(), room.size());
-    std::copy_n(read_.begin(), size, room.begin());
-    if (size == 0) {
-      const ssize_t count = kernel::recv(socket_, room.data(), room.size(), MSG_PEEK);
-      size = count < 0 ? 0 : static_cast<std::size_t>(count);
-    }
+    if (!read_.empty()) return peek_read(room);
+    const ssize_t count = kernel::recv(socket_, room.data(), room.size(), MSG_PEEK);
+    const std::size_t size = count < 0 ? 0 : static_cast<std::size_t>(count);
     scramble(room.first(size));
     return size;
   }
@@ -91,13 +88,23 @@ class ScrambledFilter final : public ByteFilter {
   const char* protocol() const override { return "scrambled"; }
 
  private:
+  static constexpr std::size_t record_size = 16384;
+
+  // Copies what has been read and not been received.
+  std::size_t peek_read(std::span<char> room) const {
+    const std::size_t size = std::min(read_.size(), room.size());
+    std::copy_n(read_.begin(), size, room.begin());
+    scramble(room.first(size));
+    return size;
+  }
   static Transfer::Result failure() {
     return errno == EAGAIN ? Transfer::Result::would_block : Transfer::Result::failed;
   }
 
   const int socket_;
   const std::size_t memory_;
-  std::string read_;
+  std::string read_;         // as it came, and not received yet
+  bool is_emptied_ = false;  // the socket had no more when it was last read
   std::size_t written_ = 0;
   bool is_open_ = false;
 };

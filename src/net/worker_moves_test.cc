@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "net/scrambled_filter.h"
 #include "net/server.h"
 #include "net/test_support.h"
 
@@ -291,6 +292,41 @@ TEST_F(TwoCrews, IfNobodyIsLeftWhoWritesReadsAreServed) {
   EXPECT_EQ(ask(other, "write b"), "<end>");
   Client third = connect();
   EXPECT_EQ(ask(third, "a"), "a");
+}
+
+// Its requests may be in the filter, of which the kernel knows nothing.
+TEST(TwoCrewsBehindAFilter, WhatIsReadAlreadyGoesAlong) {
+  ServerConfig config = Fixture::loopback();
+  config.crews.resize(2);
+  config.ports.front().writing_crew = 1;
+  config.read_size = 0;  // the smallest: one turn leaves most of what has come
+  config.filter = [](int socket, std::string_view begin) {
+    return std::make_unique<ScrambledFilter>(socket, begin);
+  };
+  Fixture fixture(config);
+  fixture.board.reading_crew = 0;
+  ASSERT_TRUE(fixture.start());
+  Client client = Client::tcp(fixture.server.bound_port());
+  ASSERT_TRUE(client.send(ScrambledFilter::hello));
+  ASSERT_EQ(client.read_some(ScrambledFilter::welcome.size()), ScrambledFilter::welcome.size());
+  const std::string line = std::string(59, 'r') + "\n";
+  std::string requests = "write w\n";
+  std::string replies = "w\n";
+  for (int i = 0; i < 200; ++i) {
+    requests += line;
+    replies += line;
+  }
+  ScrambledFilter::scramble(requests);
+  ScrambledFilter::scramble(replies);
+  ASSERT_TRUE(client.send(requests));
+  std::string received;
+  while (received.size() < replies.size()) {
+    const std::string piece = client.bytes(replies.size());
+    ASSERT_FALSE(piece.empty()) << received.size() << " of " << replies.size();
+    received += piece;
+  }
+  EXPECT_EQ(received, replies);
+  EXPECT_EQ(fixture.count(Counter::connections_moved), 2U);
 }
 
 TEST_F(TwoCrews, StopWhileConnectionsAreOnTheirWay) {
