@@ -6,6 +6,7 @@
 #include <span>
 
 #include "passes/requests.h"
+#include "passes/test_assign_words.h"
 #include "passes/test_line_range.h"
 #include "passes/test_swap.h"
 #include "passes/waiting.h"
@@ -31,14 +32,49 @@ class ValueLines final : public store::Rows {
   }
 };
 
+// Every column, with commas between them and a NULL as `~`.
+class CommaLines final : public store::Rows {
+ public:
+  bool take(std::span<const store::Column> columns, const store::CurrentRow& row,
+            std::size_t /*in_number*/, Buffer& out) override {
+    char room[store::Column::room];
+    const char* before = "ROW ";
+    for (const store::Column& column : columns) {
+      const store::ColumnValue value = column.value(row, room);
+      if (value.kind == store::ColumnValue::Kind::no_memory) return false;
+      out.append(before);
+      before = ",";
+      if (value.kind == store::ColumnValue::Kind::null) {
+        out.push_back('~');
+      } else {
+        out.append({value.data, value.size});
+      }
+    }
+    out.push_back('\n');
+    return true;
+  }
+};
+
 struct Command {
-  enum class Kind : std::uint8_t { get, scan, range, count, set, quiet, swap, unknown };
+  enum class Kind : std::uint8_t { get, scan, range, count, set, quiet, swap, assign, unknown };
   Kind kind = Kind::unknown;
   std::string_view key{};
   std::string_view argument{};
   std::size_t end_offset = 0;
 
-  bool writes() const { return kind == Kind::set || kind == Kind::quiet || kind == Kind::swap; }
+  bool writes() const {
+    return kind == Kind::set || kind == Kind::quiet || kind == Kind::swap || kind == Kind::assign;
+  }
+  LineProtocol::Needs needs() const {
+    using Needs = LineProtocol::Needs;
+    switch (kind) {
+      case Kind::range:
+      case Kind::count: return Needs::range;
+      case Kind::swap: return Needs::both_tables;
+      case Kind::assign: return Needs::assign;
+      default: return Needs::rows;
+    }
+  }
 };
 
 std::string_view take_word(std::string_view& line) {
@@ -67,6 +103,7 @@ std::optional<Command> command_at(std::string_view input, std::size_t begin) {
   if (verb == "set") command.kind = set;
   if (verb == "quiet") command.kind = quiet;
   if (verb == "swap") command.kind = swap;
+  if (verb == "assign" && AssignWords().read(command.argument)) command.kind = assign;
   return command;
 }
 
@@ -134,25 +171,17 @@ class LineDialogue final : public Dialogue {
             .counter = counter_of(*command),
             .described = command->writes() ? "set" : "get",
             .caller = &store::Caller::unlimited(),
-            .indexes = indexes_of(*command, static_cast<LineProtocol&>(protocol))};
+            .indexes = static_cast<LineProtocol&>(protocol).indexes(command->needs())};
   }
   Outcome execute_planned(Place& place, Protocol& /*protocol*/) override {
     if (planned_.kind == Command::Kind::swap) return swap(place);
     if (planned_.kind == Command::Kind::range) return range(place);
     if (planned_.kind == Command::Kind::count) return count(place);
+    if (planned_.kind == Command::Kind::assign) return assign(place);
     return planned_.writes() ? set(place) : get(place);
   }
 
  private:
-  using Needs = LineProtocol::Needs;
-
-  static std::span<const NeededIndex> indexes_of(const Command& command,
-                                                 const LineProtocol& protocol) {
-    using enum Command::Kind;
-    return protocol.indexes(command.kind == range || command.kind == count ? Needs::range
-                            : command.kind == swap                         ? Needs::both_tables
-                                                                           : Needs::rows);
-  }
   static Counter counter_of(const Command& command) {
     return command.writes() ? Counter::requests_update : Counter::requests_find;
   }
@@ -173,7 +202,7 @@ class LineDialogue final : public Dialogue {
     store::Store& store = requests.store();
     if (store_ != &store) uses_ = {};
     store_ = &store;
-    const std::span<const NeededIndex> needed = indexes_of(planned_, protocol);
+    const std::span<const NeededIndex> needed = protocol.indexes(planned_.needs());
     const std::span uses = protocol.uses(uses_, needed);
     for (std::size_t i = 0; i < needed.size(); ++i) {
       if (uses[i]) continue;
@@ -223,6 +252,22 @@ class LineDialogue final : public Dialogue {
     return swap_values(place.store, uses, std::array{planned_.key, planned_.argument}, place.out);
   }
 
+  Outcome assign(Place& place) const {
+    AssignWords words;
+    static_cast<void>(words.read(planned_.argument));
+    const Value key{planned_.key};
+    CommaLines lines;
+    store::Changed changed;
+    const Outcome outcome = place.store.modify(place.uses[0], {.key = {&key, 1}},
+                                               {.kind = store::ChangeKind::assign,
+                                                .rows_before = true,
+                                                .rows_after = true,
+                                                .assignments = words.assignments()},
+                                               &lines, place.out, changed);
+    if (outcome.ok() && changed.rows == 0) place.out.append("NONE\n");
+    return outcome;
+  }
+
   // An update, and an insert if there was no such row.
   Outcome set(Place& place) const {
     const Value row[2] = {{planned_.argument}, {planned_.key}};
@@ -244,13 +289,14 @@ class LineDialogue final : public Dialogue {
 }  // namespace
 
 LineProtocol::LineProtocol(const store::IndexNames& names, const store::IndexNames& others,
-                           const store::IndexNames& ranges) {
+                           const store::IndexNames& ranges, const store::IndexNames& assigned) {
   store::IndexNames of_value = names;
   of_value.columns = names.columns.substr(0, names.columns.find(','));
   indexes_[0] = {.key = "value", .names = of_value};
   indexes_[1] = {.key = "row", .names = names};
   indexes_[2] = {.key = "other", .names = others};
   indexes_[3] = {.key = "ranges", .names = ranges};
+  indexes_[4] = {.key = "assigned", .names = assigned};
 }
 
 std::unique_ptr<Dialogue> LineProtocol::open_dialogue() { return std::make_unique<LineDialogue>(); }

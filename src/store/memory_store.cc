@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "store/memory_assign.h"
 #include "store/memory_caller.h"
 
 namespace hs::store {
@@ -339,10 +340,10 @@ Outcome MemoryStore::count(IndexUse& use, const Selection& selection, std::uint6
 Outcome MemoryStore::modify(IndexUse& use, const Selection& selection, const Change& change,
                             Rows* rows, Buffer& out, Changed& changed) {
   assert(access_ == Access::write && selection.is_valid());
-  assert(rows != nullptr || !change.rows_before);
+  assert(rows != nullptr || !change.gives_rows());
   const MemoryIndex& on = static_cast<const MemoryIndex&>(use.index());
   if (!may(use, rights_to_modify(change))) return access_denied;
-  assert(change.values.size() <= on.columns.size());
+  assert(change.values.size() <= on.columns.size() && !(change.erases() && change.rows_after));
   if (const Verdict verdict = enter(on.table); verdict != Verdict::answered) return verdict;
   const Status status = MemoryMatches::check(on.table, on.key, on.filter_columns, selection);
   if (!status.ok()) return status;
@@ -366,18 +367,19 @@ Outcome MemoryStore::modify(IndexUse& use, const Selection& selection, const Cha
 
   const std::size_t begin = out.size();
   const std::size_t undo_size = undo_.size();
-  if (change.rows_before) {
-    for (const Matched& found : matched_) {
-      take_row(*rows, on, *found.row, found.in_number, out);
-      if (out.size() - begin <= rows->most_bytes()) continue;
-      out.truncate(begin);
-      return Error::too_large;
-    }
-  }
   changed = {};
   RowChange of_row;
+  // False: the rows that were taken are too large.
+  const auto take = [&](const Matched& found) {
+    take_row(*rows, on, *found.row, found.in_number, out);
+    return out.size() - begin <= rows->most_bytes();
+  };
   for (const Matched& found : matched_) {
+    if (change.rows_before && !take(found)) of_row.status = Error::too_large;
+    if (!of_row.status.ok()) break;
     of_row = change_row(on.table, on.columns, change, *found.row);
+    if (!of_row.status.ok()) break;
+    if (change.rows_after && !take(found)) of_row.status = Error::too_large;
     if (!of_row.status.ok()) break;
     if (of_row.counts) ++changed.rows;
   }
@@ -394,6 +396,7 @@ MemoryStore::RowChange MemoryStore::change_row(MemoryTable& table,
     table.erase(row, undo_);
     return {};
   }
+  if (change.assigns()) return assign_row(table, columns, change.assignments, row);
   if (change.kind == decrement && crosses_zero(table, columns, change.values, row))
     return {.counts = false};
   std::vector<Field> fields = row.fields;
@@ -420,6 +423,25 @@ MemoryStore::RowChange MemoryStore::change_row(MemoryTable& table,
     if (const Status status = to_field(of, value, changed); !status.ok()) return {.status = status};
     differs = differs || changed.null != field.null || changed.bytes != field.bytes;
     field = std::move(changed);
+  }
+  if (!differs) return {};
+  return {.status = table.update(row, std::move(fields), undo_)};
+}
+
+MemoryStore::RowChange MemoryStore::assign_row(MemoryTable& table,
+                                               std::span<const std::uint32_t> columns,
+                                               std::span<const Assignment> assignments,
+                                               const Row& row) {
+  std::vector<Field> fields = row.fields;
+  bool differs = false;
+  for (const Assignment& assignment : assignments) {
+    assert(assignment.is_valid());
+    const std::uint32_t column = columns[assignment.column];
+    Field& field = fields[column];
+    Field before = field;
+    if (const Status status = assign(table.spec().columns[column], assignment, field); !status.ok())
+      return {.status = status};
+    differs = differs || before.null != field.null || before.bytes != field.bytes;
   }
   if (!differs) return {};
   return {.status = table.update(row, std::move(fields), undo_)};

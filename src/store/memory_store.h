@@ -76,6 +76,8 @@ class MemoryStore final : public Store {
   Outcome finish_write(Status status, std::size_t undo_size);
   RowChange change_row(MemoryTable& table, std::span<const std::uint32_t> columns,
                        const Change& change, const Row& row);
+  RowChange assign_row(MemoryTable& table, std::span<const std::uint32_t> columns,
+                       std::span<const Assignment> assignments, const Row& row);
 
   MemoryDatabase& database_;
   const Access access_;

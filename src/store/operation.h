@@ -159,15 +159,68 @@ struct Selection {
   }
 };
 
-enum class ChangeKind : std::uint8_t { update, erase, increment, decrement };
+// What an assignment does to its column. For all kinds but `set`, `set_default` and `set_now`, a NULL
+// on either side leaves the column as it is.
+enum class AssignKind : std::uint8_t {
+  set,
+  set_default,  // the column's default; there is no value
+  set_now,      // the server's current time; there is no value
+  add,
+  subtract,
+  append,
+  prepend,
+  at_least,  // sets it if the value is greater
+  at_most,   // sets it if the value is less
+  bit_and,
+  bit_or,
+  bit_xor,
+};
+
+// What becomes of one column of a row.
+struct Assignment {
+  std::uint32_t column = 0;  // its position among the columns of the open index
+  AssignKind kind = AssignKind::set;
+  Value value{};
+  // Of `add` and `subtract`: the lowest and the highest result, which a sum beyond them becomes. NULL:
+  // there is none. Empty: neither.
+  std::span<const Value> bounds{};
+
+  // Whether it takes a value from the request that may differ from the column's own.
+  constexpr bool gives_value() const {
+    const bool is_made = kind == AssignKind::set_default || (kind == AssignKind::set && value.null);
+    return !is_made;
+  }
+  // Whether the result depends on what the column holds.
+  constexpr bool reads_column() const { return kind > AssignKind::set_now; }
+  constexpr bool is_valid() const {
+    const bool may_have_bounds = kind == AssignKind::add || kind == AssignKind::subtract;
+    return bounds.empty() || (may_have_bounds && bounds.size() == 2);
+  }
+};
+
+enum class ChangeKind : std::uint8_t { update, erase, increment, decrement, assign };
 
 // What happens to the selected rows.
 struct Change {
   ChangeKind kind = ChangeKind::update;
   bool rows_before = false;         // the reply contains the rows as they were before
-  std::span<const Value> values{};  // for the first columns of the open index; none for `erase`
+  std::span<const Value> values{};  // for the first columns; none for `erase` and `assign`
+  bool rows_after = false;          // and as they are afterwards, each behind the row before it
+  // Of `assign`, in their order: each one sees the results of those before it, as in SQL.
+  std::span<const Assignment> assignments{};
 
   constexpr bool erases() const { return kind == ChangeKind::erase; }
+  constexpr bool assigns() const { return kind == ChangeKind::assign; }
+  constexpr bool gives_rows() const { return rows_before || rows_after; }
+
+  // How many columns it writes, which one that is, and whether it gives it a value of its own.
+  constexpr std::size_t columns() const { return assigns() ? assignments.size() : values.size(); }
+  constexpr std::size_t column(std::size_t number) const {
+    return assigns() ? assignments[number].column : number;
+  }
+  constexpr bool gives_value(std::size_t number) const {
+    return assigns() ? assignments[number].gives_value() : !values[number].null;
+  }
 };
 
 // A new row.

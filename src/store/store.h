@@ -271,8 +271,8 @@ class Store {
   virtual Outcome count(IndexUse& use, const Selection& selection, std::uint64_t& rows,
                         Sink* sink) = 0;
   // A write has at most as many values as its index has columns. If it succeeds, `changed` says
-  // what it has done. A change with `rows_before` has `rows` append those rows to `out`; of any other
-  // change `rows` may be null.
+  // what it has done. A change with `rows_before` or `rows_after` has `rows` append those rows to
+  // `out`; of any other change `rows` may be null.
   virtual Outcome modify(IndexUse& use, const Selection& selection, const Change& change,
                          Rows* rows, Buffer& out, Changed& changed) = 0;
   virtual Outcome insert(IndexUse& use, const Insert& row, Changed& changed) = 0;

@@ -481,6 +481,7 @@ PLAN: dict[str, Page] = {
             ("indexid ␉ up", requests()),
             ("find ␉ C", requests()),
             ("find ␉ U", requests()),
+            ("find ␉ set", requests()),
             ("indexid ␉ +", requests()),
             ("A ␉ 1", Shown("the form of a request; test_log_in.py")),
             ("<code> ␉ 1", Shown("the form of a reply")),

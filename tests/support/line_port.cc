@@ -1,4 +1,4 @@
-// What the port of line_port.h speaks. The tables are hst.kv, hst.other and hst.ranges.
+// What the port of line_port.h speaks. The tables are hst.kv, hst.other, hst.ranges and hst.assigned.
 #include "mysqld/plugin/port_protocol.h"
 #include "passes/test_line_protocol.h"
 
@@ -10,7 +10,8 @@ constinit const PortProtocol line_protocol{
         return std::make_unique<passes::LineProtocol>(
             store::IndexNames{"hst", "kv", "", "v,k", ""},
             store::IndexNames{"hst", "other", "", "v,k", ""},
-            store::IndexNames{"hst", "ranges", "r", "id", ""});
+            store::IndexNames{"hst", "ranges", "r", "id", ""},
+            store::IndexNames{"hst", "assigned", "", "id,n,u,d,f,s,b,at_now,day,doubled,bits", ""});
       };
     }};
 

@@ -1,7 +1,6 @@
 #include "handlersocket/protocol/parser.h"
 
-#include <optional>
-
+#include "handlersocket/protocol/change_words.h"
 #include "handlersocket/protocol/number.h"
 
 namespace hs::protocol {
@@ -10,7 +9,6 @@ namespace hs::protocol {
 // in parts and another reads it as a whole, that costs more than the rest of a typical line.
 namespace {
 
-using store::ChangeKind;
 using store::Comparison;
 
 // The same as token == "X", but without the call of memcmp into which that is compiled.
@@ -25,18 +23,6 @@ bool read_comparison(std::string_view token, Comparison& comparison) {
     case '<': comparison = or_equal ? Comparison::less_equal : Comparison::less; return true;
     case '!': comparison = Comparison::not_equal; return or_equal;
     default: return false;
-  }
-}
-
-// Nothing if the token is no modop. A modop of two bytes ends with `?`.
-std::optional<ChangeKind> change_of(std::string_view token) {
-  if (token.size() != 1 && !(token.size() == 2 && token[1] == '?')) return std::nullopt;
-  switch (token.front()) {
-    case 'U': return ChangeKind::update;
-    case 'D': return ChangeKind::erase;
-    case '+': return ChangeKind::increment;
-    case '-': return ChangeKind::decrement;
-    default: return std::nullopt;
   }
 }
 
@@ -55,7 +41,7 @@ bool is_not_given(std::string_view token) { return token.empty() || is(token, '\
 
 // Whether a token in the place of a limit or an offset belongs to the part behind them.
 bool begins_clause(std::string_view token) {
-  return is(token, '@') || is(token, 'F') || is(token, 'W') || is_count(token) || change_of(token);
+  return is(token, '@') || is(token, 'F') || is(token, 'W') || is_count(token) || modop_of(token);
 }
 
 }  // namespace
@@ -274,20 +260,6 @@ Mistake Parser::read_filter(std::string_view type, TokenScanner& tokens) {
   if (tokens.done()) return Mistake::filterfld;
   const std::string_view token = tokens.next();
   return values_.read(token, tokens.saw_escape(), filter.value) ? Mistake::none : Mistake::escape;
-}
-
-Mistake Parser::read_change(std::string_view modop, TokenScanner& tokens, store::Change& change) {
-  is_modification_ = true;
-  const std::optional<ChangeKind> kind = change_of(modop);
-  if (!kind) return Mistake::modop;
-  change = {.kind = *kind, .rows_before = modop.size() == 2};
-  if (change.erases()) return Mistake::none;
-  while (!tokens.done()) {
-    if (values_.size() == max_values) return Mistake::request_size;
-    const std::string_view token = tokens.next();
-    if (!values_.add(token, tokens.saw_escape())) return Mistake::escape;
-  }
-  return Mistake::none;
 }
 
 // A limit of 0 is none.

@@ -17,17 +17,21 @@
 //   offset   = number / "" / NUL
 //   in       = TAB "@" TAB icol TAB m *(TAB value)
 //   filter   = TAB ("F" / "W") TAB fop TAB fcol TAB value
-//   modify   = TAB ("U" / "+" / "-") ["?"] *(TAB value)
+//   modify   = TAB ("U" / "+" / "-") ["?" / "!"] *(TAB value)
+//            / TAB "set" ["?" / "!"] TAB k k(assign)
 //            / TAB "D" ["?"] [ignored]
 //            / TAB "" [ignored]                       ; none
 //   count    = TAB ("C" / "E")
 //   insert   = id TAB "+" TAB n *(TAB value) [ignored]
 //   auth     = "A" TAB "1" TAB secret [ignored]
 //            / "A" TAB "2" TAB user [TAB password [ignored]]
+//   assign   = TAB column TAB how TAB value           ; how: change_words.h
+//            / TAB column TAB ("+[" / "-[") TAB value TAB value TAB value
 //   value    = NUL / *(byte / %x01 %x40-4F)
 //   ignored  = *(TAB token)                           ; of any kind, not even unescaped
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -45,6 +49,7 @@ namespace hs::protocol {
 // memory of its byte in the line. A request with more than these is `request_size`.
 inline constexpr std::size_t max_values = std::size_t{1} << 18;
 inline constexpr std::size_t max_filters = std::size_t{1} << 10;
+inline constexpr std::size_t max_assignments = std::size_t{1} << 12;
 
 class Parser {
  public:
@@ -83,12 +88,16 @@ class Parser {
   Mistake read_change(std::string_view modop, TokenScanner& tokens, store::Change& change);
   static Mistake read_count(std::string_view word, std::uint64_t limit, const TokenScanner& tokens,
                             Request& request);
+  Mistake read_assignments(TokenScanner& tokens);
+  Mistake read_value(TokenScanner& tokens, Value& value);
 
   bool has_index_id_ = false;
   bool is_modification_ = false;
   std::uint64_t key_count_ = 0;
   ValueList values_;
   std::vector<store::Filter> filters_;
+  std::vector<store::Assignment> assignments_;
+  std::vector<std::array<Value, 2>> bounds_;  // of assignments
 };
 
 }  // namespace hs::protocol

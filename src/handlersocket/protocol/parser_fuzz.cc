@@ -47,6 +47,8 @@ void check_promises(const Parser& parser, const Request& request) {
     require(parser.is_modification() == (request.kind == Kind::modify));
     const std::size_t changed = request.kind == Kind::modify ? request.change.values.size() : 0;
     require(selection.key_parts() + selection.in.values.size() + changed <= max_values);
+    for (const store::Assignment& assignment : request.change.assignments)
+      require(request.change.assigns() && assignment.is_valid());
   }
 }
 

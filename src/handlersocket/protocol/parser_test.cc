@@ -61,6 +61,9 @@ TEST(Parser, TellsOfFaultyRequests) {
            Told{"7\t=\t1\tv\t1\t0\tD", true, true, Kind::modify},
            Told{"7\t=\t1\tv\t1\t0\tZ", true, true, Kind::modify},
            Told{"7\t=\t1\tv\t1\t0\tU\ta\x01", true, true, Kind::modify},
+           Told{"7\t=\t1\tv\t1\t0\tset\t1\t0", true, true, Kind::modify},
+           Told{"7\t=\t1\tv\t1\tset\t1\t0\t=\t1\t2", true, true, Kind::modify},
+           Told{"7\t=\t1\tv\t1\t0\tseT", true, true, Kind::modify},
            Told{"7\tS\t1\tv", true, false, Kind::find},
            Told{"7x\t+\t1\tv", false, false, Kind::find},
            Told{"P\t7", false, false, Kind::open_index},
@@ -91,6 +94,26 @@ TEST(Parser, StartsAnew) {
   EXPECT_EQ(describe(request), "open 0 ''''''''''");
 }
 
+TEST(Parser, ReadsAssignments) {
+  Parser parser;
+  Request request;
+  const auto parsed = [&](std::string_view line) {
+    return describe(parser.parse(line, request), request);
+  };
+  EXPECT_EQ(parsed("1\t=\t1\tv\t1\t0\tset\t1\t2\t=\ta\x01\x49"),
+            "modify 1 =('v') assign 2='a\\x09'");
+  EXPECT_EQ(parsed("1\t=\t1\tv\tset?\t3\t0\tnow\t\t1\tdefault\tx\t0\tmax\t\0"sv),
+            "modify 1 =('v') assign rows_before 0now'' 1default'x' 0maxNULL");
+  EXPECT_EQ(parsed("1\t=\t1\tv\t1\tset!\t2\t0\t+[\t1\t\0\t9\t1\t-[\t2\t0\t\0"sv),
+            "modify 1 =('v') assign rows_after 0+['1'(NULL '9') 1-['2'('0' NULL)");
+  EXPECT_EQ(parsed("1\t=\t1\tv\t1\t0\tset\t9\t0\t+\t1\t0\t-\t1\t0\tappend\t1\t0\tprepend\t1"
+                   "\t0\tmin\t1\t0\tmax\t1\t0\t&\t1\t0\t|\t1\t0\t^\t1"),
+            "modify 1 =('v') assign 0+'1' 0-'1' 0append'1' 0prepend'1' 0min'1' 0max'1' 0&'1' 0|'1'"
+            " 0^'1'");
+  EXPECT_EQ(parsed("1\t=\t1\tv\t1\t0\tU!\ta"), "modify 1 =('v') update rows_after('a')");
+  EXPECT_EQ(parsed("1\t=\t1\tv\t1\t0\tU\ta"), "modify 1 =('v') update('a')");
+}
+
 std::string repeated(std::string_view text, std::size_t count) {
   std::string all;
   all.reserve(text.size() * count);
@@ -118,6 +141,14 @@ TEST(Parser, BoundsValuesAndFilters) {
             status_of(Mistake::request_size));
   EXPECT_TRUE(parsed(find + "\tU" + repeated("\t", max_values - 1)).ok());
   EXPECT_EQ(parsed(find + "\tU" + repeated("\t", max_values)), status_of(Mistake::request_size));
+
+  const auto assigned = [&](std::size_t count) {
+    return find + "\tset\t" + std::to_string(count) + repeated("\t0\t+[\t1\t2\t3", count);
+  };
+  const std::string most_assigned = assigned(max_assignments);
+  EXPECT_TRUE(parsed(most_assigned).ok());
+  EXPECT_EQ(request.change.assignments.back().bounds[1].bytes, "3");
+  EXPECT_EQ(parsed(assigned(max_assignments + 1)), status_of(Mistake::request_size));
 
   EXPECT_TRUE(parsed(find + repeated("\tF\t=\t0\tv", max_filters)).ok());
   EXPECT_EQ(request.selection.filters.size(), max_filters);

@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "handlersocket/protocol/change_words.h"
 #include "handlersocket/protocol/escape.h"
 #include "handlersocket/protocol/number.h"
 
@@ -9,7 +10,6 @@ namespace hs::protocol {
 
 namespace {
 
-using store::ChangeKind;
 using store::Comparison;
 
 std::string_view text_of(Comparison comparison) {
@@ -31,16 +31,6 @@ std::string_view text_of(store::Range range) {
   if (range.bound == store::Bound::past)
     return text_of(up ? Comparison::greater : Comparison::less);
   return text_of(up ? Comparison::greater_equal : Comparison::less_equal);
-}
-
-std::string_view text_of(ChangeKind kind) {
-  switch (kind) {
-    case ChangeKind::update: return "U";
-    case ChangeKind::erase: return "D";
-    case ChangeKind::increment: return "+";
-    case ChangeKind::decrement: return "-";
-  }
-  return {};
 }
 
 bool is_name(std::string_view token) {
@@ -76,10 +66,24 @@ void RequestWriter::count(std::uint64_t index_id, const store::Selection& select
 void RequestWriter::modify(std::uint64_t index_id, const store::Selection& selection,
                            const store::Change& change) {
   this->selection(index_id, selection, 1, true);
-  token(text_of(change.kind));
+  assert(!(change.rows_before && change.rows_after));
+  token(word_of(change.kind));
   if (change.rows_before) out_.push_back('?');
+  if (change.rows_after) out_.push_back('!');
   for (const Value& new_value : change.values) value(new_value);
+  if (change.assigns()) assignments(change.assignments);
   end_line();
+}
+
+void RequestWriter::assignments(std::span<const store::Assignment> assignments) {
+  number(assignments.size());
+  for (const store::Assignment& assignment : assignments) {
+    assert(assignment.is_valid());
+    number(assignment.column);
+    token(word_of(assignment));
+    value(assignment.value);
+    for (const Value& bound : assignment.bounds) value(bound);
+  }
 }
 
 // `limit` is what the limit is if none is written.

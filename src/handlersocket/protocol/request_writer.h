@@ -2,10 +2,11 @@
 //
 // It writes lines into the caller's Buffer. It owns nothing and has no state of its own. The C++
 // client, the load generator and tests use it, the server never does. It writes what Parser reads,
-// in the shortest form that the original server also understands.
+// in the shortest form, of what the original server also knows in one that it understands.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "base/buffer.h"
@@ -32,6 +33,7 @@ class RequestWriter {
   void selection(std::uint64_t index_id, const store::Selection& selection, std::uint64_t limit,
                  bool has_change);
   void end(const store::End& end, std::string_view open, std::string_view closed);
+  void assignments(std::span<const store::Assignment> assignments);
   void token(std::string_view bytes);
   void number(std::uint64_t number);
   void value(const Value& value);

@@ -17,6 +17,7 @@
 namespace hs::protocol {
 namespace {
 
+using store::AssignKind;
 using store::Comparison;
 using store::Filter;
 using store::IndexNames;
@@ -64,14 +65,35 @@ class RandomRequest {
         request.selection = selection();
         if (random_() % 2 == 0) break;
         request.kind = Kind::modify;
-        request.change = {.kind = static_cast<store::ChangeKind>(random_() % 4),
-                          .rows_before = random_() % 2 == 0};
-        if (!request.change.erases()) request.change.values = values(0);
+        request.change = change();
     }
     return request;
   }
 
  private:
+  store::Change change() {
+    store::Change change{.kind = static_cast<store::ChangeKind>(random_() % 5)};
+    change.rows_before = random_() % 3 == 0;
+    change.rows_after = !change.rows_before && !change.erases() && random_() % 2 == 0;
+    if (change.assigns()) {
+      change.assignments = assignments();
+    } else if (!change.erases()) {
+      change.values = values(0);
+    }
+    return change;
+  }
+  std::span<const store::Assignment> assignments() {
+    std::vector<store::Assignment>& assignments = assignments_.emplace_back();
+    do {
+      store::Assignment& one = assignments.emplace_back();
+      one = {static_cast<std::uint32_t>(random_()), static_cast<AssignKind>(random_() % 12),
+             value()};
+      const bool may_have_bounds = one.kind == AssignKind::add || one.kind == AssignKind::subtract;
+      if (!may_have_bounds || random_() % 2 == 0) continue;
+      one.bounds = values_.emplace_back(std::vector{value(), value()});
+    } while (random_() % 2 == 0);
+    return assignments;
+  }
   Selection selection() {
     Selection selection;
     selection.range = store::range_of(static_cast<Comparison>(random_() % 5));
@@ -123,6 +145,7 @@ class RandomRequest {
   std::deque<std::string> strings_;
   std::deque<std::vector<Value>> values_;
   std::deque<std::vector<Filter>> filters_;
+  std::deque<std::vector<store::Assignment>> assignments_;
 };
 
 TEST(RequestWriter, ParserReadsBackWhatWasWritten) {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "handlersocket/protocol/change_words.h"
 #include "handlersocket/protocol/errors.h"
 #include "handlersocket/protocol/request.h"
 
@@ -66,8 +67,15 @@ inline std::string describe(const store::Change& change) {
     case store::ChangeKind::erase: text = " erase"; break;
     case store::ChangeKind::increment: text = " increment"; break;
     case store::ChangeKind::decrement: text = " decrement"; break;
+    case store::ChangeKind::assign: text = " assign"; break;
   }
   if (change.rows_before) text += " rows_before";
+  if (change.rows_after) text += " rows_after";
+  for (const store::Assignment& assignment : change.assignments) {
+    text += " " + std::to_string(assignment.column) + std::string(word_of(assignment)) +
+            describe(assignment.value);
+    if (!assignment.bounds.empty()) text += describe(assignment.bounds);
+  }
   if (!change.values.empty()) text += describe(change.values);
   return text;
 }

@@ -67,7 +67,7 @@ Outcome execute_write(passes::Place& place, Request& request, std::uint32_t colu
   }
   place.values_ignored = ignore_surplus(request.change.values, column_count);
   const std::size_t begin = place.out.size();
-  const bool has_rows = request.change.rows_before;
+  const bool has_rows = request.change.gives_rows();
   if (has_rows) reply.begin_rows(column_count);
   protocol::ReplyRows rows;
   const Outcome outcome =
@@ -80,6 +80,14 @@ Outcome execute_write(passes::Place& place, Request& request, std::uint32_t colu
     reply.ok(changed.rows);
   }
   return outcome;
+}
+
+// Whether the open index has the columns that a request names by their numbers.
+bool has_columns(const NamedIndex& index, const Request& request) {
+  return request.kind != Kind::modify ||
+         std::ranges::all_of(request.change.assignments, [&](const store::Assignment& assignment) {
+           return assignment.column < index.column_count;
+         });
 }
 
 // The one way in which a find, a count or a write is executed, wherever that is.
@@ -138,6 +146,8 @@ Status Session::admit(std::string_view line, Workspace& workspace) {
       return Error::too_many_key_parts;
     }
   }
+  if (parsed.ok() && index != nullptr && !has_columns(*index, workspace.request))
+    return Error::no_column;
   return parsed;
 }
 

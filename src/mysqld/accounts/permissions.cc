@@ -27,12 +27,27 @@ Status Permissions::check_modify(const store::Selection& selection,
     return {};
   const bool erases = change.erases();
   if ((erases ? erase : update) == Extent::nothing) return store::access_denied;
-  bool may = may_search(selection) && (rows || !change.rows_before);
+  bool may = may_search(selection) && (rows || !(change.rows_before || change.rows_after));
+  if (change.assigns()) return may && may_assign(change.assignments) ? Status{} : column_denied;
   if (!erases) may &= change.values.size() <= updatable;
   // A column that is added to is read, too.
   if (!erases && change.kind != store::ChangeKind::update)
     may &= change.values.size() <= selectable;
   return may ? Status{} : column_denied;
+}
+
+// Each column is looked at alone: those before it need not have the privilege.
+bool Permissions::may_assign(std::span<const store::Assignment> assignments) const {
+  return std::all_of(assignments.begin(), assignments.end(), [this](const auto& assignment) {
+    const std::uint32_t column = assignment.column;
+    return has(update, updatable_columns, column) &&
+           (!assignment.reads_column() || has(select, selectable_columns, column));
+  });
+}
+
+bool Permissions::has(Extent extent, const std::vector<bool>& columns, std::uint32_t column) {
+  if (extent != Extent::some) return extent == Extent::all;
+  return column < columns.size() && columns[column];
 }
 
 Status Permissions::check_insert(const store::Insert& row) const {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/status.h"
@@ -32,6 +33,9 @@ struct Permissions {
   std::uint32_t selectable = 0;
   std::uint32_t insertable = 0;
   std::uint32_t updatable = 0;
+  // The same for each column alone. Only of a privilege on some of the table's columns.
+  std::vector<bool> selectable_columns{};
+  std::vector<bool> updatable_columns{};
   bool rows = false;            // every column may be read
   std::uint32_t key_parts = 0;  // so many parts of the index, from the first one on, may be read
   std::vector<bool> filters{};  // which filter columns may be read
@@ -47,6 +51,8 @@ struct Permissions {
 
  private:
   bool may_search(const store::Selection& selection) const;
+  bool may_assign(std::span<const store::Assignment> assignments) const;
+  static bool has(Extent extent, const std::vector<bool>& columns, std::uint32_t column);
 };
 
 }  // namespace hs::mysqld

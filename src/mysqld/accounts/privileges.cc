@@ -30,6 +30,14 @@ std::uint32_t count_leading(AccountContext& context, Privilege privilege, Extent
   return static_cast<std::uint32_t>(lacking - columns.begin());
 }
 
+// Which columns have the privilege.
+void ask_each(AccountContext& context, Privilege privilege, Extent extent,
+              std::span<const std::string> columns, std::vector<bool>& have) {
+  have.clear();
+  if (extent != Extent::some) return;
+  for (const std::string& name : columns) have.push_back(context.has_column(privilege, name));
+}
+
 // `writes`: whether there are other requests than finds.
 void ask_about_columns(AccountContext& context, const AskedNames& names, bool writes,
                        Permissions& permissions) {
@@ -44,8 +52,12 @@ void ask_about_columns(AccountContext& context, const AskedNames& names, bool wr
     permissions.erase = context.extent(Privilege::erase);
     permissions.insertable = leading(Privilege::insert, permissions.insert, names.columns);
     permissions.updatable = leading(Privilege::update, permissions.update, names.columns);
+    ask_each(context, Privilege::update, permissions.update, names.columns,
+             permissions.updatable_columns);
   }
   permissions.selectable = leading(Privilege::select, permissions.select, names.columns);
+  ask_each(context, Privilege::select, permissions.select, names.columns,
+           permissions.selectable_columns);
   if (!writes && permissions.select == Extent::nothing) {
     // Whoever may only write sees the table, too.
     permissions.erase = context.extent(Privilege::erase);

@@ -43,6 +43,11 @@ inline unsigned length_bytes_of(const Field& field);
 // Computations use its values as whole numbers.
 inline bool is_integral(const Field& field);
 
+// SET column = DEFAULT
+inline void assign_default(Field& field);
+// SET column = NOW(), with as many digits of a second as the column has.
+inline void assign_now(Field& field);
+
 }  // namespace hs::mysqld::server
 
 #include "family_fields.h"

@@ -26,6 +26,11 @@ inline unsigned identifying_parts(TABLE& table, unsigned index);
 // Adds a column to the read set, and the columns from which it is computed.
 inline void mark_to_read(TABLE& table, Field& column);
 
+// Adds the columns from which the default of a column is computed.
+inline void mark_for_default(TABLE& table, Field& column);
+// After an update: computes the virtual columns that are read but not stored.
+inline void refresh_virtual_columns(TABLE& table);
+
 // Reads the index alone, without the rows.
 inline void start_keyread(TABLE& table, unsigned index);
 inline void end_keyread(TABLE& table);

@@ -103,7 +103,7 @@ class TableStore final : public store::Store {
     const store::IndexUse& use;
     const store::Selection& selection;
     const store::Change& change;
-    store::Rows* rows;  // null: it does not answer the rows
+    store::Rows* rows;  // of those that it answers
     Buffer& out;
     std::size_t out_begin;
     store::Changed& changed;
@@ -116,6 +116,7 @@ class TableStore final : public store::Store {
   Status scan_failure(int error);
   Status over_bound() const;
   Status modify_row(const Modification& work, OpenTable& opened, std::size_t in_number);
+  Status take_row(const Modification& work, TABLE& table, std::size_t in_number);
 
   const std::unique_ptr<HostThread> owned_host_;  // outlives all members below
   HostThread& host_;

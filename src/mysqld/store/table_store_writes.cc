@@ -139,9 +139,7 @@ struct TableStore::InsertWrite {
 template <class Recheck>
 struct TableStore::ModifyWrite {
   Status set_up(OpenTable& opened) {
-    const Status status =
-        store.writer_.set_up_modify(opened, work.plan(), work.change.kind,
-                                    work.change.erases() ? 0 : work.change.values.size());
+    const Status status = store.writer_.set_up_modify(opened, work.plan(), work.change);
     if (!status.ok() || (allowed && work.plan().table_version() == version)) [[likely]]
       return status;
     return status_of(recheck());
@@ -176,7 +174,8 @@ Outcome TableStore::insert(store::IndexUse& use, const store::Insert& row,
 Outcome TableStore::modify(store::IndexUse& use, const store::Selection& selection,
                            const store::Change& change, store::Rows* rows, Buffer& out,
                            store::Changed& changed) {
-  assert(selection.is_valid() && (rows != nullptr || !change.rows_before));
+  assert(selection.is_valid() && !(change.erases() && change.rows_after));
+  assert(rows != nullptr || !change.gives_rows());
   const auto check = [&](const Permissions& caller) {
     return caller.check_modify(selection, change);
   };
@@ -186,8 +185,7 @@ Outcome TableStore::modify(store::IndexUse& use, const store::Selection& selecti
   auto& plan = static_cast<IndexPlan&>(use.index());
   plan.note_request();
   const std::size_t begin = out.size();
-  const Modification work{use, selection, change, change.rows_before ? rows : nullptr,
-                          out, begin,     changed};
+  const Modification work{use, selection, change, rows, out, begin, changed};
   const auto recheck = [&] { return access_.may(use, check); };
   ModifyWrite<decltype(recheck)> write{
       *this, work, purpose_of(change), allowed.ok(), plan.table_version(), recheck};
@@ -212,19 +210,27 @@ Status TableStore::modify_rows(const Modification& work, OpenTable& opened) {
   return status;
 }
 
+Status TableStore::take_row(const Modification& work, TABLE& table, std::size_t in_number) {
+  const TableRow row(table, scratch_);
+  if (!work.rows->take(work.plan().columns(), row, in_number, work.out))
+    return server::status_of(HA_ERR_OUT_OF_MEM);
+  const std::size_t most_bytes = std::min(work.rows->most_bytes(), max_whole_reply_bytes);
+  const bool is_large = work.out.size() - work.out_begin > most_bytes;
+  return is_large ? server::status_of(ER_NET_PACKET_TOO_LARGE) : Status{};
+}
+
 // `in_number`: of the value of IN that the row has met.
 Status TableStore::modify_row(const Modification& work, OpenTable& opened, std::size_t in_number) {
-  if (work.rows != nullptr) {
-    const TableRow row(*opened.table, scratch_);
-    if (!work.rows->take(work.plan().columns(), row, in_number, work.out))
-      return server::status_of(HA_ERR_OUT_OF_MEM);
-    const std::size_t most_bytes = std::min(work.rows->most_bytes(), max_whole_reply_bytes);
-    if (work.out.size() - work.out_begin > most_bytes)
-      return server::status_of(ER_NET_PACKET_TOO_LARGE);
+  if (work.change.rows_before) {
+    if (Status status = take_row(work, *opened.table, in_number); !status.ok()) return status;
   }
   bool counted = false;
   if (Status status = writer_.modify(opened, work.plan(), work.change, counted); !status.ok())
     return status;
+  if (work.change.rows_after) {
+    server::refresh_virtual_columns(*opened.table);
+    if (Status status = take_row(work, *opened.table, in_number); !status.ok()) return status;
+  }
   meter_.spend(store::Budget::steps_of_a_change);
   // A trigger may take long for each row. A worker's write is interrupted by its watch.
   if (pass_.mode() == PassMode::aside) meter_.look();
@@ -257,7 +263,7 @@ Status TableStore::modify_after_scanning(const Modification& work, OpenTable& op
   handler& engine = *table.file;
   // Only with IN a row's number is other than 0.
   const bool has_in = !work.selection.in.values.empty();
-  found_.begin(engine.ref_length, has_in && work.rows != nullptr);
+  found_.begin(engine.ref_length, has_in && work.change.gives_rows());
   int error = 0;
   while ((error = scan_.next()) == 0) {
     engine.position(table.record[0]);

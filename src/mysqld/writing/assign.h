@@ -22,4 +22,7 @@ void assign(Field& field, const store::Value& value, TextEncoding encoding);
 // Whether a subtraction would change the sign of the field. Assigns and raises nothing.
 [[nodiscard]] bool subtraction_crosses_zero(Field& field, const store::Value& value);
 
+// What an assignment makes of the column. Its value must not be given to a generated column.
+void assign(Field& field, const store::Assignment& assignment, TextEncoding encoding);
+
 }  // namespace hs::mysqld

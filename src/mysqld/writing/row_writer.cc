@@ -21,6 +21,21 @@ std::uint32_t setup_number(std::uint32_t kind, std::size_t values) {
 constexpr std::uint32_t insert_kind = 0;
 std::uint32_t kind_of(ChangeKind kind) { return 1 + static_cast<std::uint32_t>(kind); }
 
+// No number: the table is set up for each request. It is neither a reader's nor that of columns, of
+// which none has bit 30.
+constexpr std::uint32_t no_setup = std::uint32_t{3} << 30;
+// Of assignments: a bit for each column that they name. Defaults read other columns, too.
+std::uint32_t setup_of(std::span<const store::Assignment> assignments) {
+  constexpr std::uint32_t columns = 31;
+  std::uint32_t setup = std::uint32_t{1} << columns;
+  for (const store::Assignment& assignment : assignments) {
+    if (assignment.column >= columns - 1 || assignment.kind == store::AssignKind::set_default)
+      return no_setup;
+    setup |= std::uint32_t{1} << assignment.column;
+  }
+  return setup;
+}
+
 // Whether an update may move a row to another partition.
 bool may_move_rows(TABLE& table) {
   return table.part_info != nullptr && partition_key_modified(&table, table.write_set);
@@ -163,10 +178,12 @@ Status RowWriter::set_up_insert(OpenTable& opened, IndexPlan& plan,
   return {};
 }
 
-Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, ChangeKind kind,
-                                std::size_t values) {
-  const std::uint32_t setup = setup_number(kind_of(kind), values);
-  if (opened.plan == &plan && opened.setup == setup) return {};
+Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, const store::Change& change) {
+  const ChangeKind kind = change.kind;
+  const std::size_t values = change.erases() ? 0 : change.values.size();
+  const std::uint32_t setup =
+      change.assigns() ? setup_of(change.assignments) : setup_number(kind_of(kind), values);
+  if (opened.plan == &plan && opened.setup == setup && setup != no_setup) return {};
   if (Status status = begin_set_up(opened, plan); !status.ok()) return status;
   assert(values <= plan.columns().size());
   TABLE& table = *opened.table;
@@ -176,9 +193,15 @@ Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, ChangeKind k
   if (kind == ChangeKind::erase) {
     prepare_delete(thd_, table);
   } else {
-    for (std::size_t i = 0; i < values; ++i) {
-      bitmap_set_bit(table.write_set, plan.columns()[i].number);
-      bitmap_set_bit(table.read_set, plan.columns()[i].number);
+    const auto mark = [&](std::uint32_t column) {
+      bitmap_set_bit(table.write_set, plan.columns()[column].number);
+      bitmap_set_bit(table.read_set, plan.columns()[column].number);
+    };
+    for (std::uint32_t i = 0; i < values; ++i) mark(i);
+    for (const store::Assignment& assignment : change.assignments) {
+      mark(assignment.column);
+      if (assignment.kind == store::AssignKind::set_default)
+        server::mark_for_default(table, *table.field[plan.columns()[assignment.column].number]);
     }
     prepare_update(thd_, table);
   }

@@ -28,8 +28,7 @@ class RowWriter {
   // They do nothing if the table is set up so already. set_up_modify() also decides whether the rows
   // have to be found first.
   Status set_up_insert(OpenTable& opened, IndexPlan& plan, std::span<const store::Value> values);
-  Status set_up_modify(OpenTable& opened, IndexPlan& plan, store::ChangeKind kind,
-                       std::size_t values);
+  Status set_up_modify(OpenTable& opened, IndexPlan& plan, const store::Change& change);
 
   // Inserts one row. `id` becomes the value of the auto-increment column, if there is one.
   Status insert(OpenTable& opened, const IndexPlan& plan, std::span<const store::Value> values,

@@ -68,4 +68,20 @@ inline bool is_integral(const Field& field) {
   return field.result_type() == INT_RESULT || field.result_type() == TIME_RESULT;
 }
 
+inline void assign_default(Field& field) { field.save_in_field_default_value(false); }
+
+inline void assign_now(Field& field) {
+  field.set_notnull();
+  // A TIMESTAMP takes the moment itself: an hour may come twice in a time zone.
+  if (field.set_time() == 0) return;
+  THD* const thd = field.table->in_use;
+  MYSQL_TIME now;
+  thd->variables.time_zone->gmt_sec_to_TIME(&now, thd->query_start());
+  const bool is_time = field.result_type() == TIME_RESULT || field.cmp_type() == TIME_RESULT;
+  const uint digits = is_time ? std::min<uint>(field.decimals(), TIME_SECOND_PART_DIGITS) : 0;
+  const ulong fraction = digits == 0 ? 0 : thd->query_start_sec_part();
+  now.second_part = fraction - my_time_fraction_remainder(fraction, digits);
+  field.store_time_dec(&now, digits);
+}
+
 }  // namespace hs::mysqld::server

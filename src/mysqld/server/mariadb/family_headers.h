@@ -39,6 +39,7 @@
 #include <sql_update.h>
 #include <sys_vars_shared.h>
 #include <transaction.h>
+#include <tztime.h>
 #include <violite.h>
 #include <wsrep_mysqld.h>
 #include <wsrep_server_state.h>

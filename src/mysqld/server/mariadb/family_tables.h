@@ -39,6 +39,14 @@ inline unsigned identifying_parts(TABLE& table, unsigned index) {
 
 inline void mark_to_read(TABLE& table, Field& column) { table.mark_column_with_deps(&column); }
 
+inline void mark_for_default(TABLE& table, Field& column) {
+  if (column.default_value != nullptr)
+    column.default_value->expr->walk(&Item::register_field_in_read_map, true, &table);
+}
+
+// An update has done it.
+inline void refresh_virtual_columns(TABLE& /*table*/) {}
+
 inline void start_keyread(TABLE& table, unsigned index) { table.file->ha_start_keyread(index); }
 
 inline void end_keyread(TABLE& table) { table.file->ha_end_keyread(); }

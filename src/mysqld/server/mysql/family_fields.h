@@ -62,4 +62,34 @@ inline unsigned length_bytes_of(const Field& field) { return field.get_length_by
 
 inline bool is_integral(const Field& field) { return field.result_type() == INT_RESULT; }
 
+inline void assign_default(Field& field) {
+  if (field.is_flag_set(NO_DEFAULT_VALUE_FLAG) && field.real_type() != MYSQL_TYPE_ENUM) {
+    field.reset();
+    field.set_warning(Sql_condition::SL_WARNING, ER_NO_DEFAULT_FOR_FIELD, 1);
+    return;
+  }
+  if (field.has_insert_default_datetime_value_expression() ||
+      field.has_insert_default_general_value_expression()) {
+    field.set_notnull();
+    field.evaluate_insert_default_function();
+  } else {
+    field.set_default();
+  }
+}
+
+inline void assign_now(Field& field) {
+  THD* const thd = field.table->in_use;
+  field.set_notnull();
+  const bool is_time = is_temporal_type(field.type());
+  const unsigned digits = is_time ? field.decimals() : 0;
+  my_timeval moment = thd->query_start_timeval_trunc(digits);
+  if (field.type() == MYSQL_TYPE_TIMESTAMP || field.type() == MYSQL_TYPE_DATETIME) {
+    field.store_timestamp(&moment);
+    return;
+  }
+  MYSQL_TIME now;
+  thd->time_zone()->gmt_sec_to_TIME(&now, moment);
+  field.store_time(&now, static_cast<std::uint8_t>(digits));
+}
+
 }  // namespace hs::mysqld::server

@@ -37,6 +37,15 @@ inline void mark_to_read(TABLE& table, Field& column) {
   table.mark_column_used(&column, MARK_COLUMNS_TEMP);
 }
 
+inline void mark_for_default(TABLE& table, Field& column) {
+  if (column.has_insert_default_general_value_expression())
+    bitmap_union(table.read_set, &column.m_default_val_expr->base_columns_map);
+}
+
+inline void refresh_virtual_columns(TABLE& table) {
+  if (table.has_gcol()) update_generated_read_fields(table.record[0], &table);
+}
+
 inline void start_keyread(TABLE& table, unsigned /*index*/) { table.set_keyread(true); }
 
 inline void end_keyread(TABLE& table) { table.set_keyread(false); }

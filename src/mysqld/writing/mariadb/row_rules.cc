@@ -3,6 +3,7 @@
 
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "mysqld/server/api.h"
 #include "mysqld/writing/assign.h"
@@ -35,8 +36,8 @@ bool is_assigned_by_server(const TABLE& table, const Field& field) {
 
 // A generated column accepts no value except NULL. For others SQL warns, and in strict mode that is
 // an error.
-void refuse_value(THD* thd, const TABLE& table, const Field& field, const store::Value& value) {
-  if (value.null) return;
+void refuse_value(THD* thd, const TABLE& table, const Field& field, bool is_given) {
+  if (!is_given) return;
   push_warning_printf(thd, Sql_condition::WARN_LEVEL_WARN,
                       ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
                       ER_THD(thd, ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN),
@@ -144,7 +145,7 @@ bool fill_insert(THD* thd, TABLE& table, const IndexPlan& plan,
   for (std::size_t i = 0; i < values.size(); ++i) {
     Field& field = *fields[plan.columns()[i].number];
     if (is_assigned_by_server(table, field)) {
-      refuse_value(thd, table, field, values[i]);
+      refuse_value(thd, table, field, !values[i].null);
       continue;
     }
     if (table.next_number_field != nullptr &&
@@ -160,26 +161,37 @@ bool fill_insert(THD* thd, TABLE& table, const IndexPlan& plan,
   return update_generated_columns(table) && !thd->is_error();
 }
 
+// What the request makes of one column, unless the server assigns it. False: the whole row is left as
+// it is.
+bool change_column(THD* thd, TABLE& table, const IndexPlan& plan, const store::Change& change,
+                   std::size_t number, Update& update) {
+  const store::Column& column = plan.columns()[change.column(number)];
+  Field& field = *table.field_to_fill()[column.number];
+  update.versions_rows |= table.versioned_write() && !field.vers_update_unversioned();
+  if (is_assigned_by_server(table, field)) {
+    refuse_value(thd, table, field, change.gives_value(number));
+    return true;
+  }
+  if (change.assigns()) {
+    assign(field, change.assignments[number], plan.encoding());
+  } else if (change.kind == ChangeKind::update) {
+    assign(field, change.values[number], plan.encoding());
+  } else if (add_unless_crossing_zero(field, change.values[number],
+                                      change.kind == ChangeKind::decrement)) {
+    return false;
+  }
+  field.set_has_explicit_value();
+  return true;
+}
+
 // Assigns the request's values to the row in record[0]. The old row is in record[1].
 bool fill_update(THD* thd, TABLE& table, const IndexPlan& plan, const store::Change& change,
                  Update& update) {
   table.reset_default_fields();
-  Field** const fields = table.field_to_fill();
-  for (std::size_t i = 0; i < change.values.size(); ++i) {
-    Field& field = *fields[plan.columns()[i].number];
-    update.versions_rows |= table.versioned_write() && !field.vers_update_unversioned();
-    if (is_assigned_by_server(table, field)) {
-      refuse_value(thd, table, field, change.values[i]);
-      continue;
-    }
-    if (change.kind == ChangeKind::update) {
-      assign(field, change.values[i], plan.encoding());
-    } else if (add_unless_crossing_zero(field, change.values[i],
-                                        change.kind == ChangeKind::decrement)) {
-      update.crosses_zero = true;
-      return !thd->is_error();
-    }
-    field.set_has_explicit_value();
+  for (std::size_t i = 0; i < change.columns(); ++i) {
+    if (change_column(thd, table, plan, change, i, update)) continue;
+    update.crosses_zero = true;
+    return !thd->is_error();
   }
   if (thd->is_error()) return false;
   table.evaluate_update_default_function();
@@ -219,12 +231,15 @@ Status RowWriter::update(OpenTable& opened, const IndexPlan& plan, const store::
   store_record(&table, record[1]);
   Update update;
   if (!fill_update(thd_, table, plan, change, update)) return failure(0);
-  RowTriggers triggers(thd_, table, TRG_EVENT_UPDATE,
-                       std::span(plan.columns()).first(change.values.size()));
+  std::vector<store::Column> assigned;
+  for (std::size_t i = 0; table.triggers != nullptr && i < change.columns(); ++i)
+    assigned.push_back(plan.columns()[change.column(i)]);
+  RowTriggers triggers(thd_, table, TRG_EVENT_UPDATE, assigned);
   bool skip = update.crosses_zero;
   if (!skip && !triggers.before(skip)) return failure(0);
   if (skip) {
     counted = false;
+    restore_record(&table, record[1]);
     return {};
   }
   if (!records_are_comparable(&table) || compare_record(&table)) {

@@ -55,6 +55,12 @@ void prepare_delete(THD* thd, TABLE& table) {
 
 namespace {
 
+bool refuse_value(const TABLE& table, const Field& field) {
+  my_error(ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, MYF(0), field.field_name,
+           table.s->table_name.str);
+  return false;
+}
+
 // A generated column accepts no value except NULL, which means DEFAULT. As in SQL, this is checked
 // before any other value.
 bool generated_columns_are_left(const TABLE& table, const IndexPlan& plan,
@@ -62,10 +68,18 @@ bool generated_columns_are_left(const TABLE& table, const IndexPlan& plan,
   if (!table.has_gcol()) return true;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Field& field = *table.field[plan.columns()[i].number];
-    if (values[i].null || !field.is_gcol()) continue;
-    my_error(ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, MYF(0), field.field_name,
-             table.s->table_name.str);
-    return false;
+    if (!values[i].null && field.is_gcol()) return refuse_value(table, field);
+  }
+  return true;
+}
+
+bool generated_columns_are_left(const TABLE& table, const IndexPlan& plan,
+                                const store::Change& change) {
+  if (!change.assigns()) return generated_columns_are_left(table, plan, change.values);
+  if (!table.has_gcol()) return true;
+  for (const store::Assignment& assignment : change.assignments) {
+    const Field& field = *table.field[plan.columns()[assignment.column].number];
+    if (assignment.gives_value() && field.is_gcol()) return refuse_value(table, field);
   }
   return true;
 }
@@ -218,11 +232,13 @@ bool has_changed(const TABLE& table) {
 // Assigns the request's values to the row in record[0]. The old row is in record[1].
 bool update_values(THD* thd, TABLE& table, const IndexPlan& plan, const store::Change& change,
                    bool& crosses_zero) {
-  for (std::size_t i = 0; i < change.values.size(); ++i) {
-    Field& field = *table.field[plan.columns()[i].number];
+  for (std::size_t i = 0; i < change.columns(); ++i) {
+    Field& field = *table.field[plan.columns()[change.column(i)].number];
     bitmap_set_bit(table.fields_set_during_insert, server::number_of(field));
     if (field.is_gcol()) continue;
-    if (change.kind == ChangeKind::update) {
+    if (change.assigns() && !(change.assignments[i].reads_column() && field.is_null())) {
+      assign(field, change.assignments[i], plan.encoding());
+    } else if (change.kind == ChangeKind::update) {
       assign(field, change.values[i], plan.encoding());
     } else if (field.is_null()) {
       // SQL stores the NULL again, which counts as a change if the column has a default.
@@ -307,7 +323,7 @@ Status RowWriter::update(OpenTable& opened, const IndexPlan& plan, const store::
                          bool& counted) {
   TABLE& table = *opened.table;
   counted = true;
-  if (!generated_columns_are_left(table, plan, change.values)) return failure(0);
+  if (!generated_columns_are_left(table, plan, change)) return failure(0);
   table.clear_partial_update_diffs();
   store_record(&table, record[1]);
   bitmap_clear_all(table.fields_set_during_insert);
@@ -318,6 +334,7 @@ Status RowWriter::update(OpenTable& opened, const IndexPlan& plan, const store::
     if (!update_values(thd_, table, plan, change, crosses_zero)) return failure(0);
     if (crosses_zero) {
       counted = false;
+      restore_record(&table, record[1]);
       return {};
     }
     changed = has_changed(table);
