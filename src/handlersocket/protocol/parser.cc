@@ -106,7 +106,9 @@ Mistake Parser::parse_find_or_insert(std::string_view id, TokenScanner& tokens, 
     request.kind = Kind::insert;
     is_modification_ = true;
   } else if (!is_find && !is(op, 'S')) {
-    return Mistake::op;
+    if (op != insert_word) return Mistake::op;
+    request.kind = Kind::insert_rows;
+    return parse_insert_rows(tokens, request.insert_rows);
   }
 
   std::uint64_t count = 0;

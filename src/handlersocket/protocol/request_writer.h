@@ -25,10 +25,12 @@ class RequestWriter {
   void modify(std::uint64_t index_id, const store::Selection& selection,
               const store::Change& change);
   void insert(std::uint64_t index_id, const store::Insert& insert);
+  void insert_rows(std::uint64_t index_id, const store::InsertRows& rows);
   void auth(const Auth& auth);
 
  private:
   void selection(std::uint64_t index_id, const store::Selection& selection, bool has_change);
+  void filter(const store::Filter& filter);
   void assignments(std::span<const store::Assignment> assignments);
   void token(std::string_view bytes);
   void number(std::uint64_t number);

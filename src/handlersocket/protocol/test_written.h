@@ -21,6 +21,7 @@ inline std::string written(const Request& request) {
     case Kind::find: writer.find(request.index_id, request.selection); break;
     case Kind::modify: writer.modify(request.index_id, request.selection, request.change); break;
     case Kind::insert: writer.insert(request.index_id, request.insert); break;
+    case Kind::insert_rows: writer.insert_rows(request.index_id, request.insert_rows); break;
     case Kind::auth: writer.auth(request.auth); break;
   }
   return std::string(out.view());
