@@ -1,6 +1,7 @@
-"""`insert ... else ...` beside SQL's INSERT, INSERT IGNORE, REPLACE and ON DUPLICATE KEY UPDATE on a twin.
+"""`insert ... else ...` beside SQL on a twin.
 
-The in-memory store is held to the same by src/store/memory_inserts_test.cc.
+SQL has INSERT, INSERT IGNORE, REPLACE and INSERT ... ON DUPLICATE KEY UPDATE for it. The in-memory
+store is held to the same by src/store/memory_inserts_test.cc.
 """
 
 from __future__ import annotations
@@ -135,10 +136,9 @@ class Request:
             return statement
         parts = []
         for number, (column, _, _, value) in enumerate(self.assignments):
-            if self.limit is not None:
-                condition = f"(@met := n < {self.limit})" if number == 0 else "@met"
-                value = f"IF({condition}, {value.replace('DEFAULT', 'NULL')}, {column})"
-            parts.append(f"{column} = {value}")
+            condition = f"(@met := n < {self.limit})" if number == 0 else "@met"
+            met = f"IF({condition}, {value.replace('DEFAULT', 'NULL')}, {column})"
+            parts.append(f"{column} = {value if self.limit is None else met}")
         return f"{statement} ON DUPLICATE KEY UPDATE {', '.join(parts)}"
 
 
@@ -199,7 +199,7 @@ def _check_fates(reply: bytes, request: Request, affected: int, story: str) -> l
     assert (code, columns) == ("0", "2") and len(values) == 2 * len(request.rows), story
     fates = values[::2]
     if "replaced" in fates:
-        # SQL counts the rows that it has deleted, too; not the one that it has found to be the same.
+        # SQL counts the rows that it has deleted, too, unless it has found one to be the same.
         assert request.action == "replace" and affected >= len(fates), story
     else:
         # If only a trigger has made a row what it was, SQL may count it once.
@@ -219,7 +219,7 @@ def test_random_upserts(server: ServerInstance, sql: Sql, request: pytest.Fixtur
     with Wire(server.hs_port_wr) as wire:
         assert wire.ask(f"P\t1\thst\tmine\t\t{','.join(COLUMNS)}\tn\n".encode()) == b"0\t1"
         for _ in range(400):
-            # A condition that does not hold makes SQL's twin an update of nothing, with its triggers.
+            # If a condition does not hold, SQL's twin updates nothing, with its triggers.
             made = _random_request(rng, kind != "triggers")
             try:
                 sql.run(made.statement())
@@ -271,8 +271,8 @@ def test_many_rows_are_one_statement(server: ServerInstance, action: str) -> Non
 
 def test_a_new_blob_is_what_the_insert_would_have_stored(server: ServerInstance) -> None:
     table = (
-        "CREATE TABLE texts (id INT PRIMARY KEY, a MEDIUMTEXT CHARACTER SET latin1, b BLOB, bits BIT(13),"
-        " c CHAR(5), d DECIMAL(20, 5), t DATETIME(6), e ENUM('x', 'y'), f FLOAT)"
+        "CREATE TABLE texts (id INT PRIMARY KEY, a MEDIUMTEXT CHARACTER SET latin1, b BLOB,"
+        " bits BIT(13), c CHAR(5), d DECIMAL(20, 5), t DATETIME(6), e ENUM('x', 'y'), f FLOAT)"
     )
     with fresh_session(server, "hst", table) as sql, Wire(server.hs_port_wr) as wire:
         assert wire.ask(b"P\t1\thst\ttexts\t\tid,a,b,bits,c,d,t,e,f\n") == b"0\t1"
@@ -291,11 +291,54 @@ def test_a_new_blob_is_what_the_insert_would_have_stored(server: ServerInstance)
                 f"{number}.1",
             ]
             line = "\t".join(value.replace("\x0f", "\x01\x4f") for value in values)
-            reply = wire.ask(
-                f"1\tinsert\t1\t9\t{line}\telse\tupdate\t8\t{setters}\n".encode()
-            )
+            reply = wire.ask(f"1\tinsert\t1\t9\t{line}\telse\tupdate\t8\t{setters}\n".encode())
             assert reply.split(b"\t")[2] == (b"updated" if number else b"inserted")
             sql.run("DROP TABLE IF EXISTS other", "CREATE TABLE other LIKE texts")
             assert wire.ask(b"P\t2\thst\tother\t\tid,a,b,bits,c,d,t,e,f\n") == b"0\t1"
             assert wire.ask(f"2\t+\t9\t{line}\n".encode()) == b"0\t1"
             assert sql.rows("SELECT * FROM texts") == sql.rows("SELECT * FROM other")
+
+
+@pytest.mark.parametrize("ids", ["", " AUTO_INCREMENT"], ids=["given", "drawn"])
+@pytest.mark.parametrize("action", ["ignore", "replace", "update\t1\t1\tnew\t"])
+def test_a_locked_row_is_waited_for(server: ServerInstance, action: str, ids: str) -> None:
+    table = f"CREATE TABLE held (id INT{ids} PRIMARY KEY, v INT)"
+    with fresh_session(server, "hst", table, "INSERT INTO held VALUES (1, 1), (2, 2)") as sql:
+        with Wire(server.hs_port_wr) as wire, Wire(server.hs_port_wr) as other:
+            for each in (wire, other):
+                assert each.ask(b"P\t1\thst\theld\t\tid,v\n") == b"0\t1"
+            sql.run("BEGIN", "UPDATE held SET v = 7 WHERE id = 1")
+            wire.send(f"1\tinsert\t1\t2\t1\t5\telse\t{action}\n".encode())
+            assert other.ask(b"1\t=\t1\t2\t1\t0\tU?\t2\n") == b"0\t2\t2\t2"
+            sql.run("COMMIT")
+            assert wire.lines(1)[0].split(b"\t")[2] in (b"ignored", b"replaced", b"updated")
+            expected = b"7" if action == "ignore" else b"5"
+            assert sql.row("SELECT v FROM held WHERE id = 1") == (expected,)
+
+
+def test_privileges_of_what_may_be_done(server: ServerInstance) -> None:
+    table = "CREATE TABLE owned (id INT PRIMARY KEY, v INT)"
+    user = (
+        "DROP USER IF EXISTS upserts@localhost",
+        "CREATE USER upserts@localhost IDENTIFIED BY 'secret'",
+    )
+    new, plus = "update\t1\t1\tnew\t", "update\t1\t1\t+\t1"
+    with fresh_session(server, "hst", table, *user) as sql, Wire(server.hs_port_wr) as wire:
+
+        def answers(*granted: str) -> list[bytes]:
+            sql.run(
+                *(f"GRANT {privilege} ON hst.owned TO upserts@localhost" for privilege in granted)
+            )
+            if b"1142" in wire.ask(b"P\t1\thst\towned\t\tid,v\tv\n"):
+                return []
+            actions = ["ignore", "replace", new, plus, f"{new}\tF\t<\t0\t9"]
+            lines = [f"1\tinsert\t1\t2\t1\t5\telse\t{action}\n".encode() for action in actions]
+            return [wire.ask(line).split(b"\t")[2] for line in lines]
+
+        assert wire.ask(b"A\t2\tupserts\tsecret\n") == b"0\t1"
+        assert answers() == []
+        assert answers("INSERT") == [b"inserted", b"1142", b"1142", b"1142", b"1142"]
+        assert answers("UPDATE (v)") == [b"ignored", b"1142", b"unchanged", b"1143", b"1143"]
+        assert answers("SELECT (v)") == [b"ignored", b"1142", b"unchanged", b"updated", b"updated"]
+        assert answers("DELETE")[1] == b"replaced"
+        sql.run("DROP USER upserts@localhost")

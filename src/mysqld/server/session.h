@@ -21,6 +21,8 @@ constexpr int killed_error();
 // The engine's error when it reads a row for a change, another session has locked the row, and the
 // engine does not wait for it.
 constexpr int row_locked_error();
+// And the error that the server raises for it.
+constexpr std::uint32_t row_locked_number();
 // The shortest time for which InnoDB can be told to wait for a row. 0: it does not wait.
 constexpr std::uint32_t shortest_row_wait_s();
 

@@ -58,8 +58,14 @@ Status RowWriter::insert_rows(OpenTable& opened, const IndexPlan& plan,
   TABLE& table = *opened.table;
   const server::StrictChecks checks(thd_, strictness_of(rows));
   inserted.clear();
+  gives_id_ = false;
   Status status = begin_inserts(table, rows);
-  if (status.ok()) status = insert_every_row(opened, plan, rows, inserted);
+  try {
+    if (status.ok()) status = insert_every_row(opened, plan, rows, inserted);
+  } catch (...) {  // no memory
+    static_cast<void>(end_inserts(table, rows));
+    throw;
+  }
   const Status ended = end_inserts(table, rows);
   if (images_.capacity() > most_kept_bytes) images_.free_memory();
   condition_.give_back();
@@ -166,6 +172,8 @@ Status RowWriter::server_failure() {
     case ER_NO_REFERENCED_ROW_2: return failure(HA_ERR_NO_REFERENCED_ROW);
     case ER_ROW_IS_REFERENCED:
     case ER_ROW_IS_REFERENCED_2: return failure(HA_ERR_ROW_IS_REFERENCED);
+    case server::row_locked_number():
+      return failure(server::is_signalled(thd_) ? 0 : server::row_locked_error());
     default: return failure(0);
   }
 }

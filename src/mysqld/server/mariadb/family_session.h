@@ -5,6 +5,7 @@ namespace hs::mysqld::server {
 
 constexpr int killed_error() { return HA_ERR_ABORTED_BY_USER; }
 constexpr int row_locked_error() { return HA_ERR_LOCK_WAIT_TIMEOUT; }
+constexpr std::uint32_t row_locked_number() { return ER_LOCK_WAIT_TIMEOUT; }
 constexpr std::uint32_t shortest_row_wait_s() { return 0; }
 constexpr bool notes_rows_left_alone() { return false; }
 

@@ -7,6 +7,7 @@ namespace hs::mysqld::server {
 
 constexpr int killed_error() { return HA_ERR_QUERY_INTERRUPTED; }
 constexpr int row_locked_error() { return HA_ERR_NO_WAIT_LOCK; }
+constexpr std::uint32_t row_locked_number() { return ER_LOCK_NOWAIT; }
 constexpr std::uint32_t shortest_row_wait_s() { return 1; }
 constexpr bool notes_rows_left_alone() { return true; }
 
