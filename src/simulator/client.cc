@@ -255,7 +255,7 @@ void Client::check_reply(const std::string& line) {
   }
   if (commit_failed) return;
   const bool is_upsert = expected.kind == Asked::upsert;
-  require(line == (is_upsert ? std::string("0\t2\tupdated\t\0", 12) : "0\t1\t1"),
+  require(line == (is_upsert ? std::string("0\t2\tupdated\t\0", 13) : "0\t1\t1"),
           "an addition was answered " + line);
   const std::uint64_t acknowledged = ++acknowledged_[expected.key];
   const auto stored = committed_.find(expected.key);
