@@ -50,6 +50,18 @@ void Client::ask_right() {
   ask({Expected::Kind::log_in}, by_secret ? "A\t1\tright" : "A\t2\tuser\tright");
 }
 
+// A row is added to in three ways.
+void Client::ask_addition(std::uint64_t key) {
+  const std::string find = "1\t=\t1\t" + token(key) + "\t1\t0\t";
+  switch (world_.below(3)) {
+    case 0: return ask({Expected::Kind::addition, key}, find + "+\t1");
+    case 1: return ask({Expected::Kind::addition, key}, find + "set\t1\t1\t+\t1");
+    default:
+      ask({Expected::Kind::upsert, key},
+          "1\tinsert\t1\t1\t" + token(key) + "\telse\tupdate\t1\t1\t+\t1");
+  }
+}
+
 void Client::write_script() {
   using Asked = Expected::Kind;
   if (kind_ == Kind::guesser) {
@@ -74,7 +86,7 @@ void Client::write_script() {
     const std::size_t kind = world_.below(kind_ == Kind::light ? 16 : 22);
     if (kind < 9) {
       ++asked_[key];
-      ask({Asked::addition, key}, "1\t=\t1\t" + token(key) + "\t1\t0\t+\t1");
+      ask_addition(key);
     } else if (kind < 16) {
       ask({Asked::lookup, key}, "1\t=\t1\t" + token(key));
     } else if (kind < 19) {
@@ -210,7 +222,7 @@ std::string Client::rows(const Expected& expected) const {
 bool Client::is_late_reply(const Expected& expected, const std::string& line) {
   using Asked = Expected::Kind;
   const bool is_open = expected.kind == Asked::open;
-  const bool uses_index = expected.kind == Asked::lookup || expected.kind == Asked::addition ||
+  const bool uses_index = expected.kind == Asked::lookup || expected.adds() ||
                           expected.kind == Asked::long_find || expected.kind == Asked::count;
   if (uses_index && not_opened_.find(expected.index) != not_opened_.npos) {
     require(line == "2\t1\tstmtnum", "a request without its index was answered " + line);
@@ -256,10 +268,13 @@ void Client::check_reply(const std::string& line) {
     case Asked::count:
       return require(commit_failed || line == "0\t1\t" + token(expected.limit),
                      "a count of " + token(expected.limit) + " rows was answered " + line);
-    case Asked::addition: break;
+    case Asked::addition:
+    case Asked::upsert: break;
   }
   if (commit_failed) return;
-  require(line == "0\t1\t1", "an addition was answered " + line);
+  const bool is_upsert = expected.kind == Asked::upsert;
+  require(line == (is_upsert ? std::string("0\t2\tupdated\t\0", 13) : "0\t1\t1"),
+          "an addition was answered " + line);
   const std::uint64_t acknowledged = ++acknowledged_[expected.key];
   const auto stored = committed_.find(expected.key);
   require(stored != committed_.end() && stored->second >= acknowledged,

@@ -48,6 +48,7 @@ class Client {
       open,
       lookup,
       addition,
+      upsert,  // an addition, too
       long_find,
       count,
       mistake,
@@ -59,11 +60,14 @@ class Client {
     std::uint64_t limit = 1;
     char index = '1';
     bool down = false;  // of a long find
+
+    bool adds() const { return kind == Kind::addition || kind == Kind::upsert; }
   };
 
   void write_script();
   void ask_wrong();
   void ask_right();
+  void ask_addition(std::uint64_t key);
   void ask(const Expected& expected, const std::string& line);
   bool send_some();
   bool greet();

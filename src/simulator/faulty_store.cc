@@ -264,10 +264,7 @@ Outcome FaultyStore::count(store::IndexUse& use, const store::Selection& selecti
   return {};
 }
 
-Outcome FaultyStore::modify(store::IndexUse& use, const store::Selection& selection,
-                            const store::Change& change, store::Rows* /*rows*/, Buffer& /*out*/,
-                            store::Changed& changed) {
-  must(selection.is_valid(), "a modification is not valid");
+Outcome FaultyStore::add(store::IndexUse& use, std::uint64_t key, std::uint64_t by) {
   const bool is_there = static_cast<const CounterIndex&>(use.index()).is_there;
   must(role_ == net::Role::remote || !is_there, "a write waits for another server");
   const Verdict asked = ask_other_server(is_there, true);
@@ -284,20 +281,35 @@ Outcome FaultyStore::modify(store::IndexUse& use, const store::Selection& select
     const bool may_ask = World::current().chance(50);
     return Outcome::by_row(may_ask ? Verdict::blocked : Verdict::oversized, row_locked);
   }
-  const std::uint64_t key = number(selection.key[0]);
   const bool for_good = cannot_be_undone(key);
   if (for_good && in_unit_) return store::cannot_be_undone;
   if (for_good && !changed_.empty()) return Verdict::not_yet;
   budget_->spend(store::Budget::steps_of_a_change);
-  changed_[key] = value(key) + number(change.values[0]);
+  changed_[key] = value(key) + by;
   if (for_good || (mode_ != store::PassMode::together && !in_unit_)) commit();
-  changed.rows = 1;
   return for_good ? Outcome{}.for_good() : Outcome{};
+}
+
+Outcome FaultyStore::modify(store::IndexUse& use, const store::Selection& selection,
+                            const store::Change& change, store::Rows* /*rows*/, Buffer& /*out*/,
+                            store::Changed& changed) {
+  must(selection.is_valid(), "a modification is not valid");
+  changed.rows = 1;
+  const store::Value& by = change.assigns() ? change.assignments[0].value : change.values[0];
+  return add(use, number(selection.key[0]), number(by));
 }
 
 Outcome FaultyStore::insert(store::IndexUse& /*use*/, const store::Insert& /*row*/,
                             store::Changed& /*changed*/) {
   return Error::not_supported;
+}
+
+// Every row is there.
+Outcome FaultyStore::insert_rows(store::IndexUse& use, const store::InsertRows& rows,
+                                 std::vector<store::InsertedRow>& inserted) {
+  must(rows.is_valid() && rows.updates() && rows.rows() == 1, "an insert is not valid");
+  inserted = {{.fate = store::RowFate::updated}};
+  return add(use, number(rows.values[0]), number(rows.assignments[0].value));
 }
 
 }  // namespace hs::simulator

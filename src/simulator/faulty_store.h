@@ -51,8 +51,11 @@ class FaultyStore final : public store::Store {
                         store::Changed& changed) override;
   store::Outcome insert(store::IndexUse& use, const store::Insert& row,
                         store::Changed& changed) override;
+  store::Outcome insert_rows(store::IndexUse& use, const store::InsertRows& rows,
+                             std::vector<store::InsertedRow>& inserted) override;
 
  private:
+  store::Outcome add(store::IndexUse& use, std::uint64_t key, std::uint64_t by);
   std::uint64_t value(std::uint64_t key) const;
   store::Verdict go_wrong(bool writes);
   store::Verdict ask_other_server(bool is_there, bool may_move);

@@ -1,6 +1,7 @@
 #include "store/memory_assign.h"
 
 #include <algorithm>
+#include <cassert>
 #include <ctime>
 #include <limits>
 #include <string>
@@ -83,6 +84,7 @@ Status assign(const MemoryColumn& column, const Assignment& assignment, Field& f
   switch (assignment.kind) {
     case set: return to_field(column, value, field);
     case set_default: take_default(column, field); return {};
+    case set_new: assert(false); return {};  // it needs a row of an insert
     case set_now: return to_field(column, {now_for(column), false}, field);
     case add:
     case subtract: return hs::store::add(column, assignment, field);

@@ -9,6 +9,15 @@ namespace {
 // The server's number of it is that of its engines.
 constexpr Status not_by_this_index{Error::not_supported, 131};
 
+bool passes(const MemoryTable& table, std::span<const std::uint32_t> filter_columns,
+            const Filter& filter, const Row& row) {
+  const std::uint32_t column = filter_columns[filter.column];
+  const MemoryColumn& of = table.spec().columns[column];
+  Cell wanted;
+  if (!to_cell(of, filter.value, wanted)) return filter.comparison == Comparison::not_equal;
+  return holds(filter.comparison, compare(of, row.fields[column].cell(), wanted));
+}
+
 }  // namespace
 
 MemoryMatches::MemoryMatches(const MemoryTable& table, std::size_t key,
@@ -33,9 +42,13 @@ Status MemoryMatches::check(const MemoryTable& table, std::size_t key,
     const std::uint32_t column = table.spec().keys[key].columns[selection.key.size()];
     if (table.spec().columns[column].integer) return not_by_this_index;
   }
-  const bool known = std::ranges::all_of(selection.filters, [&](const Filter& filter) {
-    return filter.column < filter_columns.size();
-  });
+  return check_filters(filter_columns, selection.filters);
+}
+
+Status MemoryMatches::check_filters(std::span<const std::uint32_t> filter_columns,
+                                    std::span<const Filter> filters) {
+  const bool known = std::ranges::all_of(
+      filters, [&](const Filter& filter) { return filter.column < filter_columns.size(); });
   return known ? Status{} : Error::no_filter_column;
 }
 
@@ -195,16 +208,16 @@ void MemoryMatches::resume(const MemoryPosition& from) {
 
 MemoryMatches::Passing MemoryMatches::filter(const Row& row) const {
   for (const Filter& filter : selection_.filters) {
-    const std::uint32_t column = filter_columns_[filter.column];
-    const MemoryColumn& of = table_.spec().columns[column];
-    Cell wanted;
-    bool passes = filter.comparison == Comparison::not_equal;
-    if (to_cell(of, filter.value, wanted)) {
-      passes = holds(filter.comparison, compare(of, row.fields[column].cell(), wanted));
-    }
-    if (!passes) return filter.kind == FilterKind::stop ? Passing::stop : Passing::no;
+    if (!passes(table_, filter_columns_, filter, row))
+      return filter.kind == FilterKind::stop ? Passing::stop : Passing::no;
   }
   return Passing::yes;
+}
+
+bool MemoryMatches::meets(const MemoryTable& table, std::span<const std::uint32_t> filter_columns,
+                          std::span<const Filter> filters, const Row& row) {
+  return std::ranges::all_of(
+      filters, [&](const Filter& filter) { return passes(table, filter_columns, filter, row); });
 }
 
 }  // namespace hs::store

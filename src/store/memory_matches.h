@@ -41,6 +41,12 @@ class MemoryMatches {
   static Status check(const MemoryTable& table, std::size_t key,
                       std::span<const std::uint32_t> filter_columns, const Selection& selection);
 
+  static Status check_filters(std::span<const std::uint32_t> filter_columns,
+                              std::span<const Filter> filters);
+  // Whether the row fulfils all conditions.
+  static bool meets(const MemoryTable& table, std::span<const std::uint32_t> filter_columns,
+                    std::span<const Filter> filters, const Row& row);
+
   // The next row; null at the end.
   const Row* next();
   // Which value of IN that row has met; 0 without IN.

@@ -12,6 +12,7 @@
 
 #include "store/memory_assign.h"
 #include "store/memory_caller.h"
+#include "store/memory_index.h"
 
 namespace hs::store {
 namespace {
@@ -65,31 +66,17 @@ bool crosses_zero(const MemoryTable& table, std::span<const std::uint32_t> colum
   return false;
 }
 
-class MemoryIndex final : public Index {
- public:
-  MemoryIndex(MemoryTable& table, std::size_t key, std::vector<std::uint32_t> columns,
-              std::vector<std::uint32_t> filter_columns)
-      : table(table),
-        key(key),
-        columns(std::move(columns)),
-        filter_columns(std::move(filter_columns)) {
-    for (const std::uint32_t column : this->columns) {
-      const MemoryColumn& of = table.spec().columns[column];
-      readers.push_back({of.integer ? read_number : read_text, column, of.name});
-    }
+std::shared_ptr<MemoryIndex> make_index(MemoryTable& table, std::size_t key,
+                                        std::vector<std::uint32_t> columns,
+                                        std::vector<std::uint32_t> filter_columns) {
+  std::vector<Column> readers;
+  for (const std::uint32_t column : columns) {
+    const MemoryColumn& of = table.spec().columns[column];
+    readers.push_back({of.integer ? read_number : read_text, column, of.name});
   }
-
-  std::uint32_t key_parts() const override {
-    return static_cast<std::uint32_t>(table.spec().keys[key].columns.size());
-  }
-  std::uint32_t column_count() const override { return static_cast<std::uint32_t>(columns.size()); }
-
-  MemoryTable& table;
-  const std::size_t key;
-  const std::vector<std::uint32_t> columns;
-  const std::vector<std::uint32_t> filter_columns;
-  std::vector<Column> readers;  // of `columns`
-};
+  return std::make_shared<MemoryIndex>(table, key, std::move(columns), std::move(filter_columns),
+                                       std::move(readers));
+}
 
 bool find_columns(const MemoryTableSpec& spec, std::string_view names,
                   std::vector<std::uint32_t>& columns) {
@@ -235,8 +222,7 @@ Outcome MemoryStore::open_index(const IndexNames& names,
     return Error::no_column;
   }
   counters_.add(Counter::table_opens);
-  use = {std::make_shared<MemoryIndex>(*table, *key, std::move(columns), std::move(filter_columns)),
-         caller};
+  use = {make_index(*table, *key, std::move(columns), std::move(filter_columns)), caller};
   return {};
 }
 
@@ -396,7 +382,7 @@ MemoryStore::RowChange MemoryStore::change_row(MemoryTable& table,
     table.erase(row, undo_);
     return {};
   }
-  if (change.assigns()) return assign_row(table, columns, change.assignments, row);
+  if (change.assigns()) return assign_row(table, columns, change.assignments, row, nullptr);
   if (change.kind == decrement && crosses_zero(table, columns, change.values, row))
     return {.counts = false};
   std::vector<Field> fields = row.fields;
@@ -431,20 +417,25 @@ MemoryStore::RowChange MemoryStore::change_row(MemoryTable& table,
 MemoryStore::RowChange MemoryStore::assign_row(MemoryTable& table,
                                                std::span<const std::uint32_t> columns,
                                                std::span<const Assignment> assignments,
-                                               const Row& row) {
+                                               const Row& row, const Row* inserted) {
   std::vector<Field> fields = row.fields;
-  bool differs = false;
+  RowChange change{.differs = false};
   for (const Assignment& assignment : assignments) {
     assert(assignment.is_valid());
     const std::uint32_t column = columns[assignment.column];
     Field& field = fields[column];
-    Field before = field;
-    if (const Status status = assign(table.spec().columns[column], assignment, field); !status.ok())
-      return {.status = status};
-    differs = differs || before.null != field.null || before.bytes != field.bytes;
+    const Field before = field;
+    if (assignment.kind == AssignKind::set_new) {
+      assert(inserted != nullptr);
+      field = inserted->fields[column];
+    } else {
+      const Status status = assign(table.spec().columns[column], assignment, field);
+      if (!status.ok()) return {.status = status};
+    }
+    change.differs |= before.null != field.null || before.bytes != field.bytes;
   }
-  if (!differs) return {};
-  return {.status = table.update(row, std::move(fields), undo_)};
+  if (change.differs) change.status = table.update(row, std::move(fields), undo_);
+  return change;
 }
 
 Outcome MemoryStore::insert(IndexUse& use, const Insert& row, Changed& changed) {

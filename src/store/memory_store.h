@@ -32,6 +32,8 @@ struct MemoryBounds {
   std::size_t flush_bytes = std::size_t{64} << 10;  // written by a find between two flushes
 };
 
+class MemoryIndex;
+
 class MemoryStore final : public Store {
  public:
   MemoryStore(MemoryDatabase& database, Access access, CounterBlock& counters,
@@ -55,6 +57,8 @@ class MemoryStore final : public Store {
   Outcome modify(IndexUse& use, const Selection& selection, const Change& change, Rows* rows,
                  Buffer& out, Changed& changed) override;
   Outcome insert(IndexUse& use, const Insert& row, Changed& changed) override;
+  Outcome insert_rows(IndexUse& use, const InsertRows& rows,
+                      std::vector<InsertedRow>& inserted) override;
 
   MemoryFaults& faults() { return faults_; }
 
@@ -65,6 +69,7 @@ class MemoryStore final : public Store {
   };
   struct RowChange {
     bool counts = true;
+    bool differs = true;
     Status status{};
   };
 
@@ -77,7 +82,10 @@ class MemoryStore final : public Store {
   RowChange change_row(MemoryTable& table, std::span<const std::uint32_t> columns,
                        const Change& change, const Row& row);
   RowChange assign_row(MemoryTable& table, std::span<const std::uint32_t> columns,
-                       std::span<const Assignment> assignments, const Row& row);
+                       std::span<const Assignment> assignments, const Row& row,
+                       const Row* inserted);
+  Status insert_row(const MemoryIndex& on, const InsertRows& rows, std::span<const Value> values,
+                    InsertedRow& inserted);
 
   MemoryDatabase& database_;
   const Access access_;

@@ -40,43 +40,58 @@ KeyTree::Cursor MemoryTable::walk(std::size_t key, Direction direction, KeyTree:
   return keys_[key].tree.walk(direction, lower, upper);
 }
 
-Status MemoryTable::insert(std::span<const std::uint32_t> columns, std::span<const Value> values,
-                           UndoLog& undo, std::uint64_t& insert_id) {
+Status MemoryTable::make_row(std::span<const std::uint32_t> columns, std::span<const Value> values,
+                             bool ignores_mistakes, Row& row) const {
   assert(values.size() <= columns.size());
-  Row row;
   row.fields.resize(spec_.columns.size());
-  for (std::size_t i = 0; i < spec_.columns.size(); ++i) {
-    Field& field = row.fields[i];
-    field.null = spec_.columns[i].nullable;  // the default is NULL, or else an empty value
-    if (!field.null && spec_.columns[i].integer) field.set_number(0);
-  }
+  for (std::size_t i = 0; i < spec_.columns.size(); ++i) take_default(i, row.fields[i]);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::uint32_t column = columns[i];
     if (column == auto_increment_ && values[i].null) continue;
     const Status status = to_field(spec_.columns[column], values[i], row.fields[column]);
-    if (!status.ok()) return status;
+    if (status.ok()) continue;
+    if (!ignores_mistakes) return status;
+    take_default(column, row.fields[column]);
   }
   if (has_auto_increment()) {
     Field& field = row.fields[auto_increment_];
     if (field.null || field.number == 0) field.set_number(next_number_);
   }
-  if (is_duplicate(row)) return duplicate_key;
+  return {};
+}
+
+// The default is NULL, or else an empty value.
+void MemoryTable::take_default(std::size_t column, Field& field) const {
+  field = {};
+  field.null = spec_.columns[column].nullable;
+  if (!field.null && spec_.columns[column].integer) field.set_number(0);
+}
+
+void MemoryTable::add(Row row, UndoLog& undo) {
   if (has_auto_increment()) {
-    const std::int64_t number = row.fields[auto_increment_].number;
+    const std::int64_t number = number_of(row);
     const bool last = number == std::numeric_limits<std::int64_t>::max();
     next_number_ = std::max(next_number_, last ? number : number + 1);
-    insert_id = static_cast<std::uint64_t>(number);
   }
   row.id = next_row_++;
   Row& owned = rows_.emplace(row.id, std::move(row)).first->second;
   index(owned);
   undo.add({.table = this, .row = &owned, .before = {}, .erased = {}});
+}
+
+Status MemoryTable::insert(std::span<const std::uint32_t> columns, std::span<const Value> values,
+                           UndoLog& undo, std::uint64_t& insert_id) {
+  Row row;
+  if (const Status status = make_row(columns, values, false, row); !status.ok()) return status;
+  if (duplicate_of(row) != nullptr) return duplicate_key;
+  if (has_auto_increment()) insert_id = static_cast<std::uint64_t>(number_of(row));
+  add(std::move(row), undo);
   return {};
 }
 
 Status MemoryTable::update(const Row& row, std::vector<Field> fields, UndoLog& undo) {
   Row changed{row.id, std::move(fields)};
-  if (is_duplicate(changed)) return duplicate_key;
+  if (duplicate_of(changed) != nullptr) return duplicate_key;
   Row& owned = rows_.find(row.id)->second;
   unindex(owned);
   std::swap(owned.fields, changed.fields);
@@ -104,11 +119,12 @@ void MemoryTable::undo(UndoLog::Change& change) {
   }
 }
 
-bool MemoryTable::is_duplicate(const Row& row) const {
-  return std::ranges::any_of(keys_, [&](const Key& key) {
+const Row* MemoryTable::duplicate_of(const Row& row) const {
+  for (const Key& key : keys_) {
     const Row* const same = key.hash ? key.hash->find_same(row) : nullptr;
-    return same != nullptr && same->id != row.id;
-  });
+    if (same != nullptr && same->id != row.id) return same;
+  }
+  return nullptr;
 }
 
 void MemoryTable::index(const Row& row) {

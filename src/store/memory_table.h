@@ -61,6 +61,15 @@ class MemoryTable {
   Status insert(std::span<const std::uint32_t> columns, std::span<const Value> values,
                 UndoLog& undo, std::uint64_t& insert_id);
   Status update(const Row& row, std::vector<Field> fields, UndoLog& undo);
+  // The two steps of an insert. A value that its column cannot hold is an error, or its column takes
+  // the default. What is added has no duplicate.
+  Status make_row(std::span<const std::uint32_t> columns, std::span<const Value> values,
+                  bool ignores_mistakes, Row& row) const;
+  void add(Row row, UndoLog& undo);
+  // Another row with the same values for a unique key: of the first such key; null if there is none.
+  const Row* duplicate_of(const Row& row) const;
+  // What the row's AUTO_INCREMENT column holds.
+  std::int64_t number_of(const Row& row) const { return row.fields[auto_increment_].number; }
   void erase(const Row& row, UndoLog& undo);
 
   // As if another session were changing the table. Any thread may call it.
@@ -75,7 +84,7 @@ class MemoryTable {
   };
 
   void undo(UndoLog::Change& change);
-  bool is_duplicate(const Row& row) const;
+  void take_default(std::size_t column, Field& field) const;
   void index(const Row& row);
   void unindex(const Row& row);
 

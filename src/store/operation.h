@@ -159,12 +159,13 @@ struct Selection {
   }
 };
 
-// What an assignment does to its column. For all kinds but `set`, `set_default` and `set_now`, a NULL
-// on either side leaves the column as it is.
+// What an assignment does to its column. For all kinds but those that begin with `set`, a NULL on either
+// side leaves the column as it is.
 enum class AssignKind : std::uint8_t {
   set,
   set_default,  // the column's default; there is no value
   set_now,      // the server's current time; there is no value
+  set_new,      // what the insert gives the column, see InsertRows; there is no value
   add,
   subtract,
   append,
@@ -191,7 +192,7 @@ struct Assignment {
     return !is_made;
   }
   // Whether the result depends on what the column holds.
-  constexpr bool reads_column() const { return kind > AssignKind::set_now; }
+  constexpr bool reads_column() const { return kind > AssignKind::set_new; }
   constexpr bool is_valid() const {
     const bool may_have_bounds = kind == AssignKind::add || kind == AssignKind::subtract;
     return bounds.empty() || (may_have_bounds && bounds.size() == 2);
@@ -228,6 +229,36 @@ struct Insert {
   std::span<const Value> values{};  // for the first columns of the open index
 };
 
+// What an insert does about a row that is there already and has a unique value of the new one.
+enum class OnDuplicate : std::uint8_t {
+  fail,     // the request is answered with the error
+  ignore,   // the new row is left out. Other mistakes become warnings, as SQL's IGNORE does it
+  replace,  // every such row is deleted before the new one is inserted
+  update,   // such a row is assigned to, and the new one is not inserted
+};
+
+// Several new rows as one statement: all of them or none.
+struct InsertRows {
+  std::span<const Value>
+      values{};             // of each row the values for the first columns of the open index
+  std::size_t columns = 1;  // so many of each row
+  OnDuplicate on_duplicate = OnDuplicate::fail;
+  // Of `update`: what becomes of the row that is there. `set_new` is what the new row would have held.
+  std::span<const Assignment> assignments{};
+  // Of `update`: the row that is there is left alone if it does not fulfil all of them.
+  std::span<const Filter> condition{};
+
+  constexpr std::size_t rows() const { return values.size() / columns; }
+  constexpr std::span<const Value> row(std::size_t number) const {
+    return values.subspan(number * columns, columns);
+  }
+  constexpr bool updates() const { return on_duplicate == OnDuplicate::update; }
+  constexpr bool is_valid() const {
+    return columns != 0 && !values.empty() && values.size() % columns == 0 &&
+           updates() != assignments.empty() && (updates() || condition.empty());
+  }
+};
+
 // The value of an AUTO_INCREMENT column. A signed column may hold a negative one.
 struct InsertId {
   std::uint64_t bits = 0;
@@ -235,6 +266,21 @@ struct InsertId {
 
   constexpr bool is_negative() const { return is_signed && static_cast<std::int64_t>(bits) < 0; }
   constexpr std::uint64_t magnitude() const { return is_negative() ? 0 - bits : bits; }
+};
+
+// What became of one row of several.
+enum class RowFate : std::uint8_t {
+  inserted,
+  updated,
+  unchanged,  // the row that is there holds what it was to be assigned
+  ignored,
+  replaced,  // another row was deleted for it
+  unmet,     // the row that is there does not fulfil the condition
+};
+struct InsertedRow {
+  RowFate fate = RowFate::inserted;
+  // Of the row that is in the table now; of an ignored row there is none.
+  std::optional<InsertId> id{};
 };
 
 // What a find has given.

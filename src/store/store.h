@@ -5,7 +5,8 @@
 // of its own. There are two stores: the server's tables (mysqld/) and a small one in memory
 // (store/memory_store.h).
 //
-// Life of a pass:   begin_pass  (open_index | find | count | modify | insert)*  end_pass  release
+// Life of a pass:   begin_pass  (open_index | find | count | modify | insert | insert_rows)*  end_pass
+//                   release
 // Some of these requests may be a unit, see begin_unit().
 // A store begins its transaction at the first request that needs it, so a pass without requests
 // costs nothing. Any call may throw (no memory), except abandon_pass() and release(). Those two may
@@ -20,6 +21,7 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/buffer.h"
 #include "base/status.h"
@@ -201,6 +203,12 @@ constexpr Rights rights_to_modify(const Change& change) {
   return Rights::read | (change.erases() ? Rights::erase : Rights::update);
 }
 
+constexpr Rights rights_to_insert(const InsertRows& rows) {
+  if (rows.updates()) return Rights::insert | Rights::read | Rights::update;
+  const bool replaces = rows.on_duplicate == OnDuplicate::replace;
+  return replaces ? Rights::insert | Rights::erase : Rights::insert;
+}
+
 class Store {
  public:
   virtual ~Store() = default;
@@ -221,7 +229,7 @@ class Store {
 
   // A unit: requests of one client that are done wholly or not at all, although each is a statement.
   //
-  //   begin_unit  (open_index | find | count | modify | insert)*  end_unit | undo_unit
+  //   begin_unit  (open_index | find | count | modify | insert | insert_rows)*  end_unit | undo_unit
   //
   // run_unit() makes these calls. Units are not nested, and a pass is not ended
   // within one. In a pass `together`, a unit is a part of the pass's transaction. In other modes it
@@ -276,6 +284,9 @@ class Store {
   virtual Outcome modify(IndexUse& use, const Selection& selection, const Change& change,
                          Rows* rows, Buffer& out, Changed& changed) = 0;
   virtual Outcome insert(IndexUse& use, const Insert& row, Changed& changed) = 0;
+  // If it succeeds, `inserted` says of each row what became of it. Many rows are too much for a worker.
+  virtual Outcome insert_rows(IndexUse& use, const InsertRows& rows,
+                              std::vector<InsertedRow>& inserted) = 0;
 };
 
 // Makes requests of one client as a unit, and returns how the whole has ended, as if it were one

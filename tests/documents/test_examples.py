@@ -367,7 +367,11 @@ def users(machine: Machine) -> None:
         f" CREATE TABLE test.person {table} AUTO_INCREMENT = 43;"
         " INSERT INTO test.user VALUES (42, 'Alice', 'alice@example.com'), (44, 'Bob', NULL)"
     )
-    assert machine.ask(9999, ["P\t2\ttest\tperson\tPRIMARY\tuser_name,user_email"]) == ["0\t1"]
+    for opened in (
+        "2\ttest\tperson\tPRIMARY\tuser_name,user_email",
+        "3\ttest\tperson\tPRIMARY\tuser_id,user_name\tuser_name",
+    ):
+        assert machine.ask(9999, [f"P\t{opened}"]) == ["0\t1"]
 
 
 def no_server(machine: Machine) -> None:
@@ -483,6 +487,7 @@ PLAN: dict[str, Page] = {
             ("find ␉ U", requests()),
             ("find ␉ set", requests()),
             ("indexid ␉ +", requests()),
+            ("indexid ␉ insert", requests()),
             ("A ␉ 1", Shown("the form of a request; test_log_in.py")),
             ("<code> ␉ 1", Shown("the form of a reply")),
         ],

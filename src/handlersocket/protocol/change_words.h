@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
@@ -56,6 +57,35 @@ constexpr std::string_view word_of(store::ChangeKind kind) {
   return {};
 }
 
+inline constexpr std::string_view insert_word = "insert";
+inline constexpr std::string_view else_word = "else";
+
+// What an insert does about a row that is there.
+inline constexpr std::array<std::string_view, 4> else_words{"fail", "ignore", "replace", "update"};
+
+constexpr std::string_view word_of(store::OnDuplicate on_duplicate) {
+  return else_words[static_cast<std::size_t>(on_duplicate)];
+}
+
+constexpr std::optional<store::OnDuplicate> on_duplicate_of(std::string_view word) {
+  const auto* const found = std::ranges::find(else_words, word);
+  if (found == else_words.end()) return std::nullopt;
+  return static_cast<store::OnDuplicate>(found - else_words.begin());
+}
+
+// What became of a row, in the reply.
+constexpr std::string_view word_of(store::RowFate fate) {
+  switch (fate) {
+    case store::RowFate::inserted: return "inserted";
+    case store::RowFate::updated: return "updated";
+    case store::RowFate::unchanged: return "unchanged";
+    case store::RowFate::ignored: return "ignored";
+    case store::RowFate::replaced: return "replaced";
+    case store::RowFate::unmet: return "unmet";
+  }
+  return {};
+}
+
 // How a column is assigned.
 struct How {
   std::string_view word;
@@ -63,9 +93,10 @@ struct How {
   bool has_bounds = false;  // two more values follow the amount
 };
 
-inline constexpr std::array<How, 14> hows{{{"=", store::AssignKind::set},
+inline constexpr std::array<How, 15> hows{{{"=", store::AssignKind::set},
                                            {"default", store::AssignKind::set_default},
                                            {"now", store::AssignKind::set_now},
+                                           {"new", store::AssignKind::set_new},
                                            {"+", store::AssignKind::add},
                                            {"-", store::AssignKind::subtract},
                                            {"+[", store::AssignKind::add, true},

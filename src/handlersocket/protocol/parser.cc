@@ -115,6 +115,10 @@ Mistake Parser::parse_find_or_insert(std::string_view id, TokenScanner& tokens, 
     request.kind = Kind::insert;
     is_modification_ = true;
   } else if (!is_find && !is(op, 'S')) {
+    if (op == insert_word) {
+      request.kind = Kind::insert_rows;
+      return parse_insert_rows(tokens, request.insert_rows);
+    }
     const std::optional<store::Direction> direction = direction_of(op);
     return direction ? parse_range(*direction, tokens, request) : Mistake::op;
   }

@@ -4,7 +4,8 @@
 // allocates nothing. Each worker thread has one object. It does no I/O and knows no table. Any
 // bytes give a Request or an ordinary Status.
 //
-//   line     = open / find / range / insert / auth    ; LF (and a CR before it) already removed
+//   line     = open / find / range / insert / rows / auth
+//                                                     ; LF (and a CR before it) already removed
 //   open     = "P" TAB id TAB db TAB table TAB index TAB columns [TAB fcolumns [ignored]]
 //                                                     ; missing tokens are empty
 //   find     = id TAB op TAB n *(TAB value) clauses
@@ -23,6 +24,9 @@
 //            / TAB "" [ignored]                       ; none
 //   count    = TAB ("C" / "E")
 //   insert   = id TAB "+" TAB n *(TAB value) [ignored]
+//   rows     = id TAB "insert" TAB m TAB n (m * n)(TAB value) [TAB "else" else]
+//   else     = TAB ("fail" / "ignore" / "replace")
+//            / TAB "update" TAB k k(assign) *(TAB "F" TAB fop TAB fcol TAB value)
 //   auth     = "A" TAB "1" TAB secret [ignored]
 //            / "A" TAB "2" TAB user [TAB password [ignored]]
 //   assign   = TAB column TAB how TAB value           ; how: change_words.h
@@ -63,7 +67,7 @@ class Parser {
 
   // Whether the last parse has read the complete index id of a find or insert.
   bool has_index_id() const { return has_index_id_; }
-  // Whether the last parse has met a modification (insert, U, D, +, -, or an unknown modop). On the
+  // Whether the last parse has met a modification (an insert, U, D, +, -, set, or an unknown modop). On the
   // read port, `readonly` is answered before its other mistakes.
   bool is_modification() const { return is_modification_; }
   // How many key values the last find or insert announced, even if they were missing; 0 if the
@@ -88,7 +92,9 @@ class Parser {
   Mistake read_change(std::string_view modop, TokenScanner& tokens, store::Change& change);
   static Mistake read_count(std::string_view word, std::uint64_t limit, const TokenScanner& tokens,
                             Request& request);
-  Mistake read_assignments(TokenScanner& tokens);
+  Mistake parse_insert_rows(TokenScanner& tokens, store::InsertRows& rows);
+  Mistake read_else(TokenScanner& tokens, store::InsertRows& rows);
+  Mistake read_assignments(TokenScanner& tokens, bool may_name_new);
   Mistake read_value(TokenScanner& tokens, Value& value);
 
   bool has_index_id_ = false;

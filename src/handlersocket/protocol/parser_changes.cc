@@ -13,7 +13,7 @@ Mistake Parser::read_change(std::string_view modop, TokenScanner& tokens, store:
       .kind = known->kind, .rows_before = known->rows_before, .rows_after = known->rows_after};
   if (change.erases()) return Mistake::none;
   if (change.assigns()) {
-    const Mistake error = read_assignments(tokens);
+    const Mistake error = read_assignments(tokens, false);
     change.assignments = assignments_;
     if (error != Mistake::none) return error;
     return tokens.done() ? Mistake::none : Mistake::cmd;
@@ -26,8 +26,47 @@ Mistake Parser::read_change(std::string_view modop, TokenScanner& tokens, store:
   return Mistake::none;
 }
 
+Mistake Parser::parse_insert_rows(TokenScanner& tokens, store::InsertRows& rows) {
+  is_modification_ = true;
+  rows = {};
+  std::uint64_t count = 0;
+  std::uint64_t columns = 0;
+  for (std::uint64_t* number : {&count, &columns}) {
+    if (tokens.done() || !read_number(tokens.next(), *number) || *number == 0) return Mistake::klen;
+  }
+  if (count > tokens.most_left() / columns) return Mistake::klen;
+  const Mistake error = read_counted_values(count * columns, Mistake::klen, tokens);
+  if (error != Mistake::none) return error;
+  rows.values = values_.span(0, count * columns);
+  rows.columns = columns;
+  if (tokens.done()) return Mistake::none;
+  return tokens.next() == else_word ? read_else(tokens, rows) : Mistake::cmd;
+}
+
+Mistake Parser::read_else(TokenScanner& tokens, store::InsertRows& rows) {
+  const std::optional<store::OnDuplicate> known =
+      tokens.done() ? std::nullopt : on_duplicate_of(tokens.next());
+  if (!known) return Mistake::modop;
+  rows.on_duplicate = *known;
+  if (rows.updates()) {
+    const Mistake error = read_assignments(tokens, true);
+    if (error != Mistake::none) return error;
+    rows.assignments = assignments_;
+  }
+  while (!tokens.done()) {
+    const std::string_view token = tokens.next();
+    const bool begins_filter = !token.empty() && (token.front() == 'F' || token.front() == 'W');
+    if (!rows.updates() || !begins_filter) return Mistake::cmd;
+    // There is no search that a W could end.
+    if (token != "F") return Mistake::filtertype;
+    if (const Mistake error = read_filter(token, tokens); error != Mistake::none) return error;
+  }
+  rows.condition = filters_;
+  return Mistake::none;
+}
+
 // Neither list grows beyond what is reserved for it, so views of the bounds stay valid.
-Mistake Parser::read_assignments(TokenScanner& tokens) {
+Mistake Parser::read_assignments(TokenScanner& tokens, bool may_name_new) {
   assignments_.clear();
   bounds_.clear();
   std::uint64_t count = 0;
@@ -41,7 +80,9 @@ Mistake Parser::read_assignments(TokenScanner& tokens) {
     if (!read_number(tokens.next(), assignment.column)) return Mistake::fld;
     if (tokens.done()) return Mistake::klen;
     const How* const how = how_of(tokens.next());
-    if (how == nullptr) return Mistake::modop;
+    const bool is_known =
+        how != nullptr && (may_name_new || how->kind != store::AssignKind::set_new);
+    if (!is_known) return Mistake::modop;
     assignment.kind = how->kind;
     if (const Mistake error = read_value(tokens, assignment.value); error != Mistake::none)
       return error;

@@ -29,6 +29,7 @@ bool write(Buffer& out, const Request& request) {
       writer.modify(request.index_id, request.selection, request.change);
       return true;
     case Kind::insert: writer.insert(request.index_id, request.insert); return true;
+    case Kind::insert_rows: writer.insert_rows(request.index_id, request.insert_rows); return true;
     case Kind::auth: writer.auth(request.auth); return true;
   }
   return false;
@@ -37,7 +38,10 @@ bool write(Buffer& out, const Request& request) {
 void check_promises(const Parser& parser, const Request& request) {
   const bool selects =
       request.kind == Kind::find || request.kind == Kind::count || request.kind == Kind::modify;
-  require(parser.has_index_id() == (selects || request.kind == Kind::insert));
+  const bool inserts = request.kind == Kind::insert || request.kind == Kind::insert_rows;
+  require(parser.has_index_id() == (selects || inserts));
+  if (request.kind == Kind::insert_rows)
+    require(parser.is_modification() && request.insert_rows.is_valid());
   if (request.kind == Kind::insert) {
     require(parser.is_modification() && !request.insert.values.empty());
   }

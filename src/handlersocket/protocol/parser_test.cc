@@ -64,6 +64,9 @@ TEST(Parser, TellsOfFaultyRequests) {
            Told{"7\t=\t1\tv\t1\t0\tset\t1\t0", true, true, Kind::modify},
            Told{"7\t=\t1\tv\t1\tset\t1\t0\t=\t1\t2", true, true, Kind::modify},
            Told{"7\t=\t1\tv\t1\t0\tseT", true, true, Kind::modify},
+           Told{"7\tinsert", true, true, Kind::insert_rows},
+           Told{"7\tinsert\t1\t1\ta\telse", true, true, Kind::insert_rows},
+           Told{"7\tinser\t1\t1\ta", true, false, Kind::find},
            Told{"7\tS\t1\tv", true, false, Kind::find},
            Told{"7x\t+\t1\tv", false, false, Kind::find},
            Told{"P\t7", false, false, Kind::open_index},
@@ -114,6 +117,24 @@ TEST(Parser, ReadsAssignments) {
   EXPECT_EQ(parsed("1\t=\t1\tv\t1\t0\tU\ta"), "modify 1 =('v') update('a')");
 }
 
+TEST(Parser, ReadsInsertsOfRows) {
+  Parser parser;
+  Request request;
+  const auto parsed = [&](std::string_view line) {
+    return describe(parser.parse(line, request), request);
+  };
+  EXPECT_EQ(parsed("1\tinsert\t1\t1\ta\x01\x49"), "insert rows 1 ('a\\x09')");
+  EXPECT_EQ(parsed("1\tinsert\t2\t2\ta\t\0\t\tb"sv), "insert rows 1 ('a' NULL)('' 'b')");
+  EXPECT_EQ(parsed("1\tinsert\t1\t1\ta\telse\tfail"), "insert rows 1 ('a')");
+  EXPECT_EQ(parsed("1\tinsert\t1\t1\ta\telse\tignore"), "insert rows 1 ('a') else ignore");
+  EXPECT_EQ(parsed("1\tinsert\t1\t1\ta\telse\treplace"), "insert rows 1 ('a') else replace");
+  EXPECT_EQ(parsed("1\tinsert\t1\t1\ta\telse\tupdate\t2\t0\tnew\t\t1\t+[\t1\t0\t9"),
+            "insert rows 1 ('a') else update 0new'' 1+['1'('0' '9')");
+  EXPECT_EQ(parsed("1\tinsert\t1\t1\ta\telse\tupdate\t1\t0\t=\tb\tF\t<\t2\tc\tF\t!=\t0\t\0"sv),
+            "insert rows 1 ('a') else update 0='b' skip unless 2<'c' skip unless 0!=NULL");
+  EXPECT_EQ(parsed("1\tinsert\t1\t1\tb"), "insert rows 1 ('b')");
+}
+
 std::string repeated(std::string_view text, std::size_t count) {
   std::string all;
   all.reserve(text.size() * count);
@@ -132,6 +153,14 @@ TEST(Parser, BoundsValuesAndFilters) {
   EXPECT_EQ(request.insert.values.size(), max_values);
   EXPECT_EQ(parsed("1\t+\t" + too_many + repeated("\t", max_values + 1)),
             status_of(Mistake::request_size));
+
+  EXPECT_TRUE(
+      parsed("1\tinsert\t2\t" + std::to_string(max_values / 2) + repeated("\t", max_values)).ok());
+  EXPECT_EQ(request.insert_rows.values.size(), max_values);
+  EXPECT_EQ(parsed("1\tinsert\t" + too_many + "\t1" + repeated("\t", max_values + 1)),
+            status_of(Mistake::request_size));
+  EXPECT_EQ(parsed("1\tinsert\t18446744073709551615\t18446744073709551615\ta\tb"),
+            status_of(Mistake::klen));
 
   const std::string find = "1\t=\t1\tk\t1\t0";
   const std::string but_one = std::to_string(max_values - 1);

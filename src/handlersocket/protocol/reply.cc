@@ -16,6 +16,15 @@ void ReplyWriter::inserted(std::uint64_t id, bool is_negative) {
   out_.push_back('\n');
 }
 
+void ReplyWriter::inserted_row(std::string_view fate, const std::optional<store::InsertId>& id) {
+  out_.push_back('\t');
+  out_.append(fate);
+  out_.push_back('\t');
+  if (!id) return out_.push_back('\0');
+  if (id->is_negative()) out_.push_back('-');
+  append_number(out_, id->magnitude());
+}
+
 void ReplyWriter::error(Status status) {
   assert(!status.ok());
   const ErrorReply reply = reply_of(status);

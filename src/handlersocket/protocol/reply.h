@@ -7,9 +7,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "base/buffer.h"
 #include "base/status.h"
+#include "store/operation.h"
 
 namespace hs::protocol {
 
@@ -22,6 +25,8 @@ class ReplyWriter {
   void ok(std::uint64_t count);
   void inserted(std::uint64_t id, bool is_negative);  // `id` without its sign
   void error(Status status);
+  // One row of the reply to an insert of several rows.
+  void inserted_row(std::string_view fate, const std::optional<store::InsertId>& id);
 
   // A reply of rows begins and ends with these. The rows between them are ReplyRows'.
   void begin_rows(std::uint32_t columns) {

@@ -25,7 +25,7 @@ struct Auth {
   std::string_view secret{};  // the port's secret, or the account's password
 };
 
-enum class Kind : std::uint8_t { open_index, find, count, modify, insert, auth };
+enum class Kind : std::uint8_t { open_index, find, count, modify, insert, insert_rows, auth };
 
 // One parsed request. `kind` says which of the members below `index_id` are valid.
 struct Request {
@@ -37,6 +37,7 @@ struct Request {
   store::Change change{};        // of modify
   store::Insert insert{};        // of insert: at least one value
   std::uint32_t surplus = 0;     // of insert: tokens behind the values, which have no meaning
+  store::InsertRows insert_rows{};
   Auth auth{};
 };
 

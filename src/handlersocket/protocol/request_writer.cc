@@ -109,12 +109,14 @@ void RequestWriter::selection(std::uint64_t index_id, const store::Selection& se
     number(selection.in.values.size());
     for (const Value& in_value : selection.in.values) value(in_value);
   }
-  for (const store::Filter& filter : selection.filters) {
-    token(filter.kind == store::FilterKind::skip ? "F" : "W");
-    token(text_of(filter.comparison));
-    number(filter.column);
-    value(filter.value);
-  }
+  for (const store::Filter& one : selection.filters) filter(one);
+}
+
+void RequestWriter::filter(const store::Filter& filter) {
+  token(filter.kind == store::FilterKind::skip ? "F" : "W");
+  token(text_of(filter.comparison));
+  number(filter.column);
+  value(filter.value);
 }
 
 // The protocol's ends have one value.
@@ -131,6 +133,22 @@ void RequestWriter::insert(std::uint64_t index_id, const store::Insert& insert) 
   token("+");
   number(insert.values.size());
   for (const Value& column : insert.values) value(column);
+  end_line();
+}
+
+void RequestWriter::insert_rows(std::uint64_t index_id, const store::InsertRows& rows) {
+  assert(rows.is_valid());
+  append_number(out_, index_id);
+  token(insert_word);
+  number(rows.rows());
+  number(rows.columns);
+  for (const Value& column : rows.values) value(column);
+  if (rows.on_duplicate != store::OnDuplicate::fail) {
+    token(else_word);
+    token(word_of(rows.on_duplicate));
+    if (rows.updates()) assignments(rows.assignments);
+    for (const store::Filter& one : rows.condition) filter(one);
+  }
   end_line();
 }
 

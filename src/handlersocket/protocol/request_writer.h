@@ -27,12 +27,14 @@ class RequestWriter {
   void modify(std::uint64_t index_id, const store::Selection& selection,
               const store::Change& change);
   void insert(std::uint64_t index_id, const store::Insert& insert);
+  void insert_rows(std::uint64_t index_id, const store::InsertRows& rows);
   void auth(const Auth& auth);
 
  private:
   void selection(std::uint64_t index_id, const store::Selection& selection, std::uint64_t limit,
                  bool has_change);
   void end(const store::End& end, std::string_view open, std::string_view closed);
+  void filter(const store::Filter& filter);
   void assignments(std::span<const store::Assignment> assignments);
   void token(std::string_view bytes);
   void number(std::uint64_t number);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <deque>
 #include <limits>
 #include <random>
@@ -47,7 +48,7 @@ class RandomRequest {
   Request make() {
     Request request;
     request.index_id = number();
-    switch (random_() % 5) {
+    switch (random_() % 6) {
       case 0:
         request.kind = Kind::open_index;
         request.names = {name(), name(), name(), name(), name()};
@@ -60,6 +61,10 @@ class RandomRequest {
         request.kind = Kind::auth;
         request.index_id = 0;
         request.auth.secret = bytes();
+        break;
+      case 3:
+        request.kind = Kind::insert_rows;
+        request.insert_rows = insert_rows();
         break;
       default:
         request.selection = selection();
@@ -82,12 +87,16 @@ class RandomRequest {
     }
     return change;
   }
+  // Of a modification: none names what an insert would give.
   std::span<const store::Assignment> assignments() {
+    static constexpr std::array kinds{
+        AssignKind::set,      AssignKind::set_default, AssignKind::set_now, AssignKind::add,
+        AssignKind::subtract, AssignKind::append,      AssignKind::prepend, AssignKind::at_least,
+        AssignKind::at_most,  AssignKind::bit_and,     AssignKind::bit_or,  AssignKind::bit_xor};
     std::vector<store::Assignment>& assignments = assignments_.emplace_back();
     do {
       store::Assignment& one = assignments.emplace_back();
-      one = {static_cast<std::uint32_t>(random_()), static_cast<AssignKind>(random_() % 12),
-             value()};
+      one = {static_cast<std::uint32_t>(random_()), kinds[random_() % kinds.size()], value()};
       const bool may_have_bounds = one.kind == AssignKind::add || one.kind == AssignKind::subtract;
       if (!may_have_bounds || random_() % 2 == 0) continue;
       one.bounds = values_.emplace_back(std::vector{value(), value()});
@@ -103,14 +112,31 @@ class RandomRequest {
     if (random_() % 3 == 0) {
       selection.in = {static_cast<std::uint32_t>(random_() % selection.key.size()), values(1)};
     }
+    selection.filters = filters(2);
+    return selection;
+  }
+  std::span<const Filter> filters(unsigned kinds) {
     std::vector<Filter>& filters = filters_.emplace_back();
     while (random_() % 2 == 0) {
-      filters.push_back({static_cast<store::FilterKind>(random_() % 2),
+      filters.push_back({static_cast<store::FilterKind>(random_() % kinds),
                          static_cast<Comparison>(random_() % 6),
                          static_cast<std::uint32_t>(random_()), value()});
     }
-    selection.filters = filters;
-    return selection;
+    return filters;
+  }
+  store::InsertRows insert_rows() {
+    store::InsertRows rows{.columns = 1 + random_() % 3,
+                           .on_duplicate = static_cast<store::OnDuplicate>(random_() % 4)};
+    std::vector<Value>& values = values_.emplace_back();
+    for (std::size_t left = rows.columns * (1 + random_() % 3); left != 0; --left)
+      values.push_back(value());
+    rows.values = values;
+    if (!rows.updates()) return rows;
+    rows.assignments = assignments();
+    assignments_.back().push_back({.column = 1, .kind = AssignKind::set_new, .value = value()});
+    rows.assignments = assignments_.back();
+    rows.condition = filters(1);
+    return rows;
   }
   std::span<const Value> values(std::size_t least) {
     std::vector<Value>& values = values_.emplace_back();

@@ -60,6 +60,16 @@ inline std::string describe(store::Range range) {
   return range.bound == store::Bound::from ? sign + "=" : sign;
 }
 
+inline std::string describe(std::span<const store::Assignment> assignments) {
+  std::string text;
+  for (const store::Assignment& assignment : assignments) {
+    text += " " + std::to_string(assignment.column) + std::string(word_of(assignment)) +
+            describe(assignment.value);
+    if (!assignment.bounds.empty()) text += describe(assignment.bounds);
+  }
+  return text;
+}
+
 inline std::string describe(const store::Change& change) {
   std::string text = "?";
   switch (change.kind) {
@@ -71,13 +81,26 @@ inline std::string describe(const store::Change& change) {
   }
   if (change.rows_before) text += " rows_before";
   if (change.rows_after) text += " rows_after";
-  for (const store::Assignment& assignment : change.assignments) {
-    text += " " + std::to_string(assignment.column) + std::string(word_of(assignment)) +
-            describe(assignment.value);
-    if (!assignment.bounds.empty()) text += describe(assignment.bounds);
-  }
+  text += describe(change.assignments);
   if (!change.values.empty()) text += describe(change.values);
   return text;
+}
+
+inline std::string describe(std::span<const store::Filter> filters) {
+  std::string text;
+  for (const store::Filter& filter : filters) {
+    text += filter.kind == store::FilterKind::skip ? " skip unless " : " stop unless ";
+    text += std::to_string(filter.column) + describe(filter.comparison) + describe(filter.value);
+  }
+  return text;
+}
+
+inline std::string describe(const store::InsertRows& rows) {
+  std::string text;
+  for (std::size_t number = 0; number < rows.rows(); ++number) text += describe(rows.row(number));
+  if (rows.on_duplicate != store::OnDuplicate::fail)
+    text += " else " + std::string(word_of(rows.on_duplicate));
+  return text + describe(rows.assignments) + describe(rows.condition);
 }
 
 // Members with their default value are left out.
@@ -93,10 +116,7 @@ inline std::string describe(const store::Selection& selection) {
   if (!selection.in.values.empty()) {
     text += " in " + std::to_string(selection.in.key_part) + describe(selection.in.values);
   }
-  for (const store::Filter& filter : selection.filters) {
-    text += filter.kind == store::FilterKind::skip ? " skip unless " : " stop unless ";
-    text += std::to_string(filter.column) + describe(filter.comparison) + describe(filter.value);
-  }
+  text += describe(selection.filters);
   return text;
 }
 
@@ -115,6 +135,7 @@ inline std::string describe(const Request& request) {
     case Kind::modify:
       return "modify " + id + " " + describe(request.selection) + describe(request.change);
     case Kind::insert: return "insert " + id + " " + describe(request.insert.values);
+    case Kind::insert_rows: return "insert rows " + id + " " + describe(request.insert_rows);
     case Kind::auth:
       return "auth " +
              (request.auth.way == AuthWay::account ? describe(request.auth.user) : std::string()) +

@@ -22,6 +22,7 @@ inline std::string written(const Request& request) {
     case Kind::count: writer.count(request.index_id, request.selection, request.exists); break;
     case Kind::modify: writer.modify(request.index_id, request.selection, request.change); break;
     case Kind::insert: writer.insert(request.index_id, request.insert); break;
+    case Kind::insert_rows: writer.insert_rows(request.index_id, request.insert_rows); break;
     case Kind::auth: writer.auth(request.auth); break;
   }
   return std::string(out.view());

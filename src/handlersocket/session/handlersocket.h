@@ -33,9 +33,14 @@ class HandlerSocket final : public passes::Protocol {
 
   std::unique_ptr<passes::Dialogue> open_dialogue() override;
   bool writes() const override { return config_.session.writable; }
-  void give_back() override { workspace_.parser.give_back(); }
+  void give_back() override {
+    workspace_.parser.give_back();
+    hs::give_back(workspace_.inserted, kept_rows);
+  }
 
  private:
+  static constexpr std::size_t kept_rows = 4096;
+
   const RunnerConfig& config_;
   CounterBlock& counters_;
   Workspace workspace_;

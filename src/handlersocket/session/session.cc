@@ -5,6 +5,7 @@
 #include <ranges>
 #include <utility>
 
+#include "handlersocket/protocol/change_words.h"
 #include "handlersocket/protocol/errors.h"
 #include "handlersocket/protocol/reply.h"
 #include "handlersocket/protocol/reply_rows.h"
@@ -54,6 +55,18 @@ Outcome execute_count(passes::Place& place, const store::Selection& selection) {
   return outcome;
 }
 
+Outcome execute_insert_rows(passes::Place& place, const store::InsertRows& rows,
+                            std::vector<store::InsertedRow>& inserted) {
+  const Outcome outcome = place.store.insert_rows(place.uses.front(), rows, inserted);
+  if (!outcome.ok()) return outcome;
+  ReplyWriter reply(place.out);
+  reply.begin_rows(2);
+  for (const store::InsertedRow& row : inserted)
+    reply.inserted_row(protocol::word_of(row.fate), row.id);
+  reply.end_rows();
+  return outcome;
+}
+
 Outcome execute_write(passes::Place& place, Request& request, std::uint32_t column_count) {
   store::Changed changed;
   ReplyWriter reply(place.out);
@@ -84,10 +97,14 @@ Outcome execute_write(passes::Place& place, Request& request, std::uint32_t colu
 
 // Whether the open index has the columns that a request names by their numbers.
 bool has_columns(const NamedIndex& index, const Request& request) {
-  return request.kind != Kind::modify ||
-         std::ranges::all_of(request.change.assignments, [&](const store::Assignment& assignment) {
-           return assignment.column < index.column_count;
-         });
+  const auto has_all = [&](std::span<const store::Assignment> assignments) {
+    return std::ranges::all_of(assignments, [&](const store::Assignment& assignment) {
+      return assignment.column < index.column_count;
+    });
+  };
+  if (request.kind == Kind::modify) return has_all(request.change.assignments);
+  return request.kind != Kind::insert_rows || (request.insert_rows.columns <= index.column_count &&
+                                               has_all(request.insert_rows.assignments));
 }
 
 // The one way in which a find, a count or a write is executed, wherever that is.
@@ -97,6 +114,8 @@ Outcome execute_admitted(passes::Place& place, Workspace& workspace) {
   switch (request.kind) {
     case Kind::find: return execute_find(place, request.selection, column_count);
     case Kind::count: return execute_count(place, request.selection);
+    case Kind::insert_rows:
+      return execute_insert_rows(place, request.insert_rows, workspace.inserted);
     default: return execute_write(place, request, column_count);
   }
 }
@@ -104,7 +123,8 @@ Outcome execute_admitted(passes::Place& place, Workspace& workspace) {
 }  // namespace
 
 bool is_write(const Request& request) {
-  return request.kind == Kind::insert || request.kind == Kind::modify;
+  return request.kind == Kind::modify || request.kind == Kind::insert ||
+         request.kind == Kind::insert_rows;
 }
 
 bool is_log_in(const Request& request) {
@@ -123,7 +143,8 @@ Counter counter_of(const Request& request) {
     case Kind::count: return Counter::requests_count;
     case Kind::modify:
       return request.change.erases() ? Counter::requests_erase : Counter::requests_update;
-    case Kind::insert: return Counter::requests_insert;
+    case Kind::insert:
+    case Kind::insert_rows: return Counter::requests_insert;
     case Kind::auth: return Counter::requests_log_in;
   }
   return Counter::requests_malformed;
@@ -175,7 +196,8 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
       case Kind::find:
       case Kind::count:
       case Kind::modify:
-      case Kind::insert: {
+      case Kind::insert:
+      case Kind::insert_rows: {
         passes::Place place{.store = workspace.store, .uses = {&index->use, 1}, .out = out};
         outcome = execute_admitted(place, workspace);
         answer.values_ignored = place.values_ignored;

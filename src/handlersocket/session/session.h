@@ -47,8 +47,9 @@ struct Workspace {
   protocol::Request request;  // the request of that line, if it parsed
   // the open index of that request, if it was admitted and uses one
   NamedIndex* index = nullptr;
-  passes::NeededIndex needed;  // by a request that is executed alone
-  std::string opens;           // the names of the index that such a request opens
+  passes::NeededIndex needed;                // by a request that is executed alone
+  std::string opens;                         // the names of the index that such a request opens
+  std::vector<store::InsertedRow> inserted;  // of the insert at work
 };
 
 struct Answer : passes::Answer {

@@ -24,7 +24,7 @@ using protocol::ReplyWriter;
 using protocol::status_of;
 
 std::string_view described(const protocol::Request& request) {
-  if (request.kind == Kind::insert) return "insert";
+  if (request.kind == Kind::insert || request.kind == Kind::insert_rows) return "insert";
   if (request.kind == Kind::find) return "find";
   if (request.kind == Kind::count) return "count";
   return request.change.erases() ? "delete" : "update";

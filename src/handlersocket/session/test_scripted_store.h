@@ -95,6 +95,10 @@ class ScriptedStore final : public store::Store {
   store::Outcome insert(store::IndexUse&, const store::Insert&, store::Changed&) override {
     return Status(Error::not_supported, 1235);  // not supported
   }
+  store::Outcome insert_rows(store::IndexUse&, const store::InsertRows&,
+                             std::vector<store::InsertedRow>&) override {
+    return Error::not_supported;
+  }
 
   std::string calls;
   bool flushes = true;
@@ -162,6 +166,10 @@ class SharedStore final : public store::Store {
   store::Outcome insert(store::IndexUse& use, const store::Insert& row,
                         store::Changed& changed) override {
     return store_.insert(use, row, changed);
+  }
+  store::Outcome insert_rows(store::IndexUse& use, const store::InsertRows& rows,
+                             std::vector<store::InsertedRow>& inserted) override {
+    return store_.insert_rows(use, rows, inserted);
   }
 
  private:

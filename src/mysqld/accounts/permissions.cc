@@ -7,11 +7,14 @@ namespace hs::mysqld {
 bool Permissions::may_search(const store::Selection& selection) const {
   // The order of a whole index tells of its first part.
   return std::max<std::size_t>(selection.key_parts(), 1) <= key_parts &&
-         std::all_of(selection.filters.begin(), selection.filters.end(),
-                     [this](const auto& filter) {
-                       // The scan refuses a column that the open index does not have.
-                       return filter.column >= filters.size() || filters[filter.column];
-                     });
+         may_compare(selection.filters);
+}
+
+bool Permissions::may_compare(std::span<const store::Filter> conditions) const {
+  return std::all_of(conditions.begin(), conditions.end(), [this](const auto& filter) {
+    // The scan refuses a column that the open index does not have.
+    return filter.column >= filters.size() || filters[filter.column];
+  });
 }
 
 Status Permissions::check_find(const store::Selection& selection) const {
@@ -55,6 +58,18 @@ Status Permissions::check_insert(const store::Insert& row) const {
     return {};
   if (insert == Extent::nothing) return store::access_denied;
   return row.values.size() <= insertable ? Status{} : column_denied;
+}
+
+Status Permissions::check_insert_rows(const store::InsertRows& rows) const {
+  if (everything) [[likely]]
+    return {};
+  const bool replaces = rows.on_duplicate == store::OnDuplicate::replace;
+  const bool lacks_all = insert == Extent::nothing || (replaces && erase == Extent::nothing) ||
+                         (rows.updates() && update == Extent::nothing);
+  if (lacks_all) return store::access_denied;
+  const bool may =
+      rows.columns <= insertable && may_assign(rows.assignments) && may_compare(rows.condition);
+  return may ? Status{} : column_denied;
 }
 
 }  // namespace hs::mysqld

@@ -48,9 +48,11 @@ struct Permissions {
   Status check_find(const store::Selection& selection) const;
   Status check_modify(const store::Selection& selection, const store::Change& change) const;
   Status check_insert(const store::Insert& row) const;
+  Status check_insert_rows(const store::InsertRows& rows) const;
 
  private:
   bool may_search(const store::Selection& selection) const;
+  bool may_compare(std::span<const store::Filter> conditions) const;
   bool may_assign(std::span<const store::Assignment> assignments) const;
   static bool has(Extent extent, const std::vector<bool>& columns, std::uint32_t column);
 };

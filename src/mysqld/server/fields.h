@@ -48,6 +48,12 @@ inline void assign_default(Field& field);
 // SET column = NOW(), with as many digits of a second as the column has.
 inline void assign_now(Field& field);
 
+// The column's value as the binary log has it: to write it there, and to read it back. Its image may
+// have to stay as long as the value.
+inline std::size_t packed_room(const Field& field);
+inline unsigned char* pack(const Field& field, unsigned char* to);
+inline void unpack(Field& field, std::string_view image);
+
 }  // namespace hs::mysqld::server
 
 #include "family_fields.h"

@@ -21,6 +21,8 @@ constexpr int killed_error();
 // The engine's error when it reads a row for a change, another session has locked the row, and the
 // engine does not wait for it.
 constexpr int row_locked_error();
+// And the error that the server raises for it.
+constexpr std::uint32_t row_locked_number();
 // The shortest time for which InnoDB can be told to wait for a row. 0: it does not wait.
 constexpr std::uint32_t shortest_row_wait_s();
 
@@ -37,6 +39,10 @@ inline bool is_signalled(const THD* thd) {
 }
 
 inline bool is_killed(const THD* thd);
+
+// Whether an upsert that leaves the row that is there as it is counts as a change of a table without
+// transactions, after which STRICT_TRANS_TABLES is not strict any more.
+constexpr bool notes_rows_left_alone();
 
 // Whether read_only and the like forbid writes, and offline_mode forbids everything. Some accounts
 // are exempt, as far as the state allows that (AccountContext::is_exempt).
@@ -62,7 +68,8 @@ inline void free_memory(THD* thd);
 enum class Strictness : std::uint8_t {
   // an INSERT of one row: NULL in a NOT NULL column is an error, whatever sql_mode says
   null_is_error,
-  null_is_warning,  // an UPDATE: it is an error in strict mode only
+  null_is_warning,  // an UPDATE, or an INSERT of several rows: it is an error in strict mode only
+  ignores,          // INSERT IGNORE: few mistakes are errors
 };
 
 // Each family defines two classes. An object of theirs changes how the THD checks values for as

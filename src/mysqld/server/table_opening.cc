@@ -11,7 +11,9 @@ namespace {
 
 enum_sql_command sql_command(Purpose purpose) {
   switch (purpose) {
-    case Purpose::insert: return SQLCOM_INSERT;
+    case Purpose::insert:
+    case Purpose::insert_or_update: return SQLCOM_INSERT;
+    case Purpose::replace: return SQLCOM_REPLACE;
     case Purpose::update: return SQLCOM_UPDATE;
     case Purpose::erase: return SQLCOM_DELETE;
     case Purpose::read: break;
@@ -19,9 +21,11 @@ enum_sql_command sql_command(Purpose purpose) {
   return SQLCOM_SELECT;
 }
 
-// The purpose as a bit of a request's trg_event_map.
+// The purpose as bits of a request's trg_event_map.
 std::uint8_t trigger_event(Purpose purpose) {
   switch (purpose) {
+    case Purpose::insert_or_update: return 1U << TRG_EVENT_INSERT | 1U << TRG_EVENT_UPDATE;
+    case Purpose::replace: return 1U << TRG_EVENT_INSERT | 1U << TRG_EVENT_DELETE;
     case Purpose::insert: return 1U << TRG_EVENT_INSERT;
     case Purpose::update: return 1U << TRG_EVENT_UPDATE;
     case Purpose::erase: return 1U << TRG_EVENT_DELETE;

@@ -18,10 +18,15 @@ namespace hs::mysqld {
 
 // What a table is opened for. Each kind of write has its own triggers, and so its own set of tables
 // that have to be opened with the table.
-enum class Purpose : std::uint8_t { read, insert, update, erase };
-inline constexpr std::size_t purposes = 4;
+enum class Purpose : std::uint8_t { read, insert, update, erase, insert_or_update, replace };
+inline constexpr std::size_t purposes = 6;
 
 inline bool is_write(Purpose purpose) { return purpose != Purpose::read; }
+// Whether new rows come, which draw numbers for AUTO_INCREMENT and from sequences.
+inline bool inserts(Purpose purpose) {
+  return purpose == Purpose::insert || purpose == Purpose::insert_or_update ||
+         purpose == Purpose::replace;
+}
 
 // What an index does with blanks at the end of a text, in a collation that counts them (NO PAD).
 enum class BlankOrder : std::uint8_t {

@@ -19,8 +19,7 @@ constexpr Status no_number = server::status_of(ER_AUTOINC_READ_FAILED);
 // Whether a worker can ask again for a row that is locked: the engine must refuse it at once, and
 // asking must cost nothing. An insert would draw another number from the table's counter each time.
 bool can_ask_again(const OpenTable& opened) {
-  const bool draws =
-      opened.purpose == Purpose::insert && opened.table->found_next_number_field != nullptr;
+  const bool draws = inserts(opened.purpose) && opened.table->found_next_number_field != nullptr;
   return server::refuses_locked_rows(*opened.table) && !draws;
 }
 

@@ -66,6 +66,8 @@ class TableStore final : public store::Store {
                         store::Changed& changed) override;
   store::Outcome insert(store::IndexUse& use, const store::Insert& row,
                         store::Changed& changed) override;
+  store::Outcome insert_rows(store::IndexUse& use, const store::InsertRows& rows,
+                             std::vector<store::InsertedRow>& inserted) override;
 
  private:
   // Of the rows that a modification answers, and of a find in a unit on another thread: they are one
@@ -96,6 +98,7 @@ class TableStore final : public store::Store {
   Status execute(const store::IndexUse& use, Write& write, OpenTable& opened, bool& executed);
   store::Outcome leave_shared(const OpenTable& opened, Status status);
   struct InsertWrite;
+  struct InsertRowsWrite;
   template <class Recheck>
   struct ModifyWrite;
   // A modification at work.

@@ -20,6 +20,12 @@ Purpose purpose_of(const store::Change& change) {
   return change.erases() ? Purpose::erase : Purpose::update;
 }
 
+Purpose purpose_of(const store::InsertRows& rows) {
+  if (rows.updates()) return Purpose::insert_or_update;
+  const bool replaces = rows.on_duplicate == store::OnDuplicate::replace;
+  return replaces ? Purpose::replace : Purpose::insert;
+}
+
 // Whether the rows of several values of IN overlap.
 bool may_find_twice(const IndexPlan& plan, const store::Selection& selection) {
   return !selection.in.values.empty() &&
@@ -89,8 +95,7 @@ Status TableStore::execute(const store::IndexUse& use, Write& write, OpenTable& 
   const Acting acting(access_.privileges(), use.caller(), host_.thd(), *opened.table,
                       server::asks_for_user(*opened.table));
   if (const Status acts = status_of(acting.outcome()); !acts.ok()) return acts;
-  if (acting && write.purpose == Purpose::insert &&
-      !server::may_use_sequences(host_.thd(), *opened.table)) {
+  if (acting && inserts(write.purpose) && !server::may_use_sequences(host_.thd(), *opened.table)) {
     return writer_.failure(0);
   }
   executed = true;
@@ -134,6 +139,30 @@ struct TableStore::InsertWrite {
   store::Changed& changed;
 };
 
+// The three steps of an insert of several rows.
+struct TableStore::InsertRowsWrite {
+  Status set_up(OpenTable& opened) { return store.writer_.set_up_insert_rows(opened, plan, rows); }
+  static bool is_one_row(const OpenTable& /*opened*/) { return false; }
+  Status execute(OpenTable& opened) {
+    if (!opened.can_undo) store.meter_.have_no_end();
+    const Status status = store.writer_.insert_rows(opened, plan, rows, inserted);
+    if (!status.ok()) return status;
+    store.meter_.spend(rows.rows() * store::Budget::steps_of_a_change);
+    const auto changed = std::ranges::count_if(inserted, [](const store::InsertedRow& row) {
+      using enum store::RowFate;
+      return row.fate == inserted || row.fate == updated || row.fate == replaced;
+    });
+    store.counters_.add(Counter::rows_changed, static_cast<std::uint64_t>(changed));
+    return {};
+  }
+
+  TableStore& store;
+  IndexPlan& plan;
+  const store::InsertRows& rows;
+  const Purpose purpose;
+  std::vector<store::InsertedRow>& inserted;
+};
+
 // The three steps of a modification. `recheck` asks again whether the caller may make it, if the
 // plan was resolved for another version of the table than the one about which was asked before.
 template <class Recheck>
@@ -168,6 +197,21 @@ Outcome TableStore::insert(store::IndexUse& use, const store::Insert& row,
   auto& plan = static_cast<IndexPlan&>(use.index());
   plan.note_request();
   InsertWrite write{*this, plan, row, changed};
+  return pass_.counted(run_write(use, write), true);
+}
+
+Outcome TableStore::insert_rows(store::IndexUse& use, const store::InsertRows& rows,
+                                std::vector<store::InsertedRow>& inserted) {
+  assert(rows.is_valid());
+  const auto check = [&](const Permissions& caller) { return caller.check_insert_rows(rows); };
+  if (const Outcome allowed = access_.may(use, check); !allowed.ok()) [[unlikely]]
+    return allowed;
+  const std::uint64_t steps = rows.rows() * store::Budget::steps_of_a_change;
+  if (pass_.mode() != PassMode::aside && steps > StepMeter::most_in_a_worker)
+    return Verdict::oversized;
+  auto& plan = static_cast<IndexPlan&>(use.index());
+  plan.note_request();
+  InsertRowsWrite write{*this, plan, rows, purpose_of(rows), inserted};
   return pass_.counted(run_write(use, write), true);
 }
 

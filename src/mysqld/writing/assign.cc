@@ -311,6 +311,10 @@ void assign(Field& field, const store::Assignment& assignment, TextEncoding enco
     case set: return assign(field, value, encoding);
     case set_default: return server::assign_default(field);
     case set_now: return server::assign_now(field);
+    case set_new:
+      if (value.null) return assign(field, value, encoding);
+      field.set_notnull();
+      return server::unpack(field, value.bytes);
     case store::AssignKind::add:
     case subtract: {
       const Operand operand{.text = value.bytes,
@@ -330,6 +334,12 @@ void assign(Field& field, const store::Assignment& assignment, TextEncoding enco
     case bit_or:
     case bit_xor: return compute_bits(field, assignment);
   }
+}
+
+void append_image(const Field& field, Buffer& images) {
+  char* const to = images.reserve(server::packed_room(field));
+  auto* const begin = reinterpret_cast<unsigned char*>(to);
+  images.advance(static_cast<std::size_t>(server::pack(field, begin) - begin));
 }
 
 bool add_unless_crossing_zero(Field& field, const store::Value& value, bool subtract) {

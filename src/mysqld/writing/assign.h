@@ -5,6 +5,7 @@
 // into errors.
 #pragma once
 
+#include "base/buffer.h"
 #include "mysqld/reading/column_reader.h"
 #include "store/operation.h"
 
@@ -23,6 +24,9 @@ void assign(Field& field, const store::Value& value, TextEncoding encoding);
 [[nodiscard]] bool subtraction_crosses_zero(Field& field, const store::Value& value);
 
 // What an assignment makes of the column. Its value must not be given to a generated column.
+// The value of `set_new` is an image that append_image() has made.
 void assign(Field& field, const store::Assignment& assignment, TextEncoding encoding);
+// What the column holds in record[0], in a form that is independent of the record.
+void append_image(const Field& field, Buffer& images);
 
 }  // namespace hs::mysqld

@@ -178,6 +178,26 @@ Status RowWriter::set_up_insert(OpenTable& opened, IndexPlan& plan,
   return {};
 }
 
+Status RowWriter::set_up_insert_rows(OpenTable& opened, IndexPlan& plan,
+                                     const store::InsertRows& rows) {
+  if (Status status = begin_set_up(opened, plan); !status.ok()) return status;
+  assert(rows.is_valid() && rows.columns <= plan.columns().size());
+  TABLE& table = *opened.table;
+  server::begin_engine_statement(table);
+  // It uses the record that is filled afterwards.
+  if (Status status = condition_.prepare(plan, table, rows.condition); !status.ok()) return status;
+  for (std::size_t i = 0; i < rows.columns; ++i)
+    bitmap_set_bit(table.write_set, plan.columns()[i].number);
+  prepare_insert(thd_, table);
+  // A family may prepare an INSERT. Some engines ask whether it is a REPLACE.
+  server::set_command(thd_, opened.purpose);
+  table.file->column_bitmaps_signal();
+  opened.may_move_rows = false;
+  opened.plan = &plan;
+  opened.setup = no_setup;
+  return {};
+}
+
 Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, const store::Change& change) {
   const ChangeKind kind = change.kind;
   const std::size_t values = change.erases() ? 0 : change.values.size();

@@ -4,15 +4,18 @@
 // versioning and sql_mode, in the order in which INSERT, UPDATE and DELETE apply them. Called on
 // the worker's thread, inside a statement (opening/transaction.h), with a table that is open for
 // writing. It reads no index and ends no statement. The rules differ between server families:
-// insert(), update() and erase() are in <family>/row_rules.cc.
+// insert() and insert_row() are in <family>/insert_rules.cc, update() and erase() in <family>/row_rules.cc.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
+#include "base/buffer.h"
 #include "base/status.h"
 #include "mysqld/reading/index_plan.h"
+#include "mysqld/reading/row_filter.h"
 #include "store/operation.h"
 
 // They are hidden, so that the linker refuses a family that leaves one of them undefined.
@@ -33,6 +36,12 @@ class RowWriter {
   // Inserts one row. `id` becomes the value of the auto-increment column, if there is one.
   Status insert(OpenTable& opened, const IndexPlan& plan, std::span<const store::Value> values,
                 std::optional<store::InsertId>& id);
+
+  // The same for several rows, with what has to be done about rows that are there. Not shared with
+  // other writes: each has a set-up and a statement of its own.
+  Status set_up_insert_rows(OpenTable& opened, IndexPlan& plan, const store::InsertRows& rows);
+  Status insert_rows(OpenTable& opened, const IndexPlan& plan, const store::InsertRows& rows,
+                     std::vector<store::InsertedRow>& inserted);
 
   // Changes or deletes the row in record[0]. `counted` says whether the row counts as modified.
   Status modify(OpenTable& opened, const IndexPlan& plan, const store::Change& change,
@@ -58,8 +67,43 @@ class RowWriter {
   Status update(OpenTable& opened, const IndexPlan& plan, const store::Change& change,
                 bool& counted);
   Status erase(TABLE& table, bool& counted);
+  // The server's own function and what it keeps from row to row, for as long as one statement.
+  struct ServerWrite;
+  // One of several rows.
+  Status insert_row(OpenTable& opened, const IndexPlan& plan, const store::InsertRows& rows,
+                    std::span<const store::Value> values, ServerWrite& by_server,
+                    store::InsertedRow& inserted);
+  Status insert_every_row(OpenTable& opened, const IndexPlan& plan, const store::InsertRows& rows,
+                          std::vector<store::InsertedRow>& inserted);
+  // Each stores the row in record[0]: by the engine's function, by the server's own, or instead of it
+  // updates the row that is there.
+  Status write_row(TABLE& table, store::InsertedRow& inserted);
+  Status write_as_server(TABLE& table, ServerWrite& by_server, store::InsertedRow& inserted);
+  Status write_or_update(OpenTable& opened, const IndexPlan& plan, const store::InsertRows& rows,
+                         store::InsertedRow& inserted);
+  Status update_duplicate(OpenTable& opened, const IndexPlan& plan, const store::InsertRows& rows,
+                          store::InsertedRow& inserted);
+  // Reads the row with which the row in record[0] collides into record[1].
+  Status read_duplicate(TABLE& table, int error);
+  // Around all rows, for the engine.
+  Status begin_inserts(TABLE& table, const store::InsertRows& rows);
+  Status end_inserts(TABLE& table, const store::InsertRows& rows);
+  Status run_after_insert(TABLE& table);
+  // An update has given the row in record[0] another AUTO_INCREMENT value. `next_id`: what comes next
+  // if it has not taken that.
+  void take_given_id(TABLE& table, std::uint64_t next_id);
+  // Of a family that refuses such an update.
+  static bool is_id_of_another_row(TABLE& table);
+  void note_change(const TABLE& table);
+  void keep_new_values(TABLE& table, const IndexPlan& plan, const store::InsertRows& rows);
+  Status server_failure();
 
   THD* thd_;
+  RowFilters condition_;                        // of several rows that may update
+  std::vector<store::Assignment> assignments_;  // of them, with the values of the row at hand
+  Buffer images_;                               // of those values
+  bool gives_id_ = false;                       // an update to the AUTO_INCREMENT column
+  bool has_changed_row_ = false;                // the last update
   bool may_have_changed_ = false;
   bool was_signalled_ = false;
 };

@@ -84,4 +84,21 @@ inline void assign_now(Field& field) {
   field.store_time_dec(&now, digits);
 }
 
+inline std::size_t packed_room(const Field& field) {
+  // A text may have a length in front.
+  constexpr std::size_t room_for_length = 8;
+  const std::size_t of_blob =
+      is_blob(field) ? static_cast<const Field_blob&>(field).get_length() : 0;
+  return field.pack_length() + room_for_length + of_blob;
+}
+
+inline unsigned char* pack(const Field& field, unsigned char* to) {
+  return const_cast<Field&>(field).pack(to, field.ptr);
+}
+
+inline void unpack(Field& field, std::string_view image) {
+  const auto* const from = reinterpret_cast<const unsigned char*>(image.data());
+  field.unpack(field.ptr, from, from + image.size());
+}
+
 }  // namespace hs::mysqld::server

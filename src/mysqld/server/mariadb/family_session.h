@@ -5,7 +5,9 @@ namespace hs::mysqld::server {
 
 constexpr int killed_error() { return HA_ERR_ABORTED_BY_USER; }
 constexpr int row_locked_error() { return HA_ERR_LOCK_WAIT_TIMEOUT; }
+constexpr std::uint32_t row_locked_number() { return ER_LOCK_WAIT_TIMEOUT; }
 constexpr std::uint32_t shortest_row_wait_s() { return 0; }
+constexpr bool notes_rows_left_alone() { return false; }
 
 inline std::uint32_t raised_error(const THD* thd) {
   const std::uint32_t number = thd->is_error() ? thd->get_stmt_da()->sql_errno() : 0;
@@ -45,9 +47,11 @@ class StrictChecks {
     thd->count_cuted_fields =
         strictness == Strictness::null_is_error ? CHECK_FIELD_ERROR_FOR_NULL : CHECK_FIELD_WARN;
     thd->cuted_fields = 0;
-    thd->abort_on_warning = thd->is_strict_mode();
+    thd->lex->ignore = strictness == Strictness::ignores;
+    thd->abort_on_warning = !thd->lex->ignore && thd->is_strict_mode();
   }
   ~StrictChecks() {
+    thd_->lex->ignore = false;
     thd_->count_cuted_fields = CHECK_FIELD_IGNORE;
     thd_->abort_on_warning = false;
   }

@@ -87,7 +87,7 @@ bool lock_single(THD* thd, TABLE& table, TableRequest& request, Purpose purpose)
 
 bool open_and_lock(THD* thd, TableRequest& request, Purpose purpose) {
   // The sequences of defaults are opened for inserts only.
-  request.for_insert_data = purpose == Purpose::insert;
+  request.for_insert_data = inserts(purpose);
   OpeningWithNeeds opening;
   if (open_and_lock_tables(thd, &request, false, 0, &opening) || request.table == nullptr)
     return false;

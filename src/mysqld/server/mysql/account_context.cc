@@ -21,7 +21,9 @@ Access_bitmask bits_of(Privilege privilege) {
 
 unsigned long table_event(Purpose purpose) {
   switch (purpose) {
-    case Purpose::insert: return EVENT_TRACKING_TABLE_ACCESS_INSERT;
+    case Purpose::insert:
+    case Purpose::insert_or_update:
+    case Purpose::replace: return EVENT_TRACKING_TABLE_ACCESS_INSERT;
     case Purpose::update: return EVENT_TRACKING_TABLE_ACCESS_UPDATE;
     case Purpose::erase: return EVENT_TRACKING_TABLE_ACCESS_DELETE;
     case Purpose::read: break;

@@ -92,4 +92,18 @@ inline void assign_now(Field& field) {
   field.store_time(&now, static_cast<std::uint8_t>(digits));
 }
 
+inline std::size_t packed_room(const Field& field) {
+  // A text may have a length in front.
+  constexpr std::size_t room_for_length = 8;
+  const std::size_t of_blob =
+      is_blob(field) ? static_cast<const Field_blob&>(field).get_length() : 0;
+  return field.pack_length() + room_for_length + of_blob;
+}
+
+inline unsigned char* pack(const Field& field, unsigned char* to) { return field.pack(to); }
+
+inline void unpack(Field& field, std::string_view image) {
+  field.unpack(reinterpret_cast<const unsigned char*>(image.data()));
+}
+
 }  // namespace hs::mysqld::server

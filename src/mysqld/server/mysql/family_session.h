@@ -7,7 +7,9 @@ namespace hs::mysqld::server {
 
 constexpr int killed_error() { return HA_ERR_QUERY_INTERRUPTED; }
 constexpr int row_locked_error() { return HA_ERR_NO_WAIT_LOCK; }
+constexpr std::uint32_t row_locked_number() { return ER_LOCK_NOWAIT; }
 constexpr std::uint32_t shortest_row_wait_s() { return 1; }
+constexpr bool notes_rows_left_alone() { return true; }
 
 inline std::uint32_t raised_error(const THD* thd) {
   const std::uint32_t number = thd->is_error() ? thd->get_stmt_da()->mysql_errno() : 0;
@@ -51,11 +53,17 @@ class StrictChecks {
     thd->check_for_truncated_fields =
         strictness == Strictness::null_is_error ? CHECK_FIELD_ERROR_FOR_NULL : CHECK_FIELD_WARN;
     thd->num_truncated_fields = 0;
-    // This turns warnings into errors in strict mode.
-    if (thd->is_strict_mode()) thd->push_internal_handler(&strict_.emplace());
+    // One turns errors into warnings, the other warnings into errors in strict mode.
+    if (strictness == Strictness::ignores) {
+      thd->lex->set_ignore(true);
+      thd->push_internal_handler(&ignoring_.emplace());
+    } else if (thd->is_strict_mode()) {
+      thd->push_internal_handler(&strict_.emplace());
+    }
   }
   ~StrictChecks() {
-    if (strict_) thd_->pop_internal_handler();
+    if (strict_ || ignoring_) thd_->pop_internal_handler();
+    thd_->lex->set_ignore(false);
     thd_->check_for_truncated_fields = CHECK_FIELD_IGNORE;
   }
   StrictChecks(const StrictChecks&) = delete;
@@ -64,6 +72,7 @@ class StrictChecks {
  private:
   THD* thd_;
   std::optional<Strict_error_handler> strict_;
+  std::optional<Ignore_error_handler> ignoring_;
 };
 
 class QuietChecks final : public Internal_error_handler {
