@@ -224,6 +224,18 @@ TEST_F(TwoCrews, WhoMostlyWritesStaysWithTheOneThatWrites) {
   EXPECT_EQ(moved(), 1U);
 }
 
+TEST_F(TwoCrews, WhoWritesInManyPartsStaysWithTheOneThatWrites) {
+  Client client = connect();
+  for (int i = 0; i < 3; ++i) {
+    for (const char byte : std::string_view("write a long line")) {
+      ASSERT_TRUE(client.send({&byte, 1}));
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    EXPECT_EQ(ask(client, ""), "a long line");
+  }
+  EXPECT_EQ(moved(), 1U);
+}
+
 TEST_F(TwoCrews, RepliesKeepTheirOrder) {
   Client client = connect();
   std::string lines;
