@@ -51,6 +51,20 @@ inline PSI_thread* new_thread(PSI_thread_key kind);
 // Adds the rows of an answer to the server's own counter, if it has one.
 inline void count_sent_rows(THD* thd, std::uint64_t rows);
 
+// What SHOW PROCESSLIST says that the thread does. It stays while the server does something for the
+// thread. By itself the server leaves a state of its own behind (MySQL when a statement ends).
+class KeptState {
+ public:
+  explicit inline KeptState(THD* thd);
+  inline ~KeptState();
+  KeptState(const KeptState&) = delete;
+  KeptState& operator=(const KeptState&) = delete;
+
+ private:
+  THD* thd_;
+  const char* state_;
+};
+
 // Removes the warnings that statements have left. No client reads them, and each takes memory.
 inline void forget_warnings(THD* thd);
 
