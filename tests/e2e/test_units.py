@@ -127,6 +127,15 @@ def test_both_values_or_none(server: ServerInstance, line_port: int, sql: Sql) -
     assert_no_savepoint_is_logged(server, sql)
 
 
+def test_what_is_undone_alone_is_no_transaction(
+    server: ServerInstance, line_port: int, sql: Sql
+) -> None:
+    before = sql.row(f"SELECT {GTID_POSITION}")
+    assert say(line_port, "swap a nothing\n") == "NONE\n"
+    assert sql.row(f"SELECT {GTID_POSITION}") == before
+    assert logged(server, sql) == []
+
+
 @pytest.mark.parametrize("before", ["", "set c 5\n", "get b\n"])
 def test_a_duplicate_key(server: ServerInstance, line_port: int, sql: Sql, before: str) -> None:
     """What came before it in the pass stays, whether it wrote, read, or was nothing at all."""

@@ -51,8 +51,8 @@ inline PSI_thread* new_thread(PSI_thread_key kind);
 // Adds the rows of an answer to the server's own counter, if it has one.
 inline void count_sent_rows(THD* thd, std::uint64_t rows);
 
-// What SHOW PROCESSLIST says that the thread does. It stays while the server does something for the
-// thread. By itself the server leaves a state of its own behind (MySQL when a statement ends).
+// Keeps what SHOW PROCESSLIST says that the thread does, while the server does something for it.
+// Otherwise a state of the server's own would stay, for example MySQL's when a statement has ended.
 class KeptState {
  public:
   explicit inline KeptState(THD* thd);
