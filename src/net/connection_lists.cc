@@ -1,6 +1,7 @@
 #include "net/connection_lists.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -71,7 +72,14 @@ void ConnectionLists::take_over(std::list<Connection>& connections) {
     return one.listed_at < other.listed_at;
   };
   connections.sort(by_activity);
-  active_.merge(connections, by_activity);
+  // Those that come were mostly active just now. So their places are looked for from the end.
+  auto place = active_.end();
+  while (!connections.empty()) {
+    const auto newest = std::prev(connections.end());
+    while (place != active_.begin() && by_activity(*newest, *std::prev(place))) --place;
+    active_.splice(place, connections, newest);
+    place = newest;
+  }
 }
 
 void ConnectionLists::clear() {

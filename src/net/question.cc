@@ -154,9 +154,12 @@ ConnectionList ask_for_connections(const Shared& shared, std::chrono::millisecon
   }
   question->parts() = {};
   // One that has moved meanwhile may have been seen twice.
-  std::ranges::stable_sort(list.connections, {}, &ConnectionInfo::id);
-  const auto twice = std::ranges::unique(list.connections, {}, &ConnectionInfo::id);
-  list.connections.erase(twice.begin(), twice.end());
+  std::vector<ConnectionInfo>& all = list.connections;
+  std::ranges::stable_sort(all, {}, &ConnectionInfo::id);
+  const auto is_same = [](const ConnectionInfo& a, const ConnectionInfo& b) {
+    return a.id == b.id;
+  };
+  all.erase(std::unique(all.begin(), all.end(), is_same), all.end());
   return list;
 }
 

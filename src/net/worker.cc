@@ -205,6 +205,7 @@ void Worker::take_inbox() {
 void Worker::take_returned(Connection& connection) {
   const bool has_waited = connection.state == Connection::State::lock_wait;
   connections_.set_state(connection, Connection::State::waiting, now_);
+  if (has_waited) connection.reads_away = 0;  // for a lock, so it has written
   if (connection.has_to_end.load(std::memory_order_relaxed)) {
     end(connection);
   } else if (connection.broken) {

@@ -110,8 +110,8 @@ void Worker::note_away(Connection& connection, const RequestCounts& answered) co
     return;
   if (has_written(answered)) {
     connection.reads_away = 0;
-  } else if (connection.reads_away < reads_before_home) {
-    ++connection.reads_away;
+  } else if (answered.last != RequestKind::count_ && connection.reads_away < reads_before_home) {
+    ++connection.reads_away;  // a turn may also have only a part of a request, or one that waits
   }
 }
 

@@ -190,6 +190,12 @@ class TwoCrews : public ::testing::Test {
     EXPECT_EQ(fixture_.board.wrongly_scanned, 0U);
   }
   Client connect() { return Client::tcp(fixture_.server.bound_port()); }
+  std::vector<Client> connect(std::size_t count) {
+    std::vector<Client> clients;
+    clients.reserve(count);
+    while (clients.size() < count) clients.push_back(connect());
+    return clients;
+  }
   static std::string ask(Client& client, const std::string& line) {
     return client.send(line + "\n") ? client.line() : "<unsent>";
   }
@@ -218,6 +224,18 @@ TEST_F(TwoCrews, WhoMostlyWritesStaysWithTheOneThatWrites) {
   EXPECT_EQ(moved(), 1U);
 }
 
+TEST_F(TwoCrews, WhoWritesInManyPartsStaysWithTheOneThatWrites) {
+  Client client = connect();
+  for (int i = 0; i < 3; ++i) {
+    for (const char byte : std::string_view("write a long line")) {
+      ASSERT_TRUE(client.send({&byte, 1}));
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    EXPECT_EQ(ask(client, ""), "a long line");
+  }
+  EXPECT_EQ(moved(), 1U);
+}
+
 TEST_F(TwoCrews, RepliesKeepTheirOrder) {
   Client client = connect();
   std::string lines;
@@ -238,8 +256,7 @@ TEST_F(TwoCrews, TheBeginningOfARequestGoesAlong) {
 }
 
 TEST_F(TwoCrews, ManyClientsGoToAndFro) {
-  std::vector<Client> clients;
-  for (int i = 0; i < 40; ++i) clients.push_back(connect());
+  std::vector<Client> clients = connect(40);
   for (int round = 0; round < 60; ++round) {
     for (std::size_t i = 0; i < clients.size(); ++i) {
       const bool writes = (static_cast<std::size_t>(round) + i) % 15 == 0;
@@ -256,10 +273,10 @@ TEST_F(TwoCrews, ManyClientsGoToAndFro) {
 }
 
 TEST_F(TwoCrews, AConnectionOnItsWayIsSeenAndClosed) {
-  std::vector<Client> clients;
-  for (int i = 0; i < 8; ++i) clients.push_back(connect());
+  std::vector<Client> clients = connect(8);
   std::atomic<bool> over = false;
   std::vector<std::thread> threads;
+  threads.reserve(clients.size());
   for (Client& client : clients) {
     threads.emplace_back([&over, &client] {
       for (int i = 0; !over; ++i) {
@@ -330,8 +347,7 @@ TEST(TwoCrewsBehindAFilter, WhatIsReadAlreadyGoesAlong) {
 }
 
 TEST_F(TwoCrews, StopWhileConnectionsAreOnTheirWay) {
-  std::vector<Client> clients;
-  for (int i = 0; i < 30; ++i) clients.push_back(connect());
+  std::vector<Client> clients = connect(30);
   for (Client& client : clients) ASSERT_TRUE(client.send("a\nwrite b\n"));
   fixture_.server.stop();
   for (Client& client : clients) client.rest();

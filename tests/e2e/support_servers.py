@@ -29,13 +29,21 @@ HOLDING: Mapping[str, Setting] = {
     "handlersocket_row_wait": 0,
     "handlersocket_lock_wait_timeout": 20,
 }
+# MariaDB: commits wait from the last of these on.
+BLOCK_COMMITS = [
+    f"BACKUP STAGE {stage}" for stage in ("START", "FLUSH", "BLOCK_DDL", "BLOCK_COMMIT")
+]
 
 
 @contextmanager
-def running_server(data_root: Path, watch: Any, **settings: Setting) -> Iterator[ServerInstance]:
+def running_server(
+    data_root: Path, watch: Any, *, plugin_dir: Path | None = None, **settings: Setting
+) -> Iterator[ServerInstance]:
     """A server that runs during the block. conftest's watch notices if it dies."""
     base_dir = Path(tempfile.mkdtemp(dir=data_root)) / "server"
-    with ServerInstance(SERVER_TREE, base_dir, settings=own_settings(settings)) as instance:
+    with ServerInstance(
+        SERVER_TREE, base_dir, plugin_dir=plugin_dir, settings=own_settings(settings)
+    ) as instance:
         watch.servers.append(instance)
         try:
             yield instance

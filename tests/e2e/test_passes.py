@@ -19,7 +19,15 @@ from support.database import Sql
 from support.servers import BINLOG_CACHE_FULL, GTID_POSITION
 from support.wire import Wire
 from support_binlog import begin_log, row_events
-from support_servers import HOLDING, LOGGING, fresh_session, results, running_server, wait_until
+from support_servers import (
+    BLOCK_COMMITS,
+    HOLDING,
+    LOGGING,
+    fresh_session,
+    results,
+    running_server,
+    wait_until,
+)
 
 LOCK_WAIT_SECONDS = 3
 TABLES = (
@@ -30,9 +38,6 @@ TABLES = (
     "INSERT INTO t SELECT seq, seq * 10, NULL FROM seq_1_to_20",
     "INSERT INTO other SELECT seq, seq FROM seq_1_to_20",
 )
-BLOCK_COMMITS = [
-    f"BACKUP STAGE {stage}" for stage in ("START", "FLUSH", "BLOCK_DDL", "BLOCK_COMMIT")
-]
 # InnoDB ends a deadlock by rolling back the transaction that has changed less.
 OUTWEIGH = "UPDATE ballast SET v = v + 1"
 

@@ -19,15 +19,12 @@ import pytest
 from handlersocket2 import Client
 from server_instance import ServerInstance, free_port
 from support.database import Sql
-from support.servers import ON_MYSQL, SERVER_TREE
+from support.servers import ON_MYSQL
 from support_line_port import build_plugin, say
-from support_servers import fresh_session, wait_until
+from support_servers import BLOCK_COMMITS, fresh_session, running_server, wait_until
 
 SCHEMA = "performance_schema" if ON_MYSQL else "information_schema"
 TABLE = "CREATE TABLE kv (k VARCHAR(50) PRIMARY KEY, v VARCHAR(10000))"
-BLOCK_COMMITS = [
-    f"BACKUP STAGE {stage}" for stage in ("START", "FLUSH", "BLOCK_DDL", "BLOCK_COMMIT")
-]
 
 
 @pytest.fixture(scope="module")
@@ -44,21 +41,13 @@ def line_port() -> int:
 def second_server(
     plugin_dir: Path, data_root: Path, line_port: int, watch: Any
 ) -> Iterator[ServerInstance]:
-    instance = ServerInstance(
-        SERVER_TREE,
-        data_root / "second",
-        plugin_dir=plugin_dir,
-        settings={
-            "handlersocket_lock_wait_timeout": 2,
-            "handlersocket_threads_wr": 1,
-            "handlersocket_line_port": line_port,
-        },
-    )
-    instance.start()
-    watch.servers.append(instance)
-    yield instance
-    watch.servers.remove(instance)
-    instance.stop()
+    settings = {
+        "handlersocket_lock_wait_timeout": 2,
+        "handlersocket_threads_wr": 1,
+        "handlersocket_line_port": line_port,
+    }
+    with running_server(data_root, watch, plugin_dir=plugin_dir, **settings) as instance:
+        yield instance
 
 
 @pytest.fixture

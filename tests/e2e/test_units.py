@@ -20,15 +20,13 @@ from support.database import Sql
 from support.servers import (
     GTID_POSITION,
     ON_MYSQL,
-    SERVER_TREE,
     SHOW_REPLICA,
     START_REPLICA,
     WAIT_FOR_GTID,
-    own_settings,
 )
 from support_binlog import begin_log, row_events
 from support_line_port import build_plugin, say
-from support_servers import LOGGING, fresh_session, running_server, wait_until
+from support_servers import BLOCK_COMMITS, LOGGING, fresh_session, running_server, wait_until
 
 TABLES = (
     "CREATE TABLE kv (k VARCHAR(50) PRIMARY KEY, v VARCHAR(100))",
@@ -42,9 +40,6 @@ WRITING_ASIDE = (
     "SELECT id FROM information_schema.processlist"
     " WHERE user = 'handlersocket' AND state = 'handlersocket: writing aside'"
 )
-BLOCK_COMMITS = [
-    f"BACKUP STAGE {stage}" for stage in ("START", "FLUSH", "BLOCK_DDL", "BLOCK_COMMIT")
-]
 
 
 @pytest.fixture(scope="module")
@@ -61,17 +56,8 @@ def server(data_root: Path, line_port: int, watch: Any) -> Iterator[ServerInstan
         "handlersocket_line_port": line_port,
         "port": free_port(),
     }
-    instance = ServerInstance(
-        SERVER_TREE,
-        data_root / "units",
-        plugin_dir=build_plugin(),
-        settings=own_settings(settings),
-    )
-    instance.start()
-    watch.servers.append(instance)
-    yield instance
-    watch.servers.remove(instance)
-    instance.stop()
+    with running_server(data_root, watch, plugin_dir=build_plugin(), **settings) as instance:
+        yield instance
 
 
 @pytest.fixture
@@ -139,6 +125,15 @@ def test_both_values_or_none(server: ServerInstance, line_port: int, sql: Sql) -
     assert values(sql) == ["11", "3", "1", "12"]
     assert logged(server, sql) == [*SWAP_LOGGED, "kv b 3"]
     assert_no_savepoint_is_logged(server, sql)
+
+
+def test_what_is_undone_alone_is_no_transaction(
+    server: ServerInstance, line_port: int, sql: Sql
+) -> None:
+    before = sql.row(f"SELECT {GTID_POSITION}")
+    assert say(line_port, "swap a nothing\n") == "NONE\n"
+    assert sql.row(f"SELECT {GTID_POSITION}") == before
+    assert logged(server, sql) == []
 
 
 @pytest.mark.parametrize("before", ["", "set c 5\n", "get b\n"])

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <ranges>
 #include <utility>
 
 #include "handlersocket/protocol/change_words.h"
@@ -265,7 +264,9 @@ Session::Before& Session::begin_change(passes::Changes& changes) {
 void Session::undo_changes() {
   if (before_ == nullptr) return;
   const std::unique_ptr<Before> before = std::move(before_);
-  for (auto& [id, index] : std::views::reverse(before->indexes)) indexes_.set(id, std::move(index));
+  // The last one first, so that an id that was replaced twice has its first index again.
+  for (auto it = before->indexes.rbegin(); it != before->indexes.rend(); ++it)
+    indexes_.set(it->first, std::move(it->second));
   if (before->has_changed_caller) indexes_.forget_indexes();
   become(std::move(before->log_in));
   remote_open() = std::move(before->remote_open);

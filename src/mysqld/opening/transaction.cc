@@ -108,6 +108,7 @@ Status Transaction::join_statement(OpenTable& opened) {
 }
 
 Status Transaction::end_statement(Status status) {
+  const server::KeptState state(thd_);
   if (status.ok() && thd_->binlog_flush_pending_rows_event(true) != 0) status = raised_error(thd_);
   if (status.ok() && trans_commit_stmt(thd_)) status = raised_error(thd_);
   if (!status.ok()) trans_rollback_stmt(thd_);

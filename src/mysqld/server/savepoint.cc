@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <new>
+#include <utility>
 
 #include "mysqld/server/api.h"
 
@@ -38,7 +39,10 @@ bool Savepoint::set() {
 bool Savepoint::roll_back() {
   // Otherwise the binary log would write that it rolls back to a savepoint of which it has not told.
   if (!can_return_to_savepoint(thd_)) return false;
+  // MySQL's binary log obeys only this command if it joined the transaction after the savepoint.
+  const auto command = std::exchange(thd_->lex->sql_command, SQLCOM_ROLLBACK_TO_SAVEPOINT);
   const bool failed = ha_rollback_to_savepoint(thd_, savepoint_at(place_.get())) != 0;
+  thd_->lex->sql_command = command;
   thd_->clear_error();
   forget();
   return !failed;

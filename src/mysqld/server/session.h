@@ -57,6 +57,20 @@ inline PSI_thread* new_thread(PSI_thread_key kind);
 // Adds the rows of an answer to the server's own counter, if it has one.
 inline void count_sent_rows(THD* thd, std::uint64_t rows);
 
+// Keeps what SHOW PROCESSLIST says that the thread does, while the server does something for it.
+// Otherwise a state of the server's own would stay, for example MySQL's when a statement has ended.
+class KeptState {
+ public:
+  explicit inline KeptState(THD* thd);
+  inline ~KeptState();
+  KeptState(const KeptState&) = delete;
+  KeptState& operator=(const KeptState&) = delete;
+
+ private:
+  THD* thd_;
+  const char* state_;
+};
+
 // Removes the warnings that statements have left. No client reads them, and each takes memory.
 inline void forget_warnings(THD* thd);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "mysqld/server/api.h"
@@ -38,14 +39,14 @@ class Context final : public AccountContext {
     const LEX_CSTRING database_name{database_.c_str(), database_.size()};
     const LEX_CSTRING table_name{table_.c_str(), table_.size()};
     request_.init_one_table(&database_name, &table_name, nullptr, TL_READ);
-    state_ = thd_->proc_info;  // the server shows one of its own while it is asked
+    state_.emplace(thd_);
     before_ = thd_->security_ctx;
     thd_->security_ctx = &context_;
     return Begun::ready;
   }
   bool end() override {
     thd_->security_ctx = before_;
-    thd_proc_info(thd_, state_);
+    state_.reset();
     return true;
   }
 
@@ -165,7 +166,7 @@ class Context final : public AccountContext {
   std::string table_;
   Security_context context_;
   Security_context* before_ = nullptr;
-  const char* state_ = nullptr;
+  std::optional<KeptState> state_;
   const char* main_user_ = nullptr;
   const char* main_host_ = nullptr;
   TABLE_LIST request_;

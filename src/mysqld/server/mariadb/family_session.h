@@ -31,6 +31,10 @@ inline void count_sent_rows(THD* thd, std::uint64_t rows) {
   status_var_add(thd->status_var.rows_sent, rows);
 }
 
+inline KeptState::KeptState(THD* thd) : thd_(thd), state_(thd->proc_info) {}
+
+inline KeptState::~KeptState() { thd_proc_info(thd_, state_); }
+
 inline void forget_warnings(THD* thd) {
   Diagnostics_area& area = *thd->get_stmt_da();
   if (area.warn_count() != 0) area.clear_warning_info(thd->query_id);

@@ -67,7 +67,7 @@ class Context final : public AccountContext {
     table_ = table;
     request_.emplace(database_.c_str(), database_.size(), table_.c_str(), table_.size(), TL_READ,
                      MDL_SHARED_READ);
-    state_ = thd_->proc_info();  // the server shows one of its own while it is asked
+    state_.emplace(thd_);
     before_ = thd_->security_context();
     thd_->set_security_context(acting_);
     return Begun::ready;
@@ -75,7 +75,7 @@ class Context final : public AccountContext {
   bool end() override {
     thd_->set_security_context(before_);
     unlock();
-    thd_->set_proc_info(state_);
+    state_.reset();
     return !is_busy_;
   }
 
@@ -198,7 +198,7 @@ class Context final : public AccountContext {
   Security_context context_;
   Security_context* acting_ = nullptr;
   Security_context* before_ = nullptr;
-  const char* state_ = nullptr;
+  std::optional<KeptState> state_;
   std::optional<Table_ref> request_;
   bool is_busy_ = false;
 };

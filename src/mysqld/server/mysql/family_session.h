@@ -35,6 +35,10 @@ inline PSI_thread* new_thread(PSI_thread_key kind) {
 
 inline void count_sent_rows(THD* /*thd*/, std::uint64_t /*rows*/) {}
 
+inline KeptState::KeptState(THD* thd) : thd_(thd), state_(thd->proc_info()) {}
+
+inline KeptState::~KeptState() { thd_->set_proc_info(state_); }
+
 inline void forget_warnings(THD* thd) {
   Diagnostics_area& area = *thd->get_stmt_da();
   if (area.cond_count() == 0) return;

@@ -33,10 +33,8 @@ bool lock_single(THD* thd, TABLE& table, TableRequest& /*request*/, Purpose purp
   TABLE* tables = &table;
   table.query_id = thd->query_id;
   table.reginfo.lock_type = is_write(purpose) ? TL_WRITE : TL_READ;
-  // Locking sets a state for SHOW PROCESSLIST and does not reset it.
-  const char* const state = thd->proc_info();
+  const KeptState state(thd);
   MYSQL_LOCK* lock = mysql_lock_tables(thd, &tables, 1, 0);
-  thd->set_proc_info(state);
   if (lock == nullptr) return false;
   thd->lock = thd->lock == nullptr ? lock : mysql_lock_merge(thd->lock, lock);
   if (is_write(purpose)) thd->set_current_stmt_binlog_format_row();
