@@ -16,6 +16,7 @@ import pytest
 from pymysql.err import Error as SqlError
 from server_instance import ServerInstance
 from support.database import Sql
+from support.servers import ON_MYSQL
 from support.wire import Wire
 from support_binlog import RowEvent, begin_log, row_events
 from support_servers import LOGGING, fresh_session, running_server
@@ -91,19 +92,27 @@ OF_ENGINE = {1062: 121, 1452: 151, 1451: 152}
 
 @pytest.fixture(scope="module")
 def server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
-    with running_server(data_root, watch, **LOGGING) as instance:
+    with running_server(data_root, watch) as instance:
+        yield instance
+
+
+@pytest.fixture(scope="module")
+def drawing_server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
+    # On a busy machine a slow write would be executed again aside, and draw a second number.
+    settings = {**LOGGING, "handlersocket_row_wait": 0}
+    with running_server(data_root, watch, **settings) as instance:
         yield instance
 
 
 @pytest.fixture(params=list(KINDS))
-def sql(server: ServerInstance, request: pytest.FixtureRequest) -> Iterator[Sql]:
+def sql(drawing_server: ServerInstance, request: pytest.FixtureRequest) -> Iterator[Sql]:
     more, others = KINDS[request.param]
     both = [
         line.format(name, more.format(name))
         for name in ("mine", "twin")
         for line in (*TABLE, *others)
     ]
-    with fresh_session(server, "hst", *both) as session:
+    with fresh_session(drawing_server, "hst", *both) as session:
         begin_log(session)
         yield session
 
@@ -210,13 +219,15 @@ def _check_fates(reply: bytes, request: Request, affected: int, story: str) -> l
     return fates
 
 
-def test_random_upserts(server: ServerInstance, sql: Sql, request: pytest.FixtureRequest) -> None:
+def test_random_upserts(
+    drawing_server: ServerInstance, sql: Sql, request: pytest.FixtureRequest
+) -> None:
     seed = random.SystemRandom().randrange(1 << 32)
     print(f"seed {seed}")
     rng = random.Random(seed)
     kind = request.node.callspec.params["sql"]
     outcomes: dict[str, int] = {}
-    with Wire(server.hs_port_wr) as wire:
+    with Wire(drawing_server.hs_port_wr) as wire:
         assert wire.ask(f"P\t1\thst\tmine\t\t{','.join(COLUMNS)}\tn\n".encode()) == b"0\t1"
         for _ in range(400):
             # If a condition does not hold, SQL's twin updates nothing, with its triggers.
@@ -243,7 +254,7 @@ def test_random_upserts(server: ServerInstance, sql: Sql, request: pytest.Fixtur
     assert all(outcomes.get(fate, 0) > 3 for fate in ("inserted", "updated", "ignored", "replaced"))
     if kind == "triggers":
         assert sql.rows("SELECT * FROM mine_log") == sql.rows("SELECT * FROM twin_log")
-    events = row_events(server, sql)
+    events = row_events(drawing_server, sql)
     by_plugin, by_sql = (
         [_comparable(event) for event in events if event.table.startswith(name)]
         for name in ("mine", "twin")
@@ -252,11 +263,13 @@ def test_random_upserts(server: ServerInstance, sql: Sql, request: pytest.Fixtur
 
 
 @pytest.mark.parametrize("action", ["fail", "ignore", "replace", "update\t1\t1\tnew\t"])
-def test_many_rows_are_one_statement(server: ServerInstance, action: str) -> None:
+def test_many_rows_are_one_statement(drawing_server: ServerInstance, action: str) -> None:
     with fresh_session(
-        server, "hst", "CREATE TABLE many (id INT AUTO_INCREMENT PRIMARY KEY, v INT NOT NULL)"
+        drawing_server,
+        "hst",
+        "CREATE TABLE many (id INT AUTO_INCREMENT PRIMARY KEY, v INT NOT NULL)",
     ) as sql:
-        with Wire(server.hs_port_wr) as wire:
+        with Wire(drawing_server.hs_port_wr) as wire:
             assert wire.ask(b"P\t1\thst\tmany\t\tid,v\n") == b"0\t1"
             values = "\t".join(f"\0\t{number}" for number in range(1000))
             reply = wire.ask(f"1\tinsert\t1000\t2\t{values}\telse\t{action}\n".encode())
@@ -297,6 +310,102 @@ def test_a_new_blob_is_what_the_insert_would_have_stored(server: ServerInstance)
             assert wire.ask(b"P\t2\thst\tother\t\tid,a,b,bits,c,d,t,e,f\n") == b"0\t1"
             assert wire.ask(f"2\t+\t9\t{line}\n".encode()) == b"0\t1"
             assert sql.rows("SELECT * FROM texts") == sql.rows("SELECT * FROM other")
+
+
+def beside_sql(sql: Sql, wire: Wire, rows: list[list[Cell]], column: str, value: str) -> None:
+    """Adds `value` to a column of those rows of `mine` and `twin` that are there."""
+    values = ", ".join(f"({', '.join(_literal(cell) for cell in row)})" for row in rows)
+    names = ", ".join(["id", "k", "b", "n"][: len(rows[0])])
+    sql.run(
+        f"INSERT INTO twin ({names}) VALUES {values}"
+        f" ON DUPLICATE KEY UPDATE {column} = {column} + {value}"
+    )
+    tokens = ["1", "insert", str(len(rows)), str(len(rows[0]))]
+    tokens += ["\0" if cell is None else cell for row in rows for cell in row]
+    tokens += ["else", "update", "1", str(["id", "k", "b", "n"].index(column)), "+", value]
+    reply = wire.ask("\t".join(tokens).encode() + b"\n")
+    assert reply.startswith(b"0\t2\t"), reply
+    query = "SELECT * FROM {} ORDER BY id"
+    assert sql.rows(query.format("mine")) == sql.rows(query.format("twin")), reply
+
+
+# MariaDB checks a UNIQUE key on whole texts itself, and tells where it has found one.
+OF_TEXTS = (
+    "CREATE TABLE {0} (id INT PRIMARY KEY, k INT, b TEXT, n INT NOT NULL DEFAULT 3,"
+    f" UNIQUE KEY by_k (k), UNIQUE KEY whole (b{'(100)' if ON_MYSQL else ''}))",
+    "INSERT INTO {0} VALUES (3, 5, 'xxx', 0), (30, NULL, 'x', 3), (31, 3, '', 3)",
+)
+
+
+def test_a_unique_key_on_whole_texts(drawing_server: ServerInstance) -> None:
+    both = [line.format(name) for name in ("mine", "twin") for line in OF_TEXTS]
+    with fresh_session(drawing_server, "hst", *both) as sql:
+        with Wire(drawing_server.hs_port_wr) as wire:
+            assert wire.ask(b"P\t1\thst\tmine\t\tid,k,b,n\n") == b"0\t1"
+            for rows in (
+                [["50", "9", "x", "2"]],
+                [["-3", "3", "new", "2"], ["3", "8", "", "2"]],
+                [["-3", "3", "new", "2"], ["3", "3", "", "2"], ["60", "9", "x", "1"]],
+                [["61", "61", "61", "1"], ["62", "3", "x", "1"], ["30", "5", "", "1"]],
+            ):
+                beside_sql(sql, wire, rows, "n", "1")
+
+
+@pytest.mark.parametrize("image", ["FULL", "MINIMAL", "NOBLOB"])
+def test_the_images_of_rows_in_the_binary_log(drawing_server: ServerInstance, image: str) -> None:
+    both = [line.format(name) for name in ("mine", "twin") for line in OF_TEXTS]
+    with fresh_session(drawing_server, "hst", *both) as sql:
+        try:
+            for scope in ("GLOBAL", "SESSION"):
+                sql.run(f"SET {scope} binlog_row_image = {image}")
+            begin_log(sql)
+            with Wire(drawing_server.hs_port_wr) as wire:
+                assert wire.ask(b"P\t1\thst\tmine\t\tid,k,b,n\n") == b"0\t1"
+                for column in ("k", "n"):
+                    first = "7" if column == "k" else "8"
+                    rows: list[list[Cell]] = [[first, first], ["3", first * 2], [first * 3, None]]
+                    beside_sql(sql, wire, rows, column, "1")
+        finally:
+            sql.run("SET GLOBAL binlog_row_image = FULL")
+        images = [
+            [(event.kind, event.before, event.after) for event in events]
+            for events in (
+                [event for event in row_events(drawing_server, sql) if event.table == name]
+                for name in ("mine", "twin")
+            )
+        ]
+        assert images[0] == images[1] and len(images[0]) == 6
+
+
+TWO_ROWS = "insert\t2\t2\t\0\t1\t\0\t2"
+
+
+@pytest.mark.parametrize(
+    "request_",
+    ["+\t2\t\0\t1", TWO_ROWS, f"{TWO_ROWS}\telse\tupdate\t1\t1\t+\t1"],
+    ids=["single", "fail", "update"],
+)
+def test_the_number_of_a_row_that_fails(drawing_server: ServerInstance, request_: str) -> None:
+    """No partition takes the row. The next one has its number, as with SQL."""
+    table = (
+        "CREATE TABLE {0} (id INT AUTO_INCREMENT PRIMARY KEY, v INT) AUTO_INCREMENT = 10"
+        " PARTITION BY RANGE (id) (PARTITION a VALUES LESS THAN (10))"
+    )
+    grow = "ALTER TABLE {0} ADD PARTITION (PARTITION b VALUES LESS THAN (100))"
+    both = [table.format(name) for name in ("mine", "twin")]
+    with fresh_session(drawing_server, "hst", *both) as sql:
+        with Wire(drawing_server.hs_port_wr) as wire:
+            assert wire.ask(b"P\t1\thst\tmine\t\tid,v\n") == b"0\t1"
+            line = f"1\t{request_}\n".encode()
+            assert wire.ask(line) == b"1\t1\t1526"
+            more = ", (NULL, 2)" if "insert" in request_ else ""
+            on = " ON DUPLICATE KEY UPDATE v = v + 1" if "update" in request_ else ""
+            statement = f"INSERT INTO twin VALUES (NULL, 1){more}{on}"
+            assert sql.error(statement) == 1526
+            assert _next_id(sql, "mine") == _next_id(sql, "twin")
+            sql.run(grow.format("mine"), grow.format("twin"), statement)
+            assert wire.ask(line).startswith(b"0\t")
+            assert sql.rows("SELECT * FROM mine") == sql.rows("SELECT * FROM twin")
 
 
 @pytest.mark.parametrize("ids", ["", " AUTO_INCREMENT"], ids=["given", "drawn"])

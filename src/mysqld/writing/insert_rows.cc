@@ -4,6 +4,7 @@
 // UPDATE is put together of an insert and an update here, because a condition comes between them and the
 // reply says what was done.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "mysqld/server/api.h"
@@ -36,7 +37,7 @@ bool assigns_id(const TABLE& table, const IndexPlan& plan, const store::InsertRo
          });
 }
 
-// The columns that are read and written, as they were before a row that is there has to be read.
+// The columns that are read and written by inserts. A row that is there is read and updated with all.
 class ColumnsOfInsert {
  public:
   explicit ColumnsOfInsert(TABLE& table)
@@ -57,6 +58,7 @@ Status RowWriter::insert_rows(OpenTable& opened, const IndexPlan& plan,
                               const store::InsertRows& rows, std::vector<InsertedRow>& inserted) {
   TABLE& table = *opened.table;
   const server::StrictChecks checks(thd_, strictness_of(rows));
+  const ColumnsOfInsert columns(table);
   inserted.clear();
   gives_id_ = false;
   Status status = begin_inserts(table, rows);
@@ -79,9 +81,18 @@ void RowWriter::note_change(const TABLE& table) {
   if (!server::has_transactions(table)) server::note_unsafe_change(thd_);
 }
 
+// The number that was drawn for a row that fails is the next one again, where the engine takes it back.
+Status RowWriter::write_new(TABLE& table) {
+  const std::uint64_t next_id = table.file->next_insert_id;
+  const int error = table.file->ha_write_row(table.record[0]);
+  if (error == 0) [[likely]]
+    return {};
+  table.file->restore_auto_increment(next_id);
+  return engine_failure(table, error);
+}
+
 Status RowWriter::write_row(TABLE& table, InsertedRow& inserted) {
-  if (const int error = table.file->ha_write_row(table.record[0]); error != 0)
-    return engine_failure(table, error);
+  if (const Status status = write_new(table); !status.ok()) return status;
   note_change(table);
   if (const Status status = run_after_insert(table); !status.ok()) return status;
   inserted = {.fate = RowFate::inserted, .id = id_of_row(table)};
@@ -100,11 +111,14 @@ Status RowWriter::write_or_update(OpenTable& opened, const IndexPlan& plan,
     inserted = {.fate = RowFate::inserted, .id = id_of_row(table)};
     return {};
   }
-  if (error != HA_ERR_FOUND_DUPP_KEY && error != HA_ERR_FOUND_DUPP_UNIQUE)
+  if (error != HA_ERR_FOUND_DUPP_KEY && error != HA_ERR_FOUND_DUPP_UNIQUE) {
+    engine.restore_auto_increment(next_id);
     return engine_failure(table, error);
+  }
   // The next row gets the number that this one does not need.
   if (engine.insert_id_for_cur_row > 0) next_id = engine.insert_id_for_cur_row;
-  const ColumnsOfInsert columns(table);
+  std::optional<ColumnsOfInsert> columns;
+  if (!server::keeps_all_columns_after_update()) columns.emplace(table);
   table.use_all_columns();
   if (const Status status = read_duplicate(table, error); !status.ok()) return status;
   gives_id_ = assigns_id(table, plan, rows);

@@ -188,6 +188,9 @@ Status RowWriter::set_up_insert_rows(OpenTable& opened, IndexPlan& plan,
   if (Status status = condition_.prepare(plan, table, rows.condition); !status.ok()) return status;
   for (std::size_t i = 0; i < rows.columns; ++i)
     bitmap_set_bit(table.write_set, plan.columns()[i].number);
+  // As for SQL, an image in the binary log of a new row, too, contains what an update may assign.
+  for (const store::Assignment& assignment : rows.assignments)
+    bitmap_set_bit(table.write_set, plan.columns()[assignment.column].number);
   prepare_insert(thd_, table);
   // A family may prepare an INSERT. Some engines ask whether it is a REPLACE.
   server::set_command(thd_, opened.purpose);

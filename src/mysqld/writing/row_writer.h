@@ -88,6 +88,7 @@ class RowWriter {
   // Around all rows, for the engine.
   Status begin_inserts(TABLE& table, const store::InsertRows& rows);
   Status end_inserts(TABLE& table, const store::InsertRows& rows);
+  Status write_new(TABLE& table);
   Status run_after_insert(TABLE& table);
   // An update has given the row in record[0] another AUTO_INCREMENT value. `next_id`: what comes next
   // if it has not taken that.

@@ -103,8 +103,7 @@ Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
   if (!fill_insert(thd_, table, plan, values) || !triggers.before(skip)) return failure(0);
   if (skip) return {};
   if (table.verify_constraints(false) != VIEW_CHECK_OK) return failure(0);
-  if (const int error = table.file->ha_write_row(table.record[0]); error != 0)
-    return engine_failure(table, error);
+  if (const Status status = write_new(table); !status.ok()) return status;
   if (!triggers.after()) return failure(0);
   id = id_of_row(table);
   return {};
@@ -218,6 +217,21 @@ Status RowWriter::write_as_server(TABLE& table, ServerWrite& by_server, Inserted
   return {};
 }
 
+namespace {
+
+// Reads the row that the engine, or the server for a UNIQUE key on whole BLOBs, has met.
+int read_at_position(TABLE& table) {
+  handler& engine = *table.file;
+  if (engine.inited != handler::NONE) return engine.ha_rnd_pos(table.record[1], engine.dup_ref);
+  // Otherwise InnoDB would look for the position in the index that was used last.
+  if (const int error = engine.ha_rnd_init(false); error != 0) return error;
+  const int error = engine.ha_rnd_pos(table.record[1], engine.dup_ref);
+  engine.ha_rnd_end();
+  return error;
+}
+
+}  // namespace
+
 Status RowWriter::read_duplicate(TABLE& table, int error) {
   handler& engine = *table.file;
   const uint key = engine.get_dup_key(error);
@@ -226,8 +240,9 @@ Status RowWriter::read_duplicate(TABLE& table, int error) {
                             engine.lookup_errkey != static_cast<uint>(-1);
   int failed = 0;
   if (has_position) {
-    failed = engine.ha_rnd_pos(table.record[1], engine.dup_ref);
+    failed = read_at_position(table);
   } else {
+    engine.extra(HA_EXTRA_FLUSH_CACHE);
     std::array<uchar, MAX_KEY_LENGTH> image;
     key_copy(image.data(), table.record[0], table.key_info + key, 0);
     failed = engine.ha_index_read_idx_map(table.record[1], key, image.data(), HA_WHOLE_KEY,

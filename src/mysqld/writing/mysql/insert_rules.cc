@@ -136,8 +136,7 @@ Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
   if (invoke_table_check_constraints(thd_, &table)) return failure(0);
   if (!parents_exist(thd_, table, enum_fk_dml_type::FK_INSERT))
     return failure(foreign_key_error(thd_));
-  if (const int error = table.file->ha_write_row(table.record[0]); error != 0)
-    return engine_failure(table, error);
+  if (const Status status = write_new(table); !status.ok()) return status;
   thd_->record_first_successful_insert_id_in_cur_stmt(table.file->insert_id_for_cur_row);
   if (!RowTriggers(thd_, table, TRG_EVENT_INSERT).run_after()) return failure(0);
   id = id_of_row(table);
