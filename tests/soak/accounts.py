@@ -9,7 +9,7 @@ from pathlib import Path
 
 from support.database import Sql
 
-from soak.requests import OPENED, Find, Insert, Plain, Request, error_line, is_write
+from soak.requests import OPENED, Find, Insert, Plain, Request, Upsert, error_line, is_write
 from soak.tables import DATABASE, NO_TABLE, Table
 
 WRONG_PASSWORD = error_line(1045)
@@ -64,7 +64,10 @@ def revoke(owner: int, table: Table, right: Right) -> str:
 
 def needed(request: Request) -> list[Right]:
     """The rights without which a request on an open index cannot succeed."""
-    rights = [Right.READ] if isinstance(request, Find) else []
+    reads = isinstance(request, Find) or (
+        isinstance(request, Upsert) and request.action == "update" and request.amount is not None
+    )
+    rights = [Right.READ] if reads else []
     if isinstance(request, Find | Insert) and is_write(request):
         rights.append(Right.WRITE)
     return rights

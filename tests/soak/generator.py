@@ -18,8 +18,9 @@ from soak.requests import (
     Plain,
     Request,
     Spec,
+    Upsert,
 )
-from soak.tables import DATABASE, ID, NO_TABLE, OWNER, VER, N, Row, Table, X
+from soak.tables import DATABASE, ID, NO_TABLE, OWNER, TXT, VER, M, N, Row, Table, X
 
 #: Ids beside the fixed ones. They are opened again and again for different tables during the work.
 JUGGLED = range(500, 508)
@@ -37,6 +38,7 @@ FEATURES = (
     "filters",
     "juggling",  # P in the middle of a pipeline
     "errors",
+    "upserts",  # inserts of several rows, and those that say what is done about rows that are there
     "bulk",  # modifications of many rows
     "volatile",  # tables without transactions
     "faults",  # closes, resets, half closes, slow reading
@@ -264,6 +266,8 @@ class Generator:
 
     def _write(self, rng: random.Random, model: Model, table: Table) -> Request:
         rows = model.tables[table.name].rows
+        if "upserts" in self.features and rng.random() < 0.25:
+            return self._upsert(rng, model, table)
         if rng.random() < (0.5 if len(rows) < KEYS // 2 else 0.15):
             return self._insert(rng, model, table)
         return self._modify(rng, model, table)
@@ -277,6 +281,47 @@ class Generator:
         number = self._by_table[table.name]["PRIMARY"]
         line = b"\t".join([b"%d\t+\t%d" % (number, width), *values]) + b"\n"
         return Insert(line, "insert", number, row, error)
+
+    def _upsert(self, rng: random.Random, model: Model, table: Table) -> Request:
+        action = rng.choice(["fail", "ignore", "replace", "update", "update", "update"])
+        # Without transactions, the rows before one that fails stay. What the trigger of t_fire
+        # leaves in its session, it finds at the next row of the statement.
+        count = rng.choice([1, 1, 2, 5, 20])
+        count = 1 if table.flips_x or not table.transactional else count
+        known = model.tables[table.name].rows
+        ids = [b"%d" % (self.owner * 1000 + number) for number in range(KEYS)]
+        free = [each for each in ids if each not in known]
+        rng.shuffle(free)
+        stored, tokens, error = [], [], 0
+        for _ in range(count):
+            row, given, wrong = self._row(rng, model, table)
+            if table.parent:  # the servers differ in whether they ask for the parent first
+                row, given, wrong = (*row[:X], NULL), (*row[:X], NULL), 0
+            if action == "ignore":  # its mistakes are warnings
+                given, wrong = row, 0
+            key = self._id(rng, model, table)
+            if free and rng.random() < (0.95 if action == "fail" else 0.3):
+                key = free.pop()
+            row, given = (key, *row[1:]), (key, *given[1:])
+            stored.append(row)
+            tokens += [given[column] for column in WRITABLE]
+            error = wrong
+            if error:
+                break
+        number = self._by_table[table.name]["PRIMARY"]
+        head = b"%d\tinsert\t%d\t%d" % (number, len(stored), len(WRITABLE))
+        words = [head, *tokens, b"else", action.encode()]
+        amount = rng.choice([None, 0, 1, 7])
+        if action == "update":
+            sets = [(VER, b"new", b""), (TXT, b"new", b"")]
+            if amount is not None:
+                sets = [(N, b"+", b"%d" % amount), (M, b"-", b"%d" % amount)]
+            words.append(b"%d" % len(sets))
+            for column, how, value in sets:
+                words += [b"%d" % WRITABLE.index(column), how, value]
+        rows = tuple(stored[:-1] if error else stored)
+        line = b"\t".join(words) + b"\n"
+        return Upsert(line, "upsert", number, (), error, rows, action, amount)
 
     def _modify(self, rng: random.Random, model: Model, table: Table) -> Request:
         bulk = "bulk" in self.features and rng.random() < 0.1

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from soak.columns import NULL, SortKey
-from soak.tables import ID, OWNER, M, N, Row, Table, X
+from soak.tables import ID, OWNER, TXT, VER, M, N, Row, Table, X
 
 #: (kind, operator, column, token); kind is F or W.
 Filter = tuple[str, str, int, bytes]
@@ -185,6 +185,41 @@ class Model:
                 raise Refused(NO_PARENT)
             edits.append((old[ID], new))
         return edits
+
+    def upsert(
+        self, table: str, news: Sequence[Row], action: str, amount: int | None
+    ) -> tuple[list[Edit], list[str]]:
+        """Several rows as one statement, and what becomes of each.
+
+        `update` adds `amount` to the row that is there, or gives it the new version if it is None.
+        The x of a row has no parent to ask for.
+        """
+        before = self.tables[table].rows
+        after: dict[bytes, Row] = {}  # the rows that it has touched
+        fates = []
+        for new in news:
+            old = after.get(new[ID]) or before.get(new[ID])
+            kept = new
+            if old is None:
+                fates.append("inserted")
+            elif action == "fail":
+                raise Refused(DUPLICATE)
+            elif action == "ignore":
+                fates.append("ignored")
+                continue
+            elif action == "replace":
+                self._check_children(table, old)
+                fates.append("replaced")
+            else:
+                wanted = (*old[:VER], new[VER], new[TXT], *old[X:])
+                wanted = wanted if amount is None else self.added(old, amount)
+                ((_, changed),) = self.update(table, [old], [wanted])
+                assert changed is not None
+                kept = changed
+                fates.append("unchanged" if kept == old else "updated")
+            after[new[ID]] = kept
+        edits: list[Edit] = [(key if key in before else None, row) for key, row in after.items()]
+        return edits, fates
 
     @staticmethod
     def added(row: Row, amount: int) -> Row:

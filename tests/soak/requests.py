@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from soak.columns import NULL
 from soak.model import Edit, Model, Refused, Rows, Search
 from soak.tables import (
     COLUMNS,
@@ -97,6 +98,15 @@ class Insert(Request):
     error: int = 0
 
 
+@dataclass(frozen=True)
+class Upsert(Insert):
+    """Several rows, and what is done about those that are there: see Model.upsert()."""
+
+    rows: tuple[Row, ...] = ()
+    action: str = "fail"
+    amount: int | None = None
+
+
 @dataclass
 class Prediction:
     reply: bytes = b""
@@ -159,14 +169,19 @@ def _refusal(refused: Refused) -> Prediction:
 
 
 def _predict_insert(request: Insert, model: Model, spec: Spec) -> Prediction:
-    if request.error:
-        return Prediction(error_line(request.error))
     table = spec.table.name
+    reply = OPENED
     try:
-        edits = model.insert(table, request.row)
+        if isinstance(request, Upsert):
+            edits, fates = model.upsert(table, request.rows, request.action, request.amount)
+            reply = b"0\t2" + b"".join(b"\t%s\t%s" % (fate.encode(), NULL) for fate in fates)
+        elif not request.error:
+            edits = model.insert(table, request.row)
     except Refused as refused:
         return _refusal(refused)
-    return Prediction(OPENED, table=table, edits=edits)
+    if request.error:  # of the row behind the others
+        return Prediction(error_line(request.error))
+    return Prediction(reply, table=table, edits=edits)
 
 
 def _predict_find(request: Find, model: Model, spec: Spec) -> Prediction:

@@ -32,6 +32,7 @@ from soak.requests import (
     Open,
     Request,
     Spec,
+    Upsert,
     is_write,
     predict,
     rows_line,
@@ -170,6 +171,22 @@ def error_for_success(requests: list[Request], replies: list[bytes]) -> bool:
     return False
 
 
+def wrong_fate(requests: list[Request], replies: list[bytes]) -> bool:
+    for place, request in enumerate(requests):
+        if isinstance(request, Upsert) and b"updated" in replies[place]:
+            replies[place] = replies[place].replace(b"updated", b"unchanged", 1)
+            return True
+    return False
+
+
+def row_of_several_lost(requests: list[Request], replies: list[bytes]) -> bool:
+    for place, request in enumerate(requests):
+        if isinstance(request, Upsert) and replies[place].count(b"inserted") > 1:
+            replies[place] = replies[place].replace(b"\tinserted\t\0", b"", 1)
+            return True
+    return False
+
+
 def other_index(requests: list[Request], replies: list[bytes]) -> bool:
     """The answer for another index id to a find that has rows."""
     for place, request in enumerate(requests):
@@ -193,7 +210,17 @@ def test_an_honest_server_passes(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    "tamper", [swapped, twice, row_lost, wrong_count, error_for_success, other_index]
+    "tamper",
+    [
+        swapped,
+        twice,
+        row_lost,
+        wrong_count,
+        error_for_success,
+        wrong_fate,
+        row_of_several_lost,
+        other_index,
+    ],
 )
 def test_a_wrong_reply_is_found(bench: Bench, tamper: Tamper) -> None:
     with pytest.raises(Mismatch):
