@@ -90,13 +90,10 @@ void Bystander::record(const Timeline& timeline, Clock::time_point sent, Clock::
 }
 
 bool Bystander::send_request() {
-  Action action = Action::find;
   const Mix& mix = options_.mix;
   const auto percent = static_cast<std::uint32_t>(mix.find == 100 ? 0 : keys_.below(100));
-  if (percent >= mix.find) action = Action::update;
-  if (percent >= mix.find + mix.update) action = Action::insert;
-  if (percent >= mix.find + mix.update + mix.insert) action = Action::read_modify_write;
-  request_keys_.resize(action == Action::find ? options_.keys_per_find : 1);
+  const Action action = mix.at(percent);
+  request_keys_.resize(options_.keys_of(action));
   for (std::uint64_t& key : request_keys_) {
     key = action == Action::insert ? keys_.insert() : keys_.existing();
   }

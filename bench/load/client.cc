@@ -42,7 +42,7 @@ Client::Client(const Options& options, Address address, std::uint32_t connection
       operations_left_(options.operations == 0 ? std::numeric_limits<std::uint64_t>::max()
                                                : options.operations / options.threads),
       rate_(options.rate / options.threads) {
-  request_keys_.reserve(options.keys_per_find);
+  request_keys_.reserve(std::max(options.keys_per_find, options.rows_per_insert));
 }
 
 std::string Client::connect() {
@@ -248,19 +248,10 @@ void Client::answered(Connection& connection, std::uint64_t replies) {
 void Client::write_request(Connection& connection) {
   const Mix& mix = options_.mix;
   Action action = Action::find;
-  if (mix.find != 100) {
-    const auto percent = static_cast<std::uint32_t>(keys_.below(100));
-    if (percent >= mix.find) action = Action::update;
-    if (percent >= mix.find + mix.update) action = Action::insert;
-    if (percent >= mix.find + mix.update + mix.insert) action = Action::read_modify_write;
-  }
+  if (mix.find != 100) action = mix.at(static_cast<std::uint32_t>(keys_.below(100)));
   request_keys_.clear();
-  if (action == Action::insert) {
-    request_keys_.push_back(keys_.insert());
-  } else {
-    const std::uint32_t wanted = action == Action::find ? options_.keys_per_find : 1;
-    for (std::uint32_t i = 0; i < wanted; ++i) request_keys_.push_back(keys_.existing());
-  }
+  for (std::uint32_t i = 0; i < options_.keys_of(action); ++i)
+    request_keys_.push_back(action == Action::insert ? keys_.insert() : keys_.existing());
   connection.counter->expect(action, request_keys_);
   wire_->write(connection.out, action, request_keys_);
   busy_ += connection.in_flight == 0;

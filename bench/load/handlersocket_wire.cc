@@ -110,7 +110,7 @@ class CheckingCounter final : public ReplyCounter {
   };
 
   bool fits(const Expected& expected, const protocol::Reply& reply, Tally& tally) {
-    if (expected.action == Action::insert) return true;
+    if (expected.action == Action::insert || expected.action == Action::upsert) return true;
     if (expected.action == Action::update) {
       return !reply.values.empty() && reply.values.front().bytes == "1";
     }
@@ -173,14 +173,16 @@ class HandlerSocketWire final : public Wire {
     if (mix.update + mix.read_modify_write != 0) {
       replies += open(writer, update_id, options_.update_columns);
     }
-    if (mix.insert != 0) replies += open(writer, insert_id, options_.insert_columns);
+    if (mix.insert + mix.upsert != 0) replies += open(writer, insert_id, options_.insert_columns);
     return replies;
   }
 
   void write(Buffer& out, Action action, std::span<const std::uint64_t> keys) override {
     protocol::RequestWriter writer(out);
+    if (action == Action::upsert || (action == Action::insert && keys.size() > 1))
+      return insert_rows(writer, action, keys);
     if (action == Action::insert) {
-      render(options_.insert_values, keys.front());
+      render(options_.insert_values, keys.first(1));
       writer.insert(insert_id, {.values = values_});
       return;
     }
@@ -189,7 +191,7 @@ class HandlerSocketWire final : public Wire {
     render_keys(keys);
     selection.key = {keys_.data(), 1};
     if (action != Action::find) {
-      render(options_.update_values, keys.front());
+      render(options_.update_values, keys.first(1));
       const store::Change change{.kind = store::ChangeKind::update,
                                  .rows_before = action == Action::read_modify_write,
                                  .values = values_};
@@ -247,13 +249,30 @@ class HandlerSocketWire final : public Wire {
     }
   }
 
-  void render(const std::vector<ValueTemplate>& templates, std::uint64_t key) {
-    ++n_;
+  void insert_rows(protocol::RequestWriter& writer, Action action,
+                   std::span<const std::uint64_t> keys) {
+    render(options_.insert_values, keys);
+    store::InsertRows rows{.values = values_, .columns = options_.insert_values.size()};
+    const store::Assignment adds{.column = static_cast<std::uint32_t>(rows.columns - 1),
+                                 .kind = store::AssignKind::add,
+                                 .value = {.bytes = options_.upsert_add}};
+    if (action == Action::upsert) {
+      rows.on_duplicate = store::OnDuplicate::update;
+      rows.assignments = {&adds, 1};
+    }
+    writer.insert_rows(insert_id, rows);
+  }
+
+  // The values of each key's row, one row behind the other.
+  void render(const std::vector<ValueTemplate>& templates, std::span<const std::uint64_t> keys) {
     text_.clear();
     ends_.clear();
-    for (const ValueTemplate& value : templates) {
-      value.append(text_, key, n_);
-      ends_.push_back(text_.size());
+    for (const std::uint64_t key : keys) {
+      ++n_;
+      for (const ValueTemplate& value : templates) {
+        value.append(text_, key, n_);
+        ends_.push_back(text_.size());
+      }
     }
     values_.clear();
     std::size_t begin = 0;

@@ -23,6 +23,7 @@ const std::map<std::string, Work>& works() {
       {"find", {{.find = 100}, {}}},
       {"update", {{.find = 0, .update = 100}, {}}},
       {"insert", {{.find = 0, .insert = 100}, {}}},
+      {"upsert", {{.find = 0, .upsert = 100}, {}}},
       {"connect", {{.find = 100}, {}}},
       {"ycsb-a", {{.find = 50, .update = 50}, Distribution::zipfian}},
       {"ycsb-b", {{.find = 95, .update = 5}, Distribution::zipfian}},
@@ -123,12 +124,21 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--stored-value", texts.stored_value, "memcached, Redis: what a set stores")
       ->expected(1);
 
+  app.add_option("--insert-rows", options.rows_per_insert, "rows of one insert")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  app.add_option("--upsert-add", options.upsert_add,
+                 "an upsert inserts a row whose key may be there, and then adds this to its last "
+                 "column")
+      ->capture_default_str();
+
   app.add_option("--work", options.work, "one of: " + names_of(works()))
       ->check(CLI::IsMember(works()))
       ->capture_default_str();
   app.add_option("--find-share", options.mix.find, "percent of finds, for --work mix");
   app.add_option("--update-share", options.mix.update, "percent of updates, for --work mix");
   app.add_option("--insert-share", options.mix.insert, "percent of inserts, for --work mix");
+  app.add_option("--upsert-share", options.mix.upsert, "percent of upserts, for --work mix");
   app.add_option("--distribution", texts.distribution,
                  "which keys; one of: " + names_of(distributions))
       ->check(CLI::IsMember(distributions));
@@ -220,13 +230,13 @@ bool parse_greed(const std::vector<std::string>& names, std::vector<Greed>& out)
 // Checks options that depend on each other. Returns an empty text if all is well.
 std::string contradiction(const Options& options) {
   const Mix& mix = options.mix;
-  if (mix.find + mix.update + mix.insert + mix.read_modify_write != 100) {
-    return "the shares of --work mix have to add up to 100";
-  }
+  if (mix.sum() != 100) return "the shares of --work mix have to add up to 100";
   if (options.connections < options.threads) return "more --threads than --connections";
   if (options.keys_per_find > 1 && options.limit > 1) return "--multi-get and --limit together";
   if (options.protocol != Protocol::handlersocket) {
     if (mix.read_modify_write != 0) return "only handlersocket modifies what it reads";
+    if (mix.upsert != 0) return "only handlersocket has upserts";
+    if (options.rows_per_insert > 1) return "only handlersocket has --insert-rows";
     if (options.limit > 1) return "only handlersocket has a --limit";
     if (!options.check.empty()) return "only handlersocket has a --check";
     if (options.reconnect) return "only handlersocket has --work connect";

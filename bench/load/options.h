@@ -11,6 +11,7 @@
 #include "load/greed.h"
 #include "load/key_chooser.h"
 #include "load/value_template.h"
+#include "load/wire.h"
 
 namespace hs::bench {
 
@@ -28,6 +29,18 @@ struct Mix {
   std::uint32_t update = 0;
   std::uint32_t insert = 0;
   std::uint32_t read_modify_write = 0;
+  std::uint32_t upsert = 0;
+
+  constexpr std::uint32_t sum() const {
+    return find + update + insert + read_modify_write + upsert;
+  }
+  // The operation of a number below 100.
+  constexpr Action at(std::uint32_t percent) const {
+    if (percent < find) return Action::find;
+    if (percent < find + update) return Action::update;
+    if (percent < find + update + insert) return Action::insert;
+    return percent < sum() - upsert ? Action::read_modify_write : Action::upsert;
+  }
 };
 
 struct Options {
@@ -52,6 +65,7 @@ struct Options {
   std::vector<ValueTemplate> update_values;
   std::string insert_columns = "user_id,user_name,user_email,created";
   std::vector<ValueTemplate> insert_values;
+  std::string upsert_add = "1";  // what an upsert adds to the last of these columns
   // memcached and Redis: the name of a key and the value that is stored for it.
   std::vector<ValueTemplate> stored_key;
   std::vector<ValueTemplate> stored_value;
@@ -60,7 +74,8 @@ struct Options {
   Mix mix;
   bool reconnect = false;  // for the work `connect`: connect, open, find, close, again and again
   KeyRange keys;
-  std::uint32_t keys_per_find = 1;   // more than one: IN, or a get with several keys
+  std::uint32_t keys_per_find = 1;  // more than one: IN, or a get with several keys
+  std::uint32_t rows_per_insert = 1;
   std::uint64_t limit = 1;           // more than one: a scan from the key up
   std::vector<ValueTemplate> check;  // what the first column of a found row must contain
 
@@ -71,6 +86,12 @@ struct Options {
   std::string filter_column;  // empty: no filter
   std::string filter_value;
   std::uint64_t modified_rows = 1;  // rows of one update, from its key up
+
+  // So many keys an operation has.
+  std::uint32_t keys_of(Action action) const {
+    if (action == Action::find) return keys_per_find;
+    return action == Action::insert ? rows_per_insert : 1;
+  }
 
   std::uint32_t connections = 16;
   std::uint32_t sources = 1;  // the loopback addresses from which they come, in turn

@@ -18,7 +18,7 @@ namespace hs::bench {
 
 struct Options;
 
-enum class Action : std::uint8_t { find, update, insert, read_modify_write };
+enum class Action : std::uint8_t { find, update, insert, read_modify_write, upsert };
 
 // What came back since the program began, or since the caller last looked.
 struct Tally {
@@ -50,7 +50,7 @@ class Wire {
   virtual ~Wire() = default;
   // Appends what a new connection has to send first. Returns how many replies to it will come.
   virtual std::size_t greet(Buffer& out) = 0;
-  // One request. Only a find may have more than one key.
+  // One request. Only a find and an insert may have more than one key.
   virtual void write(Buffer& out, Action action, std::span<const std::uint64_t> keys) = 0;
   virtual std::unique_ptr<ReplyCounter> counter() const = 0;
 };

@@ -55,6 +55,10 @@ TEST(HandlerSocketWire, Writes) {
   EXPECT_EQ(write(options, Action::update, one), "2\t=\t1\t42\t1\t0\tU\tu1\n");
   EXPECT_EQ(write(options, Action::read_modify_write, one), "2\t=\t1\t42\t1\t0\tU?\tu1\n");
   EXPECT_EQ(write(options, Action::insert, one), "3\t+\t2\t42\tuser_0000042\n");
+  EXPECT_EQ(write(options, Action::insert, two),
+            "3\tinsert\t2\t2\t42\tuser_0000042\t7\tuser_0000007\n");
+  EXPECT_EQ(write(options, Action::upsert, one),
+            "3\tinsert\t1\t2\t42\tuser_0000042\telse\tupdate\t1\t1\t+\t1\n");
   options.limit = 10;
   EXPECT_EQ(write(options, Action::find, one), "1\t>=\t1\t42\t10\n");
 }

@@ -27,19 +27,26 @@ enum class Mode : std::uint8_t {
   text,      // the same as text
   handler,   // HANDLER … READ by key
   update,    // a prepared UPDATE, autocommit
+  insert,    // a prepared INSERT of new rows, autocommit
+  upsert,    // a prepared INSERT … ON DUPLICATE KEY UPDATE that adds, autocommit
   connect,   // connect, SELECT by key, close
 };
 
-const std::map<std::string, Mode> modes{{"prepared", Mode::prepared},
-                                        {"text", Mode::text},
-                                        {"handler", Mode::handler},
-                                        {"update", Mode::update},
+const std::map<std::string, Mode> modes{{"prepared", Mode::prepared}, {"text", Mode::text},
+                                        {"handler", Mode::handler},   {"update", Mode::update},
+                                        {"insert", Mode::insert},     {"upsert", Mode::upsert},
                                         {"connect", Mode::connect}};
 
 constexpr std::string_view prepared_select =
     "SELECT user_name, user_email, created FROM test.user WHERE user_id = ?";
 constexpr std::string_view prepared_update =
     "UPDATE test.user SET user_email = ? WHERE user_id = ?";
+constexpr std::string_view prepared_insert =
+    "INSERT INTO test.user (user_id, user_name, user_email, created) VALUES ";
+constexpr std::string_view prepared_row =
+    "(?, 'user_0000042', 'user_0000042@example.com', '2020-01-01 00:00:00')";
+constexpr std::string_view prepared_upsert =
+    "INSERT INTO test.counter (id, n) VALUES (?, 1) ON DUPLICATE KEY UPDATE n = n + 1";
 
 // So that no two threads write the same value.
 constexpr std::uint64_t updates_of_a_thread = 1'000'000;
@@ -66,7 +73,7 @@ class SqlClient {
     if (!open()) return false;
     if (mode_ == Mode::handler) return query("HANDLER test.user OPEN AS h");
     if (mode_ == Mode::text) return true;
-    const std::string_view text = mode_ == Mode::update ? prepared_update : prepared_select;
+    const std::string text = statement_text();
     statement_.reset(mysql_stmt_init(mysql_.get()));
     if (mysql_stmt_prepare(statement_.get(), text.data(), text.size()) != 0) {
       return fail(mysql_stmt_error(statement_.get()));
@@ -79,7 +86,7 @@ class SqlClient {
       const auto started = Clock::now();
       if (started >= timeline.to) return;
       const std::uint64_t rows_before = rows_;
-      const bool ok = request(keys_.existing());
+      const bool ok = request(mode_ == Mode::insert ? 0 : keys_.existing());
       const auto ended = Clock::now();
       done_.store(done_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       if (ended >= timeline.from && ended < timeline.to) {
@@ -97,6 +104,20 @@ class SqlClient {
   const Histogram& latency() const { return latency_; }
 
  private:
+  bool changes() const {
+    return mode_ == Mode::update || mode_ == Mode::insert || mode_ == Mode::upsert;
+  }
+
+  std::string statement_text() const {
+    if (mode_ == Mode::update) return std::string(prepared_update);
+    if (mode_ == Mode::upsert) return std::string(prepared_upsert);
+    if (mode_ != Mode::insert) return std::string(prepared_select);
+    std::string text(prepared_insert);
+    for (std::uint32_t row = 0; row < options_.rows_per_insert; ++row)
+      (text += row == 0 ? "" : ", ") += prepared_row;
+    return text;
+  }
+
   bool fail(const char* why) {
     tally_.error(why);
     return false;
@@ -131,6 +152,13 @@ class SqlClient {
       parameters[1] = key;
       return mysql_stmt_bind_param(statement_.get(), parameters.data()) == 0;
     }
+    if (mode_ == Mode::upsert) return mysql_stmt_bind_param(statement_.get(), &key) == 0;
+    if (mode_ == Mode::insert) {
+      new_keys_.resize(options_.rows_per_insert);
+      std::vector<MYSQL_BIND> parameters(new_keys_.size(), key);
+      for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i].buffer = &new_keys_[i];
+      return mysql_stmt_bind_param(statement_.get(), parameters.data()) == 0;
+    }
     std::array<MYSQL_BIND, 3> columns{};
     for (std::size_t i = 0; i < columns.size(); ++i) {
       columns[i].buffer_type = MYSQL_TYPE_STRING;
@@ -144,6 +172,8 @@ class SqlClient {
   bool request(std::uint64_t key) {
     switch (mode_) {
       case Mode::prepared:
+      case Mode::insert:
+      case Mode::upsert:
       case Mode::update: return execute(key);
       case Mode::text: return query(select_text(key));
       case Mode::handler: return query("HANDLER h READ `PRIMARY` = (" + std::to_string(key) + ")");
@@ -165,8 +195,9 @@ class SqlClient {
       value_length_ = std::min(email_.size(), value_.size());
       std::memcpy(value_.data(), email_.data(), value_length_);
     }
+    for (std::uint32_t& new_key : new_keys_) new_key = static_cast<std::uint32_t>(keys_.insert());
     if (mysql_stmt_execute(statement_.get()) != 0) return fail(mysql_stmt_error(statement_.get()));
-    if (mode_ == Mode::update) {
+    if (changes()) {
       rows_ += mysql_stmt_affected_rows(statement_.get());
       return true;
     }
@@ -195,6 +226,7 @@ class SqlClient {
   std::unique_ptr<MYSQL, CloseConnection> mysql_;
   std::unique_ptr<MYSQL_STMT, CloseStatement> statement_;
   std::uint32_t key_ = 0;
+  std::vector<std::uint32_t> new_keys_;  // of an insert
   std::array<char, 64> value_{};
   unsigned long value_length_ = 0;
   std::array<std::array<char, 256>, 3> columns_{};
@@ -261,6 +293,10 @@ int run_command_line(int argc, char** argv) {
   app.add_option("--socket", options.unix_socket);
   app.add_option("--connections", options.connections)->check(CLI::Range(1, 10'000));
   app.add_option("--keys", options.keys.count)->capture_default_str();
+  app.add_option("--first-key", options.keys.first)->capture_default_str();
+  app.add_option("--insert-rows", options.rows_per_insert, "rows of one insert")
+      ->check(CLI::Range(1, 1'000))
+      ->capture_default_str();
   app.add_option("--warm-up", warm_up)->check(CLI::Range(0.0, 3600.0));
   app.add_option("--duration", duration)->check(CLI::Range(0.05, 86400.0));
   app.add_option("--seed", options.seed);
