@@ -284,6 +284,9 @@ class Generator:
 
     def _upsert(self, rng: random.Random, model: Model, table: Table) -> Request:
         action = rng.choice(["fail", "ignore", "replace", "update", "update", "update"])
+        # MySQL replaces a row that has children by one with the same key, MariaDB does not.
+        if action == "replace" and any(each.parent == table.name for each in self.tables):
+            action = "ignore"
         # Without transactions, the rows before one that fails stay. What the trigger of t_fire
         # leaves in its session, it finds at the next row of the statement.
         count = rng.choice([1, 1, 2, 5, 20])
