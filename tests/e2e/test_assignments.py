@@ -23,8 +23,8 @@ COLUMNS = ["id", "n", "u", "d", "f", "s", "b", "at_now", "day", "doubled", "bits
 TABLE = (
     "CREATE TABLE {} (id INT PRIMARY KEY, n INT DEFAULT 7, u BIGINT UNSIGNED NOT NULL DEFAULT 3,"
     " d DECIMAL(8, 2), f DOUBLE, s VARCHAR(12) CHARACTER SET latin1 COLLATE latin1_swedish_ci,"
-    " b BLOB, at_now DATETIME DEFAULT CURRENT_TIMESTAMP, day DATE, doubled BIGINT AS (n * 2) VIRTUAL,"
-    " bits TINYINT UNSIGNED)"
+    " b BLOB, at_now DATETIME DEFAULT CURRENT_TIMESTAMP, day DATE,"
+    " doubled BIGINT AS (n * 2) VIRTUAL, bits TINYINT UNSIGNED)"
 )
 LOG = (
     "CREATE TABLE {0}_log (old_n INT, new_n INT)",
@@ -109,7 +109,7 @@ def expression(column: str, kind: str, value: str | None, bounds: list[str | Non
     if value is None and kind not in ("set", "default", "now"):
         return column
     if kind in ("add", "subtract"):
-        # Bounds hold for the sum itself. SQL's sum of BIGINTs would be an error before it meets them.
+        # Bounds hold for the sum itself. SQL's sum of BIGINTs would be an error before that.
         term = f"CAST({column} AS DECIMAL(40, 2))" if bounds and column != "f" else column
         result = f"{term} {'+' if kind == 'add' else '-'} {given}"
         if bounds and bounds[0] is not None:
