@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import socket
 import subprocess
@@ -12,10 +13,16 @@ from support.servers import SERVER_TREE
 
 
 def build_plugin() -> Path:
-    """Builds it in the same build as the plugin itself. Returns the directory in which it is."""
+    """Builds it in the same build as the plugin itself. Returns the directory in which it is.
+
+    Test files run beside each other, and one build cannot be done twice at the same time.
+    """
     own = default_plugin_dir(SERVER_TREE)
-    command = ["cmake", "--build", str(own.parents[1]), "--target", "second_protocol_plugin"]
-    built = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
+    build = own.parents[1]
+    command = ["cmake", "--build", str(build), "--target", "second_protocol_plugin"]
+    with (build / "second_protocol.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        built = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
     assert built.returncode == 0, built.stdout + built.stderr
     return own / "second_protocol"
 

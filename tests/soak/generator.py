@@ -6,8 +6,10 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from soak.columns import NULL, Odd, text_of
-from soak.model import Filter, Model, Search
+from soak.assignments import random_assignments, tokens_of
+from soak.columns import NULL, Odd, TextColumn, text_of
+from soak.lines import MALFORMED, find_line
+from soak.model import End, Filter, Model, Search
 from soak.requests import (
     NO_LIMIT,
     WRITABLE,
@@ -25,6 +27,10 @@ from soak.tables import DATABASE, ID, NO_TABLE, OWNER, TXT, VER, M, N, Row, Tabl
 #: Ids beside the fixed ones. They are opened again and again for different tables during the work.
 JUGGLED = range(500, 508)
 NEVER_OPENED = (499, 4000, 18446744073709551615)
+#: The kinds of modifications, for the report.
+KINDS = {"U": "update", "D": "delete", "+": "increment", "-": "decrement", "set": "assign"}
+#: Finds that read no rows of others.
+COUNTED = ("=", "up", "down")
 KEYS = 120  # the number of ids that an owner has in each table
 
 #: The names of what can be left out by --without or selected by --only.
@@ -36,6 +42,9 @@ FEATURES = (
     "in",
     "in_prefix",  # IN on an index of a prefix
     "filters",
+    "ranges",  # with two ends, or of texts that begin so
+    "counts",
+    "assignments",
     "juggling",  # P in the middle of a pipeline
     "errors",
     "upserts",  # inserts of several rows, and those that say what is done about rows that are there
@@ -52,22 +61,6 @@ FEATURES = (
     "crash",  # kill -9 at the end of a round
     "xids",  # the check of the binary log
 )
-
-MALFORMED = [
-    (b"\n", b"2\t1\tcmd"),
-    (b"X\t1\n", b"2\t1\tcmd"),
-    (b"P\tone\tsoak\tt_int\t\tid\n", b"2\t1\tstmtnum"),
-    (b"1\t~\t1\t1\n", b"2\t1\top"),
-    (b"1\t=\tx\t1\n", b"2\t1\tklen"),
-    (b"1\t=\t0\n", b"2\t1\tklen"),
-    (b"1\t=\t3\t1\n", b"2\t1\tkpnum"),
-    (b"1\t=\t1\n", b"2\t1\tklen"),
-    (b"1\t=\t1\t1\tx\n", b"2\t1\tlimit"),
-    (b"1\t=\t1\t1\t1\tx\n", b"2\t1\toffset"),
-    (b"1\t=\t1\t1\t1\t0\tF\t=\t77\t1\n", b"2\t1\tfilterfld"),
-    (b"1\t=\t1\t\x01z\n", b"2\t1\tescape"),
-    (b"1\t=\t1\t1\t1\t0\t@\t5\t1\t1\n", b"2\t1\ticol"),
-]
 
 
 @dataclass(frozen=True)
@@ -171,8 +164,49 @@ class Generator:
         index = rng.choice(["PRIMARY", "PRIMARY", *table.indexes])
         spec = self._spec(rng, table, index)
         search = self._own_search(rng, model, table, index, spec)
+        if table.transactional and "ranges" in self.features and rng.random() < 0.2:
+            search = self._own_range(rng, model, table, index)
+        # A count through the rows of others may be in pieces, of which nobody knows the moments.
+        if search.op in COUNTED and "counts" in self.features and rng.random() < 0.2:
+            count = rng.choice("CCE")
+            return Find(find_line(spec, search, count=count), "count", spec, search, count=count)
         kind = "find_in" if search.in_values else "find"
+        kind = kind if search.op not in ("up", "down") else "range"
         return Find(find_line(spec, search), kind, spec, search)
+
+    def _own_range(self, rng: random.Random, model: Model, table: Table, index: str) -> Search:
+        """A range that can find only rows of this owner."""
+        parts = table.indexes[index]
+        mine = b"%d" % self.owner
+        values = (mine,) if parts[0][0] == OWNER else ()
+        column = parts[len(values)][0]
+        search = Search(
+            index,
+            rng.choice(["up", "down"]),
+            values,
+            rng.choice([1, 3, 20, NO_LIMIT]),
+            rng.choice([0, 0, 0, 1, 5]),
+        )
+        if column == X and isinstance(table.x, TextColumn) and rng.random() < 0.3:
+            letter = rng.choice([b"", b"x", b"ya"])
+            return replace(search, begins=b"w%03d" % self.owner + letter)
+        ends = []
+        for _ in range(2):
+            token = b"%d" % rng.randrange(50)
+            if column in (ID, X):
+                pick = self._id if column == ID else self._x
+                token = pick(rng, model, table)
+            ends.append(End(token, rng.random() < 0.5))
+        if rng.random() < 0.7:
+            ends.sort(key=lambda end: table.key_of(column, end.token))
+        low: End | None = ends[0]
+        high: End | None = ends[1]
+        # Only behind its owner may a row be found without an end, or from NULL on.
+        if values:
+            low, high = rng.choice([(low, high), (low, None), (None, high), (None, None)])
+        elif ends[0].token == NULL:
+            low = End(table.x.pick(rng, self.owner))
+        return replace(search, low=low, high=high)
 
     def _own_search(
         self, rng: random.Random, model: Model, table: Table, index: str, number: int
@@ -256,6 +290,11 @@ class Generator:
         static = next((t for t in self.tables if t.static_rows), None)
         number = self._by_table[(static or table).name]["PRIMARY"]
         mine = b"%d" % self.owner
+        if "counts" in self.features and rng.random() < 0.2:
+            of_nobody = (("F", "=", OWNER, b"0"),)
+            search = Search("PRIMARY", rng.choice(["up", "down"]), (), NO_LIMIT, filters=of_nobody)
+            line = find_line(number, search, count="C")
+            return Find(line, "count_long", number, search, others=True, count="C")
         if rng.random() < 0.6:
             search = Search("PRIMARY", ">=", (b"1",), NO_LIMIT, filters=(("F", "=", OWNER, mine),))
             return Find(find_line(number, search), "find_long", number, search)
@@ -338,21 +377,31 @@ class Generator:
         if not table.transactional and (index != "PRIMARY" or search.in_values):
             search = replace(search, limit=NO_LIMIT, offset=0)
         letter = rng.choice("UUUUUU++-D")
+        if "assignments" in self.features and rng.random() < 0.2:
+            letter = "set"
         modification = self._modification(rng, model, table, letter, search)
         line = find_line(number, search, modification)
-        kind = {"U": "update", "D": "delete", "+": "increment", "-": "decrement"}[letter]
+        kind = KINDS[letter]
         return Find(line, kind, number, search, modification)
 
     def _modification(
         self, rng: random.Random, model: Model, table: Table, letter: str, search: Search
     ) -> Modification:
-        before = rng.random() < 0.3
+        before = "?" if rng.random() < 0.3 else ""
         if letter == "D":
             return Modification("D", before)
+        if "assignments" in self.features and table.transactional and rng.random() < 0.2:
+            before = "!"
+        if letter == "set":
+            made = random_assignments(rng, table, self._x(rng, model, table, new=True))
+            shown = before if table.transactional else ""
+            return Modification("set", shown, tuple(tokens_of(made)), assignments=made)
         if letter in "+-":
+            before = before if letter == "+" or before != "!" else ""
             amount = rng.randrange(-3, 20)
             values = (b"%d" % amount, b"%d" % -amount)
-            return Modification(letter, before and table.transactional, values, amount=amount)
+            shown = before if table.transactional else ""
+            return Modification(letter, shown, values, amount=amount)
         row, given, error = self._row(rng, model, table)
         # The key moves only for single rows: several rows would all get the same key.
         by_key = search.index == "PRIMARY" and search.op == "=" and not search.in_values
@@ -422,18 +471,3 @@ class Generator:
                 if spec.table is table and spec.columns != WRITABLE
             )
         return self._by_table[table.name][index]
-
-
-def find_line(number: int, search: Search, modification: Modification | None = None) -> bytes:
-    tokens = [b"%d" % number, search.op.encode(), b"%d" % len(search.values), *search.values]
-    if modification or search.limit != 1 or search.offset or search.in_values or search.filters:
-        tokens += [b"%d" % search.limit, b"%d" % search.offset]
-    if search.in_values:
-        tokens += [b"@", b"%d" % search.in_part, b"%d" % len(search.in_values), *search.in_values]
-    for kind, op, column, token in search.filters:
-        place = (OWNER, VER, N).index(column)
-        tokens += [kind.encode(), op.encode(), b"%d" % place, token]
-    if modification:
-        tokens.append(modification.letter.encode() + (b"?" if modification.rows_before else b""))
-        tokens += modification.values
-    return b"\t".join(tokens) + b"\n"

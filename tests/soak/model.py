@@ -32,8 +32,19 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
+class End:
+    """An end of a range. If it is open, rows with just this value do not belong to the range."""
+
+    token: bytes
+    open: bool = False
+
+
+@dataclass(frozen=True)
 class Search:
-    """What a find looks for. `values` are for the first parts of `index`."""
+    """What a find looks for. `values` are for the first parts of `index`.
+
+    Only if `op` is `up` or `down`: the ends of the part behind them, or how its text begins.
+    """
 
     index: str
     op: str
@@ -43,6 +54,9 @@ class Search:
     in_part: int = 0
     in_values: tuple[bytes, ...] = ()
     filters: tuple[Filter, ...] = ()
+    low: End | None = None
+    high: End | None = None
+    begins: bytes = b""
 
 
 class Rows:
@@ -73,6 +87,8 @@ class Rows:
     def _matches(self, search: Search, values: Sequence[bytes]) -> list[Row]:
         table = self.table
         parts = table.indexes[search.index]
+        if search.op in ("up", "down"):
+            return self._range(search, values)
         if search.op == "=" and search.index == "PRIMARY" and len(values) == len(parts):
             row = self.rows.get(values[-1])
             return (
@@ -93,6 +109,35 @@ class Rows:
             backwards = parts[0][1] != (not up) if search.op != "=" else False
             chosen.sort(key=lambda row: self._position(row, parts), reverse=backwards)
         return chosen
+
+    def _range(self, search: Search, values: Sequence[bytes]) -> list[Row]:
+        parts = self.table.indexes[search.index]
+        key = [self.table.key_of(p, value) for (p, _), value in zip(parts, values, strict=False)]
+        columns = [p for p, _ in parts[: len(values)]]
+        column, descends = parts[len(values)] if len(values) < len(parts) else (ID, False)
+        chosen = [
+            row
+            for row in self.rows.values()
+            if [self.table.key_of(c, row[c]) for c in columns] == key
+            and self._is_between(row[column], column, search)
+        ]
+        backwards = (search.op == "down") != descends
+        chosen.sort(key=lambda row: self._position(row, parts), reverse=backwards)
+        return chosen
+
+    def _is_between(self, token: bytes, column: int, search: Search) -> bool:
+        if search.begins:
+            return token.startswith(search.begins)
+        low, high = search.low, search.high
+        if low is None and high is not None and token == NULL:
+            return False  # a NULL is not less than a value
+        key = self.table.key_of(column, token)
+        for end, op in ((low, ">"), (high, "<")):
+            if end is not None:
+                compare = COMPARISONS[op if end.open else f"{op}="]
+                if not compare(key, self.table.key_of(column, end.token)):
+                    return False
+        return True
 
     def _position(self, row: Row, parts: Sequence[tuple[int, bool]]) -> tuple[SortKey, ...]:
         """The position of the row in the index."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from soak.assignments import Assignment, assigned
 from soak.columns import NULL
 from soak.model import Edit, Model, Refused, Rows, Search
 from soak.tables import (
@@ -53,14 +54,18 @@ class Spec:
 
 @dataclass(frozen=True)
 class Modification:
-    """U, D, + or -: `values` as sent, `stored` as they are stored, `error` if they are refused."""
+    """U, D, +, - or set: `values` as sent, `stored` as they are stored, `error` if it is refused.
+
+    `shown` says which rows are answered: `?` as they were, `!` as they are afterwards, or none.
+    """
 
     letter: str
-    rows_before: bool = False
+    shown: str = ""
     values: tuple[bytes, ...] = ()
     stored: tuple[bytes, ...] = ()
     error: int = 0
     amount: int = 0
+    assignments: tuple[Assignment, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,7 @@ class Find(Request):
     search: Search = field(default_factory=lambda: Search("", "=", ()))
     modification: Modification | None = None
     others: bool = False  # rows of other owners may be among the rows found
+    count: str = ""  # C or E: how many there are, or whether there is one. `others`: nobody's rows
 
 
 @dataclass(frozen=True)
@@ -190,10 +196,16 @@ def _predict_find(request: Find, model: Model, spec: Spec) -> Prediction:
     if len(search.values) > len(spec.table.indexes[spec.index]):
         return Prediction(b"2\t1\tkpnum")
     modification = request.modification
+    if request.count and request.others:
+        return Prediction(b"0\t1\t%d" % spec.table.static_rows)
     if request.others and modification is None:
         return Prediction(check=OthersToo(rows, search, spec).complaint)
     try:
+        if request.count == "E":
+            search = replace(search, limit=1)
         found = rows.find(search)
+        if request.count:
+            return Prediction(b"0\t1\t%d" % len(found))
         if modification is None:
             if not spec.table.transactional and spec.index != "PRIMARY":
                 return Prediction(check=AnyOrder(rows, search, spec).complaint)
@@ -201,7 +213,10 @@ def _predict_find(request: Find, model: Model, spec: Spec) -> Prediction:
         edits = _edits(modification, model, spec, found)
     except Refused as refused:
         return _refusal(refused)
-    if modification.rows_before:
+    if modification.shown == "!":
+        after = {old: new for old, new in edits if new is not None}
+        prediction = Prediction(rows_line([after[row[ID]] for row in found], spec.columns))
+    elif modification.shown:
         prediction = Prediction(rows_line(found, spec.columns))
         if not spec.table.transactional and spec.index != "PRIMARY":
             prediction.check = AnyOrder(rows, search, spec).complaint
@@ -230,6 +245,14 @@ def _edits(
                 changed[column] = token
             news.append(tuple(changed))
         return model.update(spec.table.name, found, news)
+    if modification.letter == "set":
+        afterwards: list[Row] = []
+        for row in found:
+            became = assigned(spec.table, row, modification.assignments)
+            if isinstance(became, int):
+                raise Refused(became)
+            afterwards.append(became)
+        return model.update(spec.table.name, found, afterwards)
     amount = modification.amount
     if modification.letter == "-":
         found = [row for row in found if not _crosses(row, amount)]

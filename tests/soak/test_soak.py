@@ -163,6 +163,40 @@ def wrong_count(requests: list[Request], replies: list[bytes]) -> bool:
     return False
 
 
+def one_too_many(requests: list[Request], replies: list[bytes]) -> bool:
+    for place, request in enumerate(requests):
+        if isinstance(request, Find) and request.count == "C" and len(replies[place]) == 5:
+            replies[place] = b"0\t1\t%d" % (int(replies[place][4:]) + 1)
+            return True
+    return False
+
+
+def not_as_afterwards(requests: list[Request], replies: list[bytes]) -> bool:
+    """A row afterwards, with another n."""
+    for place, request in enumerate(requests):
+        tokens = replies[place].split(b"\t")
+        change = request.modification if isinstance(request, Find) else None
+        if change and change.shown == "!" and len(tokens) > 3:
+            tokens[2] = b"%d" % (int(tokens[2]) + 1)
+            replies[place] = b"\t".join(tokens)
+            return True
+    return False
+
+
+def the_other_way(requests: list[Request], replies: list[bytes]) -> bool:
+    """A range that is read down instead of up."""
+    for place, request in enumerate(requests):
+        tokens = replies[place].split(b"\t")
+        is_range = isinstance(request, Find) and request.search.op in ("up", "down")
+        if is_range and not is_write(request) and tokens[1] == b"7" and len(tokens) > 9:
+            rows = [tokens[at : at + 7] for at in range(2, len(tokens), 7)]
+            if rows[0] == rows[-1]:
+                continue
+            replies[place] = b"\t".join(tokens[:2] + [t for row in reversed(rows) for t in row])
+            return True
+    return False
+
+
 def error_for_success(requests: list[Request], replies: list[bytes]) -> bool:
     for place, request in enumerate(requests):
         if isinstance(request, Insert) and replies[place] == b"0\t1":
@@ -216,6 +250,9 @@ def test_an_honest_server_passes(bench: Bench) -> None:
         twice,
         row_lost,
         wrong_count,
+        one_too_many,
+        not_as_afterwards,
+        the_other_way,
         error_for_success,
         wrong_fate,
         row_of_several_lost,
