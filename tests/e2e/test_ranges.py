@@ -414,3 +414,28 @@ def test_a_long_range_is_streamed_and_ends_where_it_must(sql: Sql, line_port: in
     assert sql.status("handlersocket_long_finds") == before + 1
     expected = sql.rows("SELECT id FROM ranges WHERE a >= 1 AND a < 6 ORDER BY a DESC, b DESC")
     assert answer == [str(int(row[0] or b"")) for row in expected]
+
+
+BINARY_COLLATIONS = ["latin1_bin", "cp850_bin", "utf8mb4_bin", "utf8mb3_bin", "ucs2_bin", "gbk_bin"]
+
+
+@pytest.mark.parametrize("type_of", ["VARCHAR(8)", "CHAR(8)", "VARBINARY(8)", "TEXT"])
+@pytest.mark.parametrize("direction", ["", " DESC"])
+@pytest.mark.parametrize("collation", [*BINARY_COLLATIONS, "latin1_swedish_ci"])
+def test_what_is_below_a_blank_may_follow_a_prefix(
+    sql: Sql, line_port: int, collation: str, direction: str, type_of: str
+) -> None:
+    """Where a collation fills texts with blanks, 'a' and a control character is less than 'a'."""
+    column = f"{type_of} CHARACTER SET {collation.partition('_')[0]} COLLATE {collation}"
+    if type_of == "VARBINARY(8)":
+        column = type_of
+    part = "a(4)" if type_of == "TEXT" else "a"
+    sql.run(
+        f"CREATE TABLE ranges (id INT PRIMARY KEY, a {column}, KEY r ({part}{direction}))",
+        "INSERT INTO ranges VALUES (1,'a'),(2,'a\\0'),(3,CONCAT('a',CHAR(1))),(4,'a '),(5,'a!'),"
+        "(6,CONCAT('a',CHAR(1),CHAR(1))),(7,'b'),(8,CHAR(1)),(9,''),(10,'aa')",
+    )
+    expected = sql.rows("SELECT id FROM ranges IGNORE INDEX (r) WHERE a LIKE 'a%'")
+    for way in ("up", "down"):
+        (answer,) = found(line_port, [f"range {way} 99 - ^x61 -"])
+        assert sorted(answer) == sorted(str(int(row[0] or b"")) for row in expected)
