@@ -14,10 +14,9 @@ import pytest
 from pymysql.err import Error as SqlError
 from server_instance import ServerInstance, free_port
 from support.database import Sql
-from support.servers import SERVER_TREE, own_settings
 from support_binlog import RowEvent, begin_log, row_events
 from support_line_port import build_plugin, say
-from support_servers import LOGGING, fresh_session
+from support_servers import LOGGING, fresh_session, running_server
 
 COLUMNS = ["id", "n", "u", "d", "f", "s", "b", "at_now", "day", "doubled", "bits"]
 TABLE = (
@@ -75,17 +74,8 @@ def line_port() -> int:
 @pytest.fixture(scope="module")
 def server(data_root: Path, line_port: int, watch: Any) -> Iterator[ServerInstance]:
     settings = {**LOGGING, "handlersocket_threads_wr": 1, "handlersocket_line_port": line_port}
-    instance = ServerInstance(
-        SERVER_TREE,
-        data_root / "assignments",
-        plugin_dir=build_plugin(),
-        settings=own_settings(settings),
-    )
-    instance.start()
-    watch.servers.append(instance)
-    yield instance
-    watch.servers.remove(instance)
-    instance.stop()
+    with running_server(data_root, watch, plugin_dir=build_plugin(), **settings) as instance:
+        yield instance
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "triggers"])

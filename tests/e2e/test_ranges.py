@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from server_instance import ServerInstance, free_port
 from support.database import Sql, SqlRow
-from support.servers import ON_MYSQL, SERVER_TREE
+from support.servers import ON_MYSQL
 from support_line_port import build_plugin, say
-from support_servers import fresh_session
+from support_servers import fresh_session, running_server
 
 Value = str | None
 
@@ -287,17 +287,9 @@ def line_port() -> int:
 
 @pytest.fixture(scope="module")
 def server(data_root: Path, line_port: int, watch: Any) -> Iterator[ServerInstance]:
-    instance = ServerInstance(
-        SERVER_TREE,
-        data_root / "ranges",
-        plugin_dir=build_plugin(),
-        settings={"handlersocket_line_port": line_port},
-    )
-    instance.start()
-    watch.servers.append(instance)
-    yield instance
-    watch.servers.remove(instance)
-    instance.stop()
+    settings = {"handlersocket_line_port": line_port}
+    with running_server(data_root, watch, plugin_dir=build_plugin(), **settings) as instance:
+        yield instance
 
 
 @pytest.fixture
