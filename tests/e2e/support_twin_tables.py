@@ -52,6 +52,7 @@ DEFAULTS = [
             "at_day": OLD,
         },
         numbers=["v"],
+        now_for_null=["at_created"],
     ),
 ]
 

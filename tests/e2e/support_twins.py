@@ -46,6 +46,9 @@ class Table:
     generated: Sequence[str] = ()
     #: Its rows get values from a sequence.
     draws: bool = False
+    #: Columns of whole seconds where a NULL means now. An update never gives them one: whether it
+    #: changes the row, and so is logged, depends on the second in which each twin works.
+    now_for_null: Sequence[str] = ()
     #: Its engine may refuse a row with an error after which the pass is executed again.
     replays: bool = False
 
@@ -100,12 +103,19 @@ def random_operation(rng: random.Random, table: Table) -> Operation:
     elif kind in "IU":
         kind = "U"
         names = rng.sample(list(table.columns), rng.randint(1, min(3, len(table.columns))))
-        values = _values(rng, table, names)
+        values = _values_for_update(rng, table, names)
     return Change(table, index, comparison, key, limit, kind, tuple(names), values)
 
 
 def _values(rng: random.Random, table: Table, names: Sequence[str]) -> tuple[Value, ...]:
     return tuple(rng.choice(table.columns[name]) for name in names)
+
+
+def _values_for_update(rng: random.Random, table: Table, names: Sequence[str]) -> tuple[Value, ...]:
+    return tuple(
+        rng.choice([v for v in table.columns[name] if v or name not in table.now_for_null])
+        for name in names
+    )
 
 
 def _draws(operation: Operation) -> bool:

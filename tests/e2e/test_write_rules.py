@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from server_instance import ServerInstance
 from support.database import Sql
-from support.servers import CHECK_ERROR
+from support.servers import CHECK_ERROR, ON_MYSQL
 from support_binlog import begin_log, row_events
 from support_servers import LOGGING, running_server
 from support_twin_tables import BESIDE, OUTSIDE, TABLES
-from support_twins import Twins, compare_events, random_operation
+from support_twins import Change, Insert, Twins, compare_events, random_operation
 
 STRICT = "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
 ODD = (
@@ -79,3 +79,18 @@ def test_random_work(logging_server: ServerInstance, admin: Sql, sql_mode: str, 
         twins.close()
     assert set(twins.outcomes) >= errors
     assert twins.outcomes["modified"] > 2 * BATCHES
+
+
+def test_a_null_in_an_update_may_mean_now(logging_server: ServerInstance, admin: Sql) -> None:
+    (clocks,) = (table for table in TABLES if table.name == "clocks")
+    twins = Twins(logging_server, [clocks])
+    old = Insert(clocks, ("id", "at_created"), ("1", "2001-02-03 04:05:06"))
+    to_now = Change(clocks, "PRIMARY", "=", "1", 1, "U", ("at_created",), (None,))
+    try:
+        begin_log(admin)
+        twins.run([old])
+        twins.run([to_now])
+        # MySQL refuses a NULL here, by SQL too.
+        assert compare_events(row_events(logging_server, admin), twins) == (1 if ON_MYSQL else 2)
+    finally:
+        twins.close()

@@ -13,7 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+import pymysql
 import pytest
+from support.database import Sql
 
 from soak.accounts import REFUSALS, Right
 from soak.binlog import HEADER, duplicate_xids
@@ -21,6 +23,7 @@ from soak.channel import Channel
 from soak.client import Client, Settings
 from soak.columns import NULL
 from soak.cutting import Ending, Plan, cut
+from soak.disturber import Disturber
 from soak.exchange import Mismatch, Sent, Side, ends_of
 from soak.generator import FEATURES, Generator
 from soak.model import Model, Rows, Search
@@ -454,3 +457,21 @@ def test_what_a_parked_find_may_answer(pieces: list[tuple[int, int, int]], *, ho
         found += states[state].find(replace(request.search, index="PRIMARY"))[begin:end]
     parked = Parked(request, rows_line(found, spec.columns), spec, OWNER)
     assert any([parked.fits(state) for state in states]) == honest
+
+
+class KilledServer:
+    """A session with a server that is killed while it closes a connection."""
+
+    def rows(self, _statement: str) -> list[tuple[bytes, bytes]]:
+        return [(b"7", b"127.0.0.1:40000")]
+
+    def run(self, _statement: str) -> None:
+        raise pymysql.err.OperationalError(2013, "Lost connection to MySQL server during query")
+
+
+def test_a_kill_while_a_connection_is_closed_is_no_failure(tmp_path: Path) -> None:
+    """The disturber waits for the next server after this kind of error alone."""
+    shared = Shared(tmp_path, clients=1, patience=10)
+    disturber = Disturber(tmp_path, [], [], [], None, shared, frozenset(), seed=1)
+    with pytest.raises(pymysql.err.OperationalError):
+        disturber._close(cast(Sql, KilledServer()))
