@@ -371,9 +371,10 @@ class Twins:
             if kept is not None:
                 for name in ("mine", "twin"):
                     self.sql.run(f"INSERT INTO {name}_down VALUES ({kept.decode()})")
+        # The order tells in which the rows are logged. Without it, it is the optimizer's to choose.
         if self.rng.random() < 0.1:
             for name in ("mine", "twin"):
-                self.sql.error(f"DELETE FROM {name} WHERE id > 9")
+                self.sql.error(f"DELETE FROM {name} WHERE id > 9 ORDER BY id, k, HEX(s), n, HEX(b)")
 
     def _check_fates(self, reply: bytes, made: Request, affected: int, story: str) -> None:
         _, columns, *values = reply.decode("latin1").split("\t")
