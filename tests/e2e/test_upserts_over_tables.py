@@ -249,6 +249,9 @@ def _request(rng: random.Random, shape: Shape) -> Request:
         for row in rows:
             row[0] = None if rng.random() < 0.5 else rng.choice(shape.columns[0].values)
     action = rng.choice(["fail", "ignore", "replace", "update", "update", "update"])
+    # Behind such a trigger, MySQL's SQL ends without a word at the first row that lacks a value.
+    if ON_MYSQL and action == "ignore" and any("BEFORE INSERT" in line for line in shape.after):
+        rows = rows[:1]
     request = Request([column.name for column in given], rows, action, [])
     if action == "update":
         if not ON_MYSQL and shape.has_id and len(rows) > 3:
@@ -257,7 +260,11 @@ def _request(rng: random.Random, shape: Shape) -> Request:
             for row in rows:
                 row[0] = None if drawn else rng.choice(shape.columns[0].values[:6])
         every = [(c.name, *each) for c in shape.columns for each in c.sets]
-        request.sets = rng.sample(every, rng.randint(1, 3))
+        # Without transactions, SQL is strict only until it has changed something. MariaDB's SQL
+        # may take a NULL that stays a NULL for a change, by the bytes that were left under it.
+        if shape.engine != "InnoDB" and len(rows) > 1:
+            every = [each for each in every if each[1] == "=" and each[2] is not None]
+        request.sets = rng.sample(every, rng.randint(1, min(3, len(every))))
         names = [name for name, *_ in request.sets]
         # MariaDB's VALUES() of a column that was assigned before may give the value of both.
         if len(set(names)) < len(names):
@@ -344,7 +351,7 @@ class Twins:
                 affected = 0
                 try:
                     self.sql.run(made.statement("twin"))
-                    affected = self.sql.number("SELECT ROW_COUNT()")
+                    affected = max(self.sql.number("SELECT ROW_COUNT()"), 0)
                     expected = "ok"
                 except SqlError as error:
                     expected = str(OF_ENGINE.get(error.args[0], error.args[0]))
