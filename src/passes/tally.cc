@@ -6,11 +6,8 @@
 
 namespace hs::passes {
 
-void Tally::add_answered(net::Turn& turn, Counter counter) {
-  add(counter);
-  count_request(turn.answered, counter);
-  if (turn.blocked_since == 0 || counter == Counter::requests_log_in) [[likely]]
-    return;
+void Tally::add_wait(const net::Turn& turn, Counter counter) {
+  if (counter == Counter::requests_log_in) return;
   const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(time_blocked(turn));
   add(Counter::lock_wait_ms, static_cast<std::uint32_t>(waited.count()));
 }

@@ -20,10 +20,17 @@ class Tally {
     counts_[static_cast<std::size_t>(counter)] += count;
   }
   // A request of the turn has been answered, and is not consumed yet.
-  void add_answered(net::Turn& turn, Counter counter);
+  void add_answered(net::Turn& turn, Counter counter) {
+    add(counter);
+    count_request(turn.answered, counter);
+    if (turn.blocked_since != 0) [[unlikely]]
+      add_wait(turn, counter);
+  }
   void publish(CounterBlock& counters) const;
 
  private:
+  void add_wait(const net::Turn& turn, Counter counter);
+
   std::array<std::uint32_t, counter_count> counts_{};
 };
 

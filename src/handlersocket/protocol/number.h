@@ -15,10 +15,9 @@ namespace hs::protocol {
 
 constexpr bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
-// Reads a token that consists of a number only: no sign, no blank, not empty, and small enough.
-// Leading zeros are allowed. `number` is only changed on success.
+// read_number() of a token that may have any number of digits.
 template <typename Number>
-[[nodiscard]] constexpr bool read_number(std::string_view token, Number& number) {
+[[nodiscard]] constexpr bool read_digits(std::string_view token, Number& number) {
   constexpr std::uint64_t greatest = std::numeric_limits<Number>::max();
   // So many digits cannot overflow. Only longer tokens are checked digit by digit.
   constexpr std::size_t safe_digits = std::numeric_limits<std::uint64_t>::digits10;
@@ -33,6 +32,16 @@ template <typename Number>
   }
   if (value > greatest) return false;
   number = static_cast<Number>(value);
+  return true;
+}
+
+// Reads a token that consists of a number only: no sign, no blank, not empty, and small enough.
+// Leading zeros are allowed. `number` is only changed on success. Most numbers in a request have
+// one digit.
+template <typename Number>
+[[nodiscard]] constexpr bool read_number(std::string_view token, Number& number) {
+  if (token.size() != 1 || !is_digit(token.front())) return read_digits(token, number);
+  number = static_cast<Number>(token.front() - '0');
   return true;
 }
 

@@ -41,6 +41,7 @@ bool is_not_given(std::string_view token) { return token.empty() || is(token, '\
 
 // Whether a token in the place of a limit or an offset belongs to the part behind them.
 bool begins_clause(std::string_view token) {
+  if (!token.empty() && is_digit(token.front())) return false;
   return is(token, '@') || is(token, 'F') || is(token, 'W') || is_count(token) || modop_of(token);
 }
 

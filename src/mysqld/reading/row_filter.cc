@@ -15,10 +15,8 @@ constexpr std::size_t image_slack = 8;
 
 }  // namespace
 
-Status RowFilters::prepare(const IndexPlan& plan, TABLE& table,
-                           std::span<const store::Filter> filters) {
-  conditions_.clear();
-  values_.clear();
+Status RowFilters::prepare_each(const IndexPlan& plan, TABLE& table,
+                                std::span<const store::Filter> filters) {
   for (const store::Filter& filter : filters) {
     if (filter.column >= plan.filter_columns().size()) return Error::no_filter_column;
     const PlannedFilterColumn& column = plan.filter_columns()[filter.column];

@@ -23,7 +23,11 @@ class RowFilters {
  public:
   enum class Decision : std::uint8_t { take, skip, stop };
 
-  Status prepare(const IndexPlan& plan, TABLE& table, std::span<const store::Filter> filters);
+  Status prepare(const IndexPlan& plan, TABLE& table, std::span<const store::Filter> filters) {
+    conditions_.clear();
+    values_.clear();
+    return filters.empty() ? Status{} : prepare_each(plan, table, filters);
+  }
 
   Decision check() const {
     if (conditions_.empty()) [[likely]]
@@ -58,6 +62,7 @@ class RowFilters {
     long long bits;
   };
 
+  Status prepare_each(const IndexPlan& plan, TABLE& table, std::span<const store::Filter> filters);
   Status add_text(Condition& condition, const IndexPlan& plan, const store::Value& value);
   Status add_value(Condition& condition, const IndexPlan& plan, const store::Value& value);
   Decision check_conditions() const;

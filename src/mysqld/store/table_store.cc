@@ -109,7 +109,7 @@ Outcome TableStore::open_for_reading(IndexPlan& plan, std::span<const store::Fil
 
 template <TableStore::Wants wants, class Answer>
 Outcome TableStore::search(store::IndexUse& use, const store::Selection& selection,
-                           store::Sink* sink, Answer answer) {
+                           store::Sink* sink, const Answer& answer) {
   assert(selection.is_valid());
   const auto check = [&](const Permissions& caller) { return caller.check_find(selection); };
   const Outcome allowed = access_.may(use, check);

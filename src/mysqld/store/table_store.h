@@ -76,10 +76,10 @@ class TableStore final : public store::Store {
 
   // What a search is for, and with it the columns that it reads.
   enum class Wants : std::uint8_t { rows, count };
-  // Finds the place of the first row, and leaves the rest to answer(opened).
+  // Finds the place of the first row, and leaves the rest to answer(plan, opened).
   template <Wants wants, class Answer>
   store::Outcome search(store::IndexUse& use, const store::Selection& selection, store::Sink* sink,
-                        Answer answer);
+                        const Answer& answer);
   template <Wants wants>
   store::Outcome open_for_reading(IndexPlan& plan, std::span<const store::Filter> filters,
                                   OpenTable*& opened);
