@@ -451,3 +451,17 @@ def test_privileges_of_what_may_be_done(server: ServerInstance) -> None:
         assert answers("SELECT (v)") == [b"ignored", b"1142", b"unchanged", b"updated", b"updated"]
         assert answers("DELETE")[1] == b"replaced"
         sql.run("DROP USER upserts@localhost")
+
+
+def test_a_row_that_is_ignored_costs_no_other(server: ServerInstance) -> None:
+    """Also where MySQL's SQL would end at the second row, without an error."""
+    table = "CREATE TABLE lacking (id INT PRIMARY KEY, s VARCHAR(8) NOT NULL)"
+    trigger = "CREATE TRIGGER t BEFORE INSERT ON lacking FOR EACH ROW SET NEW.s = LOWER(NEW.s)"
+    with fresh_session(server, "hst", table, trigger) as sql, Wire(server.hs_port_wr) as wire:
+        assert wire.ask(b"P\t1\thst\tlacking\t\tid,s\n") == b"0\t1"
+        reply = wire.ask(b"1\tinsert\t3\t2\t1\tA\t2\t\0\t3\tC\telse\tignore\n")
+        # MariaDB's SQL inserts an empty text instead, with a warning.
+        second = b"ignored" if ON_MYSQL else b"inserted"
+        assert reply.split(b"\t")[2::2] == [b"inserted", second, b"inserted"]
+        rows = sql.rows("SELECT id, s FROM lacking ORDER BY id")
+        assert rows == [(b"1", b"a"), *([] if ON_MYSQL else [(b"2", b"")]), (b"3", b"c")]
