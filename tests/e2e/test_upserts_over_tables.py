@@ -337,6 +337,8 @@ class Twins:
     def compare(self, outcomes: dict[str, int]) -> None:
         names = [column.name for column in self.shape.columns]
         begin_log(self.sql)
+        # In lock mode 0, MySQL corrects a table's AUTO_INCREMENT when a further session opens it.
+        self.state("mine"), self.state("twin")
         done: list[str] = []
         with Wire(self.server.hs_port_wr) as wire:
             opened = wire.ask(f"P\t1\thst\tmine\t\t{','.join(names)}\tn\n".encode())
