@@ -315,6 +315,7 @@ def benches(machine: Machine, block: Block) -> None:
     machine.tree.shell(
         "mariadb --no-defaults -S var/demo/server.sock test"
         " -e 'CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT);"
+        " CREATE TABLE counter (id INT PRIMARY KEY, n INT);"
         " INSERT INTO t SELECT seq, 1, 1 FROM seq_1_to_5000'",
         folder=PROJECT,
     )
