@@ -103,17 +103,15 @@ def random_operation(rng: random.Random, table: Table) -> Operation:
     elif kind in "IU":
         kind = "U"
         names = rng.sample(list(table.columns), rng.randint(1, min(3, len(table.columns))))
-        values = _values_for_update(rng, table, names)
+        values = _values(rng, table, names, never_null=table.now_for_null)
     return Change(table, index, comparison, key, limit, kind, tuple(names), values)
 
 
-def _values(rng: random.Random, table: Table, names: Sequence[str]) -> tuple[Value, ...]:
-    return tuple(rng.choice(table.columns[name]) for name in names)
-
-
-def _values_for_update(rng: random.Random, table: Table, names: Sequence[str]) -> tuple[Value, ...]:
+def _values(
+    rng: random.Random, table: Table, names: Sequence[str], never_null: Sequence[str] = ()
+) -> tuple[Value, ...]:
     return tuple(
-        rng.choice([v for v in table.columns[name] if v or name not in table.now_for_null])
+        rng.choice([v for v in table.columns[name] if v is not None or name not in never_null])
         for name in names
     )
 
