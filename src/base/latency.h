@@ -16,13 +16,23 @@
 
 namespace hs {
 
-enum class RequestKind : std::uint8_t { open, find, count, update, erase, insert, log_in, count_ };
+enum class RequestKind : std::uint8_t {
+  open,
+  find,
+  count,
+  update,
+  erase,
+  insert,
+  group,
+  log_in,
+  count_
+};
 
 inline constexpr std::size_t request_kind_count = static_cast<std::size_t>(RequestKind::count_);
 
 // As status variables and tables name them. Programs read these names, so they stay.
 inline constexpr std::array<std::string_view, request_kind_count> request_kind_names{
-    "open_index", "find", "count", "update", "delete", "insert", "auth"};
+    "open_index", "find", "count", "update", "delete", "insert", "group", "auth"};
 
 // Empty for count_.
 constexpr std::string_view name_of(RequestKind kind) {

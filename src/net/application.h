@@ -93,6 +93,8 @@ struct Turn {
       0;  // when it first said `retry`, ns of the monotonic clock; 0: it did not
   // so many bytes at the front hold no complete request, as an earlier turn has found
   std::size_t scanned = 0;
+  // what that turn has noted about the incomplete request at the front; 0: nothing
+  std::uint64_t noted = 0;
   bool oversized = false;        // the input is larger than what may be kept and still has no LF
   bool in_line = false;          // it said `in_line` in its last turn
   bool peer_done = false;        // the client has shut down its side, or is gone
@@ -107,6 +109,8 @@ struct Turn {
   std::size_t reply_begin = 0;  // its replies are out[reply_begin, reply_end)
   std::size_t reply_end = 0;
   Next next = Next::wait;
+  // For the turn that comes behind `wait`: whatever says how far the incomplete request was read.
+  std::uint64_t note = 0;
   bool put_off = false;  // read_first() has left requests to execute()
   // So many bytes of `input`, from `secret_begin` on, are a secret. Whoever owns the memory that
   // `input` points to writes over them when it is done.

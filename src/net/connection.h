@@ -109,6 +109,7 @@ struct Connection : Source {
   std::uint8_t reads_away =
       0;                    // turns without a write, while it is with another crew than its port's
   std::size_t scanned = 0;  // bytes at the front of `input` known to hold no complete request
+  std::uint64_t noted = 0;  // by the dialogue, about that request
   std::size_t drained = 0;  // bytes thrown away while lingering
   Strangers::Place place;   // of one that has to log in
   WaitingBytes::Share share;    // what `input` and `output` take

@@ -272,6 +272,7 @@ void Worker::add_turn(Connection& connection, std::string_view input) {
   turn.peer = &connection.peer;
   turn.input = input;
   turn.scanned = connection.scanned;
+  turn.noted = connection.noted;
   turn.blocked_since = connection.blocked_since;
   turn.arrived_at = connection.arrived_at;
   turn.oversized = connection.oversized;
@@ -295,7 +296,10 @@ void Worker::settle(Connection& connection, const Turn& turn) {
       hide_secret(turn);  // what is left of it in the arena
     }
     if (!connection.recount()) return shed(connection);
-    connection.scanned = turn.next == Next::wait ? connection.input.size() : 0;
+    // Whoever was answered as late has not looked at what stands behind that request.
+    const bool was_scanned = turn.next == Next::wait && !turn.on_remote_thread;
+    connection.scanned = was_scanned ? connection.input.size() : 0;
+    connection.noted = was_scanned ? turn.note : 0;
     if (turn.reply_begin == turn.reply_end ||
         send_replies(connection, out_.view(turn.reply_begin, turn.reply_end))) {
       proceed(connection);

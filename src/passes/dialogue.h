@@ -48,6 +48,7 @@ struct Answer {
   Status status;  // if the request waits for a row: the answer that it gets when the time is up
   Counter counter = Counter::requests_malformed;
   std::uint32_t values_ignored = 0;  // of a write
+  std::uint32_t replies = 1;  // if it fails as a whole, it is answered with so many equal errors
 
   // Whether a find or a write may run at the moment. If not, it is put off.
   bool may_run(Runs runs) {
@@ -88,6 +89,7 @@ struct Plan {
   // index that it opens.
   Counter counter = Counter::requests_find;
   std::string_view described{};  // what it does, for people: find, insert, update, delete
+  std::uint32_t replies = 1;     // as in Answer
   const std::shared_ptr<const store::Caller>* caller = nullptr;
   std::span<const NeededIndex> indexes{};
 };
@@ -100,6 +102,7 @@ struct Place {
   store::Sink* sink = nullptr;  // not null: the reply to a find is sent in pieces
   bool reply_begins = true;     // no part of the reply was sent before
   std::uint32_t values_ignored = 0;
+  bool failed = false;  // although the request is done, its reply says that it has failed
 };
 
 // How the opening of an index has ended on a remote thread, for the worker.
@@ -117,6 +120,10 @@ class Dialogue : public net::Dialogue {
   virtual void execute(Requests& requests) = 0;
   // Appends the reply to a request that has failed.
   virtual void append_error(Status status, Buffer& out) const = 0;
+  // The same, of a request that has several replies.
+  void append_errors(Status status, std::uint32_t replies, Buffer& out) const {
+    for (; replies != 0; --replies) append_error(status, out);
+  }
 
   // A request may change its dialogue: a log-in, an open index. If the pass is executed again, the
   // requests before it must find the dialogue as it was. So before a dialogue changes, it notes

@@ -40,7 +40,7 @@ void answer_late(Turn& turn, ThreadPorts& ports, Buffer& out) {
     case Plan::Kind::find:
     case Plan::Kind::write: break;
   }
-  dialogue.append_error(lock_wait_timed_out, out);
+  dialogue.append_errors(lock_wait_timed_out, plan.replies, out);
   ports.tally_own(Counter::passes);
   ports.tally().add(Counter::errors);
   ports.tally().add_answered(turn, plan.counter);

@@ -28,6 +28,7 @@ class Pass {
     std::size_t begin;
     std::size_t end;
     bool ok;
+    std::uint32_t replies;  // if it has failed, so many errors stand in its place
   };
 
   Pass(const RunnerConfig& config, store::Store& store, ThreadPorts& ports, bool executes_writes)
@@ -48,7 +49,12 @@ class Pass {
   Runs runs() const { return runs_; }
 
   // A request begins, and ends. One that ends costs a step.
-  void begin_request(const Buffer& out) { request_begin_ = out.size(); }
+  void begin_request(const Buffer& out) {
+    request_begin_ = out.size();
+    spent_before_request_ = budget_.spent();
+  }
+  // So many steps it has taken until now.
+  std::uint64_t steps_of_request() const { return budget_.spent() - spent_before_request_; }
   std::size_t request_begin() const { return request_begin_; }
   void end_request() {
     ++requests_;
@@ -56,8 +62,8 @@ class Pass {
   }
   void spend() { budget_.spend(); }
   // The reply to the request that began last is complete.
-  void add_write_reply(std::size_t turn, const Buffer& out, bool ok) {
-    writes_.push_back({turn, request_begin_, out.size(), ok});
+  void add_write_reply(std::size_t turn, const Buffer& out, bool ok, std::uint32_t replies) {
+    writes_.push_back({turn, request_begin_, out.size(), ok, replies});
   }
   const std::vector<WriteReply>& writes() const { return writes_; }
 
@@ -114,6 +120,7 @@ class Pass {
   std::size_t moved_bytes_ = 0;  // of its replies, which are in `out` twice
   std::size_t most_bytes_ = 0;
   std::size_t request_begin_ = 0;
+  std::uint64_t spent_before_request_ = 0;
   std::size_t requests_ = 0;
   store::Budget budget_;
   // when so many steps are spent, the present turn has had its share

@@ -26,8 +26,8 @@ void Requests::leave_rest() {
   if (!turn_.put_off) turn_.next = Next::again;
 }
 
-void Requests::append_error(Status status) {
-  static_cast<Dialogue&>(*turn_.dialogue).append_error(status, out_);
+void Requests::append_errors(Status status, std::uint32_t replies) {
+  static_cast<Dialogue&>(*turn_.dialogue).append_errors(status, replies, out_);
 }
 
 void Requests::refused(Counter counter, std::size_t end_offset) {
@@ -58,13 +58,13 @@ bool Requests::end(const Answer& answer, std::size_t end_offset) {
     case Verdict::not_yet: return stop(Stop::before_commit);
     case Verdict::blocked:
       if (wait(answer)) return false;
-      append_error(answer.status.ok() ? lock_wait_timed_out : answer.status);
+      append_errors(answer.status.ok() ? lock_wait_timed_out : answer.status, answer.replies);
       ok = false;
       break;
     case Verdict::broken:
       if (pass_.mode() == PassMode::together) return stop(Stop::broken);
       // Each write commits alone now, so the store should have given this answer itself.
-      append_error(deadlock);
+      append_errors(deadlock, answer.replies);
       ok = false;
       break;
   }
@@ -81,7 +81,8 @@ bool Requests::end(const Answer& answer, std::size_t end_offset) {
   // A request behind a write may have seen that write: a find its row, an insert its key. So its
   // reply, even an error, is true only if the commit succeeds.
   const bool is_behind_write = (answer.write || answer.read) && !pass_.writes().empty();
-  if (is_behind_write || (ok && answer.write)) pass_.add_write_reply(number_, out_, ok);
+  if (is_behind_write || (ok && answer.write))
+    pass_.add_write_reply(number_, out_, ok, answer.replies);
   return true;
 }
 

@@ -51,6 +51,9 @@ class Requests {
     pass_.begin_request(out_);
     return true;
   }
+  // Of a request of several steps: whether it has done as much as a worker may do for one request. Then
+  // it undoes what it has done, and is Verdict::oversized.
+  bool is_long() const { return pass_.steps_of_request() > most_steps_of_request; }
   // The request that began last has ended so. True: go on with the request at `turn().consumed`.
   // False: execute() has to return.
   bool end(const Answer& answer, std::size_t end_offset);
@@ -63,13 +66,16 @@ class Requests {
   Stop take_stop() { return std::exchange(stop_, Stop::none); }
 
  private:
+  // About a millisecond. What a store lets one find or one write of a worker do is about as much.
+  static constexpr std::uint64_t most_steps_of_request = 4000;
+
   bool stop(Stop why) {
     stop_ = why;
     return false;
   }
   void leave_rest();
   bool wait(const Answer& answer);
-  void append_error(Status status);
+  void append_errors(Status status, std::uint32_t replies);
 
   Pass& pass_;
   const std::size_t number_;

@@ -242,9 +242,9 @@ void StreamRunner::run_write(Turn& turn, const Plan& plan, Buffer& out) {
   }
   if (!status.ok()) {
     out.clear();
-    ports_.tally().add(Counter::errors);
-    static_cast<Dialogue&>(*turn.dialogue).append_error(status, out);
+    static_cast<Dialogue&>(*turn.dialogue).append_errors(status, plan.replies, out);
   }
+  if (!status.ok() || place.failed) ports_.tally().add(Counter::errors);
   if (status.kind() == Error::max_request_time) ports_.tally().add(Counter::requests_timed_out);
   ports_.tally().add(Counter::values_ignored, place.values_ignored);
   ports_.tally().add(turn.on_remote_thread ? Counter::requests_remote : Counter::writes_aside);

@@ -8,6 +8,9 @@ namespace hs::simulator {
 namespace {
 
 constexpr std::uint64_t own_keys = 10;
+// Of two further rows, to which groups alone add, and always to both.
+constexpr std::uint64_t first_of_pair = 10;
+constexpr std::uint64_t second_of_pair = 11;
 constexpr std::uint64_t longest_stall_ns = 300'000'000;
 constexpr std::uint64_t longest_silence_ns = 2'000'000'000;
 // More rows than the kernel has room for.
@@ -62,6 +65,28 @@ void Client::ask_addition(std::uint64_t key) {
   }
 }
 
+// Some groups have a last line that makes them fail.
+void Client::ask_group() {
+  using Asked = Expected::Kind;
+  const std::uint64_t first = first_key_ + first_of_pair;
+  const std::uint64_t second = first_key_ + second_of_pair;
+  const auto find = [](std::uint64_t key) { return "1\t=\t1\t" + token(key); };
+  const auto addition = [&](std::uint64_t key) { return find(key) + "\t1\t0\tset\t1\t1\t+\t1"; };
+  const bool fails = world_.chance(30);
+  ask({.kind = Asked::group, .key = first, .fails = fails}, fails ? "G\t4" : "G\t3");
+  ask({.kind = Asked::group_addition, .key = first}, "some\t" + addition(first));
+  ask({.kind = Asked::group_lookup, .key = first}, find(first));
+  ask({.kind = Asked::group_addition, .key = second}, addition(second));
+  if (fails) {
+    const std::string lock = find(first) + "\t1\t0\tlock";
+    ask({.kind = Asked::group_lookup, .key = first},
+        world_.chance(50) ? "none\t" + lock : addition(first_key_ + own_keys - 1));
+    return;
+  }
+  ++asked_[first];
+  ++asked_[second];
+}
+
 void Client::write_script() {
   using Asked = Expected::Kind;
   if (kind_ == Kind::guesser) {
@@ -84,7 +109,9 @@ void Client::write_script() {
     const std::uint64_t key = first_key_ + world_.below(own_keys);
     // A light client does not ask for long finds.
     const std::size_t kind = world_.below(kind_ == Kind::light ? 16 : 22);
-    if (kind < 9) {
+    if (kind < 2) {
+      ask_group();
+    } else if (kind < 9) {
       ++asked_[key];
       ask_addition(key);
     } else if (kind < 16) {
@@ -155,7 +182,10 @@ bool Client::send_some() {
     const std::size_t line_end = script_.find('\n', sent_) + 1;
     const auto unsent_lines = std::ranges::count(std::string_view(script_).substr(sent_), '\n');
     const bool between_lines = sent_ == 0 || script_[sent_ - 1] == '\n';
-    if (between_lines && expected_.size() != static_cast<std::size_t>(unsent_lines)) return false;
+    // The lines of a group have no replies until it is whole.
+    const std::size_t sent_lines = expected_.size() - static_cast<std::size_t>(unsent_lines);
+    const bool is_in_group = expected_.size() > sent_lines && expected_[sent_lines].is_in_group();
+    if (between_lines && sent_lines != 0 && !is_in_group) return false;
     rest = line_end - sent_;
   }
   const std::size_t most = world_.chance(30) ? rest : std::min<std::size_t>(rest, 40);
@@ -223,16 +253,50 @@ bool Client::is_late_reply(const Expected& expected, const std::string& line) {
   using Asked = Expected::Kind;
   const bool is_open = expected.kind == Asked::open;
   const bool uses_index = expected.kind == Asked::lookup || expected.adds() ||
-                          expected.kind == Asked::long_find || expected.kind == Asked::count;
+                          expected.kind == Asked::long_find || expected.kind == Asked::count ||
+                          expected.kind == Asked::group || expected.is_in_group();
   if (uses_index && not_opened_.find(expected.index) != not_opened_.npos) {
+    if (expected.kind == Asked::group) {
+      of_group_ = "2\t1\tstmtnum";
+      require(line == "1\t2\tundone\t1", "a group without its index was answered " + line);
+      return true;
+    }
+    if (expected.is_in_group() && is_of_undone_group(expected, line)) return true;
     require(line == "2\t1\tstmtnum", "a request without its index was answered " + line);
     return true;
   }
   if (line != "1\t1\t1205" || !(is_open || uses_index)) return false;
   require(faults_.remote_patience_ms != 0, "a request has waited too long by itself");
-  ++waited_too_long_;
+  if (!expected.is_in_group()) ++waited_too_long_;
+  if (expected.kind == Asked::group) of_group_ = line;
   if (is_open) not_opened_ += expected.index;
   return true;
+}
+
+// A line of a group that was undone as a whole has the same error as its first line. If a line has failed,
+// it has its own error, and the others are undone.
+bool Client::is_of_undone_group(const Expected& expected, const std::string& line) {
+  if (!expected.is_in_group() || of_group_.empty()) return false;
+  const bool is_last = expected_.empty() || !expected_.front().is_in_group();
+  const bool may_be_unmet = of_group_ == "fails";
+  if (may_be_unmet) {
+    require(is_last ? line == "1\t1\tunmet" || line == "1\t1\t1178" : line == "1\t1\tundone",
+            "a line of a group that fails was answered " + line);
+  } else {
+    require(line == of_group_ || (of_group_ == "2\t1\tstmtnum" && line == "1\t1\tundone"),
+            "a line of a group was answered " + line + " and its first line " + of_group_);
+  }
+  return true;
+}
+
+void Client::check_addition(const Expected& expected, const std::string& line) {
+  const bool is_upsert = expected.kind == Expected::Kind::upsert;
+  require(line == (is_upsert ? std::string("0\t2\tupdated\t\0", 13) : "0\t1\t1"),
+          "an addition was answered " + line);
+  const std::uint64_t acknowledged = ++acknowledged_[expected.key];
+  const auto stored = committed_.find(expected.key);
+  require(stored != committed_.end() && stored->second >= acknowledged,
+          "an addition was acknowledged before its commit");
 }
 
 void Client::check_reply(const std::string& line) {
@@ -245,7 +309,9 @@ void Client::check_reply(const std::string& line) {
   expected_.pop_front();
   const bool commit_failed = line == "1\t1\t1180";
   require(!commit_failed || faults_.commit_fails != 0, "a commit failed by itself");
+  if (!expected.is_in_group()) of_group_.clear();
   if (is_late_reply(expected, line)) return;
+  if (is_of_undone_group(expected, line)) return;
   switch (expected.kind) {
     case Asked::open: return require(line == "0\t1", "P was answered " + line);
     case Asked::log_in:
@@ -268,17 +334,24 @@ void Client::check_reply(const std::string& line) {
     case Asked::count:
       return require(commit_failed || line == "0\t1\t" + token(expected.limit),
                      "a count of " + token(expected.limit) + " rows was answered " + line);
+    case Asked::group:
+      if (commit_failed) {
+        of_group_ = line;
+        return;
+      }
+      if (expected.fails) of_group_ = "fails";
+      return require(line == (expected.fails ? "1\t2\tundone\t4" : "0\t1"),
+                     "a group was answered " + line);
+    case Asked::group_lookup: {
+      const std::string wanted = rows(expected);
+      return require(line == wanted, "a find of a group was answered " + line);
+    }
     case Asked::addition:
-    case Asked::upsert: break;
+    case Asked::upsert:
+      if (!commit_failed) check_addition(expected, line);
+      return;
+    case Asked::group_addition: return check_addition(expected, line);
   }
-  if (commit_failed) return;
-  const bool is_upsert = expected.kind == Asked::upsert;
-  require(line == (is_upsert ? std::string("0\t2\tupdated\t\0", 13) : "0\t1\t1"),
-          "an addition was answered " + line);
-  const std::uint64_t acknowledged = ++acknowledged_[expected.key];
-  const auto stored = committed_.find(expected.key);
-  require(stored != committed_.end() && stored->second >= acknowledged,
-          "an addition was acknowledged before its commit");
 }
 
 // The client goes without an end of file. What it has sent may have been executed or not.
@@ -306,6 +379,11 @@ bool Client::may_be_ended() const {
 }
 
 void Client::check_rows() const {
+  const auto stored_of = [&](std::uint64_t key) {
+    const auto found = committed_.find(first_key_ + key);
+    return found == committed_.end() ? 0 : found->second;
+  };
+  require(stored_of(first_of_pair) == stored_of(second_of_pair), "a group was done by half");
   for (const auto& [key, asked] : asked_) {
     const auto found = committed_.find(key);
     const std::uint64_t stored = found == committed_.end() ? 0 : found->second;

@@ -49,6 +49,10 @@ class Client {
       lookup,
       addition,
       upsert,  // an addition, too
+      // The first line of a group, and its lines behind it: additions and lookups.
+      group,
+      group_addition,
+      group_lookup,
       long_find,
       count,
       mistake,
@@ -59,21 +63,26 @@ class Client {
     std::uint64_t key = 0;
     std::uint64_t limit = 1;
     char index = '1';
-    bool down = false;  // of a long find
+    bool down = false;   // of a long find
+    bool fails = false;  // of a group
 
     bool adds() const { return kind == Kind::addition || kind == Kind::upsert; }
+    bool is_in_group() const { return kind == Kind::group_addition || kind == Kind::group_lookup; }
   };
 
   void write_script();
   void ask_wrong();
   void ask_right();
   void ask_addition(std::uint64_t key);
+  void ask_group();
   void ask(const Expected& expected, const std::string& line);
   bool send_some();
   bool greet();
   void take_replies(std::string bytes);
   bool read_some();
   void check_reply(const std::string& line);
+  void check_addition(const Expected& expected, const std::string& line);
+  bool is_of_undone_group(const Expected& expected, const std::string& line);
   bool is_late_reply(const Expected& expected, const std::string& line);
   void ask_for_many();
   std::string rows(const Expected& expected) const;
@@ -100,6 +109,7 @@ class Client {
   std::string received_;
   std::string last_replies_;
   std::uint64_t waited_too_long_ = 0;
+  std::string of_group_;    // its error, if the group whose replies are read was undone
   std::string not_opened_;  // the indexes for which it was too late
   Rows acknowledged_;
   Rows asked_;

@@ -295,6 +295,7 @@ Outcome FaultyStore::modify(store::IndexUse& use, const store::Selection& select
                             store::Changed& changed) {
   must(selection.is_valid(), "a modification is not valid");
   changed.rows = 1;
+  if (change.only_locks()) return add(use, number(selection.key[0]), 0);
   const store::Value& by = change.assigns() ? change.assignments[0].value : change.values[0];
   return add(use, number(selection.key[0]), number(by));
 }

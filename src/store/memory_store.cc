@@ -329,7 +329,8 @@ Outcome MemoryStore::modify(IndexUse& use, const Selection& selection, const Cha
   assert(rows != nullptr || !change.gives_rows());
   const MemoryIndex& on = static_cast<const MemoryIndex&>(use.index());
   if (!may(use, rights_to_modify(change))) return access_denied;
-  assert(change.values.size() <= on.columns.size() && !(change.erases() && change.rows_after));
+  assert(change.values.size() <= on.columns.size() &&
+         !((change.erases() || change.only_locks()) && change.rows_after));
   if (const Verdict verdict = enter(on.table); verdict != Verdict::answered) return verdict;
   const Status status = MemoryMatches::check(on.table, on.key, on.filter_columns, selection);
   if (!status.ok()) return status;
@@ -378,6 +379,7 @@ MemoryStore::RowChange MemoryStore::change_row(MemoryTable& table,
                                                std::span<const std::uint32_t> columns,
                                                const Change& change, const Row& row) {
   using enum ChangeKind;
+  if (change.only_locks()) return {};
   if (change.kind == erase) {
     table.erase(row, undo_);
     return {};

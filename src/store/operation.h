@@ -199,19 +199,27 @@ struct Assignment {
   }
 };
 
-enum class ChangeKind : std::uint8_t { update, erase, increment, decrement, assign };
+enum class ChangeKind : std::uint8_t {
+  update,
+  erase,
+  increment,
+  decrement,
+  assign,
+  lock,  // nothing: the rows are read and locked as an update does it
+};
 
 // What happens to the selected rows.
 struct Change {
   ChangeKind kind = ChangeKind::update;
   bool rows_before = false;         // the reply contains the rows as they were before
-  std::span<const Value> values{};  // for the first columns; none for `erase` and `assign`
+  std::span<const Value> values{};  // for the first columns; none for `erase`, `assign` and `lock`
   bool rows_after = false;          // and as they are afterwards, each behind the row before it
   // Of `assign`, in their order: each one sees the results of those before it, as in SQL.
   std::span<const Assignment> assignments{};
 
   constexpr bool erases() const { return kind == ChangeKind::erase; }
   constexpr bool assigns() const { return kind == ChangeKind::assign; }
+  constexpr bool only_locks() const { return kind == ChangeKind::lock; }
   constexpr bool gives_rows() const { return rows_before || rows_after; }
 
   // How many columns it writes, which one that is, and whether it gives it a value of its own.
@@ -292,7 +300,7 @@ struct Found {
 
 // What a write has done.
 struct Changed {
-  std::uint64_t rows = 0;        // so many rows count as changed
+  std::uint64_t rows = 0;        // so many rows count as changed; of `lock`, so many were locked
   std::optional<InsertId> id{};  // of an insert
 };
 

@@ -21,29 +21,39 @@ struct Modop {
 };
 
 inline constexpr std::string_view set_word = "set";
+inline constexpr std::string_view lock_word = "lock";
 
-// Nothing if the token is no such word. A row that is deleted is not there afterwards.
+// Nothing if the token is no such word. A row that is deleted is not there afterwards, and one that is
+// locked is as it was.
 constexpr std::optional<Modop> modop_of(std::string_view token) {
   using store::ChangeKind;
-  const bool is_set = token.size() >= set_word.size() && token.starts_with(set_word);
-  const std::string_view suffix =
-      token.substr(std::min(token.size(), is_set ? set_word.size() : 1));
-  if (token.empty() || suffix.size() > 1) return std::nullopt;
-  Modop modop{.kind = ChangeKind::assign};
-  if (!suffix.empty()) {
-    modop.rows_before = suffix.front() == '?';
-    modop.rows_after = suffix.front() == '!';
-    if (!modop.rows_before && !modop.rows_after) return std::nullopt;
-  }
-  if (is_set) return modop;
+  if (token.empty()) return std::nullopt;
+  Modop modop{};
+  std::size_t size = 1;
   switch (token.front()) {
-    case 'U': modop.kind = ChangeKind::update; return modop;
+    case 'U': modop.kind = ChangeKind::update; break;
     case 'D': modop.kind = ChangeKind::erase; break;
-    case '+': modop.kind = ChangeKind::increment; return modop;
-    case '-': modop.kind = ChangeKind::decrement; return modop;
+    case '+': modop.kind = ChangeKind::increment; break;
+    case '-': modop.kind = ChangeKind::decrement; break;
+    case 's':
+      if (!token.starts_with(set_word)) return std::nullopt;
+      modop.kind = ChangeKind::assign;
+      size = set_word.size();
+      break;
+    case 'l':
+      if (!token.starts_with(lock_word)) return std::nullopt;
+      modop.kind = ChangeKind::lock;
+      size = lock_word.size();
+      break;
     default: return std::nullopt;
   }
-  return modop.rows_after ? std::nullopt : std::optional(modop);
+  if (token.size() == size) return modop;
+  if (token.size() > size + 1) return std::nullopt;
+  modop.rows_before = token.back() == '?';
+  modop.rows_after = token.back() == '!';
+  const bool may_be_after = modop.kind != ChangeKind::erase && modop.kind != ChangeKind::lock;
+  if (!modop.rows_before && !(modop.rows_after && may_be_after)) return std::nullopt;
+  return modop;
 }
 
 constexpr std::string_view word_of(store::ChangeKind kind) {
@@ -53,6 +63,7 @@ constexpr std::string_view word_of(store::ChangeKind kind) {
     case store::ChangeKind::increment: return "+";
     case store::ChangeKind::decrement: return "-";
     case store::ChangeKind::assign: return set_word;
+    case store::ChangeKind::lock: return lock_word;
   }
   return {};
 }

@@ -39,6 +39,8 @@ enum class Mistake : std::uint8_t {
   foreign,
   unauth,
   authtype,
+  unmet,
+  undone,
   count_,
 };
 
@@ -125,6 +127,8 @@ inline constexpr std::array mistake_table{
     ErrorInfo{Mistake::foreign, 2, "this_is_a_handlersocket_port"},
     ErrorInfo{Mistake::unauth, 3, "unauth"},
     ErrorInfo{Mistake::authtype, 3, "authtype"},
+    ErrorInfo{Mistake::unmet, 1, "unmet"},
+    ErrorInfo{Mistake::undone, 1, "undone"},
 };
 
 constexpr Status status_of(Mistake mistake) {

@@ -64,6 +64,18 @@ Status Parser::parse(std::string_view line, Request& request) {
   return status_of(Mistake::cmd);
 }
 
+Status Parser::parse_in_group(std::string_view line, Request& request, Meets& meets) {
+  meets = Meets::anything;
+  if (line.starts_with(some_word)) meets = Meets::some;
+  if (line.starts_with(none_word)) meets = Meets::none;
+  if (meets != Meets::anything) line.remove_prefix(some_word.size());
+  const Status parsed = parse(line, request);
+  if (!parsed.ok()) return parsed;
+  const bool may_stand = request.kind != Kind::open_index && request.kind != Kind::auth &&
+                         (meets == Meets::anything || request.kind == Kind::modify);
+  return may_stand ? parsed : status_of(Mistake::cmd);
+}
+
 Mistake Parser::parse_open_index(TokenScanner& tokens, Request& request) {
   request.kind = Kind::open_index;
   request.index_id = 0;

@@ -6,6 +6,7 @@
 //
 //   line     = open / find / range / insert / rows / auth
 //                                                     ; LF (and a CR before it) already removed
+//                                                     ; lines of a group: group.h
 //   open     = "P" TAB id TAB db TAB table TAB index TAB columns [TAB fcolumns [ignored]]
 //                                                     ; missing tokens are empty
 //   find     = id TAB op TAB n *(TAB value) clauses
@@ -21,6 +22,7 @@
 //   modify   = TAB ("U" / "+" / "-") ["?" / "!"] *(TAB value)
 //            / TAB "set" ["?" / "!"] TAB k k(assign)
 //            / TAB "D" ["?"] [ignored]
+//            / TAB "lock" ["?"]
 //            / TAB "" [ignored]                       ; none
 //   count    = TAB ("C" / "E")
 //   insert   = id TAB "+" TAB n *(TAB value) [ignored]
@@ -43,6 +45,7 @@
 
 #include "base/status.h"
 #include "handlersocket/protocol/errors.h"
+#include "handlersocket/protocol/group.h"
 #include "handlersocket/protocol/request.h"
 #include "handlersocket/protocol/token_scanner.h"
 #include "handlersocket/protocol/value_list.h"
@@ -62,12 +65,15 @@ class Parser {
   // answered before any mistake behind it.
   Status parse(std::string_view line, Request& request);
 
+  // Parses a line of a group, and sets `meets`. In a group no index is opened and nobody logs in.
+  Status parse_in_group(std::string_view line, Request& request, Meets& meets);
+
   // The last request is not used any more: frees the memory that it took if it was large.
   void give_back() { values_.give_back(); }
 
   // Whether the last parse has read the complete index id of a find or insert.
   bool has_index_id() const { return has_index_id_; }
-  // Whether the last parse has met a modification (an insert, U, D, +, -, set, or an unknown modop). On the
+  // Whether the last parse has met a modification (an insert, U, D, +, -, set, lock, or an unknown modop). On the
   // read port, `readonly` is answered before its other mistakes.
   bool is_modification() const { return is_modification_; }
   // How many key values the last find or insert announced, even if they were missing; 0 if the

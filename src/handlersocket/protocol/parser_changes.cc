@@ -12,6 +12,7 @@ Mistake Parser::read_change(std::string_view modop, TokenScanner& tokens, store:
   change = {
       .kind = known->kind, .rows_before = known->rows_before, .rows_after = known->rows_after};
   if (change.erases()) return Mistake::none;
+  if (change.only_locks()) return tokens.done() ? Mistake::none : Mistake::cmd;
   if (change.assigns()) {
     const Mistake error = read_assignments(tokens, false);
     change.assignments = assignments_;

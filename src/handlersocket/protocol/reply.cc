@@ -38,6 +38,16 @@ void ReplyWriter::error(Status status) {
   out_.push_back('\n');
 }
 
+void ReplyWriter::undone(std::uint64_t line) {
+  const ErrorReply reply = reply_of(status_of(Mistake::undone));
+  append_number(out_, reply.code);
+  out_.append("\t2\t");
+  out_.append(reply.text);
+  out_.push_back('\t');
+  append_number(out_, line);
+  out_.push_back('\n');
+}
+
 void ReplyWriter::begin_wide_rows(std::uint32_t columns) {
   out_.append("0\t");
   append_number(out_, columns);

@@ -25,6 +25,8 @@ class ReplyWriter {
   void ok(std::uint64_t count);
   void inserted(std::uint64_t id, bool is_negative);  // `id` without its sign
   void error(Status status);
+  // The first reply to a group that was undone, because its line of this number has failed.
+  void undone(std::uint64_t line);
   // One row of the reply to an insert of several rows.
   void inserted_row(std::string_view fate, const std::optional<store::InsertId>& id);
 

@@ -152,6 +152,17 @@ void RequestWriter::insert_rows(std::uint64_t index_id, const store::InsertRows&
   end_line();
 }
 
+void RequestWriter::begin_group(std::uint64_t lines) {
+  out_.append(group_begin);
+  append_number(out_, lines);
+  end_line();
+}
+
+void RequestWriter::meets(Meets meets) {
+  if (meets == Meets::some) out_.append(some_word);
+  if (meets == Meets::none) out_.append(none_word);
+}
+
 void RequestWriter::auth(const Auth& auth) {
   out_.append(auth.way == AuthWay::secret ? "A\t1\t" : "A\t2\t");
   if (auth.way == AuthWay::account) {

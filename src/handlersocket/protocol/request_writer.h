@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/buffer.h"
+#include "handlersocket/protocol/group.h"
 #include "handlersocket/protocol/request.h"
 
 namespace hs::protocol {
@@ -29,6 +30,9 @@ class RequestWriter {
   void insert(std::uint64_t index_id, const store::Insert& insert);
   void insert_rows(std::uint64_t index_id, const store::InsertRows& rows);
   void auth(const Auth& auth);
+  // The next `lines` requests are one group. meets() stands in front of a modification among them.
+  void begin_group(std::uint64_t lines);
+  void meets(Meets meets);
 
  private:
   void selection(std::uint64_t index_id, const store::Selection& selection, std::uint64_t limit,

@@ -78,6 +78,7 @@ inline std::string describe(const store::Change& change) {
     case store::ChangeKind::increment: text = " increment"; break;
     case store::ChangeKind::decrement: text = " decrement"; break;
     case store::ChangeKind::assign: text = " assign"; break;
+    case store::ChangeKind::lock: text = " lock"; break;
   }
   if (change.rows_before) text += " rows_before";
   if (change.rows_after) text += " rows_after";

@@ -4,10 +4,10 @@
 #include <cassert>
 #include <utility>
 
-#include "handlersocket/protocol/change_words.h"
 #include "handlersocket/protocol/errors.h"
 #include "handlersocket/protocol/reply.h"
-#include "handlersocket/protocol/reply_rows.h"
+#include "handlersocket/session/execution.h"
+#include "handlersocket/session/framing.h"
 #include "handlersocket/session/handlersocket.h"
 
 namespace hs::session {
@@ -21,79 +21,6 @@ using protocol::Request;
 using protocol::status_of;
 using store::Outcome;
 
-// Removes the values for which the open index has no column, as the original does: real clients
-// send such values. Returns their number.
-std::uint32_t ignore_surplus(std::span<const store::Value>& values, std::uint32_t column_count) {
-  const std::size_t used = std::min<std::size_t>(values.size(), column_count);
-  const std::size_t ignored = values.size() - used;
-  values = values.first(used);
-  return static_cast<std::uint32_t>(ignored);
-}
-
-Outcome execute_find(passes::Place& place, const store::Selection& selection,
-                     std::uint32_t column_count) {
-  const std::size_t begin = place.out.size();
-  ReplyWriter reply(place.out);
-  if (place.reply_begins) reply.begin_rows(column_count);
-  protocol::ReplyRows rows;
-  store::Found found;
-  const Outcome outcome =
-      place.store.find(place.uses.front(), selection, rows, place.out, place.sink, found);
-  if (outcome.ok()) {
-    reply.end_rows();
-  } else if (place.sink == nullptr) {
-    place.out.truncate(begin);
-  }
-  return outcome;
-}
-
-Outcome execute_count(passes::Place& place, const store::Selection& selection) {
-  std::uint64_t rows = 0;
-  const Outcome outcome = place.store.count(place.uses.front(), selection, rows, place.sink);
-  if (outcome.ok()) ReplyWriter(place.out).ok(rows);
-  return outcome;
-}
-
-Outcome execute_insert_rows(passes::Place& place, const store::InsertRows& rows,
-                            std::vector<store::InsertedRow>& inserted) {
-  const Outcome outcome = place.store.insert_rows(place.uses.front(), rows, inserted);
-  if (!outcome.ok()) return outcome;
-  ReplyWriter reply(place.out);
-  reply.begin_rows(2);
-  for (const store::InsertedRow& row : inserted)
-    reply.inserted_row(protocol::word_of(row.fate), row.id);
-  reply.end_rows();
-  return outcome;
-}
-
-Outcome execute_write(passes::Place& place, Request& request, std::uint32_t column_count) {
-  store::Changed changed;
-  ReplyWriter reply(place.out);
-  store::IndexUse& use = place.uses.front();
-  if (request.kind == Kind::insert) {
-    place.values_ignored = ignore_surplus(request.insert.values, column_count) + request.surplus;
-    const Outcome outcome = place.store.insert(use, request.insert, changed);
-    if (outcome.ok())
-      changed.id ? reply.inserted(changed.id->magnitude(), changed.id->is_negative()) : reply.ok();
-    return outcome;
-  }
-  place.values_ignored = ignore_surplus(request.change.values, column_count);
-  const std::size_t begin = place.out.size();
-  const bool has_rows = request.change.gives_rows();
-  if (has_rows) reply.begin_rows(column_count);
-  protocol::ReplyRows rows;
-  const Outcome outcome =
-      place.store.modify(use, request.selection, request.change, &rows, place.out, changed);
-  if (!outcome.ok()) {
-    place.out.truncate(begin);
-  } else if (has_rows) {
-    reply.end_rows();
-  } else {
-    reply.ok(changed.rows);
-  }
-  return outcome;
-}
-
 // Whether the open index has the columns that a request names by their numbers.
 bool has_columns(const NamedIndex& index, const Request& request) {
   const auto has_all = [&](std::span<const store::Assignment> assignments) {
@@ -104,19 +31,6 @@ bool has_columns(const NamedIndex& index, const Request& request) {
   if (request.kind == Kind::modify) return has_all(request.change.assignments);
   return request.kind != Kind::insert_rows || (request.insert_rows.columns <= index.column_count &&
                                                has_all(request.insert_rows.assignments));
-}
-
-// The one way in which a find, a count or a write is executed, wherever that is.
-Outcome execute_admitted(passes::Place& place, Workspace& workspace) {
-  Request& request = workspace.request;
-  const std::uint32_t column_count = workspace.index->column_count;
-  switch (request.kind) {
-    case Kind::find: return execute_find(place, request.selection, column_count);
-    case Kind::count: return execute_count(place, request.selection);
-    case Kind::insert_rows:
-      return execute_insert_rows(place, request.insert_rows, workspace.inserted);
-    default: return execute_write(place, request, column_count);
-  }
 }
 
 }  // namespace
@@ -150,9 +64,13 @@ Counter counter_of(const Request& request) {
 }
 
 Status Session::admit(std::string_view line, Workspace& workspace) {
+  return admit_parsed(workspace.parser.parse(line, workspace.request), workspace);
+}
+
+Status Session::admit_parsed(Status parsed, Workspace& workspace) {
   NamedIndex*& index = workspace.index;
   index = nullptr;
-  const Status parsed = workspace.parsed = workspace.parser.parse(line, workspace.request);
+  workspace.parsed = parsed;
   if (parsed == status_of(Mistake::cmd) || parsed == status_of(Mistake::authtype)) return parsed;
   const bool is_auth = parsed.ok() && workspace.request.kind == Kind::auth;
   if (caller() == nullptr && !is_auth) return status_of(Mistake::unauth);
@@ -173,10 +91,7 @@ Status Session::admit(std::string_view line, Workspace& workspace) {
 
 Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
                         passes::Changes& changes, Buffer& out) {
-  if (owner_ != &workspace.store) [[unlikely]] {
-    indexes_.forget_indexes();
-    owner_ = &workspace.store;
-  }
+  use_store(workspace.store);
   Request& request = workspace.request;
   Answer answer;
   Outcome outcome = admit(line, workspace);
@@ -247,7 +162,9 @@ Outcome Session::open_index(Workspace& workspace, passes::Changes& changes, bool
 }
 
 store::Outcome Session::execute_planned(passes::Place& place, passes::Protocol& protocol) {
-  return execute_admitted(place, static_cast<HandlerSocket&>(protocol).workspace());
+  Workspace& workspace = static_cast<HandlerSocket&>(protocol).workspace();
+  return workspace.group.lines == 0 ? execute_admitted(place, workspace)
+                                    : execute_planned_group(place, workspace);
 }
 
 Session::Before& Session::begin_change(passes::Changes& changes) {
@@ -300,6 +217,10 @@ void Session::become(passes::LogIn::State state) {
 }
 
 void Session::append_error(Status status, Buffer& out) const { ReplyWriter(out).error(status); }
+
+std::size_t Session::whole_requests(std::string_view input) const {
+  return session::whole_requests(input);
+}
 
 void Session::refuse(net::Refusal why, Buffer& out) const {
   Mistake mistake = Mistake::max_waiting_bytes;

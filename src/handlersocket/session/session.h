@@ -21,6 +21,7 @@
 #include "handlersocket/protocol/foreign.h"
 #include "handlersocket/protocol/parser.h"
 #include "handlersocket/protocol/request.h"
+#include "handlersocket/session/framing.h"
 #include "handlersocket/session/open_indexes.h"
 #include "passes/dialogue.h"
 #include "passes/log_in.h"
@@ -35,7 +36,7 @@ struct SessionConfig : passes::LogInConfig {
 };
 
 class HandlerSocket;
-struct Line;
+struct GroupFailure;
 
 // What a worker lends to the session whose turn it is.
 struct Workspace {
@@ -47,7 +48,10 @@ struct Workspace {
   protocol::Request request;  // the request of that line, if it parsed
   // the open index of that request, if it was admitted and uses one
   NamedIndex* index = nullptr;
-  passes::NeededIndex needed;                // by a request that is executed alone
+  store::Changed changed;  // by the write executed last
+  // of a request that is executed alone: its indexes, for each line of a group one
+  std::vector<passes::NeededIndex> needed;
+  Group group;                               // if it is one
   std::string opens;                         // the names of the index that such a request opens
   std::vector<store::InsertedRow> inserted;  // of the insert at work
 };
@@ -71,9 +75,7 @@ class Session final : public passes::Dialogue {
     most_waiting = most_waiting_now();
   }
 
-  std::size_t whole_requests(std::string_view input) const override {
-    return input.rfind('\n') + 1;  // npos + 1 is 0
-  }
+  std::size_t whole_requests(std::string_view input) const override;
   std::string_view foreign_protocol(std::string_view begin) const override {
     return protocol::foreign_protocol(begin);
   }
@@ -98,6 +100,8 @@ class Session final : public passes::Dialogue {
 
   // Parses a line into workspace.request and says whether it may be executed. Touches no store.
   Status admit(std::string_view line, Workspace& workspace);
+  // The same for a line of a group.
+  Status admit_in_group(std::string_view line, Workspace& workspace, protocol::Meets& meets);
 
   bool is_logged_in() const { return log_in_.is_logged_in(); }
   // As whom the connection acts; null: as nobody, because it has to log in first.
@@ -120,7 +124,23 @@ class Session final : public passes::Dialogue {
     std::vector<std::pair<std::uint64_t, NamedIndex>> indexes{};  // the latest comes last
   };
 
+  // The open indexes belong to this store from now on.
+  void use_store(const store::Store& store) {
+    if (owner_ == &store) [[likely]]
+      return;
+    indexes_.forget_indexes();
+    owner_ = &store;
+  }
+  static void refuse_and_close(protocol::Mistake mistake, passes::Requests& requests);
+  Status admit_parsed(Status parsed, Workspace& workspace);
   bool execute_line(const Line& line, passes::Requests& requests, HandlerSocket& front);
+  // In session_groups.cc.
+  bool execute_group(const Line& first, passes::Requests& requests, HandlerSocket& front);
+  template <class Execute>
+  store::Outcome execute_unit(const Group& group, passes::Place& place, Workspace& workspace,
+                              GroupFailure& failure, Execute execute);
+  store::Outcome execute_planned_group(passes::Place& place, Workspace& workspace);
+  passes::Plan plan_group(const Line& first, net::Turn& turn, Workspace& workspace);
   void give_up_first(passes::Requests& requests, Workspace& workspace);
   bool hold_back(const protocol::Auth& auth, bool was_right, passes::Requests& requests);
   store::Outcome open_index(Workspace& workspace, passes::Changes& changes, bool& has_no_place);

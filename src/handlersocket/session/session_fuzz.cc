@@ -2,7 +2,7 @@
 //
 // The first two bytes choose the port, the secret, the accounts, the bounds and the faults. Then
 // each piece consists of a length byte and that many bytes. However the pieces are cut, each
-// complete line gets one well-formed reply. A log-in comes to the authenticator as its client has
+// complete line gets one well-formed reply, also those of a group. A log-in comes to the authenticator as its client has
 // sent it, and only the right one succeeds.
 #include <algorithm>
 #include <chrono>
@@ -137,7 +137,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     if (!connection.closed()) {
       require(connection.next() == hs::net::Next::wait, "nothing is left undone");
-      require(answered == lines, "as many replies as lines");
+      const std::string_view waits = connection.input();
+      require(connection.dialogue()->whole_requests(waits) == 0, "what waits is no whole request");
+      const auto waiting = static_cast<std::size_t>(std::count(waits.begin(), waits.end(), '\n'));
+      require(answered + waiting == lines, "as many replies as lines");
     }
   }
   require(answered <= lines + 1, "no reply too many");

@@ -6,9 +6,12 @@
 #include <utility>
 
 #include "handlersocket/protocol/errors.h"
+#include "handlersocket/protocol/group.h"
 #include "handlersocket/protocol/reply.h"
+#include "handlersocket/session/framing.h"
 #include "handlersocket/session/handlersocket.h"
 #include "handlersocket/session/line.h"
+#include "handlersocket/session/session_groups.h"
 #include "passes/requests.h"
 #include "passes/waiting.h"
 
@@ -43,19 +46,26 @@ void Session::execute(passes::Requests& requests) {
   if (requests.gives_up_first()) [[unlikely]]
     give_up_first(requests, front.workspace());
   while (true) {
-    const std::optional<Line> line =
-        line_at(turn.input, turn.consumed, std::max(turn.consumed, turn.scanned));
+    const std::optional<Line> line = line_at(turn.input, turn.consumed, search_from(turn));
     const bool too_long =
         line ? line->text.size() > std::min(front.config().max_request_size.get(), most_waiting)
              : turn.oversized && turn.consumed == 0;
-    if (too_long) [[unlikely]] {
-      ReplyWriter(requests.out()).error(status_of(Mistake::request_size));
-      requests.refused(Counter::requests_malformed, turn.input.size());
-      turn.next = Next::close;
+    if (too_long) [[unlikely]]
+      return refuse_and_close(Mistake::request_size, requests);
+    if (!line) return;
+    if (protocol::begins_group(line->text)) [[unlikely]] {
+      if (!execute_group(*line, requests, front)) return;
+    } else if (!requests.may_begin() || !execute_line(*line, requests, front)) {
       return;
     }
-    if (!line || !requests.may_begin() || !execute_line(*line, requests, front)) return;
   }
+}
+
+// Nobody can tell where the next request begins.
+void Session::refuse_and_close(Mistake mistake, passes::Requests& requests) {
+  ReplyWriter(requests.out()).error(status_of(mistake));
+  requests.refused(Counter::requests_malformed, requests.turn().input.size());
+  requests.turn().next = Next::close;
 }
 
 // Whether the turn goes on.
@@ -89,6 +99,12 @@ bool Session::execute_line(const Line& line, passes::Requests& requests, Handler
 void Session::give_up_first(passes::Requests& requests, Workspace& workspace) {
   const std::optional<Line> line = line_at(requests.turn().input, 0, 0);
   assert(line);
+  if (const auto lines = protocol::group_lines(line->text)) {
+    const std::optional<Group> group = group_at(requests.turn(), *line, *lines);
+    assert(group);
+    append_errors(passes::row_wait_timed_out, replies_to(*group), requests.out());
+    return requests.refused(Counter::requests_group, group->end_offset);
+  }
   const Status admitted = admit(line->text, workspace);
   assert(admitted.ok());
   ReplyWriter(requests.out()).error(admitted.ok() ? passes::row_wait_timed_out : admitted);
@@ -116,6 +132,8 @@ passes::Plan Session::plan(Turn& turn, passes::Protocol& protocol) {
   const protocol::Request& request = workspace.request;
   const std::optional<Line> line = line_at(turn.input, 0, 0);
   if (!line) return {.kind = incomplete};
+  workspace.group = {};
+  if (protocol::begins_group(line->text)) return plan_group(*line, turn, workspace);
   const Status admitted = admit(line->text, workspace);
   if (turn.endpoint != nullptr && admitted.ok() && is_log_in(request)) {
     const protocol::Auth& auth = request.auth;
@@ -124,21 +142,21 @@ passes::Plan Session::plan(Turn& turn, passes::Protocol& protocol) {
       note_password(turn, line->text);
     return {.kind = done};
   }
-  passes::NeededIndex& needed = workspace.needed;
+  std::vector<passes::NeededIndex>& needed = workspace.needed;
   if (turn.on_remote_thread && admitted.ok() && request.kind == Kind::open_index) {
     workspace.opens = join_names(request.names);
-    needed = {.key = workspace.opens, .names = request.names};
-    return {.kind = open, .caller = &caller(), .indexes = {&needed, 1}};
+    needed.assign(1, {.key = workspace.opens, .names = request.names});
+    return {.kind = open, .caller = &caller(), .indexes = needed};
   }
   if (!admitted.ok() || workspace.index == nullptr) return {.kind = quick};
   const std::string& names = workspace.index->names;
-  needed = {.key = names, .names = split_names(names)};
+  needed.assign(1, {.key = names, .names = split_names(names)});
   return {.kind = is_write(request) ? write : find,
           .end_offset = line->end_offset,
           .counter = counter_of(request),
           .described = described(request),
           .caller = &caller(),
-          .indexes = {&needed, 1}};
+          .indexes = needed};
 }
 
 }  // namespace hs::session

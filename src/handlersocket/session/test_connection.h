@@ -86,6 +86,7 @@ class TestConnection {
       turn_ = {.dialogue = dialogue_.get(),
                .input = input_,
                .scanned = scanned_,
+               .noted = noted_,
                .oversized = oversized()};
       if (next_ == net::Next::log_in) {
         log_in();
@@ -108,12 +109,15 @@ class TestConnection {
       input_.erase(0, turn_.consumed);
       next_ = turn_.next;
       scanned_ = next_ == net::Next::wait ? input_.size() : 0;
+      noted_ = next_ == net::Next::wait ? turn_.note : 0;
     }
     return replies;
   }
 
   bool closed() const { return next_ == net::Next::close; }
   net::Next next() const { return next_; }
+  // What is left of the input.
+  std::string_view input() const { return input_; }
   net::Dialogue* dialogue() const { return dialogue_.get(); }
   std::size_t max_request_size = std::size_t{64} << 20;
   bool is_loopback = true;
@@ -141,6 +145,7 @@ class TestConnection {
   net::Next next_ = net::Next::wait;
   std::string input_;
   std::size_t scanned_ = 0;
+  std::uint64_t noted_ = 0;
   Buffer out_;
 };
 

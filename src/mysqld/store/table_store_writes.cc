@@ -218,7 +218,7 @@ Outcome TableStore::insert_rows(store::IndexUse& use, const store::InsertRows& r
 Outcome TableStore::modify(store::IndexUse& use, const store::Selection& selection,
                            const store::Change& change, store::Rows* rows, Buffer& out,
                            store::Changed& changed) {
-  assert(selection.is_valid() && !(change.erases() && change.rows_after));
+  assert(selection.is_valid() && !((change.erases() || change.only_locks()) && change.rows_after));
   assert(rows != nullptr || !change.gives_rows());
   const auto check = [&](const Permissions& caller) {
     return caller.check_modify(selection, change);
@@ -250,7 +250,8 @@ Status TableStore::modify_rows(const Modification& work, OpenTable& opened) {
   const Status status = opened.find_first || may_find_twice(plan, work.selection)
                             ? modify_after_scanning(work, opened)
                             : modify_while_scanning(work, opened);
-  if (status.ok()) counters_.add(Counter::rows_changed, work.changed.rows);
+  if (status.ok() && !work.change.only_locks())
+    counters_.add(Counter::rows_changed, work.changed.rows);
   return status;
 }
 

@@ -47,7 +47,7 @@ bool must_find_first(TABLE& table, std::uint32_t index, ChangeKind kind) {
   // In engines without transactions (MEMORY, for example) a cursor loses its place when rows are
   // deleted or moved.
   if (!server::has_transactions(table)) return true;
-  if (kind == ChangeKind::erase) return false;
+  if (kind == ChangeKind::erase || kind == ChangeKind::lock) return false;
   return table.triggers != nullptr || is_key_used(&table, index, table.write_set) ||
          may_move_rows(table);
 }
@@ -215,6 +215,8 @@ Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, const store:
   plan.mark_read_columns(table);
   if (kind == ChangeKind::erase) {
     prepare_delete(thd_, table);
+  } else if (kind == ChangeKind::lock) {
+    table.file->column_bitmaps_signal();
   } else {
     const auto mark = [&](std::uint32_t column) {
       bitmap_set_bit(table.write_set, plan.columns()[column].number);
@@ -233,7 +235,8 @@ Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, const store:
     return server::status_of(error);
   }
   opened.find_first = must_find_first(table, plan.index(), kind);
-  opened.may_move_rows = kind != ChangeKind::erase && may_move_rows(table);
+  opened.may_move_rows =
+      kind != ChangeKind::erase && kind != ChangeKind::lock && may_move_rows(table);
   opened.plan = &plan;
   opened.setup = setup;
   return {};
@@ -241,6 +244,11 @@ Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, const store:
 
 Status RowWriter::modify(OpenTable& opened, const IndexPlan& plan, const store::Change& change,
                          bool& counted) {
+  // The engine has locked the row when it was read.
+  if (change.only_locks()) {
+    counted = true;
+    return {};
+  }
   const server::StrictChecks checks(thd_, server::Strictness::null_is_warning);
   if (crosses_zero(*opened.table, plan, change)) {
     counted = false;

@@ -43,7 +43,7 @@ class RowWriter {
   Status insert_rows(OpenTable& opened, const IndexPlan& plan, const store::InsertRows& rows,
                      std::vector<store::InsertedRow>& inserted);
 
-  // Changes or deletes the row in record[0]. `counted` says whether the row counts as modified.
+  // Changes or deletes the row in record[0], or leaves it locked. `counted` says whether the row counts as modified.
   Status modify(OpenTable& opened, const IndexPlan& plan, const store::Change& change,
                 bool& counted);
 
