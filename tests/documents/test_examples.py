@@ -113,6 +113,13 @@ def requests(port: int = 9999) -> Step:
     return run
 
 
+def group(machine: Machine, block: Block) -> None:
+    """Requests that are sent together, because the first one of them counts the others."""
+    shown = [line.split("→") for line in block.text.splitlines() if "→" in line]
+    asked = [_bytes(request.strip()) for request, _ in shown]
+    assert machine.ask(9999, asked) == [_bytes(reply.strip()) for _, reply in shown]
+
+
 def _bytes(shown: str) -> str:
     return shown.replace("␉", "\t").replace("␀", "\0")
 
@@ -489,6 +496,7 @@ PLAN: dict[str, Page] = {
             ("find ␉ set", requests()),
             ("indexid ␉ +", requests()),
             ("indexid ␉ insert", requests()),
+            ("G ␉ n", group),
             ("A ␉ 1", Shown("the form of a request; test_log_in.py")),
             ("<code> ␉ 1", Shown("the form of a reply")),
         ],

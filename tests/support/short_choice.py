@@ -25,6 +25,7 @@ CHOSEN = (
     "e2e/test_protocol_modify.py",
     "e2e/test_passes.py",
     "e2e/test_units.py",
+    "e2e/test_groups",
     "e2e/test_upserts",
     "e2e/test_newer_tables.py",
     "e2e/test_engines.py",

@@ -70,6 +70,7 @@ def _work(diff: Difference) -> list[Line]:
             one("count", "requests_count"),
             one("modify", "requests_find_modify"),
             one("insert", "requests_insert"),
+            one("group", "requests_group"),
             one("open", "requests_open_index"),
         ),
         _line(

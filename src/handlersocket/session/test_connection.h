@@ -21,6 +21,8 @@
 
 namespace hs::session {
 
+inline const std::string open_t = "P\t1\thst\tt\t\tid,a,b\n";
+
 // Collects what a streamer sends. A test can make it fail and stall.
 class TestStream final : public net::Stream {
  public:

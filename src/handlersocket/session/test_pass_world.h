@@ -126,7 +126,6 @@ struct World {
   Buffer out_;
 };
 
-inline const std::string open_t = "P\t1\thst\tt\t\tid,a,b\n";
 inline const std::string open_ai = "P\t2\thst\tai\t\tv\n";
 inline const std::string open_user = "P\t3\ttest\tuser\t\tuser_id\n";
 

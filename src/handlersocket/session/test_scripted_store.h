@@ -20,8 +20,6 @@
 
 namespace hs::session {
 
-inline const std::string open_t = "P\t1\thst\tt\t\tid,a,b\n";
-
 class ScriptedIndex final : public store::Index {
  public:
   std::uint32_t key_parts() const override { return 1; }
@@ -48,10 +46,18 @@ class ScriptedStore final : public store::Store {
   void abandon_pass() override { calls += "abandon "; }
   void forget_permissions() override { calls += "forget_permissions "; }
   void release() override { calls += "release "; }
-  // Its sessions have no units.
-  store::Outcome begin_unit() override { return Error::not_supported; }
-  store::Outcome end_unit() override { return Error::not_supported; }
-  store::Outcome undo_unit() override { return Error::not_supported; }
+  store::Outcome begin_unit() override {
+    calls += "begin-unit ";
+    return {};
+  }
+  store::Outcome end_unit() override {
+    calls += "end-unit ";
+    return {};
+  }
+  store::Outcome undo_unit() override {
+    calls += "undo-unit ";
+    return {};
+  }
   store::Outcome open_index(const store::IndexNames&,
                             const std::shared_ptr<const store::Caller>& caller,
                             store::IndexUse& use) override {
