@@ -48,6 +48,7 @@ FEATURES = (
     "juggling",  # P in the middle of a pipeline
     "errors",
     "upserts",  # inserts of several rows, and those that say what is done about rows that are there
+    "groups",  # transfers between accounts, several lines each
     "bulk",  # modifications of many rows
     "volatile",  # tables without transactions
     "faults",  # closes, resets, half closes, slow reading

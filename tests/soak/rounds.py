@@ -34,6 +34,8 @@ from soak.remote import SETTINGS as REMOTE_SETTINGS
 from soak.shared import Phase, Shared, State
 from soak.sqlside import SqlSide, check_tables, create_database, make_volatile_anew
 from soak.tables import FIRST_OWNER, all_tables
+from soak.transfers import Bank, run_bank
+from soak.transfers import create as create_bank
 
 LOCK_WAIT_TIMEOUT = 4
 SERVER_SETTINGS: dict[str, str | int | None] = {
@@ -115,6 +117,8 @@ class Run:
         self._start_server()
         create_database(self._server.socket, self._tables)
         create_accounts(self._server.socket, self._tables, self._owners)
+        if "groups" in self._options.features:
+            create_bank(self._server.socket)
         if self._remote is not None:
             self._remote.create(self._server.socket)
             self._remote.settle(self._server.socket)
@@ -169,6 +173,9 @@ class Run:
             options.seed,
         )
         self._start("the disturber", run_disturber, parent, disturber, self._shared)
+        if "groups" in options.features:
+            bank = Bank(self._server.socket, self._server.hs_port_wr, self._shared, options.seed)
+            self._start("the bank", run_bank, parent, bank, self._shared)
 
     def _start(self, name: str, target: Callable[..., None], *arguments: object) -> None:
         process = self._fork.Process(target=target, args=arguments, name=name, daemon=True)
