@@ -173,7 +173,9 @@ TEST_F(RemoteThreads, EndTheConnectionIfItsAnswerFails) {
 // A connection that is answered may be chosen to go as before.
 TEST_F(RemoteThreads, GiveBackWhatWasLent) {
   Client holder = hold_thread();
-  // The worker is held up until everything has come, because nothing is read while it waits.
+  // The worker is held up until everything has come, because nothing is read while it waits. It must
+  // not be held up in the pass of the first client.
+  ASSERT_TRUE(eventually([&] { return fixture_.board.releases == fixture_.board.passes; }));
   fixture_.board.release_over = false;
   Client other = connect();
   ASSERT_TRUE(other.send("hello\n"));
