@@ -63,13 +63,19 @@ ODD_BYTES = {
     "nested": b"*1\r\n*1\r\n$4\r\nPING\r\n",
     "an empty command": b"*1\r\n$0\r\n\r\n",
     "an unknown command of odd bytes": packed(b"\x00\xff'\r\n", "a\r\nb", "c" * 300),
-    "a unit that is not closed": packed("MULTI") + packed("PING") + packed("MULTI"),
+    "a unit that is not closed": packed("MULTI") + packed("PING"),
     "QUIT": packed("PING") + packed("QUIT") + packed("PING"),
     "POST": b"POST / HTTP/1.1\r\nHost: a\r\n\r\n",
     "GET and Host": b"GET / HTTP/1.1\r\nHost: a\r\nPING\r\n",
     "HELLO 3 and more": packed("HELLO", 3, "SETNAME", "x y") + packed("PING"),
     "half a request": b"*2\r\n$4\r\nECHO\r\n$5\r\nhel",
 }
+#: Where a protocol error is as good: Redis waits for ever, or takes bytes for what they are not.
+STRICTER = (
+    "inline with a NUL",
+    "too many words",
+    "a string longer than said",
+)
 
 
 @pytest.fixture(scope="module")
@@ -125,12 +131,8 @@ def test_bytes_that_are_hardly_a_request(server: ServerInstance, redis: int, kin
             wire.half_close()
             answers.append(wire.rest())
     expected, got = answers
-    assert _told(got) == _told(expected)
-
-
-def _told(answer: bytes) -> bytes:
-    """HELLO's answer has numbers and names that are each server's own."""
-    return answer[:4] if answer.startswith(b"%") else answer
+    if not (kind in STRICTER and b"-ERR Protocol error" in got):
+        assert got == expected
 
 
 def test_the_page_has_the_same_differences() -> None:

@@ -148,6 +148,7 @@ class Resp:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if tls is not None:
             self._socket = tls.wrap_socket(self._socket, server_hostname="127.0.0.1")
+        self.protocol = protocol
         self._stream = self._socket.makefile("rb", buffering=1 << 16)
         if protocol != 2:
             assert pairs(self.ask("HELLO", protocol))[b"proto"] == protocol
