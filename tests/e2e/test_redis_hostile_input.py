@@ -230,8 +230,8 @@ def test_a_client_that_does_not_read(server: ServerInstance) -> None:
 
 def test_clients_that_vanish(server: ServerInstance) -> None:
     choose = random.Random(SEED)
-    requests = [packed("HGET", "t:1", "v"), packed("HINCRBY", "t:1", "n", 1), packed("MULTI"),
-                packed("EXEC"), packed("HGETALL", "t:2"), packed("HSET", "t:1", "n", 1)]  # fmt: skip
+    lines = ["HGET t:1 v", "HINCRBY t:1 n 1", "MULTI", "EXEC", "HGETALL t:2", "HSET t:1 n 1"]
+    requests = [packed(*line.split()) for line in lines]
     for _ in range(300):
         client = socket.create_connection(("127.0.0.1", redis_port(server)), 10)
         data = b"".join(choose.choices(requests, k=choose.randrange(1, 30)))
