@@ -23,9 +23,9 @@ CREATE = "CREATE TABLE t (id INT PRIMARY KEY, n BIGINT NOT NULL DEFAULT 0, v VAR
 #: A statement may take so much longer than without clients.
 SLACK = 4.0
 STATEMENTS = {
-    "add a column": ["ALTER TABLE t ADD COLUMN c INT DEFAULT 7 FIRST", "ALTER TABLE t DROP COLUMN c"],
-    "copy the table": ["ALTER TABLE t FORCE, ALGORITHM=COPY"],
-    "another type": ["ALTER TABLE t MODIFY n DECIMAL(20)", "ALTER TABLE t MODIFY n BIGINT NOT NULL"],
+    "a column": ["ALTER TABLE t ADD COLUMN c INT DEFAULT 7 FIRST", "ALTER TABLE t DROP COLUMN c"],
+    "a copy": ["ALTER TABLE t FORCE, ALGORITHM=COPY"],
+    "a type": ["ALTER TABLE t MODIFY n DECIMAL(20)", "ALTER TABLE t MODIFY n BIGINT NOT NULL"],
     "an index": ["CREATE INDEX i ON t (n)", "DROP INDEX i ON t"],
     "a lock": ["LOCK TABLES t WRITE", "UNLOCK TABLES"],
     "flush": ["FLUSH TABLES", "FLUSH TABLES WITH READ LOCK", "UNLOCK TABLES"],
@@ -50,12 +50,12 @@ class Counting(threading.Thread):
         self.wrong: list[object] = []
 
     def run(self) -> None:
-        key = f"t:{self._row}"
+        key, twin = f"t:{self._row}", f"t:{self._row + 100}"
         try:
             while not self.ended.is_set():
                 self.sent += 1
-                requests = [("MULTI",), ("HINCRBY", key, "n", 1), ("HSET", f"t:{self._row + 100}", "n",
-                            self.sent), ("EXEC",), ("HGET", key, "n")]  # fmt: skip
+                one, other = ("HINCRBY", key, "n", 1), ("HSET", twin, "n", self.sent)
+                requests = [("MULTI",), one, other, ("EXEC",), ("HGET", key, "n")]
                 *_, done, read = self._wire.pipeline(requests)
                 if isinstance(done, list) and done[0] == self.sent and read == b"%d" % self.sent:
                     self.acknowledged = self.sent
