@@ -51,6 +51,15 @@ class Requests {
     pass_.begin_request(out_);
     return true;
   }
+  // Of a request of many steps, after each of them: whether it may take the next one. If not, the turn
+  // is over, and the dialogue keeps where the request goes on in a turn to come.
+  bool may_go_on() {
+    pass_.spend();
+    if (!pass_.is_full(out_)) [[likely]]
+      return true;
+    leave_rest();
+    return false;
+  }
   // The request that began last has ended so. True: go on with the request at `turn().consumed`.
   // False: execute() has to return.
   bool end(const Answer& answer, std::size_t end_offset);

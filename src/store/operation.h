@@ -122,6 +122,8 @@ struct IndexNames {
   std::string_view index;           // empty means PRIMARY; a leading digit makes it a number
   std::string_view columns;         // separated by commas; empty for none
   std::string_view filter_columns;  // the same
+  // In place of `columns`: those that SELECT * gives, whatever they are when a row is read.
+  bool every_column = false;
 };
 
 // The rows that an operation is about.

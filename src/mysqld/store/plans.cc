@@ -15,6 +15,8 @@ std::shared_ptr<IndexPlan> Plans::find(const store::IndexNames& names) {
        {names.database, names.table, names.index, names.columns, names.filter_columns}) {
     asked_for_.append(part).push_back('\t');
   }
+  // Behind the names, where no column of a client can be.
+  if (names.every_column) asked_for_.append("*\t");
   const auto known = plans_.find(asked_for_);
   return known == plans_.end() ? nullptr : known->second;
 }
