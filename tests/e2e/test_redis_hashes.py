@@ -284,6 +284,22 @@ def test_a_column_that_comes_and_goes(wire: Resp, sql: Sql) -> None:
     assert "years" in wire.ask("HSET", "user:43", "years", 1).text
 
 
+@pytest.mark.parametrize("engine", ["MyISAM", "MEMORY"])
+def test_tables_without_transactions(wire: Resp, sql: Sql, engine: str) -> None:
+    sql.run(f"CREATE TABLE old (id INT PRIMARY KEY, n INT, v VARCHAR(9)) ENGINE={engine}")
+    for line, reply in (
+        ("HSET old:1 n 5", 1), ("HSET old:1 n 6 v x", 1), ("HINCRBY old:1 n 1", 7),
+        ("HINCRBY old:2 n 1", 1), ("HINCRBYFLOAT old:3 n 2", b"2"), ("HINCRBY old:1 v 1", None),
+        ("HSETNX old:4 n 1", 1), ("HSETNX old:4 n 2", 0), ("HDEL old:1 v", 1), ("DEL old:4", 1),
+        ("HINCRBY old:5 v 3", 3), ("HINCRBY old:5 v 4", 7),
+    ):  # fmt: skip
+        told = wire.say(line)
+        assert isinstance(told, Error) if reply is None else told == reply, (line, told)
+    assert sql.rows("SELECT id, n, v FROM old ORDER BY id") == [
+        (b"1", b"7", None), (b"2", b"1", None), (b"3", b"2", None), (b"5", None, b"7"),
+    ]  # fmt: skip
+
+
 def test_string_commands_name_the_page(wire: Resp) -> None:
     for line in (
         "GET user:42", "SET user:42 x", "MGET user:42", "INCR user:42", "LPUSH user:42 x",
