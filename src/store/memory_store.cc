@@ -90,17 +90,17 @@ std::shared_ptr<MemoryIndex> make_index(MemoryTable& table, std::size_t key,
                                        std::move(readers), std::move(shape));
 }
 
-bool find_columns(const MemoryTableSpec& spec, std::string_view names,
+bool find_columns(const MemoryTableSpec& spec, std::string_view names, char separator,
                   std::vector<std::uint32_t>& columns) {
   if (names.empty()) return true;
   for (;;) {
-    const std::size_t comma = names.find(',');
-    const std::string_view name = names.substr(0, comma);
+    const std::size_t end = names.find(separator);
+    const std::string_view name = names.substr(0, end);
     const auto column = std::ranges::find(spec.columns, name, &MemoryColumn::name);
     if (column == spec.columns.end()) return false;
     columns.push_back(static_cast<std::uint32_t>(column - spec.columns.begin()));
-    if (comma == std::string_view::npos) return true;
-    names.remove_prefix(comma + 1);
+    if (end == std::string_view::npos) return true;
+    names.remove_prefix(end + 1);
   }
 }
 
@@ -229,8 +229,8 @@ Outcome MemoryStore::open_index(const IndexNames& names,
   if (!key) return Error::no_index;
   std::vector<std::uint32_t> columns;
   std::vector<std::uint32_t> filter_columns;
-  if (!find_columns(table->spec(), names.columns, columns) ||
-      !find_columns(table->spec(), names.filter_columns, filter_columns)) {
+  if (!find_columns(table->spec(), names.columns, names.separator, columns) ||
+      !find_columns(table->spec(), names.filter_columns, names.separator, filter_columns)) {
     return Error::no_column;
   }
   std::shared_ptr<const IndexShape> shape;

@@ -15,11 +15,11 @@ namespace {
 // as many bytes as a key at most.
 constexpr std::uint32_t max_position_bytes = 8192;
 
-std::vector<std::string> split_names(std::string_view names) {
+std::vector<std::string> split_names(std::string_view names, char separator) {
   std::vector<std::string> result;
   if (names.empty()) return result;
   for (std::size_t begin = 0;;) {
-    const std::size_t end = names.find(',', begin);
+    const std::size_t end = names.find(separator, begin);
     result.emplace_back(names.substr(begin, end - begin));
     if (end == std::string_view::npos) return result;
     begin = end + 1;
@@ -125,8 +125,8 @@ IndexPlan::IndexPlan(const store::IndexNames& names, std::shared_ptr<TableSlot> 
                      TextEncoding encoding, bool keeps_positions)
     : index_name_(names.index.empty() ? "PRIMARY" : names.index),
       every_column_(names.every_column),
-      column_names_(split_names(names.columns)),
-      filter_names_(split_names(names.filter_columns)),
+      column_names_(split_names(names.columns, names.separator)),
+      filter_names_(split_names(names.filter_columns, names.separator)),
       slot_(std::move(slot)),
       encoding_(encoding),
       keeps_positions_(keeps_positions) {}

@@ -40,7 +40,8 @@ std::vector<OpenedIndex> Plans::opened(std::size_t most) const {
     const auto uses = static_cast<std::uint64_t>(plan.use_count()) - 1;  // one is the map's
     if (uses == 0) continue;
     if (indexes.size() == most) break;
-    indexes.push_back({names, uses, plan->requests()});
+    OpenedIndex& index = indexes.emplace_back(OpenedIndex{names, uses, plan->requests()});
+    std::ranges::replace(index.names, '\0', ',');
   }
   return indexes;
 }

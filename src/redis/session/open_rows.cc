@@ -18,11 +18,6 @@ void append_with_size(std::string& text, std::string_view bytes) {
   text += bytes;
 }
 
-// The store separates names by commas, so a column whose name has one cannot be asked for by its name.
-bool can_be_named(std::string_view field) {
-  return !field.empty() && field.find(',') == std::string_view::npos;
-}
-
 }  // namespace
 
 Status status_of(KeyMistake mistake) {
@@ -52,7 +47,7 @@ std::shared_ptr<const RowAccess> OpenRows::find(std::string_view text) const {
 }
 
 // Says which columns the index is opened with. Those of the key come behind the fields.
-bool OpenRows::choose_columns(RowAccess& access, Asks asks,
+void OpenRows::choose_columns(RowAccess& access, Asks asks,
                               std::span<const std::string_view> fields) {
   const store::IndexShape& shape = *access.shape;
   constexpr std::int32_t unused = -1;
@@ -61,13 +56,13 @@ bool OpenRows::choose_columns(RowAccess& access, Asks asks,
   std::unordered_map<std::string_view, std::size_t> numbers;
   for (std::size_t i = 0; i < shape.columns.size(); ++i) numbers.emplace(shape.columns[i].name, i);
   const auto add = [&](std::size_t number) {
-    if (!access.columns.empty()) access.columns += ',';
+    if (!access.columns.empty()) access.columns.push_back('\0');
     access.columns += shape.columns[number].name;
     access.positions.push_back(static_cast<std::uint32_t>(number));
     place_of[number] = static_cast<std::int32_t>(access.positions.size()) - 1;
   };
   for (const std::string_view field : fields) {
-    const auto found = can_be_named(field) ? numbers.find(field) : numbers.end();
+    const auto found = numbers.find(field);
     if (found == numbers.end()) {
       access.places.push_back(RowAccess::no_column);
       continue;
@@ -83,12 +78,8 @@ bool OpenRows::choose_columns(RowAccess& access, Asks asks,
     access.places.push_back(place_of[number]);
   }
   access.field_columns = access.positions.size();
-  if (asks != Asks::changes) return true;
-  for (const std::uint32_t number : shape.key) {
-    if (!can_be_named(shape.columns[number].name)) return false;
-    add(number);
-  }
-  return true;
+  if (asks != Asks::changes) return;
+  for (const std::uint32_t number : shape.key) add(number);
 }
 
 Outcome OpenRows::open(store::Store& store, const std::shared_ptr<const store::Caller>& caller,
@@ -111,7 +102,7 @@ Outcome OpenRows::open(store::Store& store, const std::shared_ptr<const store::C
   if (asks != Asks::every) {
     access->every_column = false;
     access->is_filterable = asks == Asks::changes;
-    if (!choose_columns(*access, asks, fields)) return Error::no_column;
+    choose_columns(*access, asks, fields);
     if (const Outcome outcome = store.open_index(access->index_names(), caller, use); !outcome.ok())
       return outcome;
   }

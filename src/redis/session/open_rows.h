@@ -62,7 +62,8 @@ struct RowAccess {
             .index = names.index,
             .columns = columns,
             .filter_columns = is_filterable ? std::string_view(columns) : std::string_view(),
-            .every_column = every_column};
+            .every_column = every_column,
+            .separator = '\0'};
   }
   bool is_current() const { return index->version() == version; }
 };
@@ -114,7 +115,7 @@ class OpenRows {
   static constexpr std::size_t most_known = 1024;
   static constexpr std::size_t most_text = 4096;  // a longer one is opened each time
 
-  static bool choose_columns(RowAccess& access, Asks asks,
+  static void choose_columns(RowAccess& access, Asks asks,
                              std::span<const std::string_view> fields);
 
   struct Hash {
