@@ -16,6 +16,7 @@ from support_redis_sequences import (
     KEY_COLUMN,
     LONGEST,
     NUMBER_COLUMNS,
+    PREFIX,
     TEXT_COLUMNS,
     Words,
 )
@@ -78,12 +79,57 @@ def _does_not_fit(words: Words) -> bool:
     )
 
 
+def _keys_of(words: Words) -> tuple[bytes, ...]:
+    """The keys that a command names."""
+    name = _name(words)
+    if name in ("DEL", "UNLINK", "EXISTS", "TOUCH", "WATCH"):
+        return words[1:]
+    return words[1:2] if name == "TYPE" or name.startswith("H") and name != "HELLO" else ()
+
+
+def _is_no_key(words: Words) -> bool:
+    return not is_wrong_arity(words) and any(not key.startswith(PREFIX) for key in _keys_of(words))
+
+
+#: How many words a command has, or at least so many if the number is negative.
+_ARITY = {
+    "DEL": -2, "UNLINK": -2, "EXISTS": -2, "TOUCH": -2, "WATCH": -2, "TYPE": 2, "HGET": 3,
+    "HMGET": -3, "HGETALL": 2, "HKEYS": 2, "HVALS": 2, "HLEN": 2, "HSTRLEN": 3, "HEXISTS": 3,
+    "HSET": -4, "HMSET": -4, "HSETNX": 4, "HDEL": -3, "HINCRBY": 4, "HINCRBYFLOAT": 4,
+}  # fmt: skip
+
+
+def is_wrong_arity(words: Words) -> bool:
+    name = _name(words)
+    arity, count = _ARITY.get(name, -1), len(words)
+    if name in ("HSET", "HMSET") and count % 2 != 0:
+        return True
+    return count < -arity if arity < 0 else count != arity
+
+
+def _is_no_double(words: Words) -> bool:
+    odd = (b"0x10", b"1e400")
+    return _name(words) == "HINCRBYFLOAT" and len(words) == 4 and words[3] in odd
+
+
 def _is_error(reply: Reply) -> bool:
     return isinstance(reply, Error)
 
 
 #: Of single commands. The first one that applies counts.
 OF_COMMANDS = (
+    Difference(
+        "a key names a row of a table",
+        "What is no such name is a mistake, and not a key that is not there.",
+        _is_no_key,
+        _is_error,
+    ),
+    Difference(
+        "numbers that no DOUBLE holds",
+        "HINCRBYFLOAT takes decimal ones up to 1.8e308. Redis also takes 1e400, and 0x10 as 16.",
+        _is_no_double,
+        _is_error,
+    ),
     Difference(
         "a field is a column",
         "A table has the columns that it has; to lose a value silently would be worse.",

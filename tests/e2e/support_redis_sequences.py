@@ -39,11 +39,11 @@ ODD_INTEGERS = (
 )
 FLOATS = (
     b"0", b"1", b"-1", b"0.1", b"-0.5", b"3.0", b"5.0e3", b"1e2", b"1e-5", b"10.50", b"2.5e15",
-    b"0.000001", b".5", b"5.", b"1e17", b"0x10", b"-0",
+    b"0.000001", b".5", b"5.", b"1e17", b"-0",
 )
 ODD_FLOATS = (
     b"", b" 1.5", b"1.5 ", b"abc", b"1,5", b"inf", b"-inf", b"nan", b"+inf", b"1e400", b"1e5000",
-    b"1.5abc", b"1\x00", b"\xff", b"--1", b"e5",
+    b"1.5abc", b"1\x00", b"\xff", b"--1", b"e5", b"0x10",
 )
 TEXTS = (
     b"", b"x", b"hello", b"two words", b"\x00", b"\r\n", b"$5\r\nhello\r\n", b"\xff\xfe\x80",

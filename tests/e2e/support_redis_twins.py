@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pymysql.err import Error as SqlError
 from server_instance import ServerInstance
 from support.resp import OK, Error, Reply, Resp, Word
+from support.wire import WireError
 from support_redis import redis_port
-from support_twins import BY_PLUGIN, Table, Twins
+from support_twins import BY_PLUGIN, BY_SQL, Table, Twins
 
 #: The spelling of a number in a key.
 _NUMBER = re.compile(r"-?[1-9]\d{0,8}|0")
@@ -37,9 +38,15 @@ class Write:
         return [self.name, row, *(word for pair in self.fields for word in pair)]
 
 
+def _is_whole(table: Table, column: str) -> bool:
+    """Whether the column is one of whole numbers: HINCRBY takes no others."""
+    return bool(re.search(rf"\b{column} (TINY|SMALL|MEDIUM|BIG)?INT\b", "".join(table.create)))
+
+
 def random_write(rng: random.Random, table: Table) -> Write:
     names = ["HSET"] * 8 + ["HSETNX", "HSETNX", "HDEL", "HDEL", "DEL", "DEL"]
-    if table.numbers:
+    whole = [name for name in table.numbers if _is_whole(table, name)]
+    if whole:
         names += ["HINCRBY"] * 3
     name = rng.choice(names)
     key = rng.choice([one for one in table.columns["id"] if one and _NUMBER.fullmatch(one)])
@@ -47,7 +54,7 @@ def random_write(rng: random.Random, table: Table) -> Write:
         return Write(name, table, key)
     if name == "HINCRBY":
         amount = rng.choice(["0", "1", "-5", "100", "40000", "2147483647"])
-        return Write(name, table, key, ((rng.choice(table.numbers), amount),))
+        return Write(name, table, key, ((rng.choice(whole), amount),))
     columns = [one for one in table.columns if one != "id"]
     count = 1 if name == "HSETNX" else rng.randint(1, min(3, len(columns)))
     fields = []
@@ -78,13 +85,28 @@ class RedisTwins(Twins):
     ) -> None:
         super().__init__(server, tables, beside)
         self._wire = Resp(redis_port(server))
+        rows = self.sql.rows(
+            "SELECT table_name, column_name FROM information_schema.columns"
+            " WHERE table_schema = %s AND is_nullable = 'NO'",
+            [BY_SQL],
+        )
+        self._never_null = {((t or b"").decode(), (c or b"").decode()) for t, c in rows}
+
+    def _refuse_null_in(self, table: str, columns: Sequence[str]) -> None:
+        """A command may not make them NULL, in no mode, and whether there is a row or not."""
+        if any((table, column) in self._never_null for column in columns):
+            raise SqlError(1048)
 
     def close(self) -> None:
         self._wire.close()
         super().close()
 
     def _run_plugin(self, batch: Sequence[Write]) -> list[tuple[object, ...]]:  # type: ignore[override]
-        replies = self._wire.pipeline([write.words() for write in batch])
+        requests = [write.words() for write in batch]
+        try:
+            replies = self._wire.pipeline(requests)
+        except WireError as error:
+            raise WireError(f"{error}: {requests}") from None
         return [_answer(write, reply) for write, reply in zip(batch, replies, strict=True)]
 
     def _run_sql(self, operation: Write) -> tuple[object, ...]:  # type: ignore[override]
@@ -114,9 +136,9 @@ class RedisTwins(Twins):
             else []
         )
         if write.name == "HDEL":
-            if there:
-                nulls = ", ".join(f"`{name}` = NULL" for name in there)
-                run(f"UPDATE {table} SET {nulls} {condition}", write.key)
+            self._refuse_null_in(table, names)
+            nulls = ", ".join(f"`{name}` = NULL" for name in names)
+            run(f"UPDATE {table} SET {nulls} {condition}", write.key)
             return len(there)
         if write.name == "HINCRBY":
             ((name, amount),) = write.fields

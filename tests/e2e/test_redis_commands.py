@@ -109,7 +109,7 @@ def test_info(wire: Resp, redis: Resp) -> None:
     assert lines["redis_version"].count(".") == 2 and lines["redis_mode"] == "standalone"
     known = text_of(redis.ask("INFO", "everything"))
     names = {line.split(":")[0] for line in known.split("\r\n") if ":" in line}
-    assert [name for name in lines if name not in names and "handlersocket" not in name] == []
+    assert set(lines) - names == {"server_name", "database_version"}
     sections = re.findall(r"^# (\w+)\r$", told, re.MULTILINE)
     assert {"Server", "Clients", "Replication"} <= set(sections)
     only = text_of(wire.ask("INFO", "replication"))
@@ -136,9 +136,9 @@ def test_command_tells_what_there_is(wire: Resp, redis: Resp) -> None:
         if name in theirs:
             assert entry[1] == theirs[name][1], (name, "arity")
             assert entry[3:6] == theirs[name][3:6], (name, "keys")
-            assert {"readonly", "write"} & _flags(entry) == {"readonly", "write"} & _flags(
-                theirs[name]
-            ), (name, "flags")
+            if entry[3]:
+                effect = {"readonly", "write"}
+                assert effect & _flags(entry) == effect & _flags(theirs[name]), (name, "flags")
     assert wire.ask("COMMAND", "INFO", "HGET", "nosuch")[0][0] == b"hget"
     assert wire.ask("COMMAND", "INFO", "hget", "nosuch")[1] is None
     documents = pairs(wire.ask("COMMAND", "DOCS"))

@@ -62,7 +62,7 @@ ODD_BYTES = {
     "a string longer than said": b"*2\r\n$4\r\nECHO\r\n$1\r\nabc\r\nPING\r\n",
     "nested": b"*1\r\n*1\r\n$4\r\nPING\r\n",
     "an empty command": b"*1\r\n$0\r\n\r\n",
-    "an unknown command of odd bytes": packed(b"\x00\xff'\r\n", "a\r\nb", "c" * 300),
+    "an unknown command of odd bytes": packed(b"\xff'\r\n", "a\r\nb", "c" * 300),
     "a unit that is not closed": packed("MULTI") + packed("PING"),
     "QUIT": packed("PING") + packed("QUIT") + packed("PING"),
     "POST": b"POST / HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -70,12 +70,13 @@ ODD_BYTES = {
     "HELLO 3 and more": packed("HELLO", 3, "SETNAME", "x y") + packed("PING"),
     "half a request": b"*2\r\n$4\r\nECHO\r\n$5\r\nhel",
 }
-#: Where a protocol error is as good: Redis waits for ever, or takes bytes for what they are not.
-STRICTER = (
-    "inline with a NUL",
-    "too many words",
-    "a string longer than said",
-)
+#: What may be answered instead, where Redis's answer is no better: it waits for ever, or takes
+#: bytes for what they are not.
+INSTEAD = {
+    "inline with a NUL": b"$3\r\na\x00b\r\n",
+    "too many words": b"-ERR Protocol error: invalid multibulk length\r\n",
+    "a string longer than said": b"-ERR Protocol error: a string does not end as it says\r\n",
+}
 
 
 @pytest.fixture(scope="module")
@@ -131,8 +132,10 @@ def test_bytes_that_are_hardly_a_request(server: ServerInstance, redis: int, kin
             wire.half_close()
             answers.append(wire.rest())
     expected, got = answers
-    if not (kind in STRICTER and b"-ERR Protocol error" in got):
-        assert got == expected
+    if kind == "GET and Host":  # Redis closes the connection so quickly that it answers nothing
+        assert b"PONG" not in got
+    else:
+        assert got in (expected, INSTEAD.get(kind))
 
 
 def test_the_page_has_the_same_differences() -> None:

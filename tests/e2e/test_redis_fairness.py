@@ -77,10 +77,11 @@ def waits_beside(light: Resp, greedy: Greedy) -> list[float]:
 
 
 KEYS = [f"t:{number}" for number in range(1, ROWS + 1)]
+ABSENT = [f"t:{ROWS + number}" for number in range(1, ROWS + 1)]
 GREEDY: dict[str, tuple[list[list[Word]], Any]] = {
     "EXISTS": ([["EXISTS", *KEYS]] * 3, ROWS),
     "EXISTS of one key": ([["EXISTS", *["t:7"] * ROWS]] * 3, ROWS),
-    "EXISTS of none": ([["EXISTS", *[f"t:{ROWS + number}" for number in range(ROWS)]]] * 3, 0),
+    "EXISTS of none": ([["EXISTS", *ABSENT]] * 3, 0),
     "TOUCH": ([["TOUCH", *KEYS]] * 3, ROWS),
     "HMGET of many fields": ([["HMGET", "t:7", *["w"] * ROWS]] * 3, [b"7"] * ROWS),
     "HMGET of no columns": (

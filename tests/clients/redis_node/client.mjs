@@ -52,8 +52,14 @@ const libraries = {
       lazyConnect: true,
       ...(options.tls && { tls: { ca: readFileSync(authority) } }),
     });
-    client.on('error', () => {});
-    await client.connect();
+    // It tells why it could not log in by an event alone.
+    let reason;
+    client.on('error', (error) => {
+      reason ??= error;
+    });
+    await client.connect().catch((error) => {
+      throw reason ?? error;
+    });
     return {
       do: (...words) => client.call(...words),
       bytes: (of, field) => client.hgetBuffer(of, field),
