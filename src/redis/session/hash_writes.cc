@@ -168,6 +168,10 @@ Outcome clear_fields(Work& work, Words words) {
       const std::int32_t place = access.places[i];
       if (place == RowAccess::no_column) continue;
       if (place < 0) return part_of_key(work, fields[i]);
+      // Without strict mode, SQL would put something else in its place.
+      const std::uint32_t position = access.positions[static_cast<std::size_t>(place)];
+      if (!access.shape->columns[position].is_nullable)
+        return say(work, "ERR 1048 23000 Column " + in_quotes(fields[i]) + " cannot be null");
     }
     std::size_t cleared = 0;
     if (access.field_columns != 0) {
