@@ -107,7 +107,7 @@ def test_nothing_is_in_an_empty_list(server, client, index):
         (lambda i: i.fetch_and(ModifyOp.UPDATE, 1, bytearray(b"1")), "not bytearray"),
         (lambda i: i.insert("abc"), "values of an insert are a list.*not str"),
         (lambda i: i.insert({}), "values of an insert are empty"),
-        (lambda i: i.fetch_and(ModifyOp.UPDATE, 1, {"a": 1}), "rows are a list, not dict"),
+        (lambda i: i.fetch_and(ModifyOp.UPDATE, 1, {"x": 1}), "only columns of the rows"),
         (lambda i: i.insert(v for v in "ab"), "values of an insert are a list.*not generator"),
         (lambda i: i.insert([]), "values of an insert are empty"),
         (lambda i: i.insert([["x"]]), "a value is None.*not list"),

@@ -22,8 +22,9 @@ from .errors import (
     RequestTimeout,
 )
 from .forks import leave_to_parent
-from .operations import UNSET, Ask, Operation
+from .operations import Ask, Operation
 from .options import Options
+from .ranges import UNSET
 from .rows import RowReader
 from .setup import cannot_connect, check_greeting, check_log_in, hung_up, log_in_line
 from .stream import RowStream, StreamIndexes

@@ -10,7 +10,8 @@ from typing import TypeVar, cast
 from .deadline import Deadline
 from .errors import ClosedError, ConnectionLost, HandlerSocketError, RequestTimeout
 from .forks import renew_after_fork
-from .operations import UNSET, Ask
+from .operations import Ask
+from .ranges import UNSET
 from .rows import RowReader
 from .sockets import WOULD_BLOCK, shut_down, wait_for
 from .stream import RowStream, StreamIndexes
