@@ -43,8 +43,6 @@ inline bool is_killed(const THD* thd);
 // Whether an upsert that leaves the row that is there as it is counts as a change of a table without
 // transactions, after which STRICT_TRANS_TABLES is not strict any more.
 constexpr bool notes_rows_left_alone();
-// Whether the rows behind an updated one are inserted with all columns in their binary log image.
-constexpr bool keeps_all_columns_after_update();
 
 // Whether read_only and the like forbid writes, and offline_mode forbids everything. Some accounts
 // are exempt, as far as the state allows that (AccountContext::is_exempt).

@@ -4,7 +4,6 @@
 // UPDATE is put together of an insert and an update here, because a condition comes between them and the
 // reply says what was done.
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "mysqld/server/api.h"
@@ -37,7 +36,8 @@ bool assigns_id(const TABLE& table, const IndexPlan& plan, const store::InsertRo
          });
 }
 
-// The columns that are read and written by inserts. A row that is there is read and updated with all.
+// The columns that are read and written by inserts. A row that is there is read and updated with all. As in
+// SQL, so are then the rows behind it, whose images in the binary log show it.
 class ColumnsOfInsert {
  public:
   explicit ColumnsOfInsert(TABLE& table)
@@ -117,8 +117,6 @@ Status RowWriter::write_or_update(OpenTable& opened, const IndexPlan& plan,
   }
   // The next row gets the number that this one does not need.
   if (engine.insert_id_for_cur_row > 0) next_id = engine.insert_id_for_cur_row;
-  std::optional<ColumnsOfInsert> columns;
-  if (!server::keeps_all_columns_after_update()) columns.emplace(table);
   table.use_all_columns();
   if (const Status status = read_duplicate(table, error); !status.ok()) return status;
   gives_id_ = assigns_id(table, plan, rows);

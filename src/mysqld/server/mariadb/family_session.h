@@ -8,7 +8,6 @@ constexpr int row_locked_error() { return HA_ERR_LOCK_WAIT_TIMEOUT; }
 constexpr std::uint32_t row_locked_number() { return ER_LOCK_WAIT_TIMEOUT; }
 constexpr std::uint32_t shortest_row_wait_s() { return 0; }
 constexpr bool notes_rows_left_alone() { return false; }
-constexpr bool keeps_all_columns_after_update() { return false; }
 
 inline std::uint32_t raised_error(const THD* thd) {
   const std::uint32_t number = thd->is_error() ? thd->get_stmt_da()->sql_errno() : 0;

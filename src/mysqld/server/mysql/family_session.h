@@ -10,7 +10,6 @@ constexpr int row_locked_error() { return HA_ERR_NO_WAIT_LOCK; }
 constexpr std::uint32_t row_locked_number() { return ER_LOCK_NOWAIT; }
 constexpr std::uint32_t shortest_row_wait_s() { return 1; }
 constexpr bool notes_rows_left_alone() { return true; }
-constexpr bool keeps_all_columns_after_update() { return true; }
 
 inline std::uint32_t raised_error(const THD* thd) {
   const std::uint32_t number = thd->is_error() ? thd->get_stmt_da()->mysql_errno() : 0;
