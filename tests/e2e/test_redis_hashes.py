@@ -208,6 +208,8 @@ def test_the_rules_of_the_table(wire: Resp, sql: Sql) -> None:
     assert sql_error(wire.ask("HSET", "strict:1", "odd", 2)) == CHECK_ERROR
     assert wire.ask("HSET", "strict:1", "odd", 3) == 1
     assert sql_error(wire.ask("HSET", "strict:1", "twice", 9)) == int(GENERATED_COLUMN_ERROR)
+    assert sql_error(wire.ask("HDEL", "strict:1", "twice")) == int(GENERATED_COLUMN_ERROR)
+    assert wire.ask("HGET", "strict:1", "twice") == b"8"
     assert wire.ask("HSET", "strict:1", "one", "a") == 1
     assert wire.ask("HSET", "strict:2", "needed", 1) == 1
     assert sql_error(wire.ask("HSET", "strict:2", "one", "a")) == 1062
@@ -227,7 +229,7 @@ def test_a_trigger_that_empties_a_counter(wire: Resp, sql: Sql) -> None:
     sql.run(
         "CREATE TABLE emptied (id INT PRIMARY KEY, n INT, f DOUBLE, s VARCHAR(9))",
         "INSERT INTO emptied VALUES (1, 5, 5, '5')",
-        "CREATE TRIGGER empty BEFORE UPDATE ON emptied FOR EACH ROW"
+        "CREATE TRIGGER emptying BEFORE UPDATE ON emptied FOR EACH ROW"
         " SET NEW.n = NULL, NEW.f = NULL, NEW.s = NULL",
     )
     for words in (("HINCRBY", "n"), ("HINCRBYFLOAT", "f"), ("HINCRBY", "s"), ("HINCRBYFLOAT", "s")):
