@@ -199,10 +199,12 @@ std::shared_ptr<const store::IndexShape> IndexPlan::shape_of(TABLE& table) const
     shape->columns.push_back(shaped(**field));
   }
   const KEY& key = table.key_info[index_];
-  shape->is_unique =
-      (key.flags & HA_NOSAME) != 0 && !has_prefix_parts_ && !server::is_versioned(table);
+  shape->is_unique = (key.flags & HA_NOSAME) != 0 && !has_prefix_parts_;
   for (std::uint32_t i = 0; i < key_parts_; ++i) {
     const Field& column = *table.field[key.key_part[i].fieldnr - 1];
+    // The server adds it to each unique index of a table with row versions. Of a row that is there now
+    // the other parts are enough.
+    if (server::is_version_column(column)) continue;
     const std::uint32_t position = positions[server::number_of(column)];
     shape->key.push_back(position);
     shape->is_unique = shape->is_unique && position != ~std::uint32_t{0};

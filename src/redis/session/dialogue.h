@@ -138,11 +138,11 @@ class Dialogue final : public passes::Dialogue {
                           Buffer& out, Status& status);
   Done log_in(passes::Requests& requests, const Credentials& credentials, Status& status);
   Done hello(passes::Requests& requests, Words words, Buffer& out, Status& status);
-  Status client(passes::Changes& changes, Words words, Buffer& out);
+  Status client(const net::Turn& turn, passes::Changes& changes, Words words, Buffer& out);
   Status client_reply(passes::Changes& changes, Words words, Buffer& out);
   void reset(passes::Changes& changes);
   void note_secret(net::Turn& turn, std::string_view secret) const;
-  std::string describe_client() const;
+  std::string describe_client(const net::PeerAddress* peer) const;
 
   const Config& config_;
   passes::LogIn log_in_;

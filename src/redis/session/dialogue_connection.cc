@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "net/peer.h"
 #include "passes/requests.h"
 #include "redis/protocol/errors.h"
 #include "redis/protocol/number.h"
@@ -180,9 +181,10 @@ Status Dialogue::client_reply(passes::Changes& changes, Words words, Buffer& out
   return {};
 }
 
-std::string Dialogue::describe_client() const {
+std::string Dialogue::describe_client(const net::PeerAddress* peer) const {
   const std::string_view account = user();
-  return "id=" + std::to_string(number) + " name=" + state_.name +
+  return "id=" + std::to_string(number) +
+         " addr=" + (peer != nullptr ? peer->text() : std::string()) + " name=" + state_.name +
          " user=" + (account.empty() ? std::string(default_user) : std::string(account)) +
          " db=0 multi=" +
          (is_queueing() ? std::to_string(state_.transaction->size()) : std::string("-1")) +
@@ -190,7 +192,7 @@ std::string Dialogue::describe_client() const {
          " lib-ver=" + state_.library_version;
 }
 
-Status Dialogue::client(passes::Changes& changes, Words words, Buffer& out) {
+Status Dialogue::client(const net::Turn& turn, passes::Changes& changes, Words words, Buffer& out) {
   const std::string_view what = words[1];
   Reply reply = reply_to(out);
   const auto takes = [&](std::size_t count) { return words.size() == count; };
@@ -227,7 +229,7 @@ Status Dialogue::client(passes::Changes& changes, Words words, Buffer& out) {
     reply.ok();
   } else if (is_word(what, "info")) {
     if (!takes(2)) return wrong_arity("info");
-    reply.verbatim(describe_client() + "\n");
+    reply.verbatim(describe_client(turn.peer) + "\n");
   } else if (is_word(what, "no-evict") || is_word(what, "no-touch")) {
     if (!takes(3)) return wrong_arity(is_word(what, "no-evict") ? "no-evict" : "no-touch");
     if (!is_word(words[2], "on") && !is_word(words[2], "off")) return status_of(Mistake::syntax);
@@ -259,7 +261,9 @@ Dialogue::Done Dialogue::execute_connection(passes::Requests& requests, const Co
       return done;
     }
     case Command::hello: return hello(requests, words, out, status);
-    case Command::client: status = client(requests.changes(), words, out); return Done::answered;
+    case Command::client:
+      status = client(requests.turn(), requests.changes(), words, out);
+      return Done::answered;
     case Command::quit: reply.ok(); return Done::closes;
     case Command::reset:
       reset(requests.changes());

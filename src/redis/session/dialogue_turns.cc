@@ -178,6 +178,9 @@ bool Dialogue::execute_request(passes::Requests& requests, Redis& front, Words w
       State& state = begin_change(requests.changes());
       state.transaction = std::make_shared<Transaction>(config_.queued);
       state.is_spoiled = state.was_refused = true;
+    } else if (is_queueing() && caller() == nullptr && info != nullptr &&
+               info->command == Command::exec) {
+      end_transaction(requests.changes());
     } else if (is_queueing()) {
       spoil(requests.changes());
     }

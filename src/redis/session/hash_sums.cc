@@ -48,15 +48,19 @@ void answer(Work& work, const Sum& sum, std::string_view result) {
   work.out().append("\r\n");
 }
 
+// With a condition, only a column that is NULL.
 Outcome assign(Work& work, const KeyedRow& row, AssignKind kind, std::string_view value,
-               OneValue& rows) {
+               OneValue& rows, bool only_null = false) {
   const store::Assignment assignment{.column = 0, .kind = kind, .value = {value}};
   const store::Change change{.kind = store::ChangeKind::assign,
                              .rows_before = true,
                              .rows_after = true,
                              .assignments = {&assignment, 1}};
+  const store::Filter is_null{store::FilterKind::skip, store::Comparison::equal, 0, {{}, true}};
+  store::Selection selection = row.selection(work);
+  if (only_null) selection.filters = {&is_null, 1};
   store::Changed changed;
-  return work.store.modify(*row.use, row.selection(work), change, &rows, work.out(), changed);
+  return work.store.modify(*row.use, selection, change, &rows, work.out(), changed);
 }
 
 Outcome insert(Work& work, const KeyedRow& row, std::string_view value) {
@@ -85,30 +89,52 @@ Status add_to_text(const Sum& sum, std::string_view before, std::string& after) 
   return {};
 }
 
-// Within a unit: locks the row by a change that changes nothing, and writes the sum.
-Outcome read_and_write(Work& work, const KeyedRow& row, const Sum& sum, Spelling spelling) {
-  const bool is_text = spelling == Spelling::text;
+// Of a text, within a unit: locks the row by a change that changes nothing, and writes the sum.
+Outcome add_to_locked_text(Work& work, const KeyedRow& row, const Sum& sum,
+                           std::string_view first) {
   OneValue before;
-  const Outcome locked = is_text ? assign(work, row, AssignKind::append, "", before)
-                                 : assign(work, row, AssignKind::add, sum.amount, before);
+  const Outcome locked = assign(work, row, AssignKind::append, "", before);
   if (!locked.ok()) return locked;
-  const std::string first = sum.is_float ? text_of(number_of(sum.amount)) : std::string(sum.amount);
-  OneValue after;
+  std::string result(first);
   if (before.rows == 0) {
-    if (const Outcome inserted = insert(work, row, first); !inserted.ok()) return inserted;
-    after.text = first;
-  } else if (is_text || before.is_null) {
-    std::string result = first;
+    if (const Outcome inserted = insert(work, row, result); !inserted.ok()) return inserted;
+  } else {
     if (!before.is_null) {
       if (const Status added = add_to_text(sum, before.text, result); !added.ok()) return added;
     }
-    if (const Outcome set = assign(work, row, AssignKind::set, result, after); !set.ok())
-      return set;
-  } else {
-    after.text = before.text;
+    OneValue after;
+    const Outcome set = assign(work, row, AssignKind::set, result, after);
+    if (!set.ok()) return set;
+    result = after.text;
   }
-  answer(work, sum, after.text);
+  answer(work, sum, result);
   return {};
+}
+
+// Of a number. The usual case is one statement, which leaves a column alone that is NULL.
+Outcome add_to_number(Work& work, const KeyedRow& row, const Sum& sum, std::string_view first) {
+  constexpr int most_tries = 3;
+  Outcome outcome;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    OneValue rows;
+    outcome = assign(work, row, AssignKind::add, sum.amount, rows);
+    if (outcome.ok() && rows.rows != 0 && rows.is_null) {
+      rows = OneValue();
+      outcome = assign(work, row, AssignKind::set, first, rows, true);
+    } else if (outcome.ok() && rows.rows == 0) {
+      outcome = insert(work, row, first);
+      if (outcome.ok()) {
+        answer(work, sum, first);
+        return outcome;
+      }
+      if (outcome.status().kind() == Error::duplicate_key) continue;
+    }
+    if (!outcome.ok()) return outcome;
+    if (rows.rows == 0) continue;  // another session was faster
+    answer(work, sum, rows.text);
+    return outcome;
+  }
+  return outcome.ok() ? Outcome(Error::conflict) : outcome;
 }
 
 // Whether a sum of this kind is possible in such a column.
@@ -131,7 +157,6 @@ Outcome in_words_of_redis(Outcome outcome) {
 }
 
 Outcome add(Work& work, const KeyedRow& row, const Sum& sum) {
-  if (const Outcome current = check_current(work, row); !current.ok()) return current;
   const RowAccess& access = *row.access;
   const std::int32_t place = access.places[0];
   if (place == RowAccess::no_column) {
@@ -144,19 +169,11 @@ Outcome add(Work& work, const KeyedRow& row, const Sum& sum) {
   }
   const Spelling spelling = access.shape->columns[access.positions[0]].spelling;
   if (const Status possible = check_column(work, sum, spelling); !possible.ok()) return possible;
-  if (spelling != Spelling::text) {
-    // The usual way: one statement. A column that is NULL is left as it is.
-    OneValue rows;
-    const Outcome added = assign(work, row, AssignKind::add, sum.amount, rows);
-    if (!added.ok()) return in_words_of_redis(added);
-    if (rows.rows != 0 && !rows.is_null) {
-      answer(work, sum, rows.text);
-      return {};
-    }
-  }
-  if (work.is_in_unit) return in_words_of_redis(read_and_write(work, row, sum, spelling));
+  const std::string first = sum.is_float ? text_of(number_of(sum.amount)) : std::string(sum.amount);
+  if (spelling != Spelling::text) return in_words_of_redis(add_to_number(work, row, sum, first));
+  if (work.is_in_unit) return in_words_of_redis(add_to_locked_text(work, row, sum, first));
   return in_words_of_redis(store::run_unit(
-      work.store, work.out(), [&] { return read_and_write(work, row, sum, spelling); }));
+      work.store, work.out(), [&] { return add_to_locked_text(work, row, sum, first); }));
 }
 
 Status read_amount(const Sum& sum) {

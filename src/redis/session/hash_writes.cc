@@ -108,7 +108,6 @@ Outcome set_fields(Work& work, Command command, Words words) {
     values.push_back(words[i + 1]);
   }
   return with_row(work, words[1], Asks::changes, fields, [&](const KeyedRow& row) -> Outcome {
-    if (const Outcome current = check_current(work, row); !current.ok()) return current;
     if (const Status taken = take_values(work, row, fields, values); !taken.ok()) return taken;
     std::size_t created = 0;
     const Outcome outcome = set_or_insert(work, row, created);
@@ -122,39 +121,41 @@ Outcome set_fields(Work& work, Command command, Words words) {
   });
 }
 
-// An upsert that changes only a row with the same key whose column is NULL.
+// Sets the first column of a row if it is NULL, or inserts the row. `is_set` says whether one was done.
+Outcome set_null_or_insert(Work& work, const KeyedRow& row, bool& is_set) {
+  const store::Filter is_null{store::FilterKind::skip, store::Comparison::equal, 0, {{}, true}};
+  store::Selection selection = row.selection(work);
+  selection.filters = {&is_null, 1};
+  const store::Change change{.values = std::span<const Value>(work.scratch.values).first(1)};
+  Outcome inserted;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    store::Changed changed;
+    const Outcome set =
+        work.store.modify(*row.use, selection, change, nullptr, work.out(), changed);
+    is_set = changed.rows != 0;
+    if (!set.ok() || is_set) return set;
+    std::uint64_t rows = 0;
+    const Outcome counted = work.store.count(*row.use, row.selection(work), rows, work.sink);
+    if (!counted.ok() || rows != 0) return counted;
+    inserted = work.store.insert(*row.use, {work.scratch.values}, changed);
+    is_set = inserted.ok();
+    if (inserted.status().kind() != Error::duplicate_key) break;
+  }
+  return inserted;
+}
+
 Outcome set_if_null(Work& work, Words words) {
   const Words field = words.subspan(2, 1);
   return with_row(work, words[1], Asks::changes, field, [&](const KeyedRow& row) -> Outcome {
-    if (const Outcome current = check_current(work, row); !current.ok()) return current;
-    const RowAccess& access = *row.access;
-    if (access.places[0] == RowAccess::no_column) return no_such_column(work, row, words[2]);
-    if (access.places[0] < 0) return part_of_key(work, words[2]);
+    const std::int32_t place = row.access->places[0];
+    if (place == RowAccess::no_column) return no_such_column(work, row, words[2]);
+    if (place < 0) return part_of_key(work, words[2]);
     std::vector<Value>& values = work.scratch.values;
     values.assign(1, Value{words[3]});
     values.insert(values.end(), work.scratch.parts.begin(), work.scratch.parts.end());
-    std::vector<store::Filter> condition;
-    for (std::uint32_t i = 0; i < values.size(); ++i) {
-      condition.push_back({store::FilterKind::skip, store::Comparison::equal, i,
-                           i == 0 ? Value{{}, true} : values[i]});
-    }
-    const store::Assignment set{.column = 0, .kind = store::AssignKind::set_new};
-    const store::InsertRows rows{.values = values,
-                                 .columns = values.size(),
-                                 .on_duplicate = store::OnDuplicate::update,
-                                 .assignments = {&set, 1},
-                                 .condition = condition};
-    const Outcome outcome = work.store.insert_rows(*row.use, rows, work.scratch.inserted);
-    if (!outcome.ok()) return outcome;
-    const bool is_unmet = work.scratch.inserted[0].fate == store::RowFate::unmet;
-    if (is_unmet) {
-      // It may have been another row that has the same value in another unique index.
-      std::uint64_t there = 0;
-      const Outcome counted = work.store.count(*row.use, row.selection(work), there, work.sink);
-      if (!counted.ok()) return counted;
-      if (there == 0) return Error::duplicate_key;
-    }
-    work.reply.integer(is_unmet ? 0 : 1);
+    bool is_set = false;
+    const Outcome outcome = set_null_or_insert(work, row, is_set);
+    if (outcome.ok()) work.reply.integer(is_set ? 1 : 0);
     return outcome;
   });
 }
@@ -162,15 +163,11 @@ Outcome set_if_null(Work& work, Words words) {
 Outcome clear_fields(Work& work, Words words) {
   const Words fields = words.subspan(2);
   return with_row(work, words[1], Asks::changes, fields, [&](const KeyedRow& row) -> Outcome {
-    if (const Outcome current = check_current(work, row); !current.ok()) return current;
     const RowAccess& access = *row.access;
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const std::int32_t place = access.places[i];
       if (place == RowAccess::no_column) continue;
       if (place < 0) return part_of_key(work, fields[i]);
-      const std::uint32_t position = access.positions[static_cast<std::size_t>(place)];
-      if (!access.shape->columns[position].is_nullable)
-        return say(work, "ERR 1048 23000 Column " + in_quotes(fields[i]) + " cannot be null");
     }
     std::size_t cleared = 0;
     if (access.field_columns != 0) {

@@ -24,8 +24,7 @@ Outcome count_row(Work& work, std::string_view key, std::uint64_t& rows) {
 }
 
 Outcome delete_row(Work& work, std::string_view key, std::uint64_t& rows) {
-  return with_row(work, key, Asks::nothing, {}, [&](const KeyedRow& row) -> Outcome {
-    if (const Outcome current = check_current(work, row); !current.ok()) return current;
+  return with_row(work, key, Asks::erases, {}, [&](const KeyedRow& row) -> Outcome {
     store::Changed changed;
     const store::Change erase{.kind = store::ChangeKind::erase};
     const Outcome outcome =

@@ -18,6 +18,16 @@ void append_with_size(std::string& text, std::string_view bytes) {
   text += bytes;
 }
 
+// As SQL, whose columns have the same name in upper and lower case. Other letters than those of ASCII
+// have to be written as they are.
+std::string in_lower_case(std::string_view name) {
+  std::string lower(name);
+  for (char& byte : lower) {
+    if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte + ('a' - 'A'));
+  }
+  return lower;
+}
+
 }  // namespace
 
 Status status_of(KeyMistake mistake) {
@@ -53,8 +63,9 @@ void OpenRows::choose_columns(RowAccess& access, Asks asks,
   constexpr std::int32_t unused = -1;
   // Of each column of the shape: its place among those of the index.
   std::vector<std::int32_t> place_of(shape.columns.size(), unused);
-  std::unordered_map<std::string_view, std::size_t> numbers;
-  for (std::size_t i = 0; i < shape.columns.size(); ++i) numbers.emplace(shape.columns[i].name, i);
+  std::unordered_map<std::string, std::size_t> numbers;
+  for (std::size_t i = 0; i < shape.columns.size(); ++i)
+    numbers.emplace(in_lower_case(shape.columns[i].name), i);
   const auto add = [&](std::size_t number) {
     if (!access.columns.empty()) access.columns.push_back('\0');
     access.columns += shape.columns[number].name;
@@ -62,7 +73,7 @@ void OpenRows::choose_columns(RowAccess& access, Asks asks,
     place_of[number] = static_cast<std::int32_t>(access.positions.size()) - 1;
   };
   for (const std::string_view field : fields) {
-    const auto found = numbers.find(field);
+    const auto found = numbers.find(in_lower_case(field));
     if (found == numbers.end()) {
       access.places.push_back(RowAccess::no_column);
       continue;

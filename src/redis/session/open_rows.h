@@ -26,6 +26,7 @@ namespace hs::redis {
 // Which columns of a row a command needs.
 enum class Asks : char {
   nothing = 'n',
+  erases = 'd',   // none, to delete the row
   fields = 'f',   // those of the fields that are columns
   changes = 'c',  // the same, each once, and behind them the columns of the key
   every = 'e',    // all

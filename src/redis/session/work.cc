@@ -15,7 +15,6 @@ void Scratch::give_back() {
   hs::give_back(values, kept);
   hs::give_back(fields, kept);
   hs::give_back(words, kept);
-  hs::give_back(inserted, kept);
 }
 
 Status say(Work& work, std::string text) {

@@ -27,7 +27,6 @@ struct Scratch {
   std::vector<store::Value> values;  // of columns
   std::vector<std::string_view> fields;
   std::vector<std::string_view> words;  // of a queued command
-  std::vector<store::InsertedRow> inserted;
 
   void give_back();
 };
@@ -65,9 +64,12 @@ store::Outcome open_row(Work& work, std::string_view key, Asks asks, Words field
                         KeyedRow& row);
 void forget_row(Work& work, const RowAccess& access);
 
-// Calls `execute(row)` with the row of the key. If the table's definition has changed meanwhile, what
-// was done is thrown away, and it is called again. So `execute` must not change anything then: a change
-// asks is_current() before.
+// Before a change: whether the table is as it was when the row was opened. It stays so for the rest of
+// the pass, because the pass has it open.
+store::Outcome check_current(Work& work, const KeyedRow& row);
+
+// Calls `execute(row)` with the row of the key. If the table's definition has changed since the row was
+// opened, what was read is thrown away, and it is called again. A change is asked for once only.
 template <class Execute>
 store::Outcome with_row(Work& work, std::string_view key, Asks asks, Words fields,
                         Execute execute) {
@@ -80,20 +82,20 @@ store::Outcome with_row(Work& work, std::string_view key, Asks asks, Words field
     KeyedRow row;
     outcome = open_row(work, key, asks, fields, access, own, row);
     if (!outcome.ok()) return outcome;
-    outcome = execute(row);
-    const bool has_changed = !access->is_current() || outcome.status().kind() == Error::no_column;
-    if (!has_changed) [[likely]]
+    const bool changes = asks == Asks::changes || asks == Asks::erases;
+    if (changes) outcome = check_current(work, row);
+    const bool was_current = outcome.ok();
+    if (was_current) outcome = execute(row);
+    const bool is_old = changes ? !was_current : !access->is_current();
+    const bool has_changed = is_old || outcome.status().kind() == Error::no_column;
+    if (!has_changed || !outcome.answered()) [[likely]]
       return outcome;
     forget_row(work, *access);
-    if (outcome.answered()) work.out().truncate(begin);
-    if (!outcome.answered()) return outcome;
-    outcome = Error::table_changed;
+    work.out().truncate(begin);
+    if (outcome.ok()) outcome = Error::table_changed;
   }
   return outcome;
 }
-
-// Before a change: the table is as it was when the row was opened, or the answer to it.
-store::Outcome check_current(Work& work, const KeyedRow& row);
 
 // hash_reads.cc, hash_writes.cc, hash_sums.cc
 store::Outcome read_hash(Work& work, Command command, Words words);
