@@ -15,6 +15,7 @@ from support_redis_sequences import (
     COLUMNS,
     KEY_COLUMN,
     LONGEST,
+    NO_DOUBLES,
     NUMBER_COLUMNS,
     PREFIX,
     TEXT_COLUMNS,
@@ -108,8 +109,8 @@ def is_wrong_arity(words: Words) -> bool:
 
 
 def _is_no_double(words: Words) -> bool:
-    odd = (b"0x10", b"1e400")
-    return _name(words) == "HINCRBYFLOAT" and len(words) == 4 and words[3] in odd
+    is_sum = _name(words) == "HINCRBYFLOAT" and len(words) == 4
+    return is_sum and words[3] in NO_DOUBLES and b"inf" not in words[3]
 
 
 def _is_error(reply: Reply) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pymysql.err import Error as SqlError
 from server_instance import ServerInstance
 from support.resp import OK, Error, Reply, Resp, Word
+from support.servers import GENERATED_COLUMN_ERROR
 from support.wire import WireError
 from support_redis import redis_port
 from support_twins import BY_PLUGIN, BY_SQL, Table, Twins
@@ -92,10 +93,13 @@ class RedisTwins(Twins):
         )
         self._never_null = {((t or b"").decode(), (c or b"").decode()) for t, c in rows}
 
-    def _refuse_null_in(self, table: str, columns: Sequence[str]) -> None:
-        """A command may not make them NULL, in no mode, and whether there is a row or not."""
-        if any((table, column) in self._never_null for column in columns):
-            raise SqlError(1048)
+    def _refuse_null_in(self, table: Table, columns: Sequence[str]) -> None:
+        """What HDEL may not make NULL, in no mode."""
+        for column in columns:
+            if column in table.generated:
+                raise SqlError(int(GENERATED_COLUMN_ERROR))
+            if (table.name, column) in self._never_null:
+                raise SqlError(1048)
 
     def close(self) -> None:
         self._wire.close()
@@ -136,7 +140,8 @@ class RedisTwins(Twins):
             else []
         )
         if write.name == "HDEL":
-            self._refuse_null_in(table, names)
+            if row:
+                self._refuse_null_in(write.table, names)
             nulls = ", ".join(f"`{name}` = NULL" for name in names)
             run(f"UPDATE {table} SET {nulls} {condition}", write.key)
             return len(there)

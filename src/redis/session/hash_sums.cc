@@ -41,24 +41,31 @@ long double number_of(std::string_view text) {
   return std::strtold(std::string(text).c_str(), nullptr);
 }
 
-void answer(Work& work, const Sum& sum, std::string_view result) {
-  if (sum.is_float) return work.reply.bulk(result);
+// A trigger may have made it NULL.
+void answer(Work& work, const Sum& sum, const OneValue& result) {
+  if (result.is_null) return work.reply.null();
+  if (sum.is_float) return work.reply.bulk(result.text);
   work.out().push_back(':');
-  work.out().append(result);
+  work.out().append(result.text);
   work.out().append("\r\n");
 }
 
-// With a condition, only a column that is NULL.
+// Which rows are assigned to, by what their column is.
+enum class Where : std::uint8_t { any, null, not_null };
+
 Outcome assign(Work& work, const KeyedRow& row, AssignKind kind, std::string_view value,
-               OneValue& rows, bool only_null = false) {
+               OneValue& rows, Where where = Where::any) {
   const store::Assignment assignment{.column = 0, .kind = kind, .value = {value}};
   const store::Change change{.kind = store::ChangeKind::assign,
                              .rows_before = true,
                              .rows_after = true,
                              .assignments = {&assignment, 1}};
-  const store::Filter is_null{store::FilterKind::skip, store::Comparison::equal, 0, {{}, true}};
+  using enum store::Comparison;
+  const store::Filter condition{
+      store::FilterKind::skip, where == Where::null ? equal : not_equal, 0, {{}, true}};
   store::Selection selection = row.selection(work);
-  if (only_null) selection.filters = {&is_null, 1};
+  if (where != Where::any) selection.filters = {&condition, 1};
+  rows = OneValue();
   store::Changed changed;
   return work.store.modify(*row.use, selection, change, &rows, work.out(), changed);
 }
@@ -96,45 +103,45 @@ Outcome add_to_locked_text(Work& work, const KeyedRow& row, const Sum& sum,
   const Outcome locked = assign(work, row, AssignKind::append, "", before);
   if (!locked.ok()) return locked;
   std::string result(first);
+  OneValue after;
   if (before.rows == 0) {
     if (const Outcome inserted = insert(work, row, result); !inserted.ok()) return inserted;
+    after.text = result;
   } else {
     if (!before.is_null) {
       if (const Status added = add_to_text(sum, before.text, result); !added.ok()) return added;
     }
-    OneValue after;
     const Outcome set = assign(work, row, AssignKind::set, result, after);
     if (!set.ok()) return set;
-    result = after.text;
   }
-  answer(work, sum, result);
+  answer(work, sum, after);
   return {};
 }
 
-// Of a number. The usual case is one statement, which leaves a column alone that is NULL.
+// Of a number. The usual case is one statement, for a column that is not NULL.
 Outcome add_to_number(Work& work, const KeyedRow& row, const Sum& sum, std::string_view first) {
   constexpr int most_tries = 3;
   Outcome outcome;
   for (int tries = 0; tries < most_tries; ++tries) {
     OneValue rows;
-    outcome = assign(work, row, AssignKind::add, sum.amount, rows);
-    if (outcome.ok() && rows.rows != 0 && rows.is_null) {
-      rows = OneValue();
-      outcome = assign(work, row, AssignKind::set, first, rows, true);
-    } else if (outcome.ok() && rows.rows == 0) {
-      outcome = insert(work, row, first);
-      if (outcome.ok()) {
-        answer(work, sum, first);
-        return outcome;
-      }
-      if (outcome.status().kind() == Error::duplicate_key) continue;
-    }
+    outcome = assign(work, row, AssignKind::add, sum.amount, rows, Where::not_null);
+    if (outcome.ok() && rows.rows == 0)
+      outcome = assign(work, row, AssignKind::set, first, rows, Where::null);
     if (!outcome.ok()) return outcome;
-    if (rows.rows == 0) continue;  // another session was faster
-    answer(work, sum, rows.text);
-    return outcome;
+    if (rows.rows != 0) {
+      answer(work, sum, rows);
+      return outcome;
+    }
+    outcome = insert(work, row, first);
+    if (outcome.ok()) {
+      rows.text = first;
+      answer(work, sum, rows);
+      return outcome;
+    }
+    // Another session may have inserted the row meanwhile. If not, it is another row's value.
+    if (outcome.status().kind() != Error::duplicate_key) return outcome;
   }
-  return outcome.ok() ? Outcome(Error::conflict) : outcome;
+  return outcome;
 }
 
 // Whether a sum of this kind is possible in such a column.
