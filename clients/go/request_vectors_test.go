@@ -54,6 +54,7 @@ type requestVector struct {
 	}
 	InsertRows *struct {
 		ID          json.Number
+		Index       string
 		Rows        [][]byteText
 		Else        string
 		Assignments []assignmentVector

@@ -40,6 +40,6 @@ export class Range<K = unknown, V = unknown> {
 }
 
 /** The rows between two ends, or those that begin with a prefix; without both the whole index. It goes up, or `down`. */
-export function range<K, V>(options: RangeOptions<K, V> = {}): Range<K, V> {
+export function range<K = never, V = never>(options: RangeOptions<K, V> = {}): Range<K, V> {
   return new Range(options);
 }

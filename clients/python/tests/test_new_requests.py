@@ -115,13 +115,19 @@ def test_an_update_with_an_assignment(index):
 
 def test_rows_before_and_afterwards(index):
     fetch = index.fetch
-    assert fetch(ModifyOp.UPDATE, 1, {"name": "Ann"}, {}).line.endswith(b"\tset?\t1\t1\t=\tAnn\n")
+    plain = fetch(ModifyOp.UPDATE, 1, {"name": "Ann"}, {})  # as the original understands it
+    assert sent(plain) == ("name,id,visits", b"\t=\t1\t1\t1\t0\tU?\tAnn\n")
+    # Its rows are like all others of the index.
+    assert plain.operation.decode(b"0\t3\tAnn\t1\t7", True) == [(b"1", b"Ann", b"7")]
+    assert sent(fetch(ModifyOp.UPDATE, 1, {"name": "A", "id": 2}, {})) == (
+        MINE,
+        b"\t=\t1\t1\t1\t0\tU?\t2\tA\n",
+    )
     changed = fetch(ModifyOp.UPDATE, 1, {"visits": Assign.max(3)}, {}, after=True)
     assert sent(changed) == (MINE, b"\t=\t1\t1\t1\t0\tset!\t1\t2\tmax\t3\n")
     assert fetch(ModifyOp.UPDATE, 1, [1, "x"], {}, after=True).line.endswith(b"\tU!\t1\tx\n")
-    # NULL adds nothing.
     added = fetch(ModifyOp.INCREMENT, 1, {"visits": 3}, {}, after=True)
-    assert sent(added) == (MINE, b"\t=\t1\t1\t1\t0\t+!\t\x00\t\x00\t3\n")
+    assert sent(added) == ("visits,id,name", b"\t=\t1\t1\t1\t0\t+!\t3\n")
 
 
 @pytest.mark.parametrize(

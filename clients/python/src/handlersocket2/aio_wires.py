@@ -22,7 +22,7 @@ from .errors import (
     RequestTimeout,
 )
 from .forks import leave_to_parent
-from .operations import Ask, Operation
+from .operations import Ask, Nothing, Operation
 from .options import Options
 from .ranges import UNSET
 from .rows import RowReader
@@ -295,6 +295,8 @@ class AsyncStreams:
 
     async def rows(self, ask: Ask[list[R]], reader: RowReader[R]) -> AsyncGenerator[R, None]:
         """The rows of a find, one by one."""
+        if isinstance(ask, Nothing):
+            return
         room = self._room
         try:
             async with asyncio.timeout(self._core.options.timeout):

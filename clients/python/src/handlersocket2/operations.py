@@ -154,6 +154,7 @@ class Operations(Generic[R]):
         self.find_operation: Operation[list[R]] = Operation("find", spec, rows, modifies=False)
         self.find_one_operation: Operation[R | None] = Operation("find", spec, row, modifies=False)
         self._by_names: dict[tuple[str, ...], Spec] = {}
+        self._orders: dict[tuple[str, ...], Callable[[bytes, bool], list[R]]] = {}
 
     def open(self) -> Ask[None]:
         """Only that the index is open. It has no line: a connection opens what it has not yet."""
@@ -163,6 +164,8 @@ class Operations(Generic[R]):
         if not options and (line := plain_line(key)):
             return Ask(self.find_operation, line)
         find, reach, timeout = self._finding(key, options)
+        if _is_empty(find.in_):
+            return Nothing(self.find_operation, [])
         return Ask(self.find_operation, _behind_id(find.encode()), reach, timeout)
 
     def find_one(self, key: Key, options: FindOneOptions) -> Ask[R | None]:
@@ -171,13 +174,13 @@ class Operations(Generic[R]):
         if "limit" in options:
             raise TypeError("find_one() has no limit: it answers one row")
         find, reach, timeout = self._finding(key, cast(FindOptions, options))
+        if _is_empty(find.in_):
+            return Nothing(self.find_one_operation, None)
         return Ask(self.find_one_operation, _behind_id(find.encode()), reach, timeout)
 
     def find_in(
         self, values: Sequence[Value], key: Key, key_part: int, options: FindInOptions
     ) -> Ask[list[R]]:
-        if isinstance(values, (list, tuple)) and not values:
-            return Nothing(self.find_operation, [])  # nothing is IN an empty list
         parts = _parts(key) or [""]
         if isinstance(key, Range) and not key.values:
             parts = replace(key, key=[""])
@@ -187,6 +190,8 @@ class Operations(Generic[R]):
         if "limit" not in options and isinstance(values, Sequence):
             with_in["limit"] = len(values)
         find, reach, timeout = self._finding(parts, with_in)
+        if _is_empty(find.in_):
+            return Nothing(self.find_operation, [])
         return Ask(self.find_operation, _behind_id(find.encode()), reach, timeout)
 
     def iterate(self, key: Key, options: FindOptions) -> Ask[list[R]]:
@@ -213,6 +218,8 @@ class Operations(Generic[R]):
         self, change: ModifyOp, key: Key, values: NewValues, options: ModifyOptions
     ) -> Ask[int]:
         find, _, timeout = self._finding(key, cast(FindOptions, options))
+        if _is_empty(find.in_):
+            return Nothing(Operation(_NAMES[change], self.spec, decoders.count, modifies=True), 0)
         if change is ModifyOp.UPDATE and is_assigned(_list_of(values)):
             spec, assignments = self._assigned(values, self.spec.columns)
             line = FindAssign(find, assignments).encode()
@@ -233,25 +240,28 @@ class Operations(Generic[R]):
     ) -> Ask[list[R]]:
         """A modification that answers the rows as they were before, or as they are `after` it."""
         find, _, timeout = self._finding(key, cast(FindOptions, options))
-        named = isinstance(values, Mapping)
-        if change is ModifyOp.UPDATE and (named or is_assigned(_list_of(values))):
+        spec, decode = self.spec, self.find_operation.decode
+        if _is_empty(find.in_):
+            return Nothing(self.find_operation, [])
+        if change is ModifyOp.UPDATE and is_assigned(_list_of(values)):
             spec, assignments = self._assigned(values, self.spec.columns)
             if spec is not self.spec:
-                raise ValueError("a request that answers rows can change only columns of the rows")
+                raise ValueError(_NO_PLACE)
             line = FetchAssign(find, assignments, after=after).encode()
         else:
-            given = self._amounts(values) if isinstance(values, Mapping) else values
-            self._for_columns(change, cast(Values, given))
-            line = FetchModify(find, change, cast(Sequence[Value], given), after=after).encode()
-        operation = Operation(
-            _NAMES.get(change, "modify"), self.spec, self.find_operation.decode, modifies=True
-        )
+            if isinstance(values, Mapping):
+                spec, decode, values = self._in_front(values)
+            self._for_columns(change, cast(Values, values))
+            line = FetchModify(find, change, cast(Sequence[Value], values), after=after).encode()
+        operation = Operation(_NAMES.get(change, "modify"), spec, decode, modifies=True)
         return Ask(operation, _behind_id(line), 1, timeout)
 
     def insert_many(self, rows: Sequence[Values], options: InsertManyOptions) -> Ask[list[Outcome]]:
         spec, given = self._rows(rows)
         rest: dict[str, Any] = dict(options)
         timeout = rest.pop("timeout", UNSET)
+        if unknown := rest.keys() - {"duplicate"}:
+            raise TypeError(f"insert_many() has no option {min(unknown)!r}")
         line = InsertRows(0, given, **rest).encode()
         operation = Operation("insert", spec, decoders.outcomes_decoder(len(given)), modifies=True)
         return Ask(operation, _behind_id(line), 1, timeout)
@@ -346,15 +356,25 @@ class Operations(Generic[R]):
         spec = self.spec if names == self.spec.columns else self._spec_of(names)
         return spec, [(names.index(name), value) for name, value in values.items()]
 
-    def _amounts(self, values: Mapping[str, NewValue]) -> list[NewValue]:
-        """For the first columns: NULL leaves a column as it is, if something is added."""
+    def _in_front(
+        self, values: Mapping[str, NewValue]
+    ) -> tuple[Spec, Callable[[bytes, bool], list[R]], list[NewValue]]:
+        """The index with these columns in front, what reads its rows, and the values."""
         check_some_values(tuple(values), "values of a modification")
         columns = self.spec.columns
-        if unknown := [name for name in values if name not in columns]:
-            text = "a request that answers rows can change only columns of the rows, and not"
-            raise ValueError(f"{text} {unknown[0]!r}")
-        last = max(columns.index(name) for name in values)
-        return [values.get(name) for name in columns[: last + 1]]
+        if any(name not in columns for name in values):
+            raise ValueError(_NO_PLACE)
+        order = (
+            *sorted(values, key=columns.index),
+            *(name for name in columns if name not in values),
+        )
+        given = [values[name] for name in order[: len(values)]]
+        if order == columns:
+            return self.spec, self.find_operation.decode, given
+        if order not in self._orders:
+            reader = self._reader.reordered(order)
+            self._orders[order] = decoders.rows_decoder(order, reader)[0]
+        return self._spec_of(order), self._orders[order], given
 
     def _for_columns(self, change: ModifyOp, values: Values) -> tuple[Spec, Sequence[Value]]:
         if change is ModifyOp.DELETE:  # its request refuses values
@@ -392,6 +412,7 @@ class Operations(Generic[R]):
         return found
 
 
+_NO_PLACE = "a request that answers rows can change only columns of the rows"
 _NAMES = {
     ModifyOp.UPDATE: "update",
     ModifyOp.DELETE: "delete",

@@ -80,6 +80,13 @@ class RowReader(Generic[R]):
         self._made = [(n, convert) for n, convert in enumerate(converters) if convert is not None]
         self._some_not_null = not all(kind.nullable for kind in kinds)
 
+    def reordered(self, columns: Sequence[str]) -> RowReader[R]:
+        """Reads the same rows where their columns come in another order."""
+        places = [columns.index(name) for name in self._columns]
+        types = self._types and [self._types[self._columns.index(name)] for name in columns]
+        make = self._make
+        return RowReader(columns, types, lambda values: make([values[place] for place in places]))
+
     def one_of_lines(
         self, begin: bytes, otherwise: Callable[[bytes, bool], R | None]
     ) -> Callable[[bytes, bool], R | None]:
