@@ -177,6 +177,7 @@ def _answer(write: Write, reply: Reply) -> tuple[object, ...]:
             return ("error", OUT_OF_RANGE[0])
         number = re.match(r"ERR (\d+) ", reply.text)
         return ("error", int(number[1]) if number else reply.text)
-    if write.name == "HINCRBY" and isinstance(reply, int):
+    if write.name == "HINCRBY":
+        assert reply is None or isinstance(reply, int)  # nil: a trigger has made it NULL
         return ("rows", 0)  # the value is compared with the table
     return ("rows", 1 if reply == OK else reply)
