@@ -94,7 +94,7 @@ class RedisTwins(Twins):
         self._never_null = {((t or b"").decode(), (c or b"").decode()) for t, c in rows}
 
     def _refuse_null_in(self, table: Table, columns: Sequence[str]) -> None:
-        """What HDEL may not make NULL, in no mode."""
+        """What HDEL may not make NULL, in no mode, and whether there is a row or not."""
         for column in columns:
             if column in table.generated:
                 raise SqlError(int(GENERATED_COLUMN_ERROR))
@@ -140,8 +140,7 @@ class RedisTwins(Twins):
             else []
         )
         if write.name == "HDEL":
-            if row:
-                self._refuse_null_in(write.table, names)
+            self._refuse_null_in(write.table, names)
             nulls = ", ".join(f"`{name}` = NULL" for name in names)
             run(f"UPDATE {table} SET {nulls} {condition}", write.key)
             return len(there)
@@ -178,6 +177,7 @@ def _answer(write: Write, reply: Reply) -> tuple[object, ...]:
             return ("error", OUT_OF_RANGE[0])
         number = re.match(r"ERR (\d+) ", reply.text)
         return ("error", int(number[1]) if number else reply.text)
-    if write.name == "HINCRBY" and isinstance(reply, int):
+    if write.name == "HINCRBY":
+        assert reply is None or isinstance(reply, int)  # nil: a trigger has made it NULL
         return ("rows", 0)  # the value is compared with the table
     return ("rows", 1 if reply == OK else reply)
