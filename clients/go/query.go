@@ -13,10 +13,12 @@ import (
 //	handlersocket.In(1, 5, 9)
 //	handlersocket.Range().Ge(40).Lt(50).Down()
 type Query struct {
-	op           string
-	key          []any
-	lower, upper bound
-	limit        uint64
+	op  string
+	key []any
+	// Of a Range: first the lower one. They are behind a slice, because a value that a Query had by itself
+	// would take every key to the heap.
+	ends  []bound
+	limit uint64
 	// The limit was given by the caller.
 	limited  bool
 	offset   uint64
@@ -26,8 +28,8 @@ type Query struct {
 	filters  []filter
 	long     bool
 	negative bool
-	// What cannot be meant.
-	wrong string
+	// Why it cannot be meant. It is no text: a Query that keeps no texts for errors stays on the stack.
+	wrong mistake
 }
 
 type filter struct {

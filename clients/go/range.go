@@ -1,9 +1,27 @@
 package handlersocket
 
+import "slices"
+
 // A bound is an end of a range: the operator that stands in front of its value.
 type bound struct {
 	op    string
 	value any
+}
+
+// A mistake is why a Query cannot be meant.
+type mistake uint8
+
+const (
+	noMistake mistake = iota
+	downOfNoRange
+	twoLowerEnds
+	twoUpperEnds
+)
+
+var mistakes = [...]string{
+	downOfNoRange: "Down is for a Range",
+	twoLowerEnds:  "a Range has one lower end, or a prefix",
+	twoUpperEnds:  "a Range has one upper end",
 }
 
 // Range means the rows with these values of the index's first parts, perhaps none, whose next part
@@ -19,7 +37,7 @@ func (q Query) Down() Query {
 	if q.op == "up" {
 		q.op = "down"
 	} else if q.op != "down" {
-		q.wrong = "Down is for a Range"
+		q.wrong = downOfNoRange
 	}
 	return q
 }
@@ -40,30 +58,36 @@ func (q Query) Le(value any) Query { return q.to("<=", value) }
 func (q Query) Prefix(text any) Query { return q.from("^", text) }
 
 func (q Query) from(op string, value any) Query {
-	if q.lower.op != "" {
-		q.wrong = "a Range has one lower end, or a prefix"
+	for _, end := range q.ends {
+		if end.isLower() {
+			q.wrong = twoLowerEnds
+		}
 	}
-	q.lower = bound{op, value}
+	q.ends = append([]bound{{op, value}}, q.ends...)
 	return q
 }
 
 func (q Query) to(op string, value any) Query {
-	if q.upper.op != "" {
-		q.wrong = "a Range has one upper end"
+	for _, end := range q.ends {
+		if !end.isLower() {
+			q.wrong = twoUpperEnds
+		}
 	}
-	q.upper = bound{op, value}
+	q.ends = append(slices.Clip(q.ends), bound{op, value})
 	return q
 }
+
+func (b bound) isLower() bool { return b.op != "<" && b.op != "<=" }
 
 // isRange says whether it is a Range, and checks what only a Range may have.
 func (q *Query) isRange() (bool, error) {
 	is := q.op == "up" || q.op == "down"
 	switch {
-	case q.wrong != "":
-		return is, usage("%s", q.wrong)
-	case !is && (q.lower.op != "" || q.upper.op != ""):
+	case q.wrong != noMistake:
+		return is, usage("%s", mistakes[q.wrong])
+	case !is && len(q.ends) > 0:
 		return is, usage("ends are those of a Range")
-	case q.lower.op == "^" && q.upper.op != "":
+	case len(q.ends) > 1 && q.ends[0].op == "^":
 		return is, usage("a Range has a prefix or ends, and not both")
 	}
 	return is, nil
@@ -72,10 +96,7 @@ func (q *Query) isRange() (bool, error) {
 // appendEnds appends the ends of a Range.
 func (q *Query) appendEnds(to []byte, d *definition) ([]byte, error) {
 	var err error
-	for _, end := range []bound{q.lower, q.upper} {
-		if end.op == "" {
-			continue
-		}
+	for _, end := range q.ends {
 		to = append(append(to, tab), end.op...)
 		if to, err = appendValue(to, end.value, d.location); err != nil {
 			return nil, err
