@@ -24,6 +24,7 @@ enum class Spelling : std::uint8_t {
 struct ShapedColumn {
   std::string name;
   bool is_nullable = true;
+  bool is_generated = false;  // its values are computed from other columns
   Spelling spelling = Spelling::text;
   std::uint8_t decimals = 0;  // of a decimal, and of the seconds of a time
 };

@@ -70,8 +70,9 @@ std::shared_ptr<const IndexShape> shape_of(const MemoryTableSpec& spec, std::siz
   auto shape = std::make_shared<IndexShape>();
   shape->is_unique = spec.keys[key].unique;
   for (const MemoryColumn& column : spec.columns) {
-    shape->columns.push_back(
-        {column.name, column.nullable, column.integer ? Spelling::integer : Spelling::text});
+    shape->columns.push_back({.name = column.name,
+                              .is_nullable = column.nullable,
+                              .spelling = column.integer ? Spelling::integer : Spelling::text});
   }
   shape->key = spec.keys[key].columns;
   return shape;

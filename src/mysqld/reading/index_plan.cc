@@ -100,6 +100,7 @@ store::ShapedColumn shaped(const Field& field) {
   using enum store::Spelling;
   store::ShapedColumn column{.name = std::string(server::name_of(field)),
                              .is_nullable = server::is_nullable(field),
+                             .is_generated = server::is_generated(field),
                              .decimals = static_cast<std::uint8_t>(field.decimals())};
   switch (field.type()) {
     case MYSQL_TYPE_TINY:

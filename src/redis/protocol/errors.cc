@@ -19,6 +19,7 @@ constexpr std::array mistake_table{
     MistakeText{Mistake::hash_not_an_integer, "ERR hash value is not an integer"},
     MistakeText{Mistake::hash_not_a_float, "ERR hash value is not a float"},
     MistakeText{Mistake::overflow, "ERR increment or decrement would overflow"},
+    MistakeText{Mistake::not_finite, "ERR value is NaN or Infinity"},
     MistakeText{Mistake::not_a_number, "ERR increment would produce NaN or Infinity"},
     MistakeText{Mistake::syntax, "ERR syntax error"},
     MistakeText{Mistake::key_without_name,

@@ -21,7 +21,8 @@ enum class Mistake : std::uint8_t {
   hash_not_an_integer,
   hash_not_a_float,
   overflow,
-  not_a_number,
+  not_finite,    // the amount
+  not_a_number,  // the sum
   syntax,
   // keys
   key_without_name,

@@ -14,15 +14,29 @@ bool read_integer(std::string_view text, std::int64_t& number) {
   return true;
 }
 
-bool is_float(std::string_view text) {
+namespace {
+
+// False: it is no number at all.
+bool read_double(std::string_view text, double& number) {
   if (text.starts_with('+')) {
     text.remove_prefix(1);
     if (text.starts_with('-') || text.starts_with('+')) return false;
   }
-  double number = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc{} && stop == end && std::isfinite(number);
+  return error == std::errc{} && stop == end;
+}
+
+}  // namespace
+
+bool is_float(std::string_view text) {
+  double number = 0;
+  return read_double(text, number) && std::isfinite(number);
+}
+
+bool is_infinity(std::string_view text) {
+  double number = 0;
+  return read_double(text, number) && std::isinf(number);
 }
 
 }  // namespace hs::redis

@@ -36,5 +36,6 @@ constexpr bool is_whole_number(std::string_view text, bool may_be_negative = tru
 [[nodiscard]] bool read_integer(std::string_view text, std::int64_t& number);
 // What HINCRBYFLOAT takes: any number that is finite, without blanks around it.
 [[nodiscard]] bool is_float(std::string_view text);
+[[nodiscard]] bool is_infinity(std::string_view text);
 
 }  // namespace hs::redis

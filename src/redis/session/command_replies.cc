@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "redis/protocol/commands.h"
@@ -83,21 +84,34 @@ std::vector<const CommandInfo*> chosen(Words names) {
   return commands;
 }
 
+Status say(std::string& said, std::string text) {
+  said = std::move(text);
+  return status_of(Mistake::said);
+}
+
+Status wrong_arity(std::string_view part, std::string& said) {
+  return say(said, "ERR wrong number of arguments for 'command|" + std::string(part) + "' command");
+}
+
+void answer_infos(Words names, Reply& reply) {
+  if (names.empty()) return describe_all(reply);
+  reply.array(names.size());
+  for (const std::string_view name : names) {
+    if (const CommandInfo* const info = find_command(name)) {
+      describe(reply, *info);
+    } else {
+      reply.null_array();
+    }
+  }
+}
+
 Status answer_keys(Words words, Reply& reply, std::string& said) {
   const CommandInfo* const info = find_command(words[0]);
-  if (info == nullptr) {
-    said = "ERR Invalid command specified";
-    return status_of(Mistake::said);
-  }
-  if (!info->takes(words.size())) {
-    said = "ERR Invalid number of arguments specified for command";
-    return status_of(Mistake::said);
-  }
+  if (info == nullptr) return say(said, "ERR Invalid command specified");
+  if (!info->takes(words.size()))
+    return say(said, "ERR Invalid number of arguments specified for command");
   const KeyPlaces keys = keys_of(*info, words.size());
-  if (keys.count == 0) {
-    said = "ERR The command has no key arguments";
-    return status_of(Mistake::said);
-  }
+  if (keys.count == 0) return say(said, "ERR The command has no key arguments");
   reply.array(keys.count);
   for (std::size_t i = 0; i < keys.count; ++i)
     reply.bulk(words[keys.first + i * static_cast<std::size_t>(info->key_step)]);
@@ -113,34 +127,25 @@ Status answer_command(Words words, Reply& reply, std::string& said) {
   }
   const std::string_view what = words[1];
   const Words names = words.subspan(2);
-  if (is_word(what, "count") && names.empty()) {
+  const bool is_alone = names.empty();
+  if (is_word(what, "count")) {
+    if (!is_alone) return wrong_arity("count", said);
     reply.integer(static_cast<std::int64_t>(all_commands().size()));
+  } else if (is_word(what, "list")) {
+    if (!is_alone) return wrong_arity("list", said);
+    reply.array(all_commands().size());
+    for (const CommandInfo& info : all_commands()) reply.bulk(info.name);
   } else if (is_word(what, "info")) {
-    if (names.empty()) {
-      describe_all(reply);
-      return {};
-    }
-    reply.array(names.size());
-    for (const std::string_view name : names) {
-      if (const CommandInfo* const info = find_command(name)) {
-        describe(reply, *info);
-      } else {
-        reply.null_array();
-      }
-    }
+    answer_infos(names, reply);
   } else if (is_word(what, "docs")) {
     const std::vector<const CommandInfo*> commands = chosen(names);
     reply.map(commands.size());
     for (const CommandInfo* const info : commands) document(reply, *info);
-  } else if (is_word(what, "list") && names.empty()) {
-    reply.array(all_commands().size());
-    for (const CommandInfo& info : all_commands()) reply.bulk(info.name);
-  } else if (is_word(what, "getkeys") && !names.empty()) {
-    return answer_keys(names, reply, said);
+  } else if (is_word(what, "getkeys")) {
+    return is_alone ? wrong_arity("getkeys", said) : answer_keys(names, reply, said);
   } else {
-    said = "ERR unknown subcommand or wrong number of arguments for '" +
-           std::string(what.substr(0, 128)) + "'. Try COMMAND HELP.";
-    return status_of(Mistake::said);
+    return say(said, "ERR unknown subcommand '" + std::string(what.substr(0, 128)) +
+                         "'. Try COMMAND HELP.");
   }
   return {};
 }

@@ -125,6 +125,7 @@ TEST_F(RedisDialogueTest, RefusesWhatAColumnCannotBe) {
             "-ERR column 'id' is a part of the key and cannot be changed\r\n");
   EXPECT_EQ(say({"HSET", "db.t:1", "id", "1"}), ":1\r\n");
   EXPECT_EQ(say({"HSET", "db.t:1", "id", "1"}), ":0\r\n");
+  EXPECT_EQ(say({"HDEL", "db.t:9", "must"}), ":0\r\n");
   EXPECT_EQ(say({"HDEL", "db.t:1", "must"}), "-ERR 1048 23000 Column 'must' cannot be null\r\n");
   EXPECT_EQ(say({"HDEL", "db.t:1", "id"}),
             "-ERR column 'id' is a part of the key and cannot be changed\r\n");

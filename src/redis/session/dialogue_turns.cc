@@ -127,8 +127,9 @@ Status Dialogue::admit(Words words, const CommandInfo*& info) {
       return say("ERR command '" + name + "' is not there, see docs/redis.md");
     std::string arguments;
     for (std::size_t i = 1; i < words.size() && arguments.size() < most_shown; ++i) {
+      const std::size_t shown = most_shown - arguments.size();
       arguments += '\'';
-      arguments += words[i].substr(0, most_shown - arguments.size());
+      arguments += words[i].substr(0, shown);
       arguments += "' ";
     }
     return say("ERR unknown command '" + name + "', with args beginning with: " + arguments);

@@ -187,7 +187,8 @@ Status read_amount(const Sum& sum) {
   std::int64_t number = 0;
   if (!sum.is_float)
     return read_integer(sum.amount, number) ? Status{} : status_of(Mistake::not_an_integer);
-  return is_float(sum.amount) ? Status{} : status_of(Mistake::not_a_float);
+  if (is_float(sum.amount)) return {};
+  return status_of(is_infinity(sum.amount) ? Mistake::not_finite : Mistake::not_a_float);
 }
 
 }  // namespace

@@ -160,22 +160,35 @@ Outcome set_if_null(Work& work, Words words) {
   });
 }
 
+// Whether a column that is to become NULL cannot be: without strict mode, SQL would put something else in
+// its place.
+bool is_never_null(const store::ShapedColumn& column) {
+  return !column.is_nullable && !column.is_generated;
+}
+
 Outcome clear_fields(Work& work, Words words) {
   const Words fields = words.subspan(2);
   return with_row(work, words[1], Asks::changes, fields, [&](const KeyedRow& row) -> Outcome {
     const RowAccess& access = *row.access;
+    std::vector<Value>& values = work.scratch.values;
+    values.assign(access.field_columns, Value{{}, true});
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const std::int32_t place = access.places[i];
       if (place == RowAccess::no_column) continue;
       if (place < 0) return part_of_key(work, fields[i]);
-      // Without strict mode, SQL would put something else in its place.
       const std::uint32_t position = access.positions[static_cast<std::size_t>(place)];
-      if (!access.shape->columns[position].is_nullable)
-        return say(work, "ERR 1048 23000 Column " + in_quotes(fields[i]) + " cannot be null");
+      const store::ShapedColumn& column = access.shape->columns[position];
+      // SQL takes NULL for a column that is computed, and does nothing. It refuses a value.
+      if (column.is_generated) values[static_cast<std::size_t>(place)] = Value{};
+      if (!is_never_null(column)) continue;
+      std::uint64_t rows = 0;
+      const Outcome counted = work.store.count(*row.use, row.selection(work), rows, work.sink);
+      if (!counted.ok()) return counted;
+      if (rows == 0) continue;
+      return say(work, "ERR 1048 23000 Column " + in_quotes(fields[i]) + " cannot be null");
     }
     std::size_t cleared = 0;
     if (access.field_columns != 0) {
-      work.scratch.values.assign(access.field_columns, Value{{}, true});
       CountingRows before(access.field_columns);
       const Outcome updated = update(work, row, before);
       if (!updated.ok()) return updated;

@@ -157,7 +157,7 @@ Status answer_config(Words words, Reply& reply, std::string& said) {
 
 Status answer_select(Words words, Reply& reply, std::string& said) {
   std::int64_t number = 0;
-  if (!read_integer(words[1], number)) return say(said, "ERR invalid DB index");
+  if (!read_integer(words[1], number)) return status_of(Mistake::not_an_integer);
   if (number != 0) return say(said, "ERR DB index is out of range");
   reply.ok();
   return {};
