@@ -94,7 +94,7 @@ class RedisTwins(Twins):
         self._never_null = {((t or b"").decode(), (c or b"").decode()) for t, c in rows}
 
     def _refuse_null_in(self, table: Table, columns: Sequence[str]) -> None:
-        """What HDEL may not make NULL, in no mode, and whether there is a row or not."""
+        """What HDEL may not make NULL, in no mode."""
         for column in columns:
             if column in table.generated:
                 raise SqlError(int(GENERATED_COLUMN_ERROR))
@@ -140,7 +140,8 @@ class RedisTwins(Twins):
             else []
         )
         if write.name == "HDEL":
-            self._refuse_null_in(write.table, names)
+            if row:
+                self._refuse_null_in(write.table, names)
             nulls = ", ".join(f"`{name}` = NULL" for name in names)
             run(f"UPDATE {table} SET {nulls} {condition}", write.key)
             return len(there)

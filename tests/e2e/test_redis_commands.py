@@ -180,15 +180,6 @@ def test_unknown_commands_as_redis_names_them(wire: Resp, redis: Resp) -> None:
         assert wire.ask(*words) == redis.ask(*words), words
 
 
-def test_clients_of_one_account_see_and_end_each_other(server: ServerInstance) -> None:
-    with connect(server) as one, connect(server) as other:
-        assert other.ask("CLIENT", "SETNAME", "other") == OK
-        listed = text_of(one.ask("CLIENT", "LIST"))
-        assert "name=other" in listed and listed.count("id=") >= 2
-        assert one.ask("CLIENT", "KILL", "ID", other.ask("CLIENT", "ID")) == 1
-        assert other.is_closed()
-
-
 def test_reply_off_and_skip(wire: Resp) -> None:
     wire.pipeline([("CLIENT", "REPLY", "ON")])
     wire.send(b"CLIENT REPLY SKIP\r\nECHO a\r\nECHO b\r\n")

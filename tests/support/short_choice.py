@@ -46,6 +46,7 @@ CHOSEN = (
     "e2e/test_redis_accounts.py",
     "e2e/test_redis_differences.py::test_the_plugin",
     "e2e/test_redis_life.py",
+    "e2e/test_redis_beside.py",
     "e2e/test_redis_shown.py",
     "clients/test_redis_clients.py::TestRedisCli",
     "e2e/test_counters.py",
