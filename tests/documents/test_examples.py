@@ -463,7 +463,7 @@ PLAN: dict[str, Page] = {
             ("assert visits.increment", python()),
             ("3␉=␉1␉43", requests()),
             ("def rename", python()),
-            ("5␉<=␉1␉7", requests()),
+            ("5␉down␉1␉7", requests()),
             ("of_board", python()),
             ("4␉+␉3␉s1", requests()),
             ("def get_session", python()),
