@@ -382,6 +382,7 @@ Outcome MemoryStore::modify(IndexUse& use, const Selection& selection, const Cha
   for (const Matched& found : matched_) {
     if (change.rows_before && !take(found)) of_row.status = Error::too_large;
     if (!of_row.status.ok()) break;
+    if (change.keeps()) continue;
     of_row = change_row(on.table, on.columns, change, *found.row);
     if (!of_row.status.ok()) break;
     if (change.rows_after && !take(found)) of_row.status = Error::too_large;

@@ -203,19 +203,21 @@ struct Assignment {
   }
 };
 
-enum class ChangeKind : std::uint8_t { update, erase, increment, decrement, assign };
+// `keep` changes nothing: the rows are locked as for an update, and given if the reply contains them.
+enum class ChangeKind : std::uint8_t { update, erase, increment, decrement, assign, keep };
 
 // What happens to the selected rows.
 struct Change {
   ChangeKind kind = ChangeKind::update;
   bool rows_before = false;         // the reply contains the rows as they were before
-  std::span<const Value> values{};  // for the first columns; none for `erase` and `assign`
+  std::span<const Value> values{};  // for the first columns; only of update, increment, decrement
   bool rows_after = false;          // and as they are afterwards, each behind the row before it
   // Of `assign`, in their order: each one sees the results of those before it, as in SQL.
   std::span<const Assignment> assignments{};
 
   constexpr bool erases() const { return kind == ChangeKind::erase; }
   constexpr bool assigns() const { return kind == ChangeKind::assign; }
+  constexpr bool keeps() const { return kind == ChangeKind::keep; }
   constexpr bool gives_rows() const { return rows_before || rows_after; }
 
   // How many columns it writes, which one that is, and whether it gives it a value of its own.

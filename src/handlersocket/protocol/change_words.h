@@ -53,6 +53,7 @@ constexpr std::string_view word_of(store::ChangeKind kind) {
     case store::ChangeKind::increment: return "+";
     case store::ChangeKind::decrement: return "-";
     case store::ChangeKind::assign: return set_word;
+    case store::ChangeKind::keep: break;  // this protocol has no word for it
   }
   return {};
 }

@@ -74,6 +74,7 @@ inline std::string describe(const store::Change& change) {
   std::string text = "?";
   switch (change.kind) {
     case store::ChangeKind::update: text = " update"; break;
+    case store::ChangeKind::keep: break;
     case store::ChangeKind::erase: text = " erase"; break;
     case store::ChangeKind::increment: text = " increment"; break;
     case store::ChangeKind::decrement: text = " decrement"; break;

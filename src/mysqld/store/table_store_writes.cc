@@ -268,6 +268,10 @@ Status TableStore::modify_row(const Modification& work, OpenTable& opened, std::
   if (work.change.rows_before) {
     if (Status status = take_row(work, *opened.table, in_number); !status.ok()) return status;
   }
+  if (work.change.keeps()) {
+    meter_.spend(store::Budget::steps_of_a_change);
+    return {};
+  }
   bool counted = false;
   if (Status status = writer_.modify(opened, work.plan(), work.change, counted); !status.ok())
     return status;

@@ -38,6 +38,8 @@ enum class Command : std::uint8_t {
   discard,
   exec,
   multi,
+  unwatch,
+  watch,
   // keys
   del,
   exists,

@@ -40,6 +40,9 @@ enum class Mistake : std::uint8_t {
   needs_tls,
   // transactions
   multi_in_multi,
+  watch_in_multi,
+  too_many_watched,
+  watched_has_changed,  // for EXEC itself
   exec_without_multi,
   discard_without_multi,
   exec_abort,

@@ -25,6 +25,7 @@
 #include "redis/session/config.h"
 #include "redis/session/open_rows.h"
 #include "redis/session/transaction.h"
+#include "redis/session/watched.h"
 #include "redis/session/work.h"
 
 namespace hs::redis {
@@ -77,6 +78,7 @@ class Dialogue final : public passes::Dialogue {
     std::string library{};
     std::string library_version{};
     std::shared_ptr<Transaction> transaction{};  // null: there was no MULTI
+    std::shared_ptr<const Watched> watched{};    // null: nothing
     bool is_spoiled = false;                     // EXEC will refuse the transaction
     bool was_refused = false;  // MULTI itself was: what follows is not executed before EXEC
     bool replies_are_off = false;
@@ -132,6 +134,9 @@ class Dialogue final : public passes::Dialogue {
   store::Outcome run_queued(Work& work);
   void spoil(passes::Changes& changes) { begin_change(changes).is_spoiled = true; }
   void end_transaction(passes::Changes& changes);
+  // Whether EXEC has to be executed as a write.
+  bool is_locking() const { return state_.transaction->has_writes() || state_.watched != nullptr; }
+  store::Outcome watch(Work& work, Words keys, std::shared_ptr<const Watched>& watched) const;
 
   // dialogue_connection.cc
   Done execute_connection(passes::Requests& requests, const CommandInfo& info, Words words,

@@ -289,6 +289,10 @@ Dialogue::Done Dialogue::execute_connection(passes::Requests& requests, const Co
         status = status_of(Mistake::discard_without_multi);
       }
       return Done::answered;
+    case Command::unwatch:
+      begin_change(requests.changes()).watched = nullptr;
+      reply.ok();
+      return Done::answered;
     default: status = answer_plain(config_, info, words, reply, said_); return Done::answered;
   }
 }

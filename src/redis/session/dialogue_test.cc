@@ -196,6 +196,39 @@ TEST_F(RedisDialogueTest, ATransactionIsDoneWhollyOrNotAtAll) {
   EXPECT_EQ(say({"HGET", "db.t:1", "a"}), "$3\r\none\r\n");
 }
 
+TEST_F(RedisDialogueTest, AWatchedRowHasToBeAsItWas) {
+  client().send({"HSET", "db.t:1", "a", "one"});
+  TestClient other(server_);
+  EXPECT_EQ(say({"WATCH", "db.t:1", "db.t:2"}), "+OK\r\n");
+  client().send({"MULTI"});
+  client().send({"HSET", "db.t:1", "a", "two"});
+  EXPECT_EQ(say({"EXEC"}), "*1\r\n:0\r\n");
+  for (const std::string_view key : {"db.t:1", "db.t:2"}) {
+    EXPECT_EQ(say({"WATCH", "db.t:1", "db.t:2"}), "+OK\r\n");
+    client().send({"MULTI"});
+    client().send({"HSET", "db.t:1", "a", "three"});
+    other.send({"HSET", key, "n", "7"});
+    EXPECT_EQ(say({"EXEC"}), "*-1\r\n");
+    EXPECT_EQ(say({"HGET", "db.t:1", "a"}), "$3\r\ntwo\r\n");
+  }
+  // A change to what was there before is none.
+  EXPECT_EQ(say({"WATCH", "db.t:1"}), "+OK\r\n");
+  other.send({"HSET", "db.t:1", "n", "8"});
+  other.send({"HSET", "db.t:1", "n", "7"});
+  client().send({"MULTI"});
+  EXPECT_EQ(say({"EXEC"}), "*0\r\n");
+  for (const std::string_view end : {"UNWATCH", "RESET"}) {
+    EXPECT_EQ(say({"WATCH", "db.t:1"}), "+OK\r\n");
+    other.send({"HINCRBY", "db.t:1", "n", "1"});
+    client().send({end});
+    client().send({"MULTI"});
+    EXPECT_EQ(say({"EXEC"}), "*0\r\n");
+  }
+  client().send({"MULTI"});
+  EXPECT_EQ(say({"WATCH", "db.t:1"}), "-ERR WATCH inside MULTI is not allowed\r\n");
+  EXPECT_EQ(say({"EXEC"}), "-EXECABORT Transaction discarded because of previous errors.\r\n");
+}
+
 TEST_F(RedisDialogueTest, WhatIsRefusedSpoilsATransaction) {
   for (const auto& refused : {TestClient::packed({"nonsense"}), TestClient::packed({"HGET", "x"}),
                               TestClient::packed({"LPUSH", "a", "b"}),

@@ -28,6 +28,7 @@ bool may_succeed_later(Error kind) {
 void Dialogue::end_transaction(passes::Changes& changes) {
   State& state = begin_change(changes);
   state.transaction = nullptr;
+  state.watched = nullptr;
   state.is_spoiled = state.was_refused = false;
 }
 
@@ -35,7 +36,8 @@ bool Dialogue::queue(passes::Requests& requests, const CommandInfo& info, Words 
                      std::size_t end_offset) {
   Status status;
   if (info.has_flag(CommandFlags::refused_in_multi)) {
-    status = say("ERR Command not allowed inside a transaction");
+    status = info.command == Command::watch ? status_of(Mistake::watch_in_multi)
+                                            : say("ERR Command not allowed inside a transaction");
   } else {
     State& state = begin_change(requests.changes());
     // What is known to fail need not be kept.
@@ -60,8 +62,8 @@ bool Dialogue::execute_transaction(passes::Requests& requests, Redis& front,
     return refuse_request(requests, status_of(Mistake::exec_abort), end_offset);
   }
   const Transaction& transaction = *state_.transaction;
-  const bool is_write = transaction.has_writes();
-  const std::size_t keys = transaction.keys();
+  const bool is_write = is_locking();
+  const std::size_t keys = transaction.keys() + (state_.watched ? state_.watched->size() : 0);
   Answer answered{.write = is_write,
                   .read = !is_write && keys != 0,
                   .counter = is_write ? Counter::requests_update : Counter::requests_find};
@@ -81,11 +83,30 @@ bool Dialogue::execute_transaction(passes::Requests& requests, Redis& front,
   return goes_on;
 }
 
+// The list is a new one, so that a pass that is executed again finds the old one.
+Outcome Dialogue::watch(Work& work, Words keys, std::shared_ptr<const Watched>& watched) const {
+  auto rows =
+      state_.watched ? std::make_shared<Watched>(*state_.watched) : std::make_shared<Watched>();
+  const Outcome outcome = rows->add(work, keys);
+  if (!outcome.ok()) return outcome;
+  watched = std::move(rows);
+  work.reply.ok();
+  return outcome;
+}
+
 // All of its commands, or none if one fails.
 Outcome Dialogue::run_transaction(Work& work) {
   work.is_in_unit = true;
-  if (state_.transaction->has_writes())
-    return store::run_unit(work.store, work.out(), [&] { return run_queued(work); });
+  if (is_locking()) {
+    const Outcome outcome = store::run_unit(work.store, work.out(), [&] {
+      const Outcome checked = state_.watched ? state_.watched->check(work) : Outcome();
+      return checked.ok() ? run_queued(work) : checked;
+    });
+    if (!outcome.answered() || outcome.status() != status_of(Mistake::watched_has_changed))
+      return outcome;
+    work.reply.null_array();
+    return {};
+  }
   const std::size_t begin = work.out().size();
   const Outcome outcome = run_queued(work);
   if (!outcome.ok()) work.out().truncate(begin);

@@ -223,7 +223,10 @@ bool Dialogue::execute_rows(passes::Requests& requests, Redis& front, const Comm
   }
   Reply reply = reply_to(requests.out());
   Work work = work_for(requests.store(), front, reply, true, nullptr);
-  const Outcome outcome = execute_on_rows(work, info, words);
+  std::shared_ptr<const Watched> watched;
+  const bool watches = info.command == Command::watch;
+  const Outcome outcome = watches ? watch(work, keys, watched) : execute_on_rows(work, info, words);
+  if (watched != nullptr) begin_change(requests.changes()).watched = std::move(watched);
   if (answered.note_outcome(outcome)) answer(outcome.status(), requests.out());
   return end(requests, answered, begin, end_offset);
 }
@@ -264,10 +267,7 @@ void Dialogue::give_up_first(passes::Requests& requests, Redis& front) {
                    front.reader().size());
   State& state = begin_change(requests.changes());
   state.many = {};
-  if (info != nullptr && info->command == Command::exec) {
-    state.transaction = nullptr;
-    state.is_spoiled = state.was_refused = false;
-  }
+  if (info != nullptr && info->command == Command::exec) end_transaction(requests.changes());
 }
 
 passes::Plan Dialogue::plan(Turn& turn, passes::Protocol& protocol) {
@@ -293,7 +293,7 @@ passes::Plan Dialogue::plan(Turn& turn, passes::Protocol& protocol) {
   }
   const bool is_transaction = info->command == Command::exec && is_queueing();
   if (info->effect == Effect::none && !is_transaction) return {.kind = quick};
-  const bool is_write = is_transaction ? state_.transaction->has_writes() : writes(info->effect);
+  const bool is_write = is_transaction ? is_locking() : writes(info->effect);
   const Effect effect = is_transaction ? (is_write ? Effect::update : Effect::find) : info->effect;
   passes::Plan planned{.kind = is_write ? write : find,
                        .end_offset = reader.size(),
@@ -320,9 +320,14 @@ Outcome Dialogue::execute_planned(passes::Place& place, passes::Protocol& protoc
   if (place.sink != nullptr) sink.emplace(*place.sink);
   Reply reply = reply_to(place.out);
   Work work = work_for(place.store, front, reply, false, sink ? &*sink : nullptr);
-  const bool is_transaction = planned_->command == Command::exec;
-  const Outcome outcome =
-      is_transaction ? run_transaction(work) : execute_on_rows(work, *planned_, planned_words_);
+  Outcome outcome;
+  if (planned_->command == Command::exec) {
+    outcome = run_transaction(work);
+  } else if (planned_->command == Command::watch) {
+    outcome = watch(work, Words(planned_words_).subspan(1), state_.watched);
+  } else {
+    outcome = execute_on_rows(work, *planned_, planned_words_);
+  }
   if (outcome.ok() && wants_no_reply()) place.out.clear();
   return outcome;
 }
@@ -333,6 +338,7 @@ void Dialogue::end_planned() {
   if (state_.skipped_replies != 0) --state_.skipped_replies;
   if (planned_ == nullptr || planned_->command != Command::exec) return;
   state_.transaction = nullptr;
+  state_.watched = nullptr;
   state_.is_spoiled = state_.was_refused = false;
 }
 

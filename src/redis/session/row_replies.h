@@ -64,6 +64,16 @@ class CountingRows final : public store::Rows {
   const std::size_t columns_;
 };
 
+// A number that stands for a row: two rows have the same one only if all of their columns are equal.
+class DigestRows final : public store::Rows {
+ public:
+  DigestRows() : Rows(most_reply_bytes) {}
+  bool take(std::span<const store::Column> columns, const store::CurrentRow& row,
+            std::size_t in_number, Buffer& out) override;
+
+  std::uint64_t digest = 0;  // of no row
+};
+
 // The text of the first column, of the row before a change and of the row behind it.
 class OneValue final : public store::Rows {
  public:

@@ -186,6 +186,7 @@ Status answer_plain(const Config& config, const CommandInfo& info, Words words, 
         reply.simple("PONG");
       }
       return {};
+    case Command::unwatch: reply.ok(); return {};
     case Command::echo: reply.bulk(words[1]); return {};
     case Command::select: return answer_select(words, reply, said);
     case Command::time: answer_time(reply); return {};
