@@ -95,7 +95,9 @@ struct Plan {
   std::span<const NeededIndex> indexes{};
   store::IndexNames about{};  // for people
 
-  const store::IndexNames& first_names() const { return indexes.empty() ? about : indexes[0].names; }
+  const store::IndexNames& first_names() const {
+    return indexes.empty() ? about : indexes[0].names;
+  }
 };
 
 // Where a request is executed: in a worker's pass, or alone on another thread.

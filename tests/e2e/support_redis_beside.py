@@ -188,7 +188,7 @@ class Beside:
         self.counts["commands"] += 1
         self.counts["errors"] += isinstance(reply, Error)
         if words[0].upper() == b"EXEC" and not isinstance(reply, Error):
-            self.counts["units"] += 1
+            self.counts["units that were not executed" if reply is None else "units"] += 1
 
 
 def _shown(value: object) -> str:

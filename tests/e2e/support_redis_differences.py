@@ -83,7 +83,7 @@ def _does_not_fit(words: Words) -> bool:
 def _keys_of(words: Words) -> tuple[bytes, ...]:
     """The keys that a command names."""
     name = _name(words)
-    if name in ("DEL", "UNLINK", "EXISTS", "TOUCH"):
+    if name in ("DEL", "UNLINK", "EXISTS", "TOUCH", "WATCH"):
         return words[1:]
     return words[1:2] if name == "TYPE" or name.startswith("H") and name != "HELLO" else ()
 
@@ -94,7 +94,7 @@ def _is_no_key(words: Words) -> bool:
 
 #: How many words a command has, or at least so many if the number is negative.
 _ARITY = {
-    "DEL": -2, "UNLINK": -2, "EXISTS": -2, "TOUCH": -2, "TYPE": 2, "HGET": 3,
+    "DEL": -2, "UNLINK": -2, "EXISTS": -2, "TOUCH": -2, "WATCH": -2, "TYPE": 2, "HGET": 3,
     "HMGET": -3, "HGETALL": 2, "HKEYS": 2, "HVALS": 2, "HLEN": 2, "HSTRLEN": 3, "HEXISTS": 3,
     "HSET": -4, "HMSET": -4, "HSETNX": 4, "HDEL": -3, "HINCRBY": 4, "HINCRBYFLOAT": 4,
 }  # fmt: skip
@@ -161,7 +161,11 @@ OF_SEQUENCES = {
         "The server has transactions. If one command fails, EXEC answers which, and nothing was"
         " done."
     ),
-    "a MULTI inside of a transaction spoils it": (
+    "WATCH looks at values": (
+        "EXEC compares the row with what it was, so a change to the same value is none, and one"
+        " by SQL counts."
+    ),
+    "a MULTI or WATCH inside of a transaction spoils it": (
         "As in Valkey: EXEC then does nothing, because its client is not where it thinks to be."
     ),
     "CLIENT inside of a transaction": (

@@ -83,6 +83,7 @@ WEIGHTS = {
     "nonsense": 2,
     "exec": 1,
     "discard": 1,
+    "unwatch": 1,
     "time": 1,
     "wait": 1,
 }  # fmt: skip
@@ -112,6 +113,7 @@ class Author:
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
+        self._fresh = 0
 
     def case(self) -> Case:
         choose = self._random
@@ -127,8 +129,15 @@ class Author:
         return Case(protocols, tuple(packets))
 
     def _unit(self, connection: int) -> Iterator[Packet]:
-        """A transaction: in one packet or in several, and not always right."""
+        """A transaction: in one packet or in several, watched or not, and not always right."""
         choose = self._random
+        if choose.random() < 0.4:
+            watched = choose.sample(KEYS, choose.randint(1, 3))
+            yield Packet(connection, ((b"WATCH", *watched),))
+            if choose.random() < 0.5:
+                yield Packet(1 - connection, (self._fresh_write(choose.choice(KEYS)),))
+            if choose.random() < 0.2:
+                yield Packet(connection, (self._fresh_write(choose.choice(watched)),))
         end = choose.choices([b"EXEC", b"DISCARD", b"RESET"], [12, 2, 1])[0]
         inside = [self._command() for _ in range(choose.randint(0, 6))]
         inside = [one for one in inside if one and one[0].upper() not in NOT_INSIDE]
@@ -140,11 +149,16 @@ class Author:
         else:
             yield from (Packet(connection, (one,)) for one in words)
 
+    def _fresh_write(self, key: bytes) -> Words:
+        """One that surely changes something: no value comes twice."""
+        self._fresh += 1
+        return (b"HSET", key, b"f1", b"fresh %d" % self._fresh)
+
     def _command(self) -> Words:
         choose = self._random
         name = choose.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
         words = [name.encode(), *_ARGUMENTS[name](self)]
-        if choose.random() < 0.05:  # too many or too few
+        if name not in ("exec", "hello") and choose.random() < 0.05:  # too many or too few
             if choose.random() < 0.5:
                 words = words[: choose.randint(1, len(words))]
             else:
@@ -261,6 +275,7 @@ _ARGUMENTS: dict[str, Callable[[Author], list[bytes]]] = {
     "reset": _nothing,
     "exec": _nothing,
     "discard": _nothing,
+    "unwatch": _nothing,
     "time": _nothing,
     "wait": lambda author: author.one_of(
         [b"0", b"0"], [b"0", b"10"], [b"abc", b"0"], [b"0", b"-1"]

@@ -29,7 +29,7 @@ CASES = int(os.environ.get("HS_DIFF_CASES") or 120)
 #: The time to reduce a case that failed.
 SHRINKING = 30.0
 #: What the cases must have met, or they have shown nothing.
-FEWEST = {"commands": 20, "errors": 2, "units": 0.5}
+FEWEST = {"commands": 20, "errors": 2, "units": 0.5, "units that were not executed": 0.02}
 FEWEST_WITH_PLUGIN = {"units that failed": 0.1, "a field is a column": 0.1}
 
 #: Bytes that are no request, or hardly one: both servers answer the same and close, or do not.

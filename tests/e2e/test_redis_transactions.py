@@ -127,7 +127,7 @@ def test_what_is_refused_at_once_spoils_the_unit(wire: Resp, sql: Sql, wrong: st
     assert rows(sql) == BEFORE
 
 
-@pytest.mark.parametrize("inside", ["MULTI", "nosuch"])
+@pytest.mark.parametrize("inside", ["MULTI", "WATCH t:1"])
 def test_multi_inside_of_a_unit_spoils_it(wire: Resp, sql: Sql, inside: str) -> None:
     words = [word.encode() for word in inside.split()]
     unit = [("MULTI",), ("DEL", "t:1"), words, ("DEL", "t:2"), ("EXEC",)]
@@ -249,3 +249,53 @@ def test_many_clients_add(server: ServerInstance, sql: Sql) -> None:
         (b"%d" % (10 + sent),),
         (b"%d" % (20 + sent),),
     ]
+
+
+class TestWatch:
+    def test_what_has_not_changed(self, wire: Resp, sql: Sql) -> None:
+        assert wire.ask("WATCH", "t:1", "t:99") == OK
+        value = int(wire.ask("HGET", "t:1", "n"))
+        assert wire.unit([("HSET", "t:1", "n", value + 1)]) == [0]
+        assert sql.number("SELECT n FROM t WHERE id = 1") == 11
+
+    @pytest.mark.parametrize(
+        "change",
+        ["UPDATE t SET v = 'x' WHERE id = 1", "DELETE FROM t WHERE id = 1",
+         "INSERT INTO t VALUES (99, 1, 'x')"],
+    )  # fmt: skip
+    def test_a_change_by_sql(self, wire: Resp, sql: Sql, change: str) -> None:
+        assert wire.ask("WATCH", "t:1", "t:99") == OK
+        sql.run(change)
+        assert wire.unit([("HSET", "t:2", "n", 0)]) is None
+        assert sql.number("SELECT n FROM t WHERE id = 2") == 20
+        assert wire.unit([("HSET", "t:2", "n", 0)]) == [0], "EXEC has ended the watch"
+
+    def test_a_change_by_a_command(self, server: ServerInstance, wire: Resp) -> None:
+        with connect(server) as other:
+            for ending, done in (("UNWATCH", [0]), ("DISCARD", [0]), (None, None)):
+                assert wire.ask("WATCH", "t:1") == OK
+                assert isinstance(other.ask("HINCRBY", "t:1", "n", 1), int)
+                if ending == "DISCARD":
+                    wire.ask("MULTI")
+                if ending:
+                    assert wire.ask(ending) == OK
+                assert wire.unit([("HSET", "t:2", "v", "x")]) == done
+
+    def test_compare_and_swap_by_many(self, server: ServerInstance, sql: Sql) -> None:
+        """As applications write it. No turn is lost."""
+        clients, turns = 4, 15
+
+        def swap() -> None:
+            with connect(server) as one:
+                done = 0
+                while done < turns:
+                    assert one.ask("WATCH", "t:1") == OK
+                    value = int(one.ask("HGET", "t:1", "n"))
+                    reply = one.unit([("HSET", "t:1", "n", value + 1)])
+                    if isinstance(reply, Error):
+                        assert TRY_AGAIN in reply.text
+                    elif reply is not None:
+                        done += 1
+
+        at_once(*[swap] * clients)
+        assert sql.number("SELECT n FROM t WHERE id = 1") == 10 + clients * turns

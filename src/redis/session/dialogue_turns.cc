@@ -3,6 +3,7 @@
 #include <cassert>
 #include <utility>
 
+#include "base/give_back.h"
 #include "passes/requests.h"
 #include "passes/waiting.h"
 #include "redis/protocol/errors.h"
@@ -21,6 +22,8 @@ using store::Verdict;
 // A worker deletes so many rows in one request, and executes a transaction of so many keys. With more it
 // is too much for a worker.
 constexpr std::size_t most_keys_of_worker = 64;
+// So much memory for the words of a request stays with its connection.
+constexpr std::size_t kept_words = 16;
 
 Counter counter_of(Effect effect) {
   switch (effect) {
@@ -334,6 +337,8 @@ Outcome Dialogue::execute_planned(passes::Place& place, passes::Protocol& protoc
 
 // The thread that calls it has the connection alone, outside of any pass that could be executed again.
 void Dialogue::end_planned() {
+  planned_words_.clear();
+  hs::give_back(planned_words_, kept_words);
   state_.many = {};
   if (state_.skipped_replies != 0) --state_.skipped_replies;
   if (planned_ == nullptr || planned_->command != Command::exec) return;

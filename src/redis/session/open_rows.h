@@ -76,6 +76,8 @@ class RememberedRows {
     std::shared_ptr<const RowAccess> access;  // null: nothing
     store::IndexUse use;
   };
+  static constexpr std::size_t most_text = 512;  // of one that is remembered
+
   Entry* find(std::string_view text) {
     for (Entry& entry : entries_) {
       if (entry.access != nullptr && entry.access->text == text) return &entry;
@@ -111,6 +113,10 @@ class OpenRows {
                       std::span<const std::string_view> fields,
                       std::shared_ptr<const RowAccess>& opened);
   void forget(const RowAccess& access) { known_.erase(access.text); }
+  // Frees the memory that a large request took.
+  void give_back() {
+    if (text_.capacity() > most_text) text_ = std::string();
+  }
 
  private:
   static constexpr std::size_t most_known = 1024;

@@ -33,6 +33,7 @@ class Redis final : public passes::Protocol {
   void give_back() override {
     reader_.give_back();
     scratch_.give_back();
+    rows_.give_back();
   }
 
  private:

@@ -30,7 +30,8 @@ Outcome open_row(Work& work, std::string_view key, Asks asks, Words fields,
                  std::shared_ptr<const RowAccess>& access, store::IndexUse& own, KeyedRow& row) {
   const SplitKey split = split_key(key);
   const std::string_view text = work.rows.text_of(split.name, asks, fields);
-  RememberedRows::Entry* entry = work.remembered != nullptr ? work.remembered->find(text) : nullptr;
+  const bool remembers = work.remembered != nullptr && text.size() <= RememberedRows::most_text;
+  RememberedRows::Entry* entry = remembers ? work.remembered->find(text) : nullptr;
   if (entry == nullptr) {
     access = work.rows.find(text);
     if (access == nullptr) {
@@ -38,7 +39,7 @@ Outcome open_row(Work& work, std::string_view key, Asks asks, Words fields,
                                             work.default_database, asks, fields, access);
       if (!opened.ok()) return opened;
     }
-    if (work.remembered != nullptr) {
+    if (remembers) {
       entry = &work.remembered->add(access, work.caller);
     } else {
       own = {access->index, work.caller};
@@ -56,10 +57,12 @@ void forget_row(Work& work, const RowAccess& access) {
   if (work.remembered != nullptr) work.remembered->clear();
 }
 
-// The store resolves the names again if the table's definition has changed.
+// The store resolves the names again if the table's definition has changed. What the caller may do is
+// asked by the change itself.
 Outcome check_current(Work& work, const KeyedRow& row) {
   store::IndexUse use;
-  const Outcome opened = work.store.open_index(row.access->index_names(), work.caller, use);
+  const Outcome opened =
+      work.store.open_index(row.access->index_names(), store::Caller::unlimited(), use);
   if (!opened.ok()) return opened;
   return row.access->is_current() ? Status{} : Status(Error::table_changed);
 }
