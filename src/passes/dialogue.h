@@ -99,10 +99,14 @@ struct Place {
   store::Store& store;
   std::span<store::IndexUse> uses;  // of the indexes that the request needs, in their order
   Buffer& out;
-  store::Sink* sink = nullptr;  // not null: the reply to a find is sent in pieces
-  bool reply_begins = true;     // no part of the reply was sent before
+  store::Sink* sink = nullptr;    // not null: the reply to a find is sent in pieces
+  bool reply_begins = true;       // no part of the reply was sent before
+  net::Stream* client = nullptr;  // not null: knows whether somebody still waits for the reply
   std::uint32_t values_ignored = 0;
   bool failed = false;  // although the request is done, its reply says that it has failed
+  // Why there are fewer uses than the plan has indexes: the next one could not be opened. Only of a
+  // request with several replies, which says which of them it concerns.
+  Status not_opened{};
 };
 
 // How the opening of an index has ended on a remote thread, for the worker.

@@ -124,8 +124,10 @@ Outcome StreamRunner::run_planned(PassMode mode, Turn& turn, const Plan& plan, P
   const ClearsUses at_the_end{uses_};
   return run_pass(mode, [&] {
     const Outcome opened = open_indexes(plan);
-    if (uses_.size() != plan.indexes.size()) return opened;
+    const bool is_missing = uses_.size() != plan.indexes.size();
+    if (is_missing && (plan.replies == 1 || !opened.answered())) return opened;
     place.uses = uses_;
+    place.not_opened = opened.status();
     return static_cast<Dialogue&>(*turn.dialogue).execute_planned(place, ports_.protocol());
   });
 }
@@ -145,7 +147,7 @@ void StreamRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
     case Plan::Kind::done: return;
     case Plan::Kind::quick: turn.next = Next::again; return;
     case Plan::Kind::find: run_find(turn, plan, out, stream); break;
-    case Plan::Kind::write: run_write(turn, plan, out); break;
+    case Plan::Kind::write: run_write(turn, plan, out, stream); break;
     case Plan::Kind::open: run_open(turn, plan); break;
   }
   ports_.publish();
@@ -223,8 +225,8 @@ void StreamRunner::end_request(Turn& turn, const Plan& plan, bool goes_on) {
 
 // A write that takes long, or waits for a row that another session has locked. If nothing was done,
 // it has to be executed again.
-void StreamRunner::run_write(Turn& turn, const Plan& plan, Buffer& out) {
-  Place place{.store = *store_, .uses = {}, .out = out};
+void StreamRunner::run_write(Turn& turn, const Plan& plan, Buffer& out, net::Stream& stream) {
+  Place place{.store = *store_, .uses = {}, .out = out, .client = &stream};
   const Clock::time_point began = Clock::now();
   const Outcome outcome = run_planned(PassMode::aside, turn, plan, place);
   if (outcome.verdict() == Verdict::remote) return hand_on(turn, out);

@@ -41,7 +41,7 @@ class StreamRunner : public net::StreamerApplication {
 
  private:
   void run_find(net::Turn& turn, const Plan& plan, Buffer& out, net::Stream& stream);
-  void run_write(net::Turn& turn, const Plan& plan, Buffer& out);
+  void run_write(net::Turn& turn, const Plan& plan, Buffer& out, net::Stream& stream);
   void run_open(net::Turn& turn, const Plan& plan);
   template <class Execute>
   store::Outcome run_pass(store::PassMode mode, Execute execute);

@@ -32,6 +32,7 @@ OPEN = [
     "P\t2\thst\tentry\t\taccount,amount",
     "P\t3\thst\taccount\t\tnote,data",
 ]
+CONNECTIONS = ("performance" if ON_MYSQL else "information") + "_schema.handlersocket_connections"
 WRITING_ASIDE = (
     "SELECT id FROM information_schema.processlist"
     " WHERE user = 'handlersocket' AND state = 'handlersocket: writing aside'"
@@ -315,6 +316,38 @@ def test_long_ones(sql: Sql, client: Asking) -> None:
     row = f"0\t2\t{big}\tx"
     assert client.group(*["3\t=\t1\t1"] * 20) == ["0\t1", *[row] * 20]
     assert client.group(*["3\t=\t1\t1"] * 1200)[0] == "1\t2\tundone\t1119"
+
+
+def test_a_table_is_gone(server: ServerInstance, sql: Sql, client: Asking) -> None:
+    """It is the line that fails, wherever the group is executed, and not the group as a whole."""
+    for earlier in (1, 300):
+        sql.run("CREATE TABLE gone (id INT PRIMARY KEY)")
+        client.ask("P\t4\thst\tgone\t\tid")
+        sql.run("DROP TABLE gone")
+        lines = [*[plus(1, 1)] * earlier, "4\t=\t1\t1", plus(1, 1)]
+        assert client.group(*lines) == undone(earlier + 1, earlier + 2, "1\t1\topen_table")
+        first = ["some\t1\t=\t1\t77\t1\t0\tlock", *lines]
+        assert client.group(*first) == undone(1, earlier + 3, "1\t1\tunmet")
+    assert amounts(sql) == [100, 50, 0]
+
+
+def test_nobody_waits_for_it_any_more(server: ServerInstance, sql: Sql) -> None:
+    """It ends before its next line, when somebody closes its connection."""
+    sql.run(
+        "CREATE TABLE numbers (id INT PRIMARY KEY)",
+        "INSERT INTO numbers SELECT seq FROM seq_1_to_300000",
+    )
+    client = Asking(server)
+    client.ask("P\t4\thst\tnumbers\t\tid\tid")
+    count = "4\tup\t0\t1000000\t0" + "\tF\t!=\t0\t0" * 4 + "\tC"
+    client.send("G\t4096", plus(1, 1), *[count] * 4095)
+    wait_until(lambda: sql.rows(WRITING_ASIDE) != [], "it is executed beside the worker")
+    number = sql.number(f"SELECT MAX(id) FROM {CONNECTIONS} WHERE state = 'streaming'")
+    sql.run(f"SET GLOBAL handlersocket_close_connection = {number}")
+    wait_until(lambda: sql.rows(WRITING_ASIDE) == [], "it ends")
+    assert client.wire.rest() == b""
+    client.close()
+    assert amounts(sql) == [100, 50, 0]
 
 
 def test_lines_that_come_slowly_hold_no_lock(sql: Sql, second: Sql, client: Asking) -> None:

@@ -125,7 +125,7 @@ bool Session::execute_group(const Line& first, passes::Requests& requests, Handl
   return requests.end(answer, group->end_offset);
 }
 
-// On another thread. It has its index from the plan.
+// On another thread. It has its indexes from the plan.
 Outcome Session::execute_planned_group(passes::Place& place, Workspace& workspace) {
   const Group group = workspace.group;
   const std::span<store::IndexUse> uses = place.uses;
@@ -133,6 +133,13 @@ Outcome Session::execute_planned_group(passes::Place& place, Workspace& workspac
   GroupFailure failure;
   const Outcome outcome =
       execute_unit(group, place, workspace, failure, [&](std::uint64_t line) -> Outcome {
+        // A group may take as long as many requests. Nothing of it is done yet.
+        if (place.client != nullptr && place.client->must_end()) return Status(Error::killed);
+        // As in a worker, the lines before it come first.
+        if (line >= uses.size()) {
+          assert(!place.not_opened.ok());
+          return place.not_opened;
+        }
         place.uses = uses.subspan(line, 1);
         place.values_ignored = 0;
         const Outcome executed = execute_admitted(place, workspace);
