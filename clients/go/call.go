@@ -11,9 +11,11 @@ type callKind uint8
 
 const (
 	kindFind callKind = iota
+	kindCount
 	kindModify
 	kindModifyRows
 	kindInsert
+	kindInsertRows
 )
 
 // A call is a request on its way and its reply. It belongs to the caller, except between the moment
@@ -57,7 +59,10 @@ type operation uint8
 
 const (
 	opFind operation = iota
+	opCount
+	opExists
 	opInsert
+	opUpsert
 	opUpdate
 	opDelete
 	opIncrement
@@ -66,7 +71,7 @@ const (
 )
 
 func (o operation) String() string {
-	return [...]string{"find", "insert", "update", "delete", "increment", "decrement", "ping"}[o]
+	return [...]string{"find", "count", "exists", "insert", "upsert", "update", "delete", "increment", "decrement", "ping"}[o]
 }
 
 // An opening is one P that was sent. err is written before the replies behind it are given out.
@@ -101,7 +106,7 @@ func (k *call) free() {
 	calls.Put(k)
 }
 
-func (k *call) modifies() bool { return k.kind != kindFind }
+func (k *call) modifies() bool { return k.kind > kindCount }
 
 // again makes it ready to be sent once more. seen: the server can have seen it this time.
 func (k *call) again(seen bool) {
@@ -128,8 +133,10 @@ func (k *call) answer(line []byte) bool {
 	switch k.kind {
 	case kindFind, kindModifyRows:
 		return h.columns == uint64(len(k.definition.columns))
-	case kindModify:
+	case kindModify, kindCount:
 		return h.columns == 1 && k.hasValues
+	case kindInsertRows:
+		return h.columns == 2
 	default:
 		return h.columns == 1
 	}

@@ -10,7 +10,7 @@ var errorTable = map[string]errorEntry{
 	"max_waiting_bytes":            {1, Kind("limit"), "later", "too much waits in the server's memory, and most of it is this client's", "", true},
 	"cmd":                          {2, Kind("request"), "no", "not a request", "", false},
 	"stmtnum":                      {2, Kind("request"), "no", "no open index has this number, or no more can be opened", "", false},
-	"op":                           {2, Kind("request"), "no", "unknown operator", "", false},
+	"op":                           {2, Kind("request"), "no", "unknown operator, or wrong ends of a range", "", false},
 	"klen":                         {2, Kind("request"), "no", "values are missing in the request", "", false},
 	"kpnum":                        {2, Kind("request"), "no", "more key values than the index has parts", "", false},
 	"idxnum":                       {2, Kind("schema"), "no", "no such index", "42000", false},
@@ -23,7 +23,7 @@ var errorTable = map[string]errorEntry{
 	"filterop":                     {2, Kind("request"), "no", "unknown operator of a filter", "", false},
 	"filterfld":                    {2, Kind("request"), "no", "no such filter column", "", false},
 	"filterblob":                   {2, Kind("request"), "no", "a filter can compare this column with NULL only", "", false},
-	"modop":                        {2, Kind("request"), "no", "unknown modification", "", false},
+	"modop":                        {2, Kind("request"), "no", "an unknown word for what becomes of rows", "", false},
 	"readonly":                     {2, Kind("read_only"), "no", "this port only reads", "", false},
 	"escape":                       {2, Kind("request"), "no", "a wrong escape", "", false},
 	"request_size":                 {2, Kind("limit"), "no", "the request is too large", "", false},
@@ -45,15 +45,20 @@ var errorTable = map[string]errorEntry{
 	"1045":                         {1, Kind("log_in"), "no", "wrong user or password", "28000", false},
 	"1047":                         {1, Kind("elsewhere"), "elsewhere", "this node of a cluster does not serve requests now", "08S01", false},
 	"1048":                         {1, Kind("value"), "no", "a column cannot be NULL", "23000", false},
+	"1053":                         {1, Kind("elsewhere"), "elsewhere", "the server is shutting down", "08S01", false},
 	"1062":                         {1, Kind("duplicate"), "no", "a row with the same unique key exists", "23000", false},
+	"1114":                         {1, Kind("limit"), "later", "the table is full, or the disk", "HY000", false},
 	"1142":                         {1, Kind("privilege"), "no", "the account may not do this with the table", "42000", false},
 	"1143":                         {1, Kind("privilege"), "no", "the account may not do this with a column", "42000", false},
+	"1153":                         {1, Kind("limit"), "no", "a value is larger than the server allows (max_allowed_packet)", "08S01", false},
 	"1180":                         {1, Kind("server"), "no", "the commit failed: ask whether the write is there", "HY000", true},
+	"1194":                         {1, Kind("schema"), "no", "the table is damaged and has to be repaired", "HY000", false},
 	"1197":                         {1, Kind("limit"), "no", "the change is too large for the binary log", "HY000", false},
 	"1203":                         {1, Kind("log_in"), "later", "the account has too many connections", "42000", false},
 	"1205":                         {1, Kind("lock"), "later", "the table stayed locked for too long", "HY000", false},
 	"1213":                         {1, Kind("lock"), "later", "another transaction came first: try again", "40001", false},
 	"1226":                         {1, Kind("log_in"), "later", "the account has reached a limit", "42000", false},
+	"1235":                         {1, Kind("request"), "no", "the server does not support this", "42000", false},
 	"1264":                         {1, Kind("value"), "no", "a number is out of the column's range", "22003", false},
 	"1290":                         {1, Kind("read_only"), "elsewhere", "the server is read-only", "HY000", false},
 	"1292":                         {1, Kind("value"), "no", "a value is not of the column's kind", "22007", false},
@@ -61,6 +66,8 @@ var errorTable = map[string]errorEntry{
 	"1364":                         {1, Kind("value"), "no", "a column has no default and got no value", "HY000", false},
 	"1366":                         {1, Kind("value"), "no", "the column cannot hold the value", "22007", false},
 	"1406":                         {1, Kind("value"), "no", "the value is too long for its column", "22001", false},
+	"1412":                         {1, Kind("schema"), "later", "the table was changed meanwhile: try again", "HY000", false},
+	"1429":                         {1, Kind("server"), "later", "the other server, on which the rows are, cannot be reached", "HY000", false},
 	"1449":                         {1, Kind("privilege"), "no", "the account as which clients act does not exist", "HY000", false},
 	"1467":                         {1, Kind("value"), "no", "the column may have no more numbers", "HY000", false},
 	"1644":                         {1, Kind("value"), "no", "a trigger refused the row", "45000", false},
@@ -93,7 +100,7 @@ const (
 	TextMaxWaitingBytes          = "max_waiting_bytes"            // too much waits in the server's memory, and most of it is this client's
 	TextCmd                      = "cmd"                          // not a request
 	TextStmtnum                  = "stmtnum"                      // no open index has this number, or no more can be opened
-	TextOp                       = "op"                           // unknown operator
+	TextOp                       = "op"                           // unknown operator, or wrong ends of a range
 	TextKlen                     = "klen"                         // values are missing in the request
 	TextKpnum                    = "kpnum"                        // more key values than the index has parts
 	TextNoIndex                  = "idxnum"                       // no such index
@@ -106,7 +113,7 @@ const (
 	TextFilterop                 = "filterop"                     // unknown operator of a filter
 	TextFilterfld                = "filterfld"                    // no such filter column
 	TextFilterblob               = "filterblob"                   // a filter can compare this column with NULL only
-	TextModop                    = "modop"                        // unknown modification
+	TextModop                    = "modop"                        // an unknown word for what becomes of rows
 	TextReadonly                 = "readonly"                     // this port only reads
 	TextEscape                   = "escape"                       // a wrong escape
 	TextRequestSize              = "request_size"                 // the request is too large
@@ -128,15 +135,20 @@ const (
 	TextAccessDenied             = "1045"                         // wrong user or password
 	TextNotReady                 = "1047"                         // this node of a cluster does not serve requests now
 	TextNullNotAllowed           = "1048"                         // a column cannot be NULL
+	TextServerShutdown           = "1053"                         // the server is shutting down
 	TextDuplicateEntry           = "1062"                         // a row with the same unique key exists
+	TextTableFull                = "1114"                         // the table is full, or the disk
 	TextTableAccessDenied        = "1142"                         // the account may not do this with the table
 	TextColumnAccessDenied       = "1143"                         // the account may not do this with a column
+	TextTooLarge                 = "1153"                         // a value is larger than the server allows (max_allowed_packet)
 	TextCommitFailed             = "1180"                         // the commit failed: ask whether the write is there
+	TextDamaged                  = "1194"                         // the table is damaged and has to be repaired
 	TextTransactionTooLarge      = "1197"                         // the change is too large for the binary log
 	TextTooManyUserConnections   = "1203"                         // the account has too many connections
 	TextTableLockWaitTimeout     = "1205"                         // the table stayed locked for too long
 	TextDeadlockAtCommit         = "1213"                         // another transaction came first: try again
 	TextUserLimitReached         = "1226"                         // the account has reached a limit
+	TextNotSupported             = "1235"                         // the server does not support this
 	TextOutOfRange               = "1264"                         // a number is out of the column's range
 	TextServerReadOnly           = "1290"                         // the server is read-only
 	TextWrongValue               = "1292"                         // a value is not of the column's kind
@@ -144,6 +156,8 @@ const (
 	TextNoDefault                = "1364"                         // a column has no default and got no value
 	TextBadValue                 = "1366"                         // the column cannot hold the value
 	TextValueTooLong             = "1406"                         // the value is too long for its column
+	TextTableChanged             = "1412"                         // the table was changed meanwhile: try again
+	TextUnreachable              = "1429"                         // the other server, on which the rows are, cannot be reached
 	TextNoSuchAccount            = "1449"                         // the account as which clients act does not exist
 	TextNoAutoIncrementValue     = "1467"                         // the column may have no more numbers
 	TextSignal                   = "1644"                         // a trigger refused the row

@@ -34,14 +34,18 @@ func TestMain(m *testing.M) {
 
 // What the requests of the examples are answered, without the number of the index.
 var exampleReplies = map[string]string{
-	"=\t1\t42":                                 "0\t3\t42\tuser_0000042\tuser_0000042@example.com",
-	"=\t1\t1000000":                            "0\t3",
-	"=\t1\t\t3\t0\t@\t0\t3\t41\t42\t1000000":   "0\t3\t41\tuser_0000041\tuser_0000041@example.com\t42\tuser_0000042\tuser_0000042@example.com",
-	">=\t1\t7\t2":                              "0\t3\t7\tuser_0000007\tuser_0000007@example.com\t8\tuser_0000008\tuser_0000008@example.com",
-	">=\t1\t1\t1000000":                        "0\t3\t1\tuser_0000001\tx\t2\tuser_0000002\tx\t3\tuser_0000003\tx\t4\t\x00\tx",
-	"=\t1\t43\t1\t0\tU\tbob@example.com":       "0\t1\t1",
-	"=\t1\t43\t1\t0\t+\t1":                     "0\t1\t1",
-	"+\t3\t42\tsomebody\tsomebody@example.com": "1\t1\t121",
+	"=\t1\t42":                                      "0\t3\t42\tuser_0000042\tuser_0000042@example.com",
+	"=\t1\t1000000":                                 "0\t3",
+	"=\t1\t\t3\t0\t@\t0\t3\t41\t42\t1000000":        "0\t3\t41\tuser_0000041\tuser_0000041@example.com\t42\tuser_0000042\tuser_0000042@example.com",
+	">=\t1\t7\t2":                                   "0\t3\t7\tuser_0000007\tuser_0000007@example.com\t8\tuser_0000008\tuser_0000008@example.com",
+	">=\t1\t1\t1000000":                             "0\t3\t1\tuser_0000001\tx\t2\tuser_0000002\tx\t3\tuser_0000003\tx\t4\t\x00\tx",
+	"=\t1\t43\t1\t0\tU\tbob@example.com":            "0\t1\t1",
+	"=\t1\t43\t1\t0\t+\t1":                          "0\t1\t1",
+	"down\t0\t>=\t41\t<\t43\t10":                    "0\t3\t42\tuser_0000042\tx\t41\tuser_0000041\tx",
+	"up\t0\t>=\t41\t<\t43\tC":                       "0\t1\t2",
+	"insert\t1\t2\t43\t1\telse\tupdate\t1\t1\t+\t1": "0\t2\tupdated\t\x00",
+	"=\t1\t43\t1\t0\tset!\t1\t1\tappend\t!":         "0\t3\t43\tuser_0000043!\tx",
+	"+\t3\t42\tsomebody\tsomebody@example.com":      "1\t1\t121",
 }
 
 func serveExamples(listener net.Listener) {
@@ -150,6 +154,54 @@ func ExampleIndex_Update() {
 	// Output:
 	// 1 <nil>
 	// 1 <nil>
+}
+
+func ExampleRange() {
+	client, err := handlersocket.Open(url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	users := handlersocket.IndexOf[User](client, handlersocket.IndexSpec{Table: "user"})
+
+	ctx := context.Background()
+	forties := handlersocket.Range().Ge(41).Lt(43)
+	down, err := users.Find(ctx, forties.Down().Limit(10))
+	fmt.Println(len(down), down[0].Name, down[1].Name, err)
+	count, err := users.Count(ctx, forties)
+	fmt.Println(count, err)
+	// Output:
+	// 2 user_0000042 user_0000041 <nil>
+	// 2 <nil>
+}
+
+func ExampleIndex_UpdateFetch() {
+	client, err := handlersocket.Open(url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	users := handlersocket.IndexOf[User](client, handlersocket.IndexSpec{Table: "user"})
+
+	ctx := context.Background()
+	changed, err := users.UpdateFetch(ctx, handlersocket.Eq(43), handlersocket.Set{"user_name": handlersocket.Append("!")})
+	fmt.Println(changed[0].Name, err)
+	// Output: user_0000043! <nil>
+}
+
+func ExampleIndex_UpsertSet() {
+	client, err := handlersocket.Open(url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	users := client.Index(handlersocket.IndexSpec{Table: "user", Columns: []string{"user_id"}})
+
+	ctx := context.Background()
+	row := handlersocket.Set{"user_id": 43, "visits": 1}
+	outcome, err := users.UpsertSet(ctx, row, handlersocket.Set{"visits": handlersocket.Add(1)})
+	fmt.Println(outcome.Done, err)
+	// Output: updated <nil>
 }
 
 func ExampleClient_Pipeline() {

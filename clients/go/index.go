@@ -1,14 +1,10 @@
 package handlersocket
 
 import (
-	"cmp"
 	"context"
 	"iter"
-	"maps"
 	"math"
 	"reflect"
-	"slices"
-	"strings"
 	"sync"
 )
 
@@ -29,9 +25,6 @@ type Index[T any] struct {
 	many       func(*call) ([]T, error)
 	derived    sync.Map
 }
-
-// A Set says which columns get which values.
-type Set map[string]any
 
 // Index gives an index whose rows are Rows. If the spec cannot be meant, each call says so.
 func (c *Client) Index(spec IndexSpec) *Index[Row] { return IndexOf[Row](c, spec) }
@@ -101,19 +94,27 @@ func readID(k *call) (uint64, error) {
 	if !values.more {
 		return 0, nil
 	}
-	token := values.next()
+	id, ok := idOf(values.next(), false)
+	if !ok || values.more {
+		return 0, wrongReply("the number of the new row was expected")
+	}
+	return id, nil
+}
+
+// idOf reads an AUTO_INCREMENT value. A signed column may have been given a negative one.
+func idOf(token []byte, mayBeNull bool) (uint64, bool) {
+	if mayBeNull && len(token) == 1 && token[0] == 0 {
+		return 0, true
+	}
 	negative := len(token) > 0 && token[0] == '-'
 	if negative {
 		token = token[1:]
 	}
 	n, ok := number(token)
-	if !ok || values.more || negative && n > 1<<63 {
-		return 0, wrongReply("the number of the new row was expected")
-	}
 	if negative {
-		return -n, nil
+		return -n, ok && n <= 1<<63
 	}
-	return n, nil
+	return n, ok
 }
 
 // Get gives the first row with this key: the values of the index's first parts. If there is none, the
@@ -143,62 +144,6 @@ func (x *Index[T]) Insert(ctx context.Context, row T) (uint64, error) {
 // InsertValues adds a row with these values of the index's first columns.
 func (x *Index[T]) InsertValues(ctx context.Context, values ...any) (uint64, error) {
 	return do(ctx, x.client, x.insertValues(values))
-}
-
-// Update gives columns of each row of the Query new values. It says how many rows were found.
-func (x *Index[T]) Update(ctx context.Context, q Query, set Set) (int64, error) {
-	return do(ctx, x.client, x.change(q, OpUpdate, set))
-}
-
-// UpdateRow gives all columns of the index new values in each row of the Query.
-func (x *Index[T]) UpdateRow(ctx context.Context, q Query, row T) (int64, error) {
-	return do(ctx, x.client, x.updateRow(q, row))
-}
-
-// Increment adds to columns of each row of the Query. NULL stays NULL.
-func (x *Index[T]) Increment(ctx context.Context, q Query, amounts Set) (int64, error) {
-	return do(ctx, x.client, x.change(q, OpIncrement, amounts))
-}
-
-// Decrement subtracts from columns of each row of the Query. A row of which a value would cross zero
-// stays as it is, and is not counted.
-func (x *Index[T]) Decrement(ctx context.Context, q Query, amounts Set) (int64, error) {
-	return do(ctx, x.client, x.change(q, OpDecrement, amounts))
-}
-
-// Delete deletes each row of the Query, and says how many.
-func (x *Index[T]) Delete(ctx context.Context, q Query) (int64, error) {
-	return do(ctx, x.client, x.modify(q, OpDelete, nil))
-}
-
-// FetchUpdate is Update, and gives the rows as they were before.
-func (x *Index[T]) FetchUpdate(ctx context.Context, q Query, set Set) ([]T, error) {
-	return do(ctx, x.client, x.fetchChange(q, OpUpdate, set))
-}
-
-// FetchIncrement is Increment, and gives the rows as they were before.
-func (x *Index[T]) FetchIncrement(ctx context.Context, q Query, amounts Set) ([]T, error) {
-	return do(ctx, x.client, x.fetchChange(q, OpIncrement, amounts))
-}
-
-// FetchDecrement is Decrement, and gives the rows as they were before.
-func (x *Index[T]) FetchDecrement(ctx context.Context, q Query, amounts Set) ([]T, error) {
-	return do(ctx, x.client, x.fetchChange(q, OpDecrement, amounts))
-}
-
-// FetchDelete is Delete, and gives the rows as they were before.
-func (x *Index[T]) FetchDelete(ctx context.Context, q Query) ([]T, error) {
-	return do(ctx, x.client, x.fetchModify(q, OpDelete, nil))
-}
-
-// Modify does any modification, with values for the first columns of the index.
-func (x *Index[T]) Modify(ctx context.Context, q Query, op Op, values ...any) (int64, error) {
-	return do(ctx, x.client, x.modify(q, op, values))
-}
-
-// FetchModify is Modify, and gives the rows as they were before.
-func (x *Index[T]) FetchModify(ctx context.Context, q Query, op Op, values ...any) ([]T, error) {
-	return do(ctx, x.client, x.fetchModify(q, op, values))
 }
 
 func (x *Index[T]) get(key []any) request[T] {
@@ -258,182 +203,4 @@ func (x *Index[T]) insert(row T) request[uint64] {
 		return failed[uint64](nil, err)
 	}
 	return x.insertValues(values)
-}
-
-var operations = map[Op]operation{
-	OpUpdate: opUpdate, OpDelete: opDelete, OpIncrement: opIncrement, OpDecrement: opDecrement,
-}
-
-// modification encodes a modification by an index that may be another one than this.
-func (x *Index[T]) modification(d *definition, q Query, op Op, fetch bool, values []any) (*call, error) {
-	kind := kindModify
-	if fetch {
-		kind = kindModifyRows
-	}
-	k := newCall(d, kind, operations[op])
-	var err error
-	if k.request, err = q.appendModify(k.request, d, op, fetch, values); err != nil {
-		k.free()
-		return nil, err
-	}
-	k.request = append(k.request, lf)
-	return k, nil
-}
-
-func (x *Index[T]) modify(q Query, op Op, values []any) request[int64] {
-	return x.modifyBy(x.definition, x.err, q, op, values)
-}
-
-func (x *Index[T]) modifyBy(d *definition, err error, q Query, op Op, values []any) request[int64] {
-	if err != nil {
-		return failed[int64](nil, err)
-	}
-	k, err := x.modification(d, q, op, false, values)
-	if err != nil {
-		return failed[int64](nil, err)
-	}
-	if q.isEmpty() {
-		k.free()
-		return request[int64]{nothing: true}
-	}
-	return request[int64]{call: k, route: RouteWrite, read: readCount}
-}
-
-func (x *Index[T]) fetchModify(q Query, op Op, values []any) request[[]T] {
-	return x.fetchModifyBy(x.definition, x.err, q, op, values, x.many)
-}
-
-func (x *Index[T]) fetchModifyBy(
-	d *definition, err error, q Query, op Op, values []any, read func(*call) ([]T, error),
-) request[[]T] {
-	if err != nil {
-		return failed[[]T](nil, err)
-	}
-	k, err := x.modification(d, q, op, true, values)
-	if err != nil {
-		return failed[[]T](nil, err)
-	}
-	if q.isEmpty() {
-		k.free()
-		return request[[]T]{nothing: true}
-	}
-	return request[[]T]{call: k, route: RouteWrite, read: read}
-}
-
-func (x *Index[T]) updateRow(q Query, row T) request[int64] {
-	if x.err != nil {
-		return failed[int64](nil, x.err)
-	}
-	values, err := valuesOfRow(row, x.definition.columns)
-	if err != nil {
-		return failed[int64](nil, err)
-	}
-	return x.modify(q, OpUpdate, values)
-}
-
-func (x *Index[T]) change(q Query, op Op, set Set) request[int64] {
-	d, _, values, err := x.forSet(set, false)
-	return x.modifyBy(d, err, q, op, values)
-}
-
-func (x *Index[T]) fetchChange(q Query, op Op, set Set) request[[]T] {
-	d, p, values, err := x.forSet(set, true)
-	return x.fetchModifyBy(d, err, q, op, values, func(k *call) ([]T, error) { return readMany[T](k, p) })
-}
-
-// forSet gives the index that has the columns of a Set in front, because a modification is of the first
-// columns. With rows, the other columns stand behind them.
-func (x *Index[T]) forSet(set Set, rows bool) (*definition, *plan, []any, error) {
-	if x.err != nil {
-		return nil, nil, nil, x.err
-	}
-	if len(set) == 0 {
-		return nil, nil, nil, usage("the Set has no column")
-	}
-	names := slices.SortedFunc(maps.Keys(set), func(a, b string) int {
-		// Those of the index in its order: then it may be this index itself.
-		return cmp.Or(cmp.Compare(x.place(a), x.place(b)), cmp.Compare(a, b))
-	})
-	values := make([]any, len(names))
-	for i, name := range names {
-		values[i] = set[name]
-	}
-	if slices.Equal(names, x.definition.columns) {
-		return x.definition, x.plan, values, nil
-	}
-	type found struct {
-		definition *definition
-		plan       *plan
-	}
-	key := strings.Join(names, ",")
-	if rows {
-		key += "\t"
-	}
-	if known, ok := x.derived.Load(key); ok {
-		f := known.(found)
-		return f.definition, f.plan, values, nil
-	}
-	spec := x.spec
-	spec.Columns = slices.Clone(names)
-	p := x.plan
-	if rows {
-		for _, name := range names {
-			if x.place(name) == len(x.definition.columns) {
-				return nil, nil, nil, usage("the column %s is none of this index: its rows have no place for it", name)
-			}
-		}
-		for _, column := range x.definition.columns {
-			if _, there := set[column]; !there {
-				spec.Columns = append(spec.Columns, column)
-			}
-		}
-	}
-	d, err := x.client.define(spec)
-	if err == nil && rows {
-		p, err = planFor(reflect.TypeFor[T](), d.columns)
-	}
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	x.derived.Store(key, found{d, p})
-	return d, p, values, nil
-}
-
-// place is the position of a column, or the number of columns if it is none.
-func (x *Index[T]) place(column string) int {
-	if i := slices.Index(x.definition.columns, column); i >= 0 {
-		return i
-	}
-	return len(x.definition.columns)
-}
-
-// valuesOfRow gives the values of a row in the order of the columns.
-func valuesOfRow[T any](row T, columns []string) ([]any, error) {
-	values := make([]any, len(columns))
-	if raw, ok := any(row).(Row); ok {
-		if len(raw.values) != len(columns) {
-			return nil, usage("a Row with %d values for %d columns", len(raw.values), len(columns))
-		}
-		for i, value := range raw.values {
-			values[i] = value
-		}
-		return values, nil
-	}
-	info := infoOf(reflect.TypeFor[T]())
-	if info.err != nil {
-		return nil, info.err
-	}
-	reflected := reflect.ValueOf(row)
-	for i, column := range columns {
-		for _, field := range info.fields {
-			if field.column != column {
-				continue
-			}
-			value := reflected.FieldByIndex(field.path)
-			if !field.auto || !value.IsZero() {
-				values[i] = value.Interface()
-			}
-		}
-	}
-	return values, nil
 }

@@ -25,7 +25,7 @@ func (r Route) String() string { return [...]string{"read", "write", "long", "st
 // A RequestInfo tells of a request that has ended. The names in README.md say which attribute of
 // OpenTelemetry each belongs to. It never has values of keys or rows.
 type RequestInfo struct {
-	// Operation is find, insert, update, delete, increment or decrement.
+	// Operation is find, count, exists, insert, upsert, update, delete, increment or decrement.
 	Operation              string
 	Database, Table, Index string
 	// Address is the server's, empty if there was no connection.

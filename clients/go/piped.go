@@ -57,22 +57,22 @@ func (p Piped[T]) Delete(q Query) *Pending[int64] {
 
 // FetchUpdate is [Index.FetchUpdate].
 func (p Piped[T]) FetchUpdate(q Query, set Set) *Pending[[]T] {
-	return addTo(p, p.index.fetchChange(q, OpUpdate, set))
+	return addTo(p, p.index.fetchChange(q, OpUpdate, rowsBefore, set))
 }
 
 // FetchIncrement is [Index.FetchIncrement].
 func (p Piped[T]) FetchIncrement(q Query, amounts Set) *Pending[[]T] {
-	return addTo(p, p.index.fetchChange(q, OpIncrement, amounts))
+	return addTo(p, p.index.fetchChange(q, OpIncrement, rowsBefore, amounts))
 }
 
 // FetchDecrement is [Index.FetchDecrement].
 func (p Piped[T]) FetchDecrement(q Query, amounts Set) *Pending[[]T] {
-	return addTo(p, p.index.fetchChange(q, OpDecrement, amounts))
+	return addTo(p, p.index.fetchChange(q, OpDecrement, rowsBefore, amounts))
 }
 
 // FetchDelete is [Index.FetchDelete].
 func (p Piped[T]) FetchDelete(q Query) *Pending[[]T] {
-	return addTo(p, p.index.fetchModify(q, OpDelete, nil))
+	return addTo(p, p.index.fetchModify(q, OpDelete, rowsBefore, nil))
 }
 
 // Modify is [Index.Modify].
@@ -82,5 +82,61 @@ func (p Piped[T]) Modify(q Query, op Op, values ...any) *Pending[int64] {
 
 // FetchModify is [Index.FetchModify].
 func (p Piped[T]) FetchModify(q Query, op Op, values ...any) *Pending[[]T] {
-	return addTo(p, p.index.fetchModify(q, op, values))
+	return addTo(p, p.index.fetchModify(q, op, rowsBefore, values))
+}
+
+// UpdateFetch is [Index.UpdateFetch].
+func (p Piped[T]) UpdateFetch(q Query, set Set) *Pending[[]T] {
+	return addTo(p, p.index.fetchChange(q, OpUpdate, rowsAfter, set))
+}
+
+// IncrementFetch is [Index.IncrementFetch].
+func (p Piped[T]) IncrementFetch(q Query, amounts Set) *Pending[[]T] {
+	return addTo(p, p.index.fetchChange(q, OpIncrement, rowsAfter, amounts))
+}
+
+// DecrementFetch is [Index.DecrementFetch].
+func (p Piped[T]) DecrementFetch(q Query, amounts Set) *Pending[[]T] {
+	return addTo(p, p.index.fetchChange(q, OpDecrement, rowsAfter, amounts))
+}
+
+// ModifyFetch is [Index.ModifyFetch].
+func (p Piped[T]) ModifyFetch(q Query, op Op, values ...any) *Pending[[]T] {
+	return addTo(p, p.index.fetchModify(q, op, rowsAfter, values))
+}
+
+// Count is [Index.Count].
+func (p Piped[T]) Count(q Query) *Pending[int64] { return addTo(p, p.index.count(q)) }
+
+// Exists is [Index.Exists].
+func (p Piped[T]) Exists(q Query) *Pending[bool] { return addTo(p, p.index.exists(q)) }
+
+// InsertMany is [Index.InsertMany].
+func (p Piped[T]) InsertMany(rows []T, about Duplicate) *Pending[[]Outcome] {
+	return addTo(p, p.index.insertMany(rows, about))
+}
+
+// InsertSets is [Index.InsertSets].
+func (p Piped[T]) InsertSets(rows []Set, about Duplicate) *Pending[[]Outcome] {
+	return addTo(p, p.index.insertSets(rows, about))
+}
+
+// Upsert is [Index.Upsert].
+func (p Piped[T]) Upsert(row T, changes Set, conditions ...Condition) *Pending[Outcome] {
+	return addTo(p, p.index.upsert(row, changes, conditions))
+}
+
+// UpsertSet is [Index.UpsertSet].
+func (p Piped[T]) UpsertSet(row, changes Set, conditions ...Condition) *Pending[Outcome] {
+	return addTo(p, p.index.upsertSet(row, changes, conditions))
+}
+
+// UpsertMany is [Index.UpsertMany].
+func (p Piped[T]) UpsertMany(rows []T, changes Set, conditions ...Condition) *Pending[[]Outcome] {
+	return addTo(p, p.index.upsertMany(rows, changes, conditions))
+}
+
+// UpsertSets is [Index.UpsertSets].
+func (p Piped[T]) UpsertSets(rows []Set, changes Set, conditions ...Condition) *Pending[[]Outcome] {
+	return addTo(p, p.index.upsertSets(rows, changes, conditions))
 }

@@ -11,10 +11,16 @@ import (
 //	handlersocket.Eq(42)
 //	handlersocket.Ge("A").Limit(100).While("board", "=", 7)
 //	handlersocket.In(1, 5, 9)
+//	handlersocket.Range().Ge(40).Lt(50).Down()
 type Query struct {
-	op       string
-	key      []any
-	limit    uint64
+	op  string
+	key []any
+	// Of a Range: first the lower one. They are behind a slice, because a value that a Query had by itself
+	// would take every key to the heap.
+	ends  []bound
+	limit uint64
+	// The limit was given by the caller.
+	limited  bool
 	offset   uint64
 	in       []any
 	isIn     bool
@@ -22,6 +28,8 @@ type Query struct {
 	filters  []filter
 	long     bool
 	negative bool
+	// Why it cannot be meant. It is no text: a Query that keeps no texts for errors stays on the stack.
+	wrong mistake
 }
 
 type filter struct {
@@ -58,9 +66,10 @@ func (q Query) In(part int, values ...any) Query {
 	return q
 }
 
-// Limit is the maximum number of rows; 1 unless it is called.
+// Limit is the maximum number of rows; 1 unless it is called, and none for Count.
 func (q Query) Limit(n int) Query {
 	q.negative = q.negative || n < 0
+	q.limited = true
 	q.limit = uint64(n)
 	return q
 }
@@ -97,12 +106,19 @@ func (q *Query) isEmpty() bool { return q.isIn && len(q.in) == 0 }
 // appendFind appends a find, from the TAB behind the index id on. before is true if a modification
 // follows.
 func (q *Query) appendFind(to []byte, d *definition, before bool) ([]byte, error) {
-	switch q.op {
-	case "=", ">", ">=", "<", "<=":
-	case "":
-		return nil, usage("a Query begins with Eq, Gt, Ge, Lt, Le or In")
+	return q.appendSelection(to, d, before, q.limit, 1)
+}
+
+// appendSelection appends a find with a limit; usual is that which the server takes if there is none.
+func (q *Query) appendSelection(to []byte, d *definition, before bool, limit, usual uint64) ([]byte, error) {
+	if q.op == "" {
+		return nil, usage("a Query begins with Eq, Gt, Ge, Lt, Le, In or Range")
 	}
-	if len(q.key) == 0 {
+	isRange, err := q.isRange()
+	if err != nil {
+		return nil, err
+	}
+	if len(q.key) == 0 && !isRange {
 		return nil, usage("a key has one value at least")
 	}
 	if q.negative {
@@ -110,13 +126,17 @@ func (q *Query) appendFind(to []byte, d *definition, before bool) ([]byte, error
 	}
 	to = append(append(to, tab), q.op...)
 	to = appendNumber(to, uint64(len(q.key)))
-	to, err := appendValues(to, q.key, d.location)
-	if err != nil {
+	if to, err = appendValues(to, q.key, d.location); err != nil {
 		return nil, err
 	}
+	if isRange {
+		if to, err = q.appendEnds(to, d); err != nil {
+			return nil, err
+		}
+	}
 	clause := before || q.isIn || len(q.filters) > 0
-	if clause || q.limit != 1 || q.offset != 0 {
-		to = appendNumber(to, q.limit)
+	if clause || limit != usual || q.offset != 0 {
+		to = appendNumber(to, limit)
 	}
 	if clause || q.offset != 0 {
 		to = appendNumber(to, q.offset)
@@ -132,7 +152,12 @@ func (q *Query) appendFind(to []byte, d *definition, before bool) ([]byte, error
 			return nil, err
 		}
 	}
-	for _, f := range q.filters {
+	return appendFilters(to, d, q.filters)
+}
+
+func appendFilters(to []byte, d *definition, filters []filter) ([]byte, error) {
+	var err error
+	for _, f := range filters {
 		switch f.op {
 		case "=", "!=", ">", ">=", "<", "<=":
 		default:
@@ -173,13 +198,25 @@ const (
 	OpDecrement Op = "-"
 )
 
+// rowsAnswered says which rows a modification answers: the mark behind its letter.
+type rowsAnswered string
+
+const (
+	noRows     rowsAnswered = ""
+	rowsBefore rowsAnswered = "?"
+	rowsAfter  rowsAnswered = "!"
+)
+
 // appendModify appends a find and what is done with its rows.
-func (q *Query) appendModify(to []byte, d *definition, op Op, rowsBefore bool, values []any) ([]byte, error) {
+func (q *Query) appendModify(to []byte, d *definition, op Op, rows rowsAnswered, values []any) ([]byte, error) {
 	switch op {
 	case OpUpdate, OpIncrement, OpDecrement:
 	case OpDelete:
 		if len(values) > 0 {
 			return nil, usage("a deletion takes no values")
+		}
+		if rows == rowsAfter {
+			return nil, usage("a row that is deleted is not there afterwards")
 		}
 	default:
 		return nil, usage("%q is no modification", op)
@@ -191,11 +228,37 @@ func (q *Query) appendModify(to []byte, d *definition, op Op, rowsBefore bool, v
 	if err != nil {
 		return nil, err
 	}
-	to = append(append(to, tab), op...)
-	if rowsBefore {
-		to = append(to, '?')
-	}
+	to = append(append(append(to, tab), op...), rows...)
 	return appendValues(to, values, d.location)
+}
+
+// appendSet appends a find and what its rows are assigned.
+func (q *Query) appendSet(to []byte, d *definition, rows rowsAnswered, all []assigned) ([]byte, error) {
+	to, err := q.appendFind(to, d, true)
+	if err != nil {
+		return nil, err
+	}
+	to = append(append(to, "\tset"...), rows...)
+	return appendAssignments(to, d, all, false)
+}
+
+// appendCount appends a find and that only the number of its rows is wanted.
+func (q *Query) appendCount(to []byte, d *definition) ([]byte, error) {
+	limit := uint64(0)
+	if q.limited {
+		limit = q.limit
+	}
+	to, err := q.appendSelection(to, d, false, limit, 0)
+	return append(to, "\tC"...), err
+}
+
+// appendExists appends a find and that it is only asked whether there is a row.
+func (q *Query) appendExists(to []byte, d *definition) ([]byte, error) {
+	if q.limited {
+		return nil, usage("whether there is a row does not depend on a limit")
+	}
+	to, err := q.appendSelection(to, d, false, 1, 1)
+	return append(to, "\tE"...), err
 }
 
 // appendInsert appends an insert.

@@ -39,6 +39,9 @@ type wantedResult struct {
 	Rows          *[][]byteText
 	Modified      *int64
 	ID            json.RawMessage
+	Count         *int64
+	Exists        *bool
+	Outcomes      [][2]any
 	Error         json.RawMessage
 	Sent          *bool
 	MaybeExecuted *bool `json:"maybe_executed"`
@@ -53,8 +56,10 @@ type outcome struct {
 	rows  []Row
 	count int64
 	id    uint64
-	err   error
-	took  time.Duration
+	// Of a count it is `count`, and whether there is a row is one of 0.
+	outcomes []Outcome
+	err      error
+	took     time.Duration
 }
 
 func TestScenarios(t *testing.T) {
@@ -187,7 +192,7 @@ func (p *player) step(s *applicationStep) error {
 		return p.pipeline(s)
 	case s.Iterate != nil:
 		return p.iterate(s)
-	case s.Find != nil || s.Insert != nil:
+	case s.Find != nil || s.Insert != nil || s.InsertRows != nil:
 		began := time.Now()
 		ctx, cancel := p.context(s)
 		if s.Call != "" {
@@ -243,6 +248,15 @@ func (p *player) call(ctx context.Context, began time.Time, r *requestVector) ou
 	switch {
 	case r.Insert != nil:
 		o.id, o.err = p.index(r.Insert.Index).InsertValues(ctx, anyOf(r.Insert.Values)...)
+	case r.InsertRows != nil:
+		o.outcomes, o.err = do(ctx, p.client, r.rowsRequest(p.index(r.InsertRows.Index)))
+	case r.Find.Answer == "count":
+		o.count, o.err = p.index(r.Find.Index).Count(ctx, r.query(p.t))
+	case r.Find.Answer == "exists":
+		var there bool
+		if there, o.err = p.index(r.Find.Index).Exists(ctx, r.query(p.t)); there {
+			o.count = 1
+		}
 	case r.Find.Modify != nil:
 		m := r.Find.Modify
 		o.count, o.err = p.index(r.Find.Index).Modify(ctx, r.query(p.t), Op(m.Op), anyOf(m.Values)...)
@@ -262,9 +276,18 @@ func (p *player) call(ctx context.Context, began time.Time, r *requestVector) ou
 	return o
 }
 
+// rowsRequest is an insert of rows by position.
+func (r *requestVector) rowsRequest(x *Index[Row]) request[[]Outcome] {
+	n := newRows{columns: x.definition.columns, about: Duplicate(r.InsertRows.Else)}
+	for _, row := range r.InsertRows.Rows {
+		n.rows = append(n.rows, anyOf(row))
+	}
+	return x.insertRows(n, nil, opInsert)
+}
+
 func (r *requestVector) isGet() bool {
 	f := r.Find
-	return f.Op == "" && f.Limit == nil && f.Offset == nil && f.In == nil && len(f.Filters) == 0
+	return f.Op == "" && f.Answer == "" && f.Limit == nil && f.Offset == nil && f.In == nil && len(f.Filters) == 0
 }
 
 func (p *player) pipeline(s *applicationStep) error {
@@ -280,6 +303,13 @@ func (p *player) pipeline(s *applicationStep) error {
 		case r.Insert != nil:
 			pending := p.index(r.Insert.Index).In(pipeline).InsertValues(anyOf(r.Insert.Values)...)
 			results = append(results, func() (o outcome) { o.id, o.err = pending.Result(); return })
+		case r.InsertRows != nil:
+			x := p.index(r.InsertRows.Index)
+			pending := addTo(x.In(pipeline), r.rowsRequest(x))
+			results = append(results, func() (o outcome) { o.outcomes, o.err = pending.Result(); return })
+		case r.Find.Answer == "count":
+			pending := p.index(r.Find.Index).In(pipeline).Count(r.query(p.t))
+			results = append(results, func() (o outcome) { o.count, o.err = pending.Result(); return })
 		case r.Find.Modify != nil:
 			m := r.Find.Modify
 			pending := p.index(r.Find.Index).In(pipeline).Modify(r.query(p.t), Op(m.Op), anyOf(m.Values)...)
@@ -342,6 +372,15 @@ func check(got outcome, wanted json.RawMessage) error {
 	if w.Modified != nil && got.count != *w.Modified {
 		return fmt.Errorf("%d rows", got.count)
 	}
+	if w.Count != nil && got.count != *w.Count {
+		return fmt.Errorf("the count %d", got.count)
+	}
+	if w.Exists != nil && (got.count == 1) != *w.Exists {
+		return fmt.Errorf("whether there is a row: %d", got.count)
+	}
+	if err := sameOutcomes(got.outcomes, w.Outcomes); err != nil {
+		return err
+	}
 	if w.ID != nil {
 		id := "null"
 		if got.id != 0 {
@@ -354,6 +393,21 @@ func check(got outcome, wanted json.RawMessage) error {
 	took := got.took.Milliseconds()
 	if took < int64(w.AfterMs) || w.WithinMs > 0 && took > int64(w.WithinMs) {
 		return fmt.Errorf("it took %d ms", took)
+	}
+	return nil
+}
+
+func sameOutcomes(got []Outcome, wanted [][2]any) error {
+	var want []Outcome
+	for _, one := range wanted {
+		o := Outcome{Done: Done(one[0].(string))}
+		if id, is := one[1].(float64); is {
+			o.ID = uint64(int64(id))
+		}
+		want = append(want, o)
+	}
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("the outcomes %v", got)
 	}
 	return nil
 }

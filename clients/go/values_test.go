@@ -184,25 +184,43 @@ func TestUsage(t *testing.T) {
 	_ = pipeline.Run(t.Context())
 	ctx := t.Context()
 	for what, err := range map[string]error{
-		"no key":        second(x.Get(ctx)),
-		"no query":      second(x.Find(ctx, Query{})),
-		"limit":         second(x.Find(ctx, Eq(1).Limit(-1))),
-		"filter op":     second(x.Find(ctx, Eq(1).Where("f", "~", 1))),
-		"filter column": second(x.Find(ctx, Eq(1).Where("a", "=", 1))),
-		"part":          second(x.Find(ctx, Eq(1).In(1, 2))),
-		"value":         second(x.Get(ctx, struct{}{})),
-		"no values":     second(x.InsertValues(ctx)),
-		"many values":   second(x.InsertValues(ctx, 1, 2)),
-		"deletion":      second(x.Modify(ctx, Eq(1), OpDelete, 1)),
-		"op":            second(x.Modify(ctx, Eq(1), "X")),
-		"empty set":     second(x.Update(ctx, Eq(1), nil)),
-		"other column":  second(x.FetchUpdate(ctx, Eq(1), Set{"b": 1})),
-		"no write port": second(x.InsertValues(ctx, 1)),
-		"table":         second(c.Index(IndexSpec{Table: "a\tb", Columns: []string{"a"}}).Get(ctx, 1)),
-		"no table":      second(c.Index(IndexSpec{Columns: []string{"a"}}).Get(ctx, 1)),
-		"column":        second(c.Index(IndexSpec{Table: "t", Columns: []string{"a,b"}}).Get(ctx, 1)),
-		"type":          second(IndexOf[int](c, IndexSpec{Table: "t"}).Get(ctx, 1)),
-		"pipeline":      second(mixed.Result()),
+		"no key":         second(x.Get(ctx)),
+		"no query":       second(x.Find(ctx, Query{})),
+		"limit":          second(x.Find(ctx, Eq(1).Limit(-1))),
+		"filter op":      second(x.Find(ctx, Eq(1).Where("f", "~", 1))),
+		"filter column":  second(x.Find(ctx, Eq(1).Where("a", "=", 1))),
+		"part":           second(x.Find(ctx, Eq(1).In(1, 2))),
+		"value":          second(x.Get(ctx, struct{}{})),
+		"no values":      second(x.InsertValues(ctx)),
+		"many values":    second(x.InsertValues(ctx, 1, 2)),
+		"deletion":       second(x.Modify(ctx, Eq(1), OpDelete, 1)),
+		"op":             second(x.Modify(ctx, Eq(1), "X")),
+		"empty set":      second(x.Update(ctx, Eq(1), nil)),
+		"other column":   second(x.FetchUpdate(ctx, Eq(1), Set{"b": 1})),
+		"no write port":  second(x.InsertValues(ctx, 1)),
+		"table":          second(c.Index(IndexSpec{Table: "a\tb", Columns: []string{"a"}}).Get(ctx, 1)),
+		"no table":       second(c.Index(IndexSpec{Columns: []string{"a"}}).Get(ctx, 1)),
+		"column":         second(c.Index(IndexSpec{Table: "t", Columns: []string{"a,b"}}).Get(ctx, 1)),
+		"type":           second(IndexOf[int](c, IndexSpec{Table: "t"}).Get(ctx, 1)),
+		"pipeline":       second(mixed.Result()),
+		"down":           second(x.Find(ctx, Eq(1).Down())),
+		"end":            second(x.Find(ctx, Eq(1).Ge(1))),
+		"two ends":       second(x.Find(ctx, Range().Ge(1).Gt(1))),
+		"prefix and end": second(x.Find(ctx, Range().Prefix("a").Le("b"))),
+		"exists":         second(x.Exists(ctx, Eq(1).Limit(2))),
+		"count":          second(x.Count(ctx, Query{})),
+		"after delete":   second(x.ModifyFetch(ctx, Eq(1), OpDelete)),
+		"inserted":       second(x.Update(ctx, Eq(1), Set{"a": Inserted()})),
+		"no assignment":  second(x.Update(ctx, Eq(1), Set{"a": Assignment{}})),
+		"its place":      second(x.InsertValues(ctx, Add(1))),
+		"its place, too": second(x.Increment(ctx, Eq(1), Set{"a": Add(1)})),
+		"rows of it":     second(x.UpdateFetch(ctx, Eq(1), Set{"b": Add(1)})),
+		"no rows":        second(x.InsertSets(ctx, nil, DuplicateFail)),
+		"empty row":      second(x.InsertSets(ctx, []Set{{}}, DuplicateFail)),
+		"other names":    second(x.InsertSets(ctx, []Set{{"a": 1}, {"b": 1}}, DuplicateFail)),
+		"duplicate":      second(x.InsertSets(ctx, []Set{{"a": 1}}, "update")),
+		"no changes":     second(x.UpsertSet(ctx, Set{"a": 1}, nil)),
+		"condition":      second(x.UpsertSet(ctx, Set{"a": 1}, Set{"a": 2}, If("a", "=", 1))),
 	} {
 		if !errors.Is(err, ErrUsage) || SafeToRetry(err) || MaybeExecuted(err) {
 			t.Errorf("%s gives %v", what, err)
@@ -212,6 +230,15 @@ func TestUsage(t *testing.T) {
 		t.Error(rows, err)
 	}
 	if n, err := x.Delete(ctx, In()); n != 0 || err != nil {
+		t.Error(n, err)
+	}
+	if n, err := x.Count(ctx, In()); n != 0 || err != nil {
+		t.Error(n, err)
+	}
+	if there, err := x.Exists(ctx, In()); there || err != nil {
+		t.Error(there, err)
+	}
+	if n, err := x.Update(ctx, In(), Set{"a": Add(1)}); n != 0 || err != nil {
 		t.Error(n, err)
 	}
 }

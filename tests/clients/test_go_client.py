@@ -31,6 +31,8 @@ TABLES = (
     "CREATE TABLE counters (id INT PRIMARY KEY, n INT NOT NULL, by_whom VARCHAR(20))",
     "CREATE TABLE user (user_id INT PRIMARY KEY, user_name VARCHAR(50), user_email VARCHAR(99),"
     " visits INT NOT NULL DEFAULT 0, created DATETIME)",
+    "CREATE TABLE visitors (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20),"
+    " visits INT DEFAULT 7, flags INT NOT NULL DEFAULT 5, seen DATETIME, KEY by_name (name))",
     "INSERT INTO counters SELECT seq, 0, NULL FROM seq_1_to_16",
     "INSERT INTO user SELECT seq, CONCAT('user_', LPAD(seq, 7, '0')),"
     " CONCAT('user_', LPAD(seq, 7, '0'), '@example.com'), 0, '2024-01-01'"

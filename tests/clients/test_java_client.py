@@ -1,4 +1,4 @@
-"""The Java client against a server, by programs that are in java_client/Application.java.
+"""The Java client against a server, by programs that are in java_client.
 
 Its own tests, which need no server, are run by setup/test_client_java.sh. On a machine without
 Maven these tests fail.
@@ -24,7 +24,7 @@ from support.database import Database, Sql
 from support.servers import ON_MYSQL, needs_original
 
 CLIENT = REPOSITORY / "clients" / "java"
-PROGRAM = Path(__file__).parent / "java_client" / "Application.java"
+PROGRAM = sorted((Path(__file__).parent / "java_client").glob("*.java"))
 BUILT = REPOSITORY / "var" / "clients" / "java_client"
 ROWS = 200_000
 EMPLOYEES = (
@@ -55,7 +55,7 @@ def command(*words: str) -> None:
 
 def class_path() -> str:
     """The client's classes and the program's. They are built again when a source changes."""
-    sources = [PROGRAM, CLIENT / "pom.xml", *sorted((CLIENT / "src" / "main").rglob("*.*"))]
+    sources = [*PROGRAM, CLIENT / "pom.xml", *sorted((CLIENT / "src" / "main").rglob("*.*"))]
     state = "\n".join(source.read_text() for source in sources)
     stamp = BUILT / "built"
     classes = [str(BUILT / "maven" / "classes"), str(BUILT / "program")]
@@ -65,7 +65,7 @@ def class_path() -> str:
         command(
             "mvn", "-q", "-B", "-f", str(CLIENT), f"-DbuildDirectory={BUILT / 'maven'}", "compile"
         )
-        command("javac", "-nowarn", "-cp", classes[0], "-d", classes[1], str(PROGRAM))
+        command("javac", "-nowarn", "-cp", classes[0], "-d", classes[1], *map(str, PROGRAM))
         stamp.write_text(state)
     return os.pathsep.join(classes)
 
@@ -173,6 +173,61 @@ def test_work(sql: Sql, database: Database) -> None:
     sql.run(*EMPLOYEES)
     assert dict(run("work", url(database.server, database.name))) == WORK
     assert sql.rows("SELECT * FROM employee ORDER BY id") == ROWS_AFTER_WORK
+
+
+def visitor(name: str, visits: int, flags: int) -> str:
+    return f"Visitor[id=1, name={name}, visits={visits}, flags={flags}]"
+
+
+def outcome(done: str, number: int | None) -> str:
+    shown = "OptionalLong.empty" if number is None else f"OptionalLong[{number}]"
+    return f"Outcome[done={done}, id={shown}]"
+
+
+NEW_REQUESTS = {
+    "insert many": f"[{', '.join(outcome('INSERTED', number) for number in (1, 2, 3))}]",
+    "whole": "[1, 2, 3]",
+    "down": "[3, 2, 1]",
+    "two ends": "[2, 3]",
+    "two ends down": "[2, 1]",
+    "prefix": "[1, 2]",
+    "from null": "[3, 1]",
+    "below": "[1]",
+    "key null": "[3]",
+    "page": "[3]",
+    "iterate": "[3, 2, 1]",
+    "count": "3 2",
+    "count some": "2",
+    "count in": "2",
+    "exists": "true false",
+    "changed [visits, name]": f"1 {visitor('Ann!', 4, 5)}",
+    "changed [visits, flags, seen]": f"1 {visitor('Ann!', 7, 4)}",
+    "changed [visits, flags]": f"1 {visitor('Ann!', -3, 6)}",
+    "changed [visits, name, seen]": f"1 {visitor('Dr. Ann!', 8, 6)}",
+    "min": f"1 {visitor('null', 3, 6)}",
+    "before": f"[{visitor('null', 3, 6)}]",
+    "afterwards": f"[{visitor('Ann', 3, 8)}]",
+    "updated": f"[{visitor('Ann', 3, 2)}]",
+    "incremented": f"[{visitor('Ann', 5, 2)}]",
+    "decremented": f"[{visitor('Ann', 4, 2)}]",
+    "duplicate": "DUPLICATE false",
+    "ignored": f"[{outcome('IGNORED', None)}]",
+    "replaced": f"[{outcome('REPLACED', 1)}]",
+    "upsert": f"{outcome('UPDATED', 1)} {visitor('Ann!', 50, 5)}",
+    "unchanged": outcome("UNCHANGED", 1),
+    "unmet": outcome("UNMET", 1),
+    "upserts": f"[{outcome('UPDATED', 1)}, {outcome('INSERTED', 20)}]",
+    "pipeline": f"{outcome('UPDATED', 20)} 4 true",
+}
+
+
+@pytest.mark.timeout(300)
+def test_requests_that_the_original_does_not_have(sql: Sql, database: Database) -> None:
+    sql.run(
+        "CREATE TABLE visitor (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20),"
+        " visits INT DEFAULT 7, flags INT NOT NULL DEFAULT 5, seen DATETIME, KEY by_name (name))"
+    )
+    assert dict(run("new", url(database.server, database.name))) == NEW_REQUESTS
 
 
 @needs_original

@@ -169,6 +169,54 @@ def test_every_request(node: Callable[..., str], sql: Sql, database: Database) -
     ]
 
 
+NEW_RESULTS = {
+    "insert many": [{"done": "inserted", "id": f"{number}n"} for number in (1, 2, 3)],
+    "whole": [1, 2, 3],
+    "down": [3, 2],
+    "two ends": [2, 3],
+    "two ends down": [2, 1],
+    "prefix": [1, 2],
+    "from null": [3, 1],
+    "below": [1],
+    "key null": [3],
+    "page": [3],
+    "iterate": [3, 2, 1],
+    "count": 3,
+    "count some": 2,
+    "count in": 2,
+    "exists": [True, False],
+    "add": [1, 1, "Ann!", 4, 5],
+    "default": [1, 1, "Ann!", 7, 4],
+    "subtract": [1, 1, "Ann!", -2, 7],
+    "max": [1, 1, "Dr. Ann!", 8, 6],
+    "min": [1, 1, None, 3, 6],
+    "before": [{"id": 1, "name": None, "visits": 3, "flags": 6}],
+    "afterwards": [{"id": 1, "name": "Ann", "visits": 3, "flags": 8}],
+    "incremented": [{"id": 1, "name": "Ann", "visits": 5, "flags": 8}],
+    "decremented": [{"id": 1, "name": "Ann", "visits": 4, "flags": 8}],
+    "duplicate": "duplicate",
+    "ignored": [{"done": "ignored", "id": None}],
+    "replaced": [{"done": "replaced", "id": "1n"}],
+    "upsert": {"done": "updated", "id": "1n"},
+    "upserted": [1, "Ann!", 50, 5],
+    "unchanged": {"done": "unchanged", "id": "1n"},
+    "unmet": {"done": "unmet", "id": "1n"},
+    "upserts": [{"done": "updated", "id": "1n"}, {"done": "inserted", "id": "20n"}],
+    "pipeline": ["updated", 4, True],
+}
+
+
+@pytest.mark.timeout(400)
+def test_requests_that_the_original_does_not_have(
+    node: Callable[..., str], sql: Sql, database: Database
+) -> None:
+    sql.run(
+        "CREATE TABLE visitor (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20),"
+        " visits INT DEFAULT 7, flags INT NOT NULL DEFAULT 5, KEY by_name (name))"
+    )
+    assert dict(lines(node("new_requests.mjs", *ports(database)))) == NEW_RESULTS
+
+
 @needs_original
 @pytest.mark.timeout(400)
 def test_with_the_original(node: Callable[..., str], make_original: Any) -> None:

@@ -102,7 +102,24 @@ COMPARISONS = {
     "!=": "not_equal",
 }
 WAYS = ("up", "down")
-CHANGES = {"U": "update", "D": "erase", "+": "increment", "-": "decrement"}
+CHANGES = {"U": "update", "D": "erase", "+": "increment", "-": "decrement", "set": "assign"}
+HOWS = {
+    "=": "set",
+    "default": "set_default",
+    "now": "set_now",
+    "new": "set_new",
+    "+": "add",
+    "-": "subtract",
+    "+[": "add",
+    "-[": "subtract",
+    "append": "append",
+    "prepend": "prepend",
+    "max": "at_least",
+    "min": "at_most",
+    "&": "bit_and",
+    "|": "bit_or",
+    "^": "bit_xor",
+}
 FILTER_KINDS = {"F": "skip", "W": "stop"}
 
 
@@ -172,13 +189,32 @@ def selection_of(header: Header, find: Json) -> str:
     fields["offset"] = f"{find.get('offset', 0)}u"
     if "in" in find:
         fields["in"] = f"{{{find['in']['key_part']}, {header.values(find['in']['values'])}}}"
+    fields["filters"] = filters_of(header, find)
+    return braced(fields)
+
+
+def filters_of(header: Header, request: Json) -> str:
     filters = [
         f"{{FilterKind::{FILTER_KINDS[each['kind']]}, Comparison::{COMPARISONS[each['op']]},"
         f" {each['column']}u, {value(each['value'])}}}"
-        for each in find.get("filters", [])
+        for each in request.get("filters", [])
     ]
-    fields["filters"] = header.array("Filter", filters)
-    return braced(fields)
+    return header.array("Filter", filters)
+
+
+def assignments_of(header: Header, request: Json) -> str:
+    assignments = [
+        braced(
+            {
+                "column": f"{each['column']}u",
+                "kind": f"AssignKind::{HOWS[each['how']]}",
+                "value": value(each["value"]),
+                "bounds": header.values([each["low"], each["high"]] if "low" in each else []),
+            }
+        )
+        for each in request.get("assignments", [])
+    ]
+    return header.array("Assignment", assignments)
 
 
 def change_of(header: Header, modify: Json) -> str:
@@ -187,6 +223,21 @@ def change_of(header: Header, modify: Json) -> str:
             "kind": f"ChangeKind::{CHANGES[modify['op']]}",
             "rows_before": "true" if modify.get("rows_before") else "false",
             "values": header.values(modify.get("values", [])),
+            "rows_after": "true" if modify.get("rows_after") else "false",
+            "assignments": assignments_of(header, modify),
+        }
+    )
+
+
+def insert_rows_of(header: Header, request: Json) -> str:
+    rows = request["rows"]
+    return braced(
+        {
+            "values": header.values([cell for row in rows for cell in row]),
+            "columns": str(len(rows[0])),
+            "on_duplicate": f"OnDuplicate::{request.get('else', 'fail')}",
+            "assignments": assignments_of(header, request),
+            "condition": filters_of(header, request),
         }
     )
 
@@ -209,6 +260,8 @@ def request_of(header: Header, kind: str, request: Json) -> str:
             fields["change"] = change_of(header, request["modify"])
     elif kind == "insert":
         fields[kind] = f"{{{header.values(request['values'])}}}"
+    elif kind == "insert_rows":
+        fields[kind] = insert_rows_of(header, request)
     else:
         way = "account" if "user" in request else "secret"
         user, secret = text(request.get("user", "")), text(request["secret"])
@@ -244,8 +297,12 @@ def reply_vector(header: Header, entry: Json) -> str:
     error = entry.get("error", {"code": 0})
     if "rows" in entry:
         cells = [cell for row in entry["rows"] for cell in row]
+    elif "outcomes" in entry:
+        cells = [None if cell is None else str(cell) for row in entry["outcomes"] for cell in row]
+    elif "exists" in entry:
+        cells = [str(int(entry["exists"]))]
     else:
-        cell = error.get("text") or entry.get("modified", entry.get("id"))
+        cell = error.get("text") or entry.get("modified", entry.get("count", entry.get("id")))
         cells = [] if cell is None else [str(cell)]
     fields["code"] = str(error["code"])
     fields["columns"] = str(entry.get("columns", 1))
@@ -286,6 +343,7 @@ ARRAYS = {
     "new_requests": ("RequestVector", request_vector),
     "malformed": ("MalformedVector", malformed_vector),
     "replies": ("ReplyVector", reply_vector),
+    "new_replies": ("ReplyVector", reply_vector),
     "streams": ("StreamVector", stream_vector),
     "errors": ("ErrorVector", error_vector),
     "dialogues": ("DialogueVector", dialogue_vector),

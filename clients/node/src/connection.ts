@@ -8,7 +8,7 @@ import type { Counters, RouteName } from './observe.js';
 import { Piece } from './pieces.js';
 import { Queue } from './queue.js';
 import type { Head } from './replies.js';
-import { readErrorText, readHead, readId, readModified, readRows } from './replies.js';
+import { readErrorText, readExists, readHead, readId, readModified, readOutcomes, readRows } from './replies.js';
 import { Kind, Place, Reads, Slot } from './slot.js';
 import type { Opened } from './slot.js';
 import type { Wire } from './wire.js';
@@ -314,6 +314,16 @@ export class Connection {
       case Reads.Modified: {
         const modified = readModified(piece, head.values, end);
         slot.succeed(modified, modified, size);
+        return;
+      }
+      case Reads.Exists: {
+        const exists = readExists(piece, head.values, end);
+        slot.succeed(exists, exists ? 1 : 0, size);
+        return;
+      }
+      case Reads.Outcomes: {
+        const outcomes = readOutcomes(piece, head.values, end, head.count, slot.rows);
+        slot.succeed(slot.kind.one ? outcomes[0] : outcomes, outcomes.length, size);
         return;
       }
       case Reads.Id:

@@ -1,53 +1,31 @@
 // An index as an application uses it: it turns keys, values and names into a request, and runs it. It holds no connection.
+import { Assignment, assignmentTokens } from './assign.js';
+import type {
+  Changes,
+  CountOptions,
+  Filter,
+  FindInOptions,
+  FindOptions,
+  InsertManyOptions,
+  Key,
+  KeyValues,
+  NewValues,
+  RowValues,
+  UpsertOptions,
+} from './call-types.js';
 import { columnOf } from './column-types.js';
 import type { Column, ColumnType } from './column-types.js';
 import type { CallOptions, Core, Executor } from './core.js';
 import type { Definition } from './definition.js';
 import { usage } from './errors.js';
 import { RowIterator } from './iterate.js';
-import type { FilterOp, FindOp, ModifyOp } from './requests.js';
-import { findTail, insertTail } from './requests.js';
-import type { Shape } from './replies.js';
+import { Range } from './range.js';
+import type { Answered, FilterOp, FilterTokens, Find, ModifyOp } from './requests.js';
+import { assignmentsToken, findTail, insertRowsTail, insertTail } from './requests.js';
+import type { Outcome, Shape } from './replies.js';
 import { Kind, Reads, Slot } from './slot.js';
 import { describe, valueToken } from './tokens.js';
 import type { Value } from './tokens.js';
-
-/** What can be written. A Date only where a type names its time zone, other objects only as JSON or by a type of one's own. */
-export type Writable = Value | Date | { [member: string]: any } | readonly unknown[];
-
-/** One value, the values of the index's first parts, or these by the names of its parts. */
-export type Key<Part extends string = string> = Value | Date | readonly (Value | Date)[] | { readonly [P in Part]?: Value | Date };
-
-/** A condition: `['age', '>=', 18]` skips the rows for which it does not hold; with `'while'` the find ends at the first of them. */
-export type Filter<Column extends string = string> =
-  | readonly [column: Column, op: FilterOp, value: Value | Date]
-  | readonly [column: Column, op: FilterOp, value: Value | Date, effect: 'skip' | 'while'];
-
-export interface FindOptions<FilterColumn extends string = string, Part extends string = string> extends CallOptions {
-  /** How the key is compared; `=` by default. `>` and `>=` go up the index, `<` and `<=` go down. */
-  op?: FindOp | undefined;
-  /** The most rows; 1 by default. */
-  limit?: number | bigint | undefined;
-  offset?: number | bigint | undefined;
-  /** A part of the key takes each of these values in turn. */
-  in?: { readonly part?: number | Part; readonly values: readonly (Value | Date)[] } | undefined;
-  filters?: readonly Filter<FilterColumn>[] | undefined;
-  /** It goes over the connection for long finds, so that others do not stand behind it. */
-  long?: boolean | undefined;
-}
-
-export interface FindInOptions<FilterColumn extends string = string, Part extends string = string> extends Omit<
-  FindOptions<FilterColumn, Part>,
-  'in'
-> {
-  /** The values of the other parts. */
-  key?: Key<Part> | undefined;
-  /** The part that takes the values; by default the first. */
-  part?: number | Part | undefined;
-}
-
-/** The values of a row by their names, or of the first columns by their positions. */
-export type RowValues<Named> = { readonly [N in keyof Named]?: Named[N] | Writable } | readonly Writable[];
 
 /** What the handles of one index share. */
 export interface IndexState extends Front {
@@ -69,6 +47,12 @@ interface Front {
 type Kinds = Partial<Record<string, Kind>>[];
 
 type Object_ = Readonly<Record<string, unknown>>;
+
+/** What is asked in place of the rows, or done with them. */
+type Asked = Pick<Find, 'modify' | 'answer'>;
+
+const NOTHING_ELSE: Asked = {};
+const READING: ReadonlySet<string> = new Set(['find', 'find one', 'count', 'exists']);
 
 function isNamed(value: unknown): value is Object_ {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array) && !(value instanceof Date);
@@ -123,11 +107,21 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
   iterate(key: Key<Part>, options: FindOptions<FilterColumn, Part> = {}): AsyncIterableIterator<Row> {
     const { core, shape } = this.#state;
     if (this.#executor !== core) throw usage('a pipeline cannot iterate');
-    const slot = new Slot(this.#kind('find', Reads.Stream, this.#state), this.#tail(key, options, undefined));
+    const slot = new Slot(this.#kind('find', Reads.Stream, this.#state), this.#tail(key, options, NOTHING_ELSE));
     const rows = new RowIterator<Row>(core, slot, options, shape);
     // It has ended before it began.
     if (isEmptyIn(options)) void rows.return();
     return rows;
+  }
+
+  /** How many rows there are. Without a limit it counts all of them, over the connection for long finds. */
+  count(key: Key<Part>, options?: CountOptions<FilterColumn, Part>): Promise<number> {
+    return this.#answer('count', Reads.Modified, 'C', 0, key, options) as Promise<number>;
+  }
+
+  /** Whether there is a row. */
+  exists(key: Key<Part>, options?: Omit<FindOptions<FilterColumn, Part>, 'limit'>): Promise<boolean> {
+    return this.#answer('exists', Reads.Exists, 'E', false, key, options) as Promise<boolean>;
   }
 
   /** Inserts a row, and gives the value of its AUTO_INCREMENT column, or null. */
@@ -141,47 +135,75 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
     }
   }
 
-  /** Sets columns of the rows that are found, and gives their number. */
-  update(key: Key<Part>, values: RowValues<Named>, options?: FindOptions<FilterColumn, Part>): Promise<number> {
-    return this.#modify('update', 'U', key, values, options, false) as Promise<number>;
+  /** Inserts several rows, all of them or none, and says what was done of each. */
+  insertMany(rows: readonly RowValues<Named>[], options?: InsertManyOptions): Promise<Outcome[]> {
+    return this.#insertRows('insert', rows, undefined, options) as Promise<Outcome[]>;
+  }
+
+  /** Inserts a row, or makes the changes of the one that is there, if that meets the filters. */
+  upsert(row: RowValues<Named>, changes: Changes<Named>, options?: UpsertOptions<FilterColumn>): Promise<Outcome> {
+    return this.#insertRows('upsert one', [row], changes, options) as Promise<Outcome>;
+  }
+
+  /** The same with several rows: all of it is done or nothing. */
+  upsertMany(rows: readonly RowValues<Named>[], changes: Changes<Named>, options?: UpsertOptions<FilterColumn>): Promise<Outcome[]> {
+    return this.#insertRows('upsert', rows, changes, options) as Promise<Outcome[]>;
+  }
+
+  /** Sets columns of the rows that are found, or makes of them what `assign` says, and gives the number of rows. */
+  update(key: Key<Part>, values: NewValues<Named>, options?: FindOptions<FilterColumn, Part>): Promise<number> {
+    return this.#modify('update', 'U', key, values, options, '') as Promise<number>;
   }
 
   delete(key: Key<Part>, options?: FindOptions<FilterColumn, Part>): Promise<number> {
-    return this.#modify('delete', 'D', key, [], options, false) as Promise<number>;
+    return this.#modify('delete', 'D', key, [], options, '') as Promise<number>;
   }
 
   /** Adds to columns. A column that is NULL stays so. */
   increment(key: Key<Part>, values: RowValues<Named>, options?: FindOptions<FilterColumn, Part>): Promise<number> {
-    return this.#modify('increment', '+', key, values, options, false) as Promise<number>;
+    return this.#modify('increment', '+', key, values, options, '') as Promise<number>;
   }
 
   /** Subtracts from columns. A row of which a value would cross zero is left as it is, and does not count. */
   decrement(key: Key<Part>, values: RowValues<Named>, options?: FindOptions<FilterColumn, Part>): Promise<number> {
-    return this.#modify('decrement', '-', key, values, options, false) as Promise<number>;
+    return this.#modify('decrement', '-', key, values, options, '') as Promise<number>;
   }
 
   /** The rows as they were before the update. */
-  fetchAndUpdate(key: Key<Part>, values: RowValues<Named>, options?: FindOptions<FilterColumn, Part>): Promise<Row[]> {
-    return this.#modify('update', 'U', key, values, options, true) as Promise<Row[]>;
+  fetchAndUpdate(key: Key<Part>, values: NewValues<Named>, options?: FindOptions<FilterColumn, Part>): Promise<Row[]> {
+    return this.#modify('update', 'U', key, values, options, '?') as Promise<Row[]>;
   }
 
   fetchAndDelete(key: Key<Part>, options?: FindOptions<FilterColumn, Part>): Promise<Row[]> {
-    return this.#modify('delete', 'D', key, [], options, true) as Promise<Row[]>;
+    return this.#modify('delete', 'D', key, [], options, '?') as Promise<Row[]>;
   }
 
   fetchAndIncrement(key: Key<Part>, values: RowValues<Named>, options?: FindOptions<FilterColumn, Part>): Promise<Row[]> {
-    return this.#modify('increment', '+', key, values, options, true) as Promise<Row[]>;
+    return this.#modify('increment', '+', key, values, options, '?') as Promise<Row[]>;
   }
 
   fetchAndDecrement(key: Key<Part>, values: RowValues<Named>, options?: FindOptions<FilterColumn, Part>): Promise<Row[]> {
-    return this.#modify('decrement', '-', key, values, options, true) as Promise<Row[]>;
+    return this.#modify('decrement', '-', key, values, options, '?') as Promise<Row[]>;
+  }
+
+  /** The rows as they are after the update. */
+  updateAndFetch(key: Key<Part>, values: NewValues<Named>, options?: FindOptions<FilterColumn, Part>): Promise<Row[]> {
+    return this.#modify('update', 'U', key, values, options, '!') as Promise<Row[]>;
+  }
+
+  incrementAndFetch(key: Key<Part>, values: RowValues<Named>, options?: FindOptions<FilterColumn, Part>): Promise<Row[]> {
+    return this.#modify('increment', '+', key, values, options, '!') as Promise<Row[]>;
+  }
+
+  decrementAndFetch(key: Key<Part>, values: RowValues<Named>, options?: FindOptions<FilterColumn, Part>): Promise<Row[]> {
+    return this.#modify('decrement', '-', key, values, options, '!') as Promise<Row[]>;
   }
 
   #find(key: Key<Part>, options: FindOptions<FilterColumn, Part> | undefined, one: boolean): Promise<unknown> {
     try {
       const state = this.#state;
       if (isEmptyIn(options)) return Promise.resolve(one ? null : []);
-      const slot = new Slot(this.#kind(one ? 'find one' : 'find', Reads.Rows, state), this.#tail(key, options, undefined, one));
+      const slot = new Slot(this.#kind(one ? 'find one' : 'find', Reads.Rows, state), this.#tail(key, options, NOTHING_ELSE, one));
       if (options !== undefined)
         slot.long = options.long ?? (options.limit !== undefined && options.limit >= state.core.settings.longLimit);
       return this.#executor.run(slot, options);
@@ -190,17 +212,37 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
     }
   }
 
+  #answer(
+    operation: string,
+    reads: Reads,
+    answer: 'C' | 'E',
+    none: unknown,
+    key: Key<Part>,
+    options: FindOptions<FilterColumn, Part> | undefined,
+  ): Promise<unknown> {
+    try {
+      const state = this.#state;
+      if (answer === 'E' && options?.limit !== undefined) throw usage('exists has no limit: one row is enough');
+      if (isEmptyIn(options)) return Promise.resolve(none);
+      const slot = new Slot(this.#kind(operation, reads, state), this.#tail(key, options ?? {}, { answer }));
+      const limit = options?.limit ?? (answer === 'C' ? Infinity : 1);
+      slot.long = options?.long ?? limit >= state.core.settings.longLimit;
+      return this.#executor.run(slot, options);
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+  }
+
   #kind(operation: string, reads: Reads, { definition, shape, kinds }: Front): Kind {
     const known = (kinds[reads] ??= {});
-    const one = operation === 'find one';
-    const isFind = one || operation === 'find';
+    const [name, one] = operation.split(' ');
     return (known[operation] ??= new Kind(
-      one ? 'find' : operation,
+      name!,
       definition,
       reads,
-      !isFind,
+      !READING.has(operation),
       shape,
-      one,
+      one !== undefined,
       this.#state.core.observer.counters,
     ));
   }
@@ -209,42 +251,99 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
     operation: string,
     op: ModifyOp,
     key: Key<Part>,
-    values: RowValues<Named>,
+    values: NewValues<Named>,
     options: FindOptions<FilterColumn, Part> | undefined,
-    rowsBefore: boolean,
+    rows: Answered,
   ): Promise<unknown> {
     try {
-      const { tokens, front } = op === 'D' ? { tokens: [], front: this.#state } : this.#values(values, operation, rowsBefore);
-      if (isEmptyIn(options)) return Promise.resolve(rowsBefore ? [] : 0);
-      const tail = this.#tail(key, options, { op, values: tokens, rowsBefore });
-      const slot = new Slot(this.#kind(operation, rowsBefore ? Reads.Rows : Reads.Modified, front), tail);
+      const { modify, front } = this.#modification(operation, op, values, rows);
+      if (isEmptyIn(options)) return Promise.resolve(rows === '' ? 0 : []);
+      const tail = this.#tail(key, options, { modify });
+      const slot = new Slot(this.#kind(operation, rows === '' ? Reads.Modified : Reads.Rows, front), tail);
       return this.#executor.run(slot, options);
     } catch (error) {
       return Promise.reject(error as Error);
     }
   }
 
-  #tail(
-    key: Key<Part>,
-    options: FindOptions<FilterColumn, Part> | undefined,
-    modify: { op: ModifyOp; values: readonly string[]; rowsBefore: boolean } | undefined,
-    one = false,
-  ): string {
-    if (options === undefined && modify === undefined && (typeof key === 'number' || typeof key === 'string')) {
+  #modification(operation: string, op: ModifyOp, values: unknown, rows: Answered): { modify: Asked['modify']; front: Front } {
+    if (op === 'D') return { modify: { op, values: [], rows }, front: this.#state };
+    if (op === 'U' && isAssigned(values)) {
+      const state = this.#state;
+      const assignments = this.#assignments(values, operation, state, false);
+      return { modify: { op: 'set', values: [assignmentsToken(assignments)], rows }, front: state };
+    }
+    const { tokens, front } = this.#values(values, operation, rows !== '');
+    return { modify: { op, values: tokens, rows }, front };
+  }
+
+  /** Of each column its position in the index, and what becomes of it. */
+  #assignments(values: unknown, operation: string, { shape }: Front, ofUpsert: boolean): string[] {
+    const columns = shape.columns;
+    const entries: [number, unknown][] = Array.isArray(values)
+      ? values.map((value, position) => [position, value])
+      : Object.entries(values as Object_).map(([name, value]) => [columns.findIndex((column) => column.name === name), value]);
+    if (entries.length === 0) throw usage(`an ${operation} without a value`);
+    return entries.map(([position, value], i) => {
+      const column = columns[position];
+      if (column === undefined) {
+        const what = Array.isArray(values) ? `a column ${i}` : `the column ${JSON.stringify(Object.keys(values as Object_)[i])}`;
+        throw usage(`the index was not opened with ${what}`);
+      }
+      return `${position}\t${assignmentTokens(value, column.write, ofUpsert)}`;
+    });
+  }
+
+  #insertRows(
+    operation: string,
+    rows: readonly RowValues<Named>[],
+    changes: Changes<Named> | undefined,
+    options: (InsertManyOptions & UpsertOptions<FilterColumn>) | undefined,
+  ): Promise<unknown> {
+    try {
+      if (!Array.isArray(rows) || rows.length === 0) throw usage('the rows of an insert are an array with one at least');
+      const isUpsert = operation !== 'insert';
+      if (isUpsert && !isNamed(changes)) throw usage('the changes of an upsert are an object');
+      const given = rows.map((row) => this.#values(row, 'insert', isUpsert));
+      const front = given[0]!.front;
+      const names = namesOf(rows[0]);
+      if (rows.some((row) => namesOf(row) !== names)) throw usage('the rows of an insert name the same columns');
+      const assignments = isUpsert ? this.#assignments(changes, 'upsert', front, true) : [];
+      const filters = (options?.filters ?? []).map((filter) => this.#filter(filter));
+      if (filters.some(({ kind }) => kind === 'W')) throw usage("there is no find that a filter of an upsert could end: its effect is 'skip'");
+      const tokens = given.map((row) => row.tokens);
+      const tail = insertRowsTail(tokens, options?.duplicate ?? 'fail', assignments, filters);
+      const slot = new Slot(this.#kind(operation, Reads.Outcomes, front), tail);
+      slot.rows = rows.length;
+      return this.#executor.run(slot, options);
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+  }
+
+  #tail(key: Key<Part>, options: FindOptions<FilterColumn, Part> | undefined, asked: Asked, one = false): string {
+    if (options === undefined && asked === NOTHING_ELSE && (typeof key === 'number' || typeof key === 'string')) {
       return `\t=\t1\t${this.#partToken(key, 0)}\n`;
     }
-    const tokens = this.#keyTokens(key);
-    if (options === undefined) return findTail({ key: tokens, modify });
+    const place = key instanceof Range ? this.#range(key) : { key: this.#keyTokens(key) };
+    if (options === undefined) return findTail({ ...place, ...asked });
     const { filters } = options;
     return findTail({
+      ...place,
       op: options.op,
-      key: tokens,
       limit: one ? undefined : options.limit,
       offset: options.offset,
-      in: options.in === undefined ? undefined : this.#in(options.in, tokens),
+      in: options.in === undefined ? undefined : this.#in(options.in, place.key),
       ...(filters === undefined || filters.length === 0 ? {} : { filters: filters.map((filter) => this.#filter(filter)) }),
-      modify,
+      ...asked,
     });
+  }
+
+  #range(range: Range): { key: string[]; range: NonNullable<Find['range']> } {
+    const { key, down } = range.options;
+    const tokens = key === undefined || (Array.isArray(key) && key.length === 0) ? [] : this.#keyTokens(key as KeyValues<Part>);
+    const ends = range.ends().flatMap(([op, value]) => [op, this.#partToken(value, tokens.length)]);
+    return { key: tokens, range: { down: down === true, ends } };
   }
 
   #partToken(value: unknown, part: number): string {
@@ -252,7 +351,7 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
     return column === undefined ? valueToken(value) : column.write(value);
   }
 
-  #keyTokens(key: Key<Part>): string[] {
+  #keyTokens(key: KeyValues<Part>): string[] {
     if (Array.isArray(key)) return key.map((value, part) => this.#partToken(value, part));
     if (!isNamed(key)) return [this.#partToken(key, 0)];
     const { parts } = this.#state;
@@ -283,7 +382,7 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
     return { part, values: given.values.map((value) => this.#partToken(value, part)) };
   }
 
-  #filter(filter: Filter<FilterColumn>): { kind: 'F' | 'W'; op: FilterOp; column: number; value: string } {
+  #filter(filter: Filter<FilterColumn>): FilterTokens {
     if (!Array.isArray(filter)) throw usage('a filter is an array: a column, an operator and a value');
     const [name, op, value, effect = 'skip'] = filter as readonly [string, FilterOp, unknown, string?];
     const column = this.#state.filters.findIndex((one) => one.name === name);
@@ -294,6 +393,7 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
 
   /** The tokens of values, and the index for them: a request can set only the first columns of an index. */
   #values(values: unknown, operation: string, rowsBefore: boolean): { tokens: string[]; front: Front } {
+    if (isAssigned(values)) throw usage(`an ${operation} takes values: assignments are for updates and upserts`);
     const state = this.#state;
     if (Array.isArray(values)) {
       const { columns } = state.shape;
@@ -334,6 +434,17 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
     }
     return front;
   }
+}
+
+/** Whether one of the values is more than a value. */
+function isAssigned(values: unknown): boolean {
+  const list: unknown[] = Array.isArray(values) ? values : isNamed(values) ? Object.values(values) : [];
+  return list.some((value) => value instanceof Assignment);
+}
+
+/** What tells rows that have the same columns. */
+function namesOf(row: unknown): string {
+  return Array.isArray(row) ? String(row.length) : JSON.stringify(Object.keys(row as Object_).sort());
 }
 
 function isEmptyIn(options: { in?: { values: readonly unknown[] } | undefined } | undefined): boolean {

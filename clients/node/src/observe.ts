@@ -8,7 +8,7 @@ export type RouteName = 'read' | 'write' | 'long' | 'stream';
 
 /** The end of a request. */
 export interface RequestEvent {
-  /** `find`, `insert`, `update`, `delete`, `increment` or `decrement`. */
+  /** `find`, `count`, `exists`, `insert`, `upsert`, `update`, `delete`, `increment` or `decrement`. */
   readonly operation: string;
   readonly database: string;
   readonly table: string;

@@ -161,3 +161,38 @@ export function readId(piece: Piece, values: number, to: number): bigint | null 
   if (!/^-?\d{1,20}$/.test(text)) throw new WrongReply('the AUTO_INCREMENT value is no number');
   return BigInt(text);
 }
+
+/** Whether there is a row. */
+export function readExists(piece: Piece, values: number, to: number): boolean {
+  const number = readModified(piece, values, to);
+  if (number > 1) throw new WrongReply('the reply is neither 1 nor 0');
+  return number === 1;
+}
+
+/** What was done of a row. */
+export type Done = 'inserted' | 'updated' | 'unchanged' | 'ignored' | 'replaced' | 'unmet';
+
+/** What was done of a row, and the AUTO_INCREMENT value of the row that is in the table now. */
+export interface Outcome {
+  readonly done: Done;
+  readonly id: bigint | null;
+}
+
+const DONE: ReadonlySet<string> = new Set<Done>(['inserted', 'updated', 'unchanged', 'ignored', 'replaced', 'unmet']);
+
+/** What was done of each of so many rows. */
+export function readOutcomes(piece: Piece, values: number, to: number, count: number, rows: number): Outcome[] {
+  if (count !== 2) throw new WrongReply(`the reply has ${count} columns in place of 2`);
+  const outcomes: Outcome[] = [];
+  let at = values;
+  while (at < to) {
+    const end = endOfValue(piece.text, at, to);
+    const done = piece.text.slice(at + 1, end);
+    if (!DONE.has(done)) throw new WrongReply('the reply does not say what was done of a row');
+    at = endOfValue(piece.text, end, to);
+    const isNull = at - end === 2 && piece.text.charCodeAt(end + 1) === 0;
+    outcomes.push({ done: done as Done, id: isNull ? null : readId(piece, end, at) });
+  }
+  if (outcomes.length !== rows) throw new WrongReply(`the reply tells of ${outcomes.length} rows in place of ${rows}`);
+  return outcomes;
+}

@@ -5,20 +5,36 @@ import { countToken, describe, nameToken, textToken } from './tokens.js';
 
 export type FindOp = '=' | '>' | '>=' | '<' | '<=';
 export type FilterOp = FindOp | '!=';
-export type ModifyOp = 'U' | 'D' | '+' | '-';
+export type ModifyOp = 'U' | 'D' | '+' | '-' | 'set';
+/** Which rows a modification answers: none, those before (`?`), or those afterwards (`!`). */
+export type Answered = '' | '?' | '!';
+/** What is done about a row that is there already. */
+export type Duplicate = 'fail' | 'ignore' | 'replace';
 
 const FIND_OPS: ReadonlySet<unknown> = new Set(['=', '>', '>=', '<', '<=']);
+const DUPLICATES: ReadonlySet<unknown> = new Set(['fail', 'ignore', 'replace']);
 const FILTER_OPS: ReadonlySet<unknown> = new Set(['=', '!=', '>', '>=', '<', '<=']);
+
+export interface FilterTokens {
+  readonly kind: 'F' | 'W';
+  readonly op: FilterOp;
+  readonly column: number;
+  readonly value: string;
+}
 
 /** A request as the protocol has it. Values are tokens already. */
 export interface Find {
   readonly op?: FindOp | undefined;
   readonly key: readonly string[];
+  /** Then there is no operator. The ends are operators and their values. */
+  readonly range?: { readonly down: boolean; readonly ends: readonly string[] } | undefined;
   readonly limit?: number | bigint | undefined;
   readonly offset?: number | bigint | undefined;
   readonly in?: { readonly part: number; readonly values: readonly string[] } | undefined;
-  readonly filters?: readonly { readonly kind: 'F' | 'W'; readonly op: FilterOp; readonly column: number; readonly value: string }[];
-  readonly modify?: { readonly op: ModifyOp; readonly values: readonly string[]; readonly rowsBefore: boolean } | undefined;
+  readonly filters?: readonly FilterTokens[];
+  readonly modify?: { readonly op: ModifyOp; readonly values: readonly string[]; readonly rows: Answered } | undefined;
+  /** The number of the rows in place of them, or whether there is one. */
+  readonly answer?: 'C' | 'E' | undefined;
 }
 
 /** The line of `P` behind its number. */
@@ -46,18 +62,29 @@ function columnNames(columns: readonly string[]): string {
 }
 
 export function findTail(find: Find): string {
-  const op = find.op === undefined ? '=' : find.op;
-  if (!FIND_OPS.has(op)) throw usage(`the operator of a find is one of = > >= < <=, not ${shown(op)}`);
-  if (find.key.length === 0) throw usage('a key has at least one value');
-  const key = `\t${op}\t${find.key.length}\t${find.key.length === 1 ? find.key[0] : find.key.join('\t')}`;
+  const key = keyOf(find);
+  const end = find.answer === undefined ? '\n' : `\t${find.answer}\n`;
   const clauses = find.in !== undefined || find.filters !== undefined || find.modify !== undefined ? clausesOf(find) : '';
-  if (find.limit === undefined && find.offset === undefined && clauses === '') return `${key}\n`;
-  const limit = find.limit === undefined ? '1' : countToken(find.limit, 'a limit');
-  // The server would take it for 1.
-  if (limit === '0') throw usage('a limit is at least 1');
+  if (find.limit === undefined && find.offset === undefined && clauses === '') return key + end;
+  // What the server takes if there is none.
+  const usual = find.answer === 'C' ? '0' : '1';
+  const limit = find.limit === undefined ? usual : countToken(find.limit, 'a limit');
+  // The server would take it for the usual one.
+  if (find.limit !== undefined && limit === '0') throw usage('a limit is at least 1');
   const offset = find.offset === undefined ? '0' : countToken(find.offset, 'an offset');
-  if (clauses !== '' || offset !== '0') return `${key}\t${limit}\t${offset}${clauses}\n`;
-  return limit === '1' ? `${key}\n` : `${key}\t${limit}\n`;
+  if (clauses !== '' || offset !== '0') return `${key}\t${limit}\t${offset}${clauses}${end}`;
+  return limit === usual ? key + end : `${key}\t${limit}${end}`;
+}
+
+function keyOf({ op, key, range }: Find): string {
+  const values = key.length === 1 ? key[0] : key.join('\t');
+  if (range !== undefined) {
+    if (op !== undefined) throw usage('a range has no operator: its ends say the same');
+    return ['', range.down ? 'down' : 'up', key.length, ...key, ...range.ends].join('\t');
+  }
+  if (op !== undefined && !FIND_OPS.has(op)) throw usage(`the operator of a find is one of = > >= < <=, not ${shown(op)}`);
+  if (key.length === 0) throw usage('a key has at least one value');
+  return `\t${op ?? '='}\t${key.length}\t${values}`;
 }
 
 function clausesOf(find: Find): string {
@@ -66,16 +93,45 @@ function clausesOf(find: Find): string {
     const { part, values } = find.in;
     clauses += `\t@\t${countToken(part, 'a part of the key')}\t${values.length}\t${values.join('\t')}`;
   }
-  for (const { kind, op, column, value } of find.filters ?? []) {
-    if (!FILTER_OPS.has(op)) throw usage(`the operator of a filter is one of = != > >= < <=, not ${shown(op)}`);
-    clauses += `\t${kind}\t${op}\t${countToken(column, "a filter's column")}\t${value}`;
-  }
+  clauses += filterTokens(find.filters ?? []);
   if (find.modify !== undefined) {
-    const { op, values, rowsBefore } = find.modify;
-    clauses += `\t${op}${rowsBefore ? '?' : ''}`;
+    const { op, values, rows } = find.modify;
+    clauses += `\t${op}${rows}`;
     for (const value of values) clauses += `\t${value}`;
   }
   return clauses;
+}
+
+function filterTokens(filters: readonly FilterTokens[]): string {
+  let tokens = '';
+  for (const { kind, op, column, value } of filters) {
+    if (!FILTER_OPS.has(op)) throw usage(`the operator of a filter is one of = != > >= < <=, not ${shown(op)}`);
+    tokens += `\t${kind}\t${op}\t${countToken(column, "a filter's column")}\t${value}`;
+  }
+  return tokens;
+}
+
+/** Several rows; of an upsert, `changes` has the tokens of its assignments. */
+export function insertRowsTail(
+  rows: readonly (readonly string[])[],
+  duplicate: Duplicate,
+  changes: readonly string[] = [],
+  filters: readonly FilterTokens[] = [],
+): string {
+  const width = rows[0]?.length ?? 0;
+  if (width === 0) throw usage('an insert has at least one row with one value');
+  if (rows.some((row) => row.length !== width)) throw usage('the rows of an insert have as many values each');
+  if (!DUPLICATES.has(duplicate)) throw usage(`what is done about a duplicate is 'fail', 'ignore' or 'replace', not ${shown(duplicate)}`);
+  const values = rows.map((row) => row.join('\t')).join('\t');
+  let tail = `\tinsert\t${rows.length}\t${width}\t${values}`;
+  if (changes.length > 0) tail += `\telse\tupdate\t${assignmentsToken(changes)}${filterTokens(filters)}`;
+  else if (duplicate !== 'fail') tail += `\telse\t${duplicate}`;
+  return `${tail}\n`;
+}
+
+/** Assignments behind their number. */
+export function assignmentsToken(assignments: readonly string[]): string {
+  return `${assignments.length}\t${assignments.join('\t')}`;
 }
 
 export function insertTail(values: readonly string[]): string {

@@ -12,7 +12,11 @@ import type { Shape } from './replies.js';
 export const enum Reads {
   Rows,
   Modified,
+  /** Whether there is a row. */
+  Exists,
   Id,
+  /** What was done of each row. */
+  Outcomes,
   Nothing,
   /** Rows that are given one by one while they arrive. */
   Stream,
@@ -41,7 +45,7 @@ export interface Opened {
 }
 
 /** What a hook is told about a request, once it has ended. */
-export interface Outcome {
+export interface Ended {
   readonly rows: number;
   readonly bytesIn: number;
   readonly error: HandlerSocketError | undefined;
@@ -87,12 +91,14 @@ export class Slot {
   retries = 0;
   attempts = 0;
   hops = 0;
+  /** How many rows it sends, of whose fate its reply tells. */
+  rows = 1;
   opened: Opened | undefined;
   sink: Sink | undefined;
   resolve: (value: unknown) => void = ignore;
   reject: (error: HandlerSocketError) => void = ignore;
   /** Called once at the end, before the caller gets it. */
-  onEnd: ((slot: Slot, outcome: Outcome) => void) | undefined;
+  onEnd: ((slot: Slot, ended: Ended) => void) | undefined;
 
   constructor(
     readonly kind: Kind,

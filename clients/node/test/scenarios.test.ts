@@ -1,8 +1,8 @@
 // Every scenario of scenarios.json, played against this client.
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { Address, FilterOp, FindOp, Index, Options } from '../src/index.js';
-import { Client, HandlerSocketError, ReplyError } from '../src/index.js';
+import type { Address, Duplicate, FilterOp, FindOp, Index, Options } from '../src/index.js';
+import { Client, HandlerSocketError, ReplyError, range } from '../src/index.js';
 import { PlayedPort, Signals, pause, within } from './played-server.js';
 import type { Script } from './played-server.js';
 import { bytes, vectors } from './vectors.js';
@@ -12,7 +12,8 @@ type Text = string | null | { repeat: string; times: number };
 interface Find {
   index?: 'u';
   key: Text[];
-  op?: FindOp;
+  op?: FindOp | 'up' | 'down';
+  answer?: 'count' | 'exists';
   limit?: number;
   offset?: number;
   in?: { key_part: number; values: Text[] };
@@ -23,12 +24,16 @@ interface Find {
 interface Request {
   find?: Find;
   insert?: { index?: 'u'; values: Text[] };
+  insert_rows?: { index?: 'u'; rows: Text[][]; else?: Duplicate };
 }
 
 interface Result {
   rows?: (string | null)[][];
   modified?: number;
   id?: number | null;
+  count?: number;
+  exists?: boolean;
+  outcomes?: [string, number | null][];
   error?: string | string[];
   sent?: boolean;
   maybe_executed?: boolean;
@@ -102,11 +107,21 @@ class Application {
     const common = { timeout, signal };
     if (request.insert !== undefined)
       return on(this.indexes[request.insert.index ?? 't']).insert(request.insert.values.map(valueOf), common);
-    const { index = 't', key, op, limit, offset, in: within_, modify } = request.find!;
+    if (request.insert_rows !== undefined) {
+      const { index = 't', rows, else: duplicate } = request.insert_rows;
+      const given = rows.map((row) => row.map(valueOf));
+      return on(this.indexes[index]).insertMany(given, { ...common, duplicate });
+    }
+    const { index = 't', key, op: said, limit, offset, in: within_, modify, answer } = request.find!;
     const rows = on(this.indexes[index]);
-    const parts = key.map(valueOf) as Buffer[];
+    const isRange = said === 'up' || said === 'down';
+    const values_ = key.map(valueOf) as Buffer[];
+    const parts = isRange ? range({ key: values_, down: said === 'down' }) : values_;
+    const op = isRange ? undefined : said;
     const within = within_ && { part: within_.key_part, values: within_.values.map(valueOf) as Buffer[] };
     const options = { ...common, op, limit, offset, in: within };
+    if (answer === 'count') return rows.count(parts, options);
+    if (answer === 'exists') return rows.exists(parts, options);
     if (modify === undefined) return rows.find(parts, options);
     const values = (modify.values ?? []).map(valueOf);
     if (modify.op === 'D') return modify.rows_before === true ? rows.fetchAndDelete(parts, options) : rows.delete(parts, options);
@@ -129,7 +144,7 @@ class Application {
     if (step.call !== undefined) {
       const abort = new AbortController();
       this.calls.set(step.call, { ending: this.end(() => this.run(step, step.timeout_ms, abort.signal)), abort });
-    } else if (step.find !== undefined || step.insert !== undefined) {
+    } else if (step.find !== undefined || step.insert !== undefined || step.insert_rows !== undefined) {
       compare(await this.end(() => this.run(step, step.timeout_ms)), gives);
     } else if (step.result !== undefined) {
       compare(await within(this.calls.get(step.result)!.ending, 'the end of the call'), gives);
@@ -159,7 +174,8 @@ class Application {
   }
 
   private async iterate(step: Step, gives: Result): Promise<void> {
-    const { index = 't', key, op, limit, offset } = step.iterate!;
+    const { index = 't', key, limit, offset } = step.iterate!;
+    const op = step.iterate!.op as FindOp | undefined;
     const rows: unknown[] = [];
     const ending = await this.end(async () => {
       for await (const row of this.indexes[index].iterate(key.map(valueOf) as Buffer[], { op, limit, offset, timeout: step.timeout_ms })) {
@@ -184,6 +200,13 @@ function compare(ending: Ending, gives: Result): void {
     if (ending.error !== undefined) throw ending.error;
     if (gives.rows !== undefined) assert.deepEqual(ending.value, expectedRows(gives.rows));
     else if (gives.modified !== undefined) assert.equal(ending.value, gives.modified);
+    else if (gives.count !== undefined) assert.equal(ending.value, gives.count);
+    else if (gives.exists !== undefined) assert.equal(ending.value, gives.exists);
+    else if (gives.outcomes !== undefined)
+      assert.deepEqual(
+        ending.value,
+        gives.outcomes.map(([done, id]) => ({ done, id: id === null ? null : BigInt(id) })),
+      );
     else assert.equal(ending.value, gives.id === null ? null : BigInt(gives.id!));
     return;
   }

@@ -5,15 +5,32 @@ import { columnOf } from '../src/column-types.js';
 import { HandlerSocketError, ReplyError, WrongReply } from '../src/errors.js';
 import { LineCutter } from '../src/lines.js';
 import { Piece } from '../src/pieces.js';
-import { readErrorText, readHead, readId, readModified, readRows } from '../src/replies.js';
-import { findTail, insertTail, logInLine, openTail, secretLine } from '../src/requests.js';
-import type { FilterOp, FindOp, ModifyOp } from '../src/requests.js';
+import { Assignment, assign, assignmentTokens } from '../src/assign.js';
+import { range } from '../src/range.js';
+import { readErrorText, readExists, readHead, readId, readModified, readOutcomes, readRows } from '../src/replies.js';
+import { assignmentsToken, findTail, insertRowsTail, insertTail, logInLine, openTail, secretLine } from '../src/requests.js';
+import type { Duplicate, FilterOp, FindOp, ModifyOp } from '../src/requests.js';
 import { SERVER_ERRORS } from '../src/server-errors.js';
 import { bytesToken, countToken, valueToken } from '../src/tokens.js';
 import { bytes, raw, vectors } from './vectors.js';
 
 type Count = number | bigint;
 type Text = string | null;
+
+interface FilterVector {
+  kind: 'F' | 'W';
+  op: FilterOp;
+  column: number;
+  value: Text;
+}
+
+interface AssignmentVector {
+  column: number;
+  how: string;
+  value: Text;
+  low?: Text;
+  high?: Text;
+}
 
 interface RequestVector {
   why: string;
@@ -23,15 +40,26 @@ interface RequestVector {
     auth?: { secret: string; user?: string };
     find?: {
       id: Count;
-      op: FindOp;
+      op: FindOp | 'up' | 'down';
       key: Text[];
+      lower?: { value: Text; open?: boolean };
+      upper?: { value: Text; open?: boolean };
+      prefix?: string;
+      answer?: 'count' | 'exists';
       limit?: Count;
       offset?: Count;
       in?: { key_part: number; values: Text[] };
-      filters?: { kind: 'F' | 'W'; op: FilterOp; column: number; value: Text }[];
-      modify?: { op: ModifyOp; values?: Text[]; rows_before?: boolean };
+      filters?: FilterVector[];
+      modify?: { op: ModifyOp; values?: Text[]; assignments?: AssignmentVector[]; rows_before?: boolean; rows_after?: boolean };
     };
     insert?: { id: Count; values: Text[] };
+    insert_rows?: {
+      id: Count;
+      rows: Text[][];
+      else?: Duplicate | 'update';
+      assignments?: AssignmentVector[];
+      filters?: FilterVector[];
+    };
   };
 }
 
@@ -39,8 +67,51 @@ const tokens = (values: Text[]): string[] => values.map((value) => valueToken(ra
 /** A name, which is text. */
 const name = (text: string): string => bytes(text).toString('utf8');
 
+/** Assignments as an application makes them. */
+function assignments(all: AssignmentVector[], ofUpsert: boolean): string[] {
+  return all.map(({ column, how, value, low, high }) => {
+    const given = raw(value);
+    const bounds = low === undefined && high === undefined ? undefined : { low: raw(low ?? null), high: raw(high ?? null) };
+    const made: Record<string, () => Assignment> = {
+      default: assign.default,
+      now: assign.now,
+      new: assign.inserted,
+      '+': () => assign.add(given, bounds),
+      '-': () => assign.subtract(given, bounds),
+      append: () => assign.append(given),
+      prepend: () => assign.prepend(given),
+      max: () => assign.max(given),
+      min: () => assign.min(given),
+      '&': () => assign.bitAnd(given),
+      '|': () => assign.bitOr(given),
+      '^': () => assign.bitXor(given),
+    };
+    const assigned = how === '=' ? given : made[how.replace('[', '')]!();
+    return `${column}\t${assignmentTokens(assigned, valueToken, ofUpsert)}`;
+  });
+}
+
+const filtersOf = (all: FilterVector[]) => all.map((filter) => ({ ...filter, value: valueToken(raw(filter.value)) }));
+
+type FindVector = NonNullable<RequestVector['request']['find']>;
+
+function rangeOf({ op, lower, upper, prefix }: FindVector): { down: boolean; ends: string[] } | undefined {
+  if (op !== 'up' && op !== 'down') return undefined;
+  const made = range({
+    ...(lower && { [lower.open === true ? 'gt' : 'ge']: raw(lower.value) }),
+    ...(upper && { [upper.open === true ? 'lt' : 'le']: raw(upper.value) }),
+    ...(prefix !== undefined && { prefix: raw(prefix) }),
+  });
+  return { down: op === 'down', ends: made.ends().flatMap(([sign, value]) => [sign, valueToken(value)]) };
+}
+
+function modifyOf(modify: NonNullable<FindVector['modify']>): Parameters<typeof findTail>[0]['modify'] {
+  const values = modify.op === 'set' ? [assignmentsToken(assignments(modify.assignments!, false))] : tokens(modify.values ?? []);
+  return { op: modify.op, values, rows: modify.rows_before === true ? '?' : modify.rows_after === true ? '!' : '' };
+}
+
 function lineOf({ request }: RequestVector): string {
-  const { open_index: open, auth, find, insert } = request;
+  const { open_index: open, auth, find, insert, insert_rows: rows } = request;
   if (open !== undefined) {
     const tail = openTail(
       name(open.database),
@@ -55,23 +126,36 @@ function lineOf({ request }: RequestVector): string {
     return auth.user === undefined ? secretLine(name(auth.secret)) : logInLine(name(auth.user), name(auth.secret));
   }
   if (insert !== undefined) return countToken(insert.id, 'id') + insertTail(tokens(insert.values));
-  const { id, op, key, limit, offset, in: within, filters, modify } = find!;
+  if (rows !== undefined) {
+    const duplicate = rows.else === undefined || rows.else === 'update' ? 'fail' : rows.else;
+    const tail = insertRowsTail(
+      rows.rows.map(tokens),
+      duplicate,
+      assignments(rows.assignments ?? [], true),
+      filtersOf(rows.filters ?? []),
+    );
+    return countToken(rows.id, 'id') + tail;
+  }
+  const { id, op, key, limit, offset, in: within, filters, modify, answer } = find!;
+  const isRange = op === 'up' || op === 'down';
   return (
     countToken(id, 'id') +
     findTail({
-      op,
+      op: isRange ? undefined : op,
       key: tokens(key),
+      range: rangeOf(find!),
       limit,
       offset,
       in: within && { part: within.key_part, values: tokens(within.values) },
-      ...(filters && { filters: filters.map((filter) => ({ ...filter, value: valueToken(raw(filter.value)) })) }),
-      modify: modify && { op: modify.op, values: tokens(modify.values ?? []), rowsBefore: modify.rows_before ?? false },
+      ...(filters && { filters: filtersOf(filters) }),
+      modify: modify && modifyOf(modify),
+      answer: answer === undefined ? undefined : answer === 'count' ? 'C' : 'E',
     })
   );
 }
 
-suite('requests.json', () => {
-  for (const vector of vectors<RequestVector>('requests')) {
+suite('requests.json and new_requests.json', () => {
+  for (const vector of [...vectors<RequestVector>('requests'), ...vectors<RequestVector>('new_requests')]) {
     test(vector.why, () => {
       if (vector.writes.length > 0) assert.equal(lineOf(vector), vector.writes[0]);
       else
@@ -116,28 +200,37 @@ suite('values.json', () => {
 interface ReplyVector {
   why: string;
   line: string;
-  to?: 'open_index' | 'auth' | 'find' | 'modify' | 'modify_rows_before' | 'insert';
+  to?: 'open_index' | 'auth' | 'find' | 'modify' | 'modify_rows_before' | 'modify_rows_after' | 'insert' | 'count' | 'exists' | 'insert_rows';
   columns?: number;
   rows?: Text[][];
   modified?: number;
   id?: Count | null;
   error?: { code: number; text: string };
   no_reply?: boolean;
+  needs?: string;
+  count?: Count;
+  exists?: boolean;
+  outcomes?: [string, Count | null][];
+  asked?: number;
 }
 
-function readReply({ line, to = 'find', columns }: ReplyVector): unknown {
+function readReply({ line, to = 'find', columns, outcomes, asked }: ReplyVector): unknown {
   const end = line.length - 1;
   const piece = new Piece(bytes(line));
   const head = readHead(piece, 0, end);
   if (head.code !== 0) return { code: head.code, text: readErrorText(piece, head.values, end) };
-  if (to === 'modify') return readModified(piece, head.values, end);
+  if (to === 'exists') return readExists(piece, head.values, end);
+  if (to === 'insert_rows') return readOutcomes(piece, head.values, end, head.count, outcomes?.length ?? asked!);
+  if (to === 'modify' || to === 'count') return readModified(piece, head.values, end);
   if (to === 'insert') return readId(piece, head.values, end);
   if (to === 'open_index' || to === 'auth') return undefined;
   return readRows(piece, head.values, end, head.count, { columns: Array(columns ?? head.count).fill(BYTES), named: false });
 }
 
-suite('replies.json', () => {
-  for (const [i, vector] of vectors<ReplyVector>('replies').entries()) {
+suite('replies.json and new_replies.json', () => {
+  for (const [i, vector] of [...vectors<ReplyVector>('replies'), ...vectors<ReplyVector>('new_replies')].entries()) {
+    // No table has so many rows that a number cannot count them.
+    if (typeof vector.count === 'bigint') continue;
     test(`${i}: ${vector.why}`, () => {
       if (vector.no_reply === true) {
         assert.throws(() => readReply(vector), WrongReply);
@@ -151,7 +244,12 @@ suite('replies.json', () => {
           vector.rows.map((row) => row.map(raw)),
         );
       else if (vector.id !== undefined) assert.equal(meaning, vector.id === null ? null : BigInt(vector.id));
-      else assert.equal(meaning, vector.modified);
+      else if (vector.outcomes !== undefined)
+        assert.deepEqual(
+          meaning,
+          vector.outcomes.map(([done, id]) => ({ done, id: id === null ? null : BigInt(id) })),
+        );
+      else assert.equal(meaning, vector.modified ?? vector.count ?? vector.exists);
     });
   }
 });

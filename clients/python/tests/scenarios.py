@@ -3,7 +3,7 @@
 import pytest
 from vectors import raw, vectors
 
-from handlersocket2 import HandlerSocketError, ModifyOp, ReplyError, was_sent
+from handlersocket2 import HandlerSocketError, ModifyOp, Range, ReplyError, was_sent
 from handlersocket2.seen import kind_of
 
 DEFAULTS = {"timeout": 20.0, "connect_timeout": 20.0, "backoff_min": 0.001, "backoff_max": 0.01}
@@ -41,7 +41,7 @@ def value_of(value):
 
 def call_of(step):
     """The index's name, its method, the arguments and the keywords of a step with a request."""
-    kind = next(kind for kind in ("find", "insert", "iterate") if kind in step)
+    kind = next(kind for kind in ("find", "insert", "insert_rows", "iterate") if kind in step)
     fields = step[kind]
     keywords = {}
     if "timeout_ms" in step:
@@ -49,8 +49,15 @@ def call_of(step):
     index = fields.get("index", "t")
     if kind == "insert":
         return index, "insert", [[value_of(value) for value in fields["values"]]], keywords
+    if kind == "insert_rows":
+        rows = [[value_of(value) for value in row] for row in fields["rows"]]
+        return index, "insert_many", [rows], {**keywords, "duplicate": fields.get("else", "fail")}
     keywords |= {name: fields[name] for name in ("op", "limit", "offset") if name in fields}
     key = [value_of(value) for value in fields["key"]]
+    if keywords.get("op") in ("up", "down"):
+        key = Range(key=key, down=keywords.pop("op") == "down")
+    if answer := fields.get("answer"):
+        return index, answer, [key], keywords
     if modify := fields.get("modify"):
         values = [value_of(value) for value in modify.get("values", [])]
         if modify.get("rows_before"):
@@ -66,6 +73,11 @@ def compare(result, error, gives, seconds=None, call=None):
         assert result == [tuple(map(raw, row)) for row in gives["rows"]], error
     if "modified" in gives:
         assert result == gives["modified"], error
+    for plain in ("count", "exists"):
+        if plain in gives:
+            assert result == gives[plain], error
+    if "outcomes" in gives:
+        assert result == [tuple(outcome) for outcome in gives["outcomes"]], error
     if "id" in gives:
         assert error is None
         assert result == gives["id"]

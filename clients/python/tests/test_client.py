@@ -90,8 +90,15 @@ def test_nothing_is_in_an_empty_list(server, client, index):
     assert (first.result(), nothing.result(), last.result()) == ([(b"1",)], [], [(b"2",)])
     assert pipeline.results() == [[(b"1",)], [], [(b"2",)]]
     assert len(server.connections[0]) == 3
+    none = In([])
+    assert index.find("", in_=none) == list(index.iterate("", in_=none)) == []
+    assert index.find_one("", in_=none) is None
+    assert index.update("", ["x"], in_=none) == index.count("", in_=none) == 0
+    assert index.fetch_and(ModifyOp.DELETE, "", in_=none) == []
+    assert index.exists("", in_=none) is False
+    assert len(server.connections[0]) == 3
     with pytest.raises(ValueError, match="values of IN are empty"):
-        index.find("", in_=In([]))
+        Find(1, [""], in_=none).encode()
 
 
 @pytest.mark.parametrize(
@@ -107,7 +114,7 @@ def test_nothing_is_in_an_empty_list(server, client, index):
         (lambda i: i.fetch_and(ModifyOp.UPDATE, 1, bytearray(b"1")), "not bytearray"),
         (lambda i: i.insert("abc"), "values of an insert are a list.*not str"),
         (lambda i: i.insert({}), "values of an insert are empty"),
-        (lambda i: i.fetch_and(ModifyOp.UPDATE, 1, {"a": 1}), "rows are a list, not dict"),
+        (lambda i: i.fetch_and(ModifyOp.UPDATE, 1, {"x": 1}), "only columns of the rows"),
         (lambda i: i.insert(v for v in "ab"), "values of an insert are a list.*not generator"),
         (lambda i: i.insert([]), "values of an insert are empty"),
         (lambda i: i.insert([["x"]]), "a value is None.*not list"),

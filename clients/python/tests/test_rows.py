@@ -200,3 +200,11 @@ def test_rows_as_objects_of_the_callers():
 def test_what_is_no_type_of_a_column(columns, message):
     with pytest.raises(TypeError, match=message):
         reader_for(columns)
+
+
+@pytest.mark.parametrize("columns", [Strict, User, {"id": int, "name": str}])
+def test_columns_in_another_order(columns):
+    names, reader = reader_for(columns)
+    other = reader.reordered(names[::-1])
+    assert other.rows(b"Ann\t1\tBob\t2", True) == reader.rows(b"1\tAnn\t2\tBob", True)
+    assert other.rows(b"A\x01I\t1", False) == reader.rows(b"1\tA\x01I", False)

@@ -5,17 +5,21 @@ from vectors import raw, request_of, vectors
 
 from handlersocket2 import (
     Auth,
+    Count,
+    Exists,
     FetchModify,
     Find,
     FindModify,
     Insert,
+    InsertRows,
     ModifyOp,
     OpenIndex,
     ProtocolError,
     ReplyError,
 )
 from handlersocket2.codec import decode_line, decode_value, encode_value
-from handlersocket2.operations import Operations, Specs, opened
+from handlersocket2.decoders import opened
+from handlersocket2.operations import Operations, Specs
 from handlersocket2.requests import result_of
 from handlersocket2.rows import reader_for
 
@@ -28,7 +32,29 @@ ASKED = {
     "modify": FindModify(FIND, ModifyOp.DELETE),
     "modify_rows_before": FetchModify(FIND, ModifyOp.DELETE),
     "insert": Insert(1, [1]),
+    "count": Count(FIND),
+    "exists": Exists(FIND),
+    "modify_rows_after": FetchModify(FIND, ModifyOp.UPDATE, [1], after=True),
 }
+
+
+def asked_by(vector):
+    """The request to which it is a reply, or may be one."""
+    if vector.get("to") == "insert_rows":
+        return InsertRows(1, [[1]] * rows_asked(vector))
+    return ASKED[vector.get("to", "find")]
+
+
+def rows_asked(vector):
+    return len(vector["outcomes"]) if "outcomes" in vector else vector["asked"]
+
+
+def meaning_of(vector):
+    """What a reply without rows says."""
+    if "outcomes" in vector:
+        return [tuple(outcome) for outcome in vector["outcomes"]]
+    kinds = ("modified", "count", "exists", "id")
+    return next((vector[kind] for kind in kinds if kind in vector), None)
 
 
 def chosen(name, *keys):
@@ -40,7 +66,9 @@ def chosen(name, *keys):
     ]
 
 
-@pytest.mark.parametrize("vector", chosen("requests", "writes"))
+@pytest.mark.parametrize(
+    "vector", [*chosen("requests", "writes"), *chosen("new_requests", "writes")]
+)
 def test_a_request_is_written(vector):
     """In the shortest of its forms."""
     assert request_of(vector).encode() == raw(vector["writes"][0])
@@ -61,10 +89,10 @@ def test_a_value(vector):
 def read(vector):
     line = raw(vector["line"])
     assert line.endswith(b"\n")
-    return result_of(ASKED[vector.get("to", "find")], decode_line(line[:-1]))
+    return result_of(asked_by(vector), decode_line(line[:-1]))
 
 
-@pytest.mark.parametrize("vector", chosen("replies", "to"))
+@pytest.mark.parametrize("vector", [*chosen("replies", "to"), *chosen("new_replies", "to")])
 def test_a_reply_is_read(vector):
     if "no_reply" in vector:
         with pytest.raises(ProtocolError):
@@ -73,7 +101,7 @@ def test_a_reply_is_read(vector):
         assert decode_line(raw(vector["line"])[:-1]).columns == vector["columns"]
         assert read(vector) == [tuple(map(raw, row)) for row in vector["rows"]]
     else:
-        assert read(vector) == vector.get("modified", vector.get("id"))
+        assert read(vector) == meaning_of(vector)
 
 
 def read_by_an_index(vector):
@@ -91,12 +119,16 @@ def read_by_an_index(vector):
         "modify": lambda: operations.modify(ModifyOp.DELETE, 1, (), {}),
         "modify_rows_before": lambda: operations.fetch(ModifyOp.DELETE, 1, (), {}),
         "insert": lambda: operations.insert(["x"], {}),
+        "count": lambda: operations.count(1, {}),
+        "exists": lambda: operations.exists(1, {}),
+        "modify_rows_after": lambda: operations.fetch(ModifyOp.UPDATE, 1, ["x"], {}, after=True),
+        "insert_rows": lambda: operations.insert_many([["x"]] * rows_asked(vector), {}),
     }[to]()
     plain = not (b"\x00" in line or b"\x01" in line)
     return ask.operation.decode(line, plain)
 
 
-@pytest.mark.parametrize("vector", chosen("replies", "to"))
+@pytest.mark.parametrize("vector", [*chosen("replies", "to"), *chosen("new_replies", "to")])
 def test_an_index_reads_a_reply(vector):
     if "no_reply" in vector:
         with pytest.raises(ProtocolError):
@@ -104,7 +136,7 @@ def test_an_index_reads_a_reply(vector):
     elif "rows" in vector:
         assert read_by_an_index(vector) == [tuple(map(raw, row)) for row in vector["rows"]]
     else:
-        assert read_by_an_index(vector) == vector.get("modified", vector.get("id"))
+        assert read_by_an_index(vector) == meaning_of(vector)
 
 
 @pytest.mark.parametrize("vector", chosen("replies", "error"))

@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from handlersocket2 import (
+    Assign,
     AsyncClient,
     AsyncIndex,
     Client,
@@ -19,9 +20,12 @@ from handlersocket2 import (
     Filter,
     FindOptions,
     Index,
+    ModifyOp,
     NamedRow,
+    Outcome,
     Pending,
     PipelinedIndex,
+    Range,
     Row,
 )
 
@@ -49,7 +53,17 @@ def accepted(client: Client, index: Index[Row], pipelined: PipelinedIndex[Row]) 
     count = index.increment(1, {"visits": 1}, timeout=0.5)
     inserted: int | None = index.insert({"name": "x"})
     later: Pending[int] = pipelined.update(1, ["x"], limit=3)
-    del rows, row, name, count, inserted, later
+    rows = index.find(Range(key=[1], ge=None, lt="b", down=True), limit=3)
+    count = index.count(Range(prefix="a"), filters=[Filter("!=", "age", 1)])
+    found: bool = index.exists(1, op=">")
+    count = index.update(1, {"visits": Assign.add(1, high=9), "name": "x"})
+    rows = index.change_and_fetch(ModifyOp.UPDATE, 1, ["x", Assign.now()])
+    outcomes: list[Outcome] = index.insert_many([[1, "x"]], duplicate="ignore")
+    outcome: Outcome = index.upsert({"id": 1}, {"id": Assign.inserted()}, timeout=1)
+    outcomes = index.upsert_many([[1]], {"id": 2}, filters=[Filter("=", "age", 1)])
+    done: str = outcome.done
+    waits: Pending[int] = pipelined.count(1)
+    del rows, row, name, count, inserted, later, found, outcomes, outcome, done, waits
 
 
 def rows_of_ones_own(client: Client) -> None:
@@ -69,12 +83,15 @@ async def awaited(client: AsyncClient) -> None:
     found: list[User] = await users.find(1, op=">=", limit=3)
     count: int = await users.delete(1)
     inserted: int | None = await users.insert([1, "Ann"])
+    count = await users.count(Range())
+    there: bool = await users.exists(1)
+    outcome: Outcome = await users.upsert({"id": 1}, {"name": Assign.append("!")})
     async for each in users.iterate(0, op=">="):
         user = each
     async with client.pipeline() as pipeline:
         pending: Pending[User | None] = pipeline.on(users).find_one(1)
     user = pending.result()
-    del user, found, count, inserted
+    del user, found, count, inserted, there, outcome
 
 
 def made() -> None:
@@ -98,6 +115,13 @@ def refused(client: Client, index: Index[Row], pipelined: PipelinedIndex[Row]) -
     index.delete(1, values=[1])  # type: ignore[call-arg]
     index.insert([object()])  # type: ignore[list-item]
     index.fetch_and("U", 1)  # type: ignore[arg-type]
+    index.count(1, limt=3)  # type: ignore[call-arg]
+    index.exists(1, limit=3)  # type: ignore[call-arg]
+    index.insert([Assign.now()])  # type: ignore[list-item]
+    index.increment(1, [Assign.add(1)])  # type: ignore[list-item]
+    index.insert_many([[1]], duplicate="update")  # type: ignore[arg-type]
+    index.upsert([1], ["x"])  # type: ignore[arg-type]
+    Range(above=1)  # type: ignore[call-arg]
     pipelined.find(1, limt=3)  # type: ignore[call-arg]
     pipelined.increment(1, [1], filter=[])  # type: ignore[call-arg]
     Filter("LIKE", 0, 1)  # type: ignore[arg-type]

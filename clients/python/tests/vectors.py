@@ -4,17 +4,25 @@ import json
 from pathlib import Path
 
 from handlersocket2 import (
+    Assign,
+    Assignment,
     Auth,
+    Count,
+    Exists,
+    FetchAssign,
     FetchModify,
     Filter,
     FilterKind,
     Find,
+    FindAssign,
     FindModify,
     In,
     Insert,
+    InsertRows,
     LogIn,
     ModifyOp,
     OpenIndex,
+    Range,
 )
 
 _FOLDER = Path(__file__).resolve().parents[3] / "tests" / "vectors"
@@ -37,6 +45,14 @@ def request_of(vector):
         return LogIn(raw(fields["user"]), secret) if "user" in fields else Auth(secret)
     if kind == "insert":
         return Insert(fields["id"], _values(fields["values"]))
+    if kind == "insert_rows":
+        return InsertRows(
+            fields["id"],
+            [_values(row) for row in fields["rows"]],
+            {"update": "fail"}.get(fields.get("else", "fail"), fields.get("else", "fail")),
+            _assignments(fields),
+            _filters(fields),
+        )
     if kind == "open_index":
         database, table, index = (_name(fields[key]) for key in ("database", "table", "index"))
         columns, filter_columns = (
@@ -44,27 +60,85 @@ def request_of(vector):
         )
         return OpenIndex(fields["id"], database, table, index, columns, filter_columns)
     find = _find(fields)
+    if "answer" in fields:
+        return {"count": Count, "exists": Exists}[fields["answer"]](find)
     if "modify" not in fields:
         return find
     modify = fields["modify"]
-    form = FetchModify if modify.get("rows_before") else FindModify
-    return form(find, ModifyOp(raw(modify["op"])), _values(modify.get("values", [])))
+    before, after = modify.get("rows_before", False), modify.get("rows_after", False)
+    if modify["op"] == "set":
+        assignments = _assignments(modify)
+        fetch = before or after
+        return FetchAssign(find, assignments, after) if fetch else FindAssign(find, assignments)
+    op, values = ModifyOp(raw(modify["op"])), _values(modify.get("values", []))
+    fetch = before or after
+    return FetchModify(find, op, values, after) if fetch else FindModify(find, op, values)
 
 
 def _find(fields):
     values_of_in = fields.get("in")
+    key, op = _values(fields["key"]), fields["op"]
+    if op in ("up", "down"):
+        key, op = _range(fields, key), "="
     return Find(
         fields["id"],
-        _values(fields["key"]),
-        fields["op"],
-        fields.get("limit", 1),
+        key,
+        op,
+        fields.get("limit"),
         fields.get("offset", 0),
         values_of_in and In(_values(values_of_in["values"]), values_of_in["key_part"]),
-        [
-            Filter(each["op"], each["column"], raw(each["value"]), FilterKind(raw(each["kind"])))
-            for each in fields.get("filters", [])
-        ],
+        _filters(fields),
     )
+
+
+def _range(fields, key):
+    ends = {}
+    for member, names in (("lower", ("ge", "gt")), ("upper", ("le", "lt"))):
+        if member in fields:
+            end = fields[member]
+            ends[names[end.get("open", False)]] = raw(end["value"])
+    if "prefix" in fields:
+        ends["prefix"] = raw(fields["prefix"])
+    return Range(key=key, down=fields["op"] == "down", **ends)
+
+
+def _filters(fields):
+    return [
+        Filter(each["op"], each["column"], raw(each["value"]), FilterKind(raw(each["kind"])))
+        for each in fields.get("filters", [])
+    ]
+
+
+#: What makes each assignment of a value.
+_MADE = {
+    "append": Assign.append,
+    "prepend": Assign.prepend,
+    "max": Assign.max,
+    "min": Assign.min,
+    "&": Assign.bit_and,
+    "|": Assign.bit_or,
+    "^": Assign.bit_xor,
+    "+": Assign.add,
+    "-": Assign.subtract,
+}
+
+
+def _assignments(fields):
+    return [(each["column"], _assignment(each)) for each in fields.get("assignments", [])]
+
+
+def _assignment(each):
+    how, value = each["how"], raw(each["value"])
+    plain = {"default": Assign.default, "now": Assign.now, "new": Assign.inserted}
+    if how in plain:
+        return plain[how]()
+    if how == "=":
+        return value
+    if how.endswith("["):
+        return _MADE[how[0]](value, low=raw(each["low"]), high=raw(each["high"]))
+    assignment = _MADE[how](value)
+    assert isinstance(assignment, Assignment)
+    return assignment
 
 
 def _values(texts):

@@ -32,10 +32,14 @@ constexpr std::string_view as_clients_call_it(Error kind) {
     case Error::read_only: return "read_only";
     case Error::not_supported: return "request";
     case Error::killed: return "interrupted";
-    case Error::not_ready: return "elsewhere";
+    case Error::not_ready:
+    case Error::shutting_down: return "elsewhere";
     case Error::too_large:
+    case Error::no_room:
     case Error::no_memory: return "limit";
+    case Error::table_changed:
     case Error::damaged: return "schema";
+    case Error::unreachable:
     case Error::commit_failed: return "server";
     default: return "";
   }

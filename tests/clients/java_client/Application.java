@@ -67,6 +67,7 @@ public final class Application {
                 case "stream" -> stream(client, Integer.parseInt(arguments[2]));
                 case "faults" -> faults(client, Integer.parseInt(arguments[2]));
                 case "one" -> one(client);
+                case "new" -> NewRequests.run(client);
                 default -> throw new IllegalArgumentException(arguments[0]);
             }
         }

@@ -1,8 +1,10 @@
 """A client for HandlerSocket: rows of MariaDB and MySQL by an indexed key, without SQL."""
 
 from .address import Address
-from .aio import AsyncClient, AsyncIndex, AsyncPipeline
+from .aio import AsyncClient, AsyncPipeline
+from .aio_index import AsyncIndex
 from .aio_wires import AsyncCall, was_sent
+from .changes import Assign, Assignment, Done, NewValue, Outcome
 from .client import Client, ClientPipeline, Index
 from .codec import Cell, RawReply, Value
 from .connection import Connection, Pipeline
@@ -26,39 +28,56 @@ from .errors import (
     RequestTimeout,
     SchemaError,
 )
-from .operations import (
+from .keywords import (
+    Changes,
+    CountOptions,
+    ExistsOptions,
     FindInOptions,
     FindOneOptions,
     FindOptions,
+    InsertManyOptions,
     InsertOptions,
     Key,
     ModifyOptions,
+    NewValues,
+    UpsertOptions,
     Values,
 )
 from .options import ClientOptions
 from .pipelines import Pending, PipelinedIndex
+from .ranges import Range
 from .requests import (
     Auth,
-    FetchModify,
+    Count,
+    Exists,
     Filter,
     FilterKind,
     FilterOp,
     Find,
-    FindModify,
     FindOp,
     In,
-    Insert,
     LogIn,
-    ModifyOp,
     OpenIndex,
-    RawRow,
     Request,
 )
+from .results import RawRow
 from .rows import NamedRow, Row
 from .seen import ConnectionSeen, Counters, RequestSeen
+from .writes import (
+    Duplicate,
+    FetchAssign,
+    FetchModify,
+    FindAssign,
+    FindModify,
+    Insert,
+    InsertRows,
+    ModifyOp,
+)
 
 __all__ = [
     "Address",
+    "Assign",
+    "Assignment",
     "AsyncCall",
     "AsyncClient",
     "AsyncIndex",
@@ -67,6 +86,7 @@ __all__ = [
     "AuthenticationError",
     "BusyError",
     "Cell",
+    "Changes",
     "Client",
     "ClientOptions",
     "ClientPipeline",
@@ -75,15 +95,23 @@ __all__ = [
     "Connection",
     "ConnectionLost",
     "ConnectionSeen",
+    "Count",
+    "CountOptions",
     "Counters",
     "DataError",
     "DecodeError",
+    "Done",
+    "Duplicate",
     "DuplicateKeyError",
+    "Exists",
+    "ExistsOptions",
+    "FetchAssign",
     "FetchModify",
     "Filter",
     "FilterKind",
     "FilterOp",
     "Find",
+    "FindAssign",
     "FindInOptions",
     "FindModify",
     "FindOneOptions",
@@ -94,19 +122,25 @@ __all__ = [
     "In",
     "Index",
     "Insert",
+    "InsertManyOptions",
     "InsertOptions",
+    "InsertRows",
     "Key",
     "LockError",
     "LogIn",
     "ModifyOp",
     "ModifyOptions",
     "NamedRow",
+    "NewValue",
+    "NewValues",
     "OpenIndex",
+    "Outcome",
     "Pending",
     "Pipeline",
     "PipelinedIndex",
     "PrivilegeError",
     "ProtocolError",
+    "Range",
     "RawReply",
     "RawRow",
     "ReadOnlyError",
@@ -117,6 +151,7 @@ __all__ = [
     "RequestTimeout",
     "Row",
     "SchemaError",
+    "UpsertOptions",
     "Value",
     "Values",
     "was_sent",

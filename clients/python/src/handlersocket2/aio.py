@@ -8,12 +8,12 @@ from asyncio import get_running_loop
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
 from time import monotonic
-from typing import Any, Generic, TypeVar, Unpack, cast, overload
+from typing import Any, TypeVar, Unpack, cast, overload
 
 from .address import Address
+from .aio_index import AsyncIndex
 from .aio_wires import PILE, AsyncCall, AsyncStreams, AsyncWire, open_wire
 from .channel import NEVER
-from .codec import Value
 from .core import Core, Link, is_final
 from .errors import (
     ClosedError,
@@ -22,22 +22,12 @@ from .errors import (
 from .forks import renew_after_fork
 from .operations import (
     Ask,
-    FindInOptions,
-    FindOneOptions,
-    FindOptions,
-    InsertOptions,
-    Key,
-    ModifyOptions,
     Nothing,
     Operation,
-    Operations,
-    Unset,
-    Values,
-    plain_line,
 )
 from .options import ClientOptions
 from .pipelines import PipelinedIndex, Pipelining
-from .requests import ModifyOp
+from .ranges import Unset
 from .rows import NamedRow, Row, RowReader
 from .seen import Counters
 from .setup import final
@@ -213,7 +203,7 @@ class AsyncClient:
         now = monotonic()
         call = self._call(ask, now)
         if isinstance(ask, Nothing):
-            call.set_result(cast(T, []))
+            call.set_result(ask.result)
             return call
         link = self._core.link_for((ask,))
         self._watch(call, link, now)
@@ -278,7 +268,7 @@ class AsyncClient:
         calls = [self._call(ask, now) for ask in asks]
         for ask, call in zip(asks, calls, strict=True):
             if isinstance(ask, Nothing):
-                call.set_result([])
+                call.set_result(ask.result)
             else:
                 self._watch(call, link, now)
                 link.submit(call, now)
@@ -349,83 +339,6 @@ class AsyncClient:
                 yield row
         finally:
             await rows.aclose()
-
-
-class AsyncIndex(Generic[R]):
-    """Finds and changes rows through one index. Made by AsyncClient.index().
-
-    Each method gives something to be awaited, and has begun before that. `Index` says what the
-    methods do; they are the same.
-    """
-
-    def __init__(
-        self, client: AsyncClient, operations: Operations[R], reader: RowReader[R]
-    ) -> None:
-        self.operations = operations
-        self._client = client
-        self._reader = reader
-        self._run = client._run
-        self._look_up = client._look_up
-
-    def open(self) -> AsyncCall[None]:
-        """Opens it now, to see whether it is there."""
-        return self._run(self.operations.open())
-
-    def find(self, key: Key, **options: Unpack[FindOptions]) -> AsyncCall[list[R]]:
-        if not options:
-            line = b"\t=\t1\t%d\n" % key if type(key) is int else plain_line(key)
-            if line is not None:
-                return self._look_up(self.operations.find_operation, line)
-        return self._run(self.operations.find(key, options))
-
-    def find_one(self, key: Key, **options: Unpack[FindOneOptions]) -> AsyncCall[R | None]:
-        if not options:
-            line = b"\t=\t1\t%d\n" % key if type(key) is int else plain_line(key)
-            if line is not None:
-                return self._look_up(self.operations.find_one_operation, line)
-        return self._run(self.operations.find_one(key, options))
-
-    def find_in(
-        self,
-        values: Sequence[Value],
-        key: Key = (),
-        *,
-        key_part: int = 0,
-        **options: Unpack[FindInOptions],
-    ) -> AsyncCall[list[R]]:
-        return self._run(self.operations.find_in(values, key, key_part, options))
-
-    def iterate(self, key: Key, **options: Unpack[FindOptions]) -> AsyncIterator[R]:
-        """The rows one by one, for `async for`, over a connection of their own."""
-        return self._client._iterate(self.operations.iterate(key, options), self._reader)
-
-    def update(self, key: Key, values: Values, **options: Unpack[ModifyOptions]) -> AsyncCall[int]:
-        return self._run(self.operations.modify(ModifyOp.UPDATE, key, values, options))
-
-    def delete(self, key: Key, **options: Unpack[ModifyOptions]) -> AsyncCall[int]:
-        return self._run(self.operations.modify(ModifyOp.DELETE, key, (), options))
-
-    def increment(
-        self, key: Key, amounts: Values, **options: Unpack[ModifyOptions]
-    ) -> AsyncCall[int]:
-        return self._run(self.operations.modify(ModifyOp.INCREMENT, key, amounts, options))
-
-    def decrement(
-        self, key: Key, amounts: Values, **options: Unpack[ModifyOptions]
-    ) -> AsyncCall[int]:
-        return self._run(self.operations.modify(ModifyOp.DECREMENT, key, amounts, options))
-
-    def fetch_and(
-        self,
-        change: ModifyOp,
-        key: Key,
-        values: Sequence[Value] = (),
-        **options: Unpack[ModifyOptions],
-    ) -> AsyncCall[list[R]]:
-        return self._run(self.operations.fetch(change, key, values, options))
-
-    def insert(self, values: Values, **options: Unpack[InsertOptions]) -> AsyncCall[int | None]:
-        return self._run(self.operations.insert(values, options))
 
 
 class AsyncPipeline(Pipelining):

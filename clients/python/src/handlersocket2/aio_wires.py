@@ -22,8 +22,9 @@ from .errors import (
     RequestTimeout,
 )
 from .forks import leave_to_parent
-from .operations import UNSET, Ask, Operation
+from .operations import Ask, Nothing, Operation
 from .options import Options
+from .ranges import UNSET
 from .rows import RowReader
 from .setup import cannot_connect, check_greeting, check_log_in, hung_up, log_in_line
 from .stream import RowStream, StreamIndexes
@@ -294,6 +295,8 @@ class AsyncStreams:
 
     async def rows(self, ask: Ask[list[R]], reader: RowReader[R]) -> AsyncGenerator[R, None]:
         """The rows of a find, one by one."""
+        if isinstance(ask, Nothing):
+            return
         room = self._room
         try:
             async with asyncio.timeout(self._core.options.timeout):

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from .codec import quoted
+from .decoders import opened
 from .errors import (
     ClosedError,
     ConnectionLost,
@@ -23,7 +24,7 @@ from .errors import (
     reply_error,
 )
 from .greeting import ENOUGH, sql_greeting
-from .operations import Operation, Spec, opened
+from .operations import Operation, Spec
 from .options import Options
 from .seen import Counters
 

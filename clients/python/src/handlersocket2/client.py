@@ -6,28 +6,38 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar, Unpack, cast, overload
 
 from .address import Address
+from .changes import Outcome
 from .codec import Value
 from .errors import HandlerSocketError
-from .operations import (
-    Ask,
+from .keywords import (
+    Changes,
+    CountOptions,
+    ExistsOptions,
     FindInOptions,
     FindOneOptions,
     FindOptions,
+    InsertManyOptions,
     InsertOptions,
     Key,
     ModifyOptions,
-    Operations,
+    NewValues,
+    UpsertOptions,
     Values,
+)
+from .operations import (
+    Ask,
+    Operations,
     ask_for,
 )
 from .options import ClientOptions
 from .pipelines import Pending, PipelinedIndex, Pipelining
-from .requests import ModifyOp, Request
+from .requests import Request
 from .rows import NamedRow, Row, RowReader
 from .seen import Counters
 from .streams import Streams
 from .threads import ThreadCore
 from .url import TwoPorts, target_of
+from .writes import ModifyOp
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -188,6 +198,14 @@ class Index(Generic[R]):
         """
         return self._run(self.operations.find_in(values, key, key_part, options))
 
+    def count(self, key: Key, **options: Unpack[CountOptions]) -> int:
+        """How many rows there are. It has no limit unless one is given."""
+        return self._run(self.operations.count(key, options))
+
+    def exists(self, key: Key, **options: Unpack[ExistsOptions]) -> bool:
+        """Whether there is a row."""
+        return self._run(self.operations.exists(key, options))
+
     def iterate(self, key: Key, **options: Unpack[FindOptions]) -> Iterator[R]:
         """The rows one by one as they arrive, without a limit, over a connection of their own.
 
@@ -195,7 +213,7 @@ class Index(Generic[R]):
         """
         return self._client._streams.rows(self.operations.iterate(key, options), self._reader)
 
-    def update(self, key: Key, values: Values, **options: Unpack[ModifyOptions]) -> int:
+    def update(self, key: Key, values: NewValues, **options: Unpack[ModifyOptions]) -> int:
         """Gives the first columns of each row found these values, or columns by their names.
 
         Returns how many rows were found.
@@ -218,15 +236,45 @@ class Index(Generic[R]):
         self,
         change: ModifyOp,
         key: Key,
-        values: Sequence[Value] = (),
+        values: NewValues = (),
         **options: Unpack[ModifyOptions],
     ) -> list[R]:
         """Any of the four modifications, returning the rows as they were before."""
         return self._run(self.operations.fetch(change, key, values, options))
 
+    def change_and_fetch(
+        self,
+        change: ModifyOp,
+        key: Key,
+        values: NewValues,
+        **options: Unpack[ModifyOptions],
+    ) -> list[R]:
+        """The same but for deletions, returning the rows as they are afterwards."""
+        return self._run(self.operations.fetch(change, key, values, options, after=True))
+
     def insert(self, values: Values, **options: Unpack[InsertOptions]) -> int | None:
         """A new row, by the first columns' values. Returns its auto-increment value, if any."""
         return self._run(self.operations.insert(values, options))
+
+    def insert_many(
+        self, rows: Sequence[Values], **options: Unpack[InsertManyOptions]
+    ) -> list[Outcome]:
+        """Several new rows: all of them or none. Returns what was done of each.
+
+        `duplicate` says what is done about a row that is there already: `fail`, `ignore` or
+        `replace`.
+        """
+        return self._run(self.operations.insert_many(rows, options))
+
+    def upsert(self, row: Values, changes: Changes, **options: Unpack[UpsertOptions]) -> Outcome:
+        """A new row, or the `changes` of the one that is there, if it meets the `filters`."""
+        return self._run(self.operations.upsert(row, changes, options))
+
+    def upsert_many(
+        self, rows: Sequence[Values], changes: Changes, **options: Unpack[UpsertOptions]
+    ) -> list[Outcome]:
+        """The same with several rows: all of it or nothing. Returns what was done of each."""
+        return self._run(self.operations.upsert_many(rows, changes, options))
 
 
 class ClientPipeline(Pipelining):

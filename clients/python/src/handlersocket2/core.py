@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from .address import Place
 from .channel import Call, Channel, closed, expire, is_sent, tries_of
+from .decoders import opened
 from .errors import (
     AuthenticationError,
     BusyError,
@@ -25,11 +26,12 @@ from .errors import (
     ProtocolError,
     ReplyError,
 )
-from .operations import Ask, Operation, Operations, Specs, opened
-from .requests import OpenIndex, check_names
+from .operations import Ask, Operation, Operations, Specs
+from .requests import OpenIndex
 from .rows import RowReader, reader_for
 from .seen import ConnectionSeen, Counters, RequestSeen, call_hook, rows_of
 from .setup import final
+from .tokens import check_names
 from .url import Target
 
 

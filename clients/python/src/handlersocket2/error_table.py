@@ -58,7 +58,7 @@ MEANINGS = {
     "stmtnum": Meaning(
         "request", "no", None, "no open index has this number, or no more can be opened"
     ),
-    "op": Meaning("request", "no", None, "unknown operator"),
+    "op": Meaning("request", "no", None, "unknown operator, or wrong ends of a range"),
     "klen": Meaning("request", "no", None, "values are missing in the request"),
     "kpnum": Meaning("request", "no", None, "more key values than the index has parts"),
     "idxnum": Meaning("schema", "no", "42000", "no such index"),
@@ -71,7 +71,7 @@ MEANINGS = {
     "filterop": Meaning("request", "no", None, "unknown operator of a filter"),
     "filterfld": Meaning("request", "no", None, "no such filter column"),
     "filterblob": Meaning("request", "no", None, "a filter can compare this column with NULL only"),
-    "modop": Meaning("request", "no", None, "unknown modification"),
+    "modop": Meaning("request", "no", None, "an unknown word for what becomes of rows"),
     "readonly": Meaning("read_only", "no", None, "this port only reads"),
     "escape": Meaning("request", "no", None, "a wrong escape"),
     "request_size": Meaning("limit", "no", None, "the request is too large"),
@@ -100,16 +100,22 @@ MEANINGS = {
         "elsewhere", "elsewhere", "08S01", "this node of a cluster does not serve requests now"
     ),
     "1048": Meaning("value", "no", "23000", "column cannot be null: a column cannot be NULL"),
+    "1053": Meaning("elsewhere", "elsewhere", "08S01", "the server is shutting down"),
     "1062": Meaning("duplicate", "no", "23000", "a row with the same unique key exists"),
+    "1114": Meaning("limit", "later", "HY000", "the table is full, or the disk"),
     "1142": Meaning(
         "privilege", "no", "42000", "command denied: the account may not do this with the table"
     ),
     "1143": Meaning(
         "privilege", "no", "42000", "command denied: the account may not do this with a column"
     ),
+    "1153": Meaning(
+        "limit", "no", "08S01", "a value is larger than the server allows (max_allowed_packet)"
+    ),
     "1180": Meaning(
         "server", "no", "HY000", "the commit failed: ask whether the write is there", True
     ),
+    "1194": Meaning("schema", "no", "HY000", "the table is damaged and has to be repaired"),
     "1197": Meaning("limit", "no", "HY000", "the change is too large for the binary log"),
     "1203": Meaning("log_in", "later", "42000", "the account has too many connections"),
     "1205": Meaning(
@@ -117,6 +123,7 @@ MEANINGS = {
     ),
     "1213": Meaning("lock", "later", "40001", "another transaction came first: try again"),
     "1226": Meaning("log_in", "later", "42000", "the account has reached a limit"),
+    "1235": Meaning("request", "no", "42000", "the server does not support this"),
     "1264": Meaning(
         "value", "no", "22003", "out of range value: a number is out of the column's range"
     ),
@@ -137,6 +144,10 @@ MEANINGS = {
     ),
     "1366": Meaning("value", "no", "22007", "incorrect value: the column cannot hold the value"),
     "1406": Meaning("value", "no", "22001", "data too long: the value is too long for its column"),
+    "1412": Meaning("schema", "later", "HY000", "the table was changed meanwhile: try again"),
+    "1429": Meaning(
+        "server", "later", "HY000", "the other server, on which the rows are, cannot be reached"
+    ),
     "1449": Meaning("privilege", "no", "HY000", "the account as which clients act does not exist"),
     "1467": Meaning(
         "value",

@@ -9,85 +9,53 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Generic, NoReturn, TypeAlias, TypedDict, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
+from . import decoders
+from .changes import NewValue, Outcome, is_assigned
 from .codec import VALUE_TYPES, Value, decode_line, escape
-from .errors import ProtocolError, reply_error
+from .keywords import (
+    Changes,
+    CountOptions,
+    ExistsOptions,
+    FindInOptions,
+    FindOneOptions,
+    FindOptions,
+    InsertManyOptions,
+    InsertOptions,
+    Key,
+    ModifyOptions,
+    NewValues,
+    UpsertOptions,
+    Values,
+)
+from .ranges import UNSET, Range, Unset
 from .requests import (
-    Auth,
-    FetchModify,
+    READS,
+    Count,
+    Exists,
     Filter,
     Find,
-    FindModify,
-    FindOp,
     In,
-    Insert,
-    LogIn,
-    ModifyOp,
     OpenIndex,
     Request,
-    check_some_values,
     result_of,
 )
 from .rows import RowReader
+from .tokens import check_list, check_some_values
+from .writes import (
+    FetchAssign,
+    FetchModify,
+    FindAssign,
+    FindModify,
+    Insert,
+    InsertRows,
+    ModifyOp,
+)
 
 R = TypeVar("R")
 T = TypeVar("T")
 
-#: A key: its parts in order, or the one value of the first part.
-Key: TypeAlias = Value | Sequence[Value]
-#: Values for the first of the opened columns, or for columns by their names.
-Values: TypeAlias = Sequence[Value] | Mapping[str, Value]
-
-
-class _EveryCall(TypedDict, total=False):
-    #: Seconds for this call in place of the client's; None: it may take for ever.
-    timeout: float | None
-
-
-class _Finding(_EveryCall, total=False):
-    op: FindOp
-    offset: int
-    filters: Sequence[Filter]
-
-
-class FindOneOptions(_Finding, total=False):
-    """Keywords of a find that answers one row."""
-
-    in_: In | None
-    #: Whether it takes the connection for long finds. Without it the limit decides.
-    long: bool
-
-
-class FindOptions(FindOneOptions, total=False):
-    """Keywords of every other find."""
-
-    limit: int
-
-
-class FindInOptions(_Finding, total=False):
-    """Keywords of find_in()."""
-
-    limit: int
-    long: bool
-
-
-class ModifyOptions(_Finding, total=False):
-    """Keywords of every modification."""
-
-    in_: In | None
-    limit: int
-
-
-class InsertOptions(_EveryCall, total=False):
-    """Keywords of insert()."""
-
-
-class Unset:
-    """The type of a time-out that the caller did not give."""
-
-
-UNSET: Final = Unset()
 _EVERYTHING = 2**64 - 1
 _LOW = re.compile(rb"[\x00-\x0f]")
 
@@ -158,13 +126,19 @@ class Ask(Generic[T]):
 
 
 class Nothing(Ask[T]):
-    """A request whose result is known to be an empty list. It is not sent."""
+    """A request whose result is known. It is not sent."""
+
+    __slots__ = ("result",)
+
+    def __init__(self, operation: Operation[T], result: T) -> None:
+        super().__init__(operation, b"")
+        self.result = result
 
 
 def ask_for(request: Request[T]) -> Ask[T]:
     """Any request, with an index id that the caller knows."""
     decode = lambda line, _: result_of(request, decode_line(line))  # noqa: E731
-    modifies = not isinstance(request, (Find, OpenIndex, Auth, LogIn))
+    modifies = not isinstance(request, READS)
     name = "open_index" if isinstance(request, OpenIndex) else "request"
     return Ask(Operation(name, None, decode, modifies=modifies), request.encode())
 
@@ -176,19 +150,22 @@ class Operations(Generic[R]):
         self.spec = spec
         self._specs = specs
         self._reader = reader
-        rows, row = _rows_decoder(spec, reader)
+        rows, row = decoders.rows_decoder(spec.columns, reader)
         self.find_operation: Operation[list[R]] = Operation("find", spec, rows, modifies=False)
         self.find_one_operation: Operation[R | None] = Operation("find", spec, row, modifies=False)
         self._by_names: dict[tuple[str, ...], Spec] = {}
+        self._orders: dict[tuple[str, ...], Callable[[bytes, bool], list[R]]] = {}
 
     def open(self) -> Ask[None]:
         """Only that the index is open. It has no line: a connection opens what it has not yet."""
-        return Ask(Operation("open_index", self.spec, _nothing, modifies=False), b"")
+        return Ask(Operation("open_index", self.spec, decoders.nothing, modifies=False), b"")
 
     def find(self, key: Key, options: FindOptions) -> Ask[list[R]]:
         if not options and (line := plain_line(key)):
             return Ask(self.find_operation, line)
         find, reach, timeout = self._finding(key, options)
+        if _is_empty(find.in_):
+            return Nothing(self.find_operation, [])
         return Ask(self.find_operation, _behind_id(find.encode()), reach, timeout)
 
     def find_one(self, key: Key, options: FindOneOptions) -> Ask[R | None]:
@@ -197,67 +174,142 @@ class Operations(Generic[R]):
         if "limit" in options:
             raise TypeError("find_one() has no limit: it answers one row")
         find, reach, timeout = self._finding(key, cast(FindOptions, options))
+        if _is_empty(find.in_):
+            return Nothing(self.find_one_operation, None)
         return Ask(self.find_one_operation, _behind_id(find.encode()), reach, timeout)
 
     def find_in(
         self, values: Sequence[Value], key: Key, key_part: int, options: FindInOptions
     ) -> Ask[list[R]]:
-        if isinstance(values, (list, tuple)) and not values:
-            return Nothing(self.find_operation, b"")  # nothing is IN an empty list
         parts = _parts(key) or [""]
+        if isinstance(key, Range) and not key.values:
+            parts = replace(key, key=[""])
         if "in_" in options:
             raise TypeError("find_in() makes its own in_")
         with_in = cast(FindOptions, {**options, "in_": In(values, key_part)})
         if "limit" not in options and isinstance(values, Sequence):
             with_in["limit"] = len(values)
         find, reach, timeout = self._finding(parts, with_in)
+        if _is_empty(find.in_):
+            return Nothing(self.find_operation, [])
         return Ask(self.find_operation, _behind_id(find.encode()), reach, timeout)
 
     def iterate(self, key: Key, options: FindOptions) -> Ask[list[R]]:
         """A find without a limit, unless one is given."""
         return self.find(key, {"limit": _EVERYTHING, **options})
 
+    def count(self, key: Key, options: CountOptions) -> Ask[int]:
+        find, reach, timeout = self._finding(key, options, _EVERYTHING)
+        operation = Operation("count", self.spec, decoders.count, modifies=False)
+        if _is_empty(find.in_):
+            return Nothing(operation, 0)
+        return Ask(operation, _behind_id(Count(find).encode()), reach, timeout)
+
+    def exists(self, key: Key, options: ExistsOptions) -> Ask[bool]:
+        if "limit" in options:
+            raise TypeError("exists() has no limit: one row is enough")
+        find, reach, timeout = self._finding(key, cast(FindOptions, options))
+        operation = Operation("exists", self.spec, decoders.exists, modifies=False)
+        if _is_empty(find.in_):
+            return Nothing(operation, False)
+        return Ask(operation, _behind_id(Exists(find).encode()), reach, timeout)
+
     def modify(
-        self, change: ModifyOp, key: Key, values: Values, options: ModifyOptions
+        self, change: ModifyOp, key: Key, values: NewValues, options: ModifyOptions
     ) -> Ask[int]:
-        spec, given = self._for_columns(change, values)
         find, _, timeout = self._finding(key, cast(FindOptions, options))
-        line = FindModify(find, change, given).encode()
-        operation = Operation(_NAMES[change], spec, _count, modifies=True)
+        if _is_empty(find.in_):
+            return Nothing(Operation(_NAMES[change], self.spec, decoders.count, modifies=True), 0)
+        if change is ModifyOp.UPDATE and is_assigned(_list_of(values)):
+            spec, assignments = self._assigned(values, self.spec.columns)
+            line = FindAssign(find, assignments).encode()
+        else:
+            spec, given = self._for_columns(change, cast(Values, values))
+            line = FindModify(find, change, given).encode()
+        operation = Operation(_NAMES[change], spec, decoders.count, modifies=True)
         return Ask(operation, _behind_id(line), 1, timeout)
 
     def fetch(
-        self, change: ModifyOp, key: Key, values: Sequence[Value], options: ModifyOptions
+        self,
+        change: ModifyOp,
+        key: Key,
+        values: NewValues,
+        options: ModifyOptions,
+        *,
+        after: bool = False,
     ) -> Ask[list[R]]:
-        """A modification that answers the rows as they were before."""
-        if isinstance(values, Mapping):
-            raise TypeError("the values of a modification that answers rows are a list, not dict")
-        self._for_columns(change, values)
+        """A modification that answers the rows as they were before, or as they are `after` it."""
         find, _, timeout = self._finding(key, cast(FindOptions, options))
-        line = FetchModify(find, change, values).encode()
-        operation = Operation(
-            _NAMES.get(change, "modify"), self.spec, self.find_operation.decode, modifies=True
-        )
+        spec, decode = self.spec, self.find_operation.decode
+        if _is_empty(find.in_):
+            return Nothing(self.find_operation, [])
+        if change is ModifyOp.UPDATE and is_assigned(_list_of(values)):
+            spec, assignments = self._assigned(values, self.spec.columns)
+            if spec is not self.spec:
+                raise ValueError(_NO_PLACE)
+            line = FetchAssign(find, assignments, after=after).encode()
+        else:
+            if isinstance(values, Mapping):
+                spec, decode, values = self._in_front(values)
+            self._for_columns(change, cast(Values, values))
+            line = FetchModify(find, change, cast(Sequence[Value], values), after=after).encode()
+        operation = Operation(_NAMES.get(change, "modify"), spec, decode, modifies=True)
+        return Ask(operation, _behind_id(line), 1, timeout)
+
+    def insert_many(self, rows: Sequence[Values], options: InsertManyOptions) -> Ask[list[Outcome]]:
+        spec, given = self._rows(rows)
+        rest: dict[str, Any] = dict(options)
+        timeout = rest.pop("timeout", UNSET)
+        if unknown := rest.keys() - {"duplicate"}:
+            raise TypeError(f"insert_many() has no option {min(unknown)!r}")
+        line = InsertRows(0, given, **rest).encode()
+        operation = Operation("insert", spec, decoders.outcomes_decoder(len(given)), modifies=True)
+        return Ask(operation, _behind_id(line), 1, timeout)
+
+    def upsert(self, row: Values, changes: Changes, options: UpsertOptions) -> Ask[Outcome]:
+        many = self.upsert_many([row], changes, options)
+        read = many.operation.decode
+        first: Callable[[bytes, bool], Outcome] = lambda line, plain: read(line, plain)[0]  # noqa: E731
+        operation = Operation("upsert", many.operation.spec, first, modifies=True)
+        return Ask(operation, many.line, 1, many.timeout)
+
+    def upsert_many(
+        self, rows: Sequence[Values], changes: Changes, options: UpsertOptions
+    ) -> Ask[list[Outcome]]:
+        spec, given = self._rows(rows)
+        if not isinstance(changes, Mapping):
+            raise TypeError("the changes of an upsert are a dict")
+        check_some_values(tuple(changes), "changes of an upsert")
+        spec, assignments = self._assigned(changes, spec.columns)
+        rest: dict[str, Any] = dict(options)
+        timeout = rest.pop("timeout", UNSET)
+        if filters := rest.get("filters"):
+            rest["filters"] = self._numbered(filters)
+        line = InsertRows(0, given, changes=assignments, **rest).encode()
+        operation = Operation("upsert", spec, decoders.outcomes_decoder(len(given)), modifies=True)
         return Ask(operation, _behind_id(line), 1, timeout)
 
     def insert(self, values: Values, options: InsertOptions) -> Ask[int | None]:
         spec, given = self._named(values, "an insert")
-        operation = Operation("insert", spec, _inserted, modifies=True)
+        operation = Operation("insert", spec, decoders.inserted, modifies=True)
         line = Insert(0, given).encode()
         timeout = options.pop("timeout", UNSET)
         if options:
             raise TypeError(f"insert() has no option {next(iter(options))!r}")
         return Ask(operation, _behind_id(line), 1, timeout)
 
-    def _finding(self, key: Key, options: FindOptions) -> tuple[Find, int, float | Unset | None]:
-        """The find, how far it reaches, and its time-out."""
+    def _finding(
+        self, key: Key, options: FindOptions, usual: int = 1
+    ) -> tuple[Find, int, float | Unset | None]:
+        """The find, how far it reaches, and its time-out. `usual` is the limit that it has."""
         rest: dict[str, Any] = dict(options)
         timeout = rest.pop("timeout", UNSET)
         long = rest.pop("long", None)
         if filters := rest.get("filters"):
             rest["filters"] = self._numbered(filters)
         find = Find(0, _parts(key), **rest)
-        reach = find.limit if long is None else _EVERYTHING if long else 0
+        limit = usual if find.limit is None else find.limit
+        reach = limit if long is None else _EVERYTHING if long else 0
         return find, reach, timeout
 
     def _numbered(self, filters: Sequence[Filter]) -> Sequence[Filter]:
@@ -274,6 +326,55 @@ class Operations(Generic[R]):
                 each = replace(each, column=self.spec.filter_columns.index(each.column))
             numbered.append(each)
         return numbered
+
+    def _rows(self, rows: Sequence[Values]) -> tuple[Spec, Sequence[Sequence[Value]]]:
+        """The index with the columns that the rows have, and their values."""
+        check_list(rows, "rows of an insert")
+        if not rows:
+            raise ValueError("an insert has one row at least")
+        first = rows[0]
+        if not isinstance(first, Mapping):
+            if any(isinstance(row, Mapping) for row in rows):
+                raise ValueError("the rows of an insert are all dicts, or none of them is")
+            specs = [self._named(row, "an insert")[0] for row in rows]
+            return specs[0], cast(Any, rows)
+        if any(not isinstance(row, Mapping) or row.keys() != first.keys() for row in rows):
+            raise ValueError("the rows of an insert name the same columns")
+        spec, _ = self._named(first, "an insert")
+        return spec, [[cast(Any, row)[name] for name in spec.columns] for row in rows]
+
+    def _assigned(
+        self, values: NewValues, columns: Sequence[str]
+    ) -> tuple[Spec, list[tuple[int, NewValue]]]:
+        """What becomes of which column, and the index that has these columns and those."""
+        if not isinstance(values, Mapping):
+            self._for_columns(ModifyOp.UPDATE, cast(Values, values))  # refuses too many of them
+            return self.spec, list(enumerate(values))
+        check_some_values(tuple(values), "values of a modification")
+        others = sorted(name for name in values if name not in columns)
+        names = (*columns, *others)
+        spec = self.spec if names == self.spec.columns else self._spec_of(names)
+        return spec, [(names.index(name), value) for name, value in values.items()]
+
+    def _in_front(
+        self, values: Mapping[str, NewValue]
+    ) -> tuple[Spec, Callable[[bytes, bool], list[R]], list[NewValue]]:
+        """The index with these columns in front, what reads its rows, and the values."""
+        check_some_values(tuple(values), "values of a modification")
+        columns = self.spec.columns
+        if any(name not in columns for name in values):
+            raise ValueError(_NO_PLACE)
+        order = (
+            *sorted(values, key=columns.index),
+            *(name for name in columns if name not in values),
+        )
+        given = [values[name] for name in order[: len(values)]]
+        if order == columns:
+            return self.spec, self.find_operation.decode, given
+        if order not in self._orders:
+            reader = self._reader.reordered(order)
+            self._orders[order] = decoders.rows_decoder(order, reader)[0]
+        return self._spec_of(order), self._orders[order], given
 
     def _for_columns(self, change: ModifyOp, values: Values) -> tuple[Spec, Sequence[Value]]:
         if change is ModifyOp.DELETE:  # its request refuses values
@@ -311,6 +412,7 @@ class Operations(Generic[R]):
         return found
 
 
+_NO_PLACE = "a request that answers rows can change only columns of the rows"
 _NAMES = {
     ModifyOp.UPDATE: "update",
     ModifyOp.DELETE: "delete",
@@ -337,61 +439,19 @@ def _behind_id(line: bytes) -> bytes:
     return line[1:]
 
 
-def _parts(key: Key) -> Sequence[Value]:
+def _parts(key: Key) -> Sequence[Value] | Range:
+    if isinstance(key, Range):
+        return key
     return [key] if isinstance(key, VALUE_TYPES) else key
 
 
-def _rows_decoder(
-    spec: Spec, reader: RowReader[R]
-) -> tuple[Callable[[bytes, bool], list[R]], Callable[[bytes, bool], R | None]]:
-    nothing = b"0\t%d" % len(spec.columns)
-    begin = nothing + b"\t"
-    skip = len(begin)
-    read = reader.rows
-
-    def rows(line: bytes, plain: bool) -> list[R]:
-        if line.startswith(begin):
-            return read(line[skip:], plain)
-        if line == nothing:
-            return []
-        refuse(line, f"a reply of {len(spec.columns)} columns")
-
-    def first(line: bytes, plain: bool) -> R | None:
-        found = rows(line, plain)
-        return found[0] if found else None
-
-    return rows, reader.one_of_lines(begin, first)
+def _list_of(values: NewValues) -> Sequence[NewValue]:
+    """The values alone. What is no list is for others to refuse."""
+    if isinstance(values, Mapping):
+        return tuple(values.values())
+    return values if isinstance(values, Sequence) else ()
 
 
-def refuse(line: bytes, expected: str) -> NoReturn:
-    """Raises the error that a reply is, or says that it is not the one that was expected."""
-    reply = decode_line(line)
-    if reply.code != 0:
-        text = (reply.values[0] if reply.values else b"") or b""
-        raise reply_error(reply.code, text.decode("utf-8", "replace"))
-    raise ProtocolError(f"{expected} was expected, not one of {reply.columns}", sent=True)
-
-
-def _count(line: bytes, plain: bool) -> int:
-    if line.startswith(b"0\t1\t") and line[4:].isdigit():
-        return int(line[4:])
-    refuse(line, "a reply of 1 column and a count")
-
-
-def _inserted(line: bytes, plain: bool) -> int | None:
-    if line == b"0\t1":
-        return None
-    # A signed column may have been given a negative one.
-    if line.startswith(b"0\t1\t") and line[4:].removeprefix(b"-").isdigit():
-        return int(line[4:])
-    refuse(line, "a reply of 1 column and a number")
-
-
-def _nothing(line: bytes, plain: bool) -> None:
-    raise AssertionError("the reply to an opening is the opening's")
-
-
-def opened(line: bytes, plain: bool = False) -> None:
-    """The reply to a `P`, or to a log-in."""
-    if not re.match(rb"0\t\d+(\t|\Z)", line):
-        refuse(line, "a reply without values")
+def _is_empty(in_: In | None) -> bool:
+    """Nothing is IN an empty list."""
+    return in_ is not None and isinstance(in_.values, (list, tuple)) and not in_.values

@@ -5,20 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Generic, Protocol, TypeVar, Unpack, cast
 
+from .changes import Outcome
 from .codec import Value
 from .errors import HandlerSocketError, ReplyError
-from .operations import (
-    Ask,
+from .keywords import (
+    Changes,
+    CountOptions,
+    ExistsOptions,
     FindInOptions,
     FindOneOptions,
     FindOptions,
+    InsertManyOptions,
     InsertOptions,
     Key,
     ModifyOptions,
-    Operations,
+    NewValues,
+    UpsertOptions,
     Values,
 )
-from .requests import ModifyOp
+from .operations import (
+    Ask,
+    Operations,
+)
+from .writes import ModifyOp
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -109,7 +118,13 @@ class PipelinedIndex(Generic[R]):
     ) -> Pending[list[R]]:
         return self._add(self._operations.find_in(values, key, key_part, options))
 
-    def update(self, key: Key, values: Values, **options: Unpack[ModifyOptions]) -> Pending[int]:
+    def count(self, key: Key, **options: Unpack[CountOptions]) -> Pending[int]:
+        return self._add(self._operations.count(key, options))
+
+    def exists(self, key: Key, **options: Unpack[ExistsOptions]) -> Pending[bool]:
+        return self._add(self._operations.exists(key, options))
+
+    def update(self, key: Key, values: NewValues, **options: Unpack[ModifyOptions]) -> Pending[int]:
         return self._add(self._operations.modify(ModifyOp.UPDATE, key, values, options))
 
     def delete(self, key: Key, **options: Unpack[ModifyOptions]) -> Pending[int]:
@@ -129,10 +144,34 @@ class PipelinedIndex(Generic[R]):
         self,
         change: ModifyOp,
         key: Key,
-        values: Sequence[Value] = (),
+        values: NewValues = (),
         **options: Unpack[ModifyOptions],
     ) -> Pending[list[R]]:
         return self._add(self._operations.fetch(change, key, values, options))
 
+    def change_and_fetch(
+        self,
+        change: ModifyOp,
+        key: Key,
+        values: NewValues,
+        **options: Unpack[ModifyOptions],
+    ) -> Pending[list[R]]:
+        return self._add(self._operations.fetch(change, key, values, options, after=True))
+
     def insert(self, values: Values, **options: Unpack[InsertOptions]) -> Pending[int | None]:
         return self._add(self._operations.insert(values, options))
+
+    def insert_many(
+        self, rows: Sequence[Values], **options: Unpack[InsertManyOptions]
+    ) -> Pending[list[Outcome]]:
+        return self._add(self._operations.insert_many(rows, options))
+
+    def upsert(
+        self, row: Values, changes: Changes, **options: Unpack[UpsertOptions]
+    ) -> Pending[Outcome]:
+        return self._add(self._operations.upsert(row, changes, options))
+
+    def upsert_many(
+        self, rows: Sequence[Values], changes: Changes, **options: Unpack[UpsertOptions]
+    ) -> Pending[list[Outcome]]:
+        return self._add(self._operations.upsert_many(rows, changes, options))

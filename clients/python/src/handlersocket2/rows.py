@@ -80,6 +80,13 @@ class RowReader(Generic[R]):
         self._made = [(n, convert) for n, convert in enumerate(converters) if convert is not None]
         self._some_not_null = not all(kind.nullable for kind in kinds)
 
+    def reordered(self, columns: Sequence[str]) -> RowReader[R]:
+        """Reads the same rows where their columns come in another order."""
+        places = [columns.index(name) for name in self._columns]
+        types = self._types and [self._types[self._columns.index(name)] for name in columns]
+        make = self._make
+        return RowReader(columns, types, lambda values: make([values[place] for place in places]))
+
     def one_of_lines(
         self, begin: bytes, otherwise: Callable[[bytes, bool], R | None]
     ) -> Callable[[bytes, bool], R | None]:
@@ -105,9 +112,12 @@ class RowReader(Generic[R]):
             if len(values) != width:
                 return otherwise(line, plain)
             del values[head]
-            if made:
-                convert(values)
-            return make(values)
+            try:
+                if made:
+                    convert(values)
+                return make(values)
+            except Exception as error:
+                raise_as_decode_error(error)
 
         return one
 
@@ -128,24 +138,29 @@ class RowReader(Generic[R]):
             except UnicodeDecodeError:
                 return [self.row(tokens[start : start + width]) for start in starts]
         cut = [texts[start : start + width] for start in starts]
-        if self._made:
-            for row in cut:
-                self._convert(row)
-        return [make(row) for row in cut]
+        try:
+            if self._made:
+                for row in cut:
+                    self._convert(row)
+            return [make(row) for row in cut]
+        except Exception as error:
+            raise_as_decode_error(error)
 
     def row(self, values: Sequence[Cell]) -> R:
         """One row of values that are decoded, some of them perhaps NULL."""
         if self._some_not_null:
             self._check_null(values)
         try:
-            return self._make(
-                [
-                    value if convert is None or value is None else convert(value)
-                    for convert, value in zip(self._from_bytes, values, strict=True)
-                ]
-                if self._types
-                else values
-            )
+            return self._make(self._converted(values) if self._types else values)
+        except Exception as error:
+            raise_as_decode_error(error)
+
+    def _converted(self, values: Sequence[Cell]) -> list[Any]:
+        try:
+            return [
+                value if convert is None or value is None else convert(value)
+                for convert, value in zip(self._from_bytes, values, strict=True)
+            ]
         except ValueError:
             self._refuse(values)
 
@@ -170,13 +185,29 @@ class RowReader(Generic[R]):
                 text = f"a value of the column {name!r} is no {wanted}"
                 # Not `from` the other error, which shows the value.
                 raise DecodeError(text, sent=True) from None
-        raise DecodeError("the values do not fit the row's class", sent=True) from None
+        raise DecodeError(_NO_FIT, sent=True) from None
 
     def _check_null(self, values: Sequence[Any]) -> None:
         assert self._types is not None
         for name, kind, value in zip(self._columns, self._types, values, strict=True):
             if value is None and not kind.nullable:
                 raise DecodeError(f"a value of the column {name!r} is NULL", sent=True)
+
+
+_NO_FIT = "the values do not fit the row's class"
+
+
+def raise_as_decode_error(error: Exception) -> NoReturn:
+    """What the caller's own code has thrown ends its own call, and is the cause of its error.
+
+    A ValueError is no cause: its text is likely to show the value.
+    """
+    if isinstance(error, DecodeError):
+        raise error
+    if isinstance(error, ValueError):
+        raise DecodeError(_NO_FIT, sent=True) from None
+    text = f"the code that makes a row has failed: {type(error).__name__}"
+    raise DecodeError(text, sent=True) from error
 
 
 def reader_for(

@@ -144,6 +144,6 @@ def rows_of(operation: Operation[Any], result: Any) -> int | None:
         return len(result)
     if operation.name == "find":
         return 0 if result is None else 1
-    if operation.name == "insert":
+    if operation.name in ("insert", "upsert"):
         return 1
-    return result if isinstance(result, int) else None
+    return int(result) if isinstance(result, int) else None

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, Generic, TypeVar
 
 from .codec import Cell, decode_value, quoted
+from .decoders import opened, refuse
 from .errors import ProtocolError
 from .greeting import sql_greeting
-from .operations import Ask, Spec, opened, refuse
+from .operations import Ask, Spec
 from .rows import RowReader
 
 R = TypeVar("R")

@@ -10,7 +10,8 @@ from typing import TypeVar, cast
 from .deadline import Deadline
 from .errors import ClosedError, ConnectionLost, HandlerSocketError, RequestTimeout
 from .forks import renew_after_fork
-from .operations import UNSET, Ask
+from .operations import Ask, Nothing
+from .ranges import UNSET
 from .rows import RowReader
 from .sockets import WOULD_BLOCK, shut_down, wait_for
 from .stream import RowStream, StreamIndexes
@@ -64,6 +65,8 @@ class Streams:
         self._room = threading.BoundedSemaphore(self._core.options.max_streams)
 
     def _rows(self, ask: Ask[list[R]], reader: RowReader[R]) -> Iterator[R]:
+        if isinstance(ask, Nothing):
+            return
         timeout = self._core.options.timeout if ask.timeout is UNSET else ask.timeout
         seconds = cast("float | None", timeout)
         room = self._room

@@ -29,7 +29,8 @@ from .errors import (
     RequestCancelled,
 )
 from .forks import renew_after_fork
-from .operations import UNSET, Ask, Nothing
+from .operations import Ask, Nothing
+from .ranges import UNSET
 from .seen import Counters
 from .sessions import Sessions
 from .setup import check_greeting, hung_up
@@ -60,7 +61,7 @@ class ThreadCore(Core):
         call = Call(ask, self._deadline_of(ask, monotonic()))
         if isinstance(ask, Nothing):
             self.check()
-            return cast(T, [])
+            return cast(T, ask.result)
         began = monotonic()
         with self._lock:
             self._submit(self.link_for((ask,)), call, began)
@@ -87,7 +88,7 @@ class ThreadCore(Core):
             link = self.link_for(asks)
             for ask, call in zip(asks, calls, strict=True):
                 if isinstance(ask, Nothing):
-                    call.set_result([])
+                    call.set_result(ask.result)
                 else:
                     self._submit(link, call, now)
         for call in calls:

@@ -1,5 +1,6 @@
 package handlersocket2;
 
+import handlersocket2.IndexWrites.Answered;
 import handlersocket2.internal.Call;
 import handlersocket2.internal.Operation;
 import java.time.Duration;
@@ -87,13 +88,33 @@ public final class AsyncIndex<T> {
     }
 
     /**
+     * How many rows are meant. Without a limit all of them are counted, over the connection for long finds.
+     *
+     * @param find which rows are meant
+     * @return the future of their number
+     */
+    public CompletableFuture<Long> count(Find find) {
+        return run(core.count(find));
+    }
+
+    /**
+     * Whether there is a row that is meant.
+     *
+     * @param find which rows are meant, without a limit
+     * @return the future of whether there is one
+     */
+    public CompletableFuture<Boolean> exists(Find find) {
+        return run(core.exists(find));
+    }
+
+    /**
      * Inserts a row. Columns that are not named get their defaults.
      *
      * @param values values by their columns
      * @return the future of the AUTO_INCREMENT value as 64 bits without a sign, if the table has such a column
      */
     public CompletableFuture<OptionalLong> insert(Map<String, ?> values) {
-        return run(core.insert(values));
+        return run(core.writes.insert(values));
     }
 
     /**
@@ -103,7 +124,7 @@ public final class AsyncIndex<T> {
      * @return the future of the AUTO_INCREMENT value as 64 bits without a sign, if the table has such a column
      */
     public CompletableFuture<OptionalLong> insert(List<?> values) {
-        return run(core.insert(values));
+        return run(core.writes.insert(values));
     }
 
     /**
@@ -113,18 +134,49 @@ public final class AsyncIndex<T> {
      * @return the future of the AUTO_INCREMENT value as 64 bits without a sign, if the table has such a column
      */
     public CompletableFuture<OptionalLong> insert(Record row) {
-        return run(core.insert(RecordMapper.values(row)));
+        return run(core.writes.insert(RecordMapper.values(row)));
+    }
+
+    /**
+     * Inserts several rows: all of them or none.
+     *
+     * @param rows maps with the same columns, lists of the same length, or records
+     * @param duplicate what is done about a row that is there already
+     * @return the future of what was done of each row
+     */
+    public CompletableFuture<List<Outcome>> insertMany(Collection<?> rows, Duplicate duplicate) {
+        return run(core.writes.insertMany(rows, duplicate));
+    }
+
+    /**
+     * Inserts a row, or changes the one that is there.
+     *
+     * @param upsert the row and the changes
+     * @return the future of what was done
+     */
+    public CompletableFuture<Outcome> upsert(Upsert upsert) {
+        return run(core.writes.upsert(upsert));
+    }
+
+    /**
+     * The same with several rows: all of it is done or nothing.
+     *
+     * @param upsert the rows and the changes
+     * @return the future of what was done of each row
+     */
+    public CompletableFuture<List<Outcome>> upsertMany(Upsert upsert) {
+        return run(core.writes.upsertMany(upsert));
     }
 
     /**
      * Sets columns of the rows that are meant.
      *
      * @param find which rows are meant
-     * @param values new values by their columns
+     * @param values new values by their columns, or what an {@link Assign} makes of them
      * @return the future of how many rows
      */
     public CompletableFuture<Long> update(Find find, Map<String, ?> values) {
-        return run(core.modify(Operation.UPDATE, find, values));
+        return run(core.writes.modify(Operation.UPDATE, find, values));
     }
 
     /**
@@ -135,7 +187,7 @@ public final class AsyncIndex<T> {
      * @return the future of how many rows
      */
     public CompletableFuture<Long> update(Find find, List<?> values) {
-        return run(core.modify(Operation.UPDATE, find, values));
+        return run(core.writes.modify(Operation.UPDATE, find, values));
     }
 
     /**
@@ -146,7 +198,7 @@ public final class AsyncIndex<T> {
      * @return the future of how many rows
      */
     public CompletableFuture<Long> increment(Find find, Map<String, ?> values) {
-        return run(core.modify(Operation.INCREMENT, find, values));
+        return run(core.writes.modify(Operation.INCREMENT, find, values));
     }
 
     /**
@@ -157,7 +209,7 @@ public final class AsyncIndex<T> {
      * @return the future of how many rows
      */
     public CompletableFuture<Long> increment(Find find, List<?> values) {
-        return run(core.modify(Operation.INCREMENT, find, values));
+        return run(core.writes.modify(Operation.INCREMENT, find, values));
     }
 
     /**
@@ -168,7 +220,7 @@ public final class AsyncIndex<T> {
      * @return the future of how many rows
      */
     public CompletableFuture<Long> decrement(Find find, Map<String, ?> values) {
-        return run(core.modify(Operation.DECREMENT, find, values));
+        return run(core.writes.modify(Operation.DECREMENT, find, values));
     }
 
     /**
@@ -179,7 +231,7 @@ public final class AsyncIndex<T> {
      * @return the future of how many rows
      */
     public CompletableFuture<Long> decrement(Find find, List<?> values) {
-        return run(core.modify(Operation.DECREMENT, find, values));
+        return run(core.writes.modify(Operation.DECREMENT, find, values));
     }
 
     /**
@@ -189,7 +241,7 @@ public final class AsyncIndex<T> {
      * @return the future of how many rows
      */
     public CompletableFuture<Long> delete(Find find) {
-        return run(core.modify(Operation.DELETE, find, List.of()));
+        return run(core.writes.modify(Operation.DELETE, find, List.of()));
     }
 
     /**
@@ -201,7 +253,7 @@ public final class AsyncIndex<T> {
      * @return the future of the rows before
      */
     public CompletableFuture<List<T>> fetchAndUpdate(Find find, Map<String, ?> values) {
-        return run(core.fetchAnd(Operation.UPDATE, find, values, mapper));
+        return run(core.writes.fetch(Operation.UPDATE, Answered.BEFORE, find, values, mapper));
     }
 
     /**
@@ -212,7 +264,7 @@ public final class AsyncIndex<T> {
      * @return the future of the rows before
      */
     public CompletableFuture<List<T>> fetchAndUpdate(Find find, List<?> values) {
-        return run(core.fetchAnd(Operation.UPDATE, find, values, mapper));
+        return run(core.writes.fetch(Operation.UPDATE, Answered.BEFORE, find, values, mapper));
     }
 
     /**
@@ -224,7 +276,7 @@ public final class AsyncIndex<T> {
      * @return the future of the rows before
      */
     public CompletableFuture<List<T>> fetchAndIncrement(Find find, Map<String, ?> values) {
-        return run(core.fetchAnd(Operation.INCREMENT, find, values, mapper));
+        return run(core.writes.fetch(Operation.INCREMENT, Answered.BEFORE, find, values, mapper));
     }
 
     /**
@@ -235,7 +287,7 @@ public final class AsyncIndex<T> {
      * @return the future of the rows before
      */
     public CompletableFuture<List<T>> fetchAndIncrement(Find find, List<?> values) {
-        return run(core.fetchAnd(Operation.INCREMENT, find, values, mapper));
+        return run(core.writes.fetch(Operation.INCREMENT, Answered.BEFORE, find, values, mapper));
     }
 
     /**
@@ -247,7 +299,7 @@ public final class AsyncIndex<T> {
      * @return the future of the rows before
      */
     public CompletableFuture<List<T>> fetchAndDecrement(Find find, Map<String, ?> values) {
-        return run(core.fetchAnd(Operation.DECREMENT, find, values, mapper));
+        return run(core.writes.fetch(Operation.DECREMENT, Answered.BEFORE, find, values, mapper));
     }
 
     /**
@@ -258,7 +310,7 @@ public final class AsyncIndex<T> {
      * @return the future of the rows before
      */
     public CompletableFuture<List<T>> fetchAndDecrement(Find find, List<?> values) {
-        return run(core.fetchAnd(Operation.DECREMENT, find, values, mapper));
+        return run(core.writes.fetch(Operation.DECREMENT, Answered.BEFORE, find, values, mapper));
     }
 
     /**
@@ -268,6 +320,72 @@ public final class AsyncIndex<T> {
      * @return the future of the rows before
      */
     public CompletableFuture<List<T>> fetchAndDelete(Find find) {
-        return run(core.fetchAnd(Operation.DELETE, find, List.of(), mapper));
+        return run(core.writes.fetch(Operation.DELETE, Answered.BEFORE, find, List.of(), mapper));
+    }
+
+    /**
+     * Sets columns of the rows that are meant. They are answered as they are afterwards.
+     *
+     * @param find which rows are meant
+     * @param values new values by their columns, or what an {@link Assign} makes of them
+     * @return the future of the rows afterwards
+     */
+    public CompletableFuture<List<T>> updateAndFetch(Find find, Map<String, ?> values) {
+        return run(core.writes.fetch(Operation.UPDATE, Answered.AFTER, find, values, mapper));
+    }
+
+    /**
+     * Sets columns of the rows that are meant. They are answered as they are afterwards.
+     *
+     * @param find which rows are meant
+     * @param values new values of the first of the index's columns, or what an {@link Assign} makes of them
+     * @return the future of the rows afterwards
+     */
+    public CompletableFuture<List<T>> updateAndFetch(Find find, List<?> values) {
+        return run(core.writes.fetch(Operation.UPDATE, Answered.AFTER, find, values, mapper));
+    }
+
+    /**
+     * Adds to columns of the rows that are meant. They are answered as they are afterwards.
+     *
+     * @param find which rows are meant
+     * @param values numbers by their columns
+     * @return the future of the rows afterwards
+     */
+    public CompletableFuture<List<T>> incrementAndFetch(Find find, Map<String, ?> values) {
+        return run(core.writes.fetch(Operation.INCREMENT, Answered.AFTER, find, values, mapper));
+    }
+
+    /**
+     * Adds to columns of the rows that are meant. They are answered as they are afterwards.
+     *
+     * @param find which rows are meant
+     * @param values numbers of the first of the index's columns
+     * @return the future of the rows afterwards
+     */
+    public CompletableFuture<List<T>> incrementAndFetch(Find find, List<?> values) {
+        return run(core.writes.fetch(Operation.INCREMENT, Answered.AFTER, find, values, mapper));
+    }
+
+    /**
+     * Subtracts from columns of the rows that are meant. They are answered as they are afterwards.
+     *
+     * @param find which rows are meant
+     * @param values numbers by their columns
+     * @return the future of the rows afterwards
+     */
+    public CompletableFuture<List<T>> decrementAndFetch(Find find, Map<String, ?> values) {
+        return run(core.writes.fetch(Operation.DECREMENT, Answered.AFTER, find, values, mapper));
+    }
+
+    /**
+     * Subtracts from columns of the rows that are meant. They are answered as they are afterwards.
+     *
+     * @param find which rows are meant
+     * @param values numbers of the first of the index's columns
+     * @return the future of the rows afterwards
+     */
+    public CompletableFuture<List<T>> decrementAndFetch(Find find, List<?> values) {
+        return run(core.writes.fetch(Operation.DECREMENT, Answered.AFTER, find, values, mapper));
     }
 }

@@ -24,6 +24,11 @@ public final class Find {
     final @Nullable String inName;
     final List<Condition> conditions;
     final boolean isLong;
+    /** Of a range: first the lower one. */
+    final List<End> ends;
+
+    /** An end of a range, or its prefix. */
+    record End(String op, @Nullable Object value) {}
 
     /** A filter as it was said. */
     record Condition(char kind, String column, String op, @Nullable Object value) {}
@@ -38,7 +43,8 @@ public final class Find {
             int inPart,
             @Nullable String inName,
             List<Condition> conditions,
-            boolean isLong) {
+            boolean isLong,
+            List<End> ends) {
         this.op = op;
         this.key = key;
         this.namedKey = namedKey;
@@ -49,10 +55,11 @@ public final class Find {
         this.inName = inName;
         this.conditions = conditions;
         this.isLong = isLong;
+        this.ends = ends;
     }
 
     private static Find begin(String op, @Nullable Object @Nullable [] key) {
-        return new Find(op, key == null ? new Object[1] : key, null, 0, 0, null, 0, null, List.of(), false);
+        return new Find(op, key == null ? new Object[1] : key, null, 0, 0, null, 0, null, List.of(), false, List.of());
     }
 
     /**
@@ -106,21 +113,32 @@ public final class Find {
     }
 
     /**
+     * A range: the rows with this key, which may have no value at all, whose next part lies between two ends. It goes up
+     * the index, or {@link #down}. Without ends all rows with the key belong to it, and without a key the whole index.
+     *
+     * @param key the values of the index's first parts
+     * @return the find
+     */
+    public static Find range(@Nullable Object @Nullable ... key) {
+        return begin("up", key);
+    }
+
+    /**
      * A key by the names of the index's parts. The index has to be told them, by {@link IndexBuilder#keyColumns}.
      *
-     * @param op {@code =}, {@code >}, {@code >=}, {@code <} or {@code <=}
+     * @param op {@code =}, {@code >}, {@code >=}, {@code <} or {@code <=}; {@code up} or {@code down} for a range
      * @param key the values of the first parts, in any order
      * @return the find
      */
     public static Find named(String op, Map<String, ?> key) {
         return new Find(
-                check(op, false), new Object[0], Values.copy(key), 0, 0, null, 0, null, List.of(), false);
+                check(op, false), new Object[0], Values.copy(key), 0, 0, null, 0, null, List.of(), false, List.of());
     }
 
     /**
      * A key with an operator as text.
      *
-     * @param op {@code =}, {@code >}, {@code >=}, {@code <} or {@code <=}
+     * @param op {@code =}, {@code >}, {@code >=}, {@code <} or {@code <=}; {@code up} or {@code down} for a range
      * @param key the values of the index's first parts
      * @return the find
      */
@@ -129,7 +147,100 @@ public final class Find {
     }
 
     /**
-     * At most so many rows. Without it, it is one row; with {@link #in} as many as there are values.
+     * Turns a range round: towards smaller values of the part behind its key.
+     *
+     * @return the find
+     */
+    public Find down() {
+        if (!isRange()) {
+            throw new UsageException("only a range has a direction");
+        }
+        return new Find("down", key, namedKey, limit, offset, in, inPart, inName, conditions, isLong, ends);
+    }
+
+    /**
+     * The lower end of a range.
+     *
+     * @param value the least value that belongs to it; null is NULL, which is below every value
+     * @return the find
+     */
+    public Find from(@Nullable Object value) {
+        return lower(">=", value);
+    }
+
+    /**
+     * The lower end of a range.
+     *
+     * @param value what is greater belongs to it
+     * @return the find
+     */
+    public Find after(@Nullable Object value) {
+        return lower(">", value);
+    }
+
+    /**
+     * The upper end of a range.
+     *
+     * @param value the greatest value that belongs to it
+     * @return the find
+     */
+    public Find to(@Nullable Object value) {
+        return upper("<=", value);
+    }
+
+    /**
+     * The upper end of a range.
+     *
+     * @param value what is less belongs to it
+     * @return the find
+     */
+    public Find before(@Nullable Object value) {
+        return upper("<", value);
+    }
+
+    /**
+     * Takes of a range only the texts that begin so, in place of ends.
+     *
+     * @param text text or bytes
+     * @return the find
+     */
+    public Find prefix(Object text) {
+        return lower("^", text);
+    }
+
+    private Find lower(String op, @Nullable Object value) {
+        if (ends.size() == 2 || ends.size() == 1 && (op.equals("^") || !isUpper(ends.get(0)))) {
+            throw new UsageException("a range has one lower end, or a prefix in place of both ends");
+        }
+        return ended(new End(op, value), true);
+    }
+
+    private Find upper(String op, @Nullable Object value) {
+        if (ends.stream().anyMatch(end -> isUpper(end) || end.op.equals("^"))) {
+            throw new UsageException("a range has one upper end, or a prefix in place of both ends");
+        }
+        return ended(new End(op, value), false);
+    }
+
+    private Find ended(End end, boolean first) {
+        if (!isRange()) {
+            throw new UsageException("only a range has ends");
+        }
+        List<End> more = new ArrayList<>(ends);
+        more.add(first ? 0 : more.size(), end);
+        return new Find(op, key, namedKey, limit, offset, in, inPart, inName, conditions, isLong, List.copyOf(more));
+    }
+
+    private static boolean isUpper(End end) {
+        return end.op.startsWith("<");
+    }
+
+    boolean isRange() {
+        return op.equals("up") || op.equals("down");
+    }
+
+    /**
+     * At most so many rows. Without it, it is one row, and a count has no limit; with {@link #in} as many as there are values.
      *
      * @param limit 1 or more
      * @return the find
@@ -138,7 +249,7 @@ public final class Find {
         if (limit < 1) {
             throw new UsageException("a limit is 1 or more");
         }
-        return new Find(op, key, namedKey, limit, offset, in, inPart, inName, conditions, isLong);
+        return new Find(op, key, namedKey, limit, offset, in, inPart, inName, conditions, isLong, ends);
     }
 
     /**
@@ -151,7 +262,7 @@ public final class Find {
         if (offset < 0) {
             throw new UsageException("an offset is not negative");
         }
-        return new Find(op, key, namedKey, limit, offset, in, inPart, inName, conditions, isLong);
+        return new Find(op, key, namedKey, limit, offset, in, inPart, inName, conditions, isLong, ends);
     }
 
     /**
@@ -166,7 +277,7 @@ public final class Find {
             throw new UsageException("a part of a key is not negative");
         }
         List<?> copy = Collections.unmodifiableList(new ArrayList<>(values));
-        return new Find(op, key, namedKey, limit, offset, copy, part, null, conditions, isLong);
+        return new Find(op, key, namedKey, limit, offset, copy, part, null, conditions, isLong, ends);
     }
 
     /**
@@ -178,7 +289,7 @@ public final class Find {
      */
     public Find in(String part, Collection<?> values) {
         List<?> copy = Collections.unmodifiableList(new ArrayList<>(values));
-        return new Find(op, key, namedKey, limit, offset, copy, 0, part, conditions, isLong);
+        return new Find(op, key, namedKey, limit, offset, copy, 0, part, conditions, isLong, ends);
     }
 
     /**
@@ -209,7 +320,7 @@ public final class Find {
         List<Condition> more = new ArrayList<>(conditions);
         more.add(new Condition(kind, column, check(op, true), value));
         return new Find(
-                this.op, key, namedKey, limit, offset, in, inPart, inName, List.copyOf(more), isLong);
+                this.op, key, namedKey, limit, offset, in, inPart, inName, List.copyOf(more), isLong, ends);
     }
 
     /**
@@ -219,12 +330,16 @@ public final class Find {
      * @return the find
      */
     public Find takesLong() {
-        return new Find(op, key, namedKey, limit, offset, in, inPart, inName, conditions, true);
+        return new Find(op, key, namedKey, limit, offset, in, inPart, inName, conditions, true, ends);
     }
 
     /** The limit that counts. */
     long effectiveLimit() {
         return limit != 0 ? limit : in != null ? Math.max(1, in.size()) : 1;
+    }
+
+    static String checkFilter(String op) {
+        return check(op, true);
     }
 
     private static String check(String op, boolean filter) {
@@ -234,6 +349,11 @@ public final class Find {
             }
             case "!=" -> {
                 if (filter) {
+                    return op;
+                }
+            }
+            case "up", "down" -> {
+                if (!filter) {
                     return op;
                 }
             }

@@ -102,7 +102,7 @@ public final class HandlerSocketClient implements AutoCloseable {
             long now = Clock.now();
             Call<Reply> call =
                     new Call<>(
-                            Operation.PING, null, new LineWriter(0), Reply.Expect.NOTHING, false, now,
+                            Operation.PING, null, new LineWriter(0), Reply.Expect.NOTHING, false, 0, now,
                             Request.deadline(now, settings.timeout), reply -> reply, router.observer());
             Waiting.refuseOwnThread();
             router.ping(route, call);

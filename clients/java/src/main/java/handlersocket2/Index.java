@@ -1,5 +1,6 @@
 package handlersocket2;
 
+import handlersocket2.IndexWrites.Answered;
 import handlersocket2.internal.Call;
 import handlersocket2.internal.Cursor;
 import handlersocket2.internal.Operation;
@@ -143,13 +144,33 @@ public final class Index<T> {
     }
 
     /**
+     * How many rows are meant. Without a limit all of them are counted, over the connection for long finds.
+     *
+     * @param find which rows are meant
+     * @return their number
+     */
+    public long count(Find find) {
+        return run(core.count(find));
+    }
+
+    /**
+     * Whether there is a row that is meant.
+     *
+     * @param find which rows are meant, without a limit
+     * @return whether there is one
+     */
+    public boolean exists(Find find) {
+        return run(core.exists(find));
+    }
+
+    /**
      * Inserts a row. Columns that are not named get their defaults.
      *
      * @param values values by their columns
      * @return the AUTO_INCREMENT value as 64 bits without a sign, if the table has such a column
      */
     public OptionalLong insert(Map<String, ?> values) {
-        return run(core.insert(values));
+        return run(core.writes.insert(values));
     }
 
     /**
@@ -159,7 +180,7 @@ public final class Index<T> {
      * @return the AUTO_INCREMENT value as 64 bits without a sign, if the table has such a column
      */
     public OptionalLong insert(List<?> values) {
-        return run(core.insert(values));
+        return run(core.writes.insert(values));
     }
 
     /**
@@ -169,18 +190,49 @@ public final class Index<T> {
      * @return the AUTO_INCREMENT value as 64 bits without a sign, if the table has such a column
      */
     public OptionalLong insert(Record row) {
-        return run(core.insert(RecordMapper.values(row)));
+        return run(core.writes.insert(RecordMapper.values(row)));
+    }
+
+    /**
+     * Inserts several rows: all of them or none.
+     *
+     * @param rows maps with the same columns, lists of the same length, or records
+     * @param duplicate what is done about a row that is there already
+     * @return what was done of each row
+     */
+    public List<Outcome> insertMany(Collection<?> rows, Duplicate duplicate) {
+        return run(core.writes.insertMany(rows, duplicate));
+    }
+
+    /**
+     * Inserts a row, or changes the one that is there.
+     *
+     * @param upsert the row and the changes
+     * @return what was done
+     */
+    public Outcome upsert(Upsert upsert) {
+        return run(core.writes.upsert(upsert));
+    }
+
+    /**
+     * The same with several rows: all of it is done or nothing.
+     *
+     * @param upsert the rows and the changes
+     * @return what was done of each row
+     */
+    public List<Outcome> upsertMany(Upsert upsert) {
+        return run(core.writes.upsertMany(upsert));
     }
 
     /**
      * Sets columns of the rows that are meant.
      *
      * @param find which rows are meant
-     * @param values new values by their columns
+     * @param values new values by their columns, or what an {@link Assign} makes of them
      * @return how many rows
      */
     public long update(Find find, Map<String, ?> values) {
-        return run(core.modify(Operation.UPDATE, find, values));
+        return run(core.writes.modify(Operation.UPDATE, find, values));
     }
 
     /**
@@ -191,7 +243,7 @@ public final class Index<T> {
      * @return how many rows
      */
     public long update(Find find, List<?> values) {
-        return run(core.modify(Operation.UPDATE, find, values));
+        return run(core.writes.modify(Operation.UPDATE, find, values));
     }
 
     /**
@@ -202,7 +254,7 @@ public final class Index<T> {
      * @return how many rows
      */
     public long increment(Find find, Map<String, ?> values) {
-        return run(core.modify(Operation.INCREMENT, find, values));
+        return run(core.writes.modify(Operation.INCREMENT, find, values));
     }
 
     /**
@@ -213,7 +265,7 @@ public final class Index<T> {
      * @return how many rows
      */
     public long increment(Find find, List<?> values) {
-        return run(core.modify(Operation.INCREMENT, find, values));
+        return run(core.writes.modify(Operation.INCREMENT, find, values));
     }
 
     /**
@@ -224,7 +276,7 @@ public final class Index<T> {
      * @return how many rows
      */
     public long decrement(Find find, Map<String, ?> values) {
-        return run(core.modify(Operation.DECREMENT, find, values));
+        return run(core.writes.modify(Operation.DECREMENT, find, values));
     }
 
     /**
@@ -235,7 +287,7 @@ public final class Index<T> {
      * @return how many rows
      */
     public long decrement(Find find, List<?> values) {
-        return run(core.modify(Operation.DECREMENT, find, values));
+        return run(core.writes.modify(Operation.DECREMENT, find, values));
     }
 
     /**
@@ -245,7 +297,7 @@ public final class Index<T> {
      * @return how many rows
      */
     public long delete(Find find) {
-        return run(core.modify(Operation.DELETE, find, List.of()));
+        return run(core.writes.modify(Operation.DELETE, find, List.of()));
     }
 
     /**
@@ -257,7 +309,7 @@ public final class Index<T> {
      * @return the rows before
      */
     public List<T> fetchAndUpdate(Find find, Map<String, ?> values) {
-        return run(core.fetchAnd(Operation.UPDATE, find, values, mapper));
+        return run(core.writes.fetch(Operation.UPDATE, Answered.BEFORE, find, values, mapper));
     }
 
     /**
@@ -268,7 +320,7 @@ public final class Index<T> {
      * @return the rows before
      */
     public List<T> fetchAndUpdate(Find find, List<?> values) {
-        return run(core.fetchAnd(Operation.UPDATE, find, values, mapper));
+        return run(core.writes.fetch(Operation.UPDATE, Answered.BEFORE, find, values, mapper));
     }
 
     /**
@@ -280,7 +332,7 @@ public final class Index<T> {
      * @return the rows before
      */
     public List<T> fetchAndIncrement(Find find, Map<String, ?> values) {
-        return run(core.fetchAnd(Operation.INCREMENT, find, values, mapper));
+        return run(core.writes.fetch(Operation.INCREMENT, Answered.BEFORE, find, values, mapper));
     }
 
     /**
@@ -291,7 +343,7 @@ public final class Index<T> {
      * @return the rows before
      */
     public List<T> fetchAndIncrement(Find find, List<?> values) {
-        return run(core.fetchAnd(Operation.INCREMENT, find, values, mapper));
+        return run(core.writes.fetch(Operation.INCREMENT, Answered.BEFORE, find, values, mapper));
     }
 
     /**
@@ -303,7 +355,7 @@ public final class Index<T> {
      * @return the rows before
      */
     public List<T> fetchAndDecrement(Find find, Map<String, ?> values) {
-        return run(core.fetchAnd(Operation.DECREMENT, find, values, mapper));
+        return run(core.writes.fetch(Operation.DECREMENT, Answered.BEFORE, find, values, mapper));
     }
 
     /**
@@ -314,7 +366,7 @@ public final class Index<T> {
      * @return the rows before
      */
     public List<T> fetchAndDecrement(Find find, List<?> values) {
-        return run(core.fetchAnd(Operation.DECREMENT, find, values, mapper));
+        return run(core.writes.fetch(Operation.DECREMENT, Answered.BEFORE, find, values, mapper));
     }
 
     /**
@@ -324,7 +376,73 @@ public final class Index<T> {
      * @return the rows before
      */
     public List<T> fetchAndDelete(Find find) {
-        return run(core.fetchAnd(Operation.DELETE, find, List.of(), mapper));
+        return run(core.writes.fetch(Operation.DELETE, Answered.BEFORE, find, List.of(), mapper));
+    }
+
+    /**
+     * Sets columns of the rows that are meant. They are answered as they are afterwards.
+     *
+     * @param find which rows are meant
+     * @param values new values by their columns, or what an {@link Assign} makes of them
+     * @return the rows afterwards
+     */
+    public List<T> updateAndFetch(Find find, Map<String, ?> values) {
+        return run(core.writes.fetch(Operation.UPDATE, Answered.AFTER, find, values, mapper));
+    }
+
+    /**
+     * Sets columns of the rows that are meant. They are answered as they are afterwards.
+     *
+     * @param find which rows are meant
+     * @param values new values of the first of the index's columns, or what an {@link Assign} makes of them
+     * @return the rows afterwards
+     */
+    public List<T> updateAndFetch(Find find, List<?> values) {
+        return run(core.writes.fetch(Operation.UPDATE, Answered.AFTER, find, values, mapper));
+    }
+
+    /**
+     * Adds to columns of the rows that are meant. They are answered as they are afterwards.
+     *
+     * @param find which rows are meant
+     * @param values numbers by their columns
+     * @return the rows afterwards
+     */
+    public List<T> incrementAndFetch(Find find, Map<String, ?> values) {
+        return run(core.writes.fetch(Operation.INCREMENT, Answered.AFTER, find, values, mapper));
+    }
+
+    /**
+     * Adds to columns of the rows that are meant. They are answered as they are afterwards.
+     *
+     * @param find which rows are meant
+     * @param values numbers of the first of the index's columns
+     * @return the rows afterwards
+     */
+    public List<T> incrementAndFetch(Find find, List<?> values) {
+        return run(core.writes.fetch(Operation.INCREMENT, Answered.AFTER, find, values, mapper));
+    }
+
+    /**
+     * Subtracts from columns of the rows that are meant. They are answered as they are afterwards.
+     *
+     * @param find which rows are meant
+     * @param values numbers by their columns
+     * @return the rows afterwards
+     */
+    public List<T> decrementAndFetch(Find find, Map<String, ?> values) {
+        return run(core.writes.fetch(Operation.DECREMENT, Answered.AFTER, find, values, mapper));
+    }
+
+    /**
+     * Subtracts from columns of the rows that are meant. They are answered as they are afterwards.
+     *
+     * @param find which rows are meant
+     * @param values numbers of the first of the index's columns
+     * @return the rows afterwards
+     */
+    public List<T> decrementAndFetch(Find find, List<?> values) {
+        return run(core.writes.fetch(Operation.DECREMENT, Answered.AFTER, find, values, mapper));
     }
 
     /**

@@ -11,15 +11,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the requests of an index, for every view of it. Any thread may use it. */
+/** Makes the requests of an index that read, for every view of it. Any thread may use it. */
 final class IndexCore {
     final Router router;
     final RowShape shape;
+    /** Those that write. */
+    final IndexWrites writes;
     private final IndexRegistry indexes;
     private final List<String> keyColumns;
     /** The same index with other columns in front, which U, + and - need to change columns by name. */
@@ -30,6 +31,7 @@ final class IndexCore {
         this.indexes = indexes;
         this.shape = shape;
         this.keyColumns = keyColumns;
+        writes = new IndexWrites(this);
     }
 
     // Finds.
@@ -40,7 +42,7 @@ final class IndexCore {
             return known(Operation.FIND, List.of());
         }
         LineWriter line = new LineWriter();
-        write(line, find, find.effectiveLimit(), null, List.of());
+        RequestWriter.find(line, selection(find, find.effectiveLimit(), 1), null, List.of());
         return request(Operation.FIND, shape, line, Reply.Expect.ROWS, isLong(find), convert);
     }
 
@@ -51,14 +53,14 @@ final class IndexCore {
             return known(Operation.FIND, Optional.empty());
         }
         LineWriter line = new LineWriter();
-        write(line, find, find.limit == 0 ? 1 : find.limit, null, List.of());
+        RequestWriter.find(line, selection(find, find.limit == 0 ? 1 : find.limit, 1), null, List.of());
         return request(Operation.FIND, shape, line, Reply.Expect.ROWS, isLong(find), convert);
     }
 
     /** A lookup by a key, which is what most requests are. */
     <T> Request<Optional<T>> findKey(@Nullable Object[] key, Function<Row, T> mapper) {
         LineWriter line = new LineWriter();
-        RequestWriter.find(line, "=", key, 1, 0, 0, null, List.of(), null, List.of());
+        RequestWriter.findKey(line, key);
         return request(
                 Operation.FIND,
                 shape,
@@ -71,7 +73,7 @@ final class IndexCore {
     /** The line of a find whose rows are read one by one. */
     LineWriter stream(Find find) {
         LineWriter line = new LineWriter();
-        write(line, find, find.effectiveLimit(), null, List.of());
+        RequestWriter.find(line, selection(find, find.effectiveLimit(), 1), null, List.of());
         return line;
     }
 
@@ -83,96 +85,32 @@ final class IndexCore {
         return find.isLong || find.effectiveLimit() >= router.settings().longLimit;
     }
 
-    // Modifications.
+    // Counts.
 
-    /** How many rows a modification has modified. */
-    Request<Long> modify(Operation operation, Find find, Map<String, ?> named) {
-        List<String> names = new ArrayList<>(named.keySet());
-        return modify(operation, find, with(names, false), new ArrayList<>(named.values()));
-    }
-
-    Request<Long> modify(Operation operation, Find find, List<?> values) {
-        return modify(operation, find, shape, values);
-    }
-
-    private void requireWriter() {
-        if (!router.canWrite()) {
-            throw new UsageException("the client has no port for writing");
-        }
-    }
-
-    private Request<Long> modify(Operation operation, Find find, RowShape target, List<?> values) {
-        requireWriter();
+    Request<Long> count(Find find) {
         if (isEmpty(find)) {
-            return known(operation, 0L);
+            return known(Operation.COUNT, 0L);
         }
         LineWriter line = new LineWriter();
-        write(line, find, find.effectiveLimit(), letter(operation), fitting(target, values));
-        return request(operation, target, line, Reply.Expect.COUNT, false, reply -> reply.number);
+        RequestWriter.answer(line, selection(find, find.limit, 0), 'C');
+        boolean isLong = find.isLong || find.limit == 0 || find.limit >= router.settings().longLimit;
+        return request(Operation.COUNT, shape, line, Reply.Expect.COUNT, isLong, reply -> reply.number);
     }
 
-    /** The rows as they were before a modification. */
-    <T> Request<List<T>> fetchAnd(Operation operation, Find find, Map<String, ?> named, Function<Row, T> mapper) {
-        List<String> names = new ArrayList<>(named.keySet());
-        return fetchAnd(operation, find, with(names, true), new ArrayList<>(named.values()), mapper);
-    }
-
-    <T> Request<List<T>> fetchAnd(Operation operation, Find find, List<?> values, Function<Row, T> mapper) {
-        return fetchAnd(operation, find, shape, values, mapper);
-    }
-
-    private <T> Request<List<T>> fetchAnd(
-            Operation operation, Find find, RowShape target, List<?> values, Function<Row, T> mapper) {
-        requireWriter();
+    Request<Boolean> exists(Find find) {
+        if (find.limit != 0) {
+            throw new UsageException("whether there is a row does not depend on a limit");
+        }
         if (isEmpty(find)) {
-            return known(operation, List.of());
+            return known(Operation.EXISTS, false);
         }
         LineWriter line = new LineWriter();
-        write(line, find, find.effectiveLimit(), letter(operation) + "?", fitting(target, values));
-        return request(operation, target, line, Reply.Expect.ROWS, false, reply -> rows(reply, target, mapper));
-    }
-
-    Request<OptionalLong> insert(Map<String, ?> named) {
-        return insert(with(new ArrayList<>(named.keySet()), false), new ArrayList<>(named.values()));
-    }
-
-    Request<OptionalLong> insert(List<?> values) {
-        return insert(shape, values);
-    }
-
-    private Request<OptionalLong> insert(RowShape target, List<?> values) {
-        requireWriter();
-        LineWriter line = new LineWriter();
-        RequestWriter.insert(line, fitting(target, values));
-        return request(
-                Operation.INSERT,
-                target,
-                line,
-                Reply.Expect.ID,
-                false,
-                reply -> reply.hasNumber ? OptionalLong.of(reply.number) : OptionalLong.empty());
-    }
-
-    /** The server would ignore values that have no column. */
-    private static List<?> fitting(RowShape target, List<?> values) {
-        if (values.size() > target.index().columns().size()) {
-            throw new UsageException("there are more values than columns of the index");
-        }
-        return values;
-    }
-
-    private static String letter(Operation operation) {
-        return switch (operation) {
-            case UPDATE -> "U";
-            case DELETE -> "D";
-            case INCREMENT -> "+";
-            case DECREMENT -> "-";
-            default -> throw new IllegalStateException();
-        };
+        RequestWriter.answer(line, selection(find, 1, 1), 'E');
+        return request(Operation.EXISTS, shape, line, Reply.Expect.EXISTS, find.isLong, reply -> reply.number == 1);
     }
 
     /** The index with these columns in front, and behind them the others or nothing. */
-    private RowShape with(List<String> names, boolean others) {
+    RowShape with(List<String> names, boolean others) {
         List<String> columns = shape.index().columns();
         if (names.equals(columns) || others && names.equals(columns.subList(0, Math.min(names.size(), columns.size())))) {
             return shape;
@@ -198,22 +136,31 @@ final class IndexCore {
 
     // Writing.
 
-    private void write(LineWriter line, Find find, long limit, @Nullable String modification, List<?> values) {
-        List<RequestWriter.Filter> filters = List.of();
-        if (!find.conditions.isEmpty()) {
-            filters = new ArrayList<>();
-            for (Find.Condition condition : find.conditions) {
-                int position = shape.index().filterPosition(condition.column());
-                filters.add(new RequestWriter.Filter(condition.kind(), condition.op(), position, condition.value()));
-            }
-        }
+    /** Which rows are meant. A limit of `usual` need not be written. */
+    RequestWriter.Selection selection(Find find, long limit, long usual) {
         @Nullable Object[] key = find.namedKey == null ? find.key : positions(find.namedKey);
         int part = find.inName == null ? find.inPart : part(find.inName);
         if (find.in != null && part >= key.length) {
             throw new UsageException("in() names a part that the key does not have");
         }
-        RequestWriter.find(
-                line, find.op, key, limit, find.offset, part, find.in, filters, modification, values);
+        List<RequestWriter.End> ends = List.of();
+        if (!find.ends.isEmpty()) {
+            ends = find.ends.stream().map(end -> new RequestWriter.End(end.op(), end.value())).toList();
+        }
+        return new RequestWriter.Selection(
+                find.op, key, ends, limit, usual, find.offset, part, find.in, filters(find.conditions));
+    }
+
+    List<RequestWriter.Filter> filters(List<Find.Condition> conditions) {
+        if (conditions.isEmpty()) {
+            return List.of();
+        }
+        List<RequestWriter.Filter> filters = new ArrayList<>();
+        for (Find.Condition condition : conditions) {
+            int position = shape.index().filterPosition(condition.column());
+            filters.add(new RequestWriter.Filter(condition.kind(), condition.op(), position, condition.value()));
+        }
+        return filters;
     }
 
     private @Nullable Object[] positions(Map<String, ?> named) {
@@ -239,22 +186,22 @@ final class IndexCore {
 
     // Results.
 
-    private static <R> Request<R> request(
+    static <R> Request<R> request(
             Operation operation,
             RowShape shape,
             LineWriter line,
             Reply.Expect expect,
             boolean isLong,
             Function<Reply, R> convert) {
-        return new Request<>(operation, shape.index(), line, expect, isLong, convert, null);
+        return new Request<>(operation, shape.index(), line, expect, isLong, 0, convert, null);
     }
 
-    private <R> Request<R> known(Operation operation, R result) {
-        return new Request<>(operation, shape.index(), null, Reply.Expect.ROWS, false, reply -> result, result);
+    <R> Request<R> known(Operation operation, R result) {
+        return new Request<>(operation, shape.index(), null, Reply.Expect.ROWS, false, 0, reply -> result, result);
     }
 
     /** Rows are converted at once, so that an error is that of the call, and then the list is only read. */
-    private static <T> List<T> rows(Reply reply, RowShape shape, Function<Row, T> mapper) {
+    static <T> List<T> rows(Reply reply, RowShape shape, Function<Row, T> mapper) {
         int count = reply.rows();
         if (count == 0) {
             return List.of();

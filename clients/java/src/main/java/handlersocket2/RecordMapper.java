@@ -91,10 +91,8 @@ final class RecordMapper<T> implements Function<Row, T> {
         }
         try {
             return type.cast(constructor.invokeExact(values));
-        } catch (RuntimeException | Error problem) {
-            throw problem;
         } catch (Throwable problem) {
-            throw new DecodeException("the record " + type.getSimpleName() + " could not be made", problem);
+            throw DecodeException.of(problem);
         }
     }
 

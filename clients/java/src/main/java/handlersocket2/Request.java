@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * A request that is written but not sent: one value that a call, a future or a pipeline runs.
  *
  * @param line what stands behind the id; null if the result is known without asking
+ * @param rows how many rows it sends, if its reply tells what was done of each
  * @param known the result in that case
  * @param <R> what it gives
  */
@@ -24,6 +25,7 @@ record Request<R>(
         @Nullable LineWriter line,
         Reply.Expect expect,
         boolean isLong,
+        int rows,
         Function<Reply, R> convert,
         @Nullable R known) {
 
@@ -34,17 +36,15 @@ record Request<R>(
     /** The call, whose future has what convert gives. */
     <C> Call<C> call(Function<Reply, C> convert, Duration timeout, Observer observer) {
         long now = Clock.now();
-        return new Call<>(operation, index, line, expect, isLong, now, deadline(now, timeout), convert, observer);
+        return new Call<>(operation, index, line, expect, isLong, rows, now, deadline(now, timeout), convert, observer);
     }
 
     /** Converts a reply on the caller's thread. */
     R read(Reply reply) {
         try {
             return convert.apply(reply);
-        } catch (HandlerSocketException problem) {
-            throw problem;
-        } catch (RuntimeException problem) {
-            throw new DecodeException("the row could not be converted: " + problem.getMessage(), problem);
+        } catch (Throwable problem) {
+            throw DecodeException.of(problem);
         }
     }
 }

@@ -44,7 +44,11 @@ public final class RowIterator<T> implements Iterator<T>, AutoCloseable {
         }
         Reply row = next;
         next = null;
-        return mapper.apply(new Row(row, 0, shape));
+        try {
+            return mapper.apply(new Row(row, 0, shape));
+        } catch (Throwable problem) {
+            throw DecodeException.of(problem);
+        }
     }
 
     /**

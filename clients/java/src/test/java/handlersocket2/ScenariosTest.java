@@ -13,12 +13,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
@@ -135,10 +137,16 @@ class ScenariosTest {
             return timeout == null ? index : index.withTimeout(Duration.ofMillis(((BigInteger) timeout).longValue()));
         }
 
+        private static Map<String, Object> request(Map<String, Object> step) {
+            return (Map<String, Object>) Stream.of("find", "insert", "insert_rows", "iterate")
+                    .map(step::get)
+                    .filter(Objects::nonNull)
+                    .findFirst()
+                    .orElseThrow();
+        }
+
         private Begun begin(Map<String, Object> step) {
-            Map<String, Object> request =
-                    (Map<String, Object>) step.getOrDefault("find", step.get("insert"));
-            Index<Row> index = index(request, step);
+            Index<Row> index = index(request(step), step);
             long now = System.nanoTime();
             if (futures) {
                 CompletableFuture<?> future = async(index.async(), step);
@@ -189,12 +197,29 @@ class ScenariosTest {
             return find;
         }
 
+        private static List<List<Object>> rows(Map<String, Object> step) {
+            List<List<Object>> rows = new ArrayList<>();
+            ((List<Object>) request(step).get("rows")).forEach(row -> rows.add(values(row)));
+            return rows;
+        }
+
+        private static Duplicate duplicate(Map<String, Object> step) {
+            return Duplicate.valueOf(((String) request(step).getOrDefault("else", "fail")).toUpperCase(Locale.ROOT));
+        }
+
         private static Object sync(Index<Row> index, Map<String, Object> step) {
             if (step.containsKey("insert")) {
                 return index.insert(values(((Map<String, Object>) step.get("insert")).get("values")));
             }
+            if (step.containsKey("insert_rows")) {
+                return index.insertMany(rows(step), duplicate(step));
+            }
             Map<String, Object> request = (Map<String, Object>) step.get("find");
             Map<String, Object> modify = (Map<String, Object>) request.get("modify");
+            Object answer = request.get("answer");
+            if (answer != null) {
+                return answer.equals("count") ? index.count(find(request)) : index.exists(find(request));
+            }
             if (modify == null) {
                 return index.find(find(request));
             }
@@ -206,8 +231,15 @@ class ScenariosTest {
             if (step.containsKey("insert")) {
                 return index.insert(values(((Map<String, Object>) step.get("insert")).get("values")));
             }
+            if (step.containsKey("insert_rows")) {
+                return index.insertMany(rows(step), duplicate(step));
+            }
             Map<String, Object> request = (Map<String, Object>) step.get("find");
             Map<String, Object> modify = (Map<String, Object>) request.get("modify");
+            Object answer = request.get("answer");
+            if (answer != null) {
+                return answer.equals("count") ? index.count(find(request)) : index.exists(find(request));
+            }
             if (modify == null) {
                 return index.find(find(request));
             }
@@ -220,8 +252,7 @@ class ScenariosTest {
             List<CompletableFuture<?>> results = new ArrayList<>();
             for (Object each : requests) {
                 Map<String, Object> step = (Map<String, Object>) each;
-                Map<String, Object> request = (Map<String, Object>) step.getOrDefault("find", step.get("insert"));
-                results.add(async(pipeline.on(index(request, step)), step));
+                results.add(async(pipeline.on(index(request(step), step)), step));
             }
             long now = System.nanoTime();
             pipeline.run();
@@ -289,6 +320,12 @@ class ScenariosTest {
                 assertEquals(gives.get("rows"), texts((List<Row>) result));
             } else if (gives.containsKey("modified")) {
                 assertEquals(((BigInteger) gives.get("modified")).longValue(), result);
+            } else if (gives.containsKey("count")) {
+                assertEquals(((BigInteger) gives.get("count")).longValue(), result);
+            } else if (gives.containsKey("exists")) {
+                assertEquals(gives.get("exists"), result);
+            } else if (gives.containsKey("outcomes")) {
+                assertEquals(outcomes((List<Object>) gives.get("outcomes")), result);
             } else if (gives.containsKey("id")) {
                 Object id = gives.get("id");
                 assertEquals(
@@ -296,6 +333,17 @@ class ScenariosTest {
             } else {
                 fail("there should have been the error " + gives.get("error") + " in place of " + result);
             }
+        }
+
+        private static List<Outcome> outcomes(List<Object> wanted) {
+            List<Outcome> outcomes = new ArrayList<>();
+            for (Object each : wanted) {
+                List<Object> pair = (List<Object>) each;
+                OptionalLong id = pair.get(1) == null
+                        ? OptionalLong.empty() : OptionalLong.of(((BigInteger) pair.get(1)).longValue());
+                outcomes.add(new Outcome(Outcome.Done.valueOf(((String) pair.get(0)).toUpperCase(Locale.ROOT)), id));
+            }
+            return outcomes;
         }
 
         private static void compare(Map<String, Object> gives, Exception problem) {

@@ -1,7 +1,6 @@
 package handlersocket2.internal;
 
 import handlersocket2.DecodeException;
-import handlersocket2.HandlerSocketException;
 import handlersocket2.ReplyException;
 import handlersocket2.RequestCancelledException;
 import handlersocket2.RequestTimeoutException;
@@ -44,6 +43,9 @@ public final class Call<T> extends CompletableFuture<T> {
     final int length;
     final Reply.Expect expect;
     final boolean isLong;
+    /** How many rows it sends, of each of which its reply tells what was done. */
+    private final int rows;
+
     final long began;
     final long deadline;
     private final Function<Reply, T> convert;
@@ -72,6 +74,7 @@ public final class Call<T> extends CompletableFuture<T> {
             LineWriter line,
             Reply.Expect expect,
             boolean isLong,
+            int rows,
             long began,
             long deadline,
             Function<Reply, T> convert,
@@ -82,6 +85,7 @@ public final class Call<T> extends CompletableFuture<T> {
         this.length = line.length();
         this.expect = expect;
         this.isLong = isLong;
+        this.rows = rows;
         this.began = began;
         this.deadline = deadline;
         this.convert = convert;
@@ -92,8 +96,9 @@ public final class Call<T> extends CompletableFuture<T> {
         return operation.modifies();
     }
 
-    int columns() {
-        return index == null ? -1 : index.columns().size();
+    /** How many columns its reply has to have, or how many rows it has to tell of. */
+    int wanted() {
+        return expect == Reply.Expect.OUTCOMES ? rows : index == null ? -1 : index.columns().size();
     }
 
     /** Gives it a slot, unless the caller has given up. */
@@ -175,10 +180,9 @@ public final class Call<T> extends CompletableFuture<T> {
         T value;
         try {
             value = convert.apply(reply);
-        } catch (HandlerSocketException problem) {
-            return end(problem);
-        } catch (RuntimeException problem) {
-            return end(new DecodeException("the row could not be converted: " + problem.getMessage(), problem));
+        } catch (Throwable problem) {
+            // Whatever the caller's code throws: this thread reads for others, too.
+            return end(DecodeException.of(problem));
         }
         boolean first = complete(value);
         if (first && observer != null) {

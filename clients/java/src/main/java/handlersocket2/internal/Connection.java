@@ -385,7 +385,7 @@ final class Connection {
             return;
         }
         Call<?> call = (Call<?>) slot;
-        Reply reply = parse(begin, end, call.expect, call.columns());
+        Reply reply = parse(begin, end, call.expect, call.wanted());
         if (!answered) {
             answered = true;
             lane.hasAnswered();
@@ -400,9 +400,9 @@ final class Connection {
         }
     }
 
-    private Reply parse(int begin, int end, Reply.Expect expect, int columns) throws Reply.WrongReply {
+    private Reply parse(int begin, int end, Reply.Expect expect, int wanted) throws Reply.WrongReply {
         try {
-            return Reply.parse(in, begin, end, expect, columns);
+            return Reply.parse(in, begin, end, expect, wanted);
         } catch (Reply.WrongReply problem) {
             String words = Greetings.words(in, inLength);
             throw words.contains("SQL") && !answered ? new Reply.WrongReply(words) : problem;

@@ -44,7 +44,7 @@ public final class Observer {
         Route route =
                 connection != null ? connection.lane.route
                         : call.modifies() ? Route.WRITE : call.isLong ? Route.LONG : Route.READ;
-        long rows = reply == null ? 0 : call.expect == Reply.Expect.COUNT ? reply.number
+        long rows = reply == null ? 0 : reply.hasNumber && call.expect != Reply.Expect.ID ? reply.number
                 : call.expect == Reply.Expect.ID ? 1 : reply.rows();
         ended(
                 call.operation, index, Optional.ofNullable(connection).map(c -> c.address), route, call.began,
@@ -92,7 +92,7 @@ public final class Observer {
                     new RequestEvent(
                             operation.word(), index.key.database(), index.key.table(), index.key.index(), address,
                             route.word(), took, out, in, rows, Optional.ofNullable(error)));
-        } catch (RuntimeException ignored) {
+        } catch (Throwable ignored) {
             // A listener may not break the client.
         }
     }
@@ -133,7 +133,7 @@ public final class Observer {
         if (listener != null) {
             try {
                 listener.connectionChanged(event);
-            } catch (RuntimeException ignored) {
+            } catch (Throwable ignored) {
                 // A listener may not break the client.
             }
         }

@@ -5,7 +5,10 @@ import java.util.Locale;
 /** What a request does, as hooks name it. */
 public enum Operation {
     FIND,
+    COUNT,
+    EXISTS,
     INSERT,
+    UPSERT,
     UPDATE,
     DELETE,
     INCREMENT,
@@ -14,7 +17,10 @@ public enum Operation {
     PING;
 
     public boolean modifies() {
-        return this != FIND && this != PING;
+        return switch (this) {
+            case FIND, COUNT, EXISTS, PING -> false;
+            default -> true;
+        };
     }
 
     public String word() {

@@ -2,6 +2,7 @@ package handlersocket2.internal;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Reply {
     private static final byte[] NOTHING = {};
+    private static final Set<String> DONE =
+            Set.of("inserted", "updated", "unchanged", "ignored", "replaced", "unmet");
 
     /** What may stand in the reply to a request. */
     public enum Expect {
@@ -18,8 +21,12 @@ public final class Reply {
         ROWS,
         /** How many rows were modified. */
         COUNT,
+        /** 1 or 0. */
+        EXISTS,
         /** An AUTO_INCREMENT value, or nothing. */
-        ID
+        ID,
+        /** Of each row what was done, and an AUTO_INCREMENT value or NULL. */
+        OUTCOMES
     }
 
     /** The bytes are no reply to that request. */
@@ -55,9 +62,9 @@ public final class Reply {
      * Reads a line.
      *
      * @param line the bytes from begin to end, without LF
-     * @param columns how many a row has to have, or -1 if nobody knows
+     * @param wanted how many columns a row has to have, or -1 if nobody knows; of OUTCOMES how many rows
      */
-    static Reply parse(byte[] line, int begin, int end, Expect expect, int columns) throws WrongReply {
+    static Reply parse(byte[] line, int begin, int end, Expect expect, int wanted) throws WrongReply {
         int at = begin;
         int code = 0;
         int digits = 0;
@@ -78,7 +85,9 @@ public final class Reply {
         if (digits == 0 || at < end && line[at] != '\t') {
             throw new WrongReply("what came is no reply of HandlerSocket");
         }
-        boolean rows = code == 0 && expect == Expect.ROWS;
+        boolean outcomes = code == 0 && expect == Expect.OUTCOMES;
+        boolean rows = code == 0 && expect == Expect.ROWS || outcomes;
+        int columns = outcomes ? 2 : wanted;
         if (rows && columns >= 0 && width != columns) {
             throw new WrongReply("a row of the reply has " + width + " columns in place of " + columns);
         }
@@ -105,14 +114,50 @@ public final class Reply {
             throw new WrongReply("the values of the reply do not fill its rows");
         }
         long number = 0;
-        boolean hasNumber = code == 0 && (expect == Expect.COUNT || expect == Expect.ID && values > 0);
+        boolean counts = expect == Expect.COUNT || expect == Expect.EXISTS;
+        boolean hasNumber = code == 0 && (counts || expect == Expect.ID && values > 0);
         if (hasNumber) {
             if (values != 1) {
                 throw new WrongReply("the reply has " + values + " values in place of a number");
             }
-            number = expect == Expect.ID && copy.length > 0 && copy[0] == '-' ? negative(copy) : unsigned(copy);
+            number = expect == Expect.ID ? id(copy) : unsigned(copy);
+            if (expect == Expect.EXISTS && number != 0 && number != 1) {
+                throw new WrongReply("the reply is neither 1 nor 0");
+            }
         }
-        return new Reply(copy, starts, values, width, code, number, hasNumber);
+        Reply reply = new Reply(copy, starts, values, width, code, number, hasNumber);
+        if (outcomes) {
+            reply.checkOutcomes(wanted);
+        }
+        return reply;
+    }
+
+    private void checkOutcomes(int rows) throws WrongReply {
+        if (values != 2 * rows) {
+            throw new WrongReply("the reply tells of another number of rows");
+        }
+        for (int i = 0; i < values; i += 2) {
+            if (!DONE.contains(String.valueOf(text(i)))) {
+                throw new WrongReply("the reply does not say what was done of a row");
+            }
+            if (!isNull(i + 1)) {
+                id(bytes(i + 1));
+            }
+        }
+    }
+
+    /** The AUTO_INCREMENT value of one of the rows, which is known to be one. */
+    public long idOf(int value) {
+        try {
+            return id(bytes(value));
+        } catch (WrongReply problem) {
+            throw new IllegalStateException(problem);
+        }
+    }
+
+    /** 64 bits without a sign, or with one if it is negative. */
+    private static long id(byte[] text) throws WrongReply {
+        return text.length > 0 && text[0] == '-' ? negative(text) : unsigned(text);
     }
 
     private static boolean digit(byte b) {

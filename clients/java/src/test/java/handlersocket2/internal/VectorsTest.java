@@ -84,7 +84,9 @@ class VectorsTest {
     @Test
     void requests() {
         int written = 0;
-        for (Map<String, Object> vector : Json.vectors("requests.json")) {
+        List<Map<String, Object>> vectors = new ArrayList<>(Json.vectors("requests.json"));
+        vectors.addAll(Json.vectors("new_requests.json"));
+        for (Map<String, Object> vector : vectors) {
             List<Object> writes = (List<Object>) vector.get("writes");
             Map.Entry<String, Object> request =
                     ((Map<String, Object>) vector.get("request")).entrySet().iterator().next();
@@ -96,7 +98,7 @@ class VectorsTest {
             assertEquals(writes.get(0), line, (String) vector.get("why"));
             written++;
         }
-        assertTrue(written > 50);
+        assertTrue(written > 90);
     }
 
     private static byte[] write(String kind, Map<String, Object> members) {
@@ -120,6 +122,13 @@ class VectorsTest {
                 line.number(number(members, "id", 0));
                 RequestWriter.insert(line, values(members.get("values")));
             }
+            case "insert_rows" -> {
+                line.number(number(members, "id", 0));
+                List<List<?>> rows = new ArrayList<>();
+                ((List<Object>) members.get("rows")).forEach(row -> rows.add(values(row)));
+                RequestWriter.insertRows(
+                        line, rows, (String) members.getOrDefault("else", "fail"), assigned(members), filters(members));
+            }
             case "find" -> {
                 line.number(number(members, "id", 0));
                 find(line, members);
@@ -140,6 +149,43 @@ class VectorsTest {
     private static void find(LineWriter line, Map<String, Object> members) {
         Map<String, Object> in = (Map<String, Object>) members.get("in");
         Map<String, Object> modify = (Map<String, Object>) members.get("modify");
+        Object answer = members.get("answer");
+        long usual = "count".equals(answer) ? 0 : 1;
+        RequestWriter.Selection selection = new RequestWriter.Selection(
+                (String) members.get("op"), values(members.get("key")).toArray(), ends(members),
+                number(members, "limit", usual), usual, number(members, "offset", 0),
+                in == null ? 0 : (int) number(in, "key_part", 0), in == null ? null : values(in.get("values")),
+                filters(members));
+        if (answer != null) {
+            RequestWriter.answer(line, selection, answer.equals("count") ? 'C' : 'E');
+            return;
+        }
+        String word = modify == null ? null
+                : modify.get("op") + (Boolean.TRUE.equals(modify.get("rows_before")) ? "?" : "")
+                        + (Boolean.TRUE.equals(modify.get("rows_after")) ? "!" : "");
+        if (modify != null && modify.get("op").equals("set")) {
+            RequestWriter.assign(line, selection, word, assigned(modify));
+        } else {
+            RequestWriter.find(line, selection, word, modify == null ? List.of() : values(modify.get("values")));
+        }
+    }
+
+    private static List<RequestWriter.End> ends(Map<String, Object> members) {
+        List<RequestWriter.End> ends = new ArrayList<>();
+        for (String side : List.of("lower", "upper")) {
+            Map<String, Object> end = (Map<String, Object>) members.get(side);
+            if (end != null) {
+                String op = (side.equals("lower") ? ">" : "<") + (Boolean.TRUE.equals(end.get("open")) ? "" : "=");
+                ends.add(new RequestWriter.End(op, value(end.get("value"))));
+            }
+        }
+        if (members.containsKey("prefix")) {
+            ends.add(new RequestWriter.End("^", value(members.get("prefix"))));
+        }
+        return ends;
+    }
+
+    private static List<RequestWriter.Filter> filters(Map<String, Object> members) {
         List<RequestWriter.Filter> filters = new ArrayList<>();
         for (Object item : (List<Object>) members.getOrDefault("filters", List.of())) {
             Map<String, Object> filter = (Map<String, Object>) item;
@@ -147,29 +193,44 @@ class VectorsTest {
                     ((String) filter.get("kind")).charAt(0), (String) filter.get("op"), number(filter, "column", 0),
                     value(filter.get("value"))));
         }
-        String letter = modify == null ? null
-                : modify.get("op") + (Boolean.TRUE.equals(modify.get("rows_before")) ? "?" : "");
-        RequestWriter.find(
-                line, (String) members.get("op"), values(members.get("key")).toArray(), number(members, "limit", 1),
-                number(members, "offset", 0), in == null ? 0 : (int) number(in, "key_part", 0),
-                in == null ? null : values(in.get("values")), filters, letter,
-                modify == null ? List.of() : values(modify.get("values")));
+        return filters;
+    }
+
+    private static List<RequestWriter.Assigned> assigned(Map<String, Object> members) {
+        List<RequestWriter.Assigned> all = new ArrayList<>();
+        for (Object item : (List<Object>) members.getOrDefault("assignments", List.of())) {
+            Map<String, Object> each = (Map<String, Object>) item;
+            List<Object> values = new ArrayList<>();
+            values.add(value(each.get("value")));
+            if (each.containsKey("low")) {
+                values.add(value(each.get("low")));
+                values.add(value(each.get("high")));
+            }
+            all.add(new RequestWriter.Assigned(number(each, "column", 0), (String) each.get("how"), values));
+        }
+        return all;
     }
 
     @Test
     void replies() throws Exception {
-        for (Map<String, Object> vector : Json.vectors("replies.json")) {
+        List<Map<String, Object>> vectors = new ArrayList<>(Json.vectors("replies.json"));
+        vectors.addAll(Json.vectors("new_replies.json"));
+        for (Map<String, Object> vector : vectors) {
             String why = (String) vector.get("why");
             String line = (String) vector.get("line");
             Expect expect = switch ((String) vector.getOrDefault("to", "find")) {
-                case "find", "modify_rows_before" -> Expect.ROWS;
-                case "modify" -> Expect.COUNT;
+                case "find", "modify_rows_before", "modify_rows_after" -> Expect.ROWS;
+                case "modify", "count" -> Expect.COUNT;
+                case "exists" -> Expect.EXISTS;
+                case "insert_rows" -> Expect.OUTCOMES;
                 case "insert" -> Expect.ID;
                 default -> Expect.NOTHING;
             };
-            int columns = (int) number(vector, "columns", -1);
+            List<Object> outcomes = (List<Object>) vector.get("outcomes");
+            int columns = outcomes != null ? outcomes.size() : (int) number(vector, "columns", -1);
             if (vector.containsKey("no_reply")) {
-                assertThrows(Reply.WrongReply.class, () -> parse(line, expect, -1), why);
+                int asked = (int) number(vector, "asked", -1);
+                assertThrows(Reply.WrongReply.class, () -> parse(line, expect, asked), why);
                 continue;
             }
             Reply reply = parse(line, expect, columns);
@@ -180,12 +241,32 @@ class VectorsTest {
             } else if (vector.containsKey("rows")) {
                 rows((List<Object>) vector.get("rows"), reply);
                 assertThrows(Reply.WrongReply.class, () -> parse(line, expect, columns + 1), why);
+            } else if (outcomes != null) {
+                outcomes(outcomes, reply);
+            } else if (vector.containsKey("count")) {
+                assertEquals(number(vector, "count", 0), reply.number, why);
+            } else if (vector.containsKey("exists")) {
+                assertEquals(Boolean.TRUE.equals(vector.get("exists")) ? 1 : 0, reply.number, why);
             } else if (vector.containsKey("modified")) {
                 assertEquals(number(vector, "modified", 0), reply.number, why);
             } else if (vector.containsKey("id")) {
                 assertEquals(vector.get("id") != null, reply.hasNumber, why);
                 assertEquals(vector.get("id") == null ? 0 : number(vector, "id", 0), reply.number, why);
             }
+        }
+    }
+
+    private static void outcomes(List<Object> outcomes, Reply reply) {
+        assertEquals(outcomes.size(), reply.rows());
+        int at = 0;
+        for (Object outcome : outcomes) {
+            List<Object> pair = (List<Object>) outcome;
+            assertEquals(pair.get(0), reply.text(at));
+            assertEquals(pair.get(1) == null, reply.isNull(at + 1));
+            if (pair.get(1) != null) {
+                assertEquals(((BigInteger) pair.get(1)).longValue(), reply.idOf(at + 1));
+            }
+            at += 2;
         }
     }
 
