@@ -8,6 +8,8 @@ var errorTable = map[string]errorEntry{
 	"lock_tables":                  {1, Kind("read_only"), "elsewhere", "the table's engine does not let it be changed now", "", false},
 	"max_request_time":             {1, Kind("limit"), "no", "the request took longer than the server allows", "", false},
 	"max_waiting_bytes":            {1, Kind("limit"), "later", "too much waits in the server's memory, and most of it is this client's", "", true},
+	"undone":                       {1, Kind("request"), "no", "another line of its group has failed, so it was undone", "", false},
+	"unmet":                        {1, Kind("request"), "no", "it has met no row, or one where there must be none", "", false},
 	"cmd":                          {2, Kind("request"), "no", "not a request", "", false},
 	"stmtnum":                      {2, Kind("request"), "no", "no open index has this number, or no more can be opened", "", false},
 	"op":                           {2, Kind("request"), "no", "unknown operator, or wrong ends of a range", "", false},
@@ -51,6 +53,7 @@ var errorTable = map[string]errorEntry{
 	"1142":                         {1, Kind("privilege"), "no", "the account may not do this with the table", "42000", false},
 	"1143":                         {1, Kind("privilege"), "no", "the account may not do this with a column", "42000", false},
 	"1153":                         {1, Kind("limit"), "no", "a value is larger than the server allows (max_allowed_packet)", "08S01", false},
+	"1178":                         {1, Kind("request"), "no", "the table's engine cannot undo what is done, so this cannot be a part of a group", "42000", false},
 	"1180":                         {1, Kind("server"), "no", "the commit failed: ask whether the write is there", "HY000", true},
 	"1194":                         {1, Kind("schema"), "no", "the table is damaged and has to be repaired", "HY000", false},
 	"1197":                         {1, Kind("limit"), "no", "the change is too large for the binary log", "HY000", false},
@@ -98,6 +101,8 @@ const (
 	TextLockedTable              = "lock_tables"                  // the table's engine does not let it be changed now
 	TextMaxRequestTime           = "max_request_time"             // the request took longer than the server allows
 	TextMaxWaitingBytes          = "max_waiting_bytes"            // too much waits in the server's memory, and most of it is this client's
+	TextUndone                   = "undone"                       // another line of its group has failed, so it was undone
+	TextUnmet                    = "unmet"                        // it has met no row, or one where there must be none
 	TextCmd                      = "cmd"                          // not a request
 	TextStmtnum                  = "stmtnum"                      // no open index has this number, or no more can be opened
 	TextOp                       = "op"                           // unknown operator, or wrong ends of a range
@@ -141,6 +146,7 @@ const (
 	TextTableAccessDenied        = "1142"                         // the account may not do this with the table
 	TextColumnAccessDenied       = "1143"                         // the account may not do this with a column
 	TextTooLarge                 = "1153"                         // a value is larger than the server allows (max_allowed_packet)
+	TextCannotBeUndone           = "1178"                         // the table's engine cannot undo what is done, so this cannot be a part of a group
 	TextCommitFailed             = "1180"                         // the commit failed: ask whether the write is there
 	TextDamaged                  = "1194"                         // the table is damaged and has to be repaired
 	TextTransactionTooLarge      = "1197"                         // the change is too large for the binary log

@@ -54,6 +54,10 @@ MEANINGS = {
         "too much waits in the server's memory, and most of it is this client's",
         True,
     ),
+    "undone": Meaning(
+        "request", "no", None, "another line of its group has failed, so it was undone"
+    ),
+    "unmet": Meaning("request", "no", None, "it has met no row, or one where there must be none"),
     "cmd": Meaning("request", "no", None, "not a request"),
     "stmtnum": Meaning(
         "request", "no", None, "no open index has this number, or no more can be opened"
@@ -111,6 +115,12 @@ MEANINGS = {
     ),
     "1153": Meaning(
         "limit", "no", "08S01", "a value is larger than the server allows (max_allowed_packet)"
+    ),
+    "1178": Meaning(
+        "request",
+        "no",
+        "42000",
+        "the table's engine cannot undo what is done, so this cannot be a part of a group",
     ),
     "1180": Meaning(
         "server", "no", "HY000", "the commit failed: ask whether the write is there", True
