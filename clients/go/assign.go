@@ -3,6 +3,7 @@ package handlersocket
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // An Assignment says what becomes of a column, where that is more than a value. It stands in the
@@ -125,7 +126,15 @@ func (x *Index[T]) withColumns(columns []string) (*definition, error) {
 	if slices.Equal(columns, x.definition.columns) {
 		return x.definition, nil
 	}
+	key := strings.Join(columns, ",")
+	if known, ok := x.others.Load(key); ok {
+		return known.(*definition), nil
+	}
 	spec := x.spec
 	spec.Columns = columns
-	return x.client.define(spec)
+	d, err := x.client.define(spec)
+	if err == nil {
+		x.others.Store(key, d)
+	}
+	return d, err
 }

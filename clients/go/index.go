@@ -24,6 +24,8 @@ type Index[T any] struct {
 	one        func(*call) (T, error)
 	many       func(*call) ([]T, error)
 	derived    sync.Map
+	// Definitions by their columns, so that the client's lock is not taken for each request.
+	others sync.Map
 }
 
 // Index gives an index whose rows are Rows. If the spec cannot be meant, each call says so.

@@ -42,7 +42,8 @@ def talk(port, lines):
     answers = []
     for line in lines:
         wire.sendall(line.encode("latin-1") + b"\n")
-        answers.append(replies.readline().decode("latin-1").removesuffix("\n"))
+        for _ in line.split("\n"):
+            answers.append(replies.readline().decode("latin-1").removesuffix("\n"))
     return answers
 for line in sys.stdin:
     asked = json.loads(line)
@@ -152,7 +153,7 @@ class Machine:
         return self.server.sql(statements)
 
     def ask(self, port: int, lines: Sequence[str]) -> list[str]:
-        """The replies on this page's connection to that port."""
+        """The replies on this page's connection to that port. Lines in one are sent together."""
         answers = self._ask({"send": list(lines), "port": port})["answers"]
         assert isinstance(answers, list)
         return answers

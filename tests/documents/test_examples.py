@@ -117,7 +117,7 @@ def group(machine: Machine, block: Block) -> None:
     """Requests that are sent together, because the first one of them counts the others."""
     shown = [line.split("→") for line in block.text.splitlines() if "→" in line]
     asked = [_bytes(request.strip()) for request, _ in shown]
-    assert machine.ask(9999, asked) == [_bytes(reply.strip()) for _, reply in shown]
+    assert machine.ask(9999, ["\n".join(asked)]) == [_bytes(reply.strip()) for _, reply in shown]
 
 
 def _bytes(shown: str) -> str:

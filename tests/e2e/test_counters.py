@@ -15,7 +15,7 @@ from support.database import Database, Sql
 from support.servers import HAS_ROWS_READ, SHOW_STATUS
 
 Counts = dict[str, int]
-KINDS = ("open_index", "find", "count", "update", "delete", "insert", "auth")
+KINDS = ("open_index", "find", "count", "update", "delete", "insert", "group", "auth")
 # In microseconds: the ends of the buckets that status variables show.
 BOUNDS = (128, 512, 2048, 8192, 32768, 131072, 524288, 2097152)
 

@@ -65,6 +65,8 @@ def files(server: ServerInstance) -> int:
 def test_off_closes_everything_and_on_opens_it(own_server: ServerInstance, sql: Sql) -> None:
     begun = own_server.log_text()
     used: list[tuple[int, int]] = []
+    query = "SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'handlersocket'"
+    at_work = sql.number(query)
     for _ in range(5):
         with ExitStack() as stack:
             readers = [stack.enter_context(Wire(own_server.hs_port)) for _ in range(20)]
@@ -81,7 +83,6 @@ def test_off_closes_everything_and_on_opens_it(own_server: ServerInstance, sql: 
         assert not listens(own_server.hs_port_wr)
         assert sql.status("handlersocket_connections") == 0
         assert sql.rows(f"SELECT * FROM {SCHEMA}.handlersocket_connections") == []
-        query = "SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'handlersocket'"
         assert sql.number(query) == 0
         switch(sql, "OFF")  # does nothing
         switch(sql, "DEFAULT")
@@ -89,6 +90,7 @@ def test_off_closes_everything_and_on_opens_it(own_server: ServerInstance, sql: 
         with Wire(own_server.hs_port) as reader, Wire(own_server.hs_port_wr) as writer:
             assert reader.ask(OPEN) == writer.ask(OPEN) == b"0\t1"
         wait_until(lambda: sql.status("handlersocket_connections") == 0, "they have gone")
+        wait_until(lambda: sql.number(query) == at_work, "all threads have started")
         used.append((threads(own_server), files(own_server)))
     # The first rounds may have opened files of the server.
     assert used[-1] == used[-2]

@@ -1,7 +1,7 @@
 """Groups: several lines of the protocol that are done wholly or not at all.
 
-What a unit of the store is, test_units.py shows by the tests' line protocol. Here is what HandlerSocket
-makes of it: replies, conditions, locks, several tables and many clients.
+What a unit of the store is, test_units.py shows by the tests' line protocol. Here is what
+HandlerSocket makes of it: replies, conditions, locks, several tables and many clients.
 """
 
 from __future__ import annotations
@@ -186,7 +186,9 @@ def test_it_waits_for_a_row(
     second.run("BEGIN")
     second.rows(f"SELECT * FROM {locked} FOR UPDATE")
     other = Asking(server)
-    client.send(plus(3, 1), "G\t2", plus(1, 1), "2\tinsert\t1\t2\t5\t5\telse\treplace", "1\t=\t1\t1")
+    client.send(
+        plus(3, 1), "G\t2", plus(1, 1), "2\tinsert\t1\t2\t5\t5\telse\treplace", "1\t=\t1\t1"
+    )
     wait_until(lambda: sql.rows(WRITING_ASIDE) != [], "it waits")
     assert other.ask(plus(2, 1)) == ["0\t1\t1"]
     assert amounts(sql) == [100, 51, 1]
@@ -438,7 +440,7 @@ def _comparable(events: Sequence[Any]) -> list[Any]:
 
 
 def test_transfers_of_many_clients(server: ServerInstance, sql: Sql) -> None:
-    """Money moves between accounts, under conditions, while SQL locks rows: none is lost or made."""
+    """Money moves between accounts, under conditions, while SQL locks rows. None is lost."""
     sql.run("DELETE FROM account", "INSERT INTO account (id, amount) VALUES (0, 100)")
     sql.run(*[f"INSERT INTO account (id, amount) VALUES ({n}, 100)" for n in range(1, 8)])
     stop = threading.Event()

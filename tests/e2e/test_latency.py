@@ -18,7 +18,7 @@ from support_servers import fresh_session, running_server, wait_until
 
 SCHEMA = "performance_schema" if ON_MYSQL else "information_schema"
 TABLE = f"{SCHEMA}.handlersocket_latency"
-KINDS = ("open_index", "find", "count", "update", "delete", "insert", "auth")
+KINDS = ("open_index", "find", "count", "update", "delete", "insert", "group", "auth")
 PORTS = ("read", "write", "redis")
 BUCKETS = 27
 MOST = 2**64 - 1

@@ -1,8 +1,9 @@
 """Clients that move money between accounts by groups, beside everything else that happens.
 
-A transfer takes from one account what is there, gives it to another, and writes two entries. Whatever
-happens to the server or the connection, a transfer has been done wholly or not at all, and one that was
-acknowledged is there. Owned by a process of its own, the only one that uses these tables.
+A transfer takes from one account what is there, gives it to another, and writes two entries.
+Whatever happens to the server or the connection, a transfer has been done wholly or not at all, and
+one that was acknowledged is there. Owned by a process of its own, the only one that uses these
+tables.
 """
 
 from __future__ import annotations
@@ -138,7 +139,9 @@ class Batch:
         needed = len(OPEN) + sum(counts)
         while received.count(b"\n") < needed:
             if not select.select([self._socket], [], [], deadline - time.monotonic())[0]:
-                raise AssertionError(f"a hang: a transfer is not answered, after {received[-200:]!r}")
+                raise AssertionError(
+                    f"a hang: a transfer is not answered, after {received[-200:]!r}"
+                )
             try:
                 more = self._socket.recv(1 << 16)
             except ConnectionError:

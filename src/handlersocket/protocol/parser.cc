@@ -40,6 +40,7 @@ std::optional<store::Direction> direction_of(std::string_view token) {
 bool is_not_given(std::string_view token) { return token.empty() || is(token, '\0'); }
 
 // Whether a token in the place of a limit or an offset belongs to the part behind them.
+// Most tokens there are numbers, so a digit is looked for first.
 bool begins_clause(std::string_view token) {
   if (!token.empty() && is_digit(token.front())) return false;
   return is(token, '@') || is(token, 'F') || is(token, 'W') || is_count(token) || modop_of(token);
