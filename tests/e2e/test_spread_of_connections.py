@@ -22,6 +22,7 @@ ROWS = 2000
 PIPELINE = 3000
 # A worker wakes so often if nothing happens.
 TICKS_A_SECOND = 10
+ROUNDS = 20
 
 
 @pytest.fixture
@@ -69,14 +70,16 @@ def test_a_light_load_wakes_one_worker(server: ServerInstance) -> None:
             found(index, 1)
         time.sleep(1)  # what came before is over
         before, began = wakes_of_workers(server), time.monotonic()
-        for round_ in range(20):
+        for round_ in range(ROUNDS):
             for index in indexes:
                 found(index, round_)
             time.sleep(0.02)
         ticks = TICKS_A_SECOND * (time.monotonic() - began) + 50
         grown = sorted(count - before[thread] for thread, count in wakes_of_workers(server).items())
+        # The worker sleeps between two rounds. Between two requests it need not: on a busy machine
+        # the next one has often come before it looks.
+        assert grown[-1] >= ROUNDS, grown
         # The last but one is the write port's, at most, or a worker that sleeps.
-        assert grown[-1] > 400, grown
         assert grown[-2] < ticks, grown
 
 
