@@ -37,9 +37,11 @@ ADDRESS = "127.0.0.1"
 LOG_PATH = BASE_DIR / "server.log"
 READ_PORT = 9998
 WRITE_PORT = 9999
+REDIS_PORT = 6380  # beside that of a Redis on this machine
 ROWS = 1_000_000
 SHOWN_ROW = 500_000
 REPLY_TIMEOUT = 10.0
+PORT_SETTING = r'handlersocket_(?:redis_)?port(?:_wr)? = "(\d+)"'
 INTERRUPTED = 130  # the exit code of a program that Ctrl-C has ended
 
 # Enough for the whole table and its log, so that measurements by hand show the plugin's speed.
@@ -103,7 +105,7 @@ def running_ports() -> set[int]:
     if running_pid() is None:
         return set()
     text = (BASE_DIR / "server.cnf").read_text()
-    return {int(port) for port in re.findall(r'handlersocket_port(?:_wr)? = "(\d+)"', text)}
+    return {int(port) for port in re.findall(PORT_SETTING, text)}
 
 
 def stop() -> bool:
@@ -160,6 +162,25 @@ def converse(door: Door, *requests: str) -> None:
                 raise DemoError(f"port {port} refused that request{meaning(reply.rstrip())}")
 
 
+def converse_as_redis(port: int, *requests: str) -> None:
+    """The same at the port of Redis's clients, in its inline form, which needs no lengths."""
+    try:
+        connection = socket.create_connection((ADDRESS, port), timeout=REPLY_TIMEOUT)
+    except OSError as error:
+        raise DemoError(f"nothing answers on port {port} ({error})") from None
+    with connection, connection.makefile("rwb") as stream:
+        for request in requests:
+            print(f"   > {request}")
+            stream.write(request.encode() + b"\r\n")
+            stream.flush()
+            head = stream.readline().decode().rstrip()
+            if not head.startswith("*"):
+                raise DemoError(f"port {port} refused that request: {head}")
+            for _ in range(int(head[1:])):
+                stream.readline()  # the length of the next line
+                print(f"   < {stream.readline().decode().rstrip()}")
+
+
 def load(server: ServerInstance) -> None:
     if server.sql("SHOW TABLES FROM test LIKE 'user'"):
         return
@@ -169,7 +190,8 @@ def load(server: ServerInstance) -> None:
     say(f"loaded ({time.monotonic() - started:.0f} s)")
 
 
-def show(server: ServerInstance, reading: Door, writing: Door) -> None:
+def show(server: ServerInstance, wish: Wish) -> None:
+    reading, writing = wish.reading, wish.writing
     email = f"user_{SHOWN_ROW}.{time.time():.0f}@example.com"
     say(f"a lookup on port {reading.port}")
     converse(
@@ -183,6 +205,9 @@ def show(server: ServerInstance, reading: Door, writing: Door) -> None:
         "P\t1\ttest\tuser\tPRIMARY\tuser_email",
         f"1\t=\t1\t{SHOWN_ROW}\t1\t0\tU\t{email}",
     )
+    if wish.account:
+        say(f"a lookup by a client for Redis on port {wish.redis_port}")
+        converse_as_redis(wish.redis_port, f"HMGET test.user:{SHOWN_ROW} user_name user_email")
     say("and what SQL sees")
     query = f"SELECT * FROM test.user WHERE user_id = {SHOWN_ROW}"
     print(f"   {query}")
@@ -206,6 +231,7 @@ def explain(server: ServerInstance, wish: Wish) -> None:
         print("   A\t1\t(the secret)")
     print("   P\t1\ttest\tuser\tPRIMARY\tuser_name,user_email")
     print("   1\t=\t1\t42")
+    print(f"   redis-cli -p {wish.redis_port} HGETALL test.user:42")
     print(f"   {client} --no-defaults -uroot --socket={path} test")
     secret = " --secret (the secret)" if wish.reading.secret else ""
     print(f"   var/bin/hs-bench --port {wish.reading.port}{secret}")
@@ -216,13 +242,17 @@ def explain(server: ServerInstance, wish: Wish) -> None:
 class Wish:
     """A demo server as somebody has asked for it."""
 
-    def __init__(self, tree: Path, settings_file: Path | None, port: int, port_wr: int) -> None:
+    def __init__(
+        self, tree: Path, settings_file: Path | None, port: int, port_wr: int, redis_port: int
+    ) -> None:
         self.tree = tree
         self.settings_file = settings_file
         # As it is now: the file may be another one when the demo server is started again.
         self.text = settings_file.read_text() if settings_file else ""
         settings = settings_in(tree, settings_file) if settings_file else {}
-        self.reading, self.writing = Door(settings, "", port), Door(settings, "_wr", port_wr)
+        self.reading = Door(settings, "port", "plain_secret", port)
+        self.writing = Door(settings, "port_wr", "plain_secret_wr", port_wr)
+        self.redis_port = Door(settings, "redis_port", "redis_secret", redis_port).port
         self.address = settings.get("address", ADDRESS)
         doors = (self.reading, self.writing)
         self.account = anonymous_account(settings, doors)
@@ -240,21 +270,22 @@ class Wish:
             self.settings_file.touch(mode=0o600)  # it may contain secrets
             self.settings_file.write_text(self.text)
         words = [str(self.tree), self.settings_file and str(self.settings_file)]
-        wish = [*words, self.reading.port, self.writing.port]
+        wish = [*words, self.reading.port, self.writing.port, self.redis_port]
         (BASE_DIR / "wish.json").write_text(json.dumps(wish))
 
     @staticmethod
     def of_running() -> Wish | None:
         """With which the demo server was started, if one runs."""
         try:
-            tree, file, port, port_wr = json.loads((BASE_DIR / "wish.json").read_text())
-            return Wish(Path(tree), Path(file) if file else None, port, port_wr)
+            tree, file, *ports = json.loads((BASE_DIR / "wish.json").read_text())
+            port, port_wr, redis_port = ports
+            return Wish(Path(tree), Path(file) if file else None, port, port_wr, redis_port)
         except (OSError, ValueError, DemoError):
             return None  # an older version of this program has started it
 
     @property
     def ports(self) -> set[int]:
-        return {self.reading.port, self.writing.port}
+        return {self.reading.port, self.writing.port, self.redis_port}
 
     @property
     def data_dir(self) -> Path:
@@ -268,6 +299,7 @@ class Wish:
                 **SETTINGS,
                 **kind_of(self.tree).log_file_size(LOG_FILE_SIZE),
                 "handlersocket_anonymous_account": self.account,
+                "handlersocket_redis_port": self.redis_port,
             },
             hs_port=self.reading.port,
             hs_port_wr=self.writing.port,
@@ -305,7 +337,7 @@ def start(wish: Wish) -> None:
     try:
         server.start()
         load(server)
-        show(server, wish.reading, wish.writing)
+        show(server, wish)
     except DemoError as error:
         reason = f"{error}{complaint(server)}; see {LOG_PATH}"
         server.kill()
@@ -316,8 +348,8 @@ def start(wish: Wish) -> None:
     explain(server, wish)
 
 
-def run(tree: Path, settings_file: Path | None, port: int, port_wr: int) -> None:
-    wish = Wish(tree, settings_file, port, port_wr)
+def run(tree: Path, settings_file: Path | None, port: int, port_wr: int, redis_port: int) -> None:
+    wish = Wish(tree, settings_file, port, port_wr, redis_port)
     # Before the demo server that runs is stopped for nothing.
     for port_wanted in wish.ports - running_ports():
         require_free(port_wanted)
@@ -359,11 +391,13 @@ def main() -> int:
     run_parser.add_argument("--settings", type=Path)
     run_parser.add_argument("--port", type=int, default=READ_PORT)
     run_parser.add_argument("--port-wr", type=int, default=WRITE_PORT)
+    run_parser.add_argument("--redis-port", type=int, default=REDIS_PORT)
     commands.add_parser("stop")
     arguments = parser.parse_args()
     try:
         if arguments.command == "run":
-            run(arguments.tree, arguments.settings, arguments.port, arguments.port_wr)
+            ports = (arguments.port, arguments.port_wr, arguments.redis_port)
+            run(arguments.tree, arguments.settings, *ports)
         else:
             say("the demo server is stopped" if stop() else "the demo server is not running")
     except (DemoError, ServerError) as error:

@@ -39,12 +39,13 @@ def settings_in(tree: Path, file: Path) -> dict[str, str]:
 class Door:
     """A port of the plugin, and what it asks of its clients."""
 
-    def __init__(self, settings: Mapping[str, str], suffix: str, port: int) -> None:
-        text = settings.get(f"port{suffix}", str(port))
+    def __init__(self, settings: Mapping[str, str], name: str, secret: str, port: int) -> None:
+        """By the names of its options."""
+        text = settings.get(name, str(port))
         if not text.isdecimal():
-            raise DemoError(f"handlersocket_port{suffix} is '{text}': the demo needs a port")
+            raise DemoError(f"handlersocket_{name} is '{text}': the demo needs a port")
         self.port = int(text)
-        self.secret = settings.get(f"plain_secret{suffix}", "")
+        self.secret = settings.get(secret, "")
 
 
 def anonymous_account(settings: Mapping[str, str], doors: tuple[Door, Door]) -> str:

@@ -9,7 +9,7 @@ name=$1
 release=$(server_release "$name")
 version=$(server_value "$name" package_version)
 [[ -n $version ]] || die "setup/server.sh has not got $name yet"
-packages=(mariadb-server mariadb-client mariadb-plugin-spider make openssl telnet python3-venv python3-pymysql)
+packages=(mariadb-server mariadb-client mariadb-plugin-spider make openssl telnet redis-tools python3-venv python3-pymysql)
 # Another recipe makes another tree.
 archive=$var/debian/documents-$release-${version#*:}-$(cat setup/documents_tree.sh setup/clean_tree.sh | cksum | cut -d' ' -f1).tar
 

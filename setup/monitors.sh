@@ -1,18 +1,18 @@
 #!/bin/bash
-# Gets Prometheus and mysqld_exporter into var/monitors, as this machine's Debian has them, installing nothing: an
-# installed one would be started as a service. The test of the Grafana dashboard runs them.
+# Gets Prometheus and its exporters for MySQL and for Redis into var/monitors, as this machine's Debian has them, installing
+# nothing: an installed one would be started as a service. Tests run them.
 #
 # Its monitors.env has the recipe; written last, so it also says "complete". A second run finds it and needs no network.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source setup/unpack.sh
 
 # Raise it when this script's results change: trees of an older recipe are made again.
-recipe=1
+recipe=2
 
 # shellcheck disable=SC2034,SC1091  # name is for unpack.sh
-name="Prometheus and mysqld_exporter" release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+name="Prometheus and its exporters" release=$(. /etc/os-release && echo "$VERSION_CODENAME")
 # The packages, and the programs in them.
-programs=(prometheus prometheus-mysqld-exporter)
+programs=(prometheus prometheus-mysqld-exporter prometheus-redis-exporter)
 lock_tree "$var/monitors" monitors
 if grep -qsx "recipe=$recipe" "$tree/monitors.env"; then
   exit 0
@@ -20,7 +20,7 @@ fi
 
 begin_tree
 mkdir "$root"
-say "getting $name, a download of 26 MB (once)"
+say "getting $name, a download of 30 MB (once)"
 prepare_apt
 (cd "$work" && apt-get -qy download "${programs[@]}" >>"$log" 2>&1) ||
   unavailable "$name cannot be downloaded at the moment; see ${log#"$repo"/}"

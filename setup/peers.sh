@@ -1,6 +1,6 @@
 #!/bin/bash
-# Gets the caches with which the benchmarks compare into var/peers, installing nothing and changing nothing on the
-# machine: the newest Valkey, Redis and memcached that Debian has, which are those of sid, whatever this machine is.
+# Gets the caches with which the benchmarks and tests compare into var/peers, installing nothing and changing nothing on
+# the machine: the newest Valkey, Redis and memcached that Debian has, which are those of sid, whatever this machine is.
 #
 # Leaves there
 #   root/       the unpacked programs and every library that they need
@@ -11,8 +11,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source setup/unpack.sh
 
 # Raise it when this script's results change: trees of an older recipe are made again.
-recipe=2
-programs=(valkey-server redis-server memcached)
+recipe=3
+# The packages, each with a program of its name; redis-cli comes along with redis-server.
+packages=(valkey-server redis-server memcached)
+programs=("${packages[@]}" redis-cli)
 
 # shellcheck disable=SC2034  # variables that unpack.sh needs
 name="Valkey, Redis and memcached" release=sid
@@ -25,7 +27,7 @@ begin_tree
 [[ $(dpkg --print-architecture) == amd64 ]] || die "only amd64 is supported"
 say "getting $name: a download of about 30 MB (once)"
 prepare_apt
-apt-get -qy --download-only install "${programs[@]}" >>"$log" 2>&1 ||
+apt-get -qy --download-only install "${packages[@]}" >>"$log" 2>&1 ||
   unavailable "$name cannot be downloaded at the moment; see ${log#"$repo"/}"
 unpack_packages
 for program in "${programs[@]}"; do

@@ -1,7 +1,7 @@
 #!/bin/bash
 # make run: everything from nothing to a running demo server.
 #
-#   setup/run.sh NAME [SETTINGS-FILE] [PORT] [PORT-WR]
+#   setup/run.sh NAME [SETTINGS-FILE] [PORT] [PORT-WR] [REDIS-PORT]
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 name=$1
@@ -15,10 +15,13 @@ if [[ -n $settings ]]; then
 fi
 port=${3:-9998}
 port_wr=${4:-9999}
+redis_port=${5:-6380}
 is_port() { [[ $1 =~ ^[0-9]{1,5}$ ]] && ((10#$1 >= 1 && 10#$1 <= 65535)); }
 is_port "$port" || die "PORT=$port: a port is a number from 1 to 65535"
 is_port "$port_wr" || die "PORT_WR=$port_wr: a port is a number from 1 to 65535"
+is_port "$redis_port" || die "REDIS_PORT=$redis_port: a port is a number from 1 to 65535"
 ((10#$port != 10#$port_wr)) || die "PORT and PORT_WR are both $port"
+((10#$redis_port != 10#$port && 10#$redis_port != 10#$port_wr)) || die "REDIS_PORT is $redis_port, as another port"
 
 setup/packages.sh build top
 setup/server.sh "$name"
@@ -28,4 +31,5 @@ setup/build.sh "$name" hs-bench
 mkdir -p "$var/bin"
 ln -sfn "$repo/build/$name/bench/hs-bench" "$var/bin/hs-bench"
 setup/hs_top.sh "$var/bin/hs-top"
-exec python3 setup/demo.py run "var/servers/$name" ${settings:+--settings "$settings"} --port "$port" --port-wr "$port_wr"
+exec python3 setup/demo.py run "var/servers/$name" ${settings:+--settings "$settings"} \
+  --port "$port" --port-wr "$port_wr" --redis-port "$redis_port"

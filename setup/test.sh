@@ -103,12 +103,14 @@ fuzzers() {
 }
 
 # end_to_end_tests NAME PYTEST-ARGUMENTS... As many processes as there are cores, each with servers of its own, share
-# the test files. The memory server, hs-bench and the monitors are for tests that --short leaves out.
+# the test files. The memory server, hs-bench and the monitors are for tests that --short leaves out. The peers are those
+# with which the answers to Redis's commands are compared.
 end_to_end_tests() {
   local name=$1
   shift
   setup/server.sh "$name"
   setup/build.sh "$name"
+  setup/peers.sh
   if [[ ${1:-} != --short ]]; then
     setup/build.sh "$name" hs-memory-server
     setup/build.sh "$name" hs-bench

@@ -12,6 +12,8 @@ SOURCES = REPOSITORY / "src"
 
 PROTOCOL = "handlersocket/protocol"
 SESSION = "handlersocket/session"
+REDIS_PROTOCOL = "redis/protocol"
+REDIS = "redis/session"
 # Each folder, and the folders that it may include besides itself.
 ALLOWED = {
     "base": set(),
@@ -21,9 +23,11 @@ ALLOWED = {
     "passes": {"base", "store", "net"},
     PROTOCOL: {"base", "store"},
     SESSION: {"base", "store", PROTOCOL, "net", "passes"},
+    REDIS_PROTOCOL: {"base", "store"},
+    REDIS: {"base", "store", REDIS_PROTOCOL, "net", "passes"},
     "simulator": {"base", "store", "net", "passes", SESSION},
     "standalone": {"base", "store", "net", "passes", SESSION},
-    "mysqld": {"base", "store", "passes", SESSION, "net", "tls"},
+    "mysqld": {"base", "store", "passes", SESSION, REDIS, "net", "tls"},
 }
 # Each room of mysqld/, and what it may include besides itself: the rooms below it, and the folders.
 ROOMS = {
@@ -38,7 +42,7 @@ ROOMS = {
         {"server", "thread", "accounts", "opening", "reading", "writing"},
     ),
     "plugin": (
-        {"base", "net", "passes", SESSION, "tls"},
+        {"base", "net", "passes", SESSION, REDIS, "tls"},
         {"server", "thread", "accounts", "store"},
     ),
 }

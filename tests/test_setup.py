@@ -262,7 +262,8 @@ class TestPeers:
     def test_a_program_that_does_not_run_leaves_no_mark(
         self, scripts: Scripts, debian: Debian
     ) -> None:
-        programs = {f"bin/{name}": "exit 0" for name in ("valkey-server", "memcached")}
+        names = ("valkey-server", "memcached", "redis-cli")
+        programs = {f"bin/{name}": "exit 0" for name in names}
         debian.package("caches", {**programs, "bin/redis-server": "exit 1"})
         done = scripts.run("peers.sh")
         assert (done.returncode, done.stderr) == (

@@ -34,6 +34,7 @@ enum class Option : std::uint8_t {
   anonymous_account,
   secret_account,
   databases,
+  default_database,
   character_set,
   max_connections,
   max_unauthenticated,
@@ -137,6 +138,9 @@ inline constexpr std::array general_option_table{
         Option::databases, "databases", "",
         "Databases that clients may use, with commas; a - before a name excludes it, and a "
         "* at its end stands for any rest; empty: all"),
+    detail::text(
+        Option::default_database, "default_database", "",
+        "Database of a table whose name in a key of Redis's clients has none; empty: none"),
     detail::text(Option::character_set, "character_set", "utf8mb4",
                  "Character set of requests and replies: utf8mb4, or binary for the bytes of each "
                  "column's own set"),

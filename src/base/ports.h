@@ -18,6 +18,7 @@ namespace hs {
 // What opens the dialogues of a port. Defined where ports are opened.
 struct PortProtocol;
 extern const PortProtocol handlersocket_protocol;
+extern const PortProtocol redis_protocol;
 
 enum class PortOption : std::uint8_t {
   port,    // the TCP port; empty: none
@@ -83,6 +84,19 @@ inline constexpr std::array ports_of_plugin{
                     detail::port_threads("threads_wr", 1, "Worker threads that execute writes"),
                     detail::port_secret("plain_secret_wr",
                                         "Secret that clients of the write port must give")},
+    },
+    PortInfo{
+        .name = "redis",
+        .protocol = &redis_protocol,
+        .writes = true,
+        .workers = "read",
+        .writers = "write",
+        .options = {detail::port_text("redis_port", "TCP port for clients of Redis; empty: none"),
+                    detail::port_text("redis_socket",
+                                      "Path of a Unix socket for clients of Redis; empty: none"),
+                    detail::no_option,
+                    detail::port_secret("redis_secret",
+                                        "Password of the user default for clients of Redis")},
     },
 };
 

@@ -53,6 +53,10 @@ class Dialogue {
   // At most so many bytes are kept for the connection, counted separately for an incomplete request
   // and for unsent replies. The server has a limit of its own, too.
   std::size_t most_waiting = no_limit;
+
+  // The number of the connection, as everybody knows it who looks at the connections. Set by net/ when
+  // the dialogue is opened; 0 in tests.
+  std::uint64_t number = 0;
 };
 
 // What net/ does with a connection after its turn.

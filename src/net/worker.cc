@@ -271,6 +271,7 @@ void Worker::add(Accepted socket) {
     if (ready_.capacity() < most_queued) ready_.reserve(2 * most_queued);
     connection =
         &connections_.add(std::move(socket), app_->open_dialogue(port.number), inbox_, now_);
+    if (connection->dialogue != nullptr) connection->dialogue->number = connection->id;
     connections_.add_newcomer(*connection);
     if (connection->share.is_stranger()) {
       connection->place = port.strangers.take(connection->peer);

@@ -45,7 +45,7 @@ struct Answer {
   bool read = false;      // a find
   bool put_off = false;   // a request that may not run now: nothing was done
   bool for_good = false;  // a write that has been executed and must never be executed again
-  Status status;  // if the request waits for a row: the answer that it gets when the time is up
+  Status status{};  // if the request waits for a row: the answer that it gets when the time is up
   Counter counter = Counter::requests_malformed;
   std::uint32_t values_ignored = 0;  // of a write
   std::uint32_t replies = 1;  // if it fails as a whole, it is answered with so many equal errors
@@ -85,13 +85,19 @@ struct Plan {
   };
   Kind kind = Kind::incomplete;
   std::size_t end_offset = 0;
-  // A find and a write have all of these, and at least one index. An `open` has the caller and the
-  // index that it opens.
+  // A find and a write have all of these, and at least one index, unless the dialogue opens what it
+  // needs by itself. Then `about` names the first of it. An `open` has the caller and the index that it
+  // opens.
   Counter counter = Counter::requests_find;
   std::string_view described{};  // what it does, for people: find, insert, update, delete
   std::uint32_t replies = 1;     // as in Answer
   const std::shared_ptr<const store::Caller>* caller = nullptr;
   std::span<const NeededIndex> indexes{};
+  store::IndexNames about{};  // for people
+
+  const store::IndexNames& first_names() const {
+    return indexes.empty() ? about : indexes[0].names;
+  }
 };
 
 // Where a request is executed: in a worker's pass, or alone on another thread.
@@ -143,6 +149,8 @@ class Dialogue : public net::Dialogue {
   // find that is parked, a part of the reply. A dialogue that executes a request in a pass does it in
   // the same way, so that a request is written once.
   virtual store::Outcome execute_planned(Place& place, Protocol& protocol) = 0;
+  // The request that plan() has read was answered, and is not executed again.
+  virtual void end_planned() {}
   // How the request that opens an index has ended on a remote thread, or that it has waited too long
   // for one. The worker executes the request again, and answers it. Empty: there was none.
   std::optional<RemoteOpen>& remote_open() { return remote_open_; }

@@ -54,6 +54,15 @@ class Requests {
   // Of a request of several steps: whether it has done as much as a worker may do for one request. Then
   // it undoes what it has done, and is Verdict::oversized.
   bool is_long() const { return pass_.steps_of_request() > most_steps_of_request; }
+  // Of a request of many steps, after each of them: whether it may take the next one. If not, the turn
+  // is over, and the dialogue keeps where the request goes on in a turn to come.
+  bool may_go_on() {
+    pass_.spend();
+    if (!pass_.is_full(out_)) [[likely]]
+      return true;
+    leave_rest();
+    return false;
+  }
   // The request that began last has ended so. True: go on with the request at `turn().consumed`.
   // False: execute() has to return.
   bool end(const Answer& answer, std::size_t end_offset);

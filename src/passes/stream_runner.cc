@@ -211,7 +211,7 @@ void StreamRunner::note_time(const Turn& turn, const Plan& plan, std::chrono::na
                              .peer = turn.peer,
                              .account = turn.dialogue->user(),
                              .kind = plan.described,
-                             .names = plan.indexes.front().names,
+                             .names = plan.first_names(),
                              .rows_examined = rows,
                              .time = worked});
 }
@@ -220,6 +220,7 @@ void StreamRunner::note_time(const Turn& turn, const Plan& plan, std::chrono::na
 void StreamRunner::end_request(Turn& turn, const Plan& plan, bool goes_on) {
   ports_.tally_own(Counter::passes);
   ports_.tally().add_answered(turn, plan.counter);
+  static_cast<Dialogue&>(*turn.dialogue).end_planned();
   end_alone(turn, plan.end_offset, goes_on);
 }
 

@@ -37,6 +37,8 @@ class CounterIndex final : public store::Index {
   const bool is_there;  // on another server
   std::uint32_t key_parts() const override { return 1; }
   std::uint32_t column_count() const override { return 2; }
+  std::uint64_t version() const override { return 1; }
+  std::shared_ptr<const store::IndexShape> shape() const override { return nullptr; }
 };
 
 std::uint64_t number(const store::Value& value) {

@@ -66,29 +66,42 @@ bool crosses_zero(const MemoryTable& table, std::span<const std::uint32_t> colum
   return false;
 }
 
+std::shared_ptr<const IndexShape> shape_of(const MemoryTableSpec& spec, std::size_t key) {
+  auto shape = std::make_shared<IndexShape>();
+  shape->is_unique = spec.keys[key].unique;
+  for (const MemoryColumn& column : spec.columns) {
+    shape->columns.push_back({.name = column.name,
+                              .is_nullable = column.nullable,
+                              .spelling = column.integer ? Spelling::integer : Spelling::text});
+  }
+  shape->key = spec.keys[key].columns;
+  return shape;
+}
+
 std::shared_ptr<MemoryIndex> make_index(MemoryTable& table, std::size_t key,
                                         std::vector<std::uint32_t> columns,
-                                        std::vector<std::uint32_t> filter_columns) {
+                                        std::vector<std::uint32_t> filter_columns,
+                                        std::shared_ptr<const IndexShape> shape) {
   std::vector<Column> readers;
   for (const std::uint32_t column : columns) {
     const MemoryColumn& of = table.spec().columns[column];
     readers.push_back({of.integer ? read_number : read_text, column, of.name});
   }
   return std::make_shared<MemoryIndex>(table, key, std::move(columns), std::move(filter_columns),
-                                       std::move(readers));
+                                       std::move(readers), std::move(shape));
 }
 
-bool find_columns(const MemoryTableSpec& spec, std::string_view names,
+bool find_columns(const MemoryTableSpec& spec, std::string_view names, char separator,
                   std::vector<std::uint32_t>& columns) {
   if (names.empty()) return true;
   for (;;) {
-    const std::size_t comma = names.find(',');
-    const std::string_view name = names.substr(0, comma);
+    const std::size_t end = names.find(separator);
+    const std::string_view name = names.substr(0, end);
     const auto column = std::ranges::find(spec.columns, name, &MemoryColumn::name);
     if (column == spec.columns.end()) return false;
     columns.push_back(static_cast<std::uint32_t>(column - spec.columns.begin()));
-    if (comma == std::string_view::npos) return true;
-    names.remove_prefix(comma + 1);
+    if (end == std::string_view::npos) return true;
+    names.remove_prefix(end + 1);
   }
 }
 
@@ -217,12 +230,18 @@ Outcome MemoryStore::open_index(const IndexNames& names,
   if (!key) return Error::no_index;
   std::vector<std::uint32_t> columns;
   std::vector<std::uint32_t> filter_columns;
-  if (!find_columns(table->spec(), names.columns, columns) ||
-      !find_columns(table->spec(), names.filter_columns, filter_columns)) {
+  if (!find_columns(table->spec(), names.columns, names.separator, columns) ||
+      !find_columns(table->spec(), names.filter_columns, names.separator, filter_columns)) {
     return Error::no_column;
   }
+  std::shared_ptr<const IndexShape> shape;
+  if (names.every_column) {
+    shape = shape_of(table->spec(), *key);
+    for (std::uint32_t i = 0; i < shape->columns.size(); ++i) columns.push_back(i);
+  }
   counters_.add(Counter::table_opens);
-  use = {make_index(*table, *key, std::move(columns), std::move(filter_columns)), caller};
+  use = {make_index(*table, *key, std::move(columns), std::move(filter_columns), std::move(shape)),
+         caller};
   return {};
 }
 

@@ -120,8 +120,12 @@ struct IndexNames {
   std::string_view database;
   std::string_view table;
   std::string_view index;           // empty means PRIMARY; a leading digit makes it a number
-  std::string_view columns;         // separated by commas; empty for none
+  std::string_view columns;         // separated by `separator`; empty for none
   std::string_view filter_columns;  // the same
+  // In place of `columns`: those that SELECT * gives, whatever they are when a row is read.
+  bool every_column = false;
+  // A byte that is in none of these names. A zero byte is in no column's name at all.
+  char separator = ',';
 };
 
 // The rows that an operation is about.

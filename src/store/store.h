@@ -27,6 +27,7 @@
 #include "base/status.h"
 #include "store/budget.h"
 #include "store/caller.h"
+#include "store/index_shape.h"
 #include "store/operation.h"
 #include "store/rows.h"
 
@@ -40,6 +41,12 @@ class Index {
   virtual ~Index() = default;
   virtual std::uint32_t key_parts() const = 0;
   virtual std::uint32_t column_count() const = 0;
+  // Another number after each change of the table's definition. The index follows such a change when
+  // a request uses it, so what was known of it before is true for the request if this is the same
+  // afterwards.
+  virtual std::uint64_t version() const = 0;
+  // Null if the index was not opened with every column.
+  virtual std::shared_ptr<const IndexShape> shape() const = 0;
 };
 
 // An index as one connection uses it: the index, which others may share, and the caller on whose

@@ -336,6 +336,24 @@ def benches(machine: Machine, block: Block) -> None:
     assert left_out == list(BENCH_ELSEWHERE.values())
 
 
+def redis_at_the_demo(machine: Machine, block: Block) -> None:
+    machine.tree.shell("make run", folder=PROJECT)
+    told = machine.tree.shell(block.text, folder=PROJECT).splitlines()
+    assert told[:4] == ["user_id", "42", "user_name", "user_0000042"]
+    assert told[-2:] == ["Alice", "a@b.c"]
+    machine.tree.shell("make stop", folder=PROJECT)
+
+
+def redis_settings(machine: Machine, block: Block) -> None:
+    """With the account of the page about the configuration."""
+    with_shop(machine)
+    machine.sql(block_that_begins("docs/configuration.md", "CREATE USER").text)
+    machine.tree.path(f"{SETTINGS}/70-ports.cnf").write_text(PORTS)
+    settings(machine, block)
+    told = machine.tree.shell("redis-cli -p 6380 HGETALL article:42").split()
+    assert told == ["id", "42", "name", "lamp", "price", "99"]
+
+
 # What a page finds when it begins. The server runs then.
 
 
@@ -499,6 +517,14 @@ PLAN: dict[str, Page] = {
             ("G ␉ n", group),
             ("A ␉ 1", Shown("the form of a request; test_log_in.py")),
             ("<code> ␉ 1", Shown("the form of a reply")),
+        ],
+    ),
+    "docs/redis.md": Page(
+        no_server,
+        [
+            ("redis-cli -p 6380", redis_at_the_demo),
+            ("[mysqld]", redis_settings),
+            ("db.table:part", Shown("the grammar of keys; test_redis_keys.py")),
         ],
     ),
     "docs/scaling.md": Page(

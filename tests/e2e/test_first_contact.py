@@ -103,9 +103,11 @@ class TestWhatCannotBeRun:
             (("", "x"), "error: PORT_WR=x: a port is a number from 1 to 65535"),
             (("0", ""), "error: PORT=0: a port is a number from 1 to 65535"),
             (("7000", "07000"), "error: PORT and PORT_WR are both 7000"),
+            (("", "", "y"), "error: REDIS_PORT=y: a port is a number from 1 to 65535"),
+            (("7000", "", "7000"), "error: REDIS_PORT is 7000, as another port"),
         ],
     )
-    def test_ports(self, ports: tuple[str, str], reason: str) -> None:
+    def test_ports(self, ports: tuple[str, ...], reason: str) -> None:
         assert run(RUN, NAME, "", *ports) == (1, reason)
 
     def test_settings_that_the_server_would_ignore(self, tmp_path: Path) -> None:
@@ -276,12 +278,14 @@ class TestDemo:
         monkeypatch.setattr(demo, "SHOWN_ROW", 500)
         monkeypatch.setattr(demo, "LOG_FILE_SIZE", "32M")
         self.ports = free_port(), free_port()
+        self.redis_port = free_port()
         yield
         demo.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
     def main(self, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
         ports = ["--port", str(self.ports[0]), "--port-wr", str(self.ports[1])]
+        ports += ["--redis-port", str(self.redis_port)]
         words = ["demo.py", "run", str(SERVER_TREE), *ports, *(str(word) for word in arguments)]
         monkeypatch.setattr(sys, "argv", words)
         return demo.main()
@@ -317,8 +321,11 @@ class TestDemo:
         self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert self.main(monkeypatch) == 0
+        told = capfd.readouterr().out
+        assert "   > HMGET test.user:500 user_name user_email\n   < user_0000500\n" in told
+        assert f"redis-cli -p {self.redis_port} HGETALL test.user:42" in told
         running = demo.running_pid()
-        assert demo.running_ports() == set(self.ports)
+        assert demo.running_ports() == {*self.ports, self.redis_port}
         capfd.readouterr()
         own = self.ports
         with socket.create_server(("127.0.0.1", free_port())) as other:

@@ -5,7 +5,7 @@
 namespace hs {
 
 constinit const PortProtocol line_protocol{
-    "lines", [](const session::RunnerConfig& /*settings*/) -> passes::MakeProtocol {
+    "lines", [](const PortSettings& /*settings*/) -> passes::MakeProtocol {
       return [](store::Store& /*store*/, CounterBlock& /*counters*/) {
         return std::make_unique<passes::LineProtocol>(
             store::IndexNames{"hst", "kv", "", "v,k", ""},

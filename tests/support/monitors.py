@@ -1,4 +1,4 @@
-"""A real mysqld_exporter and a real Prometheus, which setup/monitors.sh gets."""
+"""A real Prometheus and its real exporters, which setup/monitors.sh gets."""
 
 from __future__ import annotations
 
@@ -58,6 +58,17 @@ def exporter_of(server: ServerInstance) -> Iterator[int]:
         DATA_SOURCE_NAME=f"root@unix({server.socket})/",
     ):
         yield port
+
+
+@contextmanager
+def redis_exporter_of(port: int) -> Iterator[int]:
+    """The port of a redis_exporter that reads what listens for Redis's clients on another port."""
+    program = MONITORS / "prometheus-redis-exporter"
+    assert program.exists(), "setup/monitors.sh gets what this test needs"
+    own = free_port()
+    address = f"--redis.addr=redis://127.0.0.1:{port}"
+    with running(own, program, address, f"--web.listen-address=127.0.0.1:{own}"):
+        yield own
 
 
 @contextmanager

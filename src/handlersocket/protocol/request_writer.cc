@@ -1,5 +1,7 @@
 #include "handlersocket/protocol/request_writer.h"
 
+#include <algorithm>
+#include <array>
 #include <cassert>
 
 #include "handlersocket/protocol/change_words.h"
@@ -40,14 +42,13 @@ bool is_name(std::string_view token) {
 }  // namespace
 
 bool RequestWriter::open_index(std::uint64_t index_id, const store::IndexNames& names) {
-  const auto& [database, table, index, columns, filter_columns] = names;
-  for (const std::string_view name : {database, table, index, columns, filter_columns}) {
-    if (!is_name(name)) return false;
-  }
+  if (names.every_column) return false;  // this protocol has no word for them
+  const std::array named{names.database, names.table, names.index, names.columns};
+  if (!std::ranges::all_of(named, is_name) || !is_name(names.filter_columns)) return false;
   out_.append("P\t");
   append_number(out_, index_id);
-  for (const std::string_view name : {database, table, index, columns}) token(name);
-  if (!filter_columns.empty()) token(filter_columns);
+  for (const std::string_view name : named) token(name);
+  if (!names.filter_columns.empty()) token(names.filter_columns);
   end_line();
   return true;
 }

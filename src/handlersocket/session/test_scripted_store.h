@@ -24,6 +24,8 @@ class ScriptedIndex final : public store::Index {
  public:
   std::uint32_t key_parts() const override { return 1; }
   std::uint32_t column_count() const override { return 3; }
+  std::uint64_t version() const override { return 1; }
+  std::shared_ptr<const store::IndexShape> shape() const override { return nullptr; }
 };
 
 class ScriptedPosition final : public store::Position {};

@@ -15,8 +15,8 @@
 
 #include "base/counters.h"
 #include "base/setting.h"
-#include "handlersocket/session/handlersocket.h"
 #include "mysqld/accounts/log_ins.h"
+#include "mysqld/plugin/port_protocol.h"
 #include "mysqld/plugin/server_check.h"
 #include "mysqld/store/table_store.h"
 #include "mysqld/thread/host_thread.h"
@@ -31,7 +31,7 @@ namespace hs::mysqld {
 // A port that has somewhere to listen.
 struct OpenPort {
   std::size_t number;  // in the table
-  session::RunnerConfig runner;
+  PortSettings runner;
 };
 
 // The threads of one port, which may serve others, too.

@@ -1,7 +1,21 @@
 #include "mysqld/plugin/port_protocol.h"
 
+#include <memory>
+
+#include "redis/session/redis.h"
+
 namespace hs {
 
-constinit const PortProtocol handlersocket_protocol{"HandlerSocket", session::handlersocket};
+constinit const PortProtocol handlersocket_protocol{
+    "HandlerSocket", [](const PortSettings& settings) { return session::handlersocket(settings); }};
+
+constinit const PortProtocol redis_protocol{"Redis", [](const PortSettings& settings) {
+                                              auto config = std::make_shared<redis::Config>(
+                                                  settings.session, settings.max_request_size);
+                                              config->writable = settings.session.writable;
+                                              config->default_database = settings.default_database;
+                                              config->facts = settings.facts;
+                                              return redis::redis(std::move(config));
+                                            }};
 
 }  // namespace hs

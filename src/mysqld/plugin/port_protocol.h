@@ -4,18 +4,28 @@
 // the port; from there on the passes know it as any other (passes/dialogue.h).
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <string>
 #include <string_view>
 
 #include "base/ports.h"
 #include "handlersocket/session/handlersocket.h"
 #include "passes/dialogue.h"
+#include "redis/session/config.h"
 
 namespace hs {
+
+// The settings of one port, for whichever protocol it speaks.
+struct PortSettings : session::RunnerConfig {
+  std::string default_database{};
+  std::function<redis::ServerFacts()> facts{};  // for a protocol that tells of the server
+};
 
 struct PortProtocol {
   std::string_view name;  // for people
   // The settings are those of one port, and outlive what is made.
-  passes::MakeProtocol (*with)(const session::RunnerConfig& settings);
+  passes::MakeProtocol (*with)(const PortSettings& settings);
 };
 
 }  // namespace hs

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <iterator>
 #include <memory>
@@ -160,8 +161,28 @@ void take_accounts(session::SessionConfig& session) {
   session.trusted = account_of(Account::Role::trusted);
 }
 
+redis::ServerFacts facts_of(std::size_t port) {
+  CounterSet& counted = counters(port);
+  const std::uint64_t opened = counted.sum(Counter::connections_opened);
+  std::uint64_t commands = counted.sum(Counter::requests_other);
+  for (std::size_t kind = 0; kind < request_kind_count; ++kind)
+    commands += counted.sum(static_cast<Counter>(first_request_counter + kind));
+  const std::string_view tcp_port = text_option(option_of(port, PortOption::port));
+  std::uint64_t number = 0;
+  std::from_chars(tcp_port.data(), tcp_port.data() + tcp_port.size(), number);
+  return {.version = std::string(server::own_version()),
+          .uptime_s = server::own_uptime(),
+          .connected_clients = opened - counted.sum(Counter::connections_closed),
+          .most_clients = number_option(Option::max_connections),
+          .connections_received = opened,
+          .commands_processed = commands,
+          .tcp_port = number};
+}
+
 void set_up(OpenPort& port, const LogIns& log_ins) {
-  session::RunnerConfig& runner = port.runner;
+  PortSettings& runner = port.runner;
+  runner.default_database = text_option(Option::default_database);
+  runner.facts = [number = port.number] { return facts_of(number); };
   runner.session.writable = port_table[port.number].writes;
   if (has_option(port.number, PortOption::secret))
     runner.session.secret = text_option(option_of(port.number, PortOption::secret));

@@ -44,7 +44,8 @@ std::uint64_t open_connections() {
 // All requests of a port, also those that are none.
 template <std::size_t port>
 std::uint64_t requests_of_port() {
-  std::uint64_t total = counters(port).sum(Counter::requests_malformed);
+  std::uint64_t total =
+      counters(port).sum(Counter::requests_malformed) + counters(port).sum(Counter::requests_other);
   for (std::size_t i = 0; i < request_kind_count; ++i) {
     total += counters(port).sum(static_cast<Counter>(first_request_counter + i));
   }

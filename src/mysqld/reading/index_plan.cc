@@ -15,11 +15,11 @@ namespace {
 // as many bytes as a key at most.
 constexpr std::uint32_t max_position_bytes = 8192;
 
-std::vector<std::string> split_names(std::string_view names) {
+std::vector<std::string> split_names(std::string_view names, char separator) {
   std::vector<std::string> result;
   if (names.empty()) return result;
   for (std::size_t begin = 0;;) {
-    const std::size_t end = names.find(',', begin);
+    const std::size_t end = names.find(separator, begin);
     result.emplace_back(names.substr(begin, end - begin));
     if (end == std::string_view::npos) return result;
     begin = end + 1;
@@ -96,13 +96,38 @@ void append_shape(const Field& column, const KEY_PART_INFO& part, std::string& s
     shape.append(std::to_string(column.table->s->get_table_ref_version())).push_back(' ');
 }
 
+store::ShapedColumn shaped(const Field& field) {
+  using enum store::Spelling;
+  store::ShapedColumn column{.name = std::string(server::name_of(field)),
+                             .is_nullable = server::is_nullable(field),
+                             .is_generated = server::is_generated(field),
+                             .decimals = static_cast<std::uint8_t>(field.decimals())};
+  switch (field.type()) {
+    case MYSQL_TYPE_TINY:
+    case MYSQL_TYPE_SHORT:
+    case MYSQL_TYPE_INT24:
+    case MYSQL_TYPE_LONG:
+    case MYSQL_TYPE_LONGLONG: column.spelling = field.is_unsigned() ? whole : integer; break;
+    case MYSQL_TYPE_NEWDECIMAL: column.spelling = decimal; break;
+    case MYSQL_TYPE_NEWDATE:
+    case MYSQL_TYPE_DATE: column.spelling = date; break;
+    case MYSQL_TYPE_DATETIME:
+    case MYSQL_TYPE_TIMESTAMP: column.spelling = date_and_time; break;
+    default:
+      column.spelling = compares_as_text(field) || server::is_blob(field) ? text : other;
+      break;
+  }
+  return column;
+}
+
 }  // namespace
 
 IndexPlan::IndexPlan(const store::IndexNames& names, std::shared_ptr<TableSlot> slot,
                      TextEncoding encoding, bool keeps_positions)
     : index_name_(names.index.empty() ? "PRIMARY" : names.index),
-      column_names_(split_names(names.columns)),
-      filter_names_(split_names(names.filter_columns)),
+      every_column_(names.every_column),
+      column_names_(split_names(names.columns, names.separator)),
+      filter_names_(split_names(names.filter_columns, names.separator)),
       slot_(std::move(slot)),
       encoding_(encoding),
       keeps_positions_(keeps_positions) {}
@@ -116,6 +141,7 @@ Status IndexPlan::resolve(TABLE& table) {
   if (Status status = resolve_columns(table); !status.ok()) return status;
   is_remote_ = server::serving_of(table) == Serving::remote;
   choose_access(table);
+  if (every_column_) shape_ = shape_of(table);
   // Spider asks for other values than those of the key.
   if (is_remote_ && (has_prefix_parts_ || has_bits(table.key_info[index_]))) return Error::no_index;
   table_version_ = table.s->get_table_ref_version();
@@ -141,6 +167,13 @@ Status IndexPlan::resolve_index(TABLE& table) {
 Status IndexPlan::resolve_columns(TABLE& table) {
   if (column_names_.size() > max_columns || filter_names_.size() > max_columns)
     return Error::no_column;
+  if (every_column_) {
+    column_names_.clear();
+    for (Field** field = table.field; *field != nullptr; ++field) {
+      if (!server::is_hidden(**field) && !server::is_invisible(**field))
+        column_names_.emplace_back(server::name_of(**field));
+    }
+  }
   std::vector<std::uint16_t> numbers;
   if (!find_columns(table, column_names_, numbers)) return Error::no_column;
   std::vector<std::uint16_t> filter_numbers;
@@ -155,6 +188,29 @@ Status IndexPlan::resolve_columns(TABLE& table) {
     filter_columns_.push_back({number, compares_as_text(*table.field[number]),
                                table.field[number]->part_of_key.is_set(index_)});
   return {};
+}
+
+// A key part without a column that can be named makes the index useless for whoever needs names.
+std::shared_ptr<const store::IndexShape> IndexPlan::shape_of(TABLE& table) const {
+  auto shape = std::make_shared<store::IndexShape>();
+  std::vector<std::uint32_t> positions(table.s->fields, ~std::uint32_t{0});
+  for (Field** field = table.field; *field != nullptr; ++field) {
+    if (server::is_hidden(**field)) continue;
+    positions[server::number_of(**field)] = static_cast<std::uint32_t>(shape->columns.size());
+    shape->columns.push_back(shaped(**field));
+  }
+  const KEY& key = table.key_info[index_];
+  shape->is_unique = (key.flags & HA_NOSAME) != 0 && !has_prefix_parts_;
+  for (std::uint32_t i = 0; i < key_parts_; ++i) {
+    const Field& column = *table.field[key.key_part[i].fieldnr - 1];
+    // The server adds it to each unique index of a table with row versions. Of a row that is there now
+    // the other parts are enough.
+    if (server::is_version_column(column)) continue;
+    const std::uint32_t position = positions[server::number_of(column)];
+    shape->key.push_back(position);
+    shape->is_unique = shape->is_unique && position != ~std::uint32_t{0};
+  }
+  return shape;
 }
 
 // A hash index serves whole keys. Spider makes a condition of a range, and that is another one than

@@ -69,6 +69,9 @@ class IndexPlan final : public store::Index {
 
   TableSlot& slot() const { return *slot_; }
 
+  std::uint64_t version() const override { return table_version_; }
+  std::shared_ptr<const store::IndexShape> shape() const override { return shape_; }
+
   // Resolves the names for this table, unless that was done for its version already.
   Status resolve(TABLE& table);
 
@@ -156,8 +159,11 @@ class IndexPlan final : public store::Index {
                       Reading& choice) const;
   Status set_up(OpenTable& opened, const Reading& choice, std::uint32_t number);
 
+  std::shared_ptr<const store::IndexShape> shape_of(TABLE& table) const;
+
   std::string index_name_;
-  std::vector<std::string> column_names_;
+  const bool every_column_;
+  std::vector<std::string> column_names_;  // with every column: of the resolved version
   std::vector<std::string> filter_names_;
   std::shared_ptr<TableSlot> slot_;
   TextEncoding encoding_;
@@ -182,6 +188,7 @@ class IndexPlan final : public store::Index {
   std::uint32_t position_length_ = 0;
   std::string position_shape_;
   std::array<PlanPermissions, Account::roles> permissions_;
+  std::shared_ptr<const store::IndexShape> shape_;
   Reading to_read_;
   Reading to_count_;
   Reading to_count_by_index_;

@@ -16,6 +16,10 @@ inline std::uint16_t number_of(const Field& field);
 
 // Columns that the server keeps for itself. No SELECT can name them.
 inline bool is_hidden(const Field& field);
+// Columns that SELECT * leaves out, and that can be named.
+inline bool is_invisible(const Field& field);
+// Its column may be NULL.
+inline bool is_nullable(const Field& field);
 inline bool is_zerofill(const Field& field);
 inline bool is_blob(const Field& field);
 // Its values are in the stored row, and are not computed when the row is read.

@@ -4,7 +4,9 @@
 // among the system variables, which lets the server correct a negative one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <ctime>
 #include <optional>
 #include <string_view>
 
@@ -44,6 +46,11 @@ inline unsigned own_port() {
   return mysqld_port != 0 ? mysqld_port : MYSQL_PORT;
 }
 inline std::string_view own_socket() { return mysqld_unix_port; }
+// Which release it is, and for how many seconds it has been there.
+inline std::string_view own_version() { return ::server_version; }
+inline std::uint64_t own_uptime() {
+  return static_cast<std::uint64_t>(std::max<time_t>(::time(nullptr) - server_start_time, 0));
+}
 
 }  // namespace hs::mysqld::server
 

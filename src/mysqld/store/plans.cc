@@ -15,6 +15,8 @@ std::shared_ptr<IndexPlan> Plans::find(const store::IndexNames& names) {
        {names.database, names.table, names.index, names.columns, names.filter_columns}) {
     asked_for_.append(part).push_back('\t');
   }
+  // Behind the names, where no column of a client can be.
+  if (names.every_column) asked_for_.append("*\t");
   const auto known = plans_.find(asked_for_);
   return known == plans_.end() ? nullptr : known->second;
 }
@@ -38,7 +40,8 @@ std::vector<OpenedIndex> Plans::opened(std::size_t most) const {
     const auto uses = static_cast<std::uint64_t>(plan.use_count()) - 1;  // one is the map's
     if (uses == 0) continue;
     if (indexes.size() == most) break;
-    indexes.push_back({names, uses, plan->requests()});
+    OpenedIndex& index = indexes.emplace_back(OpenedIndex{names, uses, plan->requests()});
+    std::ranges::replace(index.names, '\0', ',');
   }
   return indexes;
 }

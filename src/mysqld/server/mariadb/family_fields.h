@@ -13,6 +13,12 @@ inline std::uint16_t number_of(const Field& field) { return field.field_index; }
 
 inline bool is_hidden(const Field& field) { return field.invisible == INVISIBLE_FULL; }
 
+inline bool is_invisible(const Field& field) {
+  return field.invisible == INVISIBLE_USER || field.invisible == INVISIBLE_SYSTEM;
+}
+
+inline bool is_nullable(const Field& field) { return field.real_maybe_null(); }
+
 inline bool is_zerofill(const Field& field) { return (field.flags & ZEROFILL_FLAG) != 0; }
 
 inline bool is_blob(const Field& field) { return (field.flags & BLOB_FLAG) != 0; }

@@ -11,6 +11,10 @@ inline std::uint16_t number_of(const Field& field) { return field.field_index();
 
 inline bool is_hidden(const Field& field) { return field.is_hidden_by_system(); }
 
+inline bool is_invisible(const Field& field) { return field.is_hidden_by_user(); }
+
+inline bool is_nullable(const Field& field) { return field.is_nullable(); }
+
 inline bool is_zerofill(const Field& field) { return field.is_flag_set(ZEROFILL_FLAG); }
 
 inline bool is_blob(const Field& field) { return field.is_flag_set(BLOB_FLAG); }

@@ -1,0 +1,395 @@
+#include "redis/protocol/commands.h"
+
+#include <algorithm>
+#include <array>
+
+namespace hs::redis {
+namespace {
+
+using Flags = CommandFlags;
+
+constexpr std::array command_table{
+    CommandInfo{Command::auth, "auth", -2, 0, 0, 0, Effect::none, Group::connection,
+                Flags::fast | Flags::before_log_in | Flags::refused_in_multi, "1.0.0",
+                "Logs in: with the port's secret, or as an account of the server."},
+    CommandInfo{Command::client, "client", -2, 0, 0, 0, Effect::none, Group::connection,
+                Flags::refused_in_multi, "2.4.0",
+                "Tells of this connection, and sets what belongs to it."},
+    CommandInfo{Command::echo, "echo", 2, 0, 0, 0, Effect::none, Group::connection, Flags::fast,
+                "1.0.0", "Answers what it was given."},
+    CommandInfo{Command::hello, "hello", -1, 0, 0, 0, Effect::none, Group::connection,
+                Flags::fast | Flags::before_log_in | Flags::refused_in_multi, "6.0.0",
+                "Chooses RESP2 or RESP3, and may log in."},
+    CommandInfo{Command::ping, "ping", -1, 0, 0, 0, Effect::none, Group::connection, Flags::fast,
+                "1.0.0", "Answers PONG, or what it was given."},
+    CommandInfo{Command::quit, "quit", -1, 0, 0, 0, Effect::none, Group::connection,
+                Flags::fast | Flags::before_log_in | Flags::not_queued, "1.0.0",
+                "Ends the connection."},
+    CommandInfo{Command::reset, "reset", 1, 0, 0, 0, Effect::none, Group::connection,
+                Flags::fast | Flags::before_log_in | Flags::not_queued, "6.2.0",
+                "Makes the connection as it was at its beginning."},
+    CommandInfo{Command::select, "select", 2, 0, 0, 0, Effect::none, Group::connection, Flags::fast,
+                "1.0.0", "Chooses database 0, the only one."},
+    CommandInfo{Command::cluster, "cluster", -2, 0, 0, 0, Effect::none, Group::server, 0, "3.0.0",
+                "Answers as a server without a cluster."},
+    CommandInfo{Command::command, "command", -1, 0, 0, 0, Effect::none, Group::server, 0, "2.8.13",
+                "Tells of the commands that there are."},
+    CommandInfo{Command::config, "config", -2, 0, 0, 0, Effect::none, Group::server, 0, "2.0.0",
+                "Tells of a few settings that clients ask for."},
+    CommandInfo{Command::dbsize, "dbsize", 1, 0, 0, 0, Effect::none, Group::server, Flags::fast,
+                "1.0.0", "Is refused: nobody knows how many rows all tables have."},
+    CommandInfo{Command::info, "info", -1, 0, 0, 0, Effect::none, Group::server, 0, "1.0.0",
+                "Tells of the server, in sections."},
+    CommandInfo{
+        Command::lastsave, "lastsave", 1, 0, 0, 0, Effect::none, Group::server, Flags::fast,
+        "1.0.0",
+        "Answers the present time: what is acknowledged is saved as the server's settings say."},
+    CommandInfo{Command::readonly, "readonly", 1, 0, 0, 0, Effect::none, Group::server, Flags::fast,
+                "3.0.0", "Answers as a server without a cluster."},
+    CommandInfo{Command::readwrite, "readwrite", 1, 0, 0, 0, Effect::none, Group::server,
+                Flags::fast, "3.0.0", "Answers as a server without a cluster."},
+    CommandInfo{Command::role, "role", 1, 0, 0, 0, Effect::none, Group::server, Flags::fast,
+                "2.8.12", "Answers as a master without replicas that speak Redis's protocol."},
+    CommandInfo{Command::time, "time", 1, 0, 0, 0, Effect::none, Group::server, Flags::fast,
+                "2.6.0", "Answers the server's time: seconds, and microseconds of the second."},
+    CommandInfo{Command::wait, "wait", 3, 0, 0, 0, Effect::none, Group::generic, 0, "3.0.0",
+                "Answers 0: no replica tells this connection what it has."},
+    CommandInfo{Command::discard, "discard", 1, 0, 0, 0, Effect::none, Group::transactions,
+                Flags::fast | Flags::not_queued, "2.0.0", "Forgets the commands since MULTI."},
+    CommandInfo{Command::exec, "exec", 1, 0, 0, 0, Effect::none, Group::transactions,
+                Flags::not_queued, "1.2.0",
+                "Executes the commands since MULTI: all of them, or none if one fails."},
+    CommandInfo{Command::multi, "multi", 1, 0, 0, 0, Effect::none, Group::transactions,
+                Flags::fast | Flags::not_queued | Flags::refused_in_multi, "1.2.0",
+                "Begins a transaction: what follows is queued until EXEC."},
+    CommandInfo{Command::unwatch, "unwatch", 1, 0, 0, 0, Effect::none, Group::transactions,
+                Flags::fast, "2.2.0", "Forgets what WATCH has seen."},
+    CommandInfo{Command::watch, "watch", -2, 1, -1, 1, Effect::find, Group::transactions,
+                Flags::fast | Flags::refused_in_multi, "2.2.0",
+                "Has EXEC do nothing if one of the rows is another one then."},
+    CommandInfo{Command::del, "del", -2, 1, -1, 1, Effect::erase, Group::generic, 0, "1.0.0",
+                "Deletes rows."},
+    CommandInfo{Command::exists, "exists", -2, 1, -1, 1, Effect::count, Group::generic, Flags::fast,
+                "1.0.0", "Counts which of the rows are there."},
+    CommandInfo{Command::touch, "touch", -2, 1, -1, 1, Effect::count, Group::generic, Flags::fast,
+                "3.2.1", "Counts which of the rows are there, and changes nothing."},
+    CommandInfo{Command::type, "type", 2, 1, 1, 1, Effect::count, Group::generic, Flags::fast,
+                "1.0.0", "Answers hash for a row that is there."},
+    CommandInfo{Command::unlink, "unlink", -2, 1, -1, 1, Effect::erase, Group::generic, Flags::fast,
+                "4.0.0", "Deletes rows."},
+    CommandInfo{Command::hdel, "hdel", -3, 1, 1, 1, Effect::update, Group::hash, Flags::fast,
+                "2.0.0", "Sets columns to NULL. The row stays."},
+    CommandInfo{Command::hexists, "hexists", 3, 1, 1, 1, Effect::find, Group::hash, Flags::fast,
+                "2.0.0", "Answers whether a column is not NULL."},
+    CommandInfo{Command::hget, "hget", 3, 1, 1, 1, Effect::find, Group::hash, Flags::fast, "2.0.0",
+                "Reads a column of a row."},
+    CommandInfo{Command::hgetall, "hgetall", 2, 1, 1, 1, Effect::find, Group::hash, 0, "2.0.0",
+                "Reads all columns of a row that are not NULL."},
+    CommandInfo{Command::hincrby, "hincrby", 4, 1, 1, 1, Effect::update, Group::hash, Flags::fast,
+                "2.0.0", "Adds a whole number to a column."},
+    CommandInfo{Command::hincrbyfloat, "hincrbyfloat", 4, 1, 1, 1, Effect::update, Group::hash,
+                Flags::fast, "2.6.0", "Adds a number to a column."},
+    CommandInfo{Command::hkeys, "hkeys", 2, 1, 1, 1, Effect::find, Group::hash, 0, "2.0.0",
+                "Answers the names of the columns of a row that are not NULL."},
+    CommandInfo{Command::hlen, "hlen", 2, 1, 1, 1, Effect::find, Group::hash, Flags::fast, "2.0.0",
+                "Counts the columns of a row that are not NULL."},
+    CommandInfo{Command::hmget, "hmget", -3, 1, 1, 1, Effect::find, Group::hash, Flags::fast,
+                "2.0.0", "Reads columns of a row."},
+    CommandInfo{Command::hmset, "hmset", -4, 1, 1, 1, Effect::update, Group::hash, Flags::fast,
+                "2.0.0", "Sets columns of a row, which is inserted if it is not there."},
+    CommandInfo{Command::hset, "hset", -4, 1, 1, 1, Effect::update, Group::hash, Flags::fast,
+                "2.0.0",
+                "Sets columns of a row, which is inserted if it is not there, and counts those "
+                "that were NULL."},
+    CommandInfo{Command::hsetnx, "hsetnx", 4, 1, 1, 1, Effect::update, Group::hash, Flags::fast,
+                "2.0.0", "Sets a column that is NULL."},
+    CommandInfo{Command::hstrlen, "hstrlen", 3, 1, 1, 1, Effect::find, Group::hash, Flags::fast,
+                "3.2.0", "Answers how many bytes a column has."},
+    CommandInfo{Command::hvals, "hvals", 2, 1, 1, 1, Effect::find, Group::hash, 0, "2.0.0",
+                "Reads all columns of a row that are not NULL, without their names."},
+};
+
+constexpr bool table_is_in_order() {
+  for (std::size_t i = 0; i < command_table.size(); ++i) {
+    if (static_cast<std::size_t>(command_table[i].command) != i) return false;
+  }
+  return command_table.size() == static_cast<std::size_t>(Command::count_);
+}
+static_assert(table_is_in_order());
+
+// Names of Redis 8, in the order of the alphabet.
+constexpr auto names_of_redis_only = std::to_array<std::string_view>({"acl",
+                                                                      "append",
+                                                                      "asking",
+                                                                      "bgrewriteaof",
+                                                                      "bgsave",
+                                                                      "bitcount",
+                                                                      "bitfield",
+                                                                      "bitfield_ro",
+                                                                      "bitop",
+                                                                      "bitpos",
+                                                                      "blmove",
+                                                                      "blmpop",
+                                                                      "blpop",
+                                                                      "brpop",
+                                                                      "brpoplpush",
+                                                                      "bzmpop",
+                                                                      "bzpopmax",
+                                                                      "bzpopmin",
+                                                                      "copy",
+                                                                      "debug",
+                                                                      "decr",
+                                                                      "decrby",
+                                                                      "dump",
+                                                                      "eval",
+                                                                      "eval_ro",
+                                                                      "evalsha",
+                                                                      "evalsha_ro",
+                                                                      "expire",
+                                                                      "expireat",
+                                                                      "expiretime",
+                                                                      "failover",
+                                                                      "fcall",
+                                                                      "fcall_ro",
+                                                                      "flushall",
+                                                                      "flushdb",
+                                                                      "function",
+                                                                      "geoadd",
+                                                                      "geodist",
+                                                                      "geohash",
+                                                                      "geopos",
+                                                                      "georadius",
+                                                                      "georadius_ro",
+                                                                      "georadiusbymember",
+                                                                      "georadiusbymember_ro",
+                                                                      "geosearch",
+                                                                      "geosearchstore",
+                                                                      "get",
+                                                                      "getbit",
+                                                                      "getdel",
+                                                                      "getex",
+                                                                      "getrange",
+                                                                      "getset",
+                                                                      "hexpire",
+                                                                      "hexpireat",
+                                                                      "hexpiretime",
+                                                                      "hgetdel",
+                                                                      "hgetex",
+                                                                      "hpersist",
+                                                                      "hpexpire",
+                                                                      "hpexpireat",
+                                                                      "hpexpiretime",
+                                                                      "hpttl",
+                                                                      "hrandfield",
+                                                                      "hscan",
+                                                                      "hsetex",
+                                                                      "httl",
+                                                                      "incr",
+                                                                      "incrby",
+                                                                      "incrbyfloat",
+                                                                      "keys",
+                                                                      "latency",
+                                                                      "lcs",
+                                                                      "lindex",
+                                                                      "linsert",
+                                                                      "llen",
+                                                                      "lmove",
+                                                                      "lmpop",
+                                                                      "lolwut",
+                                                                      "lpop",
+                                                                      "lpos",
+                                                                      "lpush",
+                                                                      "lpushx",
+                                                                      "lrange",
+                                                                      "lrem",
+                                                                      "lset",
+                                                                      "ltrim",
+                                                                      "memory",
+                                                                      "mget",
+                                                                      "migrate",
+                                                                      "module",
+                                                                      "monitor",
+                                                                      "move",
+                                                                      "mset",
+                                                                      "msetnx",
+                                                                      "object",
+                                                                      "persist",
+                                                                      "pexpire",
+                                                                      "pexpireat",
+                                                                      "pexpiretime",
+                                                                      "pfadd",
+                                                                      "pfcount",
+                                                                      "pfdebug",
+                                                                      "pfmerge",
+                                                                      "pfselftest",
+                                                                      "psetex",
+                                                                      "psubscribe",
+                                                                      "psync",
+                                                                      "pttl",
+                                                                      "publish",
+                                                                      "pubsub",
+                                                                      "punsubscribe",
+                                                                      "randomkey",
+                                                                      "rename",
+                                                                      "renamenx",
+                                                                      "replconf",
+                                                                      "replicaof",
+                                                                      "restore",
+                                                                      "restore-asking",
+                                                                      "rpop",
+                                                                      "rpoplpush",
+                                                                      "rpush",
+                                                                      "rpushx",
+                                                                      "sadd",
+                                                                      "save",
+                                                                      "scan",
+                                                                      "scard",
+                                                                      "script",
+                                                                      "sdiff",
+                                                                      "sdiffstore",
+                                                                      "set",
+                                                                      "setbit",
+                                                                      "setex",
+                                                                      "setnx",
+                                                                      "setrange",
+                                                                      "shutdown",
+                                                                      "sinter",
+                                                                      "sintercard",
+                                                                      "sinterstore",
+                                                                      "sismember",
+                                                                      "slaveof",
+                                                                      "slowlog",
+                                                                      "smembers",
+                                                                      "smismember",
+                                                                      "smove",
+                                                                      "sort",
+                                                                      "sort_ro",
+                                                                      "spop",
+                                                                      "spublish",
+                                                                      "srandmember",
+                                                                      "srem",
+                                                                      "sscan",
+                                                                      "ssubscribe",
+                                                                      "strlen",
+                                                                      "subscribe",
+                                                                      "substr",
+                                                                      "sunion",
+                                                                      "sunionstore",
+                                                                      "sunsubscribe",
+                                                                      "swapdb",
+                                                                      "sync",
+                                                                      "ttl",
+                                                                      "unsubscribe",
+                                                                      "waitaof",
+                                                                      "xack",
+                                                                      "xackdel",
+                                                                      "xadd",
+                                                                      "xautoclaim",
+                                                                      "xclaim",
+                                                                      "xdel",
+                                                                      "xdelex",
+                                                                      "xgroup",
+                                                                      "xinfo",
+                                                                      "xlen",
+                                                                      "xpending",
+                                                                      "xrange",
+                                                                      "xread",
+                                                                      "xreadgroup",
+                                                                      "xrevrange",
+                                                                      "xsetid",
+                                                                      "xtrim",
+                                                                      "zadd",
+                                                                      "zcard",
+                                                                      "zcount",
+                                                                      "zdiff",
+                                                                      "zdiffstore",
+                                                                      "zincrby",
+                                                                      "zinter",
+                                                                      "zintercard",
+                                                                      "zinterstore",
+                                                                      "zlexcount",
+                                                                      "zmpop",
+                                                                      "zmscore",
+                                                                      "zpopmax",
+                                                                      "zpopmin",
+                                                                      "zrandmember",
+                                                                      "zrange",
+                                                                      "zrangebylex",
+                                                                      "zrangebyscore",
+                                                                      "zrangestore",
+                                                                      "zrank",
+                                                                      "zrem",
+                                                                      "zremrangebylex",
+                                                                      "zremrangebyrank",
+                                                                      "zremrangebyscore",
+                                                                      "zrevrange",
+                                                                      "zrevrangebylex",
+                                                                      "zrevrangebyscore",
+                                                                      "zrevrank",
+                                                                      "zscan",
+                                                                      "zscore",
+                                                                      "zunion",
+                                                                      "zunionstore"});
+static_assert(std::ranges::is_sorted(names_of_redis_only));
+
+constexpr std::size_t longest_name = 24;
+
+// Longer names are those of no command, and stay empty.
+struct LowerCase {
+  explicit LowerCase(std::string_view name) {
+    if (name.size() > room.size()) return;
+    std::ranges::transform(name, room.begin(), lower);
+    text = {room.data(), name.size()};
+  }
+  static char lower(char byte) {
+    return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte + ('a' - 'A')) : byte;
+  }
+  std::array<char, longest_name> room;
+  std::string_view text;
+};
+
+}  // namespace
+
+std::span<const CommandInfo> all_commands() { return command_table; }
+
+// The table is short, and its names differ in their lengths and first letters.
+const CommandInfo* find_command(std::string_view name) {
+  const LowerCase asked(name);
+  if (asked.text.empty()) return nullptr;
+  for (const CommandInfo& info : command_table) {
+    if (info.name.size() == asked.text.size() && info.name[0] == asked.text[0] &&
+        info.name == asked.text)
+      return &info;
+  }
+  return nullptr;
+}
+
+bool is_of_redis_only(std::string_view name) {
+  const LowerCase asked(name);
+  return !asked.text.empty() && std::ranges::binary_search(names_of_redis_only, asked.text);
+}
+
+bool is_word(std::string_view word, std::string_view lower) {
+  return word.size() == lower.size() && std::ranges::equal(word, lower, {}, &LowerCase::lower);
+}
+
+KeyPlaces keys_of(const CommandInfo& info, std::size_t words) {
+  if (info.first_key == 0) return {};
+  const auto first = static_cast<std::size_t>(info.first_key);
+  const std::size_t last = info.last_key < 0 ? words - static_cast<std::size_t>(-info.last_key)
+                                             : static_cast<std::size_t>(info.last_key);
+  return {first, last < first ? 0 : (last - first) / static_cast<std::size_t>(info.key_step) + 1};
+}
+
+std::string_view name_of(Group group) {
+  switch (group) {
+    case Group::connection: return "connection";
+    case Group::server: return "server";
+    case Group::transactions: return "transactions";
+    case Group::generic: return "generic";
+    case Group::hash: return "hash";
+  }
+  return {};
+}
+
+}  // namespace hs::redis

@@ -1,0 +1,77 @@
+#include "redis/protocol/commands.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "redis/protocol/errors.h"
+#include "redis/protocol/number.h"
+
+namespace hs::redis {
+namespace {
+
+TEST(CommandsTest, FindsACommandInAnyCase) {
+  EXPECT_EQ(find_command("hget")->command, Command::hget);
+  EXPECT_EQ(find_command("HgEtAll")->command, Command::hgetall);
+  EXPECT_EQ(find_command(""), nullptr);
+  EXPECT_EQ(find_command("hgetx"), nullptr);
+  EXPECT_EQ(find_command(std::string(1000, 'h')), nullptr);
+  EXPECT_TRUE(is_of_redis_only("LPUSH"));
+  EXPECT_FALSE(is_of_redis_only("hget"));
+  EXPECT_FALSE(is_of_redis_only("nonsense"));
+}
+
+TEST(CommandsTest, EachCommandIsFoundAndIsNotInTheOtherList) {
+  for (const CommandInfo& info : all_commands()) {
+    EXPECT_EQ(find_command(info.name), &info);
+    EXPECT_FALSE(is_of_redis_only(info.name)) << info.name;
+    EXPECT_EQ(info.first_key != 0, info.effect != Effect::none) << info.name;
+    EXPECT_FALSE(info.summary.empty() || info.since.empty()) << info.name;
+  }
+}
+
+TEST(CommandsTest, KnowsWhereKeysStand) {
+  EXPECT_EQ(keys_of(*find_command("del"), 4).count, 3u);
+  EXPECT_EQ(keys_of(*find_command("hmget"), 5).count, 1u);
+  EXPECT_EQ(keys_of(*find_command("ping"), 1).count, 0u);
+}
+
+TEST(CommandsTest, CountsWords) {
+  EXPECT_TRUE(find_command("hget")->takes(3));
+  EXPECT_FALSE(find_command("hget")->takes(4));
+  EXPECT_TRUE(find_command("hmget")->takes(30));
+  EXPECT_FALSE(find_command("hmget")->takes(2));
+}
+
+TEST(ErrorsTest, HasRedissCodesAndSqlsNumbers) {
+  const auto text = [](Status status) {
+    std::string text;
+    append_text(status, "SAID it", text);
+    return text;
+  };
+  EXPECT_EQ(text(status_of(Mistake::said)), "SAID it");
+  EXPECT_EQ(text(Error::row_locked).substr(0, 9), "TRYAGAIN ");
+  EXPECT_EQ(text(Status(Error::denied, 1142)).substr(0, 7), "NOPERM ");
+  EXPECT_EQ(text(Status(Error::read_only, 1290)).substr(0, 9), "READONLY ");
+  EXPECT_EQ(text(Status(Error::duplicate_key, 121)).substr(0, 15), "ERR 1062 23000 ");
+  EXPECT_EQ(text(Status(Error::null_not_allowed, 1364)).substr(0, 15), "ERR 1364 23000 ");
+  EXPECT_EQ(text(Status(Error::other, 1644)).substr(0, 15), "ERR 1644 HY000 ");
+}
+
+TEST(NumberTest, ReadsIntegersAsRedisDoes) {
+  std::int64_t number = 0;
+  EXPECT_TRUE(read_integer("-9223372036854775808", number));
+  EXPECT_EQ(number, std::numeric_limits<std::int64_t>::min());
+  for (const std::string_view text : {"", "-", "+1", "01", "1 ", "9223372036854775808", "1.0"})
+    EXPECT_FALSE(read_integer(text, number)) << text;
+}
+
+TEST(NumberTest, KnowsFloats) {
+  for (const std::string_view text : {"1", "-1.5", "1e10", "+2", ".5", "5."})
+    EXPECT_TRUE(is_float(text)) << text;
+  for (const std::string_view text : {"", " 1", "1 ", "nan", "inf", "1x", "+-1", "1e999"})
+    EXPECT_FALSE(is_float(text)) << text;
+}
+
+}  // namespace
+}  // namespace hs::redis

@@ -1,0 +1,161 @@
+#include "redis/protocol/errors.h"
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+
+namespace hs::redis {
+namespace {
+
+struct MistakeText {
+  Mistake mistake;
+  std::string_view text;
+};
+
+constexpr std::array mistake_table{
+    MistakeText{Mistake::said, ""},
+    MistakeText{Mistake::not_an_integer, "ERR value is not an integer or out of range"},
+    MistakeText{Mistake::not_a_float, "ERR value is not a valid float"},
+    MistakeText{Mistake::hash_not_an_integer, "ERR hash value is not an integer"},
+    MistakeText{Mistake::hash_not_a_float, "ERR hash value is not a float"},
+    MistakeText{Mistake::overflow, "ERR increment or decrement would overflow"},
+    MistakeText{Mistake::not_finite, "ERR value is NaN or Infinity"},
+    MistakeText{Mistake::not_a_number, "ERR increment would produce NaN or Infinity"},
+    MistakeText{Mistake::syntax, "ERR syntax error"},
+    MistakeText{Mistake::key_without_name,
+                "ERR key names no row of a table: it is db.table:value, see docs/redis.md"},
+    MistakeText{Mistake::key_without_database,
+                "ERR key names no database, and handlersocket_default_database is not set"},
+    MistakeText{Mistake::key_escape, "ERR key has a % without two hexadecimal digits behind it"},
+    MistakeText{Mistake::key_too_short, "ERR key has too few parts for its index"},
+    MistakeText{Mistake::key_spelling,
+                "ERR key part is not the one spelling of a number, a date or a time"},
+    MistakeText{Mistake::key_index, "ERR index of the key is not unique"},
+    MistakeText{Mistake::no_auth, "NOAUTH Authentication required."},
+    MistakeText{
+        Mistake::hello_no_auth,
+        "NOAUTH HELLO must be called with the client already authenticated, otherwise the "
+        "HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and "
+        "select the RESP protocol version at the same time"},
+    MistakeText{Mistake::wrong_pass,
+                "WRONGPASS invalid username-password pair or user is disabled."},
+    MistakeText{Mistake::no_secret,
+                "ERR AUTH <password> called without any password configured for the default user. "
+                "Are you sure your configuration is correct?"},
+    MistakeText{Mistake::no_accounts,
+                "WRONGPASS invalid username-password pair or user is disabled."},
+    MistakeText{Mistake::needs_tls,
+                "WRONGPASS a password is only taken over TLS, a Unix socket, or from this machine"},
+    MistakeText{Mistake::multi_in_multi, "ERR MULTI calls can not be nested"},
+    MistakeText{Mistake::watch_in_multi, "ERR WATCH inside MULTI is not allowed"},
+    MistakeText{Mistake::too_many_watched, "ERR too many keys are watched"},
+    MistakeText{Mistake::watched_has_changed, ""},
+    MistakeText{Mistake::exec_without_multi, "ERR EXEC without MULTI"},
+    MistakeText{Mistake::discard_without_multi, "ERR DISCARD without MULTI"},
+    MistakeText{Mistake::exec_abort, "EXECABORT Transaction discarded because of previous errors."},
+    MistakeText{Mistake::transaction_size, "ERR transaction has too many bytes"},
+    MistakeText{Mistake::read_only_port, "READONLY this port is for reading"},
+    MistakeText{Mistake::request_size,
+                "ERR request is larger than handlersocket_max_request_size allows"},
+    MistakeText{Mistake::no_room, "ERR too many bytes wait to be read or sent"},
+    MistakeText{Mistake::tls_only, "ERR this port is for TLS only"},
+    MistakeText{Mistake::foreign, "ERR this is no request of Redis's protocol"},
+};
+
+constexpr bool table_is_in_order() {
+  for (std::size_t i = 0; i < mistake_table.size(); ++i) {
+    if (static_cast<std::size_t>(mistake_table[i].mistake) != i) return false;
+  }
+  return mistake_table.size() == static_cast<std::size_t>(Mistake::count_);
+}
+static_assert(table_is_in_order());
+
+// What SQL says of a kind of errors. The number is used where the store has none of the server's.
+struct SqlError {
+  std::uint32_t number;
+  std::string_view state;
+  std::string_view text;
+};
+
+SqlError sql_error_of(Error kind) {
+  switch (kind) {
+    case Error::no_table:
+      return {1146, "42S02", "There is no such table, or it cannot be used here"};
+    case Error::locked_table: return {1015, "HY000", "The table cannot be locked"};
+    case Error::no_index:
+      return {1176, "42000", "There is no such index, or it cannot be searched"};
+    case Error::no_column: return {1054, "42S22", "There is no such column"};
+    case Error::too_many_key_parts: return {1070, "42000", "Too many key parts"};
+    case Error::max_request_time: return {3024, "HY000", "The request took too long"};
+    case Error::duplicate_key: return {1062, "23000", "Duplicate entry for a unique index"};
+    case Error::missing_parent: return {1452, "23000", "A foreign key names no row"};
+    case Error::has_children: return {1451, "23000", "Foreign keys of other rows name the row"};
+    case Error::check_failed: return {4025, "23000", "A constraint of the table is not met"};
+    case Error::trigger_refused: return {1644, "45000", "A trigger has refused it"};
+    case Error::null_not_allowed:
+      return {1048, "23000", "A column cannot be NULL, or has no default"};
+    case Error::out_of_range: return {1264, "22003", "Out of range value for a column"};
+    case Error::wrong_value: return {1366, "HY000", "Incorrect value for a column"};
+    case Error::too_large: return {1153, "08S01", "The row, the value or the reply is too large"};
+    case Error::table_changed: return {1412, "HY000", "The table's definition has changed"};
+    case Error::log_in_refused: return {3118, "HY000", "The account cannot be used now"};
+    case Error::limit_reached: return {1226, "42000", "The account has reached one of its limits"};
+    case Error::not_supported: return {1178, "42000", "The storage engine cannot do that"};
+    case Error::killed: return {1317, "70100", "The request was interrupted"};
+    case Error::shutting_down: return {1053, "08S01", "The server is shutting down"};
+    case Error::unreachable:
+      return {1429, "HY000", "The server on which the table is cannot be reached"};
+    case Error::no_memory: return {1041, "HY000", "Out of memory"};
+    case Error::no_room: return {1114, "HY000", "The table or the disk is full"};
+    case Error::damaged: return {1034, "HY000", "The table's files are broken or missing"};
+    case Error::commit_failed: return {1180, "HY000", "The commit has failed"};
+    default: return {1105, "HY000", "The storage engine has reported an error"};
+  }
+}
+
+// Of the kinds for which Redis has a code. Empty: of the others.
+std::string_view redis_error_of(Error kind) {
+  switch (kind) {
+    case Error::row_locked: return "TRYAGAIN the row is locked by another session";
+    case Error::table_locked: return "TRYAGAIN the table is locked by another session";
+    case Error::deadlock: return "TRYAGAIN a deadlock with another session was ended";
+    case Error::conflict: return "TRYAGAIN another transaction has changed the row";
+    case Error::not_ready: return "TRYAGAIN the node is not ready";
+    case Error::denied: return "NOPERM the account has no right to do that, or to see the table";
+    case Error::wrong_log_in: return text_of(Mistake::wrong_pass);
+    case Error::read_only: return "READONLY the server or the table is read only";
+    default: return {};
+  }
+}
+
+}  // namespace
+
+std::string_view text_of(Mistake mistake) {
+  return mistake_table[static_cast<std::size_t>(mistake)].text;
+}
+
+void append_text(Status status, std::string_view said, std::string& text) {
+  if (status.kind() == Error::protocol) {
+    assert(status.number() >= 1 && status.number() <= mistake_table.size());
+    const auto mistake = static_cast<Mistake>(status.number() - 1);
+    text += mistake == Mistake::said ? said : text_of(mistake);
+    return;
+  }
+  if (const std::string_view word = redis_error_of(status.kind()); !word.empty()) {
+    text += word;
+    return;
+  }
+  constexpr std::uint32_t first_of_server = 1000;  // below are those of engines
+  const SqlError error = sql_error_of(status.kind());
+  const std::uint32_t number = status.number() >= first_of_server ? status.number() : error.number;
+  text += "ERR ";
+  text += std::to_string(number);
+  for (const std::string_view part : {error.state, error.text}) {
+    text += ' ';
+    text += part;
+  }
+  if (status.kind() == Error::other && status.number() != 0)
+    text += ", number " + std::to_string(status.number());
+}
+
+}  // namespace hs::redis

@@ -1,0 +1,70 @@
+// Key: which row of which table a client's key names. The grammar is written here.
+//
+//   db.table:part1[:part2 ...]        a row by its primary key
+//   db.table@index:part1[:part2 ...]  a row by a unique index of that name
+//   table:...  table@index:...        the same in the default database, if there is one
+//
+// The name is everything before the first colon. In the names of database, table and index, and in
+// every part but the last one, %XX stands for the byte with these two hexadecimal digits. So a colon is
+// written %3A there, a percent sign %25, and in a name a full stop %2E and an at sign %40. A percent sign
+// without two digits is a mistake. The last part is the rest of the key as it stands, with every byte
+// that it has: kv:session:abc needs no %. How many parts there are is known to the index alone.
+//
+// A key has a value for each part of its index. NULL cannot be written. Names are compared as the server
+// compares them. A number has one spelling: no + before it, no zeros that could be left out, no blanks,
+// no -0; a DECIMAL has as many digits behind its point as its column, a DATE and a DATETIME all of
+// theirs. Two texts that the collation of their column finds equal name one row.
+//
+// Pure functions, for any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/index_shape.h"
+#include "store/operation.h"
+
+namespace hs::redis {
+
+// What is wrong with a key.
+enum class KeyMistake : std::uint8_t {
+  none,
+  no_name,      // there is no colon, or nothing before it
+  no_database,  // neither the key nor the server names one
+  bad_escape,
+  too_few_parts,
+  not_one_spelling,  // of a number, date or time
+};
+
+// Splits a key at its first colon. Without one, `parts` is empty and `has_parts` false.
+struct SplitKey {
+  std::string_view name;
+  std::string_view parts{};
+  bool has_parts = false;
+};
+inline SplitKey split_key(std::string_view key) {
+  const std::size_t colon = key.find(':');
+  if (colon == std::string_view::npos) return {.name = key};
+  return {key.substr(0, colon), key.substr(colon + 1), true};
+}
+
+// The names in front of a key.
+struct KeyNames {
+  std::string database;
+  std::string table;
+  std::string index;  // empty: the primary key
+};
+[[nodiscard]] KeyMistake read_names(std::string_view name, std::string_view default_database,
+                                    KeyNames& names);
+
+// The values of all parts of the index, views into `parts` or into `room`, which is overwritten.
+[[nodiscard]] KeyMistake read_parts(std::string_view parts, const store::IndexShape& shape,
+                                    std::string& room, std::vector<store::Value>& values);
+
+// Whether the text is the one spelling of a value of this column.
+bool is_one_spelling(std::string_view text, const store::ShapedColumn& column);
+
+}  // namespace hs::redis

@@ -1,0 +1,42 @@
+#include "redis/protocol/number.h"
+
+#include <charconv>
+#include <cmath>
+#include <system_error>
+
+namespace hs::redis {
+
+bool read_integer(std::string_view text, std::int64_t& number) {
+  if (!is_whole_number(text)) return false;
+  std::int64_t read = 0;
+  if (std::from_chars(text.data(), text.data() + text.size(), read).ec != std::errc{}) return false;
+  number = read;
+  return true;
+}
+
+namespace {
+
+// False: it is no number at all.
+bool read_double(std::string_view text, double& number) {
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+    if (text.starts_with('-') || text.starts_with('+')) return false;
+  }
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc{} && stop == end;
+}
+
+}  // namespace
+
+bool is_float(std::string_view text) {
+  double number = 0;
+  return read_double(text, number) && std::isfinite(number);
+}
+
+bool is_infinity(std::string_view text) {
+  double number = 0;
+  return read_double(text, number) && std::isinf(number);
+}
+
+}  // namespace hs::redis

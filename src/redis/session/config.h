@@ -1,0 +1,55 @@
+// Config: the settings of a port that speaks Redis's protocol, and what its connections share.
+//
+// It is made before the port's threads start, and outlives their dialogues. Any thread may read it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/setting.h"
+#include "passes/log_in.h"
+
+namespace hs::redis {
+
+// What INFO and HELLO tell of the server.
+struct ServerFacts {
+  std::string version{};  // of the database server
+  std::uint64_t uptime_s = 0;
+  std::uint64_t connected_clients = 0;
+  std::uint64_t most_clients = 0;
+  std::uint64_t connections_received = 0;
+  std::uint64_t commands_processed = 0;
+  std::uint64_t tcp_port = 0;
+};
+
+// How many bytes of commands wait for EXEC, on all connections of a port.
+class QueuedBytes {
+ public:
+  bool take(std::size_t bytes) {
+    if (bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= most) return true;
+    give_back(bytes);
+    return false;
+  }
+  void give_back(std::size_t bytes) { bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+ private:
+  static constexpr std::size_t most = std::size_t{64} << 20;
+  std::atomic<std::size_t> bytes_ = 0;
+};
+
+struct Config {
+  Config(const passes::LogInConfig& log_in_config, const Setting<std::size_t>& most_bytes)
+      : log_in(log_in_config), max_request_size(most_bytes) {}
+
+  const passes::LogInConfig& log_in;
+  const Setting<std::size_t>& max_request_size;
+  bool writable = true;
+  std::string default_database{};  // empty: each key has to name one
+  std::function<ServerFacts()> facts{};
+  mutable QueuedBytes queued{};
+};
+
+}  // namespace hs::redis

@@ -1,0 +1,140 @@
+// MULTI, what follows it, and EXEC.
+#include <utility>
+
+#include "passes/requests.h"
+#include "redis/protocol/errors.h"
+#include "redis/session/dialogue.h"
+#include "redis/session/redis.h"
+#include "redis/session/server_replies.h"
+
+namespace hs::redis {
+namespace {
+
+using passes::Answer;
+using store::Outcome;
+using store::Verdict;
+
+// A transaction of more keys is too much for a worker.
+constexpr std::size_t most_keys_of_worker = 64;
+
+// Its answer stays as it is: whoever executes the transaction tells by it that it can be tried again.
+bool may_succeed_later(Error kind) {
+  return kind == Error::row_locked || kind == Error::table_locked || kind == Error::deadlock ||
+         kind == Error::conflict;
+}
+
+}  // namespace
+
+void Dialogue::end_transaction(passes::Changes& changes) {
+  State& state = begin_change(changes);
+  state.transaction = nullptr;
+  state.watched = nullptr;
+  state.is_spoiled = state.was_refused = false;
+}
+
+bool Dialogue::queue(passes::Requests& requests, const CommandInfo& info, Words words,
+                     std::size_t end_offset) {
+  Status status;
+  if (info.has_flag(CommandFlags::refused_in_multi)) {
+    status = info.command == Command::watch ? status_of(Mistake::watch_in_multi)
+                                            : say("ERR Command not allowed inside a transaction");
+  } else {
+    State& state = begin_change(requests.changes());
+    // What is known to fail need not be kept.
+    if (!state.is_spoiled && !state.transaction->add(info, words))
+      status = status_of(Mistake::transaction_size);
+  }
+  if (!status.ok()) {
+    spoil(requests.changes());
+    return refuse_request(requests, status, end_offset);
+  }
+  const std::size_t begin = requests.out().size();
+  reply_to(requests.out()).simple("QUEUED");
+  return end(requests, {.ok = true, .counter = Counter::requests_other}, begin, end_offset);
+}
+
+bool Dialogue::execute_transaction(passes::Requests& requests, Redis& front,
+                                   std::size_t end_offset) {
+  if (!is_queueing())
+    return refuse_request(requests, status_of(Mistake::exec_without_multi), end_offset);
+  if (state_.is_spoiled) {
+    end_transaction(requests.changes());
+    return refuse_request(requests, status_of(Mistake::exec_abort), end_offset);
+  }
+  const Transaction& transaction = *state_.transaction;
+  const bool is_write = is_locking();
+  const std::size_t keys = transaction.keys() + (state_.watched ? state_.watched->size() : 0);
+  Answer answered{.write = is_write,
+                  .read = !is_write && keys != 0,
+                  .counter = is_write ? Counter::requests_update : Counter::requests_find};
+  if (keys == 0) answered.counter = Counter::requests_other;
+  const std::size_t begin = requests.out().size();
+  if (!answered.may_run(requests.runs())) return end(requests, answered, begin, end_offset);
+  if (keys > most_keys_of_worker) {
+    answered.verdict = Verdict::oversized;
+    return end(requests, answered, begin, end_offset);
+  }
+  Reply reply = reply_to(requests.out());
+  Work work = work_for(requests.store(), front, reply, true, nullptr);
+  const Outcome outcome = run_transaction(work);
+  if (answered.note_outcome(outcome)) answer(outcome.status(), requests.out());
+  const bool goes_on = end(requests, answered, begin, end_offset);
+  if (requests.turn().consumed == end_offset) end_transaction(requests.changes());
+  return goes_on;
+}
+
+// The list is a new one, so that a pass that is executed again finds the old one.
+Outcome Dialogue::watch(Work& work, Words keys, std::shared_ptr<const Watched>& watched) const {
+  auto rows =
+      state_.watched ? std::make_shared<Watched>(*state_.watched) : std::make_shared<Watched>();
+  const Outcome outcome = rows->add(work, keys);
+  if (!outcome.ok()) return outcome;
+  watched = std::move(rows);
+  work.reply.ok();
+  return outcome;
+}
+
+// All of its commands, or none if one fails.
+Outcome Dialogue::run_transaction(Work& work) {
+  work.is_in_unit = true;
+  if (is_locking()) {
+    const Outcome outcome = store::run_unit(work.store, work.out(), [&] {
+      const Outcome checked = state_.watched ? state_.watched->check(work) : Outcome();
+      return checked.ok() ? run_queued(work) : checked;
+    });
+    if (!outcome.answered() || outcome.status() != status_of(Mistake::watched_has_changed))
+      return outcome;
+    work.reply.null_array();
+    return {};
+  }
+  const std::size_t begin = work.out().size();
+  const Outcome outcome = run_queued(work);
+  if (!outcome.ok()) work.out().truncate(begin);
+  return outcome;
+}
+
+Outcome Dialogue::run_queued(Work& work) {
+  const Transaction& transaction = *state_.transaction;
+  work.reply.array(transaction.size());
+  Outcome outcome;
+  std::size_t number = 0;
+  transaction.for_each(work.scratch.words, [&](const CommandInfo& info, Words words) {
+    ++number;
+    outcome = info.effect == Effect::none
+                  ? Outcome(answer_plain(config_, info, words, work.reply, said_))
+                  : execute_on_rows(work, info, words);
+    if (outcome.ok()) return true;
+    if (outcome.answered()) {
+      if (!may_succeed_later(outcome.status().kind())) {
+        std::string text;
+        append_text(outcome.status(), said_, text);
+        outcome = say("EXECABORT Transaction discarded because of command " +
+                      std::to_string(number) + ", '" + std::string(info.name) + "': " + text);
+      }
+    }
+    return false;
+  });
+  return outcome;
+}
+
+}  // namespace hs::redis

@@ -1,0 +1,350 @@
+// A dialogue's turns: framing, admission, and where a request is executed.
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "base/give_back.h"
+#include "passes/requests.h"
+#include "passes/waiting.h"
+#include "redis/protocol/errors.h"
+#include "redis/session/dialogue.h"
+#include "redis/session/redis.h"
+
+namespace hs::redis {
+namespace {
+
+using net::Next;
+using net::Turn;
+using passes::Answer;
+using store::Outcome;
+using store::Verdict;
+
+// A worker deletes so many rows in one request, and executes a transaction of so many keys. With more it
+// is too much for a worker.
+constexpr std::size_t most_keys_of_worker = 64;
+// So much memory for the words of a request stays with its connection.
+constexpr std::size_t kept_words = 16;
+
+Counter counter_of(Effect effect) {
+  switch (effect) {
+    case Effect::none: return Counter::requests_other;
+    case Effect::find: return Counter::requests_find;
+    case Effect::count: return Counter::requests_count;
+    case Effect::update: return Counter::requests_update;
+    case Effect::erase: return Counter::requests_erase;
+  }
+  return Counter::requests_other;
+}
+
+Counter counter_of(const CommandInfo& info) {
+  return info.command == Command::auth ? Counter::requests_log_in : counter_of(info.effect);
+}
+
+std::string_view described(Effect effect) {
+  switch (effect) {
+    case Effect::none: break;
+    case Effect::find: return "find";
+    case Effect::count: return "count";
+    case Effect::update: return "update";
+    case Effect::erase: return "delete";
+  }
+  return "transaction";
+}
+
+bool is_about_many_keys(Command command) {
+  return command == Command::exists || command == Command::touch;
+}
+
+// Never parks a find: what was written of a reply before it would be lost.
+class WholeReply final : public store::Sink {
+ public:
+  explicit WholeReply(store::Sink& sink) : sink_(sink) {}
+  Flushed flush(Buffer& /*out*/, bool /*can_park*/) override {
+    assert(false);  // no row of a command is sent in pieces
+    return Flushed::ended;
+  }
+  bool must_give_way() override { return false; }
+  bool must_end() override { return sink_.must_end(); }
+
+ private:
+  store::Sink& sink_;
+};
+
+}  // namespace
+
+Work Dialogue::work_for(store::Store& store, Redis& front, Reply& reply, bool is_worker,
+                        store::Sink* sink) {
+  return {.store = store,
+          .caller = caller(),
+          .rows = front.rows(),
+          .remembered = is_worker ? &remembered_ : nullptr,
+          .sink = sink,
+          .is_in_unit = false,
+          .reply = reply,
+          .default_database = config_.default_database,
+          .scratch = front.scratch(),
+          .said = said_};
+}
+
+void Dialogue::execute(passes::Requests& requests) {
+  using Found = RequestReader::Found;
+  Turn& turn = requests.turn();
+  auto& front = static_cast<Redis&>(requests.protocol());
+  if (requests.gives_up_first()) [[unlikely]]
+    give_up_first(requests, front);
+  RequestReader& reader = front.reader();
+  while (turn.next != Next::close) {
+    const std::string_view input = turn.input.substr(turn.consumed);
+    RequestProgress progress = state_.progress;
+    const Found found = reader.read(input, limits(), progress);
+    set_progress(progress, requests.changes());
+    switch (found) {
+      case Found::nothing: turn.consumed += reader.size(); continue;
+      case Found::incomplete:
+        if (!turn.oversized || turn.consumed != 0) return;
+        answer(status_of(Mistake::request_size), requests.out());
+        requests.refused(Counter::requests_malformed, turn.input.size());
+        turn.next = Next::close;
+        return;
+      case Found::mistake:
+        answer(say("ERR " + reader.mistake()), requests.out());
+        requests.refused(Counter::requests_malformed, turn.input.size());
+        turn.next = Next::close;
+        return;
+      case Found::request: break;
+    }
+    const std::size_t end = turn.consumed + reader.size();
+    if (!requests.may_begin() || !execute_request(requests, front, reader.words(), end)) return;
+  }
+}
+
+// What there is to say about a command before it is executed or queued.
+Status Dialogue::admit(Words words, const CommandInfo*& info) {
+  info = find_command(words[0]);
+  if (caller() == nullptr && (info == nullptr || !info->has_flag(CommandFlags::before_log_in)))
+    return status_of(Mistake::no_auth);
+  if (info == nullptr) {
+    constexpr std::size_t most_shown = 128;
+    const std::string name(words[0].substr(0, most_shown));
+    if (is_of_redis_only(words[0]))
+      return say("ERR command '" + name + "' is not there, see docs/redis.md");
+    std::string arguments;
+    for (std::size_t i = 1; i < words.size() && arguments.size() < most_shown; ++i) {
+      const std::size_t shown = most_shown - arguments.size();
+      arguments += '\'';
+      arguments += words[i].substr(0, shown);
+      arguments += "' ";
+    }
+    return say("ERR unknown command '" + name + "', with args beginning with: " + arguments);
+  }
+  if (!info->takes(words.size())) {
+    return say("ERR wrong number of arguments for '" + std::string(info->name) + "' command");
+  }
+  if (writes(info->effect) && !config_.writable) return status_of(Mistake::read_only_port);
+  return {};
+}
+
+// The reply that begins at `begin` is complete. Whether the turn goes on.
+bool Dialogue::end(passes::Requests& requests, const Answer& answer, std::size_t begin,
+                   std::size_t end) {
+  Answer told = answer;
+  const bool is_answered = answer.verdict == Verdict::answered && !answer.put_off;
+  if (is_answered && wants_no_reply()) [[unlikely]] {
+    // Without a reply there is nothing that could become an error.
+    requests.out().truncate(begin);
+    told.write = told.read = false;
+    if (state_.skipped_replies != 0) --begin_change(requests.changes()).skipped_replies;
+  }
+  const bool goes_on = requests.end(told, end);
+  if (requests.turn().consumed == end && state_.many.next != 0)
+    begin_change(requests.changes()).many = {};
+  return goes_on;
+}
+
+bool Dialogue::refuse_request(passes::Requests& requests, Status status, std::size_t end_offset) {
+  const std::size_t begin = requests.out().size();
+  answer(status, requests.out());
+  return end(requests, {.ok = false, .counter = Counter::requests_other}, begin, end_offset);
+}
+
+bool Dialogue::execute_request(passes::Requests& requests, Redis& front, Words words,
+                               std::size_t end_offset) {
+  // What a browser sends, perhaps because of a page that means harm.
+  if (is_word(words[0], "post") || is_word(words[0], "host:")) {
+    requests.turn().next = Next::close;
+    return false;
+  }
+  const CommandInfo* info = nullptr;
+  const Status admitted = admit(words, info);
+  const bool begins = info != nullptr && info->command == Command::multi;
+  if (!admitted.ok()) {
+    if (begins) {
+      State& state = begin_change(requests.changes());
+      state.transaction = std::make_shared<Transaction>(config_.queued);
+      state.is_spoiled = state.was_refused = true;
+    } else if (is_queueing() && caller() == nullptr && info != nullptr &&
+               info->command == Command::exec) {
+      end_transaction(requests.changes());
+    } else if (is_queueing()) {
+      spoil(requests.changes());
+    }
+    return refuse_request(requests, admitted, end_offset);
+  }
+  const bool is_queued = is_queueing() && !info->has_flag(CommandFlags::not_queued) &&
+                         !(state_.was_refused && info->has_flag(CommandFlags::before_log_in));
+  if (is_queued) return queue(requests, *info, words, end_offset);
+  if (info->command == Command::exec) return execute_transaction(requests, front, end_offset);
+  if (info->effect != Effect::none) return execute_rows(requests, front, *info, words, end_offset);
+
+  const std::size_t begin = requests.out().size();
+  Answer answered{.counter = counter_of(*info)};
+  Status status;
+  const Done done = execute_connection(requests, *info, words, requests.out(), status);
+  if (done == Done::later) {
+    requests.out().truncate(begin);
+    return false;
+  }
+  answered.ok = status.ok();
+  if (!status.ok()) answer(status, requests.out());
+  const bool goes_on = end(requests, answered, begin, end_offset);
+  if (done == Done::closes) requests.turn().next = Next::close;
+  return goes_on && done != Done::closes;
+}
+
+bool Dialogue::execute_rows(passes::Requests& requests, Redis& front, const CommandInfo& info,
+                            Words words, std::size_t end_offset) {
+  Answer answered{
+      .write = writes(info.effect), .read = !writes(info.effect), .counter = counter_of(info)};
+  const std::size_t begin = requests.out().size();
+  if (!answered.may_run(requests.runs())) return end(requests, answered, begin, end_offset);
+  const Words keys = words.subspan(1);
+  if (is_about_many_keys(info.command) && keys.size() > 1)
+    return count_keys(requests, front, keys, end_offset);
+  if (info.effect == Effect::erase && keys.size() > most_keys_of_worker) {
+    answered.verdict = Verdict::oversized;
+    return end(requests, answered, begin, end_offset);
+  }
+  Reply reply = reply_to(requests.out());
+  Work work = work_for(requests.store(), front, reply, true, nullptr);
+  std::shared_ptr<const Watched> watched;
+  const bool watches = info.command == Command::watch;
+  const Outcome outcome = watches ? watch(work, keys, watched) : execute_on_rows(work, info, words);
+  if (watched != nullptr) begin_change(requests.changes()).watched = std::move(watched);
+  if (answered.note_outcome(outcome)) answer(outcome.status(), requests.out());
+  return end(requests, answered, begin, end_offset);
+}
+
+// So that other clients do not wait behind a request of very many keys, it goes on in later turns.
+bool Dialogue::count_keys(passes::Requests& requests, Redis& front, Words keys,
+                          std::size_t end_offset) {
+  Answer answered{.read = true, .counter = Counter::requests_count};
+  const std::size_t begin = requests.out().size();
+  ManyKeys many = state_.many;
+  Reply reply = reply_to(requests.out());
+  Work work = work_for(requests.store(), front, reply, true, nullptr);
+  Outcome outcome;
+  while (outcome.ok() && many.next < keys.size()) {
+    std::uint64_t rows = 0;
+    outcome = count_row(work, keys[many.next], rows);
+    if (!outcome.ok()) break;
+    many.count += rows;
+    if (++many.next < keys.size() && !requests.may_go_on()) {
+      begin_change(requests.changes()).many = many;
+      return false;
+    }
+  }
+  if (outcome.ok()) reply.integer(static_cast<std::int64_t>(many.count));
+  if (answered.note_outcome(outcome)) answer(outcome.status(), requests.out());
+  return end(requests, answered, begin, end_offset);
+}
+
+void Dialogue::give_up_first(passes::Requests& requests, Redis& front) {
+  RequestProgress progress;
+  const auto found = front.reader().read(requests.turn().input, limits(), progress);
+  assert(found == RequestReader::Found::request);
+  static_cast<void>(found);
+  const CommandInfo* info = nullptr;
+  const Status admitted = admit(front.reader().words(), info);
+  answer(admitted.ok() ? passes::row_wait_timed_out : admitted, requests.out());
+  requests.refused(info != nullptr ? counter_of(*info) : Counter::requests_other,
+                   front.reader().size());
+  State& state = begin_change(requests.changes());
+  state.many = {};
+  if (info != nullptr && info->command == Command::exec) end_transaction(requests.changes());
+}
+
+passes::Plan Dialogue::plan(Turn& turn, passes::Protocol& protocol) {
+  using enum passes::Plan::Kind;
+  auto& front = static_cast<Redis&>(protocol);
+  RequestReader& reader = front.reader();
+  RequestProgress progress;
+  const auto found = reader.read(turn.input, limits(), progress);
+  if (found == RequestReader::Found::incomplete) return {.kind = incomplete};
+  if (found != RequestReader::Found::request) return {.kind = quick};
+  const CommandInfo* info = nullptr;
+  if (!admit(reader.words(), info).ok()) return {.kind = quick};
+  planned_ = info;
+  planned_words_ = reader.words();
+  if (turn.endpoint != nullptr) {
+    const std::optional<Credentials> credentials = credentials_of(*info, planned_words_);
+    if (credentials && is_of_account(*credentials) && log_in_.has_accounts()) {
+      if (log_in_.run(turn, credentials->user, credentials->password, status_of(Mistake::needs_tls),
+                      front.counters()))
+        note_secret(turn, credentials->password);
+      return {.kind = done};
+    }
+  }
+  const bool is_transaction = info->command == Command::exec && is_queueing();
+  if (info->effect == Effect::none && !is_transaction) return {.kind = quick};
+  const bool is_write = is_transaction ? is_locking() : writes(info->effect);
+  const Effect effect = is_transaction ? (is_write ? Effect::update : Effect::find) : info->effect;
+  passes::Plan planned{.kind = is_write ? write : find,
+                       .end_offset = reader.size(),
+                       .counter = counter_of(effect),
+                       .described = is_transaction ? "transaction" : described(effect),
+                       .caller = &caller()};
+  if (!is_transaction) {
+    const SplitKey key = split_key(planned_words_[keys_of(*info, planned_words_.size()).first]);
+    static_cast<void>(read_names(key.name, config_.default_database, planned_names_));
+  } else {
+    planned_names_ = {};
+  }
+  planned.about = {.database = planned_names_.database,
+                   .table = planned_names_.table,
+                   .index = planned_names_.index,
+                   .columns = {},
+                   .filter_columns = {}};
+  return planned;
+}
+
+Outcome Dialogue::execute_planned(passes::Place& place, passes::Protocol& protocol) {
+  auto& front = static_cast<Redis&>(protocol);
+  std::optional<WholeReply> sink;
+  if (place.sink != nullptr) sink.emplace(*place.sink);
+  Reply reply = reply_to(place.out);
+  Work work = work_for(place.store, front, reply, false, sink ? &*sink : nullptr);
+  Outcome outcome;
+  if (planned_->command == Command::exec) {
+    outcome = run_transaction(work);
+  } else if (planned_->command == Command::watch) {
+    outcome = watch(work, Words(planned_words_).subspan(1), state_.watched);
+  } else {
+    outcome = execute_on_rows(work, *planned_, planned_words_);
+  }
+  if (outcome.ok() && wants_no_reply()) place.out.clear();
+  return outcome;
+}
+
+// The thread that calls it has the connection alone, outside of any pass that could be executed again.
+void Dialogue::end_planned() {
+  planned_words_.clear();
+  hs::give_back(planned_words_, kept_words);
+  state_.many = {};
+  if (state_.skipped_replies != 0) --state_.skipped_replies;
+  if (planned_ == nullptr || planned_->command != Command::exec) return;
+  state_.transaction = nullptr;
+  state_.watched = nullptr;
+  state_.is_spoiled = state_.was_refused = false;
+}
+
+}  // namespace hs::redis

@@ -1,0 +1,210 @@
+// The commands that set columns of a row, or make them NULL.
+#include <algorithm>
+#include <string>
+
+#include "redis/session/row_replies.h"
+#include "redis/session/work.h"
+
+namespace hs::redis {
+namespace {
+
+using store::Outcome;
+using store::Value;
+
+// Another session may insert the row, or delete it, between two looks at it. After so many it is the
+// client's to try again.
+constexpr int most_tries = 3;
+
+std::string in_quotes(std::string_view name) { return "'" + std::string(name) + "'"; }
+
+Status no_such_column(Work& work, const KeyedRow& row, std::string_view field) {
+  return say(work, "ERR no column " + in_quotes(field) + " in table " +
+                       in_quotes(row.access->names.database + "." + row.access->names.table));
+}
+
+Status part_of_key(Work& work, std::string_view field) {
+  return say(work,
+             "ERR column " + in_quotes(field) + " is a part of the key and cannot be changed");
+}
+
+// Fills the values of the columns that an insert needs: those of the fields, the last one of each, and
+// behind them those of the key.
+Status take_values(Work& work, const KeyedRow& row, Words fields, Words values) {
+  const RowAccess& access = *row.access;
+  const std::vector<Value>& parts = work.scratch.parts;
+  std::vector<Value>& taken = work.scratch.values;
+  taken.assign(access.field_columns, Value{});
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const std::int32_t place = access.places[i];
+    if (place == RowAccess::no_column) return no_such_column(work, row, fields[i]);
+    if (place >= 0) {
+      taken[static_cast<std::size_t>(place)] = {values[i]};
+    } else if (values[i] != parts[RowAccess::key_part(place)].bytes) {
+      return part_of_key(work, fields[i]);
+    }
+  }
+  taken.insert(taken.end(), parts.begin(), parts.end());
+  return {};
+}
+
+// How many different parts of the key are among the fields.
+std::size_t key_fields(const RowAccess& access) {
+  std::size_t count = 0;
+  for (std::size_t part = 0; part < access.shape->key.size(); ++part) {
+    const auto is_it = [&](std::int32_t place) { return place == RowAccess::of_key(part); };
+    count += std::ranges::any_of(access.places, is_it) ? 1 : 0;
+  }
+  return count;
+}
+
+// Sets the columns of a row that is there: how many rows that are, and how many columns were NULL.
+Outcome update(Work& work, const KeyedRow& row, CountingRows& before) {
+  store::Changed changed;
+  const store::Change change{
+      .rows_before = true,
+      .values = std::span<const Value>(work.scratch.values).first(row.access->field_columns)};
+  return work.store.modify(*row.use, row.selection(work), change, &before, work.out(), changed);
+}
+
+// Whether the row is there, and then how many of its columns were NULL before they were set.
+Outcome set_if_there(Work& work, const KeyedRow& row, bool& is_there, std::size_t& created) {
+  const std::size_t columns = row.access->field_columns;
+  if (columns == 0) {
+    std::uint64_t rows = 0;
+    const Outcome counted = work.store.count(*row.use, row.selection(work), rows, work.sink);
+    is_there = rows != 0;
+    return counted;
+  }
+  CountingRows before(columns);
+  const Outcome updated = update(work, row, before);
+  is_there = before.rows != 0;
+  created = columns - before.present;
+  return updated;
+}
+
+// `created` is how many fields came into being.
+Outcome set_or_insert(Work& work, const KeyedRow& row, std::size_t& created) {
+  Outcome inserted;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    bool is_there = false;
+    const Outcome set = set_if_there(work, row, is_there, created);
+    if (!set.ok() || is_there) return set;
+    store::Changed changed;
+    inserted = work.store.insert(*row.use, {work.scratch.values}, changed);
+    // Another session may have inserted the row meanwhile. If not, it is another row's value.
+    if (inserted.status().kind() != Error::duplicate_key) break;
+  }
+  created = row.access->field_columns + key_fields(*row.access);
+  return inserted;
+}
+
+Outcome set_fields(Work& work, Command command, Words words) {
+  if (words.size() % 2 != 0) return wrong_arity(work, command == Command::hset ? "hset" : "hmset");
+  std::vector<std::string_view>& fields = work.scratch.fields;
+  std::vector<std::string_view> values;
+  fields.clear();
+  for (std::size_t i = 2; i < words.size(); i += 2) {
+    fields.push_back(words[i]);
+    values.push_back(words[i + 1]);
+  }
+  return with_row(work, words[1], Asks::changes, fields, [&](const KeyedRow& row) -> Outcome {
+    if (const Status taken = take_values(work, row, fields, values); !taken.ok()) return taken;
+    std::size_t created = 0;
+    const Outcome outcome = set_or_insert(work, row, created);
+    if (!outcome.ok()) return outcome;
+    if (command == Command::hmset) {
+      work.reply.ok();
+    } else {
+      work.reply.integer(static_cast<std::int64_t>(created));
+    }
+    return outcome;
+  });
+}
+
+// Sets the first column of a row if it is NULL, or inserts the row. `is_set` says whether one was done.
+Outcome set_null_or_insert(Work& work, const KeyedRow& row, bool& is_set) {
+  const store::Filter is_null{store::FilterKind::skip, store::Comparison::equal, 0, {{}, true}};
+  store::Selection selection = row.selection(work);
+  selection.filters = {&is_null, 1};
+  const store::Change change{.values = std::span<const Value>(work.scratch.values).first(1)};
+  Outcome inserted;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    store::Changed changed;
+    const Outcome set =
+        work.store.modify(*row.use, selection, change, nullptr, work.out(), changed);
+    is_set = changed.rows != 0;
+    if (!set.ok() || is_set) return set;
+    std::uint64_t rows = 0;
+    const Outcome counted = work.store.count(*row.use, row.selection(work), rows, work.sink);
+    if (!counted.ok() || rows != 0) return counted;
+    inserted = work.store.insert(*row.use, {work.scratch.values}, changed);
+    is_set = inserted.ok();
+    if (inserted.status().kind() != Error::duplicate_key) break;
+  }
+  return inserted;
+}
+
+Outcome set_if_null(Work& work, Words words) {
+  const Words field = words.subspan(2, 1);
+  return with_row(work, words[1], Asks::changes, field, [&](const KeyedRow& row) -> Outcome {
+    const std::int32_t place = row.access->places[0];
+    if (place == RowAccess::no_column) return no_such_column(work, row, words[2]);
+    if (place < 0) return part_of_key(work, words[2]);
+    std::vector<Value>& values = work.scratch.values;
+    values.assign(1, Value{words[3]});
+    values.insert(values.end(), work.scratch.parts.begin(), work.scratch.parts.end());
+    bool is_set = false;
+    const Outcome outcome = set_null_or_insert(work, row, is_set);
+    if (outcome.ok()) work.reply.integer(is_set ? 1 : 0);
+    return outcome;
+  });
+}
+
+// Whether a column that is to become NULL cannot be: without strict mode, SQL would put something else in
+// its place.
+bool is_never_null(const store::ShapedColumn& column) {
+  return !column.is_nullable && !column.is_generated;
+}
+
+Outcome clear_fields(Work& work, Words words) {
+  const Words fields = words.subspan(2);
+  return with_row(work, words[1], Asks::changes, fields, [&](const KeyedRow& row) -> Outcome {
+    const RowAccess& access = *row.access;
+    std::vector<Value>& values = work.scratch.values;
+    values.assign(access.field_columns, Value{{}, true});
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const std::int32_t place = access.places[i];
+      if (place == RowAccess::no_column) continue;
+      if (place < 0) return part_of_key(work, fields[i]);
+      const std::uint32_t position = access.positions[static_cast<std::size_t>(place)];
+      const store::ShapedColumn& column = access.shape->columns[position];
+      // SQL takes NULL for a column that is computed, and does nothing. It refuses a value.
+      if (column.is_generated) values[static_cast<std::size_t>(place)] = Value{};
+      if (!is_never_null(column)) continue;
+      std::uint64_t rows = 0;
+      const Outcome counted = work.store.count(*row.use, row.selection(work), rows, work.sink);
+      if (!counted.ok()) return counted;
+      if (rows == 0) continue;
+      return say(work, "ERR 1048 23000 Column " + in_quotes(fields[i]) + " cannot be null");
+    }
+    std::size_t cleared = 0;
+    if (access.field_columns != 0) {
+      CountingRows before(access.field_columns);
+      const Outcome updated = update(work, row, before);
+      if (!updated.ok()) return updated;
+      cleared = before.present;
+    }
+    work.reply.integer(static_cast<std::int64_t>(cleared));
+    return {};
+  });
+}
+
+}  // namespace
+
+Outcome change_hash(Work& work, Command command, Words words) {
+  if (command == Command::hdel) return clear_fields(work, words);
+  if (command == Command::hsetnx) return set_if_null(work, words);
+  return set_fields(work, command, words);
+}
+
+}  // namespace hs::redis

@@ -1,0 +1,128 @@
+#include "redis/session/open_rows.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "redis/protocol/errors.h"
+
+namespace hs::redis {
+namespace {
+
+using store::Outcome;
+
+void append_with_size(std::string& text, std::string_view bytes) {
+  const auto size = static_cast<std::uint32_t>(bytes.size());
+  char room[sizeof size];
+  std::memcpy(room, &size, sizeof size);
+  text.append(room, sizeof size);
+  text += bytes;
+}
+
+// As SQL, whose columns have the same name in upper and lower case. Other letters than those of ASCII
+// have to be written as they are.
+std::string in_lower_case(std::string_view name) {
+  std::string lower(name);
+  for (char& byte : lower) {
+    if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte + ('a' - 'A'));
+  }
+  return lower;
+}
+
+}  // namespace
+
+Status status_of(KeyMistake mistake) {
+  switch (mistake) {
+    case KeyMistake::none: return {};
+    case KeyMistake::no_name: return status_of(Mistake::key_without_name);
+    case KeyMistake::no_database: return status_of(Mistake::key_without_database);
+    case KeyMistake::bad_escape: return status_of(Mistake::key_escape);
+    case KeyMistake::too_few_parts: return status_of(Mistake::key_too_short);
+    case KeyMistake::not_one_spelling: return status_of(Mistake::key_spelling);
+  }
+  return {};
+}
+
+std::string_view OpenRows::text_of(std::string_view name, Asks asks,
+                                   std::span<const std::string_view> fields) {
+  text_.clear();
+  text_.push_back(static_cast<char>(asks));
+  append_with_size(text_, name);
+  for (const std::string_view field : fields) append_with_size(text_, field);
+  return text_;
+}
+
+std::shared_ptr<const RowAccess> OpenRows::find(std::string_view text) const {
+  const auto found = known_.find(text);
+  return found == known_.end() ? nullptr : found->second;
+}
+
+// Says which columns the index is opened with. Those of the key come behind the fields.
+void OpenRows::choose_columns(RowAccess& access, Asks asks,
+                              std::span<const std::string_view> fields) {
+  const store::IndexShape& shape = *access.shape;
+  constexpr std::int32_t unused = -1;
+  // Of each column of the shape: its place among those of the index.
+  std::vector<std::int32_t> place_of(shape.columns.size(), unused);
+  std::unordered_map<std::string, std::size_t> numbers;
+  for (std::size_t i = 0; i < shape.columns.size(); ++i)
+    numbers.emplace(in_lower_case(shape.columns[i].name), i);
+  const auto add = [&](std::size_t number) {
+    if (!access.columns.empty()) access.columns.push_back('\0');
+    access.columns += shape.columns[number].name;
+    access.positions.push_back(static_cast<std::uint32_t>(number));
+    place_of[number] = static_cast<std::int32_t>(access.positions.size()) - 1;
+  };
+  for (const std::string_view field : fields) {
+    const auto found = numbers.find(in_lower_case(field));
+    if (found == numbers.end()) {
+      access.places.push_back(RowAccess::no_column);
+      continue;
+    }
+    const std::size_t number = found->second;
+    const auto part = std::ranges::find(shape.key, number);
+    if (asks == Asks::changes && part != shape.key.end()) {
+      access.places.push_back(
+          RowAccess::of_key(static_cast<std::size_t>(part - shape.key.begin())));
+      continue;
+    }
+    if (place_of[number] == unused) add(number);
+    access.places.push_back(place_of[number]);
+  }
+  access.field_columns = access.positions.size();
+  if (asks != Asks::changes) return;
+  for (const std::uint32_t number : shape.key) add(number);
+}
+
+Outcome OpenRows::open(store::Store& store, const std::shared_ptr<const store::Caller>& caller,
+                       std::string_view name, std::string_view default_database, Asks asks,
+                       std::span<const std::string_view> fields,
+                       std::shared_ptr<const RowAccess>& opened) {
+  auto access = std::make_shared<RowAccess>(RowAccess{.text = text_});
+  if (const KeyMistake mistake = read_names(name, default_database, access->names);
+      mistake != KeyMistake::none)
+    return status_of(mistake);
+  // With every column, the store says which columns there are now.
+  access->every_column = true;
+  store::IndexUse use;
+  if (const Outcome outcome = store.open_index(access->index_names(), caller, use); !outcome.ok())
+    return outcome;
+  access->shape = use.index().shape();
+  if (access->shape == nullptr) return Error::no_index;
+  if (!access->shape->is_unique) return status_of(Mistake::key_index);
+  access->version = use.index().version();
+  if (asks != Asks::every) {
+    access->every_column = false;
+    access->is_filterable = asks == Asks::changes;
+    choose_columns(*access, asks, fields);
+    if (const Outcome outcome = store.open_index(access->index_names(), caller, use); !outcome.ok())
+      return outcome;
+  }
+  access->index = use.shared();
+  opened = access;
+  if (access->text.size() > most_text) return {};
+  if (known_.size() >= most_known) known_.clear();
+  known_.insert_or_assign(access->text, std::move(access));
+  return {};
+}
+
+}  // namespace hs::redis

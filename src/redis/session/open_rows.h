@@ -1,0 +1,140 @@
+// OpenRows: the indexes that commands of a thread's connections have opened, by what they asked for.
+//
+// Each thread that serves the port has one, for its own store. Opening an index means to look up names,
+// and to learn which fields are columns; that is done once for a key's name and a list of fields, whoever
+// asks. A client chooses both, so their number and size are bounded. What is remembered is true for one
+// version of the table: whoever uses it compares the index's version.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/status.h"
+#include "redis/protocol/key.h"
+#include "store/index_shape.h"
+#include "store/store.h"
+
+namespace hs::redis {
+
+// Which columns of a row a command needs.
+enum class Asks : char {
+  nothing = 'n',
+  erases = 'd',   // none, to delete the row
+  fields = 'f',   // those of the fields that are columns
+  changes = 'c',  // the same, each once, and behind them the columns of the key
+  every = 'e',    // all
+};
+
+// An index, opened for commands that ask for the same.
+struct RowAccess {
+  // Places of a field that is no column, and of one that is the part of the key with the number n.
+  static constexpr std::int32_t no_column = -1;
+  static constexpr std::int32_t of_key(std::size_t part) {
+    return -2 - static_cast<std::int32_t>(part);
+  }
+  static constexpr std::size_t key_part(std::int32_t place) {
+    return static_cast<std::size_t>(-2 - place);
+  }
+
+  std::string text;  // what was asked for
+  KeyNames names{};
+  std::string columns{};  // as the store wants them
+  bool every_column = false;
+  bool is_filterable = false;  // its columns are those of filters, too
+  std::shared_ptr<store::Index> index{};
+  std::shared_ptr<const store::IndexShape> shape{};
+  std::uint64_t version = 0;
+  // Of each field that was asked for: its place among the index's columns.
+  std::vector<std::int32_t> places{};
+  std::size_t field_columns = 0;  // how many columns are there for the fields
+  // With `changes`: of these columns the positions in the shape.
+  std::vector<std::uint32_t> positions{};
+
+  store::IndexNames index_names() const {
+    return {.database = names.database,
+            .table = names.table,
+            .index = names.index,
+            .columns = columns,
+            .filter_columns = is_filterable ? std::string_view(columns) : std::string_view(),
+            .every_column = every_column,
+            .separator = '\0'};
+  }
+  bool is_current() const { return index->version() == version; }
+};
+
+// What the commands of one connection have used last.
+class RememberedRows {
+ public:
+  struct Entry {
+    std::shared_ptr<const RowAccess> access;  // null: nothing
+    store::IndexUse use;
+  };
+  static constexpr std::size_t most_text = 512;  // of one that is remembered
+
+  Entry* find(std::string_view text) {
+    for (Entry& entry : entries_) {
+      if (entry.access != nullptr && entry.access->text == text) return &entry;
+    }
+    return nullptr;
+  }
+  // Takes the place of the one that was added longest ago.
+  Entry& add(std::shared_ptr<const RowAccess> access,
+             const std::shared_ptr<const store::Caller>& caller) {
+    Entry& entry = entries_[next_];
+    next_ = (next_ + 1) % entries_.size();
+    entry.use = {access->index, caller};
+    entry.access = std::move(access);
+    return entry;
+  }
+  void clear() { entries_ = {}; }
+
+ private:
+  std::array<Entry, 4> entries_;
+  std::size_t next_ = 0;
+};
+
+class OpenRows {
+ public:
+  // What is asked for, as a text that names it.
+  std::string_view text_of(std::string_view name, Asks asks,
+                           std::span<const std::string_view> fields);
+  // What was opened for this text. Null: nothing.
+  std::shared_ptr<const RowAccess> find(std::string_view text) const;
+  // Opens it by the store, which has begun a pass. If the names are wrong, that is a mistake of the key.
+  store::Outcome open(store::Store& store, const std::shared_ptr<const store::Caller>& caller,
+                      std::string_view name, std::string_view default_database, Asks asks,
+                      std::span<const std::string_view> fields,
+                      std::shared_ptr<const RowAccess>& opened);
+  void forget(const RowAccess& access) { known_.erase(access.text); }
+  // Frees the memory that a large request took.
+  void give_back() {
+    if (text_.capacity() > most_text) text_ = std::string();
+  }
+
+ private:
+  static constexpr std::size_t most_known = 1024;
+  static constexpr std::size_t most_text = 4096;  // a longer one is opened each time
+
+  static void choose_columns(RowAccess& access, Asks asks,
+                             std::span<const std::string_view> fields);
+
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>{}(text);
+    }
+  };
+  std::unordered_map<std::string, std::shared_ptr<const RowAccess>, Hash, std::equal_to<>> known_;
+  std::string text_;
+};
+
+Status status_of(KeyMistake mistake);
+
+}  // namespace hs::redis

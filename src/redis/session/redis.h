@@ -1,0 +1,50 @@
+// Redis: the protocol's part of a worker, streamer or log-in thread, for one port.
+//
+// Each of these threads has one for each port that speaks it, and every call comes from that thread. It
+// makes the dialogues of the port's connections, and owns what they share while they work: the reader of
+// requests, scratch memory, and the indexes that commands have opened.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "passes/dialogue.h"
+#include "redis/protocol/request_reader.h"
+#include "redis/session/config.h"
+#include "redis/session/open_rows.h"
+#include "redis/session/work.h"
+
+namespace hs::redis {
+
+class Redis final : public passes::Protocol {
+ public:
+  Redis(std::shared_ptr<const Config> config, CounterBlock& counters)
+      : config_(std::move(config)), counters_(counters) {}
+
+  const Config& config() const { return *config_; }
+  // Those of the thread for the port. What a pass counts, it counts by itself.
+  CounterBlock& counters() { return counters_; }
+  RequestReader& reader() { return reader_; }
+  Scratch& scratch() { return scratch_; }
+  OpenRows& rows() { return rows_; }
+
+  std::unique_ptr<passes::Dialogue> open_dialogue() override;
+  bool writes() const override { return config_->writable; }
+  void give_back() override {
+    reader_.give_back();
+    scratch_.give_back();
+    rows_.give_back();
+  }
+
+ private:
+  const std::shared_ptr<const Config> config_;
+  CounterBlock& counters_;
+  RequestReader reader_;
+  Scratch scratch_;
+  OpenRows rows_;
+};
+
+// For passes::PassRunner and passes::StreamRunner.
+passes::MakeProtocol redis(std::shared_ptr<const Config> config);
+
+}  // namespace hs::redis

@@ -1,0 +1,213 @@
+#include "redis/session/server_replies.h"
+
+#include <array>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "redis/protocol/errors.h"
+#include "redis/protocol/number.h"
+#include "redis/session/command_replies.h"
+
+namespace hs::redis {
+namespace {
+
+using Words = std::span<const std::string_view>;
+using std::chrono::microseconds;
+
+std::int64_t now_us() {
+  return std::chrono::duration_cast<microseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+constexpr std::int64_t us_in_a_second = 1'000'000;
+
+// A section of INFO: its name in the request, its heading, and its lines.
+struct Section {
+  std::string_view name;
+  std::string text;
+};
+
+std::vector<Section> sections_of(const Config& config) {
+  const ServerFacts facts = config.facts != nullptr ? config.facts() : ServerFacts{};
+  const auto line = [](std::string_view name, const auto& value) {
+    std::string text(name);
+    text += ':';
+    if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(value)>>) {
+      text += std::to_string(value);
+    } else {
+      text += value;
+    }
+    return text + "\r\n";
+  };
+  return {
+      {"server", "# Server\r\n" + line("redis_version", redis_version) +
+                     line("redis_mode", "standalone") + line("server_name", "handlersocket") +
+                     line("database_version", facts.version) + line("multiplexing_api", "epoll") +
+                     line("tcp_port", facts.tcp_port) + line("uptime_in_seconds", facts.uptime_s) +
+                     line("uptime_in_days", facts.uptime_s / 86400)},
+      {"clients", "# Clients\r\n" + line("connected_clients", facts.connected_clients) +
+                      line("maxclients", facts.most_clients) + line("blocked_clients", 0)},
+      {"memory", "# Memory\r\n" + line("maxmemory", 0) + line("maxmemory_policy", "noeviction")},
+      {"persistence", "# Persistence\r\n" + line("loading", 0) + line("async_loading", 0) +
+                          line("rdb_bgsave_in_progress", 0) + line("aof_enabled", 1)},
+      {"stats", "# Stats\r\n" + line("total_connections_received", facts.connections_received) +
+                    line("total_commands_processed", facts.commands_processed)},
+      {"replication", "# Replication\r\n" + line("role", "master") + line("connected_slaves", 0) +
+                          line("master_failover_state", "no-failover")},
+      {"cluster", "# Cluster\r\n" + line("cluster_enabled", 0)},
+      {"keyspace", "# Keyspace\r\n"},
+  };
+}
+
+bool asks_for_all(std::string_view word) {
+  return is_word(word, "all") || is_word(word, "default") || is_word(word, "everything");
+}
+
+void answer_info(const Config& config, Words names, Reply& reply) {
+  std::string text;
+  for (const Section& section : sections_of(config)) {
+    bool is_wanted = names.empty();
+    for (const std::string_view name : names)
+      is_wanted = is_wanted || asks_for_all(name) || is_word(name, section.name);
+    if (!is_wanted) continue;
+    if (!text.empty()) text += "\r\n";
+    text += section.text;
+  }
+  reply.verbatim(text);
+}
+
+// The parameters that clients and monitors ask for. What they say is true here.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> parameters{{
+    {"appendonly", "yes"},
+    {"bind", "127.0.0.1"},
+    {"databases", "1"},
+    {"maxmemory", "0"},
+    {"maxmemory-policy", "noeviction"},
+    {"notify-keyspace-events", ""},
+    {"save", ""},
+    {"timeout", "0"},
+}};
+
+// Only * and ? mean something else than themselves.
+bool matches(std::string_view pattern, std::string_view text) {
+  while (!pattern.empty()) {
+    if (pattern[0] == '*') {
+      for (std::size_t skipped = 0; skipped <= text.size(); ++skipped) {
+        if (matches(pattern.substr(1), text.substr(skipped))) return true;
+      }
+      return false;
+    }
+    if (text.empty() || (pattern[0] != '?' && pattern[0] != text[0])) return false;
+    pattern.remove_prefix(1);
+    text.remove_prefix(1);
+  }
+  return text.empty();
+}
+
+void answer_parameters(Words patterns, Reply& reply) {
+  std::vector<std::pair<std::string_view, std::string_view>> found;
+  for (const auto& parameter : parameters) {
+    for (const std::string_view pattern : patterns) {
+      constexpr std::size_t most_pattern = 32;
+      if (pattern.size() > most_pattern || !matches(pattern, parameter.first)) continue;
+      found.push_back(parameter);
+      break;
+    }
+  }
+  reply.map(found.size());
+  for (const auto& [name, value] : found) {
+    reply.bulk(name);
+    reply.bulk(value);
+  }
+}
+
+Status say(std::string& said, std::string text) {
+  said = std::move(text);
+  return status_of(Mistake::said);
+}
+
+Status unknown_part(std::string_view command, std::string_view part, std::string& said) {
+  return say(said, "ERR unknown subcommand '" + std::string(part.substr(0, 128)) + "'. Try " +
+                       std::string(command) + " HELP.");
+}
+
+Status wrong_arity(std::string_view command, std::string& said) {
+  return say(said, "ERR wrong number of arguments for '" + std::string(command) + "' command");
+}
+
+void answer_time(Reply& reply) {
+  const std::int64_t now = now_us();
+  reply.array(2);
+  reply.bulk(std::to_string(now / us_in_a_second));
+  reply.bulk(std::to_string(now % us_in_a_second));
+}
+
+Status answer_config(Words words, Reply& reply, std::string& said) {
+  if (is_word(words[1], "get")) {
+    if (words.size() < 3) return wrong_arity("config|get", said);
+    answer_parameters(words.subspan(2), reply);
+    return {};
+  }
+  if (is_word(words[1], "set") || is_word(words[1], "rewrite"))
+    return say(said, "ERR settings are changed by SET GLOBAL, see docs/redis.md");
+  return unknown_part("CONFIG", words[1], said);
+}
+
+Status answer_select(Words words, Reply& reply, std::string& said) {
+  std::int64_t number = 0;
+  if (!read_integer(words[1], number)) return status_of(Mistake::not_an_integer);
+  if (number != 0) return say(said, "ERR DB index is out of range");
+  reply.ok();
+  return {};
+}
+
+Status answer_wait(Words words, Reply& reply, std::string& said) {
+  std::int64_t number = 0;
+  if (!read_integer(words[1], number)) return status_of(Mistake::not_an_integer);
+  if (!read_integer(words[2], number))
+    return say(said, "ERR timeout is not an integer or out of range");
+  if (number < 0) return say(said, "ERR timeout is negative");
+  reply.integer(0);
+  return {};
+}
+
+}  // namespace
+
+Status answer_plain(const Config& config, const CommandInfo& info, Words words, Reply& reply,
+                    std::string& said) {
+  switch (info.command) {
+    case Command::ping:
+      if (words.size() > 2) return wrong_arity("ping", said);
+      if (words.size() == 2) {
+        reply.bulk(words[1]);
+      } else {
+        reply.simple("PONG");
+      }
+      return {};
+    case Command::unwatch: reply.ok(); return {};
+    case Command::echo: reply.bulk(words[1]); return {};
+    case Command::select: return answer_select(words, reply, said);
+    case Command::time: answer_time(reply); return {};
+    case Command::lastsave: reply.integer(now_us() / us_in_a_second); return {};
+    case Command::info: answer_info(config, words.subspan(1), reply); return {};
+    case Command::config: return answer_config(words, reply, said);
+    case Command::command: return answer_command(words, reply, said);
+    case Command::wait: return answer_wait(words, reply, said);
+    case Command::role:
+      reply.array(3);
+      reply.bulk("master");
+      reply.integer(0);
+      reply.array(0);
+      return {};
+    case Command::dbsize:
+      return say(said, "ERR nobody knows how many rows all tables have, see docs/redis.md");
+    case Command::cluster:
+    case Command::readonly:
+    case Command::readwrite: return say(said, "ERR This instance has cluster support disabled");
+    default: return say(said, "ERR Command not allowed inside a transaction");
+  }
+}
+
+}  // namespace hs::redis

@@ -1,0 +1,39 @@
+// IndexShape: what a protocol may know of an index and its table before it asks for rows.
+//
+// Plain data, for any thread. A store makes it when it opens an index with every column, and again
+// when the table's definition has changed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hs::store {
+
+// How the values of a column are written.
+enum class Spelling : std::uint8_t {
+  text,  // any bytes; the collation decides which are equal
+  integer,
+  whole,  // an integer without a sign
+  decimal,
+  date,
+  date_and_time,
+  other,  // as SQL understands a literal
+};
+
+struct ShapedColumn {
+  std::string name;
+  bool is_nullable = true;
+  bool is_generated = false;  // its values are computed from other columns
+  Spelling spelling = Spelling::text;
+  std::uint8_t decimals = 0;  // of a decimal, and of the seconds of a time
+};
+
+struct IndexShape {
+  // Whether values for all key parts, none of which is NULL, select one row at most.
+  bool is_unique = false;
+  std::vector<ShapedColumn> columns;  // all that a client may name, in the order of the table
+  std::vector<std::uint32_t> key;     // the positions of the key parts among them
+};
+
+}  // namespace hs::store

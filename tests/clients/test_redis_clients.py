@@ -1,0 +1,245 @@
+"""Redis's clients, as published and with their defaults, at the plugin's port for them.
+
+Each program in redis_*/ does an application's work and prints what each step has answered: all of
+them the same. What they need is installed below var/ once. On a machine without node, Maven or Go
+these tests fail.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server_instance import REPOSITORY, ServerInstance
+from support.certificates import make_certificate
+from support.database import Sql
+from support.peers import peer_program
+from support_redis import redis_port, redis_server
+from support_servers import fresh_session
+from test_foreign_clients import INSTALLED, run
+from test_log_in import DEFAULT_WAY, identified
+
+HERE = Path(__file__).parent
+USER, PASSWORD = "ann", "s3 cret'\u00e9"
+TABLES = (
+    "CREATE TABLE employee (id INT PRIMARY KEY, name VARCHAR(20), salary BIGINT,"
+    " photo VARBINARY(300)) CHARSET utf8mb4",
+    "INSERT INTO employee VALUES (1,'Ann',100,NULL),(2,'Bob',200,NULL),(3,'Cleo',300,NULL)",
+    "CREATE TABLE secret (id INT PRIMARY KEY, v INT)",
+    "INSERT INTO secret VALUES (1, 1)",
+)
+#: What each step answers; of an error, words that it has.
+STEPS: dict[str, Any] = {
+    "ping": True,
+    "read all": {"id": "1", "name": "Ann", "salary": "100"},
+    "read one": "Ann",
+    "read NULL": None,
+    "read some": ["Ann", None, "100"],
+    "read nothing": {},
+    "insert": 2,
+    "update": 0,
+    "set bytes": 1,
+    "read bytes": bytes(range(256)).hex(),
+    "add": 150,
+    "delete a field": 1,
+    "exists": 1,
+    "delete": 1,
+    "wrong type": ("hash value is not an integer",),
+    "pipeline": [answer for salary in range(201, 221) for answer in ("Bob", salary)],
+    "unit": ["Bob", 221],
+    "unit that fails": True,
+    "after it": "Ann",
+    "many callers": "1300",
+    "log in": "Bob",
+    "log in, what is not allowed": ("NOPERM", "NoPermission"),
+    "log in by TLS": "Bob",
+    "log in by TLS, what is not allowed": ("NOPERM", "NoPermission"),
+    "wrong password": True,
+}
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("certificates")
+    folder.chmod(0o755)
+    make_certificate(folder, "server")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(data_root: Path, watch: Any, certificates: Path) -> Iterator[ServerInstance]:
+    settings = {
+        "ssl_cert": str(certificates / "server.pem"),
+        "ssl_key": str(certificates / "server-key.pem"),
+        # Many programs give a wrong password, from one address.
+        "handlersocket_max_wrong_log_ins": 1000,
+    }
+    with redis_server(data_root, watch, **settings) as instance:
+        yield instance
+
+
+@pytest.fixture
+def sql(server: ServerInstance) -> Iterator[Sql]:
+    with fresh_session(server, "app", *TABLES) as session:
+        password = identified(DEFAULT_WAY, PASSWORD)
+        session.run(
+            f"DROP USER IF EXISTS {USER}@localhost",
+            f"CREATE USER {USER}@localhost IDENTIFIED {password}",
+            f"GRANT SELECT, UPDATE ON app.employee TO {USER}@localhost",
+        )
+        yield session
+
+
+def unless_installed(folder: Path, sources: list[Path], install: Callable[[], None]) -> None:
+    """Installs into an empty folder, unless that was done with sources like these."""
+    state = "\n".join(source.read_text() for source in sources)
+    stamp = folder / "installed"
+    if not stamp.exists() or stamp.read_text() != state:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        install()
+        stamp.write_text(state)
+
+
+def python_client() -> list[str]:
+    folder, requirements = INSTALLED / "redis-python", HERE / "redis_python/requirements.txt"
+
+    def install() -> None:
+        run(sys.executable, "-m", "venv", str(folder / "venv"))
+        pip = [str(folder / "venv/bin/python"), "-m", "pip", "install", "--quiet"]
+        run(*pip, "--disable-pip-version-check", "-r", str(requirements))
+
+    unless_installed(folder, [requirements], install)
+    return [str(folder / "venv/bin/python"), str(HERE / "redis_python/client.py")]
+
+
+def node_client() -> list[str]:
+    folder, here = INSTALLED / "redis-node", HERE / "redis_node"
+    names = ("package.json", "package-lock.json", "client.mjs")
+
+    def install() -> None:
+        # Modules are looked for beside the program.
+        for name in names:
+            shutil.copy(here / name, folder)
+        run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder)
+
+    subprocess.run([REPOSITORY / "setup/test_client_node.sh", "build"], check=True, timeout=280)
+    unless_installed(folder, [here / name for name in names], install)
+    return [str(INSTALLED / "node-own/bin/node"), str(folder / "client.mjs")]
+
+
+def go_client() -> list[str]:
+    folder, here = INSTALLED / "redis-go", HERE / "redis_go"
+    go = REPOSITORY / "var/go/bin/go"
+
+    def install() -> None:
+        assert go.exists(), "run setup/go.sh"
+        run(str(go), "build", "-mod=readonly", "-o", str(folder / "client"), ".", cwd=here)
+
+    sources = [here / "go.mod", here / "go.sum", *sorted(here.glob("*.go"))]
+    unless_installed(folder, sources, install)
+    return [str(folder / "client")]
+
+
+def java_client() -> list[str]:
+    folder, here = INSTALLED / "redis-java", HERE / "redis_java"
+
+    def install() -> None:
+        run("mvn", "-q", "-B", f"-DbuildDirectory={folder}", "process-classes", cwd=here)
+
+    unless_installed(folder, [here / "pom.xml", *sorted(here.rglob("*.java"))], install)
+    path = f"{folder / 'classes'}{os.pathsep}{folder / 'lib' / '*'}"
+    return ["java", "-XX:TieredStopAtLevel=1", "-cp", path, "Application"]
+
+
+CLIENTS: list[tuple[Callable[[], list[str]], str]] = [
+    (python_client, "sync, resp2, python"),
+    (python_client, "sync, resp3, python"),
+    (python_client, "sync, resp3, hiredis"),
+    (python_client, "asyncio, resp3, python"),
+    (python_client, "asyncio, resp2, hiredis"),
+    (go_client, "go-redis"),
+    (go_client, "go-redis, autopipeline"),
+    (go_client, "rueidis"),
+    (node_client, "node-redis, resp2"),
+    (node_client, "node-redis, resp3"),
+    (node_client, "ioredis"),
+    (node_client, "ioredis, autopipeline"),
+    (java_client, "jedis"),
+    (java_client, "jedis, resp3"),
+    (java_client, "lettuce"),
+]
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize(("client", "how"), CLIENTS, ids=[f"{c.__name__}-{h}" for c, h in CLIENTS])
+def test_an_application(
+    server: ServerInstance, sql: Sql, certificates: Path, client: Callable[[], list[str]], how: str
+) -> None:
+    authority = str(certificates / "server.pem")
+    words = [*client(), how, str(redis_port(server)), USER, PASSWORD, authority]
+    told = dict(json.loads(line) for line in run(*words).splitlines())
+    wrong = {
+        step: told.get(step, "nothing")
+        for step, answer in STEPS.items()
+        if not _is(told.get(step, "nothing"), answer)
+    }
+    assert wrong == {}
+    assert sql.rows("SELECT id, name, salary, photo FROM employee ORDER BY id") == [
+        (b"1", b"Ann", b"150", None),
+        (b"2", b"Bob", b"221", None),
+        (b"3", b"Cleo", b"1300", None),
+    ]
+
+
+def _is(told: Any, answer: Any) -> bool:
+    if isinstance(answer, tuple):
+        return str(told).startswith("error: ") and any(word in str(told) for word in answer)
+    return type(told) is type(answer) and told == answer
+
+
+class TestRedisCli:
+    """As a person uses it."""
+
+    def cli(self, server: ServerInstance, *words: str, given: str | None = None) -> str:
+        command = [str(peer_program("redis-cli")), "-p", str(redis_port(server)), *words]
+        done = subprocess.run(
+            command, input=given, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def test_words(self, server: ServerInstance, sql: Sql) -> None:
+        assert self.cli(server, "HGETALL", "app.employee:1") == "id\n1\nname\nAnn\nsalary\n100\n"
+        sql.run("UPDATE employee SET salary = 7 WHERE id = 1")
+        assert self.cli(server, "HGET", "app.employee:1", "salary") == "7\n"
+        assert "unknown command" in self.cli(server, "nosuch")
+        assert "salary" in self.cli(server, "-3", "HGETALL", "app.employee:1")
+
+    def test_a_session(self, server: ServerInstance, sql: Sql) -> None:
+        given = 'MULTI\nHSET app.employee:1 name "A B"\nHINCRBY app.employee:1 salary 1\nEXEC\n'
+        assert self.cli(server, given=given) == "OK\nQUEUED\nQUEUED\n0\n101\n"
+        assert sql.row("SELECT name FROM employee WHERE id = 1") == (b"A B",)
+
+    def test_log_ins(self, server: ServerInstance, sql: Sql, certificates: Path) -> None:
+        log_in = ["--user", USER, "--pass", PASSWORD, "--no-auth-warning"]
+        assert self.cli(server, *log_in, "HGET", "app.employee:2", "name") == "Bob\n"
+        assert "NOPERM" in self.cli(server, *log_in, "HGET", "app.secret:1", "v")
+        tls = ["--tls", "--cacert", str(certificates / "server.pem")]
+        assert self.cli(server, *tls, *log_in, "HGET", "app.employee:2", "name") == "Bob\n"
+
+    def test_what_it_shows_of_the_server(self, server: ServerInstance, sql: Sql) -> None:
+        assert "redis_version:" in self.cli(server, "INFO")
+        assert "hget" in self.cli(server, "COMMAND", "DOCS", "hget")
+
+    def test_many_commands_from_a_file(self, server: ServerInstance, sql: Sql) -> None:
+        lines = "".join(f"HSET app.employee:{number} salary 1\r\n" for number in range(100, 1100))
+        assert "errors: 0, replies: 1000" in self.cli(server, "--pipe", given=lines)
+        assert sql.number("SELECT COUNT(*) FROM employee") == 1003

@@ -1,0 +1,49 @@
+"""A real Redis and a real Valkey, which setup/peers.sh gets: what Redis's clients are used to."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from server_instance import REPOSITORY, free_port
+from support_servers import listens, wait_until
+
+from support.scripts import DEFAULT_SIGNALS
+
+PEERS = REPOSITORY / "var/peers/bin"
+#: As the plugin has them: one database, and nothing kept on the disk.
+SETTINGS = ("--databases", "1", "--save", "", "--appendonly", "no", "--bind", "127.0.0.1")
+
+
+def peer_program(name: str) -> Path:
+    assert (PEERS / name).exists(), "setup/peers.sh gets what this test needs"
+    return PEERS / name
+
+
+@contextmanager
+def running_peer(name: str, *settings: str) -> Iterator[int]:
+    """The port of a `redis-server` or `valkey-server` of its own, which ends with the block."""
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="hs-peer-") as folder:
+        process = subprocess.Popen(
+            [*DEFAULT_SIGNALS, peer_program(name), "--port", str(port), *SETTINGS, *settings],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            wait_until(lambda: listens(port) or process.poll() is not None, f"{name} listens")
+            assert process.poll() is None, f"{name} has ended with {process.returncode}"
+            yield port
+        finally:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
