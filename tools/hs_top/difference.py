@@ -8,7 +8,7 @@ from typing import Any
 from hs_top.latencies import Latency, latencies
 from hs_top.reading import Reading, Row, Table
 
-KINDS = ("find", "count", "find_modify", "insert", "group", "open_index", "auth")
+KINDS = ("find", "count", "find_modify", "insert", "group", "open_index", "auth", "other")
 # Counters that stand still in a healthy server.
 ALARMS = (
     "connections_refused",

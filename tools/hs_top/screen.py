@@ -106,6 +106,7 @@ def _work(diff: Difference) -> list[Line]:
             one("gone", "connections_closed"),
             one("log-in", "requests_auth"),
             one("TLS", "tls_handshakes"),
+            one("other", "requests_other"),
         ),
         _alarms(diff),
     ]

@@ -32,6 +32,10 @@ namespace hs::redis {
 
 class Redis;
 
+// A worker deletes so many rows in one request, and executes a transaction of so many keys. With more it
+// is too much for a worker.
+inline constexpr std::size_t most_keys_of_worker = 64;
+
 // What a client gives in order to log in.
 struct Credentials {
   std::string_view user;

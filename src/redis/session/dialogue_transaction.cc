@@ -14,9 +14,6 @@ using passes::Answer;
 using store::Outcome;
 using store::Verdict;
 
-// A transaction of more keys is too much for a worker.
-constexpr std::size_t most_keys_of_worker = 64;
-
 // Its answer stays as it is: whoever executes the transaction tells by it that it can be tried again.
 bool may_succeed_later(Error kind) {
   return kind == Error::row_locked || kind == Error::table_locked || kind == Error::deadlock ||

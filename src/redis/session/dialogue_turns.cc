@@ -19,9 +19,6 @@ using passes::Answer;
 using store::Outcome;
 using store::Verdict;
 
-// A worker deletes so many rows in one request, and executes a transaction of so many keys. With more it
-// is too much for a worker.
-constexpr std::size_t most_keys_of_worker = 64;
 // So much memory for the words of a request stays with its connection.
 constexpr std::size_t kept_words = 16;
 

@@ -57,6 +57,17 @@ std::size_t key_fields(const RowAccess& access) {
   return count;
 }
 
+// Whether the row is there now. A plain read could answer from the transaction's snapshot, and would not
+// see a row that another session has inserted since.
+Outcome look_for(Work& work, const KeyedRow& row, bool& is_there) {
+  store::Changed locked;
+  const Outcome outcome =
+      work.store.modify(*row.use, row.selection(work), {.kind = store::ChangeKind::lock}, nullptr,
+                        work.out(), locked);
+  is_there = locked.rows != 0;
+  return outcome;
+}
+
 // Sets the columns of a row that is there: how many rows that are, and how many columns were NULL.
 Outcome update(Work& work, const KeyedRow& row, CountingRows& before) {
   store::Changed changed;
@@ -69,12 +80,7 @@ Outcome update(Work& work, const KeyedRow& row, CountingRows& before) {
 // Whether the row is there, and then how many of its columns were NULL before they were set.
 Outcome set_if_there(Work& work, const KeyedRow& row, bool& is_there, std::size_t& created) {
   const std::size_t columns = row.access->field_columns;
-  if (columns == 0) {
-    std::uint64_t rows = 0;
-    const Outcome counted = work.store.count(*row.use, row.selection(work), rows, work.sink);
-    is_there = rows != 0;
-    return counted;
-  }
+  if (columns == 0) return look_for(work, row, is_there);
   CountingRows before(columns);
   const Outcome updated = update(work, row, before);
   is_there = before.rows != 0;
@@ -134,9 +140,9 @@ Outcome set_null_or_insert(Work& work, const KeyedRow& row, bool& is_set) {
         work.store.modify(*row.use, selection, change, nullptr, work.out(), changed);
     is_set = changed.rows != 0;
     if (!set.ok() || is_set) return set;
-    std::uint64_t rows = 0;
-    const Outcome counted = work.store.count(*row.use, row.selection(work), rows, work.sink);
-    if (!counted.ok() || rows != 0) return counted;
+    bool is_there = false;
+    const Outcome looked = look_for(work, row, is_there);
+    if (!looked.ok() || is_there) return looked;
     inserted = work.store.insert(*row.use, {work.scratch.values}, changed);
     is_set = inserted.ok();
     if (inserted.status().kind() != Error::duplicate_key) break;
@@ -181,10 +187,10 @@ Outcome clear_fields(Work& work, Words words) {
       // SQL takes NULL for a column that is computed, and does nothing. It refuses a value.
       if (column.is_generated) values[static_cast<std::size_t>(place)] = Value{};
       if (!is_never_null(column)) continue;
-      std::uint64_t rows = 0;
-      const Outcome counted = work.store.count(*row.use, row.selection(work), rows, work.sink);
-      if (!counted.ok()) return counted;
-      if (rows == 0) continue;
+      bool is_there = false;
+      const Outcome looked = look_for(work, row, is_there);
+      if (!looked.ok()) return looked;
+      if (!is_there) continue;
       return say(work, "ERR 1048 23000 Column " + in_quotes(fields[i]) + " cannot be null");
     }
     std::size_t cleared = 0;
