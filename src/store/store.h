@@ -80,6 +80,12 @@ class IndexUse {
   Rights rights_ = Rights::none;
 };
 
+// A find of at most one row, as it is named ahead: all parts of the key that it gives, with `=`.
+struct Lookup {
+  const Index* index = nullptr;
+  std::span<const Value> key{};
+};
+
 // How a request ended.
 enum class Verdict : std::uint8_t {
   // status ok: it is done, and its rows are in `out`; otherwise `out` is unchanged, and the status
@@ -255,6 +261,11 @@ class Store {
   // right on the table is not told whether the table exists.
   virtual Outcome open_index(const IndexNames& names, const std::shared_ptr<const Caller>& caller,
                              IndexUse& use) = 0;
+
+  // These finds come next, if they may be made, beginning with the request that is about to be made.
+  // A store may fetch what they will need, or forget them: they are a hint, and no answer depends on
+  // it. They are valid until the next call of expect() or the end of the pass.
+  virtual void expect(std::span<const Lookup> /*lookups*/) {}
 
   // Has `rows` append the rows that are found to `out`. The selection is valid. The answer to a
   // request that its caller may not make is `access_denied`. If the find is answered or parked,
