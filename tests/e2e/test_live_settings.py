@@ -37,6 +37,7 @@ LIVE = {
 # See test_enabled.py.
 LIVE_OTHERS = {
     "enabled",
+    "prefetch",
     "anonymous_account",
     "secret_account",
     "threads",
