@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from server_instance import REPOSITORY, ServerInstance
-from support.certificates import make_certificate
+from support.certificates import make_certificates
 from support.database import Database, Sql
 from support.servers import ON_MYSQL, needs_original
 
@@ -160,11 +160,7 @@ def test_a_server_that_is_restarted_under_load(make_server) -> None:
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("certificates")
-    folder.chmod(0o755)
-    for name in ("server", "stranger"):
-        make_certificate(folder, name)
-    return folder
+    return make_certificates(tmp_path_factory, "server", "stranger")
 
 
 def test_log_ins_and_tls(make_server, certificates: Path) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from server_instance import REPOSITORY, ServerInstance
-from support.certificates import make_certificate
+from support.certificates import make_certificates
 from support.database import Sql
 from support.peers import peer_program
 from support_redis import redis_port, redis_server
@@ -67,10 +67,7 @@ STEPS: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("certificates")
-    folder.chmod(0o755)
-    make_certificate(folder, "server")
-    return folder
+    return make_certificates(tmp_path_factory, "server")
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from handlersocket2 import Client, Find, FindModify, Insert, ModifyOp, OpenIndex
 from server_instance import ServerInstance
-from support.certificates import context_for, make_certificate
+from support.certificates import context_for, make_certificates
 from support.database import Sql
 from support_galera import PROVIDER, Cluster
 from support_spider import (
@@ -34,10 +34,7 @@ pytestmark = MARKS
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("certificates")
-    folder.chmod(0o755)
-    make_certificate(folder, "server")
-    return folder
+    return make_certificates(tmp_path_factory, "server")
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from handlersocket2 import AuthenticationError, Client, LogIn
 from server_instance import ServerInstance
-from support.certificates import context_for, make_certificate
+from support.certificates import context_for, make_certificates
 from support.database import Sql
 from support.servers import ON_MYSQL
 from support.wire import Wire
@@ -62,11 +62,7 @@ def log_in(user: str, password: str = PASSWORD) -> bytes:
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("certificates")
-    folder.chmod(0o755)
-    for name in ("server", "client"):
-        make_certificate(folder, name)
-    return folder
+    return make_certificates(tmp_path_factory, "server", "client")
 
 
 @pytest.fixture(scope="module")

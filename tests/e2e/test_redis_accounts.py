@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from server_instance import ServerInstance
-from support.certificates import context_for, make_certificate
+from support.certificates import context_for, make_certificates
 from support.database import Sql
 from support.resp import OK, Error, Resp, pairs
 from support_redis import CONNECTIONS, NO_PERMISSION, connect, hash_of, redis_port, redis_server
@@ -37,10 +37,7 @@ USERS = {
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("certificates")
-    folder.chmod(0o755)
-    make_certificate(folder, "server")
-    return folder
+    return make_certificates(tmp_path_factory, "server")
 
 
 @pytest.fixture(scope="module")

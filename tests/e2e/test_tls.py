@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from handlersocket2 import Client, Connection, ConnectionLost
 from server_instance import ServerInstance
-from support.certificates import context_for, make_certificate
+from support.certificates import context_for, make_certificates
 from support.database import Sql
 from support.servers import ON_MYSQL
 from support.wire import Wire
@@ -35,11 +35,7 @@ RELOAD = "ALTER INSTANCE RELOAD TLS" if ON_MYSQL else "FLUSH SSL"
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("certificates")
-    folder.chmod(0o755)
-    for name in ("server", "later", "client", "stranger"):
-        make_certificate(folder, name)
-    return folder
+    return make_certificates(tmp_path_factory, "server", "later", "client", "stranger")
 
 
 def settings_of(folder: Path) -> dict[str, Any]:

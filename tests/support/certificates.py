@@ -5,6 +5,11 @@ from __future__ import annotations
 import ssl
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest  # the soak has certificates, too, without it
+
 
 LOOPBACK = "IP:127.0.0.1,DNS:localhost"
 
@@ -17,6 +22,15 @@ def make_certificate(folder: Path, name: str, host: str = LOOPBACK) -> None:
     command += ["-keyout", str(key), "-out", str(certificate)]
     subprocess.run(command, check=True, capture_output=True)
     key.chmod(0o644)
+
+
+def make_certificates(factory: pytest.TempPathFactory, *names: str) -> Path:
+    """A folder of them, which a server that runs as another user can read."""
+    folder = factory.mktemp("certificates")
+    folder.chmod(0o755)
+    for name in names:
+        make_certificate(folder, name)
+    return folder
 
 
 def context_for(
