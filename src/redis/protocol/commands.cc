@@ -375,7 +375,7 @@ bool is_word(std::string_view word, std::string_view lower) {
 
 KeyPlaces keys_of(const CommandInfo& info, std::size_t words) {
   if (info.first_key == 0) return {};
-  const auto first = static_cast<std::size_t>(info.first_key);
+  const std::size_t first = static_cast<unsigned char>(info.first_key);
   const std::size_t last = info.last_key < 0 ? words - static_cast<std::size_t>(-info.last_key)
                                              : static_cast<std::size_t>(info.last_key);
   return {first, last < first ? 0 : (last - first) / static_cast<std::size_t>(info.key_step) + 1};

@@ -15,27 +15,27 @@ using Words = std::span<const std::string_view>;
 
 std::vector<std::string_view> flags_of(const CommandInfo& info) {
   std::vector<std::string_view> flags;
-  if (info.effect != Effect::none) flags.push_back(writes(info.effect) ? "write" : "readonly");
-  if (info.has_flag(CommandFlags::fast)) flags.push_back("fast");
-  if (info.has_flag(CommandFlags::before_log_in)) flags.push_back("no_auth");
-  if (info.has_flag(CommandFlags::refused_in_multi)) flags.push_back("no_multi");
+  if (info.effect != Effect::none) flags.emplace_back(writes(info.effect) ? "write" : "readonly");
+  if (info.has_flag(CommandFlags::fast)) flags.emplace_back("fast");
+  if (info.has_flag(CommandFlags::before_log_in)) flags.emplace_back("no_auth");
+  if (info.has_flag(CommandFlags::refused_in_multi)) flags.emplace_back("no_multi");
   return flags;
 }
 
 std::vector<std::string_view> categories_of(const CommandInfo& info) {
   std::vector<std::string_view> categories;
   if (info.effect != Effect::none) {
-    categories.push_back("@keyspace");
-    categories.push_back(writes(info.effect) ? "@write" : "@read");
+    categories.emplace_back("@keyspace");
+    categories.emplace_back(writes(info.effect) ? "@write" : "@read");
   }
   switch (info.group) {
-    case Group::hash: categories.push_back("@hash"); break;
-    case Group::connection: categories.push_back("@connection"); break;
-    case Group::transactions: categories.push_back("@transaction"); break;
+    case Group::hash: categories.emplace_back("@hash"); break;
+    case Group::connection: categories.emplace_back("@connection"); break;
+    case Group::transactions: categories.emplace_back("@transaction"); break;
     case Group::server:
     case Group::generic: break;
   }
-  categories.push_back(info.has_flag(CommandFlags::fast) ? "@fast" : "@slow");
+  categories.emplace_back(info.has_flag(CommandFlags::fast) ? "@fast" : "@slow");
   return categories;
 }
 
