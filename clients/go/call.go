@@ -16,6 +16,7 @@ const (
 	kindModifyRows
 	kindInsert
 	kindInsertRows
+	kindGroup
 )
 
 // A call is a request on its way and its reply. It belongs to the caller, except between the moment
@@ -46,6 +47,11 @@ type call struct {
 	slot uint64
 	// For who observes.
 	bytesOut, bytesIn, rows int32
+	// The words in front of the index id, if it is a line of a group; which line that is, from 1 on; and
+	// of a group its lines.
+	meets string
+	line  int
+	group []*call
 	// It is not used for another request.
 	pinned bool
 	// It was sent before, and is sent once more: a find, or what another server refused.
@@ -68,10 +74,12 @@ const (
 	opIncrement
 	opDecrement
 	opPing
+	opLock
+	opGroup
 )
 
 func (o operation) String() string {
-	return [...]string{"find", "count", "exists", "insert", "upsert", "update", "delete", "increment", "decrement", "ping"}[o]
+	return [...]string{"find", "count", "exists", "insert", "upsert", "update", "delete", "increment", "decrement", "ping", "lock", "group"}[o]
 }
 
 // An opening is one P that was sent. err is written before the replies behind it are given out.
@@ -113,10 +121,21 @@ func (k *call) again(seen bool) {
 	k.seen = k.seen || seen
 	k.err, k.opening, k.code, k.hasValues = nil, nil, 0, false
 	k.reply = k.reply[:0]
+	for _, line := range k.group {
+		line.again(seen)
+	}
 }
 
-// answer takes a line, without its LF. It is false if the line is no reply to this request.
+// answer takes a line, without its LF, or all lines of a group. It is false if that is no reply to this
+// request.
 func (k *call) answer(line []byte) bool {
+	if k.group != nil {
+		return k.answerGroup(line)
+	}
+	return k.answerLine(line)
+}
+
+func (k *call) answerLine(line []byte) bool {
 	h, ok := parseHeader(line)
 	if !ok {
 		return false
@@ -147,6 +166,13 @@ func (k *call) values() tokens { return valuesOf(k.reply, k.hasValues) }
 
 // refusal is the error that the server answered.
 func (k *call) refusal() *Error {
+	if k.group != nil {
+		return k.groupRefusal()
+	}
+	return k.ownRefusal()
+}
+
+func (k *call) ownRefusal() *Error {
 	text := ""
 	if k.hasValues {
 		values := k.values()

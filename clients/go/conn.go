@@ -60,7 +60,9 @@ type conn struct {
 	in      []byte
 	have    int
 	checked int
-	batch   []slot
+	// Complete lines that are not given out: the reply to a group is, when all of them are there.
+	lines int
+	batch []slot
 	// A call was told that what came is no reply to it.
 	blamed bool
 	reads  atomic.Uint64
@@ -75,6 +77,8 @@ type slot struct {
 	start   uint64
 	size    int
 	began   int64
+	// How many lines its reply has beside the first one.
+	more int
 }
 
 // An openIndex is an index on this connection. Without an opening it is not open.
@@ -140,7 +144,7 @@ func (c *conn) exchange(ctx context.Context, k *call) error {
 func (c *conn) exchangeAll(ctx context.Context, ks []*call) {
 	c.mu.Lock()
 	for _, k := range ks {
-		size := len(k.request) + 21
+		size := k.size()
 		if !c.hasRoom(size) {
 			// Room comes only when what stands in the buffer was sent.
 			c.flush()
@@ -184,7 +188,7 @@ func (c *conn) mask() uint64 { return uint64(len(c.slots) - 1) }
 
 // admit waits until there is room for the call. The lock is held at the beginning and at the end.
 func (c *conn) admit(ctx context.Context, k *call) error {
-	size := len(k.request) + 21
+	size := k.size()
 	for {
 		if c.err != nil || c.retired {
 			c.grantRoom()

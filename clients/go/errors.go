@@ -37,6 +37,8 @@ const (
 	ErrDecode Kind = "decode"
 	// ErrNoRows: Get found no row.
 	ErrNoRows Kind = "no rows"
+	// ErrUnmet: a line of a Group has met no row behind Some, or one behind None. It is an ErrReply, too.
+	ErrUnmet Kind = "unmet"
 )
 
 // What the server's answers mean.
@@ -69,6 +71,8 @@ type Error struct {
 	// Code and Text are the server's answer, if there is one.
 	Code int
 	Text string
+	// Line is the request of a Group that has failed, from 1 on; 0 if it is none, or the group as a whole.
+	Line int
 	// Class is what the answer means, one of the kinds from ErrDuplicate on.
 	Class Kind
 	// Err is the cause, if there is another one.
@@ -84,6 +88,9 @@ func (e *Error) Error() string {
 	if e.Text != "" || e.Code != 0 {
 		if e.Kind != ErrReply {
 			b.WriteString(string(e.Kind) + ": ")
+		}
+		if e.Line > 0 {
+			fmt.Fprintf(&b, "request %d of the group: ", e.Line)
 		}
 		fmt.Fprintf(&b, "the server answered %d %s", e.Code, e.Text)
 		if entry, known := errorTable[e.Text]; known {
@@ -112,6 +119,8 @@ func (e *Error) Is(target error) bool {
 	switch target {
 	case e.Kind:
 		return true
+	case ErrUnmet:
+		return e.Kind == ErrReply && e.Text == TextUnmet
 	case context.DeadlineExceeded:
 		return e.Kind == ErrTimeout
 	case context.Canceled:

@@ -82,7 +82,7 @@ func (x *Index[T]) ModifyFetch(ctx context.Context, q Query, op Op, values ...an
 }
 
 var operations = map[Op]operation{
-	OpUpdate: opUpdate, OpDelete: opDelete, OpIncrement: opIncrement, OpDecrement: opDecrement,
+	OpUpdate: opUpdate, OpDelete: opDelete, OpIncrement: opIncrement, OpDecrement: opDecrement, opLocking: opLock,
 }
 
 // modification encodes a modification by an index that may be another one than this.

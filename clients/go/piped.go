@@ -4,14 +4,19 @@ package handlersocket
 type Piped[T any] struct {
 	index    *Index[T]
 	pipeline *Pipeline
+	// What a modification must meet, in a Group.
+	meets string
 }
 
 // In gives the calls of this index for a Pipeline of its client.
-func (x *Index[T]) In(p *Pipeline) Piped[T] { return Piped[T]{x, p} }
+func (x *Index[T]) In(p *Pipeline) Piped[T] { return Piped[T]{index: x, pipeline: p} }
 
 func addTo[T, R any](p Piped[T], r request[R]) *Pending[R] {
 	if p.index.client != p.pipeline.client && r.err == nil {
 		r = failed[R](r.call, usage("the index belongs to another client than the pipeline"))
+	}
+	if p.meets != "" && r.err == nil {
+		r = meeting(r, p.meets)
 	}
 	return add(p.pipeline, r)
 }

@@ -196,6 +196,9 @@ const (
 	OpDelete    Op = "D"
 	OpIncrement Op = "+"
 	OpDecrement Op = "-"
+
+	// opLocking changes nothing: Grouped.Lock has it.
+	opLocking Op = "lock"
 )
 
 // rowsAnswered says which rows a modification answers: the mark behind its letter.
@@ -211,6 +214,7 @@ const (
 func (q *Query) appendModify(to []byte, d *definition, op Op, rows rowsAnswered, values []any) ([]byte, error) {
 	switch op {
 	case OpUpdate, OpIncrement, OpDecrement:
+	case opLocking:
 	case OpDelete:
 		if len(values) > 0 {
 			return nil, usage("a deletion takes no values")

@@ -45,20 +45,25 @@ func (c *conn) read() (int, error) {
 
 // giveOut takes the complete lines and their slots, under one lock, and gives them out.
 func (c *conn) giveOut() (int, error) {
-	lines := bytes.Count(c.in[c.checked:c.have], []byte{lf})
-	if lines == 0 {
-		c.checked = c.have
+	c.lines += bytes.Count(c.in[c.checked:c.have], []byte{lf})
+	c.checked = c.have
+	if c.lines == 0 {
 		return 0, c.checkRest()
 	}
 	c.batch = c.batch[:0]
 	c.mu.Lock()
-	for range min(lines, int(c.tail-c.head)) {
+	for c.lines > 0 && c.head != c.tail {
 		s := &c.slots[c.head&c.mask()]
+		if s.more >= c.lines {
+			break
+		}
+		c.lines -= s.more + 1
 		c.batch = append(c.batch, *s)
 		c.bytes -= s.size
 		*s = slot{}
 		c.head++
 	}
+	unasked := c.lines > 0 && c.head == c.tail
 	c.grantRoom()
 	c.mu.Unlock()
 
@@ -66,6 +71,9 @@ func (c *conn) giveOut() (int, error) {
 	begin := 0
 	for i := range c.batch {
 		end := begin + bytes.IndexByte(c.in[begin:c.have], lf)
+		for range c.batch[i].more {
+			end += 1 + bytes.IndexByte(c.in[end+1:c.have], lf)
+		}
 		line := c.in[begin:end]
 		begin = end + 1
 		if err := c.giveLine(&c.batch[i], line); err != nil {
@@ -73,7 +81,7 @@ func (c *conn) giveOut() (int, error) {
 			return i, err
 		}
 	}
-	if len(c.batch) < lines {
+	if unasked {
 		return len(c.batch), errUnasked
 	}
 	clear(c.batch)
@@ -112,7 +120,8 @@ func (c *conn) giveLine(s *slot, line []byte) error {
 		return c.opens(s.opening, line)
 	case s.call == nil:
 		c.events.dropped.Add(1)
-		if _, ok := parseHeader(line); !ok {
+		first, _, _ := bytes.Cut(line, []byte{lf})
+		if _, ok := parseHeader(first); !ok {
 			return c.wrong(line)
 		}
 		return nil
@@ -222,9 +231,9 @@ func (c *conn) end(kind Kind, cause error) {
 		}
 		sent := s.start < c.sent
 		switch {
-		case k.opening.err != nil:
+		case k.notOpen() != nil:
 			// Its index is not open: it was not executed.
-			k.err = k.opening.refusal()
+			k.err = k.notOpen()
 		case sent || kind == ErrClosed:
 			k.err = k.fail(c.blame(kind), sent, cause)
 		default:

@@ -69,7 +69,7 @@ type queued struct {
 	writes  bool
 	err     error
 	nothing bool
-	settle  func(error)
+	settle  func(error) error
 }
 
 // Pipeline begins a Pipeline.
@@ -91,11 +91,12 @@ func (p *Pending[R]) Result() (R, error) { return p.value, p.err }
 
 func add[R any](p *Pipeline, r request[R]) *Pending[R] {
 	pending := &Pending[R]{err: errNotRun}
-	p.queued = append(p.queued, queued{r.call, r.route == RouteWrite, r.err, r.nothing, func(err error) {
+	p.queued = append(p.queued, queued{r.call, r.route == RouteWrite, r.err, r.nothing, func(err error) error {
 		pending.err = err
 		if err == nil && !r.nothing {
 			pending.value, pending.err = r.result()
 		}
+		return pending.err
 	}})
 	return pending
 }
@@ -126,7 +127,7 @@ func (p *Pipeline) Run(ctx context.Context) error {
 				err = q.call.refusal()
 			}
 		}
-		q.settle(err)
+		_ = q.settle(err)
 		if first == nil {
 			first = err
 		}

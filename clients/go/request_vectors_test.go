@@ -43,6 +43,7 @@ type requestVector struct {
 			Op          string
 			RowsBefore  bool `json:"rows_before"`
 			RowsAfter   bool `json:"rows_after"`
+			Meets       string
 			Values      []byteText
 			Assignments []assignmentVector
 		}

@@ -24,7 +24,7 @@ type scenario struct {
 type applicationStep struct {
 	requestVector
 	Call, Result, Cancel string
-	Pipeline             []requestVector
+	Pipeline, Group      []requestVector
 	Iterate              *json.RawMessage
 	Close                bool
 	PauseMs              int `json:"pause_ms"`
@@ -45,7 +45,7 @@ type wantedResult struct {
 	Error         json.RawMessage
 	Sent          *bool
 	MaybeExecuted *bool `json:"maybe_executed"`
-	Code          *int
+	Code, Line    *int
 	Text, Kind    *string
 	AfterMs       int `json:"after_ms"`
 	WithinMs      int `json:"within_ms"`
@@ -58,8 +58,10 @@ type outcome struct {
 	id    uint64
 	// Of a count it is `count`, and whether there is a row is one of 0.
 	outcomes []Outcome
-	err      error
-	took     time.Duration
+	// Of a group: what each of its requests gave, if it was done.
+	each []outcome
+	err  error
+	took time.Duration
 }
 
 func TestScenarios(t *testing.T) {
@@ -192,17 +194,17 @@ func (p *player) step(s *applicationStep) error {
 		return p.pipeline(s)
 	case s.Iterate != nil:
 		return p.iterate(s)
-	case s.Find != nil || s.Insert != nil || s.InsertRows != nil:
+	case s.Find != nil || s.Insert != nil || s.InsertRows != nil || s.Group != nil:
 		began := time.Now()
 		ctx, cancel := p.context(s)
 		if s.Call != "" {
 			result := make(chan outcome, 1)
 			p.calls[s.Call], p.cancels[s.Call] = result, cancel
-			go func() { result <- p.call(ctx, began, &s.requestVector) }()
+			go func() { result <- p.begin(ctx, began, s) }()
 			return nil
 		}
 		defer cancel()
-		return check(p.call(ctx, began, &s.requestVector), s.Gives)
+		return check(p.begin(ctx, began, s), s.Gives)
 	case s.Result != "":
 		select {
 		case got := <-p.calls[s.Result]:
@@ -241,6 +243,13 @@ func (p *player) index(name string) *Index[Row] {
 		name = "t"
 	}
 	return p.indexes[name]
+}
+
+func (p *player) begin(ctx context.Context, began time.Time, s *applicationStep) outcome {
+	if s.Group != nil {
+		return p.group(ctx, began, s)
+	}
+	return p.call(ctx, began, &s.requestVector)
 }
 
 func (p *player) call(ctx context.Context, began time.Time, r *requestVector) outcome {
@@ -296,9 +305,46 @@ func (p *player) pipeline(s *applicationStep) error {
 		return err
 	}
 	pipeline := p.client.Pipeline()
+	results := p.collect(pipeline, s.Pipeline)
+	_ = pipeline.Run(p.t.Context())
+	for i, result := range results {
+		if err := check(result(), wanted[i]); err != nil {
+			return fmt.Errorf("request %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// group runs a group. What its requests gave is in `each`.
+func (p *player) group(ctx context.Context, began time.Time, s *applicationStep) outcome {
+	g := p.client.Group()
+	results := p.collect(&g.pipeline, s.Group)
+	o := outcome{err: g.Run(ctx)}
+	o.took = time.Since(began)
+	var e *Error
+	for i, result := range results {
+		one := result()
+		o.each = append(o.each, one)
+		if errors.As(o.err, &e) && e.Line > 0 && (i+1 == e.Line) == (textOfError(one.err) == TextUndone) {
+			p.t.Errorf("request %d of a group that %v: %v", i+1, e, one.err)
+		}
+	}
+	return o
+}
+
+func textOfError(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Text
+	}
+	return ""
+}
+
+// collect adds requests to a pipeline or a group, and says how their results are had.
+func (p *player) collect(pipeline *Pipeline, requests []requestVector) []func() outcome {
 	var results []func() outcome
-	for i := range s.Pipeline {
-		r := &s.Pipeline[i]
+	for i := range requests {
+		r := &requests[i]
 		switch {
 		case r.Insert != nil:
 			pending := p.index(r.Insert.Index).In(pipeline).InsertValues(anyOf(r.Insert.Values)...)
@@ -312,20 +358,18 @@ func (p *player) pipeline(s *applicationStep) error {
 			results = append(results, func() (o outcome) { o.count, o.err = pending.Result(); return })
 		case r.Find.Modify != nil:
 			m := r.Find.Modify
-			pending := p.index(r.Find.Index).In(pipeline).Modify(r.query(p.t), Op(m.Op), anyOf(m.Values)...)
+			in := p.index(r.Find.Index).In(pipeline)
+			if m.Meets != "" {
+				in.meets = m.Meets + "\t"
+			}
+			pending := in.Modify(r.query(p.t), Op(m.Op), anyOf(m.Values)...)
 			results = append(results, func() (o outcome) { o.count, o.err = pending.Result(); return })
 		default:
 			pending := p.index(r.Find.Index).In(pipeline).Find(r.query(p.t))
 			results = append(results, func() (o outcome) { o.rows, o.err = pending.Result(); return })
 		}
 	}
-	_ = pipeline.Run(p.t.Context())
-	for i, result := range results {
-		if err := check(result(), wanted[i]); err != nil {
-			return fmt.Errorf("request %d: %w", i+1, err)
-		}
-	}
-	return nil
+	return results
 }
 
 func (p *player) iterate(s *applicationStep) error {
@@ -352,6 +396,10 @@ func (p *player) iterate(s *applicationStep) error {
 
 // check compares what a call gave with what it had to give.
 func check(got outcome, wanted json.RawMessage) error {
+	var each []json.RawMessage
+	if json.Unmarshal(wanted, &each) == nil {
+		return checkEach(got, each)
+	}
 	var w wantedResult
 	if err := json.Unmarshal(wanted, &w); err != nil {
 		return err
@@ -393,6 +441,18 @@ func check(got outcome, wanted json.RawMessage) error {
 	took := got.took.Milliseconds()
 	if took < int64(w.AfterMs) || w.WithinMs > 0 && took > int64(w.WithinMs) {
 		return fmt.Errorf("it took %d ms", took)
+	}
+	return nil
+}
+
+func checkEach(got outcome, wanted []json.RawMessage) error {
+	if got.err != nil || len(got.each) != len(wanted) {
+		return fmt.Errorf("the error %w of a group", got.err)
+	}
+	for i, one := range got.each {
+		if err := check(one, wanted[i]); err != nil {
+			return fmt.Errorf("request %d: %w", i+1, err)
+		}
 	}
 	return nil
 }
@@ -445,7 +505,7 @@ func (w *wantedResult) checkError(err error) error {
 	ok := slices.Contains(kinds, string(e.Kind)) && errors.Is(err, e.Kind) &&
 		(w.Sent == nil || *w.Sent == e.Sent) &&
 		(w.MaybeExecuted == nil || *w.MaybeExecuted == e.MaybeExecuted && SafeToRetry(err) != e.MaybeExecuted || e.Kind == ErrClosed) &&
-		(w.Code == nil || *w.Code == e.Code) &&
+		(w.Code == nil || *w.Code == e.Code) && (w.Line == nil || *w.Line == e.Line) &&
 		(w.Text == nil || *w.Text == e.Text) &&
 		(w.Kind == nil || errors.Is(err, Kind(*w.Kind)))
 	if !ok {

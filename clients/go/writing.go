@@ -9,6 +9,39 @@ import (
 
 // put encodes a request and gives it a slot. The lock is held.
 func (c *conn) put(k *call) {
+	for _, line := range k.group {
+		line.opening = c.open(line, k.began)
+	}
+	var open *opening
+	if k.group == nil {
+		open = c.open(k, k.began)
+	}
+	k.opening = open
+	start := c.position
+	before := len(c.out)
+	if k.group != nil {
+		c.out = append(strconv.AppendUint(append(c.out, 'G', tab), uint64(len(k.group)), 10), lf)
+	} else {
+		c.putLine(k)
+	}
+	for _, line := range k.group {
+		c.putLine(line)
+	}
+	k.slot = c.tail
+	size := len(c.out) - before
+	k.bytesOut = int32(size)
+	c.enqueue(slot{call: k, start: start, size: size, began: k.began, more: len(k.group)})
+	if k.deadline != 0 && k.deadline < c.nextDeadline {
+		c.nextDeadline = k.deadline
+	}
+	if !c.sweeping {
+		c.sweeping = true
+		wake(c.wakeSweep)
+	}
+}
+
+// open has the call's index opened, if it is not yet. The lock is held.
+func (c *conn) open(k *call, began int64) *opening {
 	index := c.indexOf(k.definition)
 	if index.opening == nil {
 		index.opening = &opening{definition: k.definition}
@@ -17,24 +50,16 @@ func (c *conn) put(k *call) {
 		c.out = append(c.out, 'P', tab)
 		c.out = strconv.AppendUint(c.out, index.id, 10)
 		c.out = append(c.out, k.definition.open...)
-		c.enqueue(slot{opening: index.opening, start: start, size: len(c.out) - before, began: k.began})
+		c.enqueue(slot{opening: index.opening, start: start, size: len(c.out) - before, began: began})
 	}
-	k.opening = index.opening
-	start := c.position
-	before := len(c.out)
-	c.out = strconv.AppendUint(c.out, index.id, 10)
+	return index.opening
+}
+
+// putLine encodes a request whose index is open. The lock is held.
+func (c *conn) putLine(k *call) {
+	c.out = append(c.out, k.meets...)
+	c.out = strconv.AppendUint(c.out, c.indexOf(k.definition).id, 10)
 	c.out = append(c.out, k.request...)
-	k.slot = c.tail
-	size := len(c.out) - before
-	k.bytesOut = int32(size)
-	c.enqueue(slot{call: k, start: start, size: size, began: k.began})
-	if k.deadline != 0 && k.deadline < c.nextDeadline {
-		c.nextDeadline = k.deadline
-	}
-	if !c.sweeping {
-		c.sweeping = true
-		wake(c.wakeSweep)
-	}
 }
 
 func (c *conn) indexOf(d *definition) *openIndex {

@@ -28,6 +28,7 @@ TABLES = (
     " nullable BIGINT, seen DATETIME, yr YEAR, KEY by_time (at)) CHARSET=utf8mb4",
     "CREATE TABLE people (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) NOT NULL, age INT,"
     " KEY by_name (name))",
+    "CREATE TABLE accounts (id INT PRIMARY KEY, balance BIGINT NOT NULL)",
     "CREATE TABLE counters (id INT PRIMARY KEY, n INT NOT NULL, by_whom VARCHAR(20))",
     "CREATE TABLE user (user_id INT PRIMARY KEY, user_name VARCHAR(50), user_email VARCHAR(99),"
     " visits INT NOT NULL DEFAULT 0, created DATETIME)",
@@ -93,6 +94,14 @@ def test_the_readme_and_the_examples(database: Database, sql: Sql, tmp_path: Pat
     assert go("run", ".", folder=tmp_path).strip() == "user_0000042 user_0000042@example.com"
     output = go_tests("^Example", database)
     assert output.count("--- PASS: Example") >= 5
+
+
+def test_groups(database: Database, sql: Sql) -> None:
+    sql.run(*TABLES)
+    output = go_tests("TestE2EGroup(Transfer|CompareAndSet|Locks)$", database)
+    assert output.count("--- PASS: TestE2E") == 3
+    assert sql.rows("SELECT id, balance FROM accounts WHERE id > 2") == [(b"3", b"7")]
+    assert sql.rows("SELECT name FROM people") == [(b"Group",)]
 
 
 @needs_original

@@ -1,0 +1,221 @@
+package handlersocket
+
+import (
+	"bytes"
+	"context"
+	"errors"
+)
+
+// Groups: requests that are done all, or not at all.
+
+// A Group collects requests that the server does as a whole or not at all, by any indexes of the client.
+// Nobody sees one of them without the others. It goes over the connection for writes, in one piece, and
+// counts as one request. One goroutine uses it at a time.
+//
+//	g := client.Group()
+//	accounts.InGroup(g).Some().Decrement(Eq(1), Set{"balance": 5})
+//	accounts.InGroup(g).Some().Increment(Eq(2), Set{"balance": 5})
+//	err := g.Run(ctx)
+type Group struct{ pipeline Pipeline }
+
+// MaxGroup is how many requests a Group may have.
+const MaxGroup = 4096
+
+const (
+	meetsSome = "some\t"
+	meetsNone = "none\t"
+)
+
+// Group begins a Group.
+func (c *Client) Group() *Group { return &Group{Pipeline{client: c}} }
+
+// Len is the number of requests that Run will send.
+func (g *Group) Len() int { return g.pipeline.Len() }
+
+// Grouped has the calls of an Index. Each adds its request to a Group.
+type Grouped[T any] struct{ Piped[T] }
+
+// InGroup gives the calls of this index for a Group of its client.
+func (x *Index[T]) InGroup(g *Group) Grouped[T] { return Grouped[T]{x.In(&g.pipeline)} }
+
+// Some is for modifications that must meet a row, or the whole group is undone, with ErrUnmet.
+func (g Grouped[T]) Some() Grouped[T] {
+	g.meets = meetsSome
+	return g
+}
+
+// None is for modifications that must meet no row, or the whole group is undone, with ErrUnmet.
+func (g Grouped[T]) None() Grouped[T] {
+	g.meets = meetsNone
+	return g
+}
+
+// Lock keeps the rows as they are until the group has ended. It says how many rows there are.
+func (g Grouped[T]) Lock(q Query) *Pending[int64] {
+	return addTo(g.Piped, g.index.modify(q, opLocking, nil))
+}
+
+// FetchLock is Lock, and gives the rows. What decides about a change is read so: a find takes no lock.
+func (g Grouped[T]) FetchLock(q Query) *Pending[[]T] {
+	return addTo(g.Piped, g.index.fetchModify(q, opLocking, rowsBefore, nil))
+}
+
+// meeting gives a modification a condition.
+func meeting[R any](r request[R], meets string) request[R] {
+	switch {
+	case r.nothing:
+		return failed[R](r.call, usage("Some and None are not for an In without values"))
+	case r.call.kind != kindModify && r.call.kind != kindModifyRows:
+		return failed[R](r.call, usage("Some and None are for modifications of rows that are there"))
+	}
+	r.call.meets = meets
+	return r
+}
+
+// Run sends the group and waits for its replies. Without an error all of it was done, and each Pending
+// has its result. If a request fails, nothing was done: the error is that of this request, which
+// [Error.Line] names, and the others have [TextUndone]. If it is not known whether the group was done,
+// [MaybeExecuted] says so, and it is never sent again by itself. The Group is empty then and may be
+// used again.
+func (g *Group) Run(ctx context.Context) error {
+	all := g.pipeline.queued
+	g.pipeline.queued = nil
+	k, err := newGroup(all)
+	if err == nil && k != nil {
+		err = doGroup(ctx, g.pipeline.client, k)
+	}
+	for _, q := range all {
+		settled := q.settle(q.groupError(err))
+		var e *Error
+		if err == nil && errors.As(settled, &e) && e.Kind == ErrProtocol {
+			// All of it was done, but that is all that is known.
+			e.MaybeExecuted = true
+			err = e
+		}
+	}
+	if k != nil {
+		g.pipeline.client.ended(k, err)
+		k.group = nil
+		k.free()
+	}
+	for _, q := range all {
+		if q.call != nil {
+			q.call.free()
+		}
+	}
+	return err
+}
+
+// newGroup makes one call of the requests; none if there is nothing to send.
+func newGroup(all []queued) (*call, error) {
+	if len(all) > MaxGroup {
+		return nil, usage("a group has at most %d requests", MaxGroup)
+	}
+	var lines []*call
+	for i, q := range all {
+		if q.err != nil {
+			return nil, q.err
+		}
+		if !q.nothing {
+			q.call.line = i + 1
+			lines = append(lines, q.call)
+		}
+	}
+	if len(lines) == 0 {
+		return nil, nil
+	}
+	k := newCall(lines[0].definition, kindGroup, opGroup)
+	k.group = lines
+	k.began = now()
+	return k, nil
+}
+
+func doGroup(ctx context.Context, c *Client, k *call) error {
+	err := c.run(ctx, RouteWrite, k)
+	for _, line := range k.group {
+		line.conn = k.conn
+	}
+	return err
+}
+
+// groupError is the error of one request of a group that has this one.
+func (q *queued) groupError(whole error) error {
+	if q.err != nil {
+		return q.err
+	}
+	var e *Error
+	if q.nothing || q.call == nil || !errors.As(whole, &e) || e.Kind != ErrReply || e.Line == 0 || e.Line == q.call.line {
+		return whole
+	}
+	undone := replyError(1, TextUndone, false)
+	undone.Line = e.Line
+	return undone
+}
+
+// size is what the call counts for in flight.
+func (k *call) size() int {
+	size := len(k.request) + 21
+	for _, line := range k.group {
+		size += len(line.request) + len(line.meets) + 21
+	}
+	return size
+}
+
+// notOpen is the error of the P because of which the call cannot have been executed, or nil.
+func (k *call) notOpen() error {
+	if k.opening != nil && k.opening.err != nil {
+		return k.opening.refusal()
+	}
+	for _, line := range k.group {
+		if line.opening != nil && line.opening.err != nil {
+			e := line.opening.refusal()
+			e.Line = line.line
+			return e
+		}
+	}
+	return nil
+}
+
+// answerGroup takes the lines of a group. It is false if they are no reply to it, or contradict each
+// other: a server that does not know groups does the lines one by one.
+func (k *call) answerGroup(lines []byte) bool {
+	first, rest, _ := bytes.Cut(lines, []byte{lf})
+	if !k.answerLine(first) || k.code == 0 && k.hasValues {
+		return false
+	}
+	k.bytesIn = int32(min(len(lines)+1, 1<<31-1))
+	for _, line := range k.group {
+		var next []byte
+		next, rest, _ = bytes.Cut(rest, []byte{lf})
+		if !line.answerLine(next) || (line.code == 0) != (k.code == 0) {
+			return false
+		}
+	}
+	return k.code == 0 || k.failedLine() >= 0
+}
+
+// failedLine is the place of the line that has failed, len(k.group) if the group has failed as a whole,
+// or -1 if the reply names a line that there is not.
+func (k *call) failedLine() int {
+	values := k.values()
+	if textOf(values.next()) != TextUndone {
+		return len(k.group)
+	}
+	place, ok := number(values.next())
+	if !ok || values.more || place == 0 || place > uint64(len(k.group)) {
+		return -1
+	}
+	return int(place - 1)
+}
+
+// groupRefusal is the error of the line that has failed, or of the group as a whole.
+func (k *call) groupRefusal() *Error {
+	place := k.failedLine()
+	if place == len(k.group) {
+		return k.ownRefusal()
+	}
+	e := k.group[place].ownRefusal()
+	e.Line = k.group[place].line
+	e.MaybeExecuted = errorTable[e.Text].maybe
+	return e
+}
