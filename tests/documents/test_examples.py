@@ -579,6 +579,7 @@ PLAN: dict[str, Page] = {
             ('user = client.index("app", "user", ["name"', python()),
             ('user.update(42, {"visits": Assign', python()),
             ('counter = client.index("app", "user"', python()),
+            ('balance = client.index("app", "user"', python()),
             ('Client("handlersocket://ann', python()),
             ("handlersocket://db1,db2/app", Shown("the form of a URL")),
             ("with client.pipeline()", python()),

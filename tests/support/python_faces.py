@@ -31,6 +31,9 @@ class Blocking:
     def ping(self) -> None:
         self._wait(self._of.ping)
 
+    def group(self, **keywords: Any) -> BlockingGroup:
+        return BlockingGroup(self, self._of.group(**keywords))
+
     def _wait(self, call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         async def made() -> Any:
             return await call(*arguments, **keywords)
@@ -55,6 +58,25 @@ class BlockingIndex:
                 yield self._client._wait(lambda: anext(rows))
             except StopAsyncIteration:
                 return
+
+
+class BlockingGroup:
+    def __init__(self, client: Blocking, of: Any) -> None:
+        self._client = client
+        self._of = of
+        self.results = of.results
+
+    def on(self, index: BlockingIndex) -> Any:
+        return self._of.on(index._of)
+
+    def some(self, index: BlockingIndex) -> Any:
+        return self._of.some(index._of)
+
+    def none(self, index: BlockingIndex) -> Any:
+        return self._of.none(index._of)
+
+    def run(self) -> None:
+        self._client._wait(self._of.run)
 
 
 @contextmanager

@@ -25,7 +25,18 @@ SCRIPT_STEPS = {
 WITH_SEND = {"pieces", "every_ms", "cut"}
 LAST = ("reset", "stop_reading")
 REQUESTS = {"find", "insert", "insert_rows"}
-STEPS = {"call", "result", "cancel", "pipeline", "group", "iterate", "close", "pause_ms", "signal", "await"}
+STEPS = {
+    "call",
+    "result",
+    "cancel",
+    "pipeline",
+    "group",
+    "iterate",
+    "close",
+    "pause_ms",
+    "signal",
+    "await",
+}
 BESIDE = {"gives", "timeout_ms", "take", "signal_after_first"}
 RESULTS = {"rows", "modified", "id", "count", "exists", "outcomes", "error"}
 BESIDE_ERROR = {"line", "sent", "maybe_executed", "code", "text", "kind", "after_ms", "within_ms"}

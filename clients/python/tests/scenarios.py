@@ -8,7 +8,7 @@ from handlersocket2.seen import kind_of
 
 DEFAULTS = {"timeout": 20.0, "connect_timeout": 20.0, "backoff_min": 0.001, "backoff_max": 0.01}
 COLUMNS = {"t": ["a", "b"], "u": ["a"]}
-CHANGES = {"U": "update", "D": "delete", "+": "increment", "-": "decrement"}
+CHANGES = {"U": "update", "D": "delete", "+": "increment", "-": "decrement", "lock": "lock"}
 
 
 def played(*, without=()):
@@ -62,13 +62,42 @@ def call_of(step):
         values = [value_of(value) for value in modify.get("values", [])]
         if modify.get("rows_before"):
             return index, "fetch_and", [ModifyOp(raw(modify["op"])), key, values], keywords
-        arguments = [key] if modify["op"] == "D" else [key, values]
+        arguments = [key] if modify["op"] in ("D", "lock") else [key, values]
         return index, CHANGES[modify["op"]], arguments, keywords
     return index, kind, [key], keywords
 
 
+def fill(group, indexes, steps):
+    """Adds the requests of a group."""
+    pending = []
+    for each in steps:
+        index, method, arguments, keywords = call_of(each)
+        meets = each.get("find", {}).get("modify", {}).get("meets", "on")
+        on = getattr(group, meets)(indexes[index])
+        pending.append(getattr(on, method)(*arguments, **keywords))
+    return pending
+
+
+def timeout_of(step):
+    return {"timeout": step["timeout_ms"] / 1000} if "timeout_ms" in step else {}
+
+
+def check_undone(pending, error):
+    """Holds the errors of a group's requests against that of the group."""
+    for place, each in enumerate(pending, 1):
+        undone = getattr(error, "line", 0) not in (0, place)
+        assert (getattr(each.error(), "text", None) == "undone") is undone
+        if not undone:
+            assert each.error() is error
+
+
 def compare(result, error, gives, seconds=None, call=None):
     """Holds what came of a call against what has to. `call` knows of one that was given up."""
+    if isinstance(gives, list):
+        assert error is None
+        for each, given in zip(result, gives, strict=True):
+            compare(each, None, given)
+        return
     if "rows" in gives:
         assert result == [tuple(map(raw, row)) for row in gives["rows"]], error
     if "modified" in gives:
@@ -96,7 +125,7 @@ def compare(result, error, gives, seconds=None, call=None):
     for name in ("sent", "maybe_executed"):
         if name in gives:
             assert said[name] is gives[name], f"{name} of {error!r}"
-    for name in ("code", "text", "kind"):
+    for name in ("code", "text", "kind", "line"):
         if name in gives and isinstance(error, ReplyError):
             assert getattr(error, name) == gives[name]
     if "after_ms" in gives:

@@ -5,7 +5,16 @@ import time
 
 import pytest
 from scenario_server import PATIENCE, Play
-from scenarios import COLUMNS, call_of, compare, options_of, played
+from scenarios import (
+    COLUMNS,
+    call_of,
+    check_undone,
+    compare,
+    fill,
+    options_of,
+    played,
+    timeout_of,
+)
 
 from handlersocket2 import AsyncClient
 
@@ -51,9 +60,11 @@ class Application:
             compare(result, error, step["gives"], *self._ended({"result": name}))
 
     async def _call(self, step):
-        index, method, arguments, keywords = call_of(step)
         began = time.monotonic()
         try:
+            if "group" in step:
+                return await self._group(step), None
+            index, method, arguments, keywords = call_of(step)
             call = getattr(self._indexes[index], method)(*arguments, **keywords)
             self._calls[step["call"]] = call
             return await call, None
@@ -65,6 +76,16 @@ class Application:
     def _ended(self, step):
         name = step["result"]
         return self._seconds[name], self._calls.get(name)
+
+    async def _group(self, step):
+        group = self._client.group(**timeout_of(step))
+        pending = fill(group, self._indexes, step["group"])
+        try:
+            await group.run()
+        except Exception as error:
+            check_undone(pending, error)
+            raise
+        return group.results()
 
     async def _pipeline(self, step):
         async with self._client.pipeline() as pipeline:

@@ -10,7 +10,16 @@ import time
 
 import pytest
 from scenario_server import PATIENCE, Play
-from scenarios import COLUMNS, call_of, compare, options_of, played
+from scenarios import (
+    COLUMNS,
+    call_of,
+    check_undone,
+    compare,
+    fill,
+    options_of,
+    played,
+    timeout_of,
+)
 
 from handlersocket2 import Client
 
@@ -55,11 +64,14 @@ class Application:
             self._compare(name, step["gives"])
 
     def _call(self, step, name):
-        index, method, arguments, keywords = call_of(step)
         began = time.monotonic()
         result = error = None
         try:
-            result = getattr(self._indexes[index], method)(*arguments, **keywords)
+            if "group" in step:
+                result = self._group(step)
+            else:
+                index, method, arguments, keywords = call_of(step)
+                result = getattr(self._indexes[index], method)(*arguments, **keywords)
         except Exception as caught:
             error = caught
         self._ended[name] = result, error, time.monotonic() - began
@@ -67,6 +79,16 @@ class Application:
     def _compare(self, name, gives):
         result, error, seconds = self._ended[name]
         compare(result, error, gives, seconds)
+
+    def _group(self, step):
+        group = self._client.group(**timeout_of(step))
+        pending = fill(group, self._indexes, step["group"])
+        try:
+            group.run()
+        except Exception as error:
+            check_undone(pending, error)
+            raise
+        return group.results()
 
     def _pipeline(self, step):
         with self._client.pipeline() as pipeline:

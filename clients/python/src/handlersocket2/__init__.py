@@ -1,11 +1,11 @@
 """A client for HandlerSocket: rows of MariaDB and MySQL by an indexed key, without SQL."""
 
 from .address import Address
-from .aio import AsyncClient, AsyncPipeline
+from .aio import AsyncClient, AsyncGroup, AsyncPipeline
 from .aio_index import AsyncIndex
 from .aio_wires import AsyncCall, was_sent
 from .changes import Assign, Assignment, Done, NewValue, Outcome
-from .client import Client, ClientPipeline, Index
+from .client import Client, ClientGroup, ClientPipeline, Index
 from .codec import Cell, RawReply, Value
 from .connection import Connection, Pipeline
 from .errors import (
@@ -27,7 +27,9 @@ from .errors import (
     RequestCancelled,
     RequestTimeout,
     SchemaError,
+    UnmetError,
 )
+from .groups import MAX_GROUP, GroupedIndex
 from .keywords import (
     Changes,
     CountOptions,
@@ -75,11 +77,13 @@ from .writes import (
 )
 
 __all__ = [
+    "MAX_GROUP",
     "Address",
     "Assign",
     "Assignment",
     "AsyncCall",
     "AsyncClient",
+    "AsyncGroup",
     "AsyncIndex",
     "AsyncPipeline",
     "Auth",
@@ -88,6 +92,7 @@ __all__ = [
     "Cell",
     "Changes",
     "Client",
+    "ClientGroup",
     "ClientOptions",
     "ClientPipeline",
     "ClosedError",
@@ -118,6 +123,7 @@ __all__ = [
     "FindOp",
     "FindOptions",
     "ForeignKeyError",
+    "GroupedIndex",
     "HandlerSocketError",
     "In",
     "Index",
@@ -151,6 +157,7 @@ __all__ = [
     "RequestTimeout",
     "Row",
     "SchemaError",
+    "UnmetError",
     "UpsertOptions",
     "Value",
     "Values",

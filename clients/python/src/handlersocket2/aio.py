@@ -13,13 +13,14 @@ from typing import Any, TypeVar, Unpack, cast, overload
 from .address import Address
 from .aio_index import AsyncIndex
 from .aio_wires import PILE, AsyncCall, AsyncStreams, AsyncWire, open_wire
-from .channel import NEVER
+from .calls import NEVER
 from .core import Core, Link, is_final
 from .errors import (
     ClosedError,
     HandlerSocketError,
 )
 from .forks import renew_after_fork
+from .groups import GroupedIndex, Grouping
 from .operations import (
     Ask,
     Nothing,
@@ -27,7 +28,7 @@ from .operations import (
 )
 from .options import ClientOptions
 from .pipelines import PipelinedIndex, Pipelining
-from .ranges import Unset
+from .ranges import UNSET, Unset
 from .rows import NamedRow, Row, RowReader
 from .seen import Counters
 from .setup import final
@@ -138,6 +139,10 @@ class AsyncClient:
     def pipeline(self) -> AsyncPipeline:
         """Requests of this client's indexes that travel together."""
         return AsyncPipeline(self)
+
+    def group(self, *, timeout: float | Unset | None = UNSET) -> AsyncGroup:
+        """Requests of this client's indexes that are done as a whole or not at all."""
+        return AsyncGroup(self, timeout)
 
     def counters(self) -> Counters:
         """What the client has done so far."""
@@ -377,6 +382,58 @@ class AsyncPipeline(Pipelining):
         self._raise_if_lost(waiting)
 
     async def __aenter__(self) -> AsyncPipeline:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            await self.run()
+
+
+class AsyncGroup(Grouping):
+    """Requests that are done as a whole or not at all.
+
+    Run at the end of an `async with` block, or by run().
+
+    `on(index)` has the calls of Index, each returning a Pending, and locks. `some(index)` has
+    modifications that must meet a row, `none(index)` those that must meet none: else nothing is
+    done, and the error is an UnmetError.
+    """
+
+    def __init__(self, client: AsyncClient, timeout: float | Unset | None) -> None:
+        super().__init__(timeout)
+        self._client = client
+
+    def on(self, index: AsyncIndex[R]) -> GroupedIndex[R]:
+        return self._on(index, b"")
+
+    def some(self, index: AsyncIndex[R]) -> GroupedIndex[R]:
+        return self._on(index, b"some\t")
+
+    def none(self, index: AsyncIndex[R]) -> GroupedIndex[R]:
+        return self._on(index, b"none\t")
+
+    def _on(self, index: AsyncIndex[R], meets: bytes) -> GroupedIndex[R]:
+        if index._client is not self._client:
+            raise ValueError("the index was opened by another client than the group's")
+        return self._grouped(index.operations, meets)
+
+    async def run(self) -> None:
+        """Sends what was added and waits for every reply. May be used again after it.
+
+        If a request fails, nothing was done: the error is that of this request, whose `line` says
+        which it is. It is never sent again by itself if it may have been executed.
+        """
+        pending, ask = self._whole()
+        if ask is None:
+            return
+        try:
+            results = await self._client._run(ask)
+        except HandlerSocketError as error:
+            self._settle_failed(pending, error)
+            raise
+        self._settle(pending, ask, results)
+
+    async def __aenter__(self) -> AsyncGroup:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:

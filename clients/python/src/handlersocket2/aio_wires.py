@@ -11,7 +11,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .address import Place
-from .channel import Call, Channel, Opening, Tries, fate_of
+from .calls import Call, Opening, Tries, fate_of
+from .channel import Channel
 from .codec import quoted
 from .core import Core, Link, Wire
 from .errors import (
@@ -22,6 +23,7 @@ from .errors import (
     RequestTimeout,
 )
 from .forks import leave_to_parent
+from .grouped import Openings
 from .operations import Ask, Nothing, Operation
 from .options import Options
 from .ranges import UNSET
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
         line: bytes
         deadline: float
         sent: bool
-        opening: Opening | None
+        opening: Opening | Openings | None
         tries: Tries
 else:
     # A task wakes up faster from a Future than from anything derived of it, and a Future takes

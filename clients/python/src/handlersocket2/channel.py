@@ -9,133 +9,23 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
 
+from .calls import NEVER, Call, Opening, expire, is_sent, opening_of
 from .codec import quoted
-from .decoders import opened
 from .errors import (
-    ClosedError,
     ConnectionLost,
     DecodeError,
     HandlerSocketError,
     ProtocolError,
     ReplyError,
-    RequestTimeout,
     reply_error,
 )
 from .greeting import ENOUGH, sql_greeting
-from .operations import Operation, Spec
+from .grouped import GroupOperation, Openings
+from .operations import Spec
 from .options import Options
 from .seen import Counters
 
-NEVER = float("inf")
-
-
-class Call(Protocol):
-    """A request on its way. Each face has its own: a future of asyncio, or what a thread waits for.
-
-    Some attributes have no value yet; `is_sent()` and `opening_of()` know that.
-    """
-
-    operation: Operation[Any]
-    #: What is sent, behind the number of its index. Without it, only that the index is open.
-    line: bytes
-    #: When the caller gives up.
-    deadline: float
-    #: Whether the server can have seen it, or will: it has a slot, so its bytes go out, even if
-    #: nobody waits for the reply any more.
-    sent: bool
-    #: The opening behind which it was sent, if that had no reply yet.
-    opening: Opening | None
-    #: What has been tried so far for one that did not get through at once.
-    tries: Tries
-
-    def done(self) -> bool:
-        """Whether it has its result or error, or nobody waits for it any more."""
-
-    def set_result(self, result: Any) -> None:
-        """Gives it its result. Only for a call that is not done."""
-
-    def set_exception(self, error: HandlerSocketError) -> None:
-        """Gives it its error. Only for a call that is not done."""
-
-
-class Tries:
-    """What has been tried for a call."""
-
-    def __init__(self) -> None:
-        #: Attempts to connect that have failed since it waits.
-        self.connected = 0
-        #: How often it was sent again, and how many servers have sent it elsewhere.
-        self.repeated = 0
-        self.referred = 0
-
-
-def tries_of(call: Call) -> Tries:
-    """Made when it is first needed: few calls do."""
-    tries = getattr(call, "tries", None)
-    if tries is None:
-        tries = call.tries = Tries()
-    return tries
-
-
-def is_sent(call: Call) -> bool:
-    return getattr(call, "sent", False)
-
-
-def fate_of(call: Call) -> dict[str, bool]:
-    """What the error of a call says that ends now: `sent`, in any try, and `maybe_executed`."""
-    tries = getattr(call, "tries", None)
-    sent = is_sent(call)
-    before = tries is not None and bool(tries.repeated or tries.referred)
-    return {"sent": sent or before, "maybe_executed": sent and call.operation.modifies}
-
-
-def opening_of(call: Call) -> Opening | None:
-    return getattr(call, "opening", None)
-
-
-class Opening:
-    """A `P`, in the place of a call. The client itself asks it, perhaps with callers who wait."""
-
-    opening: Opening | None = None
-    tries: Tries
-
-    def __init__(self, line: bytes, answered: Callable[[Opening], None]) -> None:
-        self.operation: Operation[Any] = _OPEN
-        self.line = line
-        self.sent = True
-        self.error: HandlerSocketError | None = None
-        #: Calls that want nothing but this.
-        self.callers: list[Call] = []
-        self._answered = answered
-
-    @property
-    def deadline(self) -> float:
-        return min((call.deadline for call in self.callers if not call.done()), default=NEVER)
-
-    @deadline.setter
-    def deadline(self, _: float) -> None:
-        raise AssertionError("an opening has the deadline of its callers")
-
-    def done(self) -> bool:
-        return False
-
-    def set_result(self, result: Any) -> None:
-        self._answered(self)
-        for call in self.callers:
-            if not call.done():
-                call.set_result(None)
-
-    def set_exception(self, error: HandlerSocketError) -> None:
-        self.error = error
-        self._answered(self)
-        for call in self.callers:
-            if not call.done():
-                call.set_exception(error)
-
-
-_OPEN: Operation[None] = Operation("open_index", None, opened, modifies=False)
 #: What is asked when a reply says that a request is to go to another server; True if it goes there.
 Elsewhere = Callable[["Channel", Call, ReplyError], bool]
 
@@ -169,6 +59,8 @@ class Channel:
         self.unsent: list[Call] = []
         self._begun: list[bytes] = []  # of a line whose end has not come
         self._begun_size = 0
+        self._gathered: list[bytes] = []  # lines of a group whose last one has not come
+        self._gathered_size = 0
         self._greeted = False
         self._prefixes: dict[
             Spec | None, bytes
@@ -200,7 +92,8 @@ class Channel:
             if not line:
                 return True
         self._out.append(prefix)
-        self._out.append(line)
+        if not call.operation.more:  # else all of a group stands in front
+            self._out.append(line)
         slots.append(call)
         self.unsent.append(call)
         call.sent = True
@@ -211,7 +104,10 @@ class Channel:
 
     def _prefix_for(self, call: Call) -> bytes:
         """The number of an index that is not open, or perhaps not yet; b"" without an index."""
-        spec = call.operation.spec
+        operation = call.operation
+        if isinstance(operation, GroupOperation):
+            return self._lines_of(call, operation)
+        spec = operation.spec
         if spec is None:
             if call.line:
                 self._of_the_caller(call)
@@ -225,6 +121,19 @@ class Channel:
         if not call.line:
             self._wait_for_opening(call)
         return prefix
+
+    def _lines_of(self, call: Call, group: GroupOperation) -> bytes:
+        """All of a group, with the numbers that its indexes have here."""
+        numbers: dict[Spec | None, bytes] = {}
+        openings = Openings()
+        for place, ask in group.asks.items():
+            spec = ask.operation.spec
+            if spec is not None:
+                numbers[spec] = self._prefixes.get(spec) or self._open(spec)
+                if opening := self._openings.get(spec):
+                    openings.of_places[place] = opening
+        call.opening = openings
+        return group.encode(numbers)
 
     @property
     def has_output(self) -> bool:
@@ -291,6 +200,18 @@ class Channel:
                 self._break(None, f"a reply that nobody has asked for: {quoted(line)}")
                 break
             call = slots.popleft()
+            if call.operation.more:
+                self._gathered.append(line)
+                self._gathered_size += len(line)
+                if self._gathered_size > self._most_of_reply:
+                    self._break(call, f"a reply is longer than {self._most_of_reply} bytes")
+                    break
+                if len(self._gathered) <= call.operation.more:
+                    slots.appendleft(call)
+                    continue
+                line = b"\n".join(self._gathered)
+                self._gathered.clear()
+                self._gathered_size = 0
             freed += len(call.line)
             if call.done():
                 self._counters.dropped += 1
@@ -337,7 +258,7 @@ class Channel:
     def _wait_for_opening(self, call: Call) -> None:
         """The call wants its index to be open, and nothing else."""
         opening = call.opening
-        if opening is None:
+        if not isinstance(opening, Opening):
             call.set_result(None)
             return
         opening.callers.append(call)
@@ -475,15 +396,8 @@ def _of_opening(call: Call) -> ReplyError | None:
     """The error with which the call's index could not be opened, if that was so."""
     opening = opening_of(call)
     cause = opening.error if opening is not None else None
-    return reply_error(cause.code, cause.text) if isinstance(cause, ReplyError) else None
-
-
-def expire(call: Call) -> None:
-    """The call's time is over."""
-    text = "no reply within the time-out" if is_sent(call) else "not sent within the time-out"
-    call.set_exception(RequestTimeout(text, **fate_of(call)))
-
-
-def closed(call: Call) -> None:
-    """The client was closed while the call was under way."""
-    call.set_exception(ClosedError("the client is closed", **fate_of(call)))
+    if not isinstance(cause, ReplyError):
+        return None
+    error = reply_error(cause.code, cause.text)
+    error.line = cause.line
+    return error

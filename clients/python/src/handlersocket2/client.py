@@ -9,6 +9,7 @@ from .address import Address
 from .changes import Outcome
 from .codec import Value
 from .errors import HandlerSocketError
+from .groups import GroupedIndex, Grouping
 from .keywords import (
     Changes,
     CountOptions,
@@ -31,6 +32,7 @@ from .operations import (
 )
 from .options import ClientOptions
 from .pipelines import Pending, PipelinedIndex, Pipelining
+from .ranges import UNSET, Unset
 from .requests import Request
 from .rows import NamedRow, Row, RowReader
 from .seen import Counters
@@ -130,6 +132,10 @@ class Client:
     def pipeline(self) -> ClientPipeline:
         """Requests of this client's indexes that travel together."""
         return ClientPipeline(self._core)
+
+    def group(self, *, timeout: float | Unset | None = UNSET) -> ClientGroup:
+        """Requests of this client's indexes that are done as a whole or not at all."""
+        return ClientGroup(self._core, timeout)
 
     def counters(self) -> Counters:
         """What the client has done so far."""
@@ -311,6 +317,58 @@ class ClientPipeline(Pipelining):
         self._raise_if_lost(waiting)
 
     def __enter__(self) -> ClientPipeline:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.run()
+
+
+class ClientGroup(Grouping):
+    """Requests that are done as a whole or not at all.
+
+    Run at the end of a `with` block, or by run().
+
+    `on(index)` has the calls of Index, each returning a Pending, and locks. `some(index)` has
+    modifications that must meet a row, `none(index)` those that must meet none: else nothing is
+    done, and the error is an UnmetError.
+    """
+
+    def __init__(self, core: ThreadCore, timeout: float | Unset | None) -> None:
+        super().__init__(timeout)
+        self._core = core
+
+    def on(self, index: Index[R]) -> GroupedIndex[R]:
+        return self._on(index, b"")
+
+    def some(self, index: Index[R]) -> GroupedIndex[R]:
+        return self._on(index, b"some\t")
+
+    def none(self, index: Index[R]) -> GroupedIndex[R]:
+        return self._on(index, b"none\t")
+
+    def _on(self, index: Index[R], meets: bytes) -> GroupedIndex[R]:
+        if index._client._core is not self._core:
+            raise ValueError("the index was opened by another client than the group's")
+        return self._grouped(index.operations, meets)
+
+    def run(self) -> None:
+        """Sends what was added and waits for every reply. May be used again after it.
+
+        If a request fails, nothing was done: the error is that of this request, whose `line` says
+        which it is. It is never sent again by itself if it may have been executed.
+        """
+        pending, ask = self._whole()
+        if ask is None:
+            return
+        try:
+            results = self._core.run(ask)
+        except HandlerSocketError as error:
+            self._settle_failed(pending, error)
+            raise
+        self._settle(pending, ask, results)
+
+    def __enter__(self) -> ClientGroup:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

@@ -15,7 +15,8 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from .address import Place
-from .channel import Call, Channel, closed, expire, is_sent, tries_of
+from .calls import Call, closed, expire, is_sent, tries_of
+from .channel import Channel
 from .decoders import opened
 from .errors import (
     AuthenticationError,
@@ -26,6 +27,7 @@ from .errors import (
     ProtocolError,
     ReplyError,
 )
+from .grouped import GroupOperation
 from .operations import Ask, Operation, Operations, Specs
 from .requests import OpenIndex
 from .rows import RowReader, reader_for
@@ -331,6 +333,8 @@ class Core:
         assert hook is not None
         result, error = outcome
         spec = operation.spec
+        if isinstance(operation, GroupOperation):
+            spec = next(iter(operation.asks.values())).operation.spec
         seen = RequestSeen(
             operation=operation.name,
             database=spec.database if spec else None,
@@ -374,7 +378,8 @@ class Core:
         """Where a request goes, or all requests of a pipeline. Refuses what can go nowhere."""
         route = "read"
         for ask in asks:
-            if ask.operation.spec is None and not self.target.one_port:
+            own = ask.operation.spec is None and not ask.operation.more
+            if own and not self.target.one_port:
                 raise ValueError(
                     "a request with an index id needs a client of one port, or a Connection"
                 )

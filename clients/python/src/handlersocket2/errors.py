@@ -30,8 +30,11 @@ class ReplyError(HandlerSocketError):
     """The server answered a request with an error.
 
     `code` is the reply's first token, `text` its text: a word such as
-    ``stmtnum`` or ``readonly``, or an error number of the server in decimal.
+    ``stmtnum`` or ``readonly``, or an error number of the server in decimal. `line` is the request
+    of a group that has failed, from 1 on; 0 if it is none, or the group as a whole.
     """
+
+    line = 0
 
     def __init__(
         self, code: int, text: str, *, sent: bool = True, maybe_executed: bool = False
@@ -43,7 +46,8 @@ class ReplyError(HandlerSocketError):
 
     def __str__(self) -> str:
         words = self._meaning.words
-        return f"{self.code} {self.text}: {words}" if words else f"{self.code} {self.text}"
+        said = f"{self.code} {self.text}: {words}" if words else f"{self.code} {self.text}"
+        return f"request {self.line} of the group: {said}" if self.line else said
 
     @property
     def number(self) -> int | None:
@@ -105,6 +109,10 @@ class SchemaError(ReplyError):
 
 class DataError(ReplyError):
     """The table does not take a value, or not these values."""
+
+
+class UnmetError(ReplyError):
+    """A line of a group has met no row behind some(), or one behind none()."""
 
 
 class ProtocolError(HandlerSocketError):
@@ -172,5 +180,5 @@ def meaning_of(code: int, text: str) -> Meaning:
 def reply_error(code: int, text: str, *, modifies: bool = False) -> ReplyError:
     """The most fitting exception for an error reply to a request, perhaps one that modifies."""
     meaning = meaning_of(code, text)
-    made = _CLASSES.get(meaning.kind, ReplyError)
+    made = UnmetError if text == "unmet" else _CLASSES.get(meaning.kind, ReplyError)
     return made(code, text, maybe_executed=modifies and meaning.maybe_executed)

@@ -90,7 +90,7 @@ class Specs:
 class Operation(Generic[T]):
     """What is the same for all requests of a kind: their index, and how a reply is read."""
 
-    __slots__ = ("decode", "modifies", "name", "spec")
+    __slots__ = ("decode", "modifies", "more", "name", "spec")
 
     def __init__(
         self, name: str, spec: Spec | None, decode: Callable[[bytes, bool], T], *, modifies: bool
@@ -101,6 +101,8 @@ class Operation(Generic[T]):
         #: second argument says that the line has neither an escaped byte nor a NULL.
         self.decode = decode
         self.modifies = modifies
+        #: How many lines its reply has beside the first one.
+        self.more = 0
 
 
 class Ask(Generic[T]):
@@ -377,7 +379,7 @@ class Operations(Generic[R]):
         return self._spec_of(order), self._orders[order], given
 
     def _for_columns(self, change: ModifyOp, values: Values) -> tuple[Spec, Sequence[Value]]:
-        if change is ModifyOp.DELETE:  # its request refuses values
+        if change in (ModifyOp.DELETE, ModifyOp.LOCK):  # its request refuses values
             return self.spec, cast(Sequence[Value], values)
         return self._named(values, "a modification")
 
@@ -418,6 +420,7 @@ _NAMES = {
     ModifyOp.DELETE: "delete",
     ModifyOp.INCREMENT: "increment",
     ModifyOp.DECREMENT: "decrement",
+    ModifyOp.LOCK: "lock",
 }
 
 

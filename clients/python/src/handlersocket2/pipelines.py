@@ -44,7 +44,7 @@ class Pending(Generic[T]):
     def result(self) -> T:
         """The request's result; raises the error that the server answered instead."""
         if not self._done:
-            raise RuntimeError("the pipeline has not run yet")
+            raise RuntimeError("the pipeline or the group has not run yet")
         if isinstance(self._result, HandlerSocketError):
             raise self._result
         return cast(T, self._result)

@@ -9,10 +9,12 @@ import threading
 from time import monotonic
 from typing import Any, Generic, TypeVar, cast
 
-from .channel import Call as CoreCall
-from .channel import Channel, Opening, Tries
+from .calls import Call as CoreCall
+from .calls import Opening, Tries
+from .channel import Channel
 from .core import Core, Link, Wire
 from .errors import HandlerSocketError
+from .grouped import Openings
 from .operations import Ask
 from .sockets import WOULD_BLOCK, shut_down
 
@@ -47,7 +49,7 @@ class Call(Generic[T]):
         self.line = ask.line
         self.deadline = deadline
         self.sent = False
-        self.opening: Opening | None = None
+        self.opening: Opening | Openings | None = None
         self.link: Link | None = None
         self.wire: ThreadWire | None = None  # on which it has a slot
         self.is_done = False

@@ -15,8 +15,9 @@ from time import monotonic
 from typing import Any, TypeVar, cast
 
 from .address import Place
-from .channel import NEVER, Channel, expire, fate_of
-from .channel import Call as CoreCall
+from .calls import NEVER, expire, fate_of
+from .calls import Call as CoreCall
+from .channel import Channel
 from .codec import quoted
 from .core import Core, Link, is_final
 from .deadline import Deadline

@@ -46,12 +46,15 @@ class ModifyOp(enum.Enum):
     DELETE = b"D"
     INCREMENT = b"+"
     DECREMENT = b"-"
+    #: Changes nothing: in a group it keeps the rows as they are until its end.
+    LOCK = b"lock"
 
 
 def _modification(find: Find, op: ModifyOp, suffix: bytes, values: Sequence[Value]) -> list[bytes]:
     op_token = member_token(op, ModifyOp, "a modification") + suffix
-    if op is ModifyOp.DELETE and values:
-        raise ValueError("a deletion takes no values")
+    if op in (ModifyOp.DELETE, ModifyOp.LOCK) and values:
+        what = "deletion" if op is ModifyOp.DELETE else "lock"
+        raise ValueError(f"a {what} takes no values")
     return [*find.tokens(more=True), op_token, *values_tokens(values, "values of a modification")]
 
 
@@ -85,6 +88,8 @@ class FetchModify:
     def encode(self) -> bytes:
         if self.after and self.op is ModifyOp.DELETE:
             raise ValueError("a row that is deleted is not there afterwards")
+        if self.after and self.op is ModifyOp.LOCK:
+            raise ValueError("a row that is locked is afterwards as it was before")
         return encode_line(
             _modification(self.find, self.op, _suffix(after=self.after), self.values)
         )
