@@ -217,6 +217,28 @@ def test_requests_that_the_original_does_not_have(
     assert dict(lines(node("new_requests.mjs", *ports(database)))) == NEW_RESULTS
 
 
+@pytest.mark.timeout(400)
+def test_groups(node: Callable[..., str], sql: Sql, database: Database) -> None:
+    sql.run(
+        "CREATE TABLE account (id INT PRIMARY KEY, balance BIGINT NOT NULL)",
+        "CREATE TABLE entry (id INT AUTO_INCREMENT PRIMARY KEY, text VARCHAR(20))",
+        "INSERT INTO account VALUES (1, 100), (2, 0), (5, 0)",
+    )
+    assert dict(lines(node("groups.mjs", *ports(database)))) == {
+        "transfer": [1, 1],
+        "not so much": ["unmet", 1, True, False],
+        "no such account": ["unmet", 2, True, False],
+        "balances": [70, 30],
+        "many transfers": [100],
+        "set": [1, {"id": 5, "balance": 1}],
+        "set again": ["unmet", 1, True, False],
+        "count": {"id": 5, "balance": 101},
+        "locks": [[{"id": 5, "balance": 101}], 0, None, "1n", [], 4],
+        "duplicate": ["121", 3, False, False],
+        "entries": [{"text": "done"}],
+    }
+
+
 @needs_original
 @pytest.mark.timeout(400)
 def test_with_the_original(node: Callable[..., str], make_original: Any) -> None:

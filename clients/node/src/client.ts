@@ -6,6 +6,8 @@ import type { Column, TypeName, ValueOf } from './column-types.js';
 import { Core } from './core.js';
 import type { CallOptions } from './core.js';
 import { usage } from './errors.js';
+import { runGroup } from './group.js';
+import type { On, Results } from './group.js';
 import { Index, columnsOf } from './handle.js';
 import type { Columns } from './handle.js';
 import type { Counters } from './observe.js';
@@ -142,6 +144,16 @@ export class Client {
     } finally {
       batch.abandon();
     }
+  }
+
+  /**
+   * Requests that are done as a whole or not at all, and of which nobody sees a part:
+   * `group((on) => [on.some(accounts).decrement(1, { balance: 5 }), on.some(accounts).increment(2, { balance: 5 })])`.
+   * The result is that of each. If one fails, nothing was done, and the error is its own, with its place as `line`.
+   * It goes to the port for writing in one piece, and is never sent twice.
+   */
+  group<const T extends readonly unknown[]>(build: (on: On) => T, options?: CallOptions): Promise<Results<T>> {
+    return runGroup(this.#core, build, options) as Promise<Results<T>>;
   }
 
   /** Connects for reading and, if there is such a port, for writing, logs in, and waits for it. */

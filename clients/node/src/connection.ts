@@ -3,6 +3,7 @@
 // by their order alone.
 import type { Definition } from './definition.js';
 import { HandlerSocketError, ReplyError, WrongReply, WrongValue } from './errors.js';
+import { Gathered, readGroup } from './group-reply.js';
 import { LineCutter } from './lines.js';
 import type { Counters, RouteName } from './observe.js';
 import { Piece } from './pieces.js';
@@ -57,6 +58,7 @@ export class Connection {
   private readonly ids = new Map<Definition, number>();
   private readonly lines = new LineCutter();
   private readonly head: Head = { code: 0, count: 0, values: 0 };
+  private readonly gathered = new Gathered();
   private count = 0;
   private bytes = 0;
   private modifying = 0;
@@ -111,10 +113,10 @@ export class Connection {
 
   /** Takes a slot behind those before it. It is written before anything else happens in this turn of the event loop. */
   enqueue(slot: Slot): void {
-    if (slot.definition !== undefined) {
-      const opened = this.opened.get(slot.definition) ?? this.open(slot.definition);
-      slot.opened = opened;
+    for (const one of slot.group ?? [slot]) {
+      if (one.definition !== undefined) one.opened = this.opened.get(one.definition) ?? this.open(one.definition);
     }
+    slot.opened ??= slot.group?.[0]!.opened;
     slot.place = Place.Pending;
     this.bytes += slot.bytes;
     this.count += 1;
@@ -167,7 +169,7 @@ export class Connection {
         this.release(slot);
         continue;
       }
-      out += slot.definition === undefined ? slot.line : slot.opened!.prefix + slot.line;
+      out += slot.text;
       slot.place = Place.Sent;
       this.sent.push(slot);
       if (out.length >= WRITE_AT_ONCE) {
@@ -259,18 +261,24 @@ export class Connection {
     let from = 0;
     while (from < text.length && !this.closed) {
       const end = text.indexOf('\n', from);
-      const slot = this.sent.shift();
+      const slot = this.sent.first;
       if (slot === undefined) {
         this.wrong('a reply came that nobody has asked for', undefined, lines.subarray(from));
         return;
       }
-      if (end - from > limits.maxReplyBytes) {
+      if (end - from + this.gathered.size > limits.maxReplyBytes) {
         this.wrong('the reply is longer than max_reply_bytes', slot, lines.subarray(from));
         return;
       }
+      if (slot.group !== undefined && this.gathered.add(lines.subarray(from, end + 1)) <= slot.group.length) {
+        from = end + 1;
+        continue;
+      }
+      this.sent.shift();
       counters.replies += 1;
       try {
-        this.answer(slot, piece, from, end);
+        if (slot.group === undefined) this.answer(slot, piece, from, end);
+        else this.answerGroup(slot);
       } catch (error) {
         if (!(error instanceof WrongReply)) throw error;
         this.wrong(error.message, slot, lines.subarray(from));
@@ -280,17 +288,29 @@ export class Connection {
     }
   };
 
+  private answerGroup(slot: Slot): void {
+    const bytes = this.gathered.takeAll();
+    if (!this.isAwaited(slot)) return;
+    const piece = new Piece(bytes);
+    const error = readGroup(slot, piece, (member, from, end) => this.give(member, piece, from, end));
+    if (error === undefined) slot.succeed(undefined, slot.group!.length, bytes.length);
+    else this.refuse(slot, error.code, error.text, bytes.length, error.line);
+  }
+
   private answer(slot: Slot, piece: Piece, from: number, end: number): void {
-    if (slot.definition === undefined) {
-      this.answerOwn(slot, piece, from, end);
-      return;
-    }
+    if (slot.definition === undefined) this.answerOwn(slot, piece, from, end);
+    else if (this.isAwaited(slot)) this.give(slot, piece, from, end);
+  }
+
+  /** A reply has come. Whether somebody still waits for it. */
+  private isAwaited(slot: Slot): boolean {
     this.release(slot);
     this.answered = true;
-    if (slot.settled) {
-      this.owner.counters.repliesDropped += 1;
-      return;
-    }
+    if (slot.settled) this.owner.counters.repliesDropped += 1;
+    return !slot.settled;
+  }
+
+  private give(slot: Slot, piece: Piece, from: number, end: number): void {
     const head = readHead(piece, from, end, this.head);
     const size = end - from + 1;
     if (head.code !== 0) {
@@ -352,9 +372,10 @@ export class Connection {
     if (this.opened.get(opened.definition) === opened) this.opened.delete(opened.definition);
   }
 
-  private refuse(slot: Slot, code: number, text: string, size: number): void {
-    const opening = slot.opened?.error;
-    const error = new ReplyError('reply', opening?.code ?? code, opening?.text ?? text, slot.modifies && opening === undefined);
+  private refuse(slot: Slot, code: number, text: string, size: number, line = 0): void {
+    const opening = slot.group === undefined ? slot.opened?.error : undefined;
+    const modifies = slot.modifies && slot.openingError === undefined;
+    const error = new ReplyError('reply', opening?.code ?? code, opening?.text ?? text, modifies, line);
     if (error.retry === 'elsewhere' && !slot.settled && this.owner.elsewhere(slot, this)) return;
     slot.fail(error, size);
   }
@@ -438,8 +459,8 @@ export class Connection {
     const again: Slot[] = [];
     for (const slot of this.sent.takeAll()) {
       if (slot.settled) continue;
-      const opening = slot.opened?.error;
-      if (slot.definition !== undefined && opening !== undefined) this.refuse(slot, opening.code, opening.text, 0);
+      const opening = slot.openingError;
+      if (slot.definition !== undefined && opening !== undefined) this.refuse(slot, opening.code, opening.text, 0, opening.line);
       else if (end.kind === 'closed') slot.failWith('closed', end.reason);
       else if (
         slot.definition !== undefined &&

@@ -23,6 +23,9 @@ export interface CallOptions {
 
 /** Runs requests: at once, or in a pipeline. */
 export interface Executor {
+  /** Of a group, and whether its requests must meet a row or none. */
+  readonly inGroup?: boolean;
+  readonly hasCondition?: boolean;
   run(slot: Slot, options: CallOptions | undefined): Promise<unknown>;
 }
 

@@ -55,10 +55,13 @@ export class ReplyError extends HandlerSocketError {
   /** `no`: the same request gets the same answer; `later`: it may succeed after a moment; `elsewhere`: on another server. */
   readonly retry: ServerErrorRetry;
   readonly sqlState: string | null;
+  /** The request of a group that has failed, from 1 on; 0 if it is none, or the group as a whole. */
+  readonly line: number;
 
-  constructor(kind: 'reply' | 'log_in', code: number, text: string, modifies: boolean) {
+  constructor(kind: 'reply' | 'log_in', code: number, text: string, modifies: boolean, line = 0) {
     const known = SERVER_ERRORS.get(text);
-    super(kind, `${known?.words ?? 'the server answered an error'} (${code} ${text})`, {
+    const where = line === 0 ? '' : `request ${line} of the group: `;
+    super(kind, `${where}${known?.words ?? 'the server answered an error'} (${code} ${text})`, {
       sent: kind === 'reply',
       maybeExecuted: kind === 'reply' && modifies && known?.maybeExecuted === true,
     });
@@ -70,6 +73,12 @@ export class ReplyError extends HandlerSocketError {
     this.errorName = known?.name ?? null;
     this.retry = known?.retry ?? 'no';
     this.sqlState = known?.sqlState ?? null;
+    this.line = line;
+  }
+
+  /** A condition of a group was not met: no row where there must be one, or one where there must be none. */
+  get isUnmet(): boolean {
+    return this.text === 'unmet';
   }
 }
 

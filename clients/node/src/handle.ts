@@ -169,6 +169,16 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
     return this.#modify('decrement', '-', key, values, options, '') as Promise<number>;
   }
 
+  /** In a group: keeps the rows as they are until it has ended, and gives their number. */
+  lock(key: Key<Part>, options?: FindOptions<FilterColumn, Part>): Promise<number> {
+    return this.#modify('lock', 'lock', key, [], options, '') as Promise<number>;
+  }
+
+  /** The same, and gives the rows. A find in a group takes no lock. */
+  fetchAndLock(key: Key<Part>, options?: FindOptions<FilterColumn, Part>): Promise<Row[]> {
+    return this.#modify('lock', 'lock', key, [], options, '?') as Promise<Row[]>;
+  }
+
   /** The rows as they were before the update. */
   fetchAndUpdate(key: Key<Part>, values: NewValues<Named>, options?: FindOptions<FilterColumn, Part>): Promise<Row[]> {
     return this.#modify('update', 'U', key, values, options, '?') as Promise<Row[]>;
@@ -257,7 +267,11 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
   ): Promise<unknown> {
     try {
       const { modify, front } = this.#modification(operation, op, values, rows);
-      if (isEmptyIn(options)) return Promise.resolve(rows === '' ? 0 : []);
+      if (op === 'lock' && this.#executor.inGroup !== true) throw usage('a lock lasts until its group has ended: it is for groups');
+      if (isEmptyIn(options)) {
+        if (this.#executor.hasCondition === true) throw usage('some and none are not for an in without values');
+        return Promise.resolve(rows === '' ? 0 : []);
+      }
       const tail = this.#tail(key, options, { modify });
       const slot = new Slot(this.#kind(operation, rows === '' ? Reads.Modified : Reads.Rows, front), tail);
       return this.#executor.run(slot, options);
@@ -267,7 +281,7 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
   }
 
   #modification(operation: string, op: ModifyOp, values: unknown, rows: Answered): { modify: Asked['modify']; front: Front } {
-    if (op === 'D') return { modify: { op, values: [], rows }, front: this.#state };
+    if (op === 'D' || op === 'lock') return { modify: { op, values: [], rows }, front: this.#state };
     if (op === 'U' && isAssigned(values)) {
       const state = this.#state;
       const assignments = this.#assignments(values, operation, state, false);

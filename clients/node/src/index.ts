@@ -2,6 +2,7 @@
 export { Assignment, assign } from './assign.js';
 export { Client } from './client.js';
 export { HandlerSocketError, ReplyError } from './errors.js';
+export { MAX_GROUP } from './group.js';
 export { Index } from './handle.js';
 export { CONNECTION_CHANNEL, REQUEST_CHANNEL, otelAttributes, otelSpanName } from './observe.js';
 export { Range, range } from './range.js';
@@ -27,6 +28,7 @@ export type {
   UpsertOptions,
   Writable,
 } from './call-types.js';
+export type { On, Results } from './group.js';
 export type { Columns } from './handle.js';
 export type { Done, Outcome } from './replies.js';
 export type { ConnectionEvent, Counters, Hooks, Logger, RequestEvent, RouteName } from './observe.js';

@@ -5,7 +5,7 @@ import { countToken, describe, nameToken, textToken } from './tokens.js';
 
 export type FindOp = '=' | '>' | '>=' | '<' | '<=';
 export type FilterOp = FindOp | '!=';
-export type ModifyOp = 'U' | 'D' | '+' | '-' | 'set';
+export type ModifyOp = 'U' | 'D' | '+' | '-' | 'set' | 'lock';
 /** Which rows a modification answers: none, those before (`?`), or those afterwards (`!`). */
 export type Answered = '' | '?' | '!';
 /** What is done about a row that is there already. */

@@ -18,6 +18,8 @@ export const enum Reads {
   /** What was done of each row. */
   Outcomes,
   Nothing,
+  /** What each request of a group gives. */
+  Group,
   /** Rows that are given one by one while they arrive. */
   Stream,
   /** Nothing is sent: the connection has only to be there. */
@@ -93,6 +95,11 @@ export class Slot {
   hops = 0;
   /** How many rows it sends, of whose fate its reply tells. */
   rows = 1;
+  /** The requests of a group, if it is one. */
+  readonly group: readonly Slot[] | undefined = undefined;
+  /** Of a request of a group: which it is, from 1 on, and the condition in front of it. */
+  number = 0;
+  meets = '';
   opened: Opened | undefined;
   sink: Sink | undefined;
   resolve: (value: unknown) => void = ignore;
@@ -123,15 +130,29 @@ export class Slot {
     return this.opened?.connection;
   }
 
-  /** What is sent. */
+  /** What is sent, once its index has a number. */
+  get text(): string {
+    if (this.group !== undefined) return `G\t${this.group.length}\n${this.group.map((member) => member.meets + member.text).join('')}`;
+    return this.definition === undefined ? this.line : this.opened!.prefix + this.line;
+  }
+
+  /** The error of the `P` without which it cannot have been executed. */
+  get openingError(): { readonly code: number; readonly text: string; readonly line?: number } | undefined {
+    if (this.group === undefined) return this.opened?.error;
+    const member = this.group.find(({ opened }) => opened?.error !== undefined);
+    return member && { ...member.opened!.error!, line: member.number };
+  }
+
+  /** How many bytes are sent. Those of a group are without the numbers of its indexes. */
   get bytes(): number {
+    if (this.group !== undefined) return this.line.length;
     return this.definition === undefined || this.opened === undefined ? this.line.length : this.opened.prefix.length + this.line.length;
   }
 
   /** Whether the server can have seen it, and can have executed it. */
   get fate(): Fate {
     const sent = this.place === Place.Sent;
-    return { sent: sent || this.wasSent, maybeExecuted: sent && this.modifies && this.opened?.error === undefined };
+    return { sent: sent || this.wasSent, maybeExecuted: sent && this.modifies && this.openingError === undefined };
   }
 
   /** It is to be sent on another connection. */
@@ -139,6 +160,13 @@ export class Slot {
     this.wasSent ||= this.place === Place.Sent;
     this.place = Place.Waiting;
     this.opened = undefined;
+    this.group?.forEach((member) => (member.opened = undefined));
+  }
+
+  /** Ends a request of a group, whose error is counted once for all. */
+  end(error: HandlerSocketError): void {
+    this.settled = true;
+    this.reject(error);
   }
 
   succeed(value: unknown, rows: number, bytesIn: number): void {

@@ -1,7 +1,7 @@
 // Every scenario of scenarios.json, played against this client.
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { Address, Duplicate, FilterOp, FindOp, Index, Options } from '../src/index.js';
+import type { Address, CallOptions, Duplicate, FilterOp, FindOp, Index, Options } from '../src/index.js';
 import { Client, HandlerSocketError, ReplyError, range } from '../src/index.js';
 import { PlayedPort, Signals, pause, within } from './played-server.js';
 import type { Script } from './played-server.js';
@@ -18,7 +18,7 @@ interface Find {
   offset?: number;
   in?: { key_part: number; values: Text[] };
   filters?: { kind: 'F' | 'W'; op: FilterOp; column: number; value: Text }[];
-  modify?: { op: 'U' | 'D' | '+' | '-'; values?: Text[]; rows_before?: boolean };
+  modify?: { op: 'U' | 'D' | '+' | '-' | 'lock'; meets?: 'some' | 'none'; values?: Text[]; rows_before?: boolean };
 }
 
 interface Request {
@@ -40,6 +40,7 @@ interface Result {
   code?: number;
   text?: string;
   kind?: string;
+  line?: number;
   after_ms?: number;
   within_ms?: number;
 }
@@ -49,6 +50,7 @@ interface Step extends Request {
   result?: string;
   cancel?: string;
   pipeline?: Request[];
+  group?: Request[];
   iterate?: Find;
   take?: number;
   signal_after_first?: string;
@@ -125,9 +127,33 @@ class Application {
     if (modify === undefined) return rows.find(parts, options);
     const values = (modify.values ?? []).map(valueOf);
     if (modify.op === 'D') return modify.rows_before === true ? rows.fetchAndDelete(parts, options) : rows.delete(parts, options);
+    if (modify.op === 'lock') return modify.rows_before === true ? rows.fetchAndLock(parts, options) : rows.lock(parts, options);
     const name = { U: 'Update', '+': 'Increment', '-': 'Decrement' }[modify.op];
     const method = modify.rows_before === true ? `fetchAnd${name}` : name.toLowerCase();
     return (rows as unknown as Record<string, (...all: unknown[]) => Promise<unknown>>)[method]!(parts, values, options);
+  }
+
+  private begin(step: Step, signal?: AbortSignal): Promise<unknown> {
+    if (step.group === undefined) return this.run(step, step.timeout_ms, signal);
+    return this.group(step.group, { timeout: step.timeout_ms, signal });
+  }
+
+  private async group(requests: Request[], options: CallOptions): Promise<unknown> {
+    let parts: Promise<unknown>[] = [];
+    try {
+      return await this.client.group((on) => {
+        parts = requests.map((request) => this.run(request, undefined, undefined, { on, ...on }[request.find?.modify?.meets ?? 'on']));
+        return parts;
+      }, options);
+    } catch (error) {
+      const line = error instanceof ReplyError ? error.line : 0;
+      for (const [place, part] of (await Promise.allSettled(parts)).entries()) {
+        const reason: unknown = part.status === 'rejected' ? part.reason : undefined;
+        if (line === 0 || place + 1 === line) assert.equal(reason, error);
+        else assert.ok(reason instanceof ReplyError && reason.text === 'undone' && reason.line === line);
+      }
+      throw error;
+    }
   }
 
   private async end(start: () => Promise<unknown>): Promise<Ending> {
@@ -143,9 +169,9 @@ class Application {
     const gives = step.gives as Result;
     if (step.call !== undefined) {
       const abort = new AbortController();
-      this.calls.set(step.call, { ending: this.end(() => this.run(step, step.timeout_ms, abort.signal)), abort });
-    } else if (step.find !== undefined || step.insert !== undefined || step.insert_rows !== undefined) {
-      compare(await this.end(() => this.run(step, step.timeout_ms)), gives);
+      this.calls.set(step.call, { ending: this.end(() => this.begin(step, abort.signal)), abort });
+    } else if (step.find ?? step.insert ?? step.insert_rows ?? step.group) {
+      compare(await this.end(() => this.begin(step)), step.gives!);
     } else if (step.result !== undefined) {
       compare(await within(this.calls.get(step.result)!.ending, 'the end of the call'), gives);
     } else if (step.cancel !== undefined) {
@@ -195,7 +221,14 @@ function expectedRows(rows: (string | null)[][]): (Buffer | null)[][] {
   return rows.map((row) => row.map(valueOf));
 }
 
-function compare(ending: Ending, gives: Result): void {
+function compare(ending: Ending, gives: Result | Result[]): void {
+  if (Array.isArray(gives)) {
+    if (ending.error !== undefined) throw ending.error;
+    const values = ending.value as unknown[];
+    assert.equal(values.length, gives.length);
+    gives.forEach((wanted, i) => compare({ value: values[i], milliseconds: 0 }, wanted));
+    return;
+  }
   if (gives.error === undefined) {
     if (ending.error !== undefined) throw ending.error;
     if (gives.rows !== undefined) assert.deepEqual(ending.value, expectedRows(gives.rows));
@@ -215,9 +248,9 @@ function compare(ending: Ending, gives: Result): void {
   const kinds = typeof gives.error === 'string' ? [gives.error] : gives.error;
   assert.ok(kinds.includes(error.kind), `${error.kind} is not ${kinds.join(' or ')}: ${error.message}`);
   const reply = error instanceof ReplyError ? error : undefined;
-  const found = { sent: error.sent, maybe_executed: error.maybeExecuted, code: reply?.code, text: reply?.text, kind: reply?.reason };
+  const found = { sent: error.sent, maybe_executed: error.maybeExecuted, code: reply?.code, text: reply?.text, kind: reply?.reason, line: reply?.line };
   for (const [name, value] of Object.entries(found)) {
-    const wanted = gives[name as keyof Result];
+    const wanted: unknown = gives[name as keyof Result];
     if (wanted !== undefined) assert.equal(value, wanted, `${name} of ${error.message}`);
   }
   assert.equal(error.safeToRetry, !error.maybeExecuted);

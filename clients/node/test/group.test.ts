@@ -1,0 +1,70 @@
+// Groups that cannot be meant, and values that cannot be read. The scenarios have the rest.
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { On } from '../src/index.js';
+import { Client, HandlerSocketError, MAX_GROUP } from '../src/index.js';
+import { PlayedPort, Signals } from './played-server.js';
+
+const index = { database: 'db', table: 't', columns: { a: 'number', b: 'string?' } } as const;
+
+suite('groups', () => {
+  test('what cannot be meant is refused, and nothing is sent', async () => {
+    const client = new Client({ host: '192.0.2.1', port: 1, portWr: 2 });
+    const t = client.index(index);
+    const wrong: [string, (on: On) => unknown][] = [
+      ['a find meets nothing', (on) => on.some(t).findOne(1)],
+      ['an insert meets nothing', (on) => on.none(t).insert([1])],
+      ['an in without values', (on) => on.some(t).delete([], { in: { values: [] } })],
+      ['a time-out of its own', (on) => on(t).delete(1, { timeout: 1 })],
+      ['a column that there is not', (on) => on(t).update(1, { c: 1 } as never)],
+      ['a lock elsewhere', () => t.lock(1)],
+    ];
+    for (const [why, add] of wrong) {
+      let fine: Promise<unknown> | undefined;
+      const group = client.group((on) => [(fine = on(t).delete(1)), add(on)]);
+      await assert.rejects(group, (error) => error instanceof HandlerSocketError && error.kind === 'usage', why);
+      await assert.rejects(fine!, { kind: 'usage' }, why);
+    }
+    await assert.rejects(
+      client.group((on) => Array.from({ length: MAX_GROUP + 1 }, () => on(t).delete(1))),
+      /at most/,
+    );
+    await assert.rejects(
+      client.group((on) => (void on(t).delete(1), [])),
+      /all its requests/,
+    );
+    await assert.rejects(
+      client.group(() => {
+        throw new TypeError('not this one');
+      }),
+      TypeError,
+    );
+    assert.deepEqual(await client.group((on) => [on(t).findIn([])]), [[]]);
+    assert.equal(client.counters.connectionsMade, 0);
+    await client.close();
+  });
+
+  test('a value that cannot be read is the error of its request alone', async () => {
+    const port = new PlayedPort(
+      [
+        [
+          { expect: 'P\t1\tdb\tt\tPRIMARY\ta,b\nP\t2\tdb\tt\tPRIMARY\ta\nG\t2\n1\t=\t1\t1\n2\t+\t1\t7\n' },
+          { send: '0\t1\n0\t1\n0\t1\n0\t2\tx\ty\n0\t1\t7\n' },
+        ],
+      ],
+      -1,
+      new Signals(),
+    );
+    await port.listen();
+    const client = new Client({ host: '127.0.0.1', portWr: port.port! });
+    const t = client.index(index);
+    let inserted: Promise<bigint | null> | undefined;
+    await assert.rejects(
+      client.group((on) => [on(t).findOne(1), (inserted = on(t).insert({ a: 7 }))]),
+      { kind: 'decode', maybeExecuted: false },
+    );
+    assert.equal(await inserted, 7n);
+    await client.close();
+    port.close();
+  });
+});
