@@ -230,6 +230,29 @@ def test_requests_that_the_original_does_not_have(sql: Sql, database: Database) 
     assert dict(run("new", url(database.server, database.name))) == NEW_REQUESTS
 
 
+@pytest.mark.timeout(300)
+def test_groups(sql: Sql, database: Database) -> None:
+    sql.run(
+        "CREATE TABLE account (id INT PRIMARY KEY, balance BIGINT NOT NULL)",
+        "CREATE TABLE entry (id INT AUTO_INCREMENT PRIMARY KEY, text VARCHAR(20))",
+        "INSERT INTO account VALUES (1, 100), (2, 0), (5, 0)",
+    )
+    assert dict(run("groups", url(database.server, database.name))) == {
+        "transfer": "done",
+        "not so much": "unmet unmet 1 true",
+        "no such account": "unmet unmet 2 true",
+        "balances": "[70, 30]",
+        "many transfers": "[100]",
+        "set": "done",
+        "set again": "unmet unmet 1 true",
+        "counted": "101",
+        "locks": "done [Account[id=5, balance=101]] 0 OptionalLong[1] [] 4",
+        "duplicate": "121 3 true undone 3",
+        "entries": "1",
+        "mistakes": "3 done",
+    }
+
+
 @needs_original
 @pytest.mark.timeout(300)
 def test_work_with_the_original(make_original: Callable[[], ServerInstance]) -> None:

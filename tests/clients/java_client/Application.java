@@ -68,6 +68,7 @@ public final class Application {
                 case "faults" -> faults(client, Integer.parseInt(arguments[2]));
                 case "one" -> one(client);
                 case "new" -> NewRequests.run(client);
+                case "groups" -> GroupRequests.run(client);
                 default -> throw new IllegalArgumentException(arguments[0]);
             }
         }

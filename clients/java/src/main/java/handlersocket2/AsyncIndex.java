@@ -2,6 +2,7 @@ package handlersocket2;
 
 import handlersocket2.IndexWrites.Answered;
 import handlersocket2.internal.Call;
+import handlersocket2.internal.Observer;
 import handlersocket2.internal.Operation;
 import java.time.Duration;
 import java.util.Collection;
@@ -10,7 +11,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -29,9 +29,22 @@ public final class AsyncIndex<T> {
     private final IndexCore core;
     private final Function<Row, T> mapper;
     private final Duration timeout;
-    private final Consumer<Call<?>> sender;
+    private final Sender sender;
 
-    AsyncIndex(IndexCore core, Function<Row, T> mapper, Duration timeout, Consumer<Call<?>> sender) {
+    /** Who sends what is asked, or collects it. */
+    interface Sender {
+        void send(Call<?> call);
+
+        /** A call whose result is known without asking. */
+        default void nothing() {}
+
+        /** Who sees the end of a call. */
+        default @Nullable Observer observer(Observer usual) {
+            return usual;
+        }
+    }
+
+    AsyncIndex(IndexCore core, Function<Row, T> mapper, Duration timeout, Sender sender) {
         this.core = core;
         this.mapper = mapper;
         this.timeout = timeout;
@@ -40,10 +53,11 @@ public final class AsyncIndex<T> {
 
     private <R> CompletableFuture<R> run(Request<R> request) {
         if (request.line() == null) {
+            sender.nothing();
             return CompletableFuture.completedFuture(request.known());
         }
-        Call<R> call = request.call(request.convert(), timeout, core.router.observer());
-        sender.accept(call);
+        Call<R> call = request.call(request.convert(), timeout, sender.observer(core.router.observer()));
+        sender.send(call);
         return call;
     }
 
@@ -376,6 +390,26 @@ public final class AsyncIndex<T> {
      */
     public CompletableFuture<List<T>> decrementAndFetch(Find find, Map<String, ?> values) {
         return run(core.writes.fetch(Operation.DECREMENT, Answered.AFTER, find, values, mapper));
+    }
+
+    /**
+     * Keeps the rows that are meant as they are until the {@link Group} has ended.
+     *
+     * @param find which rows are meant
+     * @return the future of their number
+     */
+    public CompletableFuture<Long> lock(Find find) {
+        return run(core.writes.modify(Operation.LOCK, find, List.of()));
+    }
+
+    /**
+     * The same, with the rows. A find in a group takes no lock.
+     *
+     * @param find which rows are meant
+     * @return the future of the rows
+     */
+    public CompletableFuture<List<T>> fetchAndLock(Find find) {
+        return run(core.writes.fetch(Operation.LOCK, Answered.BEFORE, find, List.of(), mapper));
     }
 
     /**

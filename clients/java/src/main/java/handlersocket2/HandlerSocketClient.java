@@ -95,6 +95,15 @@ public final class HandlerSocketClient implements AutoCloseable {
         return new Pipeline(router);
     }
 
+    /**
+     * Collects requests that are done as a whole or not at all.
+     *
+     * @return a group
+     */
+    public Group group() {
+        return new Group(router);
+    }
+
     /** Connects and logs in, for reading and for writing, and waits for it. */
     public void ping() {
         List<Route> routes = router.canWrite() ? List.of(Route.READ, Route.WRITE) : List.of(Route.READ);

@@ -5,6 +5,7 @@ import handlersocket2.internal.Call;
 import handlersocket2.internal.Cursor;
 import handlersocket2.internal.Operation;
 import handlersocket2.internal.Reply;
+import handlersocket2.internal.Router;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -53,6 +54,16 @@ public final class Index<T> {
      */
     public AsyncIndex<T> async() {
         return new AsyncIndex<>(core, mapper, timeout, core.router::submit);
+    }
+
+    /** The same index in a group. */
+    AsyncIndex<T> in(AsyncIndex.Sender group) {
+        return new AsyncIndex<>(core, mapper, timeout, group);
+    }
+
+    /** Whether it belongs to a client. */
+    boolean isOf(Router router) {
+        return core.router == router;
     }
 
     /** The same index in a pipeline. */

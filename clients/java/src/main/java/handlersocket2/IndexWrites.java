@@ -295,6 +295,7 @@ final class IndexWrites {
             case DELETE -> "D";
             case INCREMENT -> "+";
             case DECREMENT -> "-";
+            case LOCK -> "lock";
             default -> throw new IllegalStateException();
         };
     }

@@ -56,6 +56,9 @@ public final class ReplyException extends HandlerSocketException {
     /** The reply's text. */
     private final String text;
 
+    /** Which request of a group has failed. */
+    private final int line;
+
     /** What the table of errors says about it. */
     private final ServerError meaning;
 
@@ -68,18 +71,33 @@ public final class ReplyException extends HandlerSocketException {
      * @param text the reply's text
      */
     public ReplyException(boolean logIn, boolean modifies, int code, String text) {
-        this(logIn, modifies, code, text, ServerError.of(code, text));
+        this(logIn, modifies, code, text, 0);
     }
 
-    private ReplyException(boolean logIn, boolean modifies, int code, String text, ServerError meaning) {
+    /**
+     * Makes one from what the reply to a group says.
+     *
+     * @param logIn whether it was the reply to a log-in
+     * @param modifies whether the request modifies rows
+     * @param code the reply's first token
+     * @param text the reply's text
+     * @param line the request of a group that has failed, from 1 on, or 0
+     */
+    public ReplyException(boolean logIn, boolean modifies, int code, String text, int line) {
+        this(logIn, modifies, code, text, line, ServerError.of(code, text));
+    }
+
+    private ReplyException(
+            boolean logIn, boolean modifies, int code, String text, int line, ServerError meaning) {
         super(
                 logIn ? Kind.LOG_IN : Kind.REPLY,
-                "the server answered " + code + " " + text + ": " + meaning.words(),
+                (line == 0 ? "" : "request " + line + " of the group: ") + "the server answered " + code + " " + text + ": " + meaning.words(),
                 null,
                 !logIn,
                 !logIn && modifies && meaning.maybeExecuted());
         this.code = code;
         this.text = text;
+        this.line = line;
         this.meaning = meaning;
     }
 
@@ -99,6 +117,24 @@ public final class ReplyException extends HandlerSocketException {
      */
     public String text() {
         return text;
+    }
+
+    /**
+     * The request of a group that has failed.
+     *
+     * @return which it is, from 1 on; 0 if it is none, or the group as a whole
+     */
+    public int line() {
+        return line;
+    }
+
+    /**
+     * Whether a condition of a group was not met: no row where there must be one, or one where there must be none.
+     *
+     * @return true: nothing of the group was done
+     */
+    public boolean isUnmet() {
+        return text.equals("unmet");
     }
 
     /**

@@ -34,7 +34,7 @@ record Request<R>(
     }
 
     /** The call, whose future has what convert gives. */
-    <C> Call<C> call(Function<Reply, C> convert, Duration timeout, Observer observer) {
+    <C> Call<C> call(Function<Reply, C> convert, Duration timeout, @Nullable Observer observer) {
         long now = Clock.now();
         return new Call<>(operation, index, line, expect, isLong, rows, now, deadline(now, timeout), convert, observer);
     }

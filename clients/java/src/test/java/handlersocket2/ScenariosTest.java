@@ -106,7 +106,7 @@ class ScenariosTest {
         private void step(Map<String, Object> step) throws Exception {
             if (step.containsKey("result")) {
                 Begun call = begun.get(step.get("result"));
-                check((Map<String, Object>) step.get("gives"), call);
+                check(step.get("gives"), call);
             } else if (step.containsKey("cancel")) {
                 begun.get(step.get("cancel")).cancel().run();
             } else if (step.containsKey("pipeline")) {
@@ -126,7 +126,7 @@ class ScenariosTest {
                 if (step.containsKey("call")) {
                     begun.put((String) step.get("call"), call);
                 } else {
-                    check((Map<String, Object>) step.get("gives"), call);
+                    check(step.get("gives"), call);
                 }
             }
         }
@@ -146,10 +146,13 @@ class ScenariosTest {
         }
 
         private Begun begin(Map<String, Object> step) {
-            Index<Row> index = index(request(step), step);
+            List<CompletableFuture<?>> parts = new ArrayList<>();
+            Group group = step.containsKey("group") ? group(step, parts) : null;
+            Index<Row> index = group == null ? index(request(step), step) : null;
             long now = System.nanoTime();
             if (futures) {
-                CompletableFuture<?> future = async(index.async(), step);
+                CompletableFuture<?> future =
+                        group == null ? async(index.async(), step) : group.send().thenApply(nothing -> results(parts));
                 return new Begun(() -> {
                     try {
                         return future.get(20, TimeUnit.SECONDS);
@@ -158,7 +161,7 @@ class ScenariosTest {
                     }
                 }, () -> future.cancel(true), now);
             }
-            FutureTask<Object> task = new FutureTask<>(() -> sync(index, step));
+            FutureTask<Object> task = new FutureTask<>(() -> group == null ? sync(index, step) : run(group, parts));
             Thread thread = new Thread(task);
             thread.setDaemon(true);
             thread.start();
@@ -169,6 +172,49 @@ class ScenariosTest {
                     throw (Exception) problem.getCause();
                 }
             }, thread::interrupt, now);
+        }
+
+        private Group group(Map<String, Object> step, List<CompletableFuture<?>> parts) {
+            Group group = client.group();
+            if (step.containsKey("timeout_ms")) {
+                group.timeout(Duration.ofMillis(((BigInteger) step.get("timeout_ms")).longValue()));
+            }
+            for (Object each : (List<Object>) step.get("group")) {
+                Map<String, Object> one = (Map<String, Object>) each;
+                Map<String, Object> modify = (Map<String, Object>) request(one).getOrDefault("modify", Map.of());
+                Index<Row> index = index(request(one), one);
+                parts.add(async(switch ((String) modify.getOrDefault("meets", "")) {
+                    case "some" -> group.some(index);
+                    case "none" -> group.none(index);
+                    default -> group.on(index);
+                }, one));
+            }
+            return group;
+        }
+
+        private static List<Object> results(List<CompletableFuture<?>> parts) {
+            List<Object> results = new ArrayList<>();
+            parts.forEach(part -> results.add(part.join()));
+            return results;
+        }
+
+        private static Object run(Group group, List<CompletableFuture<?>> parts) {
+            try {
+                group.run();
+            } catch (RuntimeException problem) {
+                int line = problem instanceof ReplyException reply ? reply.line() : 0;
+                for (int i = 0; i < parts.size(); i++) {
+                    Throwable error = parts.get(i).handle((result, reason) -> reason).join();
+                    if (line == 0 || line == i + 1) {
+                        assertEquals(problem, error);
+                    } else {
+                        assertEquals("undone", ((ReplyException) error).text());
+                        assertEquals(line, ((ReplyException) error).line());
+                    }
+                }
+                throw problem;
+            }
+            return results(parts);
         }
 
         private static Object value(Object text) {
@@ -243,8 +289,11 @@ class ScenariosTest {
             if (modify == null) {
                 return index.find(find(request));
             }
-            assertEquals("U", modify.get("op"));
-            return index.update(find(request), values(modify.get("values")));
+            return switch ((String) modify.get("op")) {
+                case "lock" -> index.lock(find(request));
+                case "D" -> index.delete(find(request));
+                default -> index.update(find(request), values(modify.get("values")));
+            };
         }
 
         private void pipeline(List<Object> requests, List<Object> gives) throws Exception {
@@ -301,7 +350,17 @@ class ScenariosTest {
             return texts;
         }
 
-        private static void check(Map<String, Object> gives, Begun call) throws Exception {
+        private static void check(Object wanted, Begun call) throws Exception {
+            if (wanted instanceof List<?> several) {
+                List<Object> results = (List<Object>) call.result().call();
+                assertEquals(several.size(), results.size());
+                for (int i = 0; i < results.size(); i++) {
+                    Object result = results.get(i);
+                    check(several.get(i), new Begun(() -> result, () -> {}, call.began()));
+                }
+                return;
+            }
+            Map<String, Object> gives = (Map<String, Object>) wanted;
             Object result;
             try {
                 result = call.result().call();
@@ -367,6 +426,9 @@ class ScenariosTest {
                 ReplyException reply = (ReplyException) problem;
                 assertEquals(((BigInteger) gives.get("code")).intValue(), reply.code());
                 assertEquals(gives.get("text"), reply.text());
+                if (gives.containsKey("line")) {
+                    assertEquals(((BigInteger) gives.get("line")).intValue(), reply.line());
+                }
                 if (gives.containsKey("kind")) {
                     assertEquals(gives.get("kind"), reply.category().name().toLowerCase(Locale.ROOT));
                 }

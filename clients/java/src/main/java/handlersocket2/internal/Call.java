@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * One request and the future of its result. The caller may give up at any time, on any thread. A lane hands it to a
  * connection, under the lane's lock.
  */
-public final class Call<T> extends CompletableFuture<T> {
+public class Call<T> extends CompletableFuture<T> {
     private static final VarHandle STATE;
     /** It has no slot, and nothing of it was sent. */
     private static final int WAITING = 0;
@@ -115,6 +115,17 @@ public final class Call<T> extends CompletableFuture<T> {
         opening = null;
         sentBefore |= sent;
         STATE.compareAndSet(this, SLOTTED, WAITING);
+    }
+
+    /** The P in front of it that has failed, so that it was not executed. */
+    @Nullable Opening failedOpening() {
+        Opening last = opening;
+        return last != null && last.failed() ? last : null;
+    }
+
+    /** How many lines its reply has beside the first one. */
+    int moreLines() {
+        return 0;
     }
 
     /** Whether it has a slot. If not, it gets none any more. */

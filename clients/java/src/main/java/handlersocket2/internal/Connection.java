@@ -58,6 +58,10 @@ final class Connection {
     private ByteBuffer inBuffer = ByteBuffer.wrap(in);
     private int inLength;
     private int scanned;
+    /** Lines that wait for the rest of a group's reply. */
+    private int gathered;
+
+    private boolean gathers;
     private boolean readable;
     private final ArrayList<Object> batch = new ArrayList<>();
     private int batchDone;
@@ -88,12 +92,17 @@ final class Connection {
         if (calls == 0) {
             lastByte = now;
         }
-        IndexDef index = call.index;
-        Opening opening = opened(index);
-        call.opening = opening.answered ? null : opening;
         call.connection = this;
-        call.start = out.added();
-        out.put(opening.id, call.line, call.length);
+        if (call instanceof GroupCall group) {
+            List<Opening> opened = new ArrayList<>(group.lines.size());
+            group.lines.forEach(line -> opened.add(open(line.call())));
+            call.start = out.added();
+            group.putInto(out, opened);
+        } else {
+            Opening opening = open(call);
+            call.start = out.added();
+            out.put(opening.id, call.line, call.length);
+        }
         slots.add(call);
         calls++;
         callBytes += call.length;
@@ -101,6 +110,13 @@ final class Connection {
             modifying++;
         }
         lane.counts.requests++;
+    }
+
+    /** The call's index, which is opened in front of it unless it is open. */
+    private Opening open(Call<?> call) {
+        Opening opening = opened(call.index);
+        call.opening = opening.answered ? null : opening;
+        return opening;
     }
 
     private Opening opened(IndexDef index) {
@@ -297,7 +313,7 @@ final class Connection {
     }
 
     private void answerLines(int count) throws Reply.WrongReply {
-        int lines = 0;
+        int lines = gathered;
         for (int i = scanned; i < inLength; i++) {
             if (in[i] == '\n') {
                 lines++;
@@ -306,17 +322,17 @@ final class Connection {
         scanned = inLength;
         boolean owed = takeSlots(lines, count);
         int begin = 0;
-        for (int i = 0; i < lines; i++) {
-            int end = begin;
-            while (in[end] != '\n') {
-                end++;
-            }
-            if (batchDone == batch.size()) {
-                throw new Reply.WrongReply(Greetings.words(in, inLength) + ": it answers no request");
-            }
+        gathered = lines;
+        while (batchDone < batch.size()) {
+            int more = moreLines(batch.get(batchDone));
+            int end = GroupCall.endOf(in, begin, more);
+            gathered -= more + 1;
             answer(batch.get(batchDone), begin, end);
             batchDone++;
             begin = end + 1;
+        }
+        if (gathered > 0 && !gathers) {
+            throw new Reply.WrongReply(Greetings.words(in, inLength) + ": it answers no request");
         }
         inLength -= begin;
         if (inLength > settings.maxReplyBytes) {
@@ -345,8 +361,14 @@ final class Connection {
             lastByte = Clock.now();
             lane.counts.reads++;
             lane.counts.bytesIn += bytes;
-            for (int i = 0; i < lines; i++) {
+            gathers = false;
+            for (int left = lines; left > 0; ) {
                 Object slot = slots.peek();
+                if (moreLines(slot) >= left) {
+                    gathers = true;
+                    break;
+                }
+                left -= moreLines(slot) + 1;
                 if (slot instanceof Call<?> call) {
                     if (!out.wasHanded(call.start)) {
                         break;
@@ -368,6 +390,10 @@ final class Connection {
         }
     }
 
+    private static int moreLines(@Nullable Object slot) {
+        return slot instanceof Call<?> call ? call.moreLines() : 0;
+    }
+
     private void answer(Object slot, int begin, int end) throws Reply.WrongReply {
         if (end - begin > settings.maxReplyBytes) {
             throw new Reply.WrongReply("a reply is longer than max_reply_bytes");
@@ -385,13 +411,14 @@ final class Connection {
             return;
         }
         Call<?> call = (Call<?>) slot;
-        Reply reply = parse(begin, end, call.expect, call.wanted());
+        Reply reply = call instanceof GroupCall group
+                ? group.read(in, begin, end) : parse(begin, end, call.expect, call.wanted());
         if (!answered) {
             answered = true;
             lane.hasAnswered();
         }
-        Opening opening = call.opening;
-        if (opening != null && opening.failed()) {
+        Opening opening = call.failedOpening();
+        if (opening != null) {
             lane.refused(call, opening.code, opening.text, address);
         } else if (reply.code != 0) {
             lane.refused(call, reply.code, reply.errorText(), address);
@@ -445,10 +472,10 @@ final class Connection {
             List<Call<?>> again,
             List<Runnable> endings) {
         boolean sent = out.wasHanded(call.start);
-        Opening opening = call.opening;
+        Opening opening = call.failedOpening();
         if (call.isDone()) {
             lane.shared.dropped.increment();
-        } else if (opening != null && opening.failed()) {
+        } else if (opening != null) {
             endings.add(() -> call.end(call.error(opening.code, opening.text)));
         } else if (!sent) {
             if (!answered && ++call.attempts >= settings.connectAttempts) {

@@ -13,6 +13,10 @@ public enum Operation {
     DELETE,
     INCREMENT,
     DECREMENT,
+    /** Changes nothing, and keeps rows as they are until a group has ended. */
+    LOCK,
+    /** Requests that are done as a whole or not at all. */
+    GROUP,
     /** Connects and waits; nothing is sent. */
     PING;
 

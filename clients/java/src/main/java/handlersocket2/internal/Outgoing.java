@@ -81,6 +81,14 @@ final class Outgoing {
         length = end + count;
     }
 
+    /** Adds bytes as they are. */
+    void put(byte[] more) {
+        need(more.length);
+        System.arraycopy(more, 0, bytes, length, more.length);
+        added += more.length;
+        length += more.length;
+    }
+
     /** Adds P and its TAB. */
     void putOpening() {
         need(2);

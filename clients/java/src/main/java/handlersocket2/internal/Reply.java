@@ -243,6 +243,11 @@ public final class Reply {
         return negative ? -number : number;
     }
 
+    /** How many values there are. */
+    int values() {
+        return values;
+    }
+
     /** An error's text. */
     public String errorText() {
         if (values == 0) {

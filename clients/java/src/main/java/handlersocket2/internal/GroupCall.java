@@ -1,0 +1,155 @@
+package handlersocket2.internal;
+
+import handlersocket2.ReplyException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A group as one call: its requests are sent in one piece, and are answered together or not at all. */
+public final class GroupCall extends Call<Void> {
+    private static final String UNDONE = "undone";
+
+    /**
+     * A request of a group.
+     *
+     * @param place which it is, from 1 on
+     * @param meets the condition in front of it, or an empty text
+     */
+    public record Line(int place, String meets, Call<?> call) {
+        private byte[] condition() {
+            return meets.getBytes(StandardCharsets.ISO_8859_1);
+        }
+    }
+
+    final List<Line> lines;
+    private List<Reply> replies = List.of();
+    /** The request that has failed; 0 for none. */
+    private volatile int failed;
+
+    public GroupCall(List<Line> lines, long began, long deadline, Observer observer) {
+        super(
+                Operation.GROUP, lines.get(0).call.index, whole(lines), Reply.Expect.NOTHING, false, 0, began, deadline,
+                reply -> null, observer);
+        this.lines = lines;
+    }
+
+    /** All bytes but the numbers of the indexes: what counts for the bounds. */
+    private static LineWriter whole(List<Line> lines) {
+        LineWriter whole = new LineWriter();
+        for (Line line : lines) {
+            whole.raw(line.meets).raw(new String(line.call.line, 0, line.call.length, StandardCharsets.ISO_8859_1));
+        }
+        return whole;
+    }
+
+    @Override
+    int moreLines() {
+        return lines.size();
+    }
+
+    /** Where so many lines more than one end. */
+    static int endOf(byte[] in, int begin, int more) {
+        int end = begin;
+        for (int left = more; in[end] != '\n' || left-- > 0; end++) {}
+        return end;
+    }
+
+    /** Adds all lines, with the numbers of their indexes. Under the lane's lock. */
+    void putInto(Outgoing out, List<Opening> opened) {
+        out.put(("G\t" + lines.size() + "\n").getBytes(StandardCharsets.ISO_8859_1));
+        for (int i = 0; i < lines.size(); i++) {
+            Line line = lines.get(i);
+            out.put(line.condition());
+            out.put(opened.get(i).id, line.call.line, line.call.length);
+        }
+    }
+
+    @Override
+    void untake(boolean sent) {
+        super.untake(sent);
+        lines.forEach(line -> line.call.opening = null);
+    }
+
+    @Override
+    @Nullable Opening failedOpening() {
+        for (Line line : lines) {
+            Opening opening = line.call.failedOpening();
+            if (opening != null) {
+                failed = line.place;
+                return opening;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Reads all lines, and gives the one that says what became of the group. Lines that contradict each other are no
+     * reply: a server that does not know groups does the requests one by one.
+     */
+    Reply read(byte[] in, int begin, int end) throws Reply.WrongReply {
+        int at = endOf(in, begin, 0);
+        Reply first = Reply.parse(in, begin, at, Reply.Expect.NOTHING, -1);
+        List<Reply> each = new ArrayList<>(lines.size());
+        for (Line line : lines) {
+            int from = at + 1;
+            at = endOf(in, from, 0);
+            Reply reply = Reply.parse(in, from, at, line.call.expect, line.call.wanted());
+            if ((reply.code == 0) != (first.code == 0)) {
+                throw new Reply.WrongReply("the lines of the reply contradict each other: this is no group");
+            }
+            each.add(reply);
+        }
+        failed = 0;
+        if (first.code == 0) {
+            if (first.values() > 0) {
+                throw new Reply.WrongReply("the reply to a group has a value");
+            }
+            replies = each;
+            return first;
+        }
+        if (!first.errorText().equals(UNDONE)) {
+            return first;
+        }
+        long place = first.values() == 2 ? first.smallNumber(1) : 0;
+        if (place < 1 || place > lines.size()) {
+            throw new Reply.WrongReply("the reply does not say which request of the group has failed");
+        }
+        failed = lines.get((int) place - 1).place;
+        return each.get((int) place - 1);
+    }
+
+    @Override
+    boolean finish(Reply reply, int bytesIn) {
+        if (isDone()) {
+            return false;
+        }
+        for (int i = 0; i < lines.size(); i++) {
+            lines.get(i).call.finish(replies.get(i), 0);
+        }
+        return super.finish(reply, bytesIn);
+    }
+
+    @Override
+    boolean end(Throwable reason) {
+        boolean first = super.end(reason);
+        if (first) {
+            fail(lines, reason);
+        }
+        return first;
+    }
+
+    /** Gives each request its error: if another one has failed, that it is undone. */
+    public static void fail(List<Line> lines, Throwable reason) {
+        int place = reason instanceof ReplyException reply ? reply.line() : 0;
+        for (Line line : lines) {
+            boolean undone = place > 0 && place != line.place;
+            line.call.end(undone ? new ReplyException(false, false, 1, UNDONE, place) : reason);
+        }
+    }
+
+    @Override
+    ReplyException error(int code, String text) {
+        return new ReplyException(false, true, code, text, failed);
+    }
+}
