@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from handlersocket2 import (
+    MAX_GROUP,
     Client,
     DuplicateKeyError,
     Filter,
@@ -188,3 +189,12 @@ def test_one_that_is_too_late(client: Any, accounts: Any, sql: Sql) -> None:
     sql.run("ROLLBACK")
     assert accounts.increment(1, {"balance": 1}) == 1  # behind the group
     assert balances(accounts) == [102, 1]
+
+
+def test_the_largest_group(client: Any, accounts: Any) -> None:
+    group = client.group()
+    for number in range(MAX_GROUP - 1):
+        group.on(accounts).insert([1000 + number, number])
+    count = group.on(accounts).count(Range(ge=1000))
+    group.run()
+    assert count.result() == MAX_GROUP - 1
