@@ -10,6 +10,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parent.parent
 SOURCES = REPOSITORY / "src"
 
+KEYS = "keys"
 PROTOCOL = "handlersocket/protocol"
 SESSION = "handlersocket/session"
 REDIS_PROTOCOL = "redis/protocol"
@@ -23,8 +24,9 @@ ALLOWED = {
     "passes": {"base", "store", "net"},
     PROTOCOL: {"base", "store"},
     SESSION: {"base", "store", PROTOCOL, "net", "passes"},
-    REDIS_PROTOCOL: {"base", "store"},
-    REDIS: {"base", "store", REDIS_PROTOCOL, "net", "passes"},
+    KEYS: {"base", "store"},
+    REDIS_PROTOCOL: {"base", "store", KEYS},
+    REDIS: {"base", "store", KEYS, REDIS_PROTOCOL, "net", "passes"},
     "simulator": {"base", "store", "net", "passes", SESSION},
     "standalone": {"base", "store", "net", "passes", SESSION},
     "mysqld": {"base", "store", "passes", SESSION, REDIS, "net", "tls"},

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cstddef>
 
+#include "keys/key.h"
+
 namespace hs::redis {
 namespace {
 
@@ -22,15 +24,6 @@ constexpr std::array mistake_table{
     MistakeText{Mistake::not_finite, "ERR value is NaN or Infinity"},
     MistakeText{Mistake::not_a_number, "ERR increment would produce NaN or Infinity"},
     MistakeText{Mistake::syntax, "ERR syntax error"},
-    MistakeText{Mistake::key_without_name,
-                "ERR key names no row of a table: it is db.table:value, see docs/redis.md"},
-    MistakeText{Mistake::key_without_database,
-                "ERR key names no database, and handlersocket_default_database is not set"},
-    MistakeText{Mistake::key_escape, "ERR key has a % without two hexadecimal digits behind it"},
-    MistakeText{Mistake::key_too_short, "ERR key has too few parts for its index"},
-    MistakeText{Mistake::key_spelling,
-                "ERR key part is not the one spelling of a number, a date or a time"},
-    MistakeText{Mistake::key_index, "ERR index of the key is not unique"},
     MistakeText{Mistake::no_auth, "NOAUTH Authentication required."},
     MistakeText{
         Mistake::hello_no_auth,
@@ -69,6 +62,23 @@ constexpr bool table_is_in_order() {
   return mistake_table.size() == static_cast<std::size_t>(Mistake::count_);
 }
 static_assert(table_is_in_order());
+
+std::string_view text_of(keys::KeyMistake mistake) {
+  using enum keys::KeyMistake;
+  switch (mistake) {
+    case no_name: return "ERR key names no row of a table: it is db.table:value, see docs/redis.md";
+    case no_database:
+      return "ERR key names no database, and handlersocket_default_database is not set";
+    case bad_escape: return "ERR key has a % without two hexadecimal digits behind it";
+    case too_few_parts: return "ERR key has too few parts for its index";
+    case not_one_spelling:
+      return "ERR key part is not the one spelling of a number, a date or a time";
+    case not_unique: return "ERR index of the key is not unique";
+    case none:
+    case count_: break;
+  }
+  return {};
+}
 
 // What SQL says of a kind of errors. The number is used where the store has none of the server's.
 struct SqlError {
@@ -135,6 +145,10 @@ std::string_view text_of(Mistake mistake) {
 }
 
 void append_text(Status status, std::string_view said, std::string& text) {
+  if (const auto of_key = keys::key_mistake_of(status); of_key != keys::KeyMistake::none) {
+    text += text_of(of_key);
+    return;
+  }
   if (status.kind() == Error::protocol) {
     assert(status.number() >= 1 && status.number() <= mistake_table.size());
     const auto mistake = static_cast<Mistake>(status.number() - 1);

@@ -24,13 +24,6 @@ enum class Mistake : std::uint8_t {
   not_finite,    // the amount
   not_a_number,  // the sum
   syntax,
-  // keys
-  key_without_name,
-  key_without_database,
-  key_escape,
-  key_too_short,
-  key_spelling,
-  key_index,  // it is not unique
   // log-ins
   no_auth,
   hello_no_auth,

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "keys/key.h"
 #include "redis/protocol/commands.h"
-#include "redis/protocol/key.h"
 #include "redis/protocol/request_reader.h"
 
 namespace hs::redis {

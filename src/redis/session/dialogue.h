@@ -17,13 +17,13 @@
 #include "base/buffer.h"
 #include "base/counters.h"
 #include "base/status.h"
+#include "keys/open_rows.h"
 #include "passes/dialogue.h"
 #include "passes/log_in.h"
 #include "redis/protocol/commands.h"
 #include "redis/protocol/reply.h"
 #include "redis/protocol/request_reader.h"
 #include "redis/session/config.h"
-#include "redis/session/open_rows.h"
 #include "redis/session/transaction.h"
 #include "redis/session/watched.h"
 #include "redis/session/work.h"
@@ -157,13 +157,13 @@ class Dialogue final : public passes::Dialogue {
   passes::LogIn log_in_;
   State state_;
   std::unique_ptr<Before> before_;  // null: nothing has changed
-  RememberedRows remembered_;
+  keys::RememberedRows remembered_;
   std::string said_;  // the text of Mistake::said
 
   // What plan() has read.
   const CommandInfo* planned_ = nullptr;
   std::vector<std::string_view> planned_words_;
-  KeyNames planned_names_;
+  keys::KeyNames planned_names_;
 };
 
 }  // namespace hs::redis

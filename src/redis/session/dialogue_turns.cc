@@ -71,16 +71,17 @@ class WholeReply final : public store::Sink {
 
 Work Dialogue::work_for(store::Store& store, Redis& front, Reply& reply, bool is_worker,
                         store::Sink* sink) {
-  return {.store = store,
-          .caller = caller(),
-          .rows = front.rows(),
-          .remembered = is_worker ? &remembered_ : nullptr,
-          .sink = sink,
-          .is_in_unit = false,
-          .reply = reply,
-          .default_database = config_.default_database,
-          .scratch = front.scratch(),
-          .said = said_};
+  return {{.store = store,
+           .caller = caller(),
+           .rows = front.rows(),
+           .remembered = is_worker ? &remembered_ : nullptr,
+           .sink = sink,
+           .is_in_unit = false,
+           .buffer = reply.out(),
+           .default_database = config_.default_database,
+           .scratch = front.scratch()},
+          reply,
+          said_};
 }
 
 void Dialogue::execute(passes::Requests& requests) {
@@ -301,7 +302,8 @@ passes::Plan Dialogue::plan(Turn& turn, passes::Protocol& protocol) {
                        .described = is_transaction ? "transaction" : described(effect),
                        .caller = &caller()};
   if (!is_transaction) {
-    const SplitKey key = split_key(planned_words_[keys_of(*info, planned_words_.size()).first]);
+    const keys::SplitKey key =
+        keys::split_key(planned_words_[keys_of(*info, planned_words_.size()).first]);
     static_cast<void>(read_names(key.name, config_.default_database, planned_names_));
   } else {
     planned_names_ = {};

@@ -8,10 +8,10 @@
 #include <memory>
 #include <string>
 
+#include "keys/row_work.h"
 #include "passes/dialogue.h"
 #include "redis/protocol/request_reader.h"
 #include "redis/session/config.h"
-#include "redis/session/open_rows.h"
 #include "redis/session/work.h"
 
 namespace hs::redis {
@@ -25,8 +25,8 @@ class Redis final : public passes::Protocol {
   // Those of the thread for the port. What a pass counts, it counts by itself.
   CounterBlock& counters() { return counters_; }
   RequestReader& reader() { return reader_; }
-  Scratch& scratch() { return scratch_; }
-  OpenRows& rows() { return rows_; }
+  keys::Scratch& scratch() { return scratch_; }
+  keys::OpenRows& rows() { return rows_; }
 
   std::unique_ptr<passes::Dialogue> open_dialogue() override;
   bool writes() const override { return config_->writable; }
@@ -40,8 +40,8 @@ class Redis final : public passes::Protocol {
   const std::shared_ptr<const Config> config_;
   CounterBlock& counters_;
   RequestReader reader_;
-  Scratch scratch_;
-  OpenRows rows_;
+  keys::Scratch scratch_;
+  keys::OpenRows rows_;
 };
 
 // For passes::PassRunner and passes::StreamRunner.

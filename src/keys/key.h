@@ -24,10 +24,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/status.h"
 #include "store/index_shape.h"
 #include "store/operation.h"
 
-namespace hs::redis {
+namespace hs::keys {
 
 // What is wrong with a key.
 enum class KeyMistake : std::uint8_t {
@@ -37,7 +38,22 @@ enum class KeyMistake : std::uint8_t {
   bad_escape,
   too_few_parts,
   not_one_spelling,  // of a number, date or time
+  not_unique,        // the index
+  count_,
 };
+
+// A mistake of a key as the outcome of what was to be done with it. A protocol has numbers of its own for
+// its errors, below these.
+inline constexpr std::uint32_t first_key_mistake = 0x1000;
+constexpr Status status_of(KeyMistake mistake) {
+  if (mistake == KeyMistake::none) return {};
+  return {Error::protocol, first_key_mistake + static_cast<std::uint32_t>(mistake)};
+}
+constexpr KeyMistake key_mistake_of(Status status) {
+  if (status.kind() != Error::protocol || status.number() < first_key_mistake)
+    return KeyMistake::none;
+  return static_cast<KeyMistake>(status.number() - first_key_mistake);
+}
 
 // Splits a key at its first colon. Without one, `parts` is empty and `has_parts` false.
 struct SplitKey {
@@ -67,4 +83,4 @@ struct KeyNames {
 // Whether the text is the one spelling of a value of this column.
 bool is_one_spelling(std::string_view text, const store::ShapedColumn& column);
 
-}  // namespace hs::redis
+}  // namespace hs::keys

@@ -1,4 +1,4 @@
-#include "redis/protocol/key.h"
+#include "keys/key.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hs::redis {
+namespace hs::keys {
 namespace {
 
 using store::IndexShape;
@@ -111,4 +111,4 @@ TEST(KeyTest, ADateHasOneSpelling) {
 }
 
 }  // namespace
-}  // namespace hs::redis
+}  // namespace hs::keys

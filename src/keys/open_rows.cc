@@ -1,11 +1,9 @@
-#include "redis/session/open_rows.h"
+#include "keys/open_rows.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "redis/protocol/errors.h"
-
-namespace hs::redis {
+namespace hs::keys {
 namespace {
 
 using store::Outcome;
@@ -29,18 +27,6 @@ std::string in_lower_case(std::string_view name) {
 }
 
 }  // namespace
-
-Status status_of(KeyMistake mistake) {
-  switch (mistake) {
-    case KeyMistake::none: return {};
-    case KeyMistake::no_name: return status_of(Mistake::key_without_name);
-    case KeyMistake::no_database: return status_of(Mistake::key_without_database);
-    case KeyMistake::bad_escape: return status_of(Mistake::key_escape);
-    case KeyMistake::too_few_parts: return status_of(Mistake::key_too_short);
-    case KeyMistake::not_one_spelling: return status_of(Mistake::key_spelling);
-  }
-  return {};
-}
 
 std::string_view OpenRows::text_of(std::string_view name, Asks asks,
                                    std::span<const std::string_view> fields) {
@@ -108,7 +94,7 @@ Outcome OpenRows::open(store::Store& store, const std::shared_ptr<const store::C
     return outcome;
   access->shape = use.index().shape();
   if (access->shape == nullptr) return Error::no_index;
-  if (!access->shape->is_unique) return status_of(Mistake::key_index);
+  if (!access->shape->is_unique) return status_of(KeyMistake::not_unique);
   access->version = use.index().version();
   if (asks != Asks::every) {
     access->every_column = false;
@@ -125,4 +111,4 @@ Outcome OpenRows::open(store::Store& store, const std::shared_ptr<const store::C
   return {};
 }
 
-}  // namespace hs::redis
+}  // namespace hs::keys

@@ -1,8 +1,8 @@
-#include "redis/protocol/key.h"
+#include "keys/key.h"
 
-#include "redis/protocol/number.h"
+#include "keys/spelling.h"
 
-namespace hs::redis {
+namespace hs::keys {
 namespace {
 
 // Appends the bytes that a name or a part stands for.
@@ -111,4 +111,4 @@ KeyMistake read_parts(std::string_view parts, const store::IndexShape& shape, st
   return KeyMistake::none;
 }
 
-}  // namespace hs::redis
+}  // namespace hs::keys

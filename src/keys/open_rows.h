@@ -17,11 +17,11 @@
 #include <vector>
 
 #include "base/status.h"
-#include "redis/protocol/key.h"
+#include "keys/key.h"
 #include "store/index_shape.h"
 #include "store/store.h"
 
-namespace hs::redis {
+namespace hs::keys {
 
 // Which columns of a row a command needs.
 enum class Asks : char {
@@ -135,6 +135,4 @@ class OpenRows {
   std::string text_;
 };
 
-Status status_of(KeyMistake mistake);
-
-}  // namespace hs::redis
+}  // namespace hs::keys

@@ -1,0 +1,94 @@
+// RowWork: what the rows that keys name are read and changed with, wherever that is: in a worker's pass,
+// alone on another thread, or as a part of a transaction.
+//
+// It lives for one request, on the thread that executes it, and owns nothing. It knows no protocol: what
+// becomes of rows is for the taker of rows that a command gives.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/buffer.h"
+#include "keys/open_rows.h"
+#include "store/store.h"
+
+namespace hs::keys {
+
+// Memory that requests use one after the other. Each thread has one for its port.
+struct Scratch {
+  std::string key;                   // the parts of a key without their escapes
+  std::vector<store::Value> parts;   // of a key
+  std::vector<store::Value> values;  // of columns
+  std::vector<std::string_view> fields;
+  std::vector<std::string_view> words;  // of a command that was queued
+
+  void give_back();
+};
+
+using Words = std::span<const std::string_view>;
+
+struct RowWork {
+  store::Store& store;
+  const std::shared_ptr<const store::Caller>& caller;
+  OpenRows& rows;
+  RememberedRows* remembered;  // null: not on the connection's worker
+  store::Sink* sink;           // as the store wants it
+  bool is_in_unit;             // somebody else undoes what was done if it fails
+  Buffer& buffer;              // of the reply
+  std::string_view default_database;
+  Scratch& scratch;
+
+  Buffer& out() const { return buffer; }
+};
+
+// A row that a key names, as a command has opened it.
+struct KeyedRow {
+  const RowAccess* access = nullptr;
+  store::IndexUse* use = nullptr;
+
+  store::Selection selection(const RowWork& work) const { return {.key = work.scratch.parts}; }
+};
+
+store::Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fields,
+                        std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
+                        KeyedRow& row);
+void forget_row(RowWork& work, const RowAccess& access);
+
+// Before a change: whether the table is as it was when the row was opened. It stays so for the rest of
+// the pass, because the pass has it open.
+store::Outcome check_current(RowWork& work, const KeyedRow& row);
+
+// Calls `execute(row)` with the row of the key. If the table's definition has changed since the row was
+// opened, what was read is thrown away, and it is called again. A change is asked for once only.
+template <class Execute>
+store::Outcome with_row(RowWork& work, std::string_view key, Asks asks, Words fields,
+                        Execute execute) {
+  constexpr int most_tries = 3;
+  const std::size_t begin = work.out().size();
+  store::Outcome outcome;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    std::shared_ptr<const RowAccess> access;
+    store::IndexUse own;
+    KeyedRow row;
+    outcome = open_row(work, key, asks, fields, access, own, row);
+    if (!outcome.ok()) return outcome;
+    const bool changes = asks == Asks::changes || asks == Asks::erases;
+    if (changes) outcome = check_current(work, row);
+    const bool was_current = outcome.ok();
+    if (was_current) outcome = execute(row);
+    const bool is_old = changes ? !was_current : !access->is_current();
+    const bool has_changed = is_old || outcome.status().kind() == Error::no_column;
+    if (!has_changed || !outcome.answered()) [[likely]]
+      return outcome;
+    forget_row(work, *access);
+    work.out().truncate(begin);
+    if (outcome.ok()) outcome = Error::table_changed;
+  }
+  return outcome;
+}
+
+}  // namespace hs::keys
