@@ -39,6 +39,13 @@ enum class KeyMistake : std::uint8_t {
   too_few_parts,
   not_one_spelling,  // of a number, date or time
   not_unique,        // the index
+  // of an item
+  no_container,        // there is none for such a key
+  is_item,             // where a row is wanted
+  is_row,              // where an item is wanted
+  unusable_container,  // its columns or its index are not those of the table
+  no_flags,            // the container has no column for them
+  no_expiry,
   count_,
 };
 

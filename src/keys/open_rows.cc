@@ -79,6 +79,26 @@ void OpenRows::choose_columns(RowAccess& access, Asks asks,
   for (const std::uint32_t number : shape.key) add(number);
 }
 
+// With every column, the store says which columns there are now.
+Outcome OpenRows::open_shape(store::Store& store,
+                             const std::shared_ptr<const store::Caller>& caller, RowAccess& access,
+                             store::IndexUse& use) {
+  access.every_column = true;
+  if (const Outcome outcome = store.open_index(access.index_names(), caller, use); !outcome.ok())
+    return outcome;
+  access.shape = use.index().shape();
+  if (access.shape == nullptr) return Error::no_index;
+  if (!access.shape->is_unique) return status_of(KeyMistake::not_unique);
+  access.version = use.index().version();
+  return {};
+}
+
+void OpenRows::keep(std::shared_ptr<const RowAccess> access) {
+  if (access->text.size() > most_text) return;
+  if (known_.size() >= most_known) known_.clear();
+  known_.insert_or_assign(access->text, std::move(access));
+}
+
 Outcome OpenRows::open(store::Store& store, const std::shared_ptr<const store::Caller>& caller,
                        std::string_view name, std::string_view default_database, Asks asks,
                        std::span<const std::string_view> fields,
@@ -87,15 +107,9 @@ Outcome OpenRows::open(store::Store& store, const std::shared_ptr<const store::C
   if (const KeyMistake mistake = read_names(name, default_database, access->names);
       mistake != KeyMistake::none)
     return status_of(mistake);
-  // With every column, the store says which columns there are now.
-  access->every_column = true;
   store::IndexUse use;
-  if (const Outcome outcome = store.open_index(access->index_names(), caller, use); !outcome.ok())
+  if (const Outcome outcome = open_shape(store, caller, *access, use); !outcome.ok())
     return outcome;
-  access->shape = use.index().shape();
-  if (access->shape == nullptr) return Error::no_index;
-  if (!access->shape->is_unique) return status_of(KeyMistake::not_unique);
-  access->version = use.index().version();
   if (asks != Asks::every) {
     access->every_column = false;
     access->is_filterable = asks == Asks::changes;
@@ -105,9 +119,89 @@ Outcome OpenRows::open(store::Store& store, const std::shared_ptr<const store::C
   }
   access->index = use.shared();
   opened = access;
-  if (access->text.size() > most_text) return {};
-  if (known_.size() >= most_known) known_.clear();
-  known_.insert_or_assign(access->text, std::move(access));
+  keep(std::move(access));
+  return {};
+}
+
+// False: they are not columns of this table, or not of the kind that they have to be.
+bool OpenRows::choose_item_columns(RowAccess& access) {
+  const store::IndexShape& shape = *access.shape;
+  const Container& container = *access.container;
+  const auto position_of = [&](std::string_view name) {
+    const std::string lower = in_lower_case(name);
+    std::size_t at = 0;
+    while (at < shape.columns.size() && in_lower_case(shape.columns[at].name) != lower) ++at;
+    return at;
+  };
+  const auto add = [&](std::size_t position) {
+    if (position == shape.columns.size()) return false;
+    if (!access.columns.empty()) access.columns.push_back('\0');
+    access.columns += shape.columns[position].name;
+    access.positions.push_back(static_cast<std::uint32_t>(position));
+    return true;
+  };
+  const auto is_of_key = [&](std::uint32_t position) {
+    return std::ranges::find(shape.key, position) != shape.key.end();
+  };
+  const auto add_optional = [&](const std::string& name, std::size_t& place) {
+    if (name.empty()) return true;
+    place = access.positions.size();
+    return add(position_of(name));
+  };
+  for (const std::string& name : container.value_columns) {
+    if (!add(position_of(name))) return false;
+  }
+  ItemColumns& item = access.item;
+  item = {.values = container.value_columns.size()};
+  if (!add_optional(container.flags, item.flags) || !add_optional(container.cas, item.cas) ||
+      !add_optional(container.expiry, item.expiry))
+    return false;
+  if (std::ranges::any_of(access.positions, is_of_key)) return false;
+  const auto column = [&](std::size_t place) -> const store::ShapedColumn& {
+    return shape.columns[access.positions[place]];
+  };
+  const auto is_number = [&](std::size_t place) {
+    using enum store::Spelling;
+    const store::Spelling spelling = column(place).spelling;
+    return spelling == integer || spelling == whole || spelling == decimal;
+  };
+  if (item.flags != ItemColumns::none && !is_number(item.flags)) return false;
+  // Adding to NULL gives NULL, so nobody would see that the item has changed.
+  if (item.cas != ItemColumns::none && (!is_number(item.cas) || column(item.cas).is_nullable))
+    return false;
+  if (item.expiry != ItemColumns::none) {
+    if (!is_number(item.expiry)) return false;
+    const store::ShapedColumn& expiry = column(item.expiry);
+    const bool is_decimal = expiry.spelling == store::Spelling::decimal;
+    item.expiry_decimals = is_decimal ? expiry.decimals : std::uint8_t{0};
+    item.expiry_may_be_null = expiry.is_nullable;
+  }
+  if (container.key_columns.size() != shape.key.size()) return false;
+  for (std::size_t part = 0; part < shape.key.size(); ++part) {
+    if (position_of(container.key_columns[part]) != shape.key[part]) return false;
+    if (!add(shape.key[part])) return false;
+  }
+  return true;
+}
+
+Outcome OpenRows::open_items(store::Store& store,
+                             const std::shared_ptr<const store::Caller>& caller,
+                             std::shared_ptr<const Container> container,
+                             std::shared_ptr<const RowAccess>& opened) {
+  auto access = std::make_shared<RowAccess>(
+      RowAccess{.text = text_,
+                .names = {container->database, container->table, container->index},
+                .container = std::move(container)});
+  store::IndexUse use;
+  if (const Outcome outcome = open_shape(store, caller, *access, use); !outcome.ok())
+    return outcome;
+  access->every_column = false;
+  if (!choose_item_columns(*access)) return status_of(KeyMistake::unusable_container);
+  if (const Outcome outcome = store.open_index(access->index_names(), caller, use); !outcome.ok())
+    return outcome;
+  access->index = use.shared();
+  opened = access;
+  keep(std::move(access));
   return {};
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "keys/container.h"
 #include "keys/key.h"
 #include "store/index_shape.h"
 #include "store/store.h"
@@ -30,6 +31,18 @@ enum class Asks : char {
   fields = 'f',   // those of the fields that are columns
   changes = 'c',  // the same, each once, and behind them the columns of the key
   every = 'e',    // all
+  item = 'i',     // those of the container
+};
+
+// Where the columns of an item are among those of its index. Behind them are the columns of the key.
+struct ItemColumns {
+  static constexpr std::size_t none = ~std::size_t{0};
+  std::size_t values = 0;  // so many, the first ones
+  std::size_t flags = none;
+  std::size_t cas = none;
+  std::size_t expiry = none;
+  std::uint8_t expiry_decimals = 0;  // of its seconds
+  bool expiry_may_be_null = false;
 };
 
 // An index, opened for commands that ask for the same.
@@ -56,6 +69,9 @@ struct RowAccess {
   std::size_t field_columns = 0;  // how many columns are there for the fields
   // With `changes`: of these columns the positions in the shape.
   std::vector<std::uint32_t> positions{};
+  // With `item`.
+  std::shared_ptr<const Container> container{};
+  ItemColumns item{};
 
   store::IndexNames index_names() const {
     return {.database = names.database,
@@ -94,10 +110,18 @@ class RememberedRows {
     return entry;
   }
   void clear() { entries_ = {}; }
+  // Forgets what was opened under other containers than those of this generation.
+  void follow(std::uint64_t generation) {
+    if (generation == generation_) [[likely]]
+      return;
+    clear();
+    generation_ = generation;
+  }
 
  private:
   std::array<Entry, 4> entries_;
   std::size_t next_ = 0;
+  std::uint64_t generation_ = 0;
 };
 
 class OpenRows {
@@ -112,6 +136,11 @@ class OpenRows {
                       std::string_view name, std::string_view default_database, Asks asks,
                       std::span<const std::string_view> fields,
                       std::shared_ptr<const RowAccess>& opened);
+  // The same for the items of a container. The text is that of its name.
+  store::Outcome open_items(store::Store& store, const std::shared_ptr<const store::Caller>& caller,
+                            std::shared_ptr<const Container> container,
+                            std::shared_ptr<const RowAccess>& opened);
+  void forget_all() { known_.clear(); }
   void forget(const RowAccess& access) { known_.erase(access.text); }
   // Frees the memory that a large request took.
   void give_back() {
@@ -124,6 +153,11 @@ class OpenRows {
 
   static void choose_columns(RowAccess& access, Asks asks,
                              std::span<const std::string_view> fields);
+  [[nodiscard]] static bool choose_item_columns(RowAccess& access);
+  static store::Outcome open_shape(store::Store& store,
+                                   const std::shared_ptr<const store::Caller>& caller,
+                                   RowAccess& access, store::IndexUse& use);
+  void keep(std::shared_ptr<const RowAccess> access);
 
   struct Hash {
     using is_transparent = void;

@@ -17,30 +17,60 @@ void Scratch::give_back() {
   hs::give_back(words, kept);
 }
 
+namespace {
+
+// Remembers the access for the connection, if it can be, and says where the index is used.
+void use_access(RowWork& work, RememberedRows::Entry* entry,
+                const std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
+                KeyedRow& row) {
+  const bool remembers =
+      work.remembered != nullptr && access->text.size() <= RememberedRows::most_text;
+  if (entry == nullptr && remembers) entry = &work.remembered->add(access, work.caller);
+  if (entry == nullptr) own = {access->index, work.caller};
+  row = {access.get(), entry != nullptr ? &entry->use : &own};
+}
+
+RememberedRows::Entry* find_remembered(RowWork& work, std::string_view text) {
+  if (work.remembered == nullptr) return nullptr;
+  work.remembered->follow(work.containers.generation());
+  return work.remembered->find(text);
+}
+
+}  // namespace
+
 Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fields,
                  std::shared_ptr<const RowAccess>& access, store::IndexUse& own, KeyedRow& row) {
   const SplitKey split = split_key(key);
   const std::string_view text = work.rows.text_of(split.name, asks, fields);
-  const bool remembers = work.remembered != nullptr && text.size() <= RememberedRows::most_text;
-  RememberedRows::Entry* entry = remembers ? work.remembered->find(text) : nullptr;
+  RememberedRows::Entry* const entry = find_remembered(work, text);
   if (entry == nullptr) {
+    if (work.containers.resolve(key).container != nullptr) return status_of(KeyMistake::is_item);
     access = work.rows.find(text);
     if (access == nullptr) {
       const Outcome opened = work.rows.open(work.store, work.caller, split.name,
                                             work.default_database, asks, fields, access);
       if (!opened.ok()) return opened;
     }
-    if (remembers) {
-      entry = &work.remembered->add(access, work.caller);
-    } else {
-      own = {access->index, work.caller};
-    }
   } else {
     access = entry->access;
   }
-  row = {access.get(), entry != nullptr ? &entry->use : &own};
+  use_access(work, entry, access, own, row);
   if (!split.has_parts) return status_of(KeyMistake::too_few_parts);
   return status_of(read_parts(split.parts, *access->shape, work.scratch.key, work.scratch.parts));
+}
+
+Outcome open_item(RowWork& work, const ItemKey& key, std::shared_ptr<const RowAccess>& access,
+                  store::IndexUse& own, KeyedRow& row) {
+  const std::string_view text = work.rows.text_of(key.container->name, Asks::item, {});
+  RememberedRows::Entry* const entry = find_remembered(work, text);
+  access = entry != nullptr ? entry->access : work.rows.find(text);
+  if (access == nullptr || access->container.get() != key.container) {
+    const Outcome opened = work.rows.open_items(work.store, work.caller,
+                                                work.containers.find(key.container->name), access);
+    if (!opened.ok()) return opened;
+  }
+  use_access(work, entry, access, own, row);
+  return status_of(read_parts(key.key, *access->shape, work.scratch.key, work.scratch.parts));
 }
 
 void forget_row(RowWork& work, const RowAccess& access) {

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "base/buffer.h"
+#include "keys/clock.h"
+#include "keys/containers.h"
 #include "keys/open_rows.h"
 #include "store/store.h"
 
@@ -40,6 +42,8 @@ struct RowWork {
   bool is_in_unit;             // somebody else undoes what was done if it fails
   Buffer& buffer;              // of the reply
   std::string_view default_database;
+  Containers& containers;
+  Clock& clock;
   Scratch& scratch;
 
   Buffer& out() const { return buffer; }
@@ -56,17 +60,21 @@ struct KeyedRow {
 store::Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fields,
                         std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                         KeyedRow& row);
+// The same for an item, by the key within its container.
+store::Outcome open_item(RowWork& work, const ItemKey& key,
+                         std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
+                         KeyedRow& row);
 void forget_row(RowWork& work, const RowAccess& access);
 
 // Before a change: whether the table is as it was when the row was opened. It stays so for the rest of
 // the pass, because the pass has it open.
 store::Outcome check_current(RowWork& work, const KeyedRow& row);
 
-// Calls `execute(row)` with the row of the key. If the table's definition has changed since the row was
-// opened, what was read is thrown away, and it is called again. A change is asked for once only.
-template <class Execute>
-store::Outcome with_row(RowWork& work, std::string_view key, Asks asks, Words fields,
-                        Execute execute) {
+// Calls `execute(row)` with the row that `open(access, own, row)` has opened. If the table's definition has
+// changed since the row was opened, what was read is thrown away, and it is called again. A change is
+// asked for once only.
+template <class Open, class Execute>
+store::Outcome with_opened(RowWork& work, bool changes, Open open, Execute execute) {
   constexpr int most_tries = 3;
   const std::size_t begin = work.out().size();
   store::Outcome outcome;
@@ -74,9 +82,8 @@ store::Outcome with_row(RowWork& work, std::string_view key, Asks asks, Words fi
     std::shared_ptr<const RowAccess> access;
     store::IndexUse own;
     KeyedRow row;
-    outcome = open_row(work, key, asks, fields, access, own, row);
+    outcome = open(access, own, row);
     if (!outcome.ok()) return outcome;
-    const bool changes = asks == Asks::changes || asks == Asks::erases;
     if (changes) outcome = check_current(work, row);
     const bool was_current = outcome.ok();
     if (was_current) outcome = execute(row);
@@ -89,6 +96,16 @@ store::Outcome with_row(RowWork& work, std::string_view key, Asks asks, Words fi
     if (outcome.ok()) outcome = Error::table_changed;
   }
   return outcome;
+}
+
+template <class Execute>
+store::Outcome with_row(RowWork& work, std::string_view key, Asks asks, Words fields,
+                        Execute execute) {
+  const auto open = [&](std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
+                        KeyedRow& row) {
+    return open_row(work, key, asks, fields, access, own, row);
+  };
+  return with_opened(work, asks == Asks::changes || asks == Asks::erases, open, execute);
 }
 
 }  // namespace hs::keys

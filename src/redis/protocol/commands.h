@@ -41,9 +41,21 @@ enum class Command : std::uint8_t {
   unwatch,
   watch,
   // keys
+  copy,
   del,
   exists,
+  expire,
+  expireat,
+  expiretime,
+  persist,
+  pexpire,
+  pexpireat,
+  pexpiretime,
+  pttl,
+  rename,
+  renamenx,
   touch,
+  ttl,
   type,
   unlink,
   // hashes
@@ -61,6 +73,28 @@ enum class Command : std::uint8_t {
   hsetnx,
   hstrlen,
   hvals,
+  // strings
+  append,
+  decr,
+  decrby,
+  get,
+  getdel,
+  getex,
+  getrange,
+  getset,
+  incr,
+  incrby,
+  incrbyfloat,
+  mget,
+  mset,
+  msetnx,
+  psetex,
+  set,
+  setex,
+  setnx,
+  setrange,
+  strlen,
+  substr,
   count_,
 };
 
@@ -74,7 +108,7 @@ enum class Effect : std::uint8_t {
 };
 constexpr bool writes(Effect effect) { return effect == Effect::update || effect == Effect::erase; }
 
-enum class Group : std::uint8_t { connection, server, transactions, generic, hash };
+enum class Group : std::uint8_t { connection, server, transactions, generic, hash, string };
 
 // What else is said of it. A set is the sum of its members.
 struct CommandFlags {

@@ -74,6 +74,13 @@ std::string_view text_of(keys::KeyMistake mistake) {
     case not_one_spelling:
       return "ERR key part is not the one spelling of a number, a date or a time";
     case not_unique: return "ERR index of the key is not unique";
+    case is_item:
+    case is_row: return "WRONGTYPE Operation against a key holding the wrong kind of value";
+    case no_container: return "ERR there is no container for strings, see docs/redis.md";
+    case unusable_container:
+      return "ERR the columns of the key's container are not those of its table";
+    case no_flags: return "ERR the key's container has no column for flags";
+    case no_expiry: return "ERR the key's container has no column for the expiry";
     case none:
     case count_: break;
   }

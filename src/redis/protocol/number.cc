@@ -1,7 +1,10 @@
 #include "redis/protocol/number.h"
 
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <system_error>
 
 namespace hs::redis {
@@ -32,6 +35,19 @@ bool read_double(std::string_view text, double& number) {
 bool is_float(std::string_view text) {
   double number = 0;
   return read_double(text, number) && std::isfinite(number);
+}
+
+long double long_double_of(std::string_view text) {
+  return std::strtold(std::string(text).c_str(), nullptr);
+}
+
+std::string text_of(long double number) {
+  std::array<char, 5200> room;
+  const int size = std::snprintf(room.data(), room.size(), "%.17Lf", number);
+  std::string text(room.data(), static_cast<std::size_t>(size));
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text == "-0" ? "0" : text;
 }
 
 bool is_infinity(std::string_view text) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "keys/spelling.h"
@@ -19,5 +20,9 @@ using keys::is_whole_number;
 // What HINCRBYFLOAT takes: any number that is finite, without blanks around it.
 [[nodiscard]] bool is_float(std::string_view text);
 [[nodiscard]] bool is_infinity(std::string_view text);
+// Of a text that is_float().
+long double long_double_of(std::string_view text);
+// As Redis writes a long double for people: 17 digits behind the point, without the zeros at the end.
+std::string text_of(long double number);
 
 }  // namespace hs::redis

@@ -10,6 +10,8 @@
 #include <string>
 
 #include "base/setting.h"
+#include "keys/clock.h"
+#include "keys/containers.h"
 #include "passes/log_in.h"
 
 namespace hs::redis {
@@ -49,6 +51,8 @@ struct Config {
   bool writable = true;
   std::string default_database{};  // empty: each key has to name one
   std::function<ServerFacts()> facts{};
+  keys::ContainerSource containers{};
+  keys::Clock::Ask wall_ms = keys::Clock::system_ms;
   mutable QueuedBytes queued{};
 };
 

@@ -73,7 +73,8 @@ bool Dialogue::execute_transaction(passes::Requests& requests, Redis& front,
   }
   Reply reply = reply_to(requests.out());
   Work work = work_for(requests.store(), front, reply, true, nullptr);
-  const Outcome outcome = run_transaction(work);
+  Outcome outcome = front.look(requests.store());
+  if (outcome.ok()) outcome = run_transaction(work);
   if (answered.note_outcome(outcome)) answer(outcome.status(), requests.out());
   const bool goes_on = end(requests, answered, begin, end_offset);
   if (requests.turn().consumed == end_offset) end_transaction(requests.changes());

@@ -48,6 +48,15 @@ std::string_view described(Effect effect) {
   return "transaction";
 }
 
+// A worker reads so many items in one request, which is about a millisecond.
+constexpr std::size_t most_items_of_worker = 1024;
+
+// Whether a command has more keys than a worker may look at in one request.
+bool is_too_much(const CommandInfo& info, Words words) {
+  if (info.command == Command::mget) return words.size() > most_items_of_worker;
+  return writes(info.effect) && keys_of(info, words.size()).count > most_keys_of_worker;
+}
+
 bool is_about_many_keys(Command command) {
   return command == Command::exists || command == Command::touch;
 }
@@ -79,6 +88,8 @@ Work Dialogue::work_for(store::Store& store, Redis& front, Reply& reply, bool is
            .is_in_unit = false,
            .buffer = reply.out(),
            .default_database = config_.default_database,
+           .containers = front.containers(),
+           .clock = front.clock(),
            .scratch = front.scratch()},
           reply,
           said_};
@@ -88,6 +99,7 @@ void Dialogue::execute(passes::Requests& requests) {
   using Found = RequestReader::Found;
   Turn& turn = requests.turn();
   auto& front = static_cast<Redis&>(requests.protocol());
+  front.clock().forget();
   if (requests.gives_up_first()) [[unlikely]]
     give_up_first(requests, front);
   RequestReader& reader = front.reader();
@@ -218,7 +230,7 @@ bool Dialogue::execute_rows(passes::Requests& requests, Redis& front, const Comm
   const Words keys = words.subspan(1);
   if (is_about_many_keys(info.command) && keys.size() > 1)
     return count_keys(requests, front, keys, end_offset);
-  if (info.effect == Effect::erase && keys.size() > most_keys_of_worker) {
+  if (is_too_much(info, words)) {
     answered.verdict = Verdict::oversized;
     return end(requests, answered, begin, end_offset);
   }
@@ -226,7 +238,9 @@ bool Dialogue::execute_rows(passes::Requests& requests, Redis& front, const Comm
   Work work = work_for(requests.store(), front, reply, true, nullptr);
   std::shared_ptr<const Watched> watched;
   const bool watches = info.command == Command::watch;
-  const Outcome outcome = watches ? watch(work, keys, watched) : execute_on_rows(work, info, words);
+  Outcome outcome = front.look(requests.store());
+  if (outcome.ok())
+    outcome = watches ? watch(work, keys, watched) : execute_on_rows(work, info, words);
   if (watched != nullptr) begin_change(requests.changes()).watched = std::move(watched);
   if (answered.note_outcome(outcome)) answer(outcome.status(), requests.out());
   return end(requests, answered, begin, end_offset);
@@ -240,10 +254,10 @@ bool Dialogue::count_keys(passes::Requests& requests, Redis& front, Words keys,
   ManyKeys many = state_.many;
   Reply reply = reply_to(requests.out());
   Work work = work_for(requests.store(), front, reply, true, nullptr);
-  Outcome outcome;
+  Outcome outcome = front.look(requests.store());
   while (outcome.ok() && many.next < keys.size()) {
     std::uint64_t rows = 0;
-    outcome = count_row(work, keys[many.next], rows);
+    outcome = count_key(work, keys[many.next], rows);
     if (!outcome.ok()) break;
     many.count += rows;
     if (++many.next < keys.size() && !requests.may_go_on()) {
@@ -322,7 +336,9 @@ Outcome Dialogue::execute_planned(passes::Place& place, passes::Protocol& protoc
   if (place.sink != nullptr) sink.emplace(*place.sink);
   Reply reply = reply_to(place.out);
   Work work = work_for(place.store, front, reply, false, sink ? &*sink : nullptr);
-  Outcome outcome;
+  front.clock().forget();
+  Outcome outcome = front.look(place.store);
+  if (!outcome.ok()) return outcome;
   if (planned_->command == Command::exec) {
     outcome = run_transaction(work);
   } else if (planned_->command == Command::watch) {

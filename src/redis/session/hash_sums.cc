@@ -2,10 +2,7 @@
 //
 // A column of numbers is added to by SQL's rules, in one statement. Of a text the number is read and
 // written here, while the row is locked: as a unit.
-#include <array>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "redis/protocol/number.h"
@@ -26,20 +23,6 @@ struct Sum {
   std::string_view amount;
   bool is_float;
 };
-
-// As Redis writes a long double for people: 17 digits behind the point, without the zeros at the end.
-std::string text_of(long double number) {
-  std::array<char, 5200> room;
-  const int size = std::snprintf(room.data(), room.size(), "%.17Lf", number);
-  std::string text(room.data(), static_cast<std::size_t>(size));
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return text == "-0" ? "0" : text;
-}
-
-long double number_of(std::string_view text) {
-  return std::strtold(std::string(text).c_str(), nullptr);
-}
 
 // A trigger may have made it NULL.
 void answer(Work& work, const Sum& sum, const OneValue& result) {
@@ -82,7 +65,7 @@ Outcome insert(Work& work, const KeyedRow& row, std::string_view value) {
 Status add_to_text(const Sum& sum, std::string_view before, std::string& after) {
   if (sum.is_float) {
     if (!is_float(before)) return status_of(Mistake::hash_not_a_float);
-    const long double result = number_of(before) + number_of(sum.amount);
+    const long double result = long_double_of(before) + long_double_of(sum.amount);
     if (!std::isfinite(result)) return status_of(Mistake::not_a_number);
     after = text_of(result);
     return {};
@@ -147,7 +130,8 @@ Outcome add_to_number(Work& work, const KeyedRow& row, const Sum& sum, std::stri
 // Whether a sum of this kind is possible in such a column.
 Status check_column(Work& work, const Sum& sum, Spelling spelling) {
   const bool is_whole = spelling == Spelling::integer || spelling == Spelling::whole;
-  if (is_whole && sum.is_float && std::floor(number_of(sum.amount)) != number_of(sum.amount)) {
+  if (is_whole && sum.is_float &&
+      std::floor(long_double_of(sum.amount)) != long_double_of(sum.amount)) {
     return say(work, "ERR column '" + std::string(sum.field) + "' holds whole numbers only");
   }
   if (is_whole || spelling == Spelling::text) return {};
@@ -176,7 +160,8 @@ Outcome add(Work& work, const KeyedRow& row, const Sum& sum) {
   }
   const Spelling spelling = access.shape->columns[access.positions[0]].spelling;
   if (const Status possible = check_column(work, sum, spelling); !possible.ok()) return possible;
-  const std::string first = sum.is_float ? text_of(number_of(sum.amount)) : std::string(sum.amount);
+  const std::string first =
+      sum.is_float ? text_of(long_double_of(sum.amount)) : std::string(sum.amount);
   if (spelling != Spelling::text) return in_words_of_redis(add_to_number(work, row, sum, first));
   if (work.is_in_unit) return in_words_of_redis(add_to_locked_text(work, row, sum, first));
   return in_words_of_redis(store::run_unit(

@@ -19,7 +19,10 @@ namespace hs::redis {
 class Redis final : public passes::Protocol {
  public:
   Redis(std::shared_ptr<const Config> config, CounterBlock& counters)
-      : config_(std::move(config)), counters_(counters) {}
+      : config_(std::move(config)),
+        counters_(counters),
+        clock_(config_->wall_ms),
+        containers_(config_->containers, clock_) {}
 
   const Config& config() const { return *config_; }
   // Those of the thread for the port. What a pass counts, it counts by itself.
@@ -27,6 +30,17 @@ class Redis final : public passes::Protocol {
   RequestReader& reader() { return reader_; }
   keys::Scratch& scratch() { return scratch_; }
   keys::OpenRows& rows() { return rows_; }
+  keys::Clock& clock() { return clock_; }
+  keys::Containers& containers() { return containers_; }
+
+  // Before a request with keys: which containers there are. If they have changed, what was opened for
+  // them is closed.
+  store::Outcome look(store::Store& store) {
+    const std::uint64_t before = containers_.generation();
+    const store::Outcome outcome = containers_.look(store);
+    if (containers_.generation() != before) rows_.forget_all();
+    return outcome;
+  }
 
   std::unique_ptr<passes::Dialogue> open_dialogue() override;
   bool writes() const override { return config_->writable; }
@@ -42,6 +56,8 @@ class Redis final : public passes::Protocol {
   RequestReader reader_;
   keys::Scratch scratch_;
   keys::OpenRows rows_;
+  keys::Clock clock_;
+  keys::Containers containers_;
 };
 
 // For passes::PassRunner and passes::StreamRunner.

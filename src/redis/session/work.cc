@@ -16,18 +16,30 @@ Status wrong_arity(Work& work, std::string_view name) {
 }
 
 Outcome execute_on_rows(Work& work, const CommandInfo& info, Words words) {
+  const bool is_write = writes(info.effect);
   switch (info.command) {
+    case Command::copy:
     case Command::del:
-    case Command::unlink:
     case Command::exists:
+    case Command::rename:
+    case Command::renamenx:
     case Command::touch:
-    case Command::type: return execute_on_keys(work, info.command, words.subspan(1));
+    case Command::type:
+    case Command::unlink: return execute_on_keys(work, info.command, words);
     case Command::hincrby:
     case Command::hincrbyfloat: return add_to_hash(work, info.command, words);
-    default:
-      return writes(info.effect) ? change_hash(work, info.command, words)
-                                 : read_hash(work, info.command, words);
+    case Command::decr:
+    case Command::decrby:
+    case Command::incr:
+    case Command::incrby:
+    case Command::incrbyfloat: return add_to_string(work, info.command, words);
+    default: break;
   }
+  if (info.group == Group::generic) return execute_expiry(work, info, words);
+  if (info.group == Group::string)
+    return is_write ? change_string(work, info.command, words)
+                    : read_string(work, info.command, words);
+  return is_write ? change_hash(work, info.command, words) : read_hash(work, info.command, words);
 }
 
 }  // namespace hs::redis

@@ -37,11 +37,16 @@ Status say(Work& work, std::string text);
 store::Outcome read_hash(Work& work, Command command, Words words);
 store::Outcome change_hash(Work& work, Command command, Words words);
 store::Outcome add_to_hash(Work& work, Command command, Words words);
-// key_commands.cc: of one key; `rows` is how many rows there are, or were.
-store::Outcome count_row(Work& work, std::string_view key, std::uint64_t& rows);
-store::Outcome delete_row(Work& work, std::string_view key, std::uint64_t& rows);
-// All keys of the command.
-store::Outcome execute_on_keys(Work& work, Command command, Words keys);
+// string_reads.cc, string_writes.cc, string_sums.cc
+store::Outcome read_string(Work& work, Command command, Words words);
+store::Outcome change_string(Work& work, Command command, Words words);
+store::Outcome add_to_string(Work& work, Command command, Words words);
+// expiry_commands.cc
+store::Outcome execute_expiry(Work& work, const CommandInfo& info, Words words);
+// key_commands.cc: of one key; `rows` is how many rows or live items there are, or were.
+store::Outcome count_key(Work& work, std::string_view key, std::uint64_t& rows);
+store::Outcome delete_key(Work& work, std::string_view key, std::uint64_t& rows);
+store::Outcome execute_on_keys(Work& work, Command command, Words words);
 
 // Any of them.
 store::Outcome execute_on_rows(Work& work, const CommandInfo& info, Words words);

@@ -1,0 +1,235 @@
+#include "keys/items.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace hs::keys {
+namespace {
+
+using store::AssignKind;
+using store::Assignment;
+using store::Outcome;
+using store::Value;
+using Kind = store::ColumnValue::Kind;
+
+constexpr std::int64_t ms_per_second = 1000;
+
+std::uint64_t number_of(const store::ColumnValue& value) {
+  std::uint64_t number = 0;
+  if (value.kind == Kind::in_room || value.kind == Kind::bytes)
+    std::from_chars(value.data, value.data + value.size, number);
+  return number;
+}
+
+// Seconds with a point or without, in milliseconds. What is no time in the future of 1970 is `never`.
+std::int64_t expiry_of(const store::ColumnValue& value) {
+  if (value.kind != Kind::in_room && value.kind != Kind::bytes) return Item::never;
+  const char* const end = value.data + value.size;
+  std::int64_t seconds = 0;
+  const auto [stop, error] = std::from_chars(value.data, end, seconds);
+  constexpr std::int64_t most = std::int64_t{1} << 53;
+  if (error != std::errc{} || seconds < 0) return Item::never;
+  std::int64_t ms = std::min(seconds, most) * ms_per_second;
+  const char* digit = stop;
+  std::int64_t worth = ms_per_second;
+  while (++digit < end && (worth /= 10) != 0) ms += (*digit - '0') * worth;
+  return ms;
+}
+
+// Rounded up to what the column can hold, so that nothing expires before its time.
+std::string expiry_text(std::int64_t ms, unsigned decimals) {
+  if (decimals == 0) return std::to_string((ms + ms_per_second - 1) / ms_per_second);
+  std::int64_t step = ms_per_second;
+  for (unsigned i = 0; i < decimals && step > 1; ++i) step /= 10;
+  ms = (ms + step - 1) / step * step;
+  const std::string fraction = std::to_string(ms_per_second + ms % ms_per_second);
+  return std::to_string(ms / ms_per_second) + '.' + fraction.substr(1);
+}
+
+class LockedRows final : public store::Rows {
+ public:
+  LockedRows(const RowAccess& access, Clock& clock, LockedItem& locked)
+      : Rows(std::size_t{64} << 20), access_(access), clock_(clock), locked_(locked) {}
+  bool take(std::span<const store::Column> columns, const store::CurrentRow& row,
+            std::size_t /*in_number*/, Buffer& /*out*/) override {
+    // The lock may have been waited for.
+    clock_.forget();
+    const ItemHead head = read_head(access_.item, columns, row, clock_.now_ms());
+    locked_.has_row = true;
+    locked_.is_live = head.is_live;
+    locked_.item = {
+        .value = {}, .flags = head.flags, .cas = head.cas, .expires_ms = head.expires_ms};
+    return append_value(access_, columns, row, locked_.item.value);
+  }
+
+ private:
+  const RowAccess& access_;
+  Clock& clock_;
+  LockedItem& locked_;
+};
+
+// The values of an item's columns, as views into `item` and into this.
+class ItemValues {
+ public:
+  // Not ok: the container has no column for what the item has.
+  Status take(const RowAccess& access, const Item& item, std::int64_t now_ms,
+              std::vector<Value>& values) {
+    const ItemColumns& columns = access.item;
+    values.clear();
+    split(access, item.value, values);
+    if (columns.flags == ItemColumns::none) {
+      if (item.flags != 0) return status_of(KeyMistake::no_flags);
+    } else {
+      values.push_back({print(flags_, item.flags)});
+    }
+    if (columns.cas != ItemColumns::none) {
+      constexpr std::uint64_t us_per_ms = 1000;
+      values.push_back({print(cas_, static_cast<std::uint64_t>(now_ms) * us_per_ms)});
+    }
+    if (columns.expiry == ItemColumns::none) {
+      if (item.expires_ms != Item::never) return status_of(KeyMistake::no_expiry);
+    } else if (item.expires_ms == Item::never && columns.expiry_may_be_null) {
+      values.push_back({{}, true});
+    } else {
+      expiry_ = item.expires_ms == Item::never
+                    ? "0"
+                    : expiry_text(item.expires_ms, columns.expiry_decimals);
+      values.push_back({expiry_});
+    }
+    return {};
+  }
+
+ private:
+  using Digits = std::array<char, 24>;
+  static std::string_view print(Digits& digits, std::uint64_t number) {
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    return {digits.data(), static_cast<std::size_t>(end - digits.data())};
+  }
+  // Of too few values the last columns get NULL, of too many the last one gets the rest.
+  static void split(const RowAccess& access, std::string_view text, std::vector<Value>& values) {
+    const std::string& separator = access.container->separator;
+    bool is_over = false;
+    for (std::size_t column = 1; column <= access.item.values; ++column) {
+      if (is_over) {
+        values.push_back({{}, true});
+        continue;
+      }
+      const std::size_t end =
+          column == access.item.values ? std::string_view::npos : text.find(separator);
+      values.push_back({text.substr(0, end)});
+      is_over = end == std::string_view::npos;
+      if (!is_over) text.remove_prefix(end + separator.size());
+    }
+  }
+
+  Digits flags_;
+  Digits cas_;
+  std::string expiry_;
+};
+
+Outcome update(RowWork& work, const KeyedRow& row, std::span<const Value> values,
+               std::uint64_t& rows) {
+  std::vector<Assignment> assignments;
+  assignments.reserve(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool is_cas = i == row.access->item.cas;
+    assignments.push_back({.column = static_cast<std::uint32_t>(i),
+                           .kind = is_cas ? AssignKind::add : AssignKind::set,
+                           .value = is_cas ? Value{"1"} : values[i]});
+  }
+  store::Changed changed;
+  const store::Change change{.kind = store::ChangeKind::assign, .assignments = assignments};
+  const Outcome outcome =
+      work.store.modify(*row.use, row.selection(work), change, nullptr, work.out(), changed);
+  rows = changed.rows;
+  return outcome;
+}
+
+Outcome insert(RowWork& work, const KeyedRow& row, std::vector<Value>& values) {
+  const std::size_t columns = values.size();
+  values.insert(values.end(), work.scratch.parts.begin(), work.scratch.parts.end());
+  store::Changed changed;
+  const Outcome outcome = work.store.insert(*row.use, {values}, changed);
+  values.resize(columns);
+  return outcome;
+}
+
+}  // namespace
+
+ItemHead read_head(const ItemColumns& columns, std::span<const store::Column> of_row,
+                   const store::CurrentRow& row, std::int64_t now_ms) {
+  char room[store::Column::room];
+  ItemHead head;
+  const auto value = [&](std::size_t place) { return of_row[place].value(row, room); };
+  if (columns.expiry != ItemColumns::none) head.expires_ms = expiry_of(value(columns.expiry));
+  if (columns.flags != ItemColumns::none)
+    head.flags = static_cast<std::uint32_t>(number_of(value(columns.flags)));
+  if (columns.cas != ItemColumns::none) head.cas = number_of(value(columns.cas));
+  head.is_live = head.expires_ms == Item::never || head.expires_ms > now_ms;
+  if (columns.values == 1 && head.is_live) head.is_live = value(0).kind != Kind::null;
+  return head;
+}
+
+bool append_value(const RowAccess& access, std::span<const store::Column> of_row,
+                  const store::CurrentRow& row, std::string& to) {
+  char room[store::Column::room];
+  for (std::size_t i = 0; i < access.item.values; ++i) {
+    const store::ColumnValue value = of_row[i].value(row, room);
+    if (value.kind == Kind::no_memory) return false;
+    if (i != 0) to += access.container->separator;
+    if (value.kind != Kind::null) to.append(value.data, value.size);
+  }
+  return true;
+}
+
+Outcome find_item(RowWork& work, const KeyedRow& row, store::Rows& rows) {
+  store::Found found;
+  return work.store.find(*row.use, row.selection(work), rows, work.out(), work.sink, found);
+}
+
+Outcome lock_item(RowWork& work, const KeyedRow& row, LockedItem& locked) {
+  locked = {};
+  LockedRows rows(*row.access, work.clock, locked);
+  const store::Change lock{.kind = store::ChangeKind::lock, .rows_before = true};
+  store::Changed changed;
+  return work.store.modify(*row.use, row.selection(work), lock, &rows, work.out(), changed);
+}
+
+Outcome write_item(RowWork& work, const KeyedRow& row, bool has_row, const Item& item) {
+  ItemValues taken;
+  std::vector<Value>& values = work.scratch.values;
+  if (const Status status = taken.take(*row.access, item, work.clock.now_ms(), values);
+      !status.ok())
+    return status;
+  if (!has_row) return insert(work, row, values);
+  std::uint64_t rows = 0;
+  return update(work, row, values, rows);
+}
+
+Outcome erase_item(RowWork& work, const KeyedRow& row) {
+  const store::Change erase{.kind = store::ChangeKind::erase};
+  store::Changed changed;
+  return work.store.modify(*row.use, row.selection(work), erase, nullptr, work.out(), changed);
+}
+
+Outcome put_item(RowWork& work, const KeyedRow& row, const Item& item) {
+  constexpr int most_tries = 3;
+  ItemValues taken;
+  std::vector<Value>& values = work.scratch.values;
+  if (const Status status = taken.take(*row.access, item, work.clock.now_ms(), values);
+      !status.ok())
+    return status;
+  Outcome outcome;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    std::uint64_t rows = 0;
+    outcome = update(work, row, values, rows);
+    if (!outcome.ok() || rows != 0) return outcome;
+    outcome = insert(work, row, values);
+    // Another session may have inserted the row meanwhile. If not, it is another row's value.
+    if (outcome.status().kind() != Error::duplicate_key) return outcome;
+  }
+  return outcome;
+}
+
+}  // namespace hs::keys

@@ -1,0 +1,243 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "redis/session/test_client.h"
+
+namespace hs::redis {
+namespace {
+
+std::int64_t now_ms = 0;
+
+// The tables that the shipped script creates, as far as the store in memory has such columns, and a
+// container whose value has two columns.
+void add_tables(store::MemoryDatabase& database) {
+  database.add_table({"hs",
+                      "containers",
+                      {{.name = "name", .nullable = false},
+                       {.name = "db_schema"},
+                       {.name = "db_table"},
+                       {.name = "key_columns"},
+                       {.name = "value_columns"},
+                       {.name = "flags"},
+                       {.name = "cas_column"},
+                       {.name = "expire_time_column"},
+                       {.name = "unique_idx_name_on_key"}},
+                      {{"PRIMARY", {0}, true}}});
+  database.add_table({"hs",
+                      "kv",
+                      {{.name = "k", .nullable = false},
+                       {.name = "v"},
+                       {.name = "flags", .integer = true},
+                       {.name = "cas", .integer = true, .nullable = false},
+                       {.name = "expires", .integer = true}},
+                      {{"PRIMARY", {0}, true}}});
+  database.add_table({"hs",
+                      "two",
+                      {{.name = "a", .nullable = false},
+                       {.name = "b", .integer = true, .nullable = false},
+                       {.name = "x"},
+                       {.name = "y"}},
+                      {{"PRIMARY", {0, 1}, true}}});
+}
+
+class RedisStringTest : public ::testing::Test {
+ protected:
+  RedisStringTest() {
+    add_tables(server_.database);
+    EXPECT_TRUE(keys::read_source("hs.containers", server_.config->containers));
+    now_ms = 1'000'000;
+    server_.config->wall_ms = [] { return now_ms; };
+    server_.start();
+    client_ = std::make_unique<TestClient>(server_);
+    add_container({"default", "hs", "kv", "k", "v", "flags", "cas", "expires"});
+    add_container({"two", "hs", "two", "a b", "x,y", "0", "0", "0"});
+  }
+  // By way of rows as hashes, which need no container.
+  void add_container(std::array<std::string_view, 8> row) {
+    const std::string key = "hs.containers:" + std::string(row[0]);
+    EXPECT_EQ(say({"HSET", key, "db_schema", row[1], "db_table", row[2], "key_columns", row[3],
+                   "value_columns", row[4], "flags", row[5], "cas_column", row[6],
+                   "expire_time_column", row[7], "unique_idx_name_on_key", "PRIMARY"}),
+              ":8\r\n");
+    now_ms += 1000;
+  }
+  std::string say(std::initializer_list<std::string_view> words) { return client_->send(words); }
+
+  TestServer server_;
+  std::unique_ptr<TestClient> client_;
+};
+
+TEST_F(RedisStringTest, AnItemIsAString) {
+  EXPECT_EQ(say({"GET", "a"}), "$-1\r\n");
+  EXPECT_EQ(say({"SET", "a", "one"}), "+OK\r\n");
+  EXPECT_EQ(say({"GET", "a"}), "$3\r\none\r\n");
+  EXPECT_EQ(say({"SET", "a", ""}), "+OK\r\n");
+  EXPECT_EQ(say({"GET", "a"}), "$0\r\n\r\n");
+  EXPECT_EQ(say({"SET", "a:b:c", "deep"}), "+OK\r\n");
+  EXPECT_EQ(say({"MGET", "a:b:c", "none", "a"}), "*3\r\n$4\r\ndeep\r\n$-1\r\n$0\r\n\r\n");
+  EXPECT_EQ(say({"HGET", "hs.kv:a:b:c", "v"}), "$4\r\ndeep\r\n");
+  EXPECT_EQ(say({"STRLEN", "a:b:c"}), ":4\r\n");
+  EXPECT_EQ(say({"TYPE", "a"}), "+string\r\n");
+  EXPECT_EQ(say({"TYPE", "none"}), "+none\r\n");
+  EXPECT_EQ(say({"EXISTS", "a", "none", "a"}), ":2\r\n");
+  EXPECT_EQ(say({"DEL", "a", "none", "a:b:c"}), ":2\r\n");
+  EXPECT_EQ(say({"DEL", "a"}), ":0\r\n");
+}
+
+TEST_F(RedisStringTest, RowsAndItemsAreOfDifferentKinds) {
+  const std::string wrong =
+      "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n";
+  EXPECT_EQ(say({"GET", "hs.kv:a"}), wrong);
+  EXPECT_EQ(say({"SET", "hs.kv:a", "x"}), wrong);
+  EXPECT_EQ(say({"INCR", "hs.kv:a"}), wrong);
+  EXPECT_EQ(say({"HGET", "a", "v"}), wrong);
+  EXPECT_EQ(say({"HSET", "a", "v", "x"}), wrong);
+  EXPECT_EQ(say({"HGETALL", "two:a:1"}), wrong);
+  EXPECT_EQ(say({"MGET", "hs.kv:a"}), "*1\r\n$-1\r\n");
+}
+
+TEST_F(RedisStringTest, AValueOfSeveralColumns) {
+  EXPECT_EQ(say({"SET", "two:a:1", "x|y|z"}), "+OK\r\n");
+  EXPECT_EQ(say({"GET", "two:a:1"}), "$5\r\nx|y|z\r\n");
+  EXPECT_EQ(say({"HMGET", "hs.two:a:1", "x", "y"}), "*2\r\n$1\r\nx\r\n$3\r\ny|z\r\n");
+  EXPECT_EQ(say({"SET", "two:a:1", "x"}), "+OK\r\n");
+  EXPECT_EQ(say({"HMGET", "hs.two:a:1", "x", "y"}), "*2\r\n$1\r\nx\r\n$-1\r\n");
+  EXPECT_EQ(say({"GET", "two:a"}), "-ERR key has too few parts for its index\r\n");
+  EXPECT_EQ(say({"SET", "two:a:1", "x", "EX", "5"}),
+            "-ERR the key's container has no column for the expiry\r\n");
+}
+
+TEST_F(RedisStringTest, SetHasOptions) {
+  EXPECT_EQ(say({"SET", "a", "1", "XX"}), "$-1\r\n");
+  EXPECT_EQ(say({"SET", "a", "1", "NX"}), "+OK\r\n");
+  EXPECT_EQ(say({"SET", "a", "2", "NX"}), "$-1\r\n");
+  EXPECT_EQ(say({"SET", "a", "2", "NX", "GET"}), "$1\r\n1\r\n");
+  EXPECT_EQ(say({"SET", "a", "3", "XX", "GET"}), "$1\r\n1\r\n");
+  EXPECT_EQ(say({"SET", "a", "4", "IFEQ", "1"}), "$-1\r\n");
+  EXPECT_EQ(say({"SET", "a", "4", "IFEQ", "3"}), "+OK\r\n");
+  EXPECT_EQ(say({"GET", "a"}), "$1\r\n4\r\n");
+  for (const auto& wrong : std::initializer_list<std::initializer_list<std::string_view>>{
+           {"SET", "a", "1", "NX", "XX"},
+           {"SET", "a", "1", "EX"},
+           {"SET", "a", "1", "EX", "1", "KEEPTTL"},
+           {"SET", "a", "1", "nope"}})
+    EXPECT_EQ(say(wrong), "-ERR syntax error\r\n");
+  EXPECT_EQ(say({"SET", "a", "1", "EX", "0"}), "-ERR invalid expire time in 'set' command\r\n");
+  EXPECT_EQ(say({"SET", "a", "1", "PX", "x"}), "-ERR value is not an integer or out of range\r\n");
+  EXPECT_EQ(say({"GETSET", "a", "5"}), "$1\r\n4\r\n");
+  EXPECT_EQ(say({"GETDEL", "a"}), "$1\r\n5\r\n");
+  EXPECT_EQ(say({"GETDEL", "a"}), "$-1\r\n");
+  EXPECT_EQ(say({"SETNX", "a", "6"}), ":1\r\n");
+  EXPECT_EQ(say({"SETNX", "a", "7"}), ":0\r\n");
+  EXPECT_EQ(say({"MSET", "a", "1", "b", "2", "a", "3"}), "+OK\r\n");
+  EXPECT_EQ(say({"MGET", "a", "b"}), "*2\r\n$1\r\n3\r\n$1\r\n2\r\n");
+  EXPECT_EQ(say({"MSETNX", "c", "1", "b", "2"}), ":0\r\n");
+  EXPECT_EQ(say({"GET", "c"}), "$-1\r\n");
+  EXPECT_EQ(say({"MSETNX", "c", "1", "d", "2"}), ":1\r\n");
+}
+
+TEST_F(RedisStringTest, WhatHasExpiredIsNotThere) {
+  EXPECT_EQ(say({"SET", "a", "1", "EX", "10"}), "+OK\r\n");
+  EXPECT_EQ(say({"TTL", "a"}), ":10\r\n");
+  now_ms += 4000;
+  EXPECT_EQ(say({"PTTL", "a"}), ":6000\r\n");
+  EXPECT_EQ(say({"SET", "a", "2", "KEEPTTL"}), "+OK\r\n");
+  EXPECT_EQ(say({"INCR", "a"}), ":3\r\n");
+  EXPECT_EQ(say({"APPEND", "a", "0"}), ":2\r\n");
+  EXPECT_EQ(say({"PTTL", "a"}), ":6000\r\n");
+  now_ms += 6000;
+  EXPECT_EQ(say({"GET", "a"}), "$-1\r\n");
+  EXPECT_EQ(say({"STRLEN", "a"}), ":0\r\n");
+  EXPECT_EQ(say({"TTL", "a"}), ":-2\r\n");
+  EXPECT_EQ(say({"EXISTS", "a"}), ":0\r\n");
+  EXPECT_EQ(say({"TYPE", "a"}), "+none\r\n");
+  EXPECT_EQ(say({"EXPIRE", "a", "10"}), ":0\r\n");
+  EXPECT_EQ(say({"SET", "a", "3", "XX"}), "$-1\r\n");
+  EXPECT_EQ(say({"HGET", "hs.kv:a", "v"}), "$2\r\n30\r\n");
+  EXPECT_EQ(say({"SET", "a", "3", "NX", "PX", "1500"}), "+OK\r\n");
+  EXPECT_EQ(say({"PTTL", "a"}), ":2000\r\n");
+  EXPECT_EQ(say({"PERSIST", "a"}), ":1\r\n");
+  EXPECT_EQ(say({"PERSIST", "a"}), ":0\r\n");
+  EXPECT_EQ(say({"TTL", "a"}), ":-1\r\n");
+  EXPECT_EQ(say({"EXPIRE", "a", "10", "XX"}), ":0\r\n");
+  EXPECT_EQ(say({"EXPIRE", "a", "10", "GT"}), ":0\r\n");
+  EXPECT_EQ(say({"EXPIRE", "a", "10", "LT"}), ":1\r\n");
+  EXPECT_EQ(say({"EXPIRE", "a", "5", "GT"}), ":0\r\n");
+  EXPECT_EQ(say({"EXPIRE", "a", "20", "GT"}), ":1\r\n");
+  EXPECT_EQ(say({"EXPIRE", "a", "20", "NX"}), ":0\r\n");
+  EXPECT_EQ(say({"GETEX", "a", "PERSIST"}), "$1\r\n3\r\n");
+  EXPECT_EQ(say({"TTL", "a"}), ":-1\r\n");
+  EXPECT_EQ(say({"GETEX", "a", "EXAT", "1"}), "$1\r\n3\r\n");
+  EXPECT_EQ(say({"HGET", "hs.kv:a", "v"}), "$-1\r\n");
+  EXPECT_EQ(say({"SET", "a", "4", "EX", "1"}), "+OK\r\n");
+  now_ms += 1000;
+  EXPECT_EQ(say({"DEL", "a"}), ":0\r\n");
+  EXPECT_EQ(say({"HLEN", "hs.kv:a"}), ":0\r\n");
+  EXPECT_EQ(say({"SET", "a", "4"}), "+OK\r\n");
+  EXPECT_EQ(say({"EXPIRE", "a", "-1"}), ":1\r\n");
+  EXPECT_EQ(say({"EXISTS", "a"}), ":0\r\n");
+}
+
+TEST_F(RedisStringTest, NumbersAndPartsOfStrings) {
+  EXPECT_EQ(say({"INCR", "n"}), ":1\r\n");
+  EXPECT_EQ(say({"DECRBY", "n", "5"}), ":-4\r\n");
+  EXPECT_EQ(say({"INCRBYFLOAT", "n", "0.5"}), "$4\r\n-3.5\r\n");
+  EXPECT_EQ(say({"INCR", "n"}), "-ERR value is not an integer or out of range\r\n");
+  EXPECT_EQ(say({"SET", "n", "9223372036854775807"}), "+OK\r\n");
+  EXPECT_EQ(say({"INCR", "n"}), "-ERR increment or decrement would overflow\r\n");
+  EXPECT_EQ(say({"SETRANGE", "s", "2", "abc"}), ":5\r\n");
+  EXPECT_EQ(say({"GETRANGE", "s", "1", "-2"}), std::string("$3\r\n\0ab\r\n", 9));
+  EXPECT_EQ(say({"GETRANGE", "s", "3", "1"}), "$0\r\n\r\n");
+  EXPECT_EQ(say({"SETRANGE", "s", "-1", "a"}), "-ERR offset is out of range\r\n");
+}
+
+TEST_F(RedisStringTest, ItemsAreCopiedAndMoved) {
+  EXPECT_EQ(say({"RENAME", "a", "b"}), "-ERR no such key\r\n");
+  EXPECT_EQ(say({"SET", "a", "1", "EX", "10"}), "+OK\r\n");
+  EXPECT_EQ(say({"RENAME", "a", "b"}), "+OK\r\n");
+  EXPECT_EQ(say({"TTL", "b"}), ":10\r\n");
+  EXPECT_EQ(say({"EXISTS", "a"}), ":0\r\n");
+  EXPECT_EQ(say({"COPY", "b", "a"}), ":1\r\n");
+  EXPECT_EQ(say({"COPY", "b", "a"}), ":0\r\n");
+  EXPECT_EQ(say({"COPY", "b", "a", "REPLACE"}), ":1\r\n");
+  EXPECT_EQ(say({"RENAMENX", "b", "a"}), ":0\r\n");
+  EXPECT_EQ(say({"EXISTS", "a", "b"}), ":2\r\n");
+  EXPECT_EQ(say({"RENAMENX", "b", "c"}), ":1\r\n");
+  EXPECT_EQ(say({"RENAME", "c", "c"}), "+OK\r\n");
+}
+
+TEST_F(RedisStringTest, TransactionsHaveItems) {
+  EXPECT_EQ(say({"SET", "a", "1"}), "+OK\r\n");
+  EXPECT_EQ(say({"WATCH", "a"}), "+OK\r\n");
+  EXPECT_EQ(say({"MULTI"}), "+OK\r\n");
+  EXPECT_EQ(say({"INCR", "a"}), "+QUEUED\r\n");
+  EXPECT_EQ(say({"MSET", "b", "2", "c", "3"}), "+QUEUED\r\n");
+  EXPECT_EQ(say({"EXEC"}), "*2\r\n:2\r\n+OK\r\n");
+  EXPECT_EQ(say({"WATCH", "a"}), "+OK\r\n");
+  TestClient other(server_);
+  EXPECT_EQ(other.send({"SET", "a", "9"}), "+OK\r\n");
+  EXPECT_EQ(say({"MULTI"}), "+OK\r\n");
+  EXPECT_EQ(say({"SET", "a", "0"}), "+QUEUED\r\n");
+  EXPECT_EQ(say({"EXEC"}), "*-1\r\n");
+  EXPECT_EQ(say({"GET", "a"}), "$1\r\n9\r\n");
+}
+
+TEST_F(RedisStringTest, ContainersThatChangeAreNoticed) {
+  EXPECT_EQ(say({"SET", "s:a", "1"}), "+OK\r\n");
+  add_container({"s", "hs", "kv", "k", "v", "flags", "cas", "expires"});
+  EXPECT_EQ(say({"GET", "s:a"}), "$-1\r\n");
+  EXPECT_EQ(say({"SET", "s:a", "2"}), "+OK\r\n");
+  EXPECT_EQ(say({"GET", "a"}), "$1\r\n2\r\n");
+  EXPECT_EQ(say({"HSET", "hs.containers:s", "value_columns", "nope"}), ":0\r\n");
+  now_ms += 1000;
+  EXPECT_EQ(say({"GET", "s:a"}),
+            "-ERR the columns of the key's container are not those of its table\r\n");
+  EXPECT_EQ(say({"DEL", "hs.containers:s"}), ":1\r\n");
+  now_ms += 1000;
+  EXPECT_EQ(say({"GET", "s:a"}), "$1\r\n1\r\n");
+}
+
+}  // namespace
+}  // namespace hs::redis
