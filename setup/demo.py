@@ -47,7 +47,12 @@ INTERRUPTED = 130  # the exit code of a program that Ctrl-C has ended
 # Enough for the whole table and its log, so that measurements by hand show the plugin's speed.
 LOG_FILE_SIZE = "256M"
 DATA_MB = 600  # what that, the table and the server's own tables take, rounded up
-SETTINGS = {"innodb_buffer_pool_size": "512M", "handlersocket_address": ADDRESS}
+SETTINGS = {
+    "innodb_buffer_pool_size": "512M",
+    "handlersocket_address": ADDRESS,
+    "event_scheduler": "ON",  # deletes the strings that have expired
+}
+CONTAINERS = REPOSITORY / "tools" / "sql" / "containers.sql"
 
 # It is loaded under another name, so that a table called `user` is always complete.
 LOAD = """
@@ -182,6 +187,7 @@ def converse_as_redis(port: int, *requests: str) -> None:
 
 
 def load(server: ServerInstance) -> None:
+    server.client(CONTAINERS.read_text())
     if server.sql("SHOW TABLES FROM test LIKE 'user'"):
         return
     say(f"loading {ROWS:,} rows into test.user (once)")

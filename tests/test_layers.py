@@ -29,7 +29,7 @@ ALLOWED = {
     REDIS: {"base", "store", KEYS, REDIS_PROTOCOL, "net", "passes"},
     "simulator": {"base", "store", "net", "passes", SESSION},
     "standalone": {"base", "store", "net", "passes", SESSION},
-    "mysqld": {"base", "store", "passes", SESSION, REDIS, "net", "tls"},
+    "mysqld": {"base", "store", "passes", SESSION, KEYS, REDIS, "net", "tls"},
 }
 # Each room of mysqld/, and what it may include besides itself: the rooms below it, and the folders.
 ROOMS = {
@@ -44,7 +44,7 @@ ROOMS = {
         {"server", "thread", "accounts", "opening", "reading", "writing"},
     ),
     "plugin": (
-        {"base", "net", "passes", SESSION, REDIS, "tls"},
+        {"base", "net", "passes", SESSION, KEYS, REDIS, "tls"},
         {"server", "thread", "accounts", "store"},
     ),
 }

@@ -35,6 +35,7 @@ enum class Option : std::uint8_t {
   secret_account,
   databases,
   default_database,
+  containers,
   character_set,
   max_connections,
   max_unauthenticated,
@@ -141,6 +142,9 @@ inline constexpr std::array general_option_table{
     detail::text(
         Option::default_database, "default_database", "",
         "Database of a table whose name in a key of Redis's clients has none; empty: none"),
+    detail::text(Option::containers, "containers", "handlersocket.containers",
+                 "Table (database.table) that names the tables whose rows are strings of Redis's "
+                 "clients; empty: none"),
     detail::text(Option::character_set, "character_set", "utf8mb4",
                  "Character set of requests and replies: utf8mb4, or binary for the bytes of each "
                  "column's own set"),

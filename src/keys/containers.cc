@@ -57,35 +57,44 @@ bool read_source(std::string_view text, ContainerSource& source) {
   return true;
 }
 
-std::shared_ptr<const Container> Containers::find(std::string_view name) const {
-  const auto found = known_.find(name);
-  return found == known_.end() ? nullptr : found->second;
-}
-
 ItemKey Containers::resolve(std::string_view key) const {
-  if (known_.empty()) return {};
+  const ContainerSet& set = *set_;
+  if (set.known.empty()) return {};
   const SplitKey split = split_key(key);
   if (split.has_parts) {
-    const auto found = known_.find(split.name);
-    if (found != known_.end() && found->second != default_)
+    const auto found = set.known.find(split.name);
+    if (found != set.known.end() && found->second != set.by_default)
       return {found->second.get(), split.parts};
     if (split.name.find_first_of(".@") != std::string_view::npos) return {};
   }
-  if (default_ == nullptr) return {};
-  return {default_.get(), key};
+  if (set.by_default == nullptr) return {};
+  return {set.by_default.get(), key};
+}
+
+// Of the threads that find that some time has gone by, one reads. Whoever was asked to reads in any case,
+// because the client that has asked may be served by another thread next.
+bool Containers::is_due() {
+  if (source_.asked_.load(std::memory_order_relaxed) !=
+      source_.answered_.load(std::memory_order_relaxed))
+    return true;
+  std::int64_t last = source_.read_ms_.load(std::memory_order_relaxed);
+  const std::int64_t now = clock_.now_ms();
+  if (now - last < period_ms && now >= last) [[likely]]
+    return false;
+  return source_.read_ms_.compare_exchange_strong(last, now, std::memory_order_relaxed);
 }
 
 // A table that is not there means that there are no containers. Whoever has locked it is not waited for.
 Outcome Containers::read(store::Store& store) {
-  const std::uint64_t asked = source_.asked.load(std::memory_order_relaxed);
+  const std::uint64_t asked = source_.asked_.load(std::memory_order_relaxed);
   TextRows<9> rows;
-  Outcome outcome = read_rows(store,
-                              {.database = source_.database,
-                               .table = source_.table,
-                               .index = "",
-                               .columns = container_columns,
-                               .filter_columns = ""},
-                              most, rows);
+  const Outcome outcome = read_rows(store,
+                                    {.database = source_.database,
+                                     .table = source_.table,
+                                     .index = "",
+                                     .columns = container_columns,
+                                     .filter_columns = ""},
+                                    most, rows);
   if (!outcome.answered())
     return outcome.verdict() == store::Verdict::blocked ? Outcome() : outcome;
   std::string separator = "|";
@@ -98,47 +107,43 @@ Outcome Containers::read(store::Store& store) {
                                           .columns = "name,value",
                                           .filter_columns = ""},
                                          most, options);
-    if (!of_options.answered()) return of_options;
+    if (!of_options.answered())
+      return of_options.verdict() == store::Verdict::blocked ? Outcome() : of_options;
     for (const auto& [name, value] : options.rows) {
       if (name == "separator" && !value.empty()) separator = value;
     }
   }
-  asked_ = asked;
-  read_ms_ = clock_.now_ms();
-  std::vector<ContainerRow> read;
+  ContainerSet set;
   for (auto& row : rows.rows) {
-    read.push_back({std::move(row[0]), std::move(row[1]), std::move(row[2]), std::move(row[3]),
-                    std::move(row[4]), std::move(row[5]), std::move(row[6]), std::move(row[7]),
-                    std::move(row[8])});
-  }
-  take(std::move(read), separator);
-  return {};
-}
-
-void Containers::take(std::vector<ContainerRow> rows, std::string_view separator) {
-  Known known;
-  std::vector<std::pair<std::string, std::string>> mistakes;
-  for (const ContainerRow& row : rows) {
+    const ContainerRow read{std::move(row[0]), std::move(row[1]), std::move(row[2]),
+                            std::move(row[3]), std::move(row[4]), std::move(row[5]),
+                            std::move(row[6]), std::move(row[7]), std::move(row[8])};
     Container container;
-    const ContainerMistake mistake = read_container(row, separator, container);
+    const ContainerMistake mistake = read_container(read, separator, container);
     if (mistake != ContainerMistake::none) {
-      mistakes.emplace_back(row.name, text_of(mistake));
+      set.mistakes.emplace_back(read.name, text_of(mistake));
       continue;
     }
     auto shared = std::make_shared<const Container>(std::move(container));
-    known.emplace(shared->name, shared);
+    set.known.emplace(shared->name, shared);
   }
-  const auto is_same = [&] {
-    return known.size() == known_.size() && std::ranges::all_of(known, [&](const auto& one) {
-             const auto before = known_.find(one.first);
-             return before != known_.end() && *before->second == *one.second;
-           });
-  };
-  mistakes_ = std::move(mistakes);
-  if (is_same()) return;
-  known_ = std::move(known);
-  default_ = find(Container::default_name);
-  ++generation_;
+  set.by_default = set.find(Container::default_name);
+  publish(std::move(set));
+  source_.answered_.store(asked, std::memory_order_relaxed);
+  return {};
+}
+
+void Containers::publish(ContainerSet set) {
+  const bool is_same = set.known.size() == set_->known.size() && set.mistakes == set_->mistakes &&
+                       std::ranges::all_of(set.known, [&](const auto& one) {
+                         const std::shared_ptr<const Container> before = set_->find(one.first);
+                         return before != nullptr && *before == *one.second;
+                       });
+  if (is_same) return;
+  set.generation = source_.latest_number_.fetch_add(1, std::memory_order_relaxed) + 1;
+  set_ = std::make_shared<const ContainerSet>(std::move(set));
+  source_.current_ = set_;
+  source_.generation_.store(set_->generation, std::memory_order_release);
 }
 
 }  // namespace hs::keys

@@ -1,9 +1,10 @@
-// Containers: which containers there are, as one thread knows it.
+// Containers: which containers there are.
 //
-// Each thread that serves keys has one. It reads the table of containers through the thread's own store,
-// when a request with a key comes and some time has gone by since the last look, or when somebody has
-// asked for it. So there is no thread for it, no lock and no other place where the truth could be. If
-// the table cannot be read for the moment, what was known stays.
+// The threads of a port share a ContainerSource: where the table of containers is, and what was read
+// there last. Each thread that serves keys has a Containers, through which its requests see that. When
+// some time has gone by since the last look, or when somebody has asked for it, one of them reads the
+// table, through its own store, before it executes a request with a key. So there is no thread for it.
+// If the table cannot be read for the moment, what was known stays.
 #pragma once
 
 #include <atomic>
@@ -17,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/setting.h"
 #include "keys/clock.h"
 #include "keys/container.h"
 #include "keys/key.h"
@@ -24,12 +26,44 @@
 
 namespace hs::keys {
 
-// Where the containers are, for all threads of a port.
-struct ContainerSource {
-  std::string database{};  // empty: there are none
+// What was read, as it was read. Nobody changes it.
+struct ContainerSet {
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>{}(text);
+    }
+  };
+  std::unordered_map<std::string, std::shared_ptr<const Container>, Hash, std::equal_to<>> known{};
+  std::shared_ptr<const Container> by_default{};  // null: there is none
+  // Of each container that cannot be used, why.
+  std::vector<std::pair<std::string, std::string>> mistakes{};
+  std::uint64_t generation = 0;  // another number after each change
+
+  std::shared_ptr<const Container> find(std::string_view name) const {
+    const auto found = known.find(name);
+    return found == known.end() ? nullptr : found->second;
+  }
+};
+
+// The names are set before the threads start. Any thread may use the rest.
+class ContainerSource {
+ public:
+  std::string database{};  // empty: there are no containers
   std::string table{};
-  // Another number: the table has to be read at once.
-  std::atomic<std::uint64_t> asked = 0;
+
+  // Has the table be read before the next request.
+  void ask() const { asked_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  friend class Containers;
+
+  mutable std::atomic<std::uint64_t> asked_ = 0;
+  mutable std::atomic<std::uint64_t> answered_ = 0;
+  mutable std::atomic<std::int64_t> read_ms_ = 0;
+  mutable std::atomic<std::uint64_t> generation_ = 0;
+  mutable std::atomic<std::uint64_t> latest_number_ = 0;  // of a generation, published or not yet
+  mutable SharedSetting<const ContainerSet> current_ = std::make_shared<const ContainerSet>();
 };
 // Reads `database.table` of an option. False: it is no such name.
 [[nodiscard]] bool read_source(std::string_view text, ContainerSource& source);
@@ -46,7 +80,9 @@ class Containers {
 
   // The store has begun a pass. The outcome is not ok only if the request has to be asked again.
   store::Outcome look(store::Store& store) {
-    if (source_.database.empty() || !is_due()) [[likely]]
+    if (source_.database.empty()) return {};
+    follow();
+    if (!is_due()) [[likely]]
       return {};
     return read(store);
   }
@@ -54,42 +90,25 @@ class Containers {
   // What the key names. A container's name and a colon come first, or it is of the default container.
   // With one, a name with a full stop or an at sign before the first colon is still a row's.
   ItemKey resolve(std::string_view key) const;
-  std::shared_ptr<const Container> find(std::string_view name) const;
-  const std::shared_ptr<const Container>& by_default() const { return default_; }
-  bool empty() const { return known_.empty(); }
-  // Of each container that cannot be used, why.
-  const std::vector<std::pair<std::string, std::string>>& mistakes() const { return mistakes_; }
-  // Another number after each change.
-  std::uint64_t generation() const { return generation_; }
+  std::shared_ptr<const Container> find(std::string_view name) const { return set_->find(name); }
+  std::uint64_t generation() const { return set_->generation; }
 
  private:
   static constexpr std::int64_t period_ms = 1000;
   static constexpr std::size_t most = 1000;
 
-  bool is_due() {
-    return source_.asked.load(std::memory_order_relaxed) != asked_ ||
-           clock_.now_ms() - read_ms_ >= period_ms || clock_.now_ms() < read_ms_;
+  // Takes over what another thread has read.
+  void follow() {
+    if (source_.generation_.load(std::memory_order_acquire) != set_->generation) [[unlikely]]
+      set_ = source_.current_.get();
   }
+  bool is_due();
   store::Outcome read(store::Store& store);
-  void take(std::vector<ContainerRow> rows, std::string_view separator);
-
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>{}(text);
-    }
-  };
-  using Known =
-      std::unordered_map<std::string, std::shared_ptr<const Container>, Hash, std::equal_to<>>;
+  void publish(ContainerSet set);
 
   const ContainerSource& source_;
   Clock& clock_;
-  std::int64_t read_ms_ = 0;
-  std::uint64_t asked_ = 0;
-  std::uint64_t generation_ = 0;
-  Known known_;
-  std::shared_ptr<const Container> default_;
-  std::vector<std::pair<std::string, std::string>> mistakes_;
+  std::shared_ptr<const ContainerSet> set_ = source_.current_.get();
 };
 
 }  // namespace hs::keys

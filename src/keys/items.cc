@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 
 namespace hs::keys {
 namespace {
@@ -14,6 +15,8 @@ using store::Value;
 using Kind = store::ColumnValue::Kind;
 
 constexpr std::int64_t ms_per_second = 1000;
+// With what rounding up adds it is still a number.
+constexpr std::int64_t most_ms = std::numeric_limits<std::int64_t>::max() - ms_per_second;
 
 std::uint64_t number_of(const store::ColumnValue& value) {
   std::uint64_t number = 0;
@@ -28,21 +31,22 @@ std::int64_t expiry_of(const store::ColumnValue& value) {
   const char* const end = value.data + value.size;
   std::int64_t seconds = 0;
   const auto [stop, error] = std::from_chars(value.data, end, seconds);
-  constexpr std::int64_t most = std::int64_t{1} << 53;
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / ms_per_second;
   if (error != std::errc{} || seconds < 0) return Item::never;
   std::int64_t ms = std::min(seconds, most) * ms_per_second;
   const char* digit = stop;
+  std::int64_t fraction = 0;
   std::int64_t worth = ms_per_second;
-  while (++digit < end && (worth /= 10) != 0) ms += (*digit - '0') * worth;
-  return ms;
+  while (++digit < end && (worth /= 10) != 0) fraction += (*digit - '0') * worth;
+  return __builtin_add_overflow(ms, fraction, &ms) ? std::numeric_limits<std::int64_t>::max() : ms;
 }
 
 // Rounded up to what the column can hold, so that nothing expires before its time.
 std::string expiry_text(std::int64_t ms, unsigned decimals) {
-  if (decimals == 0) return std::to_string((ms + ms_per_second - 1) / ms_per_second);
   std::int64_t step = ms_per_second;
   for (unsigned i = 0; i < decimals && step > 1; ++i) step /= 10;
-  ms = (ms + step - 1) / step * step;
+  if (ms % step != 0) ms = std::min(ms, most_ms) / step * step + step;
+  if (decimals == 0) return std::to_string(ms / ms_per_second);
   const std::string fraction = std::to_string(ms_per_second + ms % ms_per_second);
   return std::to_string(ms / ms_per_second) + '.' + fraction.substr(1);
 }

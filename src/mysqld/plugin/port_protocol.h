@@ -19,6 +19,7 @@ namespace hs {
 // The settings of one port, for whichever protocol it speaks.
 struct PortSettings : session::RunnerConfig {
   std::string default_database{};
+  std::string containers{};
   std::function<redis::ServerFacts()> facts{};  // for a protocol that tells of the server
 };
 

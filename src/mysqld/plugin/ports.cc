@@ -182,6 +182,7 @@ redis::ServerFacts facts_of(std::size_t port) {
 void set_up(OpenPort& port, const LogIns& log_ins) {
   PortSettings& runner = port.runner;
   runner.default_database = text_option(Option::default_database);
+  runner.containers = text_option(Option::containers);
   runner.facts = [number = port.number] { return facts_of(number); };
   runner.session.writable = port_table[port.number].writes;
   if (has_option(port.number, PortOption::secret))

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "keys/containers.h"
 #include "mysqld/accounts/database_list.h"
 #include "mysqld/plugin/start_report.h"
 #include "mysqld/plugin/system_variables.h"
@@ -154,6 +155,10 @@ bool settings_can_be_meant() {
   }
   if (!DatabaseList::parse(text_option(Option::databases))) {
     refuse("handlersocket_databases has to be names with commas between them");
+    possible = false;
+  }
+  if (keys::ContainerSource source; !keys::read_source(text_option(Option::containers), source)) {
+    refuse("handlersocket_containers has to be database.table");
     possible = false;
   }
   require(is_account(Option::anonymous_account));

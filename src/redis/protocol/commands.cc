@@ -38,6 +38,8 @@ constexpr std::array command_table{
                 "Tells of a few settings that clients ask for."},
     CommandInfo{Command::dbsize, "dbsize", 1, 0, 0, 0, Effect::none, Group::server, Flags::fast,
                 "1.0.0", "Is refused: nobody knows how many rows all tables have."},
+    CommandInfo{Command::hs_reload, "hs.reload", 1, 0, 0, 0, Effect::none, Group::server, 0,
+                "8.0.0", "Has the table of containers read at once."},
     CommandInfo{Command::info, "info", -1, 0, 0, 0, Effect::none, Group::server, 0, "1.0.0",
                 "Tells of the server, in sections."},
     CommandInfo{

@@ -27,6 +27,7 @@ enum class Command : std::uint8_t {
   command,
   config,
   dbsize,
+  hs_reload,
   info,
   lastsave,
   readonly,

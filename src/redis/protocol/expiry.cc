@@ -22,29 +22,33 @@ constexpr std::array time_words{
     TimeWord{"pxat", {TimeUnit::milliseconds, true}},
 };
 
-// Takes EX and the like with the word behind it. False: the word is none of them, or a second one.
+// Takes EX and the like with the word behind it. Of the same one twice, the last counts. False: the word
+// is none of them, or another than before.
 bool take_time(Words words, std::size_t& at, ValueOptions& options) {
   const auto* const found = std::ranges::find_if(
       time_words, [&](const TimeWord& one) { return is_word(words[at], one.word); });
   if (found == time_words.end() || at + 1 == words.size()) return false;
-  if (options.time || options.keeps_expiry || options.persists) return false;
+  if (options.keeps_expiry || options.persists) return false;
+  if (options.time && options.time->form != found->form) return false;
   options.time = ValueOptions::Time{found->form, words[++at]};
   return true;
 }
 
 bool take_condition(Words words, std::size_t& at, ValueOptions& options) {
   using enum ValueOptions::Condition;
-  if (options.condition != none) return false;
+  ValueOptions::Condition condition = none;
   if (is_word(words[at], "nx")) {
-    options.condition = is_not_there;
+    condition = is_not_there;
   } else if (is_word(words[at], "xx")) {
-    options.condition = is_there;
+    condition = is_there;
   } else if (is_word(words[at], "ifeq") && at + 1 < words.size()) {
-    options.condition = equals;
-    options.other = words[++at];
-  } else {
-    return false;
+    condition = equals;
   }
+  const bool is_second = options.condition != none;
+  if (condition == none || (is_second && (options.condition != condition || condition == equals)))
+    return false;
+  options.condition = condition;
+  if (condition == equals) options.other = words[++at];
   return true;
 }
 

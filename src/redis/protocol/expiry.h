@@ -15,6 +15,8 @@ enum class TimeUnit : std::uint8_t { seconds, milliseconds };
 struct TimeForm {
   TimeUnit unit = TimeUnit::seconds;
   bool is_absolute = false;  // since 1970; if not, from now on
+
+  friend constexpr bool operator==(const TimeForm&, const TimeForm&) = default;
 };
 
 // What is wrong with a time. The command's name belongs into the second one's text.

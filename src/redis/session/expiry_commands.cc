@@ -88,7 +88,8 @@ Outcome answer_expiry(Work& work, Command command, std::string_view key) {
   const bool is_absolute = command == Command::expiretime || command == Command::pexpiretime;
   const bool in_ms = command == Command::pttl || command == Command::pexpiretime;
   const std::int64_t ms = found.item.expires_ms - (is_absolute ? 0 : work.clock.now_ms());
-  work.reply.integer(in_ms ? ms : (ms + 500) / 1000);
+  const std::int64_t rounded = ms / 1000 + (ms % 1000 >= 500 ? 1 : 0);
+  work.reply.integer(in_ms ? ms : rounded);
   return outcome;
 }
 

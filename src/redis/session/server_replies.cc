@@ -201,6 +201,10 @@ Status answer_plain(const Config& config, const CommandInfo& info, Words words, 
       reply.integer(0);
       reply.array(0);
       return {};
+    case Command::hs_reload:
+      config.containers.ask();
+      reply.ok();
+      return {};
     case Command::dbsize:
       return say(said, "ERR nobody knows how many rows all tables have, see docs/redis.md");
     case Command::cluster:

@@ -104,15 +104,16 @@ Outcome get_and_change(Work& work, Words words, Command command) {
   ValueOptions options;
   if (command == Command::getex && !read_getex_options(words.subspan(2), options))
     return status_of(Mistake::syntax);
-  std::int64_t expires_ms = Item::never;
-  if (options.time) {
-    const Status status =
-        time_of(work, "getex", options.time->word, options.time->form, expires_ms);
-    if (!status.ok()) return status;
-  }
   const std::size_t begin = work.out().size();
   return change_item(work, words[1], [&](const Item* before, Item& after, Decision& decision) {
     work.out().truncate(begin);
+    std::int64_t expires_ms = Item::never;
+    // A time is looked at only if there is something that can expire.
+    if (before != nullptr && options.time) {
+      const Status status =
+          time_of(work, "getex", options.time->word, options.time->form, expires_ms);
+      if (!status.ok()) return status;
+    }
     answer_value(work, before);
     if (before == nullptr) return Status{};
     if (command == Command::getdel) {
