@@ -346,7 +346,7 @@ def redis_at_the_demo(machine: Machine, block: Block) -> None:
     )
     told = machine.tree.shell(block.text, folder=PROJECT).splitlines()
     assert told[:4] == ["user_id", "42", "user_name", "user_0000042"]
-    assert told[-2:] == ["Alice", "a@b.c"]
+    assert told[-4:] == ["Alice", "a@b.c", "OK", "hello"]
     machine.tree.shell("make stop", folder=PROJECT)
 
 
@@ -358,6 +358,11 @@ def redis_settings(machine: Machine, block: Block) -> None:
     settings(machine, block)
     told = machine.tree.shell("redis-cli -p 6380 HGETALL article:42").split()
     assert told == ["id", "42", "name", "lamp", "price", "99"]
+
+
+def containers(machine: Machine, block: Block) -> None:
+    machine.tree.shell(block.text, folder=PROJECT)
+    assert "| default |" in machine.sql("SELECT name FROM handlersocket.containers")
 
 
 # What a page finds when it begins. The server runs then.
@@ -531,6 +536,7 @@ PLAN: dict[str, Page] = {
             ("redis-cli -p 6380", redis_at_the_demo),
             ("[mysqld]", redis_settings),
             ("db.table:part", Shown("the grammar of keys; test_redis_keys.py")),
+            ("mariadb <", containers),
         ],
     ),
     "docs/scaling.md": Page(

@@ -1,7 +1,7 @@
 """Random sequences of Redis's commands on strings, and how their replies are compared.
 
-Times of expiry are long and far apart, or over at once, so that it does not matter how quick a server
-is: what depends on the moment is compared roughly.
+Times of expiry are long and far apart, or over at once, so that it does not matter how quick a
+server is: what depends on the moment is compared roughly.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ from support_redis_sequences import (
 
 # fmt: off
 KEYS = (
-    b"a", b"b", b"c", b"session:abc", b"A", b"a ", b"\x00\xff\r\n", b"%41", "grün".encode(), b":", b"z" * 200,
+    b"a", b"b", b"c", b"session:abc", b"A", b"a ", b"\x00\xff\r\n", b"%41", "grün".encode(),
+    b":", b"z" * 200,
 )
 #: Seconds.
 TIMES = (100, 100_000, 1_000_000_000)
 ODD_TIMES = (
-    b"0", b"-1", b"-9223372036854775808", b"9223372036854775807", b"9223372036854775", b"abc", b"1.5", b"", b"+1",
+    b"0", b"-1", b"-9223372036854775808", b"9223372036854775807", b"9223372036854775", b"abc",
+    b"1.5", b"", b"+1",
 )
 # fmt: on
 #: So much may pass between two servers, in milliseconds.
@@ -148,7 +150,16 @@ class StringAuthor:
 
 def _expire(author: StringAuthor, *, in_ms: bool, is_absolute: bool) -> list[bytes]:
     options = author.pick(
-        [], [], [b"NX"], [b"XX"], [b"GT"], [b"LT"], [b"XX", b"gt"], [b"NX", b"XX"], [b"GT", b"LT"], [b"no"]
+        [],
+        [],
+        [b"NX"],
+        [b"XX"],
+        [b"GT"],
+        [b"LT"],
+        [b"XX", b"gt"],
+        [b"NX", b"XX"],
+        [b"GT", b"LT"],
+        [b"no"],
     )
     return [author.key(), author.time(in_ms=in_ms, is_absolute=is_absolute), *options]
 
@@ -164,10 +175,13 @@ _ARGUMENTS: dict[str, Callable[[StringAuthor], list[bytes]]] = {
     "GETSET": lambda author: [author.key(), author.text()],
     "GETDEL": _key,
     "GETEX": lambda author: [
-        author.key(), *author.pick([], [b"PERSIST"], author.time_option(), author.time_option(), [b"no"])
+        author.key(),
+        *author.pick([], [b"PERSIST"], author.time_option(), author.time_option(), [b"no"]),
     ],
     "SETNX": lambda author: [author.key(), author.text()],
-    "SETEX": lambda author: [author.key(), author.time(in_ms=False, is_absolute=False), author.text()],
+    "SETEX": lambda author: [
+        author.key(), author.time(in_ms=False, is_absolute=False), author.text()
+    ],
     "PSETEX": lambda author: [
         author.key(), author.time(in_ms=True, is_absolute=False), author.text()
     ],

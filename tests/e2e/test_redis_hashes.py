@@ -336,9 +336,9 @@ def test_tables_without_transactions(wire: Resp, sql: Sql, engine: str) -> None:
     ]  # fmt: skip
 
 
-def test_string_commands_name_the_page(wire: Resp) -> None:
+def test_commands_on_other_types_name_the_page(wire: Resp) -> None:
     for line in (
-        "GET user:42", "SET user:42 x", "MGET user:42", "INCR user:42", "LPUSH user:42 x",
+        "GET user:42", "SET user:42 x", "INCR user:42", "LPUSH user:42 x", "GET other",
         "ZADD user:42 1 x", "EVAL x 0", "PUBLISH a b", "XADD a * b c",
     ):  # fmt: skip
         reply = wire.say(line)

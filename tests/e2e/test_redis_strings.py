@@ -72,7 +72,9 @@ def wire(server: ServerInstance, sql: Sql) -> Iterator[Resp]:
 
 def test_sql_and_redis_see_the_same_strings(wire: Resp, sql: Sql) -> None:
     assert wire.ask("SET", "session:abc", b"\x00\xff", "EX", 100) == OK
-    row = sql.row("SELECT HEX(v), flags, expires - UNIX_TIMESTAMP() FROM kv WHERE k = 'session:abc'")
+    row = sql.row(
+        "SELECT HEX(v), flags, expires - UNIX_TIMESTAMP() FROM kv WHERE k = 'session:abc'"
+    )
     assert row[:2] == (b"00FF", b"0") and 80 < float(row[2] or 0) <= 101
     sql.run("UPDATE kv SET v = 'by SQL', expires = NULL WHERE k = 'session:abc'")
     assert wire.ask("GET", "session:abc") == b"by SQL"
@@ -108,7 +110,7 @@ def test_other_containers(wire: Resp, sql: Sql) -> None:
 
 
 def test_a_table_without_transactions(wire: Resp, sql: Sql) -> None:
-    """What is one statement works. What looks first and then writes cannot be undone, so it is refused."""
+    """One statement works. What looks first and then writes could not be undone: it is refused."""
     assert wire.ask("SET", "lasting:a", "1") == OK
     assert wire.ask("GET", "lasting:a") == b"1"
     assert sql_error(wire.ask("INCR", "lasting:a")) == 1178

@@ -42,23 +42,20 @@ def test_the_plugin_answers_as_redis_does(server: ServerInstance, peer: str) -> 
     with Sql(server.socket, "handlersocket") as sql, running_peer(peer) as port:
         for seed in range(first, first + CASES):
             sql.run("DELETE FROM kv")
-            with Resp(port, protocol=2 + seed % 2) as model, connect(
-                server, protocol=2 + seed % 2
-            ) as wire:
+            with (
+                Resp(port, protocol=2 + seed % 2) as model,
+                connect(server, protocol=2 + seed % 2) as wire,
+            ):
                 model.ask("FLUSHALL")
                 story: list[str] = []
                 author = StringAuthor(seed, has_ifeq=peer == "valkey-server")
                 for packet in author.packets():
-                    pairs = zip(
-                        packet, model.pipeline(packet), wire.pipeline(packet), strict=True
-                    )
+                    pairs = zip(packet, model.pipeline(packet), wire.pipeline(packet), strict=True)
                     for words, expected, got in pairs:
                         met[words[0].upper().decode()] += 1
                         met["errors"] += isinstance(expected, Error)
                         story.append(f"{words!r}: {got!r}")
-                        assert is_same(
-                            words, expected, got, is_redis=peer == "redis-server"
-                        ), "\n".join(
-                            [f"HS_SEED={seed}", *story[-12:], f"{peer}: {expected!r}"]
+                        assert is_same(words, expected, got, is_redis=peer == "redis-server"), (
+                            "\n".join([f"HS_SEED={seed}", *story[-12:], f"{peer}: {expected!r}"])
                         )
     assert len(met) >= 40 and met["errors"] > CASES
