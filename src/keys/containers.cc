@@ -44,6 +44,23 @@ Outcome read_rows(store::Store& store, const store::IndexNames& names, std::uint
   return store.find(use, all, rows, nothing, nullptr, found);
 }
 
+// Why a container cannot be opened. Empty: it can be.
+std::string_view why(Status status) {
+  switch (key_mistake_of(status)) {
+    case KeyMistake::not_unique: return "its index is not unique";
+    case KeyMistake::unusable_container:
+      return "its columns are not those of its table and its index, or have other types";
+    default: break;
+  }
+  switch (status.kind()) {
+    case Error::none: return "";
+    case Error::no_table: return "its table is not there, or cannot be used";
+    case Error::no_index: return "its index is not there";
+    case Error::no_column: return "its columns are not there";
+    default: return "its table cannot be opened";
+  }
+}
+
 }  // namespace
 
 bool read_source(std::string_view text, ContainerSource& source) {
@@ -85,7 +102,7 @@ bool Containers::is_due() {
 }
 
 // A table that is not there means that there are no containers. Whoever has locked it is not waited for.
-Outcome Containers::read(store::Store& store) {
+Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
   const std::uint64_t asked = source_.asked_.load(std::memory_order_relaxed);
   TextRows<9> rows;
   const Outcome outcome = read_rows(store,
@@ -128,22 +145,46 @@ Outcome Containers::read(store::Store& store) {
     set.known.emplace(shared->name, shared);
   }
   set.by_default = set.find(Container::default_name);
-  publish(std::move(set));
+  const bool was_asked = asked != source_.answered_.load(std::memory_order_relaxed);
+  if (publish(std::move(set)) || was_asked) judge(store, open_rows);
   source_.answered_.store(asked, std::memory_order_relaxed);
   return {};
 }
 
-void Containers::publish(ContainerSet set) {
+// Opens each container once, so that what is wrong with one is known before a client meets it.
+void Containers::judge(store::Store& store, OpenRows& rows) {
+  auto judgement = std::make_shared<ContainerSource::Judgement>();
+  for (const auto& [name, mistake] : set_->mistakes) judgement->push_back({name, mistake, nullptr});
+  for (const auto& [name, container] : set_->known) {
+    static_cast<void>(rows.text_of(name, Asks::item, {}));
+    std::shared_ptr<const RowAccess> access;
+    const Outcome opened = rows.open_items(store, store::Caller::unlimited(), container, access);
+    // Of a table that somebody has locked, nothing is known.
+    judgement->push_back(
+        {name, opened.answered() ? std::string(why(opened.status())) : std::string(), container});
+  }
+  std::ranges::sort(*judgement, {}, &ContainerSource::Judged::name);
+  const auto before = source_.judgement_.get();
+  if (*before == *judgement) return;
+  for (const ContainerSource::Judged& one : *judgement) {
+    const bool is_known = std::ranges::find(*before, one) != before->end();
+    if (!one.mistake.empty() && !is_known && source_.note_mistake) source_.note_mistake(one);
+  }
+  source_.judgement_ = std::shared_ptr<const ContainerSource::Judgement>(std::move(judgement));
+}
+
+bool Containers::publish(ContainerSet set) {
   const bool is_same = set.known.size() == set_->known.size() && set.mistakes == set_->mistakes &&
                        std::ranges::all_of(set.known, [&](const auto& one) {
                          const std::shared_ptr<const Container> before = set_->find(one.first);
                          return before != nullptr && *before == *one.second;
                        });
-  if (is_same) return;
+  if (is_same) return false;
   set.generation = source_.latest_number_.fetch_add(1, std::memory_order_relaxed) + 1;
   set_ = std::make_shared<const ContainerSet>(std::move(set));
   source_.current_ = set_;
   source_.generation_.store(set_->generation, std::memory_order_release);
+  return true;
 }
 
 }  // namespace hs::keys

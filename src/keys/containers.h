@@ -22,6 +22,7 @@
 #include "keys/clock.h"
 #include "keys/container.h"
 #include "keys/key.h"
+#include "keys/open_rows.h"
 #include "store/store.h"
 
 namespace hs::keys {
@@ -36,7 +37,7 @@ struct ContainerSet {
   };
   std::unordered_map<std::string, std::shared_ptr<const Container>, Hash, std::equal_to<>> known{};
   std::shared_ptr<const Container> by_default{};  // null: there is none
-  // Of each container that cannot be used, why.
+  // Of each row that declares none, its name and why.
   std::vector<std::pair<std::string, std::string>> mistakes{};
   std::uint64_t generation = 0;  // another number after each change
 
@@ -54,6 +55,18 @@ class ContainerSource {
 
   // Has the table be read before the next request.
   void ask() const { asked_.fetch_add(1, std::memory_order_relaxed); }
+  // What there is, for people: each row of the table, and why it cannot be used, if it cannot.
+  struct Judged {
+    std::string name;
+    std::string mistake;                         // empty: there is none
+    std::shared_ptr<const Container> container;  // null: the row declares none
+
+    friend bool operator==(const Judged&, const Judged&) = default;
+  };
+  using Judgement = std::vector<Judged>;
+  std::shared_ptr<const Judgement> judgement() const { return judgement_.get(); }
+  // Called with a mistake that was not there at the last look.
+  std::function<void(const Judged&)> note_mistake{};
 
  private:
   friend class Containers;
@@ -63,6 +76,7 @@ class ContainerSource {
   mutable std::atomic<std::int64_t> read_ms_ = 0;
   mutable std::atomic<std::uint64_t> generation_ = 0;
   mutable std::atomic<std::uint64_t> latest_number_ = 0;  // of a generation, published or not yet
+  mutable SharedSetting<const Judgement> judgement_ = std::make_shared<const Judgement>();
   mutable SharedSetting<const ContainerSet> current_ = std::make_shared<const ContainerSet>();
 };
 // Reads `database.table` of an option. False: it is no such name.
@@ -78,13 +92,17 @@ class Containers {
  public:
   Containers(const ContainerSource& source, Clock& clock) : source_(source), clock_(clock) {}
 
-  // The store has begun a pass. The outcome is not ok only if the request has to be asked again.
-  store::Outcome look(store::Store& store) {
+  // Before a request with keys: which containers there are now. If they have changed, what `rows` has
+  // opened for them is closed. The store has begun a pass. The outcome is not ok only if the request has
+  // to be asked again.
+  store::Outcome look(store::Store& store, OpenRows& rows) {
     if (source_.database.empty()) return {};
+    const std::uint64_t before = generation();
     follow();
-    if (!is_due()) [[likely]]
-      return {};
-    return read(store);
+    const store::Outcome outcome = is_due() ? read(store, rows) : store::Outcome();
+    if (generation() != before) [[unlikely]]
+      rows.forget_all();
+    return outcome;
   }
 
   // What the key names. A container's name and a colon come first, or it is of the default container.
@@ -103,8 +121,10 @@ class Containers {
       set_ = source_.current_.get();
   }
   bool is_due();
-  store::Outcome read(store::Store& store);
-  void publish(ContainerSet set);
+  store::Outcome read(store::Store& store, OpenRows& rows);
+  // Whether it is another one than before.
+  bool publish(ContainerSet set);
+  void judge(store::Store& store, OpenRows& rows);
 
   const ContainerSource& source_;
   Clock& clock_;

@@ -19,6 +19,7 @@ from support_servers import wait_until
 from test_upserts_beside import at_once
 
 CONTAINERS = REPOSITORY / "tools" / "sql" / "containers.sql"
+SHOWN = ("performance" if ON_MYSQL else "information") + "_schema.handlersocket_containers"
 CLIENTS, ROUNDS = 8, 40
 #: How long a change of the containers may take until it counts, and more.
 NOTICED = 10.0
@@ -119,13 +120,22 @@ def test_a_table_without_transactions(wire: Resp, sql: Sql) -> None:
     assert sql.number("SELECT COUNT(*) FROM strings.lasting") == 0
 
 
-def test_containers_that_cannot_be_used(wire: Resp) -> None:
+def test_containers_that_cannot_be_used(server: ServerInstance, wire: Resp, sql: Sql) -> None:
     assert sql_error(wire.ask("GET", "no_table:a")) == 1146
     for name in ("no_column", "not_unique"):
         reply = wire.ask("GET", f"{name}:1")
         assert isinstance(reply, Error) and reply.code == "ERR", reply
     assert isinstance(wire.ask("GET", "odd.name:1"), Error)
     assert wire.ask("SET", "a", "still there") == OK
+    shown = dict(sql.rows(f"SELECT NAME, MISTAKE FROM {SHOWN} ORDER BY NAME"))
+    wrong = {name for name, mistake in shown.items() if mistake}
+    assert wrong == {b"no_table", b"no_column", b"not_unique", b"odd.name"}
+    assert {b"default", b"pair", b"ranked", b"lasting"} <= shown.keys() - wrong
+    index = f"SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME FROM {SHOWN} WHERE NAME = 'pair'"
+    assert sql.row(index) == (b"strings", b"pair", b"by_both")
+    log = server.log_of_this_start()
+    for name in wrong:
+        assert log.count(f"the container '{name.decode()}' cannot be used: ") == 1
 
 
 def test_a_change_of_the_containers_is_seen(wire: Resp, sql: Sql) -> None:

@@ -15,6 +15,7 @@
 
 #include "base/counters.h"
 #include "base/setting.h"
+#include "keys/containers.h"
 #include "mysqld/accounts/log_ins.h"
 #include "mysqld/plugin/port_protocol.h"
 #include "mysqld/plugin/server_check.h"
@@ -50,6 +51,7 @@ struct OpenPorts {
   std::vector<passes::MakeProtocol> protocols;  // the same
   std::deque<HostedCrew> crews;                 // the same
   LogIns log_ins;
+  std::shared_ptr<const keys::ContainerSource> containers;  // for all ports
   Setting<std::uint32_t> lock_wait_timeout_s{0};
   tls::ContextSource tls_context;
   std::unique_ptr<net::Server> server;

@@ -9,14 +9,14 @@ namespace hs {
 constinit const PortProtocol handlersocket_protocol{
     "HandlerSocket", [](const PortSettings& settings) { return session::handlersocket(settings); }};
 
-constinit const PortProtocol redis_protocol{
-    "Redis", [](const PortSettings& settings) {
-      auto config = std::make_shared<redis::Config>(settings.session, settings.max_request_size);
-      config->writable = settings.session.writable;
-      config->default_database = settings.default_database;
-      static_cast<void>(keys::read_source(settings.containers, config->containers));
-      config->facts = settings.facts;
-      return redis::redis(std::move(config));
-    }};
+constinit const PortProtocol redis_protocol{"Redis", [](const PortSettings& settings) {
+                                              auto config = std::make_shared<redis::Config>(
+                                                  settings.session, settings.max_request_size);
+                                              config->writable = settings.session.writable;
+                                              config->default_database = settings.default_database;
+                                              config->containers = settings.containers;
+                                              config->facts = settings.facts;
+                                              return redis::redis(std::move(config));
+                                            }};
 
 }  // namespace hs

@@ -6,11 +6,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/ports.h"
 #include "handlersocket/session/handlersocket.h"
+#include "keys/containers.h"
 #include "passes/dialogue.h"
 #include "redis/session/config.h"
 
@@ -19,7 +21,7 @@ namespace hs {
 // The settings of one port, for whichever protocol it speaks.
 struct PortSettings : session::RunnerConfig {
   std::string default_database{};
-  std::string containers{};
+  std::shared_ptr<const keys::ContainerSource> containers{};  // of all ports
   std::function<redis::ServerFacts()> facts{};  // for a protocol that tells of the server
 };
 

@@ -179,16 +179,26 @@ redis::ServerFacts facts_of(std::size_t port) {
           .tcp_port = number};
 }
 
-void set_up(OpenPort& port, const LogIns& log_ins) {
+std::shared_ptr<const keys::ContainerSource> container_source() {
+  auto source = std::make_shared<keys::ContainerSource>();
+  static_cast<void>(keys::read_source(text_option(Option::containers), *source));
+  source->note_mistake = [](const keys::ContainerSource::Judged& one) {
+    server::log_warning("handlersocket: the container '" + one.name +
+                        "' cannot be used: " + one.mistake);
+  };
+  return source;
+}
+
+void set_up(OpenPort& port, const OpenPorts& open) {
   PortSettings& runner = port.runner;
   runner.default_database = text_option(Option::default_database);
-  runner.containers = text_option(Option::containers);
+  runner.containers = open.containers;
   runner.facts = [number = port.number] { return facts_of(number); };
   runner.session.writable = port_table[port.number].writes;
   if (has_option(port.number, PortOption::secret))
     runner.session.secret = text_option(option_of(port.number, PortOption::secret));
   take_accounts(runner.session);
-  runner.session.authenticator = &log_ins;
+  runner.session.authenticator = &open.log_ins;
   runner.session.wrong_secret_delay = wrong_secret_delay;
   runner.session.tries = &failed_tries();
   runner.session.note_wrong_tries = log_wrong_tries;
@@ -210,11 +220,12 @@ void add_crew(OpenPorts& open, std::size_t number) {
 // Null if there is nowhere to listen.
 std::shared_ptr<OpenPorts> make_ports() {
   auto open = std::make_shared<OpenPorts>();
+  open->containers = container_source();
   std::array<bool, port_count> have_work{};
   for (std::size_t number = 0; number < port_count; ++number) {
     if (!listens_on(number)) continue;
     OpenPort& port = open->ports.emplace_back(OpenPort{.number = number, .runner = {}});
-    set_up(port, open->log_ins);
+    set_up(port, *open);
     open->protocols.push_back(port_table[number].protocol->with(port.runner));
     have_work[workers_of(number)] = have_work[writers_of(number)] = true;
   }
@@ -378,6 +389,11 @@ OpenIndexes open_indexes_of(std::size_t workers) {
     }
   }
   return open;
+}
+
+std::shared_ptr<const keys::ContainerSource::Judgement> containers_at_last_look() {
+  const std::shared_ptr<OpenPorts> open = what_is_open();
+  return open == nullptr ? nullptr : open->containers->judgement();
 }
 
 net::Closing close_connection(std::uint64_t id) {

@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "keys/containers.h"
 #include "mysqld/store/table_store.h"
 #include "net/server.h"
 
@@ -45,5 +47,8 @@ struct OpenIndexes {
 OpenIndexes open_indexes_of(std::size_t workers);
 
 net::Closing close_connection(std::uint64_t id);
+
+// Null if no port is open.
+std::shared_ptr<const keys::ContainerSource::Judgement> containers_at_last_look();
 
 }  // namespace hs::mysqld

@@ -44,10 +44,12 @@ struct ShownTable {
 };
 
 extern const ShownTable connections_table;
+extern const ShownTable containers_table;
 extern const ShownTable latency_table;
 extern const ShownTable open_indexes_table;
 
-inline constexpr std::array shown_tables{&connections_table, &latency_table, &open_indexes_table};
+inline constexpr std::array shown_tables{&connections_table, &containers_table, &latency_table,
+                                         &open_indexes_table};
 
 // For the tables themselves: a column of rows of type Row.
 template <class Row>

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "base/setting.h"
@@ -51,7 +52,9 @@ struct Config {
   bool writable = true;
   std::string default_database{};  // empty: each key has to name one
   std::function<ServerFacts()> facts{};
-  keys::ContainerSource containers{};
+  // Shared with other ports.
+  std::shared_ptr<const keys::ContainerSource> containers =
+      std::make_shared<const keys::ContainerSource>();
   keys::Clock::Ask wall_ms = keys::Clock::system_ms;
   mutable QueuedBytes queued{};
 };

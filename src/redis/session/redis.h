@@ -22,7 +22,7 @@ class Redis final : public passes::Protocol {
       : config_(std::move(config)),
         counters_(counters),
         clock_(config_->wall_ms),
-        containers_(config_->containers, clock_) {}
+        containers_(*config_->containers, clock_) {}
 
   const Config& config() const { return *config_; }
   // Those of the thread for the port. What a pass counts, it counts by itself.
@@ -33,14 +33,7 @@ class Redis final : public passes::Protocol {
   keys::Clock& clock() { return clock_; }
   keys::Containers& containers() { return containers_; }
 
-  // Before a request with keys: which containers there are. If they have changed, what was opened for
-  // them is closed.
-  store::Outcome look(store::Store& store) {
-    const std::uint64_t before = containers_.generation();
-    const store::Outcome outcome = containers_.look(store);
-    if (containers_.generation() != before) rows_.forget_all();
-    return outcome;
-  }
+  store::Outcome look(store::Store& store) { return containers_.look(store, rows_); }
 
   std::unique_ptr<passes::Dialogue> open_dialogue() override;
   bool writes() const override { return config_->writable; }

@@ -202,7 +202,7 @@ Status answer_plain(const Config& config, const CommandInfo& info, Words words, 
       reply.array(0);
       return {};
     case Command::hs_reload:
-      config.containers.ask();
+      config.containers->ask();
       reply.ok();
       return {};
     case Command::dbsize:

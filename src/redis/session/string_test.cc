@@ -46,7 +46,12 @@ class RedisStringTest : public ::testing::Test {
  protected:
   RedisStringTest() {
     add_tables(server_.database);
-    EXPECT_TRUE(keys::read_source("hs.containers", server_.config->containers));
+    auto source = std::make_shared<keys::ContainerSource>();
+    EXPECT_TRUE(keys::read_source("hs.containers", *source));
+    source->note_mistake = [this](const auto& one) {
+      noted_ += one.name + ": " + one.mistake + "\n";
+    };
+    server_.config->containers = source;
     now_ms = 1'000'000;
     server_.config->wall_ms = [] { return now_ms; };
     server_.start();
@@ -65,6 +70,7 @@ class RedisStringTest : public ::testing::Test {
   }
   std::string say(std::initializer_list<std::string_view> words) { return client_->send(words); }
 
+  std::string noted_;
   TestServer server_;
   std::unique_ptr<TestClient> client_;
 };
@@ -234,6 +240,8 @@ TEST_F(RedisStringTest, ContainersThatChangeAreNoticed) {
   now_ms += 1000;
   EXPECT_EQ(say({"GET", "s:a"}),
             "-ERR the columns of the key's container are not those of its table\r\n");
+  EXPECT_EQ(noted_,
+            "s: its columns are not those of its table and its index, or have other types\n");
   EXPECT_EQ(say({"DEL", "hs.containers:s"}), ":1\r\n");
   now_ms += 1000;
   EXPECT_EQ(say({"GET", "s:a"}), "$1\r\n1\r\n");

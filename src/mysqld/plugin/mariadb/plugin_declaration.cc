@@ -69,6 +69,6 @@ maria_declare_plugin(handlersocket){
     "2.0",
     MariaDB_PLUGIN_MATURITY_STABLE,
 },
-    hs::mysqld::declare_table<0>(), hs::mysqld::declare_table<1>(),
-    hs::mysqld::declare_table<2>() maria_declare_plugin_end;
+    hs::mysqld::declare_table<0>(), hs::mysqld::declare_table<1>(), hs::mysqld::declare_table<2>(),
+    hs::mysqld::declare_table<3>() maria_declare_plugin_end;
 #pragma GCC visibility pop

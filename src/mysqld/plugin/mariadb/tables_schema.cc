@@ -67,6 +67,7 @@ int init_table_schema(void* schema_table) try {
 template int init_table_schema<0>(void*);
 template int init_table_schema<1>(void*);
 template int init_table_schema<2>(void*);
-static_assert(shown_tables.size() == 3);
+template int init_table_schema<3>(void*);
+static_assert(shown_tables.size() == 4);
 
 }  // namespace hs::mysqld
