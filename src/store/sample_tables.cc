@@ -79,4 +79,36 @@ void add_golden_tables(MemoryDatabase& database) {
                       {{"abc", {0, 1, 2}, true}}});
 }
 
+void add_container_tables(MemoryDatabase& database) {
+  Loader containers(database.add_table({"handlersocket",
+                                        "containers",
+                                        {{.name = "name", .nullable = false},
+                                         {.name = "db_schema"},
+                                         {.name = "db_table"},
+                                         {.name = "key_columns"},
+                                         {.name = "value_columns"},
+                                         {.name = "flags"},
+                                         {.name = "cas_column"},
+                                         {.name = "expire_time_column"},
+                                         {.name = "unique_idx_name_on_key"}},
+                                        {{"PRIMARY", {0}, true}}}));
+  containers.add({{"default"},
+                  {"handlersocket"},
+                  {"kv"},
+                  {"k"},
+                  {"v"},
+                  {"flags"},
+                  {"cas"},
+                  {"expires"},
+                  {"PRIMARY"}});
+  database.add_table({"handlersocket",
+                      "kv",
+                      {{.name = "k", .nullable = false},
+                       {.name = "v"},
+                       {.name = "flags", .integer = true},
+                       {.name = "cas", .integer = true, .nullable = false},
+                       {.name = "expires", .integer = true}},
+                      {{"PRIMARY", {0}, true}}});
+}
+
 }  // namespace hs::store

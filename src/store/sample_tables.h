@@ -15,4 +15,8 @@ void add_user_table(MemoryDatabase& database, std::uint64_t rows);
 // are held.
 void add_golden_tables(MemoryDatabase& database);
 
+// The tables of tools/sql/containers.sql, as far as this store has such columns: handlersocket.containers
+// with the container `default`, which is handlersocket.kv.
+void add_container_tables(MemoryDatabase& database);
+
 }  // namespace hs::store

@@ -49,6 +49,7 @@ FEATURES = (
     "errors",
     "upserts",  # inserts of several rows, and those that say what is done about rows that are there
     "groups",  # transfers between accounts, several lines each
+    "redis",  # clients of Redis with rows and strings of their own
     "bulk",  # modifications of many rows
     "volatile",  # tables without transactions
     "faults",  # closes, resets, half closes, slow reading

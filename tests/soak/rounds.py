@@ -20,13 +20,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from server_instance import REPOSITORY, ServerInstance
+from server_instance import REPOSITORY, ServerInstance, free_port
 from support.certificates import make_certificate
 from support.database import Sql
 from support.servers import ON_MYSQL, SERVER_TREE, own_settings
 
 from soak.accounts import create_accounts
 from soak.binlog import duplicate_xids, log_files
+from soak.bystander import run_bystander
+from soak.cache import Cache
+from soak.cache import create as create_cache
 from soak.client import HANG, Settings, run_client
 from soak.disturber import Disturber, run_disturber
 from soak.remote import LIBRARY, Remote, is_possible
@@ -34,7 +37,7 @@ from soak.remote import SETTINGS as REMOTE_SETTINGS
 from soak.shared import Phase, Shared, State
 from soak.sqlside import SqlSide, check_tables, create_database, make_volatile_anew
 from soak.tables import FIRST_OWNER, all_tables
-from soak.transfers import Bank, run_bank
+from soak.transfers import Bank
 from soak.transfers import create as create_bank
 
 LOCK_WAIT_TIMEOUT = 4
@@ -87,8 +90,10 @@ class Run:
         self._shared = Shared(self.folder, options.clients, options.patience)
         make_certificate(self.folder, "server")
         sockets = [str(self.folder / name) for name in ("r.sock", "w.sock")]
+        self._redis_port = free_port()
         settings = {
             **SERVER_SETTINGS,
+            "handlersocket_redis_port": self._redis_port,
             "handlersocket_threads_wr": options.writers,
             "ssl_cert": str(self.folder / "server.pem"),
             "ssl_key": str(self.folder / "server-key.pem"),
@@ -119,6 +124,8 @@ class Run:
         create_accounts(self._server.socket, self._tables, self._owners)
         if "groups" in self._options.features:
             create_bank(self._server.socket)
+        if "redis" in self._options.features:
+            create_cache(self._server)
         if self._remote is not None:
             self._remote.create(self._server.socket)
             self._remote.settle(self._server.socket)
@@ -175,7 +182,10 @@ class Run:
         self._start("the disturber", run_disturber, parent, disturber, self._shared)
         if "groups" in options.features:
             bank = Bank(self._server.socket, self._server.hs_port_wr, self._shared, options.seed)
-            self._start("the bank", run_bank, parent, bank, self._shared)
+            self._start("the bank", run_bystander, parent, bank, self._shared)
+        if "redis" in options.features:
+            cache = Cache(self._server.socket, self._redis_port, self._shared, options.seed)
+            self._start("the cache", run_bystander, parent, cache, self._shared)
 
     def _start(self, name: str, target: Callable[..., None], *arguments: object) -> None:
         process = self._fork.Process(target=target, args=arguments, name=name, daemon=True)

@@ -8,32 +8,27 @@ tables.
 
 from __future__ import annotations
 
-import collections
-import json
-import os
 import random
 import re
 import select
 import socket
 import time
-import traceback
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import pymysql.err
 from support.database import Sql
 
+from soak.bystander import Bystander
 from soak.channel import LINGER_NOT
-from soak.shared import Phase, Shared, die_with_parent
+from soak.shared import Shared
 from soak.tables import DATABASE
 
 ACCOUNTS = range(1, 13)
 AMOUNT = 1000
 CLIENTS = 3
 MOST_TRANSFERS = 12
-LOOK_AFTER = 0.5  # seconds
 #: Of a batch. A group may wait for locks as long as the server lets it.
 PATIENCE = 60.0
 ERROR = re.compile(rb"1\t1\t\d+")
@@ -160,36 +155,15 @@ class Batch:
             lines = lines[count:]
 
 
-class Bank:
+class Bank(Bystander):
+    name = "bank"
+
     def __init__(self, server: Path, port: int, shared: Shared, seed: int) -> None:
-        self._server = server
-        self._port = port
-        self._shared = shared
-        self._rng = random.Random(f"{seed}/bank")
+        super().__init__(server, port, shared, seed)
         self._next = 1
         self._known: dict[int, str] = {}
-        self._tally: collections.Counter[str] = collections.Counter()
 
-    def run(self) -> None:
-        while self._shared.phase != Phase.STOP:
-            if self._shared.phase != Phase.RUN:
-                time.sleep(0.01)
-                continue
-            try:
-                with Sql(self._server, DATABASE) as sql:
-                    look_at = 0.0
-                    while self._shared.phase == Phase.RUN:
-                        if time.monotonic() >= look_at:
-                            self._check(sql)
-                            look_at = time.monotonic() + LOOK_AFTER
-                        self._transfer(sql)
-            except (pymysql.err.OperationalError, pymysql.err.InterfaceError, ConnectionError):
-                time.sleep(0.2)  # the server may be killed at this moment, or has closed it
-            finally:
-                path = self._shared.folder / "tally-bank.json"
-                path.write_text(json.dumps(self._tally))
-
-    def _transfer(self, sql: Sql) -> None:
+    def work(self, sql: Sql) -> None:
         rng = self._rng
         with ExitStack() as stack:
             batches = []
@@ -217,7 +191,7 @@ class Bank:
                 raise AssertionError(verdict)
             self._tally[f"request: group {verdict}"] += 1
 
-    def _check(self, sql: Sql) -> None:
+    def check(self, sql: Sql) -> None:
         """All that one snapshot shows."""
         sql.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")
         half_done = sql.rows(HALF_DONE)
@@ -232,13 +206,3 @@ class Bank:
             raise AssertionError(f"transfers that were acknowledged are lost: {sorted(lost)[:5]}")
         if wrongly := not_done & there:
             raise AssertionError(f"transfers that were undone are there: {sorted(wrongly)[:5]}")
-
-
-def run_bank(parent: int, bank: Bank, shared: Shared) -> None:
-    die_with_parent(parent)
-    try:
-        bank.run()
-    except BaseException:  # noqa: BLE001  # whatever it is, the parent reports it
-        shared.fail("bank", traceback.format_exc())
-        os._exit(1)
-    os._exit(0)

@@ -89,6 +89,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if ((choice & 4) != 0) server.max_request_size = 100;
   if ((choice & 8) != 0) server.passes.max_pass_steps = 2;
   hs::store::add_golden_tables(server.database);
+  hs::store::add_container_tables(server.database);
+  auto containers = std::make_shared<hs::keys::ContainerSource>();
+  require(hs::keys::read_source("handlersocket.containers", *containers), "it is a name");
+  server.config->containers = containers;
   if ((choice & 16) != 0) server.database.find_table("hst", "ai")->set_blocked(true);
   server.start();
   if ((choice & 64) != 0)

@@ -4,35 +4,15 @@
 #include <string_view>
 
 #include "redis/session/test_client.h"
+#include "store/sample_tables.h"
 
 namespace hs::redis {
 namespace {
 
 std::int64_t now_ms = 0;
 
-// The tables that the shipped script creates, as far as the store in memory has such columns, and a
-// container whose value has two columns.
-void add_tables(store::MemoryDatabase& database) {
-  database.add_table({"hs",
-                      "containers",
-                      {{.name = "name", .nullable = false},
-                       {.name = "db_schema"},
-                       {.name = "db_table"},
-                       {.name = "key_columns"},
-                       {.name = "value_columns"},
-                       {.name = "flags"},
-                       {.name = "cas_column"},
-                       {.name = "expire_time_column"},
-                       {.name = "unique_idx_name_on_key"}},
-                      {{"PRIMARY", {0}, true}}});
-  database.add_table({"hs",
-                      "kv",
-                      {{.name = "k", .nullable = false},
-                       {.name = "v"},
-                       {.name = "flags", .integer = true},
-                       {.name = "cas", .integer = true, .nullable = false},
-                       {.name = "expires", .integer = true}},
-                      {{"PRIMARY", {0}, true}}});
+// A container whose key has two parts, and whose value has two columns.
+void add_table_of_two(store::MemoryDatabase& database) {
   database.add_table({"hs",
                       "two",
                       {{.name = "a", .nullable = false},
@@ -45,9 +25,10 @@ void add_tables(store::MemoryDatabase& database) {
 class RedisStringTest : public ::testing::Test {
  protected:
   RedisStringTest() {
-    add_tables(server_.database);
+    store::add_container_tables(server_.database);
+    add_table_of_two(server_.database);
     auto source = std::make_shared<keys::ContainerSource>();
-    EXPECT_TRUE(keys::read_source("hs.containers", *source));
+    EXPECT_TRUE(keys::read_source("handlersocket.containers", *source));
     source->note_mistake = [this](const auto& one) {
       noted_ += one.name + ": " + one.mistake + "\n";
     };
@@ -56,12 +37,11 @@ class RedisStringTest : public ::testing::Test {
     server_.config->wall_ms = [] { return now_ms; };
     server_.start();
     client_ = std::make_unique<TestClient>(server_);
-    add_container({"default", "hs", "kv", "k", "v", "flags", "cas", "expires"});
     add_container({"two", "hs", "two", "a b", "x,y", "0", "0", "0"});
   }
   // By way of rows as hashes, which need no container.
   void add_container(std::array<std::string_view, 8> row) {
-    const std::string key = "hs.containers:" + std::string(row[0]);
+    const std::string key = "handlersocket.containers:" + std::string(row[0]);
     EXPECT_EQ(say({"HSET", key, "db_schema", row[1], "db_table", row[2], "key_columns", row[3],
                    "value_columns", row[4], "flags", row[5], "cas_column", row[6],
                    "expire_time_column", row[7], "unique_idx_name_on_key", "PRIMARY"}),
@@ -83,7 +63,7 @@ TEST_F(RedisStringTest, AnItemIsAString) {
   EXPECT_EQ(say({"GET", "a"}), "$0\r\n\r\n");
   EXPECT_EQ(say({"SET", "a:b:c", "deep"}), "+OK\r\n");
   EXPECT_EQ(say({"MGET", "a:b:c", "none", "a"}), "*3\r\n$4\r\ndeep\r\n$-1\r\n$0\r\n\r\n");
-  EXPECT_EQ(say({"HGET", "hs.kv:a:b:c", "v"}), "$4\r\ndeep\r\n");
+  EXPECT_EQ(say({"HGET", "handlersocket.kv:a:b:c", "v"}), "$4\r\ndeep\r\n");
   EXPECT_EQ(say({"STRLEN", "a:b:c"}), ":4\r\n");
   EXPECT_EQ(say({"TYPE", "a"}), "+string\r\n");
   EXPECT_EQ(say({"TYPE", "none"}), "+none\r\n");
@@ -95,13 +75,13 @@ TEST_F(RedisStringTest, AnItemIsAString) {
 TEST_F(RedisStringTest, RowsAndItemsAreOfDifferentKinds) {
   const std::string wrong =
       "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n";
-  EXPECT_EQ(say({"GET", "hs.kv:a"}), wrong);
-  EXPECT_EQ(say({"SET", "hs.kv:a", "x"}), wrong);
-  EXPECT_EQ(say({"INCR", "hs.kv:a"}), wrong);
+  EXPECT_EQ(say({"GET", "handlersocket.kv:a"}), wrong);
+  EXPECT_EQ(say({"SET", "handlersocket.kv:a", "x"}), wrong);
+  EXPECT_EQ(say({"INCR", "handlersocket.kv:a"}), wrong);
   EXPECT_EQ(say({"HGET", "a", "v"}), wrong);
   EXPECT_EQ(say({"HSET", "a", "v", "x"}), wrong);
   EXPECT_EQ(say({"HGETALL", "two:a:1"}), wrong);
-  EXPECT_EQ(say({"MGET", "hs.kv:a"}), "*1\r\n$-1\r\n");
+  EXPECT_EQ(say({"MGET", "handlersocket.kv:a"}), "*1\r\n$-1\r\n");
 }
 
 TEST_F(RedisStringTest, AValueOfSeveralColumns) {
@@ -161,7 +141,7 @@ TEST_F(RedisStringTest, WhatHasExpiredIsNotThere) {
   EXPECT_EQ(say({"TYPE", "a"}), "+none\r\n");
   EXPECT_EQ(say({"EXPIRE", "a", "10"}), ":0\r\n");
   EXPECT_EQ(say({"SET", "a", "3", "XX"}), "$-1\r\n");
-  EXPECT_EQ(say({"HGET", "hs.kv:a", "v"}), "$2\r\n30\r\n");
+  EXPECT_EQ(say({"HGET", "handlersocket.kv:a", "v"}), "$2\r\n30\r\n");
   EXPECT_EQ(say({"SET", "a", "3", "NX", "PX", "1500"}), "+OK\r\n");
   EXPECT_EQ(say({"PTTL", "a"}), ":2000\r\n");
   EXPECT_EQ(say({"PERSIST", "a"}), ":1\r\n");
@@ -176,11 +156,11 @@ TEST_F(RedisStringTest, WhatHasExpiredIsNotThere) {
   EXPECT_EQ(say({"GETEX", "a", "PERSIST"}), "$1\r\n3\r\n");
   EXPECT_EQ(say({"TTL", "a"}), ":-1\r\n");
   EXPECT_EQ(say({"GETEX", "a", "EXAT", "1"}), "$1\r\n3\r\n");
-  EXPECT_EQ(say({"HGET", "hs.kv:a", "v"}), "$-1\r\n");
+  EXPECT_EQ(say({"HGET", "handlersocket.kv:a", "v"}), "$-1\r\n");
   EXPECT_EQ(say({"SET", "a", "4", "EX", "1"}), "+OK\r\n");
   now_ms += 1000;
   EXPECT_EQ(say({"DEL", "a"}), ":0\r\n");
-  EXPECT_EQ(say({"HLEN", "hs.kv:a"}), ":0\r\n");
+  EXPECT_EQ(say({"HLEN", "handlersocket.kv:a"}), ":0\r\n");
   EXPECT_EQ(say({"SET", "a", "4"}), "+OK\r\n");
   EXPECT_EQ(say({"EXPIRE", "a", "-1"}), ":1\r\n");
   EXPECT_EQ(say({"EXISTS", "a"}), ":0\r\n");
@@ -232,17 +212,17 @@ TEST_F(RedisStringTest, TransactionsHaveItems) {
 
 TEST_F(RedisStringTest, ContainersThatChangeAreNoticed) {
   EXPECT_EQ(say({"SET", "s:a", "1"}), "+OK\r\n");
-  add_container({"s", "hs", "kv", "k", "v", "flags", "cas", "expires"});
+  add_container({"s", "handlersocket", "kv", "k", "v", "flags", "cas", "expires"});
   EXPECT_EQ(say({"GET", "s:a"}), "$-1\r\n");
   EXPECT_EQ(say({"SET", "s:a", "2"}), "+OK\r\n");
   EXPECT_EQ(say({"GET", "a"}), "$1\r\n2\r\n");
-  EXPECT_EQ(say({"HSET", "hs.containers:s", "value_columns", "nope"}), ":0\r\n");
+  EXPECT_EQ(say({"HSET", "handlersocket.containers:s", "value_columns", "nope"}), ":0\r\n");
   now_ms += 1000;
   EXPECT_EQ(say({"GET", "s:a"}),
             "-ERR the columns of the key's container are not those of its table\r\n");
   EXPECT_EQ(noted_,
             "s: its columns are not those of its table and its index, or have other types\n");
-  EXPECT_EQ(say({"DEL", "hs.containers:s"}), ":1\r\n");
+  EXPECT_EQ(say({"DEL", "handlersocket.containers:s"}), ":1\r\n");
   now_ms += 1000;
   EXPECT_EQ(say({"GET", "s:a"}), "$1\r\n1\r\n");
 }
