@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pytest
+from server_instance import REPOSITORY
 from support.documents import PAGES, Block, blocks_of
 from support.servers import SERVER_TREE
 from support_machine import PLUGIN_FOLDER, PROJECT, SETTINGS, Machine
@@ -460,6 +461,8 @@ PLAN: dict[str, Page] = {
     "docs/from-a-cache.md": Page(
         with_plugin(),
         [
+            ("class WithCache", Shown("bench/cache_aside; it is compared below")),
+            ("class WithoutCache", Shown("the same")),
             ("CREATE DATABASE app", sql),
             ("P␉1␉app", requests()),
             ("import time", python()),
@@ -621,3 +624,12 @@ def test_the_examples_of(page: str, machine: Machine) -> None:
             step(machine, block)
         except AssertionError as error:
             raise AssertionError(f"{block}: {error}") from error
+
+
+def test_the_page_shows_the_applications_that_are_measured() -> None:
+    source = (REPOSITORY / "bench/cache_aside/applications.py").read_text()
+    shown = [
+        block_that_begins("docs/from-a-cache.md", f"class With{rest}")
+        for rest in ("Cache", "outCache")
+    ]
+    assert source.endswith("\n\n\n".join(block.text.rstrip() for block in shown) + "\n")
