@@ -6,9 +6,11 @@
 // version of the table: whoever uses it compares the index's version.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -85,6 +87,23 @@ struct RowAccess {
   bool is_current() const { return index->version() == version; }
 };
 
+// Whether the text is that of this name and these fields, without making it.
+inline bool is_text_of(std::string_view text, std::string_view name, Asks asks,
+                       std::span<const std::string_view> fields) {
+  if (text[0] != static_cast<char>(asks)) return false;
+  text.remove_prefix(1);
+  const auto begins_with = [&](std::string_view bytes) {
+    std::uint32_t size = 0;
+    if (text.size() < sizeof size) return false;
+    std::memcpy(&size, text.data(), sizeof size);
+    if (size != bytes.size() || text.size() - sizeof size < bytes.size()) return false;
+    if (!text.substr(sizeof size).starts_with(bytes)) return false;
+    text.remove_prefix(sizeof size + bytes.size());
+    return true;
+  };
+  return begins_with(name) && std::ranges::all_of(fields, begins_with) && text.empty();
+}
+
 // What the commands of one connection have used last.
 class RememberedRows {
  public:
@@ -94,9 +113,11 @@ class RememberedRows {
   };
   static constexpr std::size_t most_text = 512;  // of one that is remembered
 
-  Entry* find(std::string_view text) {
+  // What was opened for this name and these fields, see OpenRows::text_of().
+  Entry* find(std::string_view name, Asks asks, std::span<const std::string_view> fields) {
     for (Entry& entry : entries_) {
-      if (entry.access != nullptr && entry.access->text == text) return &entry;
+      if (entry.access != nullptr && is_text_of(entry.access->text, name, asks, fields))
+        return &entry;
     }
     return nullptr;
   }

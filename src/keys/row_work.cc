@@ -1,5 +1,6 @@
 #include "keys/row_work.h"
 
+#include <cassert>
 #include <utility>
 
 #include "base/give_back.h"
@@ -30,10 +31,11 @@ void use_access(RowWork& work, RememberedRows::Entry* entry,
   row = {access.get(), entry != nullptr ? &entry->use : &own};
 }
 
-RememberedRows::Entry* find_remembered(RowWork& work, std::string_view text) {
+RememberedRows::Entry* find_remembered(RowWork& work, std::string_view name, Asks asks,
+                                       Words fields) {
   if (work.remembered == nullptr) return nullptr;
   work.remembered->follow(work.containers.generation());
-  return work.remembered->find(text);
+  return work.remembered->find(name, asks, fields);
 }
 
 }  // namespace
@@ -41,9 +43,9 @@ RememberedRows::Entry* find_remembered(RowWork& work, std::string_view text) {
 Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fields,
                  std::shared_ptr<const RowAccess>& access, store::IndexUse& own, KeyedRow& row) {
   const SplitKey split = split_key(key);
-  const std::string_view text = work.rows.text_of(split.name, asks, fields);
-  RememberedRows::Entry* const entry = find_remembered(work, text);
+  RememberedRows::Entry* const entry = find_remembered(work, split.name, asks, fields);
   if (entry == nullptr) {
+    const std::string_view text = work.rows.text_of(split.name, asks, fields);
     if (work.containers.resolve(key).container != nullptr) return status_of(KeyMistake::is_item);
     access = work.rows.find(text);
     if (access == nullptr) {
@@ -61,14 +63,20 @@ Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fields,
 
 Outcome open_item(RowWork& work, const ItemKey& key, std::shared_ptr<const RowAccess>& access,
                   store::IndexUse& own, KeyedRow& row) {
-  const std::string_view text = work.rows.text_of(key.container->name, Asks::item, {});
-  RememberedRows::Entry* const entry = find_remembered(work, text);
-  access = entry != nullptr ? entry->access : work.rows.find(text);
-  if (access == nullptr || access->container.get() != key.container) {
-    const Outcome opened = work.rows.open_items(work.store, work.caller,
-                                                work.containers.find(key.container->name), access);
-    if (!opened.ok()) return opened;
+  const std::string_view name = key.container->name;
+  RememberedRows::Entry* const entry = find_remembered(work, name, Asks::item, {});
+  if (entry == nullptr) {
+    access = work.rows.find(work.rows.text_of(name, Asks::item, {}));
+    if (access == nullptr) {
+      const Outcome opened =
+          work.rows.open_items(work.store, work.caller, work.containers.find(name), access);
+      if (!opened.ok()) return opened;
+    }
+  } else {
+    access = entry->access;
   }
+  // Whatever was opened for other containers was forgotten when these were read.
+  assert(access->container.get() == key.container);
   use_access(work, entry, access, own, row);
   return status_of(read_parts(key.key, *access->shape, work.scratch.key, work.scratch.parts));
 }

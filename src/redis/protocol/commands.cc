@@ -383,18 +383,40 @@ struct LowerCase {
   std::string_view text;
 };
 
+// A hash table of the commands by their names, made by the compiler. A slot that is taken leads to the next.
+constexpr std::size_t slot_count = 256;
+constexpr std::uint8_t no_command = 255;
+static_assert(command_table.size() < slot_count / 2);
+
+constexpr std::size_t first_slot(std::string_view lower) {
+  const auto at = [&](std::size_t place) { return static_cast<unsigned char>(lower[place]); };
+  const std::size_t size = lower.size();
+  return (size * 7 + at(0) * 31 + at(size / 2) * 17 + at(size - 1) * 131) % slot_count;
+}
+constexpr std::size_t next_slot(std::size_t slot) { return (slot + 1) % slot_count; }
+
+constexpr std::array slots = [] {
+  std::array<std::uint8_t, slot_count> made{};
+  made.fill(no_command);
+  for (std::size_t i = 0; i < command_table.size(); ++i) {
+    std::size_t slot = first_slot(command_table[i].name);
+    while (made[slot] != no_command) slot = next_slot(slot);
+    made[slot] = static_cast<std::uint8_t>(i);
+  }
+  return made;
+}();
+
 }  // namespace
 
 std::span<const CommandInfo> all_commands() { return command_table; }
 
-// The table is short, and its names differ in their lengths and first letters.
 const CommandInfo* find_command(std::string_view name) {
   const LowerCase asked(name);
   if (asked.text.empty()) return nullptr;
-  for (const CommandInfo& info : command_table) {
-    if (info.name.size() == asked.text.size() && info.name[0] == asked.text[0] &&
-        info.name == asked.text)
-      return &info;
+  for (std::size_t slot = first_slot(asked.text); slots[slot] != no_command;
+       slot = next_slot(slot)) {
+    const CommandInfo& info = command_table[slots[slot]];
+    if (info.name == asked.text) return &info;
   }
   return nullptr;
 }
