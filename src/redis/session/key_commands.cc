@@ -62,7 +62,8 @@ Outcome delete_keys(Work& work, Words keys, std::uint64_t& deleted) {
 }
 
 // Puts a copy of an item in another one's place, and erases the first one if it is a move. False in
-// `is_done`: the place is taken.
+// `is_done`: the place is taken. Two keys may name one row, because of a collation or of two containers
+// with one table. So a move erases before it writes.
 Outcome copy_item(Work& work, std::string_view from, std::string_view to, bool moves, bool replaces,
                   bool& is_there, bool& is_done) {
   return in_unit(work, [&]() -> Outcome {
@@ -72,22 +73,23 @@ Outcome copy_item(Work& work, std::string_view from, std::string_view to, bool m
         change_item(work, from, [&](const Item* before, Item&, Decision& decision) {
           is_there = before != nullptr;
           if (is_there) source = *before;
-          // The place may be taken: then the unit is as if nothing had been done.
           decision = Decision::keep;
           return Status{};
         });
     if (!read.ok() || !is_there) return read;
-    const Outcome written =
-        change_item(work, to, [&](const Item* before, Item& after, Decision& decision) {
-          is_done = before == nullptr || replaces;
-          if (!is_done) return Status{};
-          after = source;
-          decision = Decision::set;
-          return Status{};
-        });
-    if (!written.ok() || !is_done || !moves) return written;
-    std::uint64_t deleted = 0;
-    return delete_item(work, from, deleted);
+    is_done = replaces;
+    if (!replaces) {
+      const Outcome looked = change_item(work, to, [&](const Item* before, Item&, Decision&) {
+        is_done = before == nullptr;
+        return Status{};
+      });
+      if (!looked.ok() || !is_done) return looked;
+    }
+    if (moves) {
+      std::uint64_t deleted = 0;
+      if (const Outcome erased = delete_item(work, from, deleted); !erased.ok()) return erased;
+    }
+    return put_item(work, to, source);
   });
 }
 

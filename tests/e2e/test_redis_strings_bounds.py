@@ -1,0 +1,90 @@
+"""Strings whose containers, keys and sizes are not the usual ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server_instance import REPOSITORY, ServerInstance
+from support.database import Sql
+from support.resp import OK, Error, Resp
+from support.servers import ON_MYSQL
+from support_redis import connect, redis_server, sql_error
+
+CONTAINERS = REPOSITORY / "tools" / "sql" / "containers.sql"
+LARGE = 8 << 20
+REPLY = 64 << 20
+TABLES = (
+    "CREATE DATABASE odd",
+    "USE odd",
+    "CREATE TABLE folded (k VARCHAR(50) COLLATE utf8mb4_general_ci PRIMARY KEY, v VARCHAR(100))"
+    " DEFAULT CHARSET utf8mb4",
+    "CREATE TABLE once (k INT PRIMARY KEY, v VARCHAR(20), UNIQUE KEY (v))",
+    "CREATE TABLE wide (k INT PRIMARY KEY, v LONGBLOB)",
+    "CREATE TABLE plain (k INT PRIMARY KEY, v VARCHAR(20), e DECIMAL(20,3), n INT)",
+    "INSERT INTO handlersocket.containers VALUES"
+    " ('folded', 'odd', 'folded', 'k', 'v', '0', NULL, NULL, 'PRIMARY'),"
+    " ('same', 'odd', 'folded', 'k', 'v', '0', NULL, NULL, 'PRIMARY'),"
+    " ('once', 'odd', 'once', 'k', 'v', '0', NULL, NULL, 'PRIMARY'),"
+    " ('wide', 'odd', 'wide', 'k', 'v', '0', NULL, NULL, 'PRIMARY'),"
+    " ('plain', 'odd', 'plain', 'k', 'v', '0', NULL, 'e', 'PRIMARY'),"
+    " ('twice', 'odd', 'plain', 'k', 'v,v', '0', NULL, NULL, 'PRIMARY'),"
+    " ('both', 'odd', 'plain', 'k', 'v', 'n', NULL, 'n', 'PRIMARY'),"
+    " ('bare', 'odd', 'plain', 'k', NULL, '0', NULL, NULL, 'PRIMARY'),"
+    " ('no_index', 'odd', 'plain', 'k', 'v', '0', NULL, NULL, '')",
+)
+
+
+@pytest.fixture(scope="module")
+def server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
+    settings = {
+        "default_storage_engine": "InnoDB",
+        "handlersocket_max_request_size": 1 << 25,
+        "max_allowed_packet": 1 << 29,
+        "innodb_log_file_size" if not ON_MYSQL else "innodb_redo_log_capacity": 1 << 30,
+    }
+    with redis_server(data_root, watch, **settings) as instance:
+        instance.client(CONTAINERS.read_text())
+        with Sql(instance.socket) as sql:
+            sql.run(*TABLES)
+        yield instance
+
+
+@pytest.fixture
+def sql(server: ServerInstance) -> Iterator[Sql]:
+    with Sql(server.socket, "odd") as session:
+        yield session
+
+
+@pytest.fixture
+def wire(server: ServerInstance) -> Iterator[Resp]:
+    with connect(server) as one:
+        assert one.ask("HS.RELOAD") == OK
+        yield one
+
+
+def test_a_rename_to_another_key_of_its_own_row_keeps_it(wire: Resp, sql: Sql) -> None:
+    """A collation, or a second container, gives one row several keys."""
+    assert wire.ask("SET", "folded:name", "x") == OK
+    for here, there in (
+        ("folded:name", "folded:NAME"), ("folded:NAME", "same:name"), ("same:name", "folded:name "),
+    ):  # fmt: skip
+        assert wire.ask("RENAMENX", here, there) == 0
+        assert wire.ask("COPY", here, there) == 0
+        assert wire.ask("COPY", here, there, "REPLACE") == 1
+        assert wire.ask("RENAME", here, there) == OK
+        assert wire.ask("GET", there) == b"x"
+    assert sql.rows("SELECT * FROM folded") == [(b"name ", b"x")]
+    assert wire.unit([("RENAME", "folded:name", "folded:Name"), ("GET", "same:name")]) == [OK, b"x"]
+    assert wire.ask("DEL", "folded:name") == 1
+
+
+def test_a_value_that_no_other_row_may_have_is_moved(wire: Resp, sql: Sql) -> None:
+    assert wire.ask("MSET", "once:1", "x", "once:2", "y") == OK
+    assert sql_error(wire.ask("SET", "once:2", "x")) == 1062
+    assert sql_error(wire.ask("COPY", "once:1", "once:3")) == 1062
+    assert wire.ask("RENAME", "once:1", "once:2") == OK
+    assert wire.ask("RENAMENX", "once:2", "once:3") == 1
+    assert sql.rows("SELECT * FROM once") == [(b"3", b"x")]
