@@ -88,3 +88,17 @@ def test_a_value_that_no_other_row_may_have_is_moved(wire: Resp, sql: Sql) -> No
     assert wire.ask("RENAME", "once:1", "once:2") == OK
     assert wire.ask("RENAMENX", "once:2", "once:3") == 1
     assert sql.rows("SELECT * FROM once") == [(b"3", b"x")]
+
+
+def test_a_transaction_has_the_reply_of_one_request(
+    server: ServerInstance, wire: Resp, sql: Sql
+) -> None:
+    assert wire.ask("SET", "wide:1", b"x" * LARGE) == OK
+    for words in (("GET", "wide:1"), ("GETEX", "wide:1"), ("HGET", "odd.wide:1", "v")):
+        with connect(server) as one:
+            reply = one.unit([("SET", "wide:2", "x"), *[words] * (REPLY // LARGE)])
+        assert isinstance(reply, Error) and reply.code == "EXECABORT", reply
+        assert " ERR 1153 " in reply.text
+    assert wire.ask("EXISTS", "wide:2") == 0
+    assert len(wire.unit([("GET", "wide:1")] * (REPLY // LARGE - 1))) == REPLY // LARGE - 1
+    assert wire.ask("DEL", "wide:1") == 1

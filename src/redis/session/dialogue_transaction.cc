@@ -5,6 +5,7 @@
 #include "redis/protocol/errors.h"
 #include "redis/session/dialogue.h"
 #include "redis/session/redis.h"
+#include "redis/session/row_replies.h"
 #include "redis/session/server_replies.h"
 
 namespace hs::redis {
@@ -113,6 +114,7 @@ Outcome Dialogue::run_transaction(Work& work) {
 
 Outcome Dialogue::run_queued(Work& work) {
   const Transaction& transaction = *state_.transaction;
+  const std::size_t begin = work.out().size();
   work.reply.array(transaction.size());
   Outcome outcome;
   std::size_t number = 0;
@@ -121,6 +123,8 @@ Outcome Dialogue::run_queued(Work& work) {
     outcome = info.effect == Effect::none
                   ? Outcome(answer_plain(config_, info, words, work.reply, said_))
                   : execute_on_rows(work, info, words);
+    // Each reply is within its bounds, but there may be many.
+    if (outcome.ok() && work.out().size() - begin > most_reply_bytes) outcome = Error::too_large;
     if (outcome.ok()) return true;
     if (outcome.answered()) {
       if (!may_succeed_later(outcome.status().kind())) {
