@@ -54,7 +54,7 @@ std::string expiry_text(std::int64_t ms, unsigned decimals) {
 class LockedRows final : public store::Rows {
  public:
   LockedRows(const RowAccess& access, Clock& clock, LockedItem& locked)
-      : Rows(std::size_t{64} << 20), access_(access), clock_(clock), locked_(locked) {}
+      : Rows(most_value_bytes), access_(access), clock_(clock), locked_(locked) {}
   bool take(std::span<const store::Column> columns, const store::CurrentRow& row,
             std::size_t /*in_number*/, Buffer& /*out*/) override {
     // The lock may have been waited for.
@@ -64,7 +64,8 @@ class LockedRows final : public store::Rows {
     locked_.is_live = head.is_live;
     locked_.item = {
         .value = {}, .flags = head.flags, .cas = head.cas, .expires_ms = head.expires_ms};
-    return append_value(access_, columns, row, locked_.item.value);
+    locked_.status = append_value(access_, columns, row, locked_.item.value);
+    return locked_.status.kind() != Error::no_memory;
   }
 
  private:
@@ -175,16 +176,17 @@ ItemHead read_head(const ItemColumns& columns, std::span<const store::Column> of
   return head;
 }
 
-bool append_value(const RowAccess& access, std::span<const store::Column> of_row,
-                  const store::CurrentRow& row, std::string& to) {
+Status append_value(const RowAccess& access, std::span<const store::Column> of_row,
+                    const store::CurrentRow& row, std::string& to) {
   char room[store::Column::room];
   for (std::size_t i = 0; i < access.item.values; ++i) {
     const store::ColumnValue value = of_row[i].value(row, room);
-    if (value.kind == Kind::no_memory) return false;
+    if (value.kind == Kind::no_memory) return Error::no_memory;
+    if (to.size() + value.size > most_value_bytes) return Error::too_large;
     if (i != 0) to += access.container->separator;
     if (value.kind != Kind::null) to.append(value.data, value.size);
   }
-  return true;
+  return {};
 }
 
 Outcome find_item(RowWork& work, const KeyedRow& row, store::Rows& rows) {
@@ -197,7 +199,9 @@ Outcome lock_item(RowWork& work, const KeyedRow& row, LockedItem& locked) {
   LockedRows rows(*row.access, work.clock, locked);
   const store::Change lock{.kind = store::ChangeKind::lock, .rows_before = true};
   store::Changed changed;
-  return work.store.modify(*row.use, row.selection(work), lock, &rows, work.out(), changed);
+  const Outcome outcome =
+      work.store.modify(*row.use, row.selection(work), lock, &rows, work.out(), changed);
+  return outcome.ok() ? Outcome(locked.status) : outcome;
 }
 
 Outcome write_item(RowWork& work, const KeyedRow& row, bool has_row, const Item& item) {

@@ -19,6 +19,9 @@
 
 namespace hs::keys {
 
+// A value of more bytes is in no reply, so no command makes one or reads it into memory.
+inline constexpr std::size_t most_value_bytes = (std::size_t{64} << 20) - 1024;
+
 struct Item {
   static constexpr std::int64_t never = 0;
 
@@ -38,15 +41,16 @@ struct ItemHead {
 // `no_memory` of the value counts as live: append_value() fails then.
 ItemHead read_head(const ItemColumns& columns, std::span<const store::Column> of_row,
                    const store::CurrentRow& row, std::int64_t now_ms);
-// False: there was no memory for it.
-[[nodiscard]] bool append_value(const RowAccess& access, std::span<const store::Column> of_row,
-                                const store::CurrentRow& row, std::string& to);
+// Adds the value. `too_large`: it has more than most_value_bytes; `no_memory`: a part could not be read.
+[[nodiscard]] Status append_value(const RowAccess& access, std::span<const store::Column> of_row,
+                                  const store::CurrentRow& row, std::string& to);
 
 // What a command wants of an item that it has seen under its row's lock.
 enum class Decision : std::uint8_t { keep, set, erase };
 
 // A row that is locked, or a place where there is none.
 struct LockedItem {
+  Status status{};  // of the value
   bool has_row = false;
   bool is_live = false;
   Item item{};

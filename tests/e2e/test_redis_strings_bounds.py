@@ -102,3 +102,19 @@ def test_a_transaction_has_the_reply_of_one_request(
     assert wire.ask("EXISTS", "wide:2") == 0
     assert len(wire.unit([("GET", "wide:1")] * (REPLY // LARGE - 1))) == REPLY // LARGE - 1
     assert wire.ask("DEL", "wide:1") == 1
+
+
+def test_a_value_that_is_in_no_reply(wire: Resp, sql: Sql) -> None:
+    """It is not read into memory, and not made. What needs no value goes on."""
+    sql.run(f"INSERT INTO wide VALUES (1, REPEAT('x', {REPLY + 1})), (2, 'x')")
+    for words in (
+        ("GET", "wide:1"), ("STRLEN", "wide:1"), ("GETRANGE", "wide:1", 0, 1),
+        ("APPEND", "wide:1", "x"), ("GETSET", "wide:1", "x"), ("GETDEL", "wide:1"),
+        ("SET", "wide:1", "x", "GET"), ("INCR", "wide:1"), ("MGET", "wide:2", "wide:1"),
+    ):  # fmt: skip
+        assert sql_error(wire.ask(*words)) == 1153, words
+    assert sql.number("SELECT LENGTH(v) FROM wide WHERE k = 1") == REPLY + 1
+    too_long = Error("ERR string exceeds maximum allowed size (proto-max-bulk-len)")
+    assert wire.ask("SETRANGE", "wide:2", REPLY, "x") == too_long
+    assert wire.ask("EXISTS", "wide:1", "wide:2") == 2
+    assert wire.ask("DEL", "wide:1", "wide:2") == 2

@@ -8,14 +8,15 @@ using store::Outcome;
 class WholeItem final : public store::Rows {
  public:
   WholeItem(const RowAccess& access, std::int64_t now_ms, FoundItem& found)
-      : Rows(std::size_t{64} << 20), access_(access), now_ms_(now_ms), found_(found) {}
+      : Rows(keys::most_value_bytes), access_(access), now_ms_(now_ms), found_(found) {}
   bool take(std::span<const store::Column> columns, const store::CurrentRow& row,
             std::size_t /*in_number*/, Buffer& /*out*/) override {
     const keys::ItemHead head = keys::read_head(access_.item, columns, row, now_ms_);
     found_.is_live = head.is_live;
     found_.item = {
         .value = {}, .flags = head.flags, .cas = head.cas, .expires_ms = head.expires_ms};
-    return !head.is_live || keys::append_value(access_, columns, row, found_.item.value);
+    if (head.is_live) found_.status = keys::append_value(access_, columns, row, found_.item.value);
+    return found_.status.kind() != Error::no_memory;
   }
 
  private:
@@ -46,7 +47,8 @@ Outcome get_item(Work& work, std::string_view key, FoundItem& found) {
   return read_item(work, key, [&](const KeyedRow& row) {
     found = {};
     WholeItem rows(*row.access, work.clock.now_ms(), found);
-    return keys::find_item(work, row, rows);
+    const Outcome outcome = keys::find_item(work, row, rows);
+    return outcome.ok() ? Outcome(found.status) : outcome;
   });
 }
 

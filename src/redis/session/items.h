@@ -37,6 +37,7 @@ store::Outcome put_item(Work& work, std::string_view key, const Item& item);
 
 // The value of a live item, and when it expires.
 struct FoundItem {
+  Status status{};  // of the value
   bool is_live = false;
   Item item{};
 };

@@ -28,24 +28,27 @@ class ValueRows final : public store::Rows {
       return true;
     }
     std::string value;
-    if (!keys::append_value(access_, columns, row, value)) return false;
-    work_.reply.bulk(value);
-    return true;
+    status_ = keys::append_value(access_, columns, row, value);
+    if (status_.ok()) work_.reply.bulk(value);
+    return status_.kind() != Error::no_memory;
   }
   bool is_live() const { return is_live_; }
+  Status status() const { return status_; }
 
  private:
   Work& work_;
   const RowAccess& access_;
   bool is_live_ = false;
+  Status status_{};
 };
 
 Outcome get(Work& work, std::string_view key) {
-  return read_item(work, key, [&](const KeyedRow& row) {
+  return read_item(work, key, [&](const KeyedRow& row) -> Outcome {
     ValueRows rows(work, *row.access);
     const Outcome outcome = keys::find_item(work, row, rows);
-    if (outcome.ok() && !rows.is_live()) work.reply.null();
-    return outcome;
+    if (!outcome.ok()) return outcome;
+    if (!rows.is_live()) work.reply.null();
+    return rows.status();
   });
 }
 

@@ -10,9 +10,6 @@ namespace {
 
 using store::Outcome;
 
-// As large as a string of Redis may become.
-constexpr std::size_t most_string_bytes = std::size_t{512} << 20;
-
 Status invalid_time(Work& work, std::string_view command) {
   return say(work, "ERR invalid expire time in '" + std::string(command) + "' command");
 }
@@ -166,7 +163,7 @@ Outcome append(Work& work, Words words) {
   std::size_t size = 0;
   const Outcome outcome =
       change_item(work, words[1], [&](const Item* /*before*/, Item& after, Decision& decision) {
-        if (after.value.size() + words[2].size() > most_string_bytes) return too_long(work);
+        if (after.value.size() + words[2].size() > keys::most_value_bytes) return too_long(work);
         decision = Decision::set;
         after.value += words[2];
         size = after.value.size();
@@ -187,7 +184,7 @@ Outcome set_range(Work& work, Words words) {
         size = after.value.size();
         if (part.empty()) return Status{};
         const auto begin = static_cast<std::uint64_t>(offset);
-        if (begin + part.size() > most_string_bytes) return too_long(work);
+        if (begin + part.size() > keys::most_value_bytes) return too_long(work);
         decision = Decision::set;
         if (after.value.size() < begin + part.size()) after.value.resize(begin + part.size());
         after.value.replace(begin, part.size(), part);
