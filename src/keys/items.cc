@@ -32,7 +32,7 @@ std::int64_t expiry_of(const store::ColumnValue& value) {
   std::int64_t seconds = 0;
   const auto [stop, error] = std::from_chars(value.data, end, seconds);
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / ms_per_second;
-  if (error != std::errc{} || seconds < 0) return Item::never;
+  if (error != std::errc{} || *value.data == '-') return Item::never;
   std::int64_t ms = std::min(seconds, most) * ms_per_second;
   const char* digit = stop;
   std::int64_t fraction = 0;

@@ -118,3 +118,9 @@ def test_a_value_that_is_in_no_reply(wire: Resp, sql: Sql) -> None:
     assert wire.ask("SETRANGE", "wide:2", REPLY, "x") == too_long
     assert wire.ask("EXISTS", "wide:1", "wide:2") == 2
     assert wire.ask("DEL", "wide:1", "wide:2") == 2
+
+
+def test_a_time_before_1970_is_none(wire: Resp, sql: Sql) -> None:
+    sql.run("INSERT INTO plain (k, v, e) VALUES (1, 'a', -5), (2, 'b', -0.5), (3, 'c', 0.5)")
+    assert wire.ask("MGET", "plain:1", "plain:2", "plain:3") == [b"a", b"b", None]
+    sql.run("DELETE FROM plain")
