@@ -48,8 +48,6 @@ ContainerMistake read_container(const ContainerRow& row, std::string_view separa
   if (row.name.empty() || row.name.size() > most_name ||
       row.name.find_first_of(".@:") != std::string::npos)
     return ContainerMistake::name;
-  if (row.database.empty() || row.table.empty()) return ContainerMistake::table;
-  if (row.index.empty()) return ContainerMistake::index;
   container = {.name = row.name,
                .database = row.database,
                .table = row.table,
@@ -60,9 +58,16 @@ ContainerMistake read_container(const ContainerRow& row, std::string_view separa
                .cas = optional_column(row.cas),
                .expiry = optional_column(row.expiry),
                .separator = std::string(separator)};
-  if (container.key_columns.empty() || container.value_columns.empty())
-    return ContainerMistake::columns;
-  return ContainerMistake::none;
+  ContainerMistake mistake = ContainerMistake::none;
+  if (row.database.empty() || row.table.empty()) {
+    mistake = ContainerMistake::table;
+  } else if (row.index.empty()) {
+    mistake = ContainerMistake::index;
+  } else if (container.key_columns.empty() || container.value_columns.empty()) {
+    mistake = ContainerMistake::columns;
+  }
+  if (mistake != ContainerMistake::none) container.value_columns.clear();
+  return mistake;
 }
 
 }  // namespace hs::keys

@@ -39,7 +39,7 @@ struct Container {
   std::string table;
   std::string index;                       // empty: the primary key
   std::vector<std::string> key_columns;    // all parts of the index, in its order
-  std::vector<std::string> value_columns;  // at least one
+  std::vector<std::string> value_columns;  // none: it cannot be used, but its keys are no other's
   std::string flags;                       // the column that holds them; empty: there is none
   std::string cas;
   std::string expiry;
@@ -58,7 +58,8 @@ enum class ContainerMistake : std::uint8_t {
 };
 std::string_view text_of(ContainerMistake mistake);
 
-// Several columns are separated by any of: blank ; , | and the end of a line. A column 0 is none.
+// Several columns are separated by any of: blank ; , | and the end of a line. A column 0 is none. After
+// a mistake that is not the name's, the container has its name, and no columns for the value.
 [[nodiscard]] ContainerMistake read_container(const ContainerRow& row, std::string_view separator,
                                               Container& container);
 

@@ -139,7 +139,7 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
     const ContainerMistake mistake = read_container(read, separator, container);
     if (mistake != ContainerMistake::none) {
       set.mistakes.emplace_back(read.name, text_of(mistake));
-      continue;
+      if (mistake == ContainerMistake::name) continue;
     }
     auto shared = std::make_shared<const Container>(std::move(container));
     set.known.emplace(shared->name, shared);
@@ -156,6 +156,7 @@ void Containers::judge(store::Store& store, OpenRows& rows) {
   auto judgement = std::make_shared<ContainerSource::Judgement>();
   for (const auto& [name, mistake] : set_->mistakes) judgement->push_back({name, mistake, nullptr});
   for (const auto& [name, container] : set_->known) {
+    if (container->value_columns.empty()) continue;  // its mistake is known
     static_cast<void>(rows.text_of(name, Asks::item, {}));
     std::shared_ptr<const RowAccess> access;
     const Outcome opened = rows.open_items(store, store::Caller::unlimited(), container, access);

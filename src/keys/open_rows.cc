@@ -135,6 +135,8 @@ bool OpenRows::choose_item_columns(RowAccess& access) {
   };
   const auto add = [&](std::size_t position) {
     if (position == shape.columns.size()) return false;
+    // A column that is to hold two things would hold one of them.
+    if (std::ranges::find(access.positions, position) != access.positions.end()) return false;
     if (!access.columns.empty()) access.columns.push_back('\0');
     access.columns += shape.columns[position].name;
     access.positions.push_back(static_cast<std::uint32_t>(position));
@@ -192,6 +194,7 @@ Outcome OpenRows::open_items(store::Store& store,
       RowAccess{.text = text_,
                 .names = {container->database, container->table, container->index},
                 .container = std::move(container)});
+  if (access->container->value_columns.empty()) return status_of(KeyMistake::unusable_container);
   store::IndexUse use;
   if (const Outcome outcome = open_shape(store, caller, *access, use); !outcome.ok())
     return outcome;

@@ -124,3 +124,13 @@ def test_a_time_before_1970_is_none(wire: Resp, sql: Sql) -> None:
     sql.run("INSERT INTO plain (k, v, e) VALUES (1, 'a', -5), (2, 'b', -0.5), (3, 'c', 0.5)")
     assert wire.ask("MGET", "plain:1", "plain:2", "plain:3") == [b"a", b"b", None]
     sql.run("DELETE FROM plain")
+
+
+def test_a_container_that_is_declared_wrong_has_no_keys(wire: Resp, sql: Sql) -> None:
+    """Its keys are not those of the default container, where nobody would look for them."""
+    for name in ("twice", "both", "bare", "no_index"):
+        for words in (("SET", f"{name}:1", "x"), ("GET", f"{name}:1"), ("INCR", f"{name}:1")):
+            reply = wire.ask(*words)
+            assert isinstance(reply, Error) and reply.code == "ERR", (words, reply)
+    assert sql.number("SELECT COUNT(*) FROM plain") == 0
+    assert sql.number("SELECT COUNT(*) FROM handlersocket.kv") == 0
