@@ -174,14 +174,17 @@ void Containers::judge(store::Store& store, OpenRows& rows) {
   source_.judgement_ = std::shared_ptr<const ContainerSource::Judgement>(std::move(judgement));
 }
 
+// Several threads may have read at the same time. The number that is shown has to be that of the set.
 bool Containers::publish(ContainerSet set) {
+  const std::lock_guard lock(source_.publishing_);
+  set_ = source_.current_.get();
   const bool is_same = set.known.size() == set_->known.size() && set.mistakes == set_->mistakes &&
                        std::ranges::all_of(set.known, [&](const auto& one) {
                          const std::shared_ptr<const Container> before = set_->find(one.first);
                          return before != nullptr && *before == *one.second;
                        });
   if (is_same) return false;
-  set.generation = source_.latest_number_.fetch_add(1, std::memory_order_relaxed) + 1;
+  set.generation = set_->generation + 1;
   set_ = std::make_shared<const ContainerSet>(std::move(set));
   source_.current_ = set_;
   source_.generation_.store(set_->generation, std::memory_order_release);

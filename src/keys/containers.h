@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -75,7 +76,7 @@ class ContainerSource {
   mutable std::atomic<std::uint64_t> answered_ = 0;
   mutable std::atomic<std::int64_t> read_ms_ = 0;
   mutable std::atomic<std::uint64_t> generation_ = 0;
-  mutable std::atomic<std::uint64_t> latest_number_ = 0;  // of a generation, published or not yet
+  mutable std::mutex publishing_;
   mutable SharedSetting<const Judgement> judgement_ = std::make_shared<const Judgement>();
   mutable SharedSetting<const ContainerSet> current_ = std::make_shared<const ContainerSet>();
 };
