@@ -1,24 +1,11 @@
 #include "keys/key.h"
 
+#include <algorithm>
+
 #include "keys/spelling.h"
 
 namespace hs::keys {
 namespace {
-
-// Appends the bytes that a name or a part stands for.
-bool unescape(std::string_view text, std::string& to) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      to.push_back(text[i]);
-      continue;
-    }
-    if (text.size() - i < 3 || hex_digit(text[i + 1]) < 0 || hex_digit(text[i + 2]) < 0)
-      return false;
-    to.push_back(static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2])));
-    i += 2;
-  }
-  return true;
-}
 
 // Whether the text looks like the pattern, in which 0 stands for any digit.
 bool looks_like(std::string_view text, std::string_view pattern) {
@@ -50,7 +37,31 @@ bool is_date_and_time(std::string_view text, std::size_t decimals) {
          text.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
+// A number without the zeros that ZEROFILL puts before it.
+std::string_view without_zeros(std::string_view number) {
+  const bool is_negative = number.starts_with('-');
+  if (is_negative) return number;
+  const std::size_t point = std::min(number.find('.'), number.size());
+  const std::size_t first = number.find_first_not_of('0');
+  const std::size_t last_zero = point == 0 ? 0 : point - 1;
+  return number.substr(std::min(first, last_zero));
+}
+
 }  // namespace
+
+bool unescape(std::string_view text, std::string& to) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      to.push_back(text[i]);
+      continue;
+    }
+    if (text.size() - i < 3 || hex_digit(text[i + 1]) < 0 || hex_digit(text[i + 2]) < 0)
+      return false;
+    to.push_back(static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2])));
+    i += 2;
+  }
+  return true;
+}
 
 KeyMistake read_names(std::string_view name, std::string_view default_database, KeyNames& names) {
   if (name.empty()) return KeyMistake::no_name;
@@ -85,6 +96,27 @@ bool is_one_spelling(std::string_view text, const store::ShapedColumn& column) {
     case store::Spelling::other: break;
   }
   return true;
+}
+
+void append_part(std::string_view value, const store::ShapedColumn& column, bool is_last,
+                 std::string& key) {
+  using enum store::Spelling;
+  if (column.spelling == integer || column.spelling == whole || column.spelling == decimal)
+    value = without_zeros(value);
+  if (is_last) {
+    key += value;
+    return;
+  }
+  for (const char byte : value) {
+    if (byte == ':') {
+      key += "%3A";
+    } else if (byte == '%') {
+      key += "%25";
+    } else {
+      key.push_back(byte);
+    }
+  }
+  key.push_back(':');
 }
 
 KeyMistake read_parts(std::string_view parts, const store::IndexShape& shape, std::string& room,

@@ -87,6 +87,13 @@ struct KeyNames {
 [[nodiscard]] KeyMistake read_parts(std::string_view parts, const store::IndexShape& shape,
                                     std::string& room, std::vector<store::Value>& values);
 
+// Appends a part of a key, from the value as the store shows it, in the spelling that read_parts() takes.
+void append_part(std::string_view value, const store::ShapedColumn& column, bool is_last,
+                 std::string& key);
+
+// Appends the bytes that a name or a part stands for. False: there is a % without two digits.
+[[nodiscard]] bool unescape(std::string_view text, std::string& to);
+
 // Whether the text is the one spelling of a value of this column.
 bool is_one_spelling(std::string_view text, const store::ShapedColumn& column);
 

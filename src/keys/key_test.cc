@@ -110,5 +110,21 @@ TEST(KeyTest, ADateHasOneSpelling) {
   expect_spellings(Spelling::other, 0, {"anything", ""}, {});
 }
 
+TEST(KeyTest, WritesThePartsThatItReads) {
+  const auto written = [](std::string_view value, store::Spelling spelling, bool is_last) {
+    std::string key;
+    append_part(value, {.name = "c", .spelling = spelling, .decimals = 2}, is_last, key);
+    return key;
+  };
+  using enum store::Spelling;
+  EXPECT_EQ(written("a:b%", text, false), "a%3Ab%25:");
+  EXPECT_EQ(written("a:b%", text, true), "a:b%");
+  EXPECT_EQ(written("00007", whole, true), "7");
+  EXPECT_EQ(written("0000", whole, true), "0");
+  EXPECT_EQ(written("-7", integer, true), "-7");
+  EXPECT_EQ(written("00.50", decimal, true), "0.50");
+  EXPECT_EQ(written("007", text, true), "007");
+}
+
 }  // namespace
 }  // namespace hs::keys

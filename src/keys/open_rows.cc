@@ -75,7 +75,7 @@ void OpenRows::choose_columns(RowAccess& access, Asks asks,
     access.places.push_back(place_of[number]);
   }
   access.field_columns = access.positions.size();
-  if (asks != Asks::changes) return;
+  if (asks != Asks::changes && asks != Asks::key) return;
   for (const std::uint32_t number : shape.key) add(number);
 }
 

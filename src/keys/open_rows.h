@@ -33,6 +33,7 @@ enum class Asks : char {
   fields = 'f',   // those of the fields that are columns
   changes = 'c',  // the same, each once, and behind them the columns of the key
   every = 'e',    // all
+  key = 'k',      // those of the key
   item = 'i',     // those of the container
 };
 

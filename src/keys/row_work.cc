@@ -40,8 +40,8 @@ RememberedRows::Entry* find_remembered(RowWork& work, std::string_view name, Ask
 
 }  // namespace
 
-Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fields,
-                 std::shared_ptr<const RowAccess>& access, store::IndexUse& own, KeyedRow& row) {
+Outcome open_named(RowWork& work, std::string_view key, Asks asks, Words fields,
+                   std::shared_ptr<const RowAccess>& access, store::IndexUse& own, KeyedRow& row) {
   const SplitKey split = split_key(key);
   RememberedRows::Entry* const entry = find_remembered(work, split.name, asks, fields);
   if (entry == nullptr) {
@@ -57,6 +57,14 @@ Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fields,
     access = entry->access;
   }
   use_access(work, entry, access, own, row);
+  return {};
+}
+
+Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fields,
+                 std::shared_ptr<const RowAccess>& access, store::IndexUse& own, KeyedRow& row) {
+  const Outcome opened = open_named(work, key, asks, fields, access, own, row);
+  if (!opened.ok()) return opened;
+  const SplitKey split = split_key(key);
   if (!split.has_parts) return status_of(KeyMistake::too_few_parts);
   return status_of(read_parts(split.parts, *access->shape, work.scratch.key, work.scratch.parts));
 }

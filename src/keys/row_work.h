@@ -57,6 +57,10 @@ struct KeyedRow {
   store::Selection selection(const RowWork& work) const { return {.key = work.scratch.parts}; }
 };
 
+// The index that the name in front of a key names. What is behind the name is not read.
+store::Outcome open_named(RowWork& work, std::string_view key, Asks asks, Words fields,
+                          std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
+                          KeyedRow& row);
 store::Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fields,
                         std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                         KeyedRow& row);

@@ -56,11 +56,19 @@ def written_fields(words: Words) -> tuple[bytes, ...]:
     match _name(words):
         case "HDEL" if len(words) >= 3:
             return words[2:]
+        case "HGETDEL" if _is_hgetdel(words):
+            return words[4:]
         case "HINCRBY" | "HINCRBYFLOAT" if len(words) == 4:
             return (words[2],)
         case "HSET" | "HMSET" if len(words) >= 4 and len(words) % 2 == 0:
             return words[2::2]
     return tuple(written_values(words))
+
+
+def _is_hgetdel(words: Words) -> bool:
+    """Whether it is said as it has to be."""
+    is_said = len(words) >= 5 and words[2].upper() == b"FIELDS"
+    return is_said and words[3] == b"%d" % len(words[4:])
 
 
 def is_integer(value: bytes) -> bool:
@@ -69,7 +77,17 @@ def is_integer(value: bytes) -> bool:
 
 
 def _is_unknown_field(words: Words) -> bool:
-    return _name(words) != "HDEL" and any(one not in COLUMNS for one in written_fields(words))
+    clears = _name(words) in ("HDEL", "HGETDEL")
+    return not clears and any(one not in COLUMNS for one in written_fields(words))
+
+
+def _changes_key(words: Words) -> bool:
+    """HSET may give a key's column the value that it has."""
+    if _name(words) not in ("HSET", "HMSET"):
+        return KEY_COLUMN in written_fields(words)
+    own = words[1].removeprefix(PREFIX) if len(words) > 1 else b""
+    given = zip(written_fields(words), words[3::2], strict=False)
+    return any(field == KEY_COLUMN and value != own for field, value in given)
 
 
 def _does_not_fit(words: Words) -> bool:
@@ -97,6 +115,7 @@ _ARITY = {
     "DEL": -2, "UNLINK": -2, "EXISTS": -2, "TOUCH": -2, "WATCH": -2, "TYPE": 2, "HGET": 3,
     "HMGET": -3, "HGETALL": 2, "HKEYS": 2, "HVALS": 2, "HLEN": 2, "HSTRLEN": 3, "HEXISTS": 3,
     "HSET": -4, "HMSET": -4, "HSETNX": 4, "HDEL": -3, "HINCRBY": 4, "HINCRBYFLOAT": 4,
+    "HSCAN": -3, "HRANDFIELD": -2, "HGETDEL": -5,
 }  # fmt: skip
 
 
@@ -140,7 +159,7 @@ OF_COMMANDS = (
     Difference(
         "the key's columns are fields",
         "They are read as any other, but the row's place is not changed or emptied.",
-        lambda words: KEY_COLUMN in written_fields(words),
+        _changes_key,
         _is_error,
     ),
     Difference(
@@ -191,6 +210,20 @@ def comparable(words: Words, reply: Reply) -> object:
             return ("array", sorted(zip(reply[::2], reply[1::2], strict=True)))
         case "HKEYS" | "HVALS" if isinstance(reply, list):
             return sorted(reply)
+        case "HSCAN" if isinstance(reply, list) and len(reply) == 2:
+            names_alone = any(word.upper() == b"NOVALUES" for word in words[3:])
+            fields = reply[1] if names_alone else zip(reply[1][::2], reply[1][1::2], strict=True)
+            return (reply[0], sorted(fields))
+        case "HRANDFIELD" if isinstance(reply, bytes) or (isinstance(reply, list) and reply):
+            # What comes by chance: how many there are, and of which form.
+            shown = reply[0] if isinstance(reply, list) else reply
+            distinct = len(words) == 3 and not words[2].startswith(b"-")
+            assert not distinct or len(set(reply)) == len(reply)
+            return (
+                type(reply).__name__,
+                len(reply) * isinstance(reply, list),
+                type(shown).__name__,
+            )
         case "HELLO" if isinstance(reply, (dict, list)):
             told = pairs(reply)
             shown = {one: told.get(one) for one in (b"proto", b"mode", b"role")}

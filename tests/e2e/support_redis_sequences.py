@@ -68,6 +68,9 @@ WEIGHTS = {
     "hlen": 4,
     "hstrlen": 3,
     "hexists": 4,
+    "hscan": 4,
+    "hrandfield": 4,
+    "hgetdel": 5,
     "del": 4,
     "unlink": 2,
     "exists": 4,
@@ -88,6 +91,17 @@ WEIGHTS = {
     "wait": 1,
 }  # fmt: skip
 
+
+#: Patterns of names of fields, by all rules that they have.
+# fmt: off
+PATTERNS = (
+    b"*", b"f*", b"f?", b"[fn]1", b"[^f]*", b"f[1-2]", b"f[2-1]", b"**1", b"\\f1", b"f\\1", b"[f",
+    b"", b"*[13]", b"n[", b"?[^\\1]", b"k", b"[a-", b"[a-]1", b"nosuch", b"*1*", b"f1\\",
+    b"[]f1", b"F*",
+)
+CURSORS = (b"0", b"0", b"0", b"1", b"7", b"18446744073709551615", b"18446744073709551616", b"-1",
+           b"x", b"", b"1.0", b"01")
+# fmt: on
 
 #: Commands whose errors repeat the client's words, which Redis ends at a zero.
 REPEATED = ("nonsense", "client", "hello")
@@ -225,6 +239,36 @@ def _with_key(*rest: Callable[[Author], bytes]) -> Callable[[Author], list[bytes
     return lambda author: [author.key(), *(one(author) for one in rest)]
 
 
+def _hscan(author: Author) -> list[bytes]:
+    choose = author._random
+    options: list[bytes] = []
+    for _ in range(choose.choice([0, 0, 1, 1, 2, 3])):
+        options += author.one_of(
+            [b"MATCH", choose.choice(PATTERNS)], [b"match", choose.choice(PATTERNS)],
+            [b"COUNT", choose.choice([b"1", b"2", b"10", b"1000"])], [b"NOVALUES"],
+            [b"COUNT", author.integer()], [b"COUNT"], [b"TYPE", b"hash"], [author.text()],
+        )  # fmt: skip
+    return [author.key(), choose.choice(CURSORS), *options]
+
+
+def _hrandfield(author: Author) -> list[bytes]:
+    choose = author._random
+    count = choose.choice([b"0", b"1", b"-1", b"3", b"-3", b"6", b"20", b"-20"])
+    if choose.random() < 0.15:
+        count = choose.choice([*ODD_INTEGERS, b"9223372036854775807", b"-9223372036854775808"])
+    rest = author.one_of([], [], [b"WITHVALUES"], [b"withvalues"], [author.text()])
+    return [author.key(), *author.one_of([], [count, *rest], [count, *rest])]
+
+
+def _hgetdel(author: Author) -> list[bytes]:
+    fields = author.fields()
+    count = b"%d" % len(fields)
+    if author._random.random() < 0.1:
+        count = author.integer()
+    word = author.one_of([b"FIELDS"], [b"fields"], [b"FIELDS"], [b"FIELDS"], [author.text()])
+    return [author.key(), *word, count, *fields]
+
+
 def _nothing(_: Author) -> list[bytes]:
     return []
 
@@ -253,6 +297,9 @@ _ARGUMENTS: dict[str, Callable[[Author], list[bytes]]] = {
     "hlen": _with_key(),
     "hstrlen": _with_key(Author.field),
     "hexists": _with_key(Author.field),
+    "hscan": _hscan,
+    "hrandfield": _hrandfield,
+    "hgetdel": _hgetdel,
     "del": Author.keys,
     "unlink": Author.keys,
     "exists": Author.keys,

@@ -32,6 +32,9 @@ SHRINKING = 30.0
 FEWEST = {"commands": 20, "errors": 2, "units": 0.5, "units that were not executed": 0.02}
 FEWEST_WITH_PLUGIN = {"units that failed": 0.1, "a field is a column": 0.1}
 
+#: Hashes that are kept as lists, of which HSCAN answers all at once.
+IN_ONE = ("--hash-max-listpack-value", "100000")
+
 #: Bytes that are no request, or hardly one: both servers answer the same and close, or do not.
 ODD_BYTES = {
     "an empty line": b"\r\n",
@@ -91,7 +94,7 @@ def server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
 
 @pytest.fixture(scope="module")
 def redis() -> Iterator[int]:
-    with running_peer("redis-server") as port:
+    with running_peer("redis-server", *IN_ONE) as port:
         yield port
 
 
@@ -109,7 +112,7 @@ def hunt(beside: Beside, cases: int, fewest: dict[str, float]) -> None:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("peer", ["redis-server", "valkey-server"])
 def test_the_plugin_answers_as_redis_does(server: ServerInstance, peer: str) -> None:
-    with Sql(server.socket, DATABASE) as sql, running_peer(peer) as port:
+    with Sql(server.socket, DATABASE) as sql, running_peer(peer, *IN_ONE) as port:
         beside = Beside(redis_port(server), port, lambda: sql.run("DELETE FROM t"))
         beside.compares_texts = peer == "redis-server"
         hunt(beside, CASES, {**FEWEST, **FEWEST_WITH_PLUGIN})
@@ -117,7 +120,7 @@ def test_the_plugin_answers_as_redis_does(server: ServerInstance, peer: str) -> 
 
 def test_redis_and_valkey_answer_alike(redis: int) -> None:
     """So what is compared is what both have, and the comparison itself works."""
-    with running_peer("valkey-server") as valkey, Resp(valkey) as wire:
+    with running_peer("valkey-server", *IN_ONE) as valkey, Resp(valkey) as wire:
         beside = Beside(valkey, redis, lambda: wire.ask("FLUSHALL"))
         beside.has_differences = beside.compares_texts = False
         hunt(beside, CASES // 2, FEWEST)

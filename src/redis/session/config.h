@@ -14,6 +14,7 @@
 #include "keys/clock.h"
 #include "keys/containers.h"
 #include "passes/log_in.h"
+#include "redis/session/scan_positions.h"
 
 namespace hs::redis {
 
@@ -57,6 +58,7 @@ struct Config {
       std::make_shared<const keys::ContainerSource>();
   keys::Clock::Ask wall_ms = keys::Clock::system_ms;
   mutable QueuedBytes queued{};
+  mutable ScanPositions scans{};
 };
 
 }  // namespace hs::redis

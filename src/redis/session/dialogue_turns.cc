@@ -8,7 +8,9 @@
 #include "passes/waiting.h"
 #include "redis/protocol/errors.h"
 #include "redis/session/dialogue.h"
+#include "redis/session/key_scan.h"
 #include "redis/session/redis.h"
+#include "redis/session/whole_reply.h"
 
 namespace hs::redis {
 namespace {
@@ -61,21 +63,6 @@ bool is_about_many_keys(Command command) {
   return command == Command::exists || command == Command::touch;
 }
 
-// Never parks a find: what was written of a reply before it would be lost.
-class WholeReply final : public store::Sink {
- public:
-  explicit WholeReply(store::Sink& sink) : sink_(sink) {}
-  Flushed flush(Buffer& /*out*/, bool /*can_park*/) override {
-    assert(false);  // no row of a command is sent in pieces
-    return Flushed::ended;
-  }
-  bool must_give_way() override { return false; }
-  bool must_end() override { return sink_.must_end(); }
-
- private:
-  store::Sink& sink_;
-};
-
 }  // namespace
 
 Work Dialogue::work_for(store::Store& store, Redis& front, Reply& reply, bool is_worker,
@@ -92,7 +79,8 @@ Work Dialogue::work_for(store::Store& store, Redis& front, Reply& reply, bool is
            .clock = front.clock(),
            .scratch = front.scratch()},
           reply,
-          said_};
+          said_,
+          config_.scans};
 }
 
 void Dialogue::execute(passes::Requests& requests) {
@@ -316,8 +304,10 @@ passes::Plan Dialogue::plan(Turn& turn, passes::Protocol& protocol) {
                        .described = is_transaction ? "transaction" : described(effect),
                        .caller = &caller()};
   if (!is_transaction) {
+    const bool has_key = info->first_key != 0;
     const keys::SplitKey key =
-        keys::split_key(planned_words_[keys_of(*info, planned_words_.size()).first]);
+        keys::split_key(has_key ? planned_words_[keys_of(*info, planned_words_.size()).first]
+                                : pattern_of(info->command, planned_words_));
     static_cast<void>(read_names(key.name, config_.default_database, planned_names_));
   } else {
     planned_names_ = {};
@@ -332,10 +322,13 @@ passes::Plan Dialogue::plan(Turn& turn, passes::Protocol& protocol) {
 
 Outcome Dialogue::execute_planned(passes::Place& place, passes::Protocol& protocol) {
   auto& front = static_cast<Redis&>(protocol);
-  std::optional<WholeReply> sink;
-  if (place.sink != nullptr) sink.emplace(*place.sink);
+  std::optional<WholeReply> whole;
+  if (place.sink != nullptr) whole.emplace(*place.sink);
+  store::Sink* sink = whole ? &*whole : nullptr;
+  // It is parked by itself.
+  if (planned_->command == Command::keys) sink = place.sink;
   Reply reply = reply_to(place.out);
-  Work work = work_for(place.store, front, reply, false, sink ? &*sink : nullptr);
+  Work work = work_for(place.store, front, reply, false, sink);
   front.clock().forget();
   Outcome outcome = front.look(place.store);
   if (!outcome.ok()) return outcome;

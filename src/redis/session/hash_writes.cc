@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "redis/session/hash_columns.h"
 #include "redis/session/row_replies.h"
 #include "redis/session/work.h"
 
@@ -15,16 +16,9 @@ using store::Value;
 // client's to try again.
 constexpr int most_tries = 3;
 
-std::string in_quotes(std::string_view name) { return "'" + std::string(name) + "'"; }
-
 Status no_such_column(Work& work, const KeyedRow& row, std::string_view field) {
   return say(work, "ERR no column " + in_quotes(field) + " in table " +
                        in_quotes(row.access->names.database + "." + row.access->names.table));
-}
-
-Status part_of_key(Work& work, std::string_view field) {
-  return say(work,
-             "ERR column " + in_quotes(field) + " is a part of the key and cannot be changed");
 }
 
 // Fills the values of the columns that an insert needs: those of the fields, the last one of each, and
@@ -55,17 +49,6 @@ std::size_t key_fields(const RowAccess& access) {
     count += std::ranges::any_of(access.places, is_it) ? 1 : 0;
   }
   return count;
-}
-
-// Whether the row is there now. A plain read could answer from the transaction's snapshot, and would not
-// see a row that another session has inserted since.
-Outcome look_for(Work& work, const KeyedRow& row, bool& is_there) {
-  store::Changed locked;
-  const Outcome outcome =
-      work.store.modify(*row.use, row.selection(work), {.kind = store::ChangeKind::lock}, nullptr,
-                        work.out(), locked);
-  is_there = locked.rows != 0;
-  return outcome;
 }
 
 // Sets the columns of a row that is there: how many rows that are, and how many columns were NULL.
@@ -166,36 +149,15 @@ Outcome set_if_null(Work& work, Words words) {
   });
 }
 
-// Whether a column that is to become NULL cannot be: without strict mode, SQL would put something else in
-// its place.
-bool is_never_null(const store::ShapedColumn& column) {
-  return !column.is_nullable && !column.is_generated;
-}
-
 Outcome clear_fields(Work& work, Words words) {
   const Words fields = words.subspan(2);
   return with_row(work, words[1], Asks::changes, fields, [&](const KeyedRow& row) -> Outcome {
-    const RowAccess& access = *row.access;
-    std::vector<Value>& values = work.scratch.values;
-    values.assign(access.field_columns, Value{{}, true});
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      const std::int32_t place = access.places[i];
-      if (place == RowAccess::no_column) continue;
-      if (place < 0) return part_of_key(work, fields[i]);
-      const std::uint32_t position = access.positions[static_cast<std::size_t>(place)];
-      const store::ShapedColumn& column = access.shape->columns[position];
-      // SQL takes NULL for a column that is computed, and does nothing. It refuses a value.
-      if (column.is_generated) values[static_cast<std::size_t>(place)] = Value{};
-      if (!is_never_null(column)) continue;
-      bool is_there = false;
-      const Outcome looked = look_for(work, row, is_there);
-      if (!looked.ok()) return looked;
-      if (!is_there) continue;
-      return say(work, "ERR 1048 23000 Column " + in_quotes(fields[i]) + " cannot be null");
-    }
+    bool is_there = true;
+    if (const Outcome chosen = choose_nulls(work, row, fields, is_there); !chosen.ok())
+      return chosen;
     std::size_t cleared = 0;
-    if (access.field_columns != 0) {
-      CountingRows before(access.field_columns);
+    if (row.access->field_columns != 0) {
+      CountingRows before(row.access->field_columns);
       const Outcome updated = update(work, row, before);
       if (!updated.ok()) return updated;
       cleared = before.present;

@@ -207,6 +207,8 @@ Status answer_plain(const Config& config, const CommandInfo& info, Words words, 
       return {};
     case Command::dbsize:
       return say(said, "ERR nobody knows how many rows all tables have, see docs/redis.md");
+    case Command::randomkey:
+      return say(said, "ERR no table is named from which a key could be, see docs/redis.md");
     case Command::cluster:
     case Command::readonly:
     case Command::readwrite: return say(said, "ERR This instance has cluster support disabled");

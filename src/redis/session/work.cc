@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "redis/session/key_scan.h"
+
 namespace hs::redis {
 
 using store::Outcome;
@@ -26,6 +28,11 @@ Outcome execute_on_rows(Work& work, const CommandInfo& info, Words words) {
     case Command::touch:
     case Command::type:
     case Command::unlink: return execute_on_keys(work, info.command, words);
+    case Command::keys: return list_keys(work, words);
+    case Command::scan: return scan_keys(work, words);
+    case Command::hgetdel: return take_from_hash(work, words);
+    case Command::hrandfield:
+    case Command::hscan: return sample_hash(work, info.command, words);
     case Command::hincrby:
     case Command::hincrbyfloat: return add_to_hash(work, info.command, words);
     case Command::decr:

@@ -13,6 +13,7 @@
 #include "redis/protocol/commands.h"
 #include "redis/protocol/errors.h"
 #include "redis/protocol/reply.h"
+#include "redis/session/scan_positions.h"
 #include "store/store.h"
 
 namespace hs::redis {
@@ -23,19 +24,22 @@ using keys::RowAccess;
 using keys::Words;
 
 struct Work : keys::RowWork {
-  Work(const keys::RowWork& rows, Reply& to, std::string& text)
-      : RowWork(rows), reply(to), said(text) {}
+  Work(const keys::RowWork& rows, Reply& to, std::string& text, ScanPositions& of_port)
+      : RowWork(rows), reply(to), said(text), scans(of_port) {}
 
   Reply& reply;
   std::string& said;  // the text of Mistake::said
+  ScanPositions& scans;
 };
 
 // The text of an error that names something of the request.
 Status say(Work& work, std::string text);
 
-// hash_reads.cc, hash_writes.cc, hash_sums.cc
+// hash_reads.cc, hash_samples.cc, hash_writes.cc, hash_takes.cc, hash_sums.cc
 store::Outcome read_hash(Work& work, Command command, Words words);
+store::Outcome sample_hash(Work& work, Command command, Words words);
 store::Outcome change_hash(Work& work, Command command, Words words);
+store::Outcome take_from_hash(Work& work, Words words);
 store::Outcome add_to_hash(Work& work, Command command, Words words);
 // string_reads.cc, string_writes.cc, string_sums.cc
 store::Outcome read_string(Work& work, Command command, Words words);

@@ -1,0 +1,193 @@
+#include "redis/session/key_pages.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "redis/session/row_replies.h"
+#include "redis/session/scan_options.h"
+
+namespace hs::redis {
+namespace {
+
+using store::Outcome;
+using store::Value;
+
+// To compare so many bytes takes a few milliseconds.
+constexpr std::uint64_t most_effort = 2'000'000;
+
+// The keys of rows, as the store shows their values.
+class KeyRows final : public store::Rows {
+ public:
+  KeyRows() : Rows(most_reply_bytes) {}
+  bool take(std::span<const store::Column> columns, const store::CurrentRow& row,
+            std::size_t /*in_number*/, Buffer& /*out*/) override {
+    char room[store::Column::room];
+    ScanKey& key = keys.emplace_back();
+    for (const store::Column& column : columns) {
+      const store::ColumnValue value = column.value(row, room);
+      if (value.kind == store::ColumnValue::Kind::no_memory) return false;
+      if (value.kind == store::ColumnValue::Kind::null) {
+        key.emplace_back();
+      } else {
+        key.emplace_back(std::in_place, value.data, value.size);
+      }
+    }
+    return true;
+  }
+
+  std::vector<ScanKey> keys;
+};
+
+// Values with NULLs, and behind the first ones.
+std::vector<Value> values_of(const ScanKey& key, std::size_t first) {
+  std::vector<Value> values;
+  for (std::size_t i = first; i < key.size(); ++i)
+    values.push_back(key[i] ? Value{*key[i]} : Value{{}, true});
+  return values;
+}
+
+// A character of UTF-8 that is cut at the end is no text for the store.
+void drop_cut_character(std::string& text) {
+  for (std::size_t behind = 1; behind <= std::min<std::size_t>(text.size(), 4); ++behind) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - behind]);
+    if (byte < 0x80) return;
+    if (byte < 0xc0) continue;
+    const std::size_t bytes = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    if (bytes > behind) text.resize(text.size() - behind);
+    return;
+  }
+}
+
+// The bytes of an escape that is cut at the end stand for nothing yet.
+void drop_cut_escape(std::string_view& text) {
+  const std::size_t percent = text.rfind('%');
+  if (percent != std::string_view::npos && text.size() - percent < 3)
+    text = text.substr(0, percent);
+}
+
+bool is_text(const store::ShapedColumn& column) { return column.spelling == store::Spelling::text; }
+
+}  // namespace
+
+Status KeyPages::read_pattern(Work& work, std::string_view pattern) {
+  if (const Status status = check_pattern(work, pattern); !status.ok()) return status;
+  parts_ = Glob(pattern);
+  if (!parts_.take_literal_until(':', name_)) {
+    return say(work,
+               "ERR pattern has to begin with the name of a table and a colon, as in "
+               "db.table:*, see docs/redis.md");
+  }
+  name_.push_back(':');
+  return {};
+}
+
+KeyPages::Front KeyPages::front_of(const store::IndexShape& shape) const {
+  Front front;
+  const std::string text = parts_.literal_front();
+  std::string_view left = text;
+  const auto fix = [&](std::string value) {
+    const store::ShapedColumn& column = shape.columns[shape.key[front.fixed.size()]];
+    if (!keys::is_one_spelling(value, column)) front.is_nothing = true;
+    front.fixed.push_back(std::move(value));
+  };
+  while (front.fixed.size() + 1 < shape.key.size()) {
+    const std::size_t colon = left.find(':');
+    std::string value;
+    if (colon == std::string_view::npos) {
+      if (parts_.is_literal()) front.is_nothing = true;
+      drop_cut_escape(left);
+      if (!keys::unescape(left, front.prefix)) front.is_nothing = true;
+      return front;
+    }
+    if (!keys::unescape(left.substr(0, colon), value)) front.is_nothing = true;
+    fix(std::move(value));
+    left.remove_prefix(colon + 1);
+  }
+  if (parts_.is_literal()) {
+    fix(std::string(left));
+  } else {
+    front.prefix = left;
+  }
+  return front;
+}
+
+Outcome KeyPages::read(Work& work, store::Sink* sink, const ScanKey* from, std::size_t rows,
+                       Page& page) {
+  const auto open = [&](std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
+                        KeyedRow& row) {
+    return keys::open_named(work, name_, Asks::key, {}, access, own, row);
+  };
+  return keys::with_opened(work, false, open, [&](const KeyedRow& row) {
+    page = {};
+    return read_page(work, sink, row, from, rows, page);
+  });
+}
+
+Outcome KeyPages::read_page(Work& work, store::Sink* sink, const KeyedRow& row, const ScanKey* from,
+                            std::size_t rows, Page& page) {
+  const store::IndexShape& shape = *row.access->shape;
+  const std::size_t parts = shape.key.size();
+  Front front = front_of(shape);
+  const std::size_t fixed = front.fixed.size();
+  page.is_last = true;
+  if (front.is_nothing) return {};
+  std::vector<Value> key;
+  for (const std::string& value : front.fixed) key.push_back({value});
+  const bool is_range = fixed < parts;
+  if (is_range && !is_text(shape.columns[shape.key[fixed]])) front.prefix.clear();
+  drop_cut_character(front.prefix);
+
+  store::Selection selection{.key = key, .limit = rows};
+  const Value prefix{front.prefix};
+  const Value null{{}, true};
+  std::vector<Value> behind;
+  std::vector<Value> last;
+  KeyRows of_prefix;
+  store::Found found;
+  if (is_range) selection.range.bound = store::Bound::within;
+  if (is_range && !front.prefix.empty()) selection.lower = {.values = {&prefix, 1}, .begins = true};
+  if (is_range && from == nullptr && front.prefix.empty() &&
+      shape.columns[shape.key[fixed]].is_nullable)
+    selection.lower = {.values = {&null, 1}, .open = true};
+  if (is_range && from != nullptr) {
+    if (from->size() != parts) return Error::table_changed;
+    if (selection.lower.begins) {
+      // A prefix leaves no room for another end. So the last row that has it is looked for first.
+      store::Selection of_last = selection;
+      of_last.range.direction = store::Direction::down;
+      of_last.limit = 1;
+      const Outcome outcome =
+          work.store.find(*row.use, of_last, of_prefix, work.out(), sink, found);
+      if (!outcome.ok() || of_prefix.keys.empty()) return outcome;
+      last = values_of(of_prefix.keys[0], fixed);
+      selection.upper = {.values = std::span<const Value>(last).first(1)};
+    }
+    behind = values_of(*from, fixed);
+    selection.lower = {.values = behind, .open = true};
+  }
+  KeyRows met;
+  const Outcome outcome = work.store.find(*row.use, selection, met, work.out(), sink, found);
+  if (!outcome.ok()) return outcome;
+  if (is_range && from != nullptr && !met.keys.empty() && met.keys[0] == *from) {
+    return say(work, "ERR the keys of this index cannot be gone through: a value is not the same " +
+                         std::string("when it is read again"));
+  }
+  page.is_last = !is_range || met.keys.size() < rows;
+  std::uint64_t effort = 0;
+  for (ScanKey& one : met.keys) {
+    std::string text;
+    const bool has_null = std::ranges::any_of(one, [](const auto& value) { return !value; });
+    for (std::size_t i = 0; i < parts && !has_null; ++i)
+      keys::append_part(*one[i], shape.columns[shape.key[i]], i + 1 == parts, text);
+    if (!has_null && (parts_.matches_everything() || parts_.matches(text, effort)))
+      page.keys.push_back(name_ + text);
+    if (effort <= most_effort && &one != &met.keys.back()) continue;
+    page.is_last = page.is_last && &one == &met.keys.back();
+    page.last = std::move(one);
+    break;
+  }
+  return {};
+}
+
+}  // namespace hs::redis
