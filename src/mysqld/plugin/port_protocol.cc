@@ -16,6 +16,8 @@ constinit const PortProtocol redis_protocol{"Redis", [](const PortSettings& sett
                                               config->default_database = settings.default_database;
                                               config->containers = settings.containers;
                                               config->facts = settings.facts;
+                                              config->connections = settings.connections;
+                                              config->close = settings.close;
                                               return redis::redis(std::move(config));
                                             }};
 

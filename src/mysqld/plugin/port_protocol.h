@@ -22,7 +22,10 @@ namespace hs {
 struct PortSettings : session::RunnerConfig {
   std::string default_database{};
   std::shared_ptr<const keys::ContainerSource> containers{};  // of all ports
-  std::function<redis::ServerFacts()> facts{};  // for a protocol that tells of the server
+  // For a protocol that tells of the server, and of the port's connections.
+  std::function<redis::ServerFacts()> facts{};
+  std::function<net::ConnectionList()> connections{};
+  std::function<net::Closing(std::uint64_t)> close{};
 };
 
 struct PortProtocol {

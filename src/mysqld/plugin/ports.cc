@@ -189,11 +189,28 @@ std::shared_ptr<const keys::ContainerSource> container_source() {
   return source;
 }
 
+net::ConnectionList ask_for_connections() {
+  const std::shared_ptr<OpenPorts> open = what_is_open();
+  if (open == nullptr) return {.connections = {}, .is_complete = true};
+  net::ConnectionList list = open->server->describe_connections(patience_with_workers);
+  for (net::ConnectionInfo& one : list.connections) one.port = open->ports[one.port].number;
+  return list;
+}
+
+net::ConnectionList connections_of(std::size_t port) {
+  net::ConnectionList list = ask_for_connections();
+  std::erase_if(list.connections,
+                [port](const net::ConnectionInfo& one) { return one.port != port; });
+  return list;
+}
+
 void set_up(OpenPort& port, const OpenPorts& open) {
   PortSettings& runner = port.runner;
   runner.default_database = text_option(Option::default_database);
   runner.containers = open.containers;
   runner.facts = [number = port.number] { return facts_of(number); };
+  runner.connections = [number = port.number] { return connections_of(number); };
+  runner.close = close_connection;
   runner.session.writable = port_table[port.number].writes;
   if (has_option(port.number, PortOption::secret))
     runner.session.secret = text_option(option_of(port.number, PortOption::secret));
@@ -361,12 +378,7 @@ void close_ports() {
 
 net::ConnectionList all_connections() {
   // A worker that asks in a trigger would wait for its own answer.
-  if (server::is_own_thread()) return {};
-  const std::shared_ptr<OpenPorts> open = what_is_open();
-  if (open == nullptr) return {.connections = {}, .is_complete = true};
-  net::ConnectionList list = open->server->describe_connections(patience_with_workers);
-  for (net::ConnectionInfo& one : list.connections) one.port = open->ports[one.port].number;
-  return list;
+  return server::is_own_thread() ? net::ConnectionList{} : ask_for_connections();
 }
 
 OpenIndexes open_indexes_of(std::size_t workers) {

@@ -13,7 +13,9 @@
 #include "base/setting.h"
 #include "keys/clock.h"
 #include "keys/containers.h"
+#include "net/server.h"
 #include "passes/log_in.h"
+#include "redis/session/client_names.h"
 #include "redis/session/scan_positions.h"
 
 namespace hs::redis {
@@ -59,6 +61,11 @@ struct Config {
   keys::Clock::Ask wall_ms = keys::Clock::system_ms;
   mutable QueuedBytes queued{};
   mutable ScanPositions scans{};
+  mutable ClientNames clients{};
+  // The connections of the port, and the end of one. They ask the workers and wait, so no worker calls
+  // them. Empty: there is nobody to ask.
+  std::function<net::ConnectionList()> connections{};
+  std::function<net::Closing(std::uint64_t)> close{};
 };
 
 }  // namespace hs::redis

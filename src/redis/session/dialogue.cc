@@ -11,6 +11,19 @@ Dialogue::Dialogue(const Config& config) : config_(config), log_in_(config.log_i
   most_waiting = most_waiting_now();
 }
 
+Dialogue::~Dialogue() {
+  if (has_told_name_) config_.clients.forget(number);
+}
+
+// So that other clients can see it.
+void Dialogue::tell_name() {
+  has_told_name_ = true;
+  config_.clients.set(number, {.resp = state_.resp,
+                               .name = state_.name,
+                               .library = state_.library,
+                               .library_version = state_.library_version});
+}
+
 RequestLimits Dialogue::limits() const {
   if (caller() == nullptr) return RequestLimits::before_log_in();
   return {.most_bulk_bytes = config_.max_request_size.get()};

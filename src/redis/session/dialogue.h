@@ -51,6 +51,7 @@ class Dialogue final : public passes::Dialogue {
   static constexpr std::size_t most_waiting_before_login = 4096;
 
   explicit Dialogue(const Config& config);
+  ~Dialogue() override;
 
   std::size_t whole_requests(std::string_view input) const override {
     return redis::whole_requests(input);
@@ -150,6 +151,7 @@ class Dialogue final : public passes::Dialogue {
   Status client(const net::Turn& turn, passes::Changes& changes, Words words, Buffer& out);
   Status client_reply(passes::Changes& changes, Words words, Buffer& out);
   void reset(passes::Changes& changes);
+  void tell_name();
   void note_secret(net::Turn& turn, std::string_view secret) const;
   std::string describe_client(const net::PeerAddress* peer) const;
 
@@ -158,7 +160,8 @@ class Dialogue final : public passes::Dialogue {
   State state_;
   std::unique_ptr<Before> before_;  // null: nothing has changed
   keys::RememberedRows remembered_;
-  std::string said_;  // the text of Mistake::said
+  std::string said_;            // the text of Mistake::said
+  bool has_told_name_ = false;  // to the port's ClientNames
 
   // What plan() has read.
   const CommandInfo* planned_ = nullptr;

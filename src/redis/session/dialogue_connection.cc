@@ -7,6 +7,7 @@
 #include "passes/requests.h"
 #include "redis/protocol/errors.h"
 #include "redis/protocol/number.h"
+#include "redis/session/client_list.h"
 #include "redis/session/dialogue.h"
 #include "redis/session/redis.h"
 #include "redis/session/server_replies.h"
@@ -50,8 +51,6 @@ Hello read_hello(Words words) {
   }
   return hello;
 }
-
-constexpr std::string_view default_user = "default";
 
 // Redis has no other bytes in a name: it would be a problem in CLIENT LIST.
 bool is_name(std::string_view text) {
@@ -141,6 +140,7 @@ Dialogue::Done Dialogue::hello(passes::Requests& requests, Words words, Buffer& 
   State& state = begin_change(requests.changes());
   if (hello.name) state.name = *hello.name;
   if (hello.resp) state.resp = *hello.resp;
+  tell_name();
   Reply reply = reply_to(out);
   reply.map(7);
   reply.bulk("server");
@@ -164,6 +164,7 @@ Dialogue::Done Dialogue::hello(passes::Requests& requests, Words words, Buffer& 
 void Dialogue::reset(passes::Changes& changes) {
   begin_change(changes) = State{};
   become({.caller = config_.log_in.anonymous.get()});
+  if (has_told_name_) tell_name();
 }
 
 Status Dialogue::client_reply(passes::Changes& changes, Words words, Buffer& out) {
@@ -186,7 +187,8 @@ std::string Dialogue::describe_client(const net::PeerAddress* peer) const {
   return "id=" + std::to_string(number) +
          " addr=" + (peer != nullptr ? peer->text() : std::string()) + " name=" + state_.name +
          " user=" + (account.empty() ? std::string(default_user) : std::string(account)) +
-         " db=0 multi=" +
+         " flags=N db=0 sub=0 psub=0 ssub=0 watch=" +
+         std::to_string(state_.watched ? state_.watched->size() : 0) + " multi=" +
          (is_queueing() ? std::to_string(state_.transaction->size()) : std::string("-1")) +
          " resp=" + std::to_string(static_cast<int>(state_.resp)) + " lib-name=" + state_.library +
          " lib-ver=" + state_.library_version;
@@ -214,6 +216,7 @@ Status Dialogue::client(const net::Turn& turn, passes::Changes& changes, Words w
     if (!is_name(words[2]) || words[2].size() > most_name)
       return say("ERR Client names cannot contain spaces, newlines or special characters.");
     begin_change(changes).name = words[2];
+    tell_name();
     reply.ok();
   } else if (is_word(what, "setinfo")) {
     if (!takes(4)) return wrong_arity("setinfo");
@@ -226,10 +229,16 @@ Status Dialogue::client(const net::Turn& turn, passes::Changes& changes, Words w
     }
     State& state = begin_change(changes);
     (is_name_of_library ? state.library : state.library_version) = words[3];
+    tell_name();
     reply.ok();
   } else if (is_word(what, "info")) {
     if (!takes(2)) return wrong_arity("info");
     reply.verbatim(describe_client(turn.peer) + "\n");
+  } else if (is_word(what, "help")) {
+    if (!takes(2)) return wrong_arity("help");
+    answer_client_help(reply);
+  } else if (is_word(what, "list") || is_word(what, "kill")) {
+    return say("ERR nobody can be asked for connections here");
   } else if (is_word(what, "no-evict") || is_word(what, "no-touch")) {
     if (!takes(3)) return wrong_arity(is_word(what, "no-evict") ? "no-evict" : "no-touch");
     if (!is_word(words[2], "on") && !is_word(words[2], "off")) return status_of(Mistake::syntax);

@@ -7,6 +7,7 @@
 #include "passes/requests.h"
 #include "passes/waiting.h"
 #include "redis/protocol/errors.h"
+#include "redis/session/client_list.h"
 #include "redis/session/dialogue.h"
 #include "redis/session/key_scan.h"
 #include "redis/session/redis.h"
@@ -192,6 +193,11 @@ bool Dialogue::execute_request(passes::Requests& requests, Redis& front, Words w
                          !(state_.was_refused && info->has_flag(CommandFlags::before_log_in));
   if (is_queued) return queue(requests, *info, words, end_offset);
   if (info->command == Command::exec) return execute_transaction(requests, front, end_offset);
+  if (asks_for_clients(*info, words) && config_.connections != nullptr) {
+    Answer aside{.read = true, .counter = Counter::requests_other};
+    if (aside.may_run(requests.runs())) aside.verdict = Verdict::oversized;
+    return end(requests, aside, requests.out().size(), end_offset);
+  }
   if (info->effect != Effect::none) return execute_rows(requests, front, *info, words, end_offset);
 
   const std::size_t begin = requests.out().size();
@@ -295,7 +301,15 @@ passes::Plan Dialogue::plan(Turn& turn, passes::Protocol& protocol) {
     }
   }
   const bool is_transaction = info->command == Command::exec && is_queueing();
-  if (info->effect == Effect::none && !is_transaction) return {.kind = quick};
+  if (info->effect == Effect::none && !is_transaction) {
+    if (!asks_for_clients(*info, planned_words_) || is_queueing() || config_.connections == nullptr)
+      return {.kind = quick};
+    return {.kind = find,
+            .end_offset = reader.size(),
+            .counter = Counter::requests_other,
+            .described = "client",
+            .caller = &caller()};
+  }
   const bool is_write = is_transaction ? is_locking() : writes(info->effect);
   const Effect effect = is_transaction ? (is_write ? Effect::update : Effect::find) : info->effect;
   passes::Plan planned{.kind = is_write ? write : find,
@@ -328,6 +342,12 @@ Outcome Dialogue::execute_planned(passes::Place& place, passes::Protocol& protoc
   // It is parked by itself.
   if (planned_->command == Command::keys) sink = place.sink;
   Reply reply = reply_to(place.out);
+  if (planned_->command == Command::client) {
+    const Status status = answer_clients(config_, {.connection = number, .account = user()},
+                                         planned_words_, reply, said_);
+    if (status.ok() && wants_no_reply()) place.out.clear();
+    return status;
+  }
   Work work = work_for(place.store, front, reply, false, sink);
   front.clock().forget();
   Outcome outcome = front.look(place.store);
