@@ -56,6 +56,7 @@ STEPS: dict[str, Any] = {
     "unit": ["Bob", 221],
     "unit that fails": True,
     "after it": "Ann",
+    "scan": [f"app.employee:{number}" for number in (1, 2, 3)],
     "many callers": "1300",
     "log in": "Bob",
     "log in, what is not allowed": ("NOPERM", "NoPermission"),

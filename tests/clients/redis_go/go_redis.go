@@ -50,6 +50,18 @@ func (one goRedis) pipeline(transaction bool, commands ...[]any) any {
 	return answers
 }
 
+func (one goRedis) scan(pattern string) any {
+	keys := []string{}
+	pages := one.client.Scan(background, 0, pattern, 1).Iterator()
+	for pages.Next(background) {
+		keys = append(keys, pages.Val())
+	}
+	if err := pages.Err(); err != nil {
+		return err
+	}
+	return keys
+}
+
 func (one goRedis) close() { _ = one.client.Close() }
 
 // autoPipeline is go-redis with a pipeline that its callers share without knowing it.

@@ -26,6 +26,8 @@ type client interface {
 	do(words ...any) any
 	// pipeline sends the commands together, as a transaction or not.
 	pipeline(transaction bool, commands ...[]any) any
+	// scan goes through the keys of a pattern, one row a page, as the library itself does it.
+	scan(pattern string) any
 	close()
 }
 
@@ -122,6 +124,7 @@ func main() {
 	failed := one.pipeline(true, []any{"HSET", key, "name", "x"}, []any{"HSET", key, "name", strings.Repeat("x", 50)})
 	tell("unit that fails", strings.Contains(fmt.Sprint(failed), "1406"))
 	tell("after it", one.do("HGET", key, "name"))
+	tell("scan", one.scan("app.employee:*"))
 	var all sync.WaitGroup
 	for range callers {
 		all.Add(1)

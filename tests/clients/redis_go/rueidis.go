@@ -77,4 +77,18 @@ func (one rueidisClient) pipeline(transaction bool, commands ...[]any) any {
 	return valueOf(done[len(done)-1])
 }
 
+func (one rueidisClient) scan(pattern string) any {
+	keys := []string{}
+	pages := rueidis.NewScanner(func(cursor uint64) (rueidis.ScanEntry, error) {
+		return one.client.Do(background, one.client.B().Scan().Cursor(cursor).Match(pattern).Count(1).Build()).AsScanEntry()
+	})
+	for key := range pages.Iter() {
+		keys = append(keys, key)
+	}
+	if err := pages.Err(); err != nil {
+		return err
+	}
+	return keys
+}
+
 func (one rueidisClient) close() { one.client.Close() }

@@ -9,6 +9,13 @@ const turns = 50;
 const host = '127.0.0.1';
 const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i));
 
+// The pages of a scan, together.
+const flat = async (pages) => {
+  const keys = [];
+  for await (const page of pages) keys.push(...page);
+  return keys;
+};
+
 // Each library as what the steps need: one command, and several together, as a transaction or not.
 const libraries = {
   'node-redis': async (options) => {
@@ -31,6 +38,7 @@ const libraries = {
       do: (...words) => client.sendCommand(words),
       bytes: (of, field) => client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer }).hGet(of, field),
       all: async (key) => ({ ...(await client.hGetAll(key)) }),
+      scan: (match) => flat(client.scanIterator({ MATCH: match, COUNT: 1 })),
       many: async (isUnit, commands) => {
         const batch = client.multi();
         for (const words of commands) batch.addCommand(words);
@@ -63,6 +71,7 @@ const libraries = {
     return {
       do: (...words) => client.call(...words),
       bytes: (of, field) => client.hgetBuffer(of, field),
+      scan: (match) => flat(client.scanStream({ match, count: 1 })),
       all: async (key) => client.hgetall(key),
       many: async (isUnit, commands) => {
         const batch = isUnit ? client.multi() : client.pipeline();
@@ -112,6 +121,7 @@ const failed = await attempt(() =>
   client.many(true, [['HSET', key, 'name', 'x'], ['HSET', key, 'name', 'x'.repeat(50)]]));
 tell('unit that fails', String(failed).includes('1406'));
 await step('after it', () => client.do('HGET', key, 'name'));
+await step('scan', () => client.scan('app.employee:*'));
 await Promise.all(
   Array.from({ length: callers }, async () => {
     for (let turn = 0; turn < turns; turn++) await client.do('HINCRBY', 'app.employee:3', 'salary', '1');

@@ -98,6 +98,11 @@ async def swap(client: Any) -> Any:
     return await do(batch.execute)
 
 
+async def scan(client: Any, pattern: str) -> list[Any]:
+    keys = client.scan_iter(match=pattern, count=1)
+    return [one async for one in keys] if IS_ASYNC else list(keys)
+
+
 async def many(client: Any) -> None:
     def caller() -> None:
         for _ in range(TURNS):
@@ -144,6 +149,7 @@ async def main() -> None:
     failed = await pipeline(client, True, *failing)
     tell("unit that fails", "1406" in str(failed))
     await step("after it", lambda: client.hget(key, "name"))
+    await step("scan", lambda: scan(client, "app.employee:*"))
     await many(client)
     await step("many callers", lambda: client.hget("app.employee:3", "salary"))
     if "watch" in HOW:

@@ -34,6 +34,9 @@ public final class Application {
 
         long delete(String... keys);
 
+        /** The keys of a pattern, one row a page. */
+        List<String> scan(String pattern);
+
         /** A name is read and a salary is raised, so many times, together; as a transaction or not. */
         List<Object> readAndRaise(String key, int times, boolean isUnit);
 
@@ -117,6 +120,7 @@ public final class Application {
             }
         });
         tell("after it", () -> client.get(KEY, "name"));
+        tell("scan", () -> client.scan("app.employee:*"));
         ExecutorService callers = Executors.newFixedThreadPool(CALLERS);
         for (int caller = 0; caller < CALLERS; caller++) {
             callers.submit(() -> {

@@ -14,6 +14,8 @@ import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.RedisProtocol;
+import redis.clients.jedis.params.ScanParams;
+import redis.clients.jedis.resps.ScanResult;
 
 /** Jedis, whose callers have a connection each. */
 final class JedisClient implements Application.Client {
@@ -104,6 +106,19 @@ final class JedisClient implements Application.Client {
     @Override
     public long delete(String... keys) {
         return client.del(keys);
+    }
+
+    @Override
+    public List<String> scan(String pattern) {
+        List<String> keys = new ArrayList<>();
+        ScanParams page = new ScanParams().match(pattern).count(1);
+        String cursor = ScanParams.SCAN_POINTER_START;
+        do {
+            ScanResult<String> found = client.scan(cursor, page);
+            keys.addAll(found.getResult());
+            cursor = found.getCursor();
+        } while (!cursor.equals(ScanParams.SCAN_POINTER_START));
+        return keys;
     }
 
     @Override

@@ -3,6 +3,8 @@ import io.lettuce.core.KeyValue;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.ScanArgs;
+import io.lettuce.core.ScanIterator;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.TransactionResult;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -98,6 +100,11 @@ final class LettuceClient implements Application.Client {
     @Override
     public long delete(String... keys) {
         return sync.del(keys);
+    }
+
+    @Override
+    public List<String> scan(String pattern) {
+        return ScanIterator.scan(sync, ScanArgs.Builder.matches(pattern).limit(1)).stream().toList();
     }
 
     @Override
