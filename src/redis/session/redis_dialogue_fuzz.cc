@@ -85,6 +85,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if ((choice & 1) != 0) server.log_in.secret = "s";
   if ((accounts & 1) != 0) server.log_in.authenticator = &authenticator;
   if ((accounts & 2) != 0) server.log_in.anonymous = nullptr;
+  if ((accounts & 4) != 0) {
+    server.config->connections = [] {
+      hs::net::ConnectionList list{.connections = {}, .is_complete = true};
+      list.connections.emplace_back().id = 7;
+      list.connections.emplace_back().id = 8;
+      return list;
+    };
+    server.config->close = [](std::uint64_t) { return hs::net::Closing::begun; };
+  }
   if ((choice & 2) != 0) server.config->default_database = "hst";
   if ((choice & 4) != 0) server.max_request_size = 100;
   if ((choice & 8) != 0) server.passes.max_pass_steps = 2;
