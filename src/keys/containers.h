@@ -110,6 +110,8 @@ class Containers {
   // With one, a name with a full stop or an at sign before the first colon is still a row's.
   ItemKey resolve(std::string_view key) const;
   std::shared_ptr<const Container> find(std::string_view name) const { return set_->find(name); }
+  // Null: there is none.
+  const Container* by_default() const { return set_->by_default.get(); }
   std::uint64_t generation() const { return set_->generation; }
 
  private:

@@ -69,23 +69,30 @@ Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fields,
   return status_of(read_parts(split.parts, *access->shape, work.scratch.key, work.scratch.parts));
 }
 
-Outcome open_item(RowWork& work, const ItemKey& key, std::shared_ptr<const RowAccess>& access,
-                  store::IndexUse& own, KeyedRow& row) {
-  const std::string_view name = key.container->name;
-  RememberedRows::Entry* const entry = find_remembered(work, name, Asks::item, {});
+Outcome open_container(RowWork& work, const Container& container,
+                       std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
+                       KeyedRow& row) {
+  RememberedRows::Entry* const entry = find_remembered(work, container.name, Asks::item, {});
   if (entry == nullptr) {
-    access = work.rows.find(work.rows.text_of(name, Asks::item, {}));
+    access = work.rows.find(work.rows.text_of(container.name, Asks::item, {}));
     if (access == nullptr) {
-      const Outcome opened =
-          work.rows.open_items(work.store, work.caller, work.containers.find(name), access);
+      const Outcome opened = work.rows.open_items(work.store, work.caller,
+                                                  work.containers.find(container.name), access);
       if (!opened.ok()) return opened;
     }
   } else {
     access = entry->access;
   }
   // Whatever was opened for other containers was forgotten when these were read.
-  assert(access->container.get() == key.container);
+  assert(access->container.get() == &container);
   use_access(work, entry, access, own, row);
+  return {};
+}
+
+Outcome open_item(RowWork& work, const ItemKey& key, std::shared_ptr<const RowAccess>& access,
+                  store::IndexUse& own, KeyedRow& row) {
+  const Outcome opened = open_container(work, *key.container, access, own, row);
+  if (!opened.ok()) return opened;
   return status_of(read_parts(key.key, *access->shape, work.scratch.key, work.scratch.parts));
 }
 

@@ -64,6 +64,10 @@ store::Outcome open_named(RowWork& work, std::string_view key, Asks asks, Words 
 store::Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fields,
                         std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                         KeyedRow& row);
+// The same for the items of a container, without a key.
+store::Outcome open_container(RowWork& work, const Container& container,
+                              std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
+                              KeyedRow& row);
 // The same for an item, by the key within its container.
 store::Outcome open_item(RowWork& work, const ItemKey& key,
                          std::shared_ptr<const RowAccess>& access, store::IndexUse& own,

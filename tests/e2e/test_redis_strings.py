@@ -169,6 +169,27 @@ def test_a_change_of_the_containers_is_seen(wire: Resp, sql: Sql) -> None:
     assert wire.ask("GET", "later:1") == b"in kv"
 
 
+def test_items_are_scanned_on_any_connection(server: ServerInstance, wire: Resp, sql: Sql) -> None:
+    names = {f"item:{number}".encode() for number in range(2500)}
+    assert wire.ask("MSET", *(word for name in names for word in (name, "x"))) == OK
+    sql.run("INSERT INTO kv (k, v, expires) VALUES ('item:old', 'x', 1)")
+    assert wire.ask("SET", "other", "x") == OK
+    for pattern in (["MATCH", "item:*"], ["MATCH", "*", "TYPE", "string"], []):
+        found: list[bytes] = []
+        cursor = b"0"
+        while True:
+            with connect(server) as one:
+                cursor, page = one.ask("SCAN", cursor, "COUNT", 700, *pattern)
+            found += page
+            if cursor == b"0":
+                break
+        assert set(found) - {b"other"} == names and len(found) == len(set(found))
+    assert set(wire.ask("KEYS", "item:1?")) == {f"item:1{last}".encode() for last in range(10)}
+    assert wire.ask("SET", "pair:1:a:b", "v") == OK
+    assert wire.ask("KEYS", "pair:*") == [b"pair:1:a:b"]
+    assert wire.ask("DEL", "pair:1:a:b") == 1
+
+
 def test_clients_do_what_their_account_may(server: ServerInstance, sql: Sql) -> None:
     sql.run(
         "CREATE USER reader@localhost IDENTIFIED BY 'r'",

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "keys/items.h"
 #include "redis/session/row_replies.h"
 #include "redis/session/scan_options.h"
 
@@ -16,19 +17,23 @@ using store::Value;
 // To compare so many bytes takes a few milliseconds.
 constexpr std::uint64_t most_effort = 2'000'000;
 
-// The keys of rows, as the store shows their values.
+// The keys of rows, as the store shows their values. The columns of the key are the last ones.
 class KeyRows final : public store::Rows {
  public:
-  KeyRows() : Rows(most_reply_bytes) {}
+  KeyRows(const RowAccess& access, std::int64_t now_ms)
+      : Rows(most_reply_bytes), access_(access), now_ms_(now_ms) {}
   bool take(std::span<const store::Column> columns, const store::CurrentRow& row,
             std::size_t /*in_number*/, Buffer& /*out*/) override {
     char room[store::Column::room];
+    const bool is_item = access_.container != nullptr;
+    has_key.push_back(!is_item || keys::read_head(access_.item, columns, row, now_ms_).is_live);
     ScanKey& key = keys.emplace_back();
-    for (const store::Column& column : columns) {
+    for (const store::Column& column : columns.last(access_.shape->key.size())) {
       const store::ColumnValue value = column.value(row, room);
       if (value.kind == store::ColumnValue::Kind::no_memory) return false;
       if (value.kind == store::ColumnValue::Kind::null) {
         key.emplace_back();
+        has_key.back() = false;
       } else {
         key.emplace_back(std::in_place, value.data, value.size);
       }
@@ -37,6 +42,11 @@ class KeyRows final : public store::Rows {
   }
 
   std::vector<ScanKey> keys;
+  std::vector<bool> has_key;  // an item that has expired is not there, and NULL cannot be written
+
+ private:
+  const RowAccess& access_;
+  const std::int64_t now_ms_;
 };
 
 // Values with NULLs, and behind the first ones.
@@ -73,13 +83,23 @@ bool is_text(const store::ShapedColumn& column) { return column.spelling == stor
 Status KeyPages::read_pattern(Work& work, std::string_view pattern) {
   if (const Status status = check_pattern(work, pattern); !status.ok()) return status;
   parts_ = Glob(pattern);
-  if (!parts_.take_literal_until(':', name_)) {
-    return say(work,
-               "ERR pattern has to begin with the name of a table and a colon, as in "
-               "db.table:*, see docs/redis.md");
+  std::string name;
+  Glob parts = parts_;
+  if (parts.take_literal_until(':', name)) {
+    const std::shared_ptr<const keys::Container> named = work.containers.find(name);
+    const bool is_row = name.find_first_of(".@") != std::string::npos;
+    if (named.get() != work.containers.by_default()) container_ = named.get();
+    if (container_ != nullptr || is_row || work.containers.by_default() == nullptr) {
+      parts_ = std::move(parts);
+      name_ = name + ':';
+      return {};
+    }
   }
-  name_.push_back(':');
-  return {};
+  container_ = work.containers.by_default();
+  if (container_ != nullptr) return {};
+  return say(work,
+             "ERR pattern has to begin with the name of a table and a colon, as in "
+             "db.table:*, see docs/redis.md");
 }
 
 KeyPages::Front KeyPages::front_of(const store::IndexShape& shape) const {
@@ -116,6 +136,7 @@ Outcome KeyPages::read(Work& work, store::Sink* sink, const ScanKey* from, std::
                        Page& page) {
   const auto open = [&](std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                         KeyedRow& row) {
+    if (container_ != nullptr) return keys::open_container(work, *container_, access, own, row);
     return keys::open_named(work, name_, Asks::key, {}, access, own, row);
   };
   return keys::with_opened(work, false, open, [&](const KeyedRow& row) {
@@ -143,7 +164,7 @@ Outcome KeyPages::read_page(Work& work, store::Sink* sink, const KeyedRow& row, 
   const Value null{{}, true};
   std::vector<Value> behind;
   std::vector<Value> last;
-  KeyRows of_prefix;
+  KeyRows of_prefix(*row.access, work.clock.now_ms());
   store::Found found;
   if (is_range) selection.range.bound = store::Bound::within;
   if (is_range && !front.prefix.empty()) selection.lower = {.values = {&prefix, 1}, .begins = true};
@@ -166,7 +187,7 @@ Outcome KeyPages::read_page(Work& work, store::Sink* sink, const KeyedRow& row, 
     behind = values_of(*from, fixed);
     selection.lower = {.values = behind, .open = true};
   }
-  KeyRows met;
+  KeyRows met(*row.access, work.clock.now_ms());
   const Outcome outcome = work.store.find(*row.use, selection, met, work.out(), sink, found);
   if (!outcome.ok()) return outcome;
   if (is_range && from != nullptr && !met.keys.empty() && met.keys[0] == *from) {
@@ -175,12 +196,13 @@ Outcome KeyPages::read_page(Work& work, store::Sink* sink, const KeyedRow& row, 
   }
   page.is_last = !is_range || met.keys.size() < rows;
   std::uint64_t effort = 0;
-  for (ScanKey& one : met.keys) {
+  for (std::size_t number = 0; number < met.keys.size(); ++number) {
+    ScanKey& one = met.keys[number];
     std::string text;
-    const bool has_null = std::ranges::any_of(one, [](const auto& value) { return !value; });
-    for (std::size_t i = 0; i < parts && !has_null; ++i)
+    const bool has_key = met.has_key[number];
+    for (std::size_t i = 0; i < parts && has_key; ++i)
       keys::append_part(*one[i], shape.columns[shape.key[i]], i + 1 == parts, text);
-    if (!has_null && (parts_.matches_everything() || parts_.matches(text, effort)))
+    if (has_key && (parts_.matches_everything() || parts_.matches(text, effort)))
       page.keys.push_back(name_ + text);
     if (effort <= most_effort && &one != &met.keys.back()) continue;
     page.is_last = page.is_last && &one == &met.keys.back();

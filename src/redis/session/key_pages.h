@@ -1,4 +1,5 @@
-// KeyPages: the keys of a table that a pattern allows, a page at a time, in the order of the index.
+// KeyPages: the keys of a table or of a container that a pattern allows, a page at a time, in the order of
+// the index.
 //
 // SCAN and KEYS go through a table with it. A page is so many rows, of which those that do not match are
 // left out. Where it goes on is behind the key of a row, in values, so a page may be read by another thread
@@ -26,10 +27,12 @@ class KeyPages {
     bool is_last = false;  // there is no row behind it
   };
 
-  // Not ok: the pattern does not begin with the name of a table, or is too long.
+  // A pattern that names no table is about the default container, if there is one. Not ok: there is none,
+  // or the pattern is too long.
   Status read_pattern(Work& work, std::string_view pattern);
   // Without `*` and the like: there is one key at most.
   bool is_one_key() const { return parts_.is_literal(); }
+  bool is_of_items() const { return container_ != nullptr; }
 
   // Looks at so many rows at most, behind the row with the key `from`, which is null at the beginning.
   // Less are looked at if it takes long to compare them.
@@ -48,7 +51,8 @@ class KeyPages {
   store::Outcome read_page(Work& work, store::Sink* sink, const KeyedRow& row, const ScanKey* from,
                            std::size_t rows, Page& page);
 
-  std::string name_;  // in front of the keys, with its colon
+  const keys::Container* container_ = nullptr;  // null: the keys are those of rows
+  std::string name_;  // in front of the keys, with its colon; empty in the default container
   Glob parts_{"*"};   // the pattern of what is behind it
 };
 

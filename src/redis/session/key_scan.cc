@@ -74,8 +74,7 @@ Outcome scan_keys(Work& work, Words words) {
       !status.ok())
     return status;
   KeyPages pages;
-  // Without one, the message is that of a pattern without a name.
-  const std::string_view pattern = options.pattern.value_or(std::string_view());
+  const std::string_view pattern = options.pattern.value_or("*");
   if (const Status status = pages.read_pattern(work, pattern); !status.ok()) return status;
   std::optional<ScanPosition> from;
   if (cursor != 0) {
@@ -87,7 +86,8 @@ Outcome scan_keys(Work& work, Words words) {
     }
   }
   KeyPages::Page page{.keys = {}, .last = {}, .is_last = true};
-  if (!options.type || is_word(*options.type, "hash")) {
+  const std::string_view type = pages.is_of_items() ? "string" : "hash";
+  if (!options.type || is_word(*options.type, type)) {
     const auto rows = static_cast<std::size_t>(std::min(options.count, most_scanned_rows));
     const Outcome outcome = pages.read(work, work.sink, from ? &from->key : nullptr, rows, page);
     if (!outcome.ok()) return outcome;

@@ -227,5 +227,24 @@ TEST_F(RedisStringTest, ContainersThatChangeAreNoticed) {
   EXPECT_EQ(say({"GET", "s:a"}), "$1\r\n1\r\n");
 }
 
+TEST_F(RedisStringTest, ItemsAreScanned) {
+  EXPECT_EQ(say({"MSET", "a", "1", "s:1", "2", "s:2", "3", "s.x", "4"}), "+OK\r\n");
+  EXPECT_EQ(say({"SET", "b", "1", "EX", "1"}), "+OK\r\n");
+  EXPECT_EQ(say({"SET", "two:p:1", "x|y"}), "+OK\r\n");
+  now_ms += 1000;
+  const std::string all = "$1\r\na\r\n$3\r\ns.x\r\n$3\r\ns:1\r\n$3\r\ns:2\r\n";
+  EXPECT_EQ(say({"KEYS", "*"}), "*4\r\n" + all);
+  EXPECT_EQ(say({"SCAN", "0"}), "*2\r\n$1\r\n0\r\n*4\r\n" + all);
+  EXPECT_EQ(say({"SCAN", "0", "TYPE", "string"}), "*2\r\n$1\r\n0\r\n*4\r\n" + all);
+  EXPECT_EQ(say({"SCAN", "0", "TYPE", "hash"}), "*2\r\n$1\r\n0\r\n*0\r\n");
+  EXPECT_EQ(say({"KEYS", "s:*"}), "*2\r\n$3\r\ns:1\r\n$3\r\ns:2\r\n");
+  EXPECT_EQ(say({"KEYS", "b"}), "*0\r\n");
+  EXPECT_EQ(say({"KEYS", "s:2"}), "*1\r\n$3\r\ns:2\r\n");
+  EXPECT_EQ(say({"KEYS", "two:*"}), "*1\r\n$7\r\ntwo:p:1\r\n");
+  EXPECT_EQ(say({"KEYS", "hs.two:*"}), "*1\r\n$10\r\nhs.two:p:1\r\n");
+  const std::string page = say({"SCAN", "0", "COUNT", "2"});
+  EXPECT_NE(page.find("*1\r\n$1\r\na\r\n"), std::string::npos) << page;  // b has expired
+}
+
 }  // namespace
 }  // namespace hs::redis
