@@ -11,10 +11,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source setup/unpack.sh
 
 # Raise it when this script's results change: trees of an older recipe are made again.
-recipe=3
-# The packages, each with a program of its name; redis-cli comes along with redis-server.
-packages=(valkey-server redis-server memcached)
-programs=("${packages[@]}" redis-cli)
+recipe=4
+# The packages, and their programs. memccapable, which is memcapable elsewhere, asks a server whether it is a memcached.
+packages=(valkey-server redis-server memcached libmemcached-tools)
+programs=(valkey-server redis-server memcached redis-cli memccapable)
 
 # shellcheck disable=SC2034  # variables that unpack.sh needs
 name="Valkey, Redis and memcached" release=sid
