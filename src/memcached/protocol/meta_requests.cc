@@ -1,0 +1,155 @@
+// Meta commands: a letter for each thing that a client wants, some with a token behind it.
+#include <cstring>
+
+#include "memcached/protocol/base64.h"
+#include "memcached/protocol/number.h"
+#include "memcached/protocol/request_reader.h"
+
+namespace hs::memcached {
+namespace {
+
+// What memcached has, and is the same for every command; a command passes over what means nothing to it.
+// What is not here needs more than a row has: whether and when it was read, a lease, a stale value.
+constexpr std::string_view known_flags = "bcfkqstvxCDFJMNOT";
+
+constexpr std::size_t most_opaque_bytes = 31;
+constexpr std::size_t most_flags = 20;
+
+constexpr bool is_letter_or_digit(char byte) {
+  return (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
+         (byte >= 'a' && byte <= 'z');
+}
+
+}  // namespace
+
+void RequestReader::read_meta(const MetaCommand& command) {
+  if (command.action == Action::noop) return;
+  const std::size_t needed = command.has_value ? 2 : 1;
+  if (word_count_ < needed || (command.has_value && !take_size(words_[1])))
+    return fail(Mistake::bad_line);
+  request_.key = request_.written_key = words_[0];
+  if (request_.key.size() > most_key_bytes) return fail(Mistake::bad_line);
+  request_.meta_flags = std::span(words_).subspan(needed, word_count_ - needed);
+  if (has_more_words_ || request_.meta_flags.size() > most_flags)
+    return fail(Mistake::too_many_flags);
+  std::uint64_t seen = 0;
+  const bool is_sum = command.action == Action::increment;
+  for (const Word flag : request_.meta_flags) {
+    const auto at = known_flags.find(flag[0]);
+    const std::uint64_t bit = at == std::string_view::npos ? 0 : std::uint64_t{1} << at;
+    if ((seen & bit) != 0) {
+      return fail(is_sum ? Mistake::invalid_or_duplicate_flag : Mistake::duplicate_flag);
+    }
+    seen |= bit;
+    Mistake mistake = Mistake::count_;
+    if (!is_letter_or_digit(flag[0])) {
+      mistake = Mistake::bad_line;
+    } else {
+      mistake = bit == 0 ? Mistake::invalid_flag : read_flag(flag);
+    }
+    if (mistake != Mistake::count_) return fail(mistake);
+  }
+  if (request_.has_base64_key && !read_meta_key()) return fail(Mistake::bad_key);
+  // An append creates nothing without its N; a get would need a lease for it.
+  const bool may_create =
+      is_sum || request_.action == Action::append || request_.action == Action::prepend;
+  if (request_.creates && request_.action == Action::get) return fail(Mistake::invalid_flag);
+  if (!may_create) request_.creates = false;
+  if (command.has_value && request_.has_exptime) request_.has_exptime = false;
+  if (request_.action == Action::get && request_.has_exptime)
+    request_.action = Action::touch_and_get;
+}
+
+// Mistake::count_: there is none.
+Mistake RequestReader::read_flag(Word flag) {
+  const Word token = flag.substr(1);
+  switch (flag[0]) {
+    case 'b': request_.has_base64_key = true; break;
+    case 'c': request_.shows_cas = true; break;
+    case 'k': request_.shows_key = true; break;
+    case 'q': request_.is_quiet = true; break;
+    case 'v': request_.shows_value = true; break;
+    case 'x': request_.clears_value = true; break;
+    case 'O': return token.size() > most_opaque_bytes ? Mistake::long_opaque : Mistake::count_;
+    case 'M': return read_mode(token);
+    case 'C':
+    case 'D':
+    case 'F':
+    case 'J':
+    case 'N':
+    case 'T': return read_token(flag[0], token);
+    default: break;
+  }
+  return Mistake::count_;
+}
+
+Mistake RequestReader::read_token(char flag, Word token) {
+  const bool is_sum = request_.action == Action::increment || request_.action == Action::decrement;
+  const Mistake bad =
+      is_sum && flag != 'C' ? Mistake::invalid_or_duplicate_flag : Mistake::bad_token;
+  std::uint64_t number = 0;
+  switch (flag) {
+    case 'T':
+      request_.has_exptime = true;
+      return read_signed(token, request_.exptime) ? Mistake::count_ : bad;
+    case 'N':
+      request_.creates = true;
+      return read_signed(token, request_.exptime_of_new) ? Mistake::count_ : bad;
+    case 'F':
+      if (!read_number(token, number) || number > 0xffffffff) return Mistake::bad_line;
+      request_.flags = static_cast<std::uint32_t>(number);
+      return Mistake::count_;
+    case 'D': return read_number(token, request_.delta) ? Mistake::count_ : bad;
+    case 'J': return read_number(token, request_.initial) ? Mistake::count_ : bad;
+    default:
+      if (!read_number(token, number)) return bad;
+      request_.compared = number;
+      return Mistake::count_;
+  }
+}
+
+Mistake RequestReader::read_mode(Word token) {
+  const bool is_sum = request_.action == Action::increment || request_.action == Action::decrement;
+  const bool is_set = stores_value(request_.action);
+  if (!is_sum && !is_set) return Mistake::count_;
+  const bool is_one = is_sum ? !token.empty() : token.size() == 1;
+  const char mode = is_one ? token[0] : '\0';
+  if (is_sum) {
+    switch (token.size() == 1 ? mode : '\0') {
+      case 'I':
+      case 'i':
+      case '+': request_.action = Action::increment; return Mistake::count_;
+      case 'D':
+      case 'd':
+      case '-': request_.action = Action::decrement; return Mistake::count_;
+      default: break;
+    }
+    const bool is_word = token == "INCR" || token == "incr" || token == "DECR" || token == "decr";
+    if (!is_word) return Mistake::bad_sum_mode;
+    request_.action = mode == 'I' || mode == 'i' ? Action::increment : Action::decrement;
+    return Mistake::count_;
+  }
+  switch (mode) {
+    case 'A':
+    case 'a': request_.action = Action::append; break;
+    case 'E':
+    case 'e': request_.action = Action::add; break;
+    case 'P':
+    case 'p': request_.action = Action::prepend; break;
+    case 'R':
+    case 'r': request_.action = Action::replace; break;
+    case 'S':
+    case 's': request_.action = Action::set; break;
+    default: return Mistake::bad_set_mode;
+  }
+  return Mistake::count_;
+}
+
+bool RequestReader::read_meta_key() {
+  Word key;
+  if (!from_base64(request_.written_key, key_room_, key)) return false;
+  request_.key = key;
+  return true;
+}
+
+}  // namespace hs::memcached
