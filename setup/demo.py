@@ -38,10 +38,11 @@ LOG_PATH = BASE_DIR / "server.log"
 READ_PORT = 9998
 WRITE_PORT = 9999
 REDIS_PORT = 6380  # beside that of a Redis on this machine
+MEMCACHED_PORT = 11311  # the same of a memcached
 ROWS = 1_000_000
 SHOWN_ROW = 500_000
 REPLY_TIMEOUT = 10.0
-PORT_SETTING = r'handlersocket_(?:redis_)?port(?:_wr)? = "(\d+)"'
+PORT_SETTING = r'handlersocket_(?:redis_|memcached_)?port(?:_wr)? = "(\d+)"'
 INTERRUPTED = 130  # the exit code of a program that Ctrl-C has ended
 
 # Enough for the whole table and its log, so that measurements by hand show the plugin's speed.
@@ -238,6 +239,7 @@ def explain(server: ServerInstance, wish: Wish) -> None:
     print("   P\t1\ttest\tuser\tPRIMARY\tuser_name,user_email")
     print("   1\t=\t1\t42")
     print(f"   redis-cli -p {wish.redis_port} HGETALL test.user:42")
+    print(f"   printf 'get a\\r\\nquit\\r\\n' | nc {ADDRESS} {wish.memcached_port}")
     print(f"   {client} --no-defaults -uroot --socket={path} test")
     secret = " --secret (the secret)" if wish.reading.secret else ""
     print(f"   var/bin/hs-bench --port {wish.reading.port}{secret}")
@@ -249,7 +251,13 @@ class Wish:
     """A demo server as somebody has asked for it."""
 
     def __init__(
-        self, tree: Path, settings_file: Path | None, port: int, port_wr: int, redis_port: int
+        self,
+        tree: Path,
+        settings_file: Path | None,
+        port: int,
+        port_wr: int,
+        redis_port: int,
+        memcached_port: int,
     ) -> None:
         self.tree = tree
         self.settings_file = settings_file
@@ -259,6 +267,8 @@ class Wish:
         self.reading = Door(settings, "port", "plain_secret", port)
         self.writing = Door(settings, "port_wr", "plain_secret_wr", port_wr)
         self.redis_port = Door(settings, "redis_port", "redis_secret", redis_port).port
+        door = Door(settings, "memcached_port", "memcached_secret", memcached_port)
+        self.memcached_port = door.port
         self.address = settings.get("address", ADDRESS)
         doors = (self.reading, self.writing)
         self.account = anonymous_account(settings, doors)
@@ -276,7 +286,8 @@ class Wish:
             self.settings_file.touch(mode=0o600)  # it may contain secrets
             self.settings_file.write_text(self.text)
         words = [str(self.tree), self.settings_file and str(self.settings_file)]
-        wish = [*words, self.reading.port, self.writing.port, self.redis_port]
+        ports = (self.reading.port, self.writing.port, self.redis_port, self.memcached_port)
+        wish = [*words, *ports]
         (BASE_DIR / "wish.json").write_text(json.dumps(wish))
 
     @staticmethod
@@ -284,14 +295,15 @@ class Wish:
         """With which the demo server was started, if one runs."""
         try:
             tree, file, *ports = json.loads((BASE_DIR / "wish.json").read_text())
-            port, port_wr, redis_port = ports
-            return Wish(Path(tree), Path(file) if file else None, port, port_wr, redis_port)
+            port, port_wr, redis_port, memcached_port = ports
+            settings_file = Path(file) if file else None
+            return Wish(Path(tree), settings_file, port, port_wr, redis_port, memcached_port)
         except (OSError, ValueError, DemoError):
             return None  # an older version of this program has started it
 
     @property
     def ports(self) -> set[int]:
-        return {self.reading.port, self.writing.port, self.redis_port}
+        return {self.reading.port, self.writing.port, self.redis_port, self.memcached_port}
 
     @property
     def data_dir(self) -> Path:
@@ -306,6 +318,7 @@ class Wish:
                 **kind_of(self.tree).log_file_size(LOG_FILE_SIZE),
                 "handlersocket_anonymous_account": self.account,
                 "handlersocket_redis_port": self.redis_port,
+                "handlersocket_memcached_port": self.memcached_port,
             },
             hs_port=self.reading.port,
             hs_port_wr=self.writing.port,
@@ -398,11 +411,17 @@ def main() -> int:
     run_parser.add_argument("--port", type=int, default=READ_PORT)
     run_parser.add_argument("--port-wr", type=int, default=WRITE_PORT)
     run_parser.add_argument("--redis-port", type=int, default=REDIS_PORT)
+    run_parser.add_argument("--memcached-port", type=int, default=MEMCACHED_PORT)
     commands.add_parser("stop")
     arguments = parser.parse_args()
     try:
         if arguments.command == "run":
-            ports = (arguments.port, arguments.port_wr, arguments.redis_port)
+            ports = (
+                arguments.port,
+                arguments.port_wr,
+                arguments.redis_port,
+                arguments.memcached_port,
+            )
             run(arguments.tree, arguments.settings, *ports)
         else:
             say("the demo server is stopped" if stop() else "the demo server is not running")

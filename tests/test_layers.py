@@ -15,6 +15,8 @@ PROTOCOL = "handlersocket/protocol"
 SESSION = "handlersocket/session"
 REDIS_PROTOCOL = "redis/protocol"
 REDIS = "redis/session"
+MEMCACHED_PROTOCOL = "memcached/protocol"
+MEMCACHED = "memcached/session"
 # Each folder, and the folders that it may include besides itself.
 ALLOWED = {
     "base": set(),
@@ -27,9 +29,11 @@ ALLOWED = {
     KEYS: {"base", "store"},
     REDIS_PROTOCOL: {"base", "store", KEYS},
     REDIS: {"base", "store", KEYS, REDIS_PROTOCOL, "net", "passes"},
+    MEMCACHED_PROTOCOL: {"base", "store", KEYS},
+    MEMCACHED: {"base", "store", KEYS, MEMCACHED_PROTOCOL, "net", "passes"},
     "simulator": {"base", "store", "net", "passes", SESSION},
     "standalone": {"base", "store", "net", "passes", SESSION},
-    "mysqld": {"base", "store", "passes", SESSION, KEYS, REDIS, "net", "tls"},
+    "mysqld": {"base", "store", "passes", SESSION, KEYS, REDIS, MEMCACHED, "net", "tls"},
 }
 # Each room of mysqld/, and what it may include besides itself: the rooms below it, and the folders.
 ROOMS = {
@@ -44,7 +48,7 @@ ROOMS = {
         {"server", "thread", "accounts", "opening", "reading", "writing"},
     ),
     "plugin": (
-        {"base", "net", "passes", SESSION, KEYS, REDIS, "tls"},
+        {"base", "net", "passes", SESSION, KEYS, REDIS, MEMCACHED, "tls"},
         {"server", "thread", "accounts", "store"},
     ),
 }

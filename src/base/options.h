@@ -36,6 +36,7 @@ enum class Option : std::uint8_t {
   databases,
   default_database,
   containers,
+  memcached_flush_all,
   character_set,
   max_connections,
   max_unauthenticated,
@@ -144,7 +145,10 @@ inline constexpr std::array general_option_table{
         "Database of a table whose name in a key of Redis's clients has none; empty: none"),
     detail::text(Option::containers, "containers", "handlersocket.containers",
                  "Table (database.table) that names the tables whose rows are strings of Redis's "
-                 "clients; empty: none"),
+                 "and memcached's clients; empty: none"),
+    detail::live_number(Option::memcached_flush_all, "memcached_flush_all", 0, 0, 1,
+                        "1: flush_all of memcached's clients deletes all rows of a container; 0: "
+                        "it is refused"),
     detail::text(Option::character_set, "character_set", "utf8mb4",
                  "Character set of requests and replies: utf8mb4, or binary for the bytes of each "
                  "column's own set"),

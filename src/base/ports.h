@@ -19,6 +19,7 @@ namespace hs {
 struct PortProtocol;
 extern const PortProtocol handlersocket_protocol;
 extern const PortProtocol redis_protocol;
+extern const PortProtocol memcached_protocol;
 
 enum class PortOption : std::uint8_t {
   port,    // the TCP port; empty: none
@@ -97,6 +98,21 @@ inline constexpr std::array ports_of_plugin{
                     detail::no_option,
                     detail::port_secret("redis_secret",
                                         "Password of the user default for clients of Redis")},
+    },
+    PortInfo{
+        .name = "memcached",
+        .protocol = &memcached_protocol,
+        .writes = true,
+        .workers = "read",
+        .writers = "write",
+        .options = {detail::port_text("memcached_port",
+                                      "TCP port for clients of memcached; empty: none"),
+                    detail::port_text(
+                        "memcached_socket",
+                        "Path of a Unix socket for clients of memcached; empty: none"),
+                    detail::no_option,
+                    detail::port_secret("memcached_secret",
+                                        "Password of the user default for clients of memcached")},
     },
 };
 

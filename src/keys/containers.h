@@ -111,7 +111,7 @@ class Containers {
   ItemKey resolve(std::string_view key) const;
   std::shared_ptr<const Container> find(std::string_view name) const { return set_->find(name); }
   // Null: there is none.
-  const Container* by_default() const { return set_->by_default.get(); }
+  const std::shared_ptr<const Container>& by_default() const { return set_->by_default; }
   std::uint64_t generation() const { return set_->generation; }
 
  private:

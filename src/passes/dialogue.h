@@ -135,6 +135,13 @@ class Dialogue : public net::Dialogue {
     for (; replies != 0; --replies) append_error(status, out);
   }
 
+  // The same in place of a reply that a failed commit has made untrue. A protocol may repeat what the
+  // reply says of its request.
+  virtual void replace_reply(std::string_view /*reply*/, Status status, std::uint32_t replies,
+                             Buffer& out) const {
+    append_errors(status, replies, out);
+  }
+
   // A request may change its dialogue: a log-in, an open index. If the pass is executed again, the
   // requests before it must find the dialogue as it was. So before a dialogue changes, it notes
   // itself in the pass's Changes. keep_changes(): what was changed until now stays. undo_changes()

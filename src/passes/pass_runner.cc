@@ -284,7 +284,8 @@ void PassRunner::answer_writes(Status status, std::span<Turn> turns, Buffer& out
     std::size_t copied = before ? begin : turn.reply_begin;
     for (; write != writes.end() && write->turn == number; ++write) {
       patched_.append(out.view(copied, write->begin));
-      static_cast<Dialogue&>(*turn.dialogue).append_errors(status, write->replies, patched_);
+      static_cast<Dialogue&>(*turn.dialogue)
+          .replace_reply(out.view(write->begin, write->end), status, write->replies, patched_);
       if (write->ok) pass_.tally().add(Counter::errors);
       copied = write->end;
     }

@@ -1,4 +1,4 @@
-"""A real Redis and a real Valkey, which setup/peers.sh gets: what Redis's clients are used to."""
+"""A real Redis, Valkey and memcached, which setup/peers.sh gets: what their clients are used to."""
 
 from __future__ import annotations
 
@@ -25,12 +25,27 @@ def peer_program(name: str) -> Path:
 
 
 @contextmanager
+def running_memcached(*settings: str) -> Iterator[int]:
+    """The port of a memcached of its own, which ends with the block."""
+    port = free_port()
+    chosen = ("-l", "127.0.0.1", "-U", "0", "-u", "root", "-p", str(port))
+    with _running("memcached", port, *chosen, *settings):
+        yield port
+
+
+@contextmanager
 def running_peer(name: str, *settings: str) -> Iterator[int]:
     """The port of a `redis-server` or `valkey-server` of its own, which ends with the block."""
     port = free_port()
+    with _running(name, port, "--port", str(port), *SETTINGS, *settings):
+        yield port
+
+
+@contextmanager
+def _running(name: str, port: int, *arguments: str) -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="hs-peer-") as folder:
         process = subprocess.Popen(
-            [*DEFAULT_SIGNALS, peer_program(name), "--port", str(port), *SETTINGS, *settings],
+            [*DEFAULT_SIGNALS, peer_program(name), *arguments],
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -39,7 +54,7 @@ def running_peer(name: str, *settings: str) -> Iterator[int]:
         try:
             wait_until(lambda: listens(port) or process.poll() is not None, f"{name} listens")
             assert process.poll() is None, f"{name} has ended with {process.returncode}"
-            yield port
+            yield
         finally:
             process.send_signal(signal.SIGTERM)
             try:

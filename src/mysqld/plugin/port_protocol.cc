@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "memcached/session/memcached.h"
 #include "redis/session/redis.h"
 
 namespace hs {
@@ -20,5 +21,15 @@ constinit const PortProtocol redis_protocol{"Redis", [](const PortSettings& sett
                                               config->close = settings.close;
                                               return redis::redis(std::move(config));
                                             }};
+
+constinit const PortProtocol memcached_protocol{"memcached", [](const PortSettings& settings) {
+                                                  auto config = std::make_shared<memcached::Config>(
+                                                      settings.session, settings.max_request_size,
+                                                      settings.may_flush);
+                                                  config->writable = settings.session.writable;
+                                                  config->containers = settings.containers;
+                                                  config->facts = settings.memcached_facts;
+                                                  return memcached::memcached(std::move(config));
+                                                }};
 
 }  // namespace hs

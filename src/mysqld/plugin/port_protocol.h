@@ -11,8 +11,10 @@
 #include <string_view>
 
 #include "base/ports.h"
+#include "base/setting.h"
 #include "handlersocket/session/handlersocket.h"
 #include "keys/containers.h"
+#include "memcached/session/config.h"
 #include "passes/dialogue.h"
 #include "redis/session/config.h"
 
@@ -26,6 +28,8 @@ struct PortSettings : session::RunnerConfig {
   std::function<redis::ServerFacts()> facts{};
   std::function<net::ConnectionList()> connections{};
   std::function<net::Closing(std::uint64_t)> close{};
+  Setting<bool> may_flush = false;
+  std::function<memcached::ServerFacts()> memcached_facts{};
 };
 
 struct PortProtocol {

@@ -84,7 +84,10 @@ void take_live_settings(session::RunnerConfig& runner) {
 }
 void take_live_settings(OpenPorts& open) {
   failed_tries().set_most_a_second(number_option(Option::max_wrong_log_ins));
-  for (OpenPort& port : open.ports) take_live_settings(port.runner);
+  for (OpenPort& port : open.ports) {
+    take_live_settings(port.runner);
+    port.runner.may_flush = number_option(Option::memcached_flush_all) != 0;
+  }
   open.lock_wait_timeout_s =
       static_cast<std::uint32_t>(seconds_of(Option::lock_wait_timeout).count());
   for (HostedCrew& crew : open.crews) {
@@ -161,22 +164,45 @@ void take_accounts(session::SessionConfig& session) {
   session.trusted = account_of(Account::Role::trusted);
 }
 
+std::uint64_t tcp_port_of(std::size_t port) {
+  const std::string_view text = text_option(option_of(port, PortOption::port));
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 redis::ServerFacts facts_of(std::size_t port) {
   CounterSet& counted = counters(port);
   const std::uint64_t opened = counted.sum(Counter::connections_opened);
   std::uint64_t commands = counted.sum(Counter::requests_other);
   for (std::size_t kind = 0; kind < request_kind_count; ++kind)
     commands += counted.sum(static_cast<Counter>(first_request_counter + kind));
-  const std::string_view tcp_port = text_option(option_of(port, PortOption::port));
-  std::uint64_t number = 0;
-  std::from_chars(tcp_port.data(), tcp_port.data() + tcp_port.size(), number);
   return {.version = std::string(server::own_version()),
           .uptime_s = server::own_uptime(),
           .connected_clients = opened - counted.sum(Counter::connections_closed),
           .most_clients = number_option(Option::max_connections),
           .connections_received = opened,
           .commands_processed = commands,
-          .tcp_port = number};
+          .tcp_port = tcp_port_of(port)};
+}
+
+memcached::ServerFacts memcached_facts_of(std::size_t port) {
+  CounterSet& counted = counters(port);
+  const std::uint64_t opened = counted.sum(Counter::connections_opened);
+  return {.version = std::string(server::own_version()),
+          .uptime_s = server::own_uptime(),
+          .connected_clients = opened - counted.sum(Counter::connections_closed),
+          .most_clients = number_option(Option::max_connections),
+          .connections_received = opened,
+          .connections_refused = counted.sum(Counter::connections_refused),
+          .tcp_port = tcp_port_of(port),
+          .gets = counted.sum(Counter::requests_find),
+          .changes = counted.sum(Counter::requests_update),
+          .deletes = counted.sum(Counter::requests_erase),
+          .log_ins = counted.sum(Counter::requests_log_in),
+          .log_ins_failed = counted.sum(Counter::log_ins_failed),
+          .bytes_received = counted.sum(Counter::bytes_received),
+          .bytes_sent = counted.sum(Counter::bytes_sent)};
 }
 
 std::shared_ptr<const keys::ContainerSource> container_source() {
@@ -211,6 +237,7 @@ void set_up(OpenPort& port, const OpenPorts& open) {
   runner.facts = [number = port.number] { return facts_of(number); };
   runner.connections = [number = port.number] { return connections_of(number); };
   runner.close = close_connection;
+  runner.memcached_facts = [number = port.number] { return memcached_facts_of(number); };
   runner.session.writable = port_table[port.number].writes;
   if (has_option(port.number, PortOption::secret))
     runner.session.secret = text_option(option_of(port.number, PortOption::secret));

@@ -88,14 +88,14 @@ Status KeyPages::read_pattern(Work& work, std::string_view pattern) {
   if (parts.take_literal_until(':', name)) {
     const std::shared_ptr<const keys::Container> named = work.containers.find(name);
     const bool is_row = name.find_first_of(".@") != std::string::npos;
-    if (named.get() != work.containers.by_default()) container_ = named.get();
+    if (named != work.containers.by_default()) container_ = named.get();
     if (container_ != nullptr || is_row || work.containers.by_default() == nullptr) {
       parts_ = std::move(parts);
       name_ = name + ':';
       return {};
     }
   }
-  container_ = work.containers.by_default();
+  container_ = work.containers.by_default().get();
   if (container_ != nullptr) return {};
   return say(work,
              "ERR pattern has to begin with the name of a table and a colon, as in "

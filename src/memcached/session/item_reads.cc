@@ -1,0 +1,93 @@
+// The requests that read items.
+#include <string>
+
+#include "memcached/protocol/number.h"
+#include "memcached/session/items.h"
+
+namespace hs::memcached {
+namespace {
+
+using store::Outcome;
+using Kind = store::ColumnValue::Kind;
+
+constexpr std::string_view container_mark = "@@";
+constexpr std::size_t most_item_bytes = std::size_t{64} << 20;
+
+// Writes the item if it is live.
+class ItemRows final : public store::Rows {
+ public:
+  ItemRows(RowWork& work, const Request& request, std::string_view key, const RowAccess& access)
+      : Rows(most_item_bytes), work_(work), request_(request), key_(key), access_(access) {}
+  bool take(std::span<const store::Column> columns, const store::CurrentRow& row,
+            std::size_t /*in_number*/, Buffer& out) override {
+    const std::int64_t now_ms = work_.clock.now_ms();
+    const keys::ItemHead head = keys::read_head(access_.item, columns, row, now_ms);
+    is_live_ = head.is_live;
+    if (!is_live_) return true;
+    Shown shown{.flags = head.flags,
+                .cas = head.cas,
+                .seconds_left = seconds_left(head.expires_ms, now_ms)};
+    char room[store::Column::room];
+    std::string joined;
+    if (access_.item.values == 1) {
+      const store::ColumnValue value = columns.front().value(row, room);
+      if (value.kind == Kind::no_memory) return false;
+      shown.value = {value.data, value.size};
+    } else {
+      if (!keys::append_value(access_, columns, row, joined)) return false;
+      shown.value = joined;
+    }
+    Reply(out).item(request_, key_, shown);
+    return true;
+  }
+  bool is_live() const { return is_live_; }
+
+ private:
+  RowWork& work_;
+  const Request& request_;
+  const std::string_view key_;
+  const RowAccess& access_;
+  bool is_live_ = false;
+};
+
+}  // namespace
+
+Status choose_item(const keys::Containers& containers, std::string_view key, std::string& container,
+                   ChosenItem& chosen) {
+  if (!key.starts_with(container_mark)) {
+    const auto& found = container.empty() ? containers.by_default() : containers.find(container);
+    if (found == nullptr) {
+      return container.empty() ? keys::status_of(keys::KeyMistake::no_container)
+                               : status_of(Mistake::no_such_container);
+    }
+    chosen.item = {found.get(), key};
+    return {};
+  }
+  key.remove_prefix(container_mark.size());
+  const std::size_t end = key.find('.');
+  const std::string_view name = key.substr(0, end);
+  const auto found = containers.find(name);
+  if (found == nullptr) return status_of(Mistake::no_such_container);
+  container = name;
+  chosen.is_container = end == std::string_view::npos;
+  chosen.item = {found.get(), chosen.is_container ? std::string_view() : key.substr(end + 1)};
+  return {};
+}
+
+Outcome read_item(RowWork& work, const Request& request, std::string_view key,
+                  const ChosenItem& chosen) {
+  if (chosen.is_container) {
+    const keys::Container& container = *chosen.item.container;
+    const std::string names = container.database + '/' + container.table;
+    Reply(work.out()).item(request, key, {.value = names});
+    return {};
+  }
+  return keys::with_item(work, chosen.item, false, [&](const KeyedRow& row) {
+    ItemRows rows(work, request, key, *row.access);
+    const Outcome outcome = keys::find_item(work, row, rows);
+    if (outcome.ok() && !rows.is_live()) Reply(work.out()).no_item(request, key);
+    return outcome;
+  });
+}
+
+}  // namespace hs::memcached

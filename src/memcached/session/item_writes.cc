@@ -1,0 +1,247 @@
+// The requests that change items.
+#include <string>
+
+#include "memcached/protocol/number.h"
+#include "memcached/session/items.h"
+
+namespace hs::memcached {
+namespace {
+
+using keys::Decision;
+using keys::Item;
+using keys::ItemColumns;
+using keys::LockedItem;
+using store::Outcome;
+
+// As large as an item may become.
+constexpr std::size_t most_item_bytes = std::size_t{512} << 20;
+
+// What becomes of an item that was locked.
+enum class Step : std::uint8_t { keep, set, erase, touch };
+
+struct Change {
+  Step step = Step::keep;
+  Item after{};
+  Done done{};
+};
+
+bool is_over(std::int64_t expires_ms) { return expires_ms == at_once; }
+
+// An item that is over before it begins is deleted: its container may have no column for that.
+void set(Change& change) {
+  change.step = is_over(change.after.expires_ms) ? Step::erase : Step::set;
+}
+
+Status store_value(const Request& request, const Item* before, std::int64_t now_ms,
+                   Change& change) {
+  const bool needs_item = request.action == Action::replace || request.action == Action::append ||
+                          request.action == Action::prepend;
+  const bool joins = request.action == Action::append || request.action == Action::prepend;
+  const bool creates = joins && request.creates && before == nullptr;
+  const bool is_met = request.action == Action::add ? before == nullptr
+                                                    : !needs_item || before != nullptr || creates;
+  if (!is_met) {
+    change.done.result = Result::not_stored;
+    return {};
+  }
+  Item& after = change.after;
+  if (joins && before != nullptr) {
+    if (after.value.size() + request.value.size() > most_item_bytes) return Error::too_large;
+    after.value.insert(request.action == Action::append ? after.value.size() : 0, request.value);
+  } else {
+    after = {.value = std::string(request.value),
+             .flags = request.flags,
+             .expires_ms = expiry_of(creates ? request.exptime_of_new : request.exptime, now_ms)};
+  }
+  change.done.value_size = request.value.size();
+  set(change);
+  return {};
+}
+
+Status add_number(const Request& request, const Item* before, std::int64_t now_ms, Change& change) {
+  Item& after = change.after;
+  if (before == nullptr) {
+    if (!request.creates) {
+      change.done.result = Result::not_found;
+      return {};
+    }
+    change.done.number = request.initial;
+    after = {.expires_ms = expiry_of(request.exptime_of_new, now_ms)};
+  } else {
+    std::uint64_t number = 0;
+    if (!read_value(before->value, number)) return status_of(Mistake::not_numeric);
+    if (request.action == Action::increment) {
+      number += request.delta;
+    } else {
+      number = number < request.delta ? 0 : number - request.delta;
+    }
+    change.done.number = number;
+    if (request.has_exptime) after.expires_ms = expiry_of(request.exptime, now_ms);
+  }
+  after.value = std::to_string(change.done.number);
+  set(change);
+  return {};
+}
+
+Status decide(const Request& request, const Item* before, std::int64_t now_ms, Change& change) {
+  change = {};
+  if (before != nullptr) change.after = *before;
+  if (request.compared) {
+    if (before == nullptr || before->cas != *request.compared) {
+      change.done.result = before == nullptr ? Result::not_found : Result::exists;
+      return {};
+    }
+  }
+  if (stores_value(request.action)) return store_value(request, before, now_ms, change);
+  if (request.action == Action::increment || request.action == Action::decrement)
+    return add_number(request, before, now_ms, change);
+  if (before == nullptr) {
+    change.done.result = Result::not_found;
+    return {};
+  }
+  if (request.action == Action::erase) {
+    change.step = request.clears_value ? Step::set : Step::erase;
+    change.after.value.clear();
+    change.after.flags = 0;
+    return {};
+  }
+  change.after.expires_ms = expiry_of(request.exptime, now_ms);
+  change.step = is_over(change.after.expires_ms) ? Step::erase : Step::touch;
+  return {};
+}
+
+// Only the time of expiry, so that the item keeps its cas.
+Outcome touch_item(RowWork& work, const KeyedRow& row, std::int64_t expires_ms) {
+  constexpr std::int64_t ms_per_second = 1000;
+  const ItemColumns& columns = row.access->item;
+  if (columns.expiry == ItemColumns::none)
+    return expires_ms == Item::never ? Status() : keys::status_of(keys::KeyMistake::no_expiry);
+  const std::string seconds = std::to_string(expires_ms / ms_per_second);
+  const bool is_null = expires_ms == Item::never && columns.expiry_may_be_null;
+  const store::Assignment assignment{
+      .column = static_cast<std::uint32_t>(columns.expiry),
+      .value = is_null ? store::Value{{}, true} : store::Value{seconds}};
+  const store::Change change{.kind = store::ChangeKind::assign, .assignments = {&assignment, 1}};
+  store::Changed changed;
+  return work.store.modify(*row.use, row.selection(work), change, nullptr, work.out(), changed);
+}
+
+// Notes the cas that the change gives the item, see keys::write_item().
+Outcome execute_step(RowWork& work, const KeyedRow& row, const LockedItem& locked, Change& change) {
+  const bool has_cas = row.access->item.cas != ItemColumns::none;
+  constexpr std::uint64_t us_per_ms = 1000;
+  switch (change.step) {
+    case Step::keep: return {};
+    case Step::erase: return locked.has_row ? keys::erase_item(work, row) : Outcome();
+    case Step::touch:
+      change.done.item.cas = locked.item.cas;
+      return touch_item(work, row, change.after.expires_ms);
+    case Step::set: break;
+  }
+  if (has_cas) {
+    change.done.item.cas = locked.has_row
+                               ? locked.item.cas + 1
+                               : static_cast<std::uint64_t>(work.clock.now_ms()) * us_per_ms;
+  }
+  return keys::write_item(work, row, locked.has_row, change.after);
+}
+
+Outcome lock_and_change(RowWork& work, const KeyedRow& row, const Request& request,
+                        Change& change) {
+  const auto execute = [&]() -> Outcome {
+    constexpr int most_tries = 3;
+    Outcome outcome;
+    for (int tries = 0; tries < most_tries; ++tries) {
+      LockedItem locked;
+      outcome = keys::lock_item(work, row, locked);
+      if (!outcome.ok()) return outcome;
+      const Status decided =
+          decide(request, locked.is_live ? &locked.item : nullptr, work.clock.now_ms(), change);
+      if (!decided.ok()) return decided;
+      outcome = execute_step(work, row, locked, change);
+      // Another session may have inserted the row meanwhile. If not, it is another row's value.
+      if (outcome.status().kind() != Error::duplicate_key) return outcome;
+    }
+    return outcome;
+  };
+  if (work.is_in_unit) return execute();
+  return store::run_unit(work.store, work.out(), execute);
+}
+
+// Whatever is there, it is another item now, and nobody asks which cas it has got.
+bool is_plain_set(const Request& request, std::int64_t expires_ms) {
+  const bool needs_cas = request.shows_cas && !(request.form == Form::binary && request.is_quiet);
+  return request.action == Action::set && !request.compared && !needs_cas && !is_over(expires_ms);
+}
+
+void answer(RowWork& work, const Request& request, std::string_view key, const Change& change) {
+  Reply reply(work.out());
+  const std::int64_t now_ms = work.clock.now_ms();
+  const Shown shown{.flags = change.after.flags,
+                    .cas = change.done.item.cas,
+                    .seconds_left = seconds_left(change.after.expires_ms, now_ms),
+                    .value = change.after.value};
+  const bool is_read = request.action == Action::touch_and_get;
+  const bool is_touched = request.form == Form::binary && request.action == Action::touch;
+  if (is_read || is_touched) {
+    if (change.done.result == Result::done) return reply.item(request, key, shown);
+    return reply.no_item(request, key);
+  }
+  Done done = change.done;
+  done.item.seconds_left = shown.seconds_left;
+  reply.change(request, done);
+}
+
+}  // namespace
+
+Outcome change_item(RowWork& work, const Request& request, std::string_view key,
+                    const ChosenItem& chosen) {
+  if (chosen.is_container) {
+    if (request.action == Action::touch_and_get) return read_item(work, request, key, chosen);
+    return status_of(Mistake::bad_line);
+  }
+  return keys::with_item(work, chosen.item, true, [&](const KeyedRow& row) -> Outcome {
+    if (request.compared && row.access->item.cas == ItemColumns::none)
+      return status_of(Mistake::no_cas);
+    Change change;
+    Outcome outcome;
+    const std::int64_t expires_ms = expiry_of(request.exptime, work.clock.now_ms());
+    if (is_plain_set(request, expires_ms)) {
+      change.done.value_size = request.value.size();
+      outcome = keys::put_item(
+          work, row,
+          {.value = std::string(request.value), .flags = request.flags, .expires_ms = expires_ms});
+    } else {
+      outcome = lock_and_change(work, row, request, change);
+    }
+    if (outcome.ok()) answer(work, request, key, change);
+    return outcome;
+  });
+}
+
+Outcome flush(RowWork& work, std::string_view container) {
+  const auto found =
+      container.empty() ? work.containers.by_default() : work.containers.find(container);
+  if (found == nullptr) return keys::status_of(keys::KeyMistake::no_container);
+  const auto open = [&](std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
+                        KeyedRow& row) -> Outcome {
+    const std::string_view text = work.rows.text_of(found->name, keys::Asks::item, {});
+    access = work.rows.find(text);
+    if (access == nullptr || access->container != found) {
+      const Outcome opened = work.rows.open_items(work.store, work.caller, found, access);
+      if (!opened.ok()) return opened;
+    }
+    own = {access->index, work.caller};
+    row = {access.get(), &own};
+    return {};
+  };
+  return keys::with_opened(work, true, open, [&](const KeyedRow& row) {
+    const store::Selection all{.range = {store::Bound::within, store::Direction::up},
+                               .limit = store::no_limit};
+    const store::Change erase{.kind = store::ChangeKind::erase};
+    store::Changed changed;
+    return work.store.modify(*row.use, all, erase, nullptr, work.out(), changed);
+  });
+}
+
+}  // namespace hs::memcached

@@ -1,0 +1,41 @@
+// Items in memcached's words: what a request does to the item of a key, and which item that is.
+//
+// The functions belong to the thread that executes the request. Each appends its reply to the work's
+// buffer if it returns ok, and leaves the buffer as it was if not.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "keys/items.h"
+#include "keys/row_work.h"
+#include "memcached/protocol/reply.h"
+#include "memcached/protocol/request.h"
+
+namespace hs::memcached {
+
+using keys::KeyedRow;
+using keys::RowAccess;
+using keys::RowWork;
+
+// The item of a key, in the container that the connection has chosen; empty: the default one. A key
+// @@name.rest chooses the container of that name, for the keys behind it, too; @@name alone names the
+// container itself, and the key within it is empty.
+struct ChosenItem {
+  keys::ItemKey item{};
+  bool is_container = false;
+};
+Status choose_item(const keys::Containers& containers, std::string_view key, std::string& container,
+                   ChosenItem& chosen);
+
+// item_reads.cc: of one key, with its reply, if it has one.
+store::Outcome read_item(RowWork& work, const Request& request, std::string_view key,
+                         const ChosenItem& chosen);
+
+// item_writes.cc: everything else that needs one key.
+store::Outcome change_item(RowWork& work, const Request& request, std::string_view key,
+                           const ChosenItem& chosen);
+// Deletes all rows of a container.
+store::Outcome flush(RowWork& work, std::string_view container);
+
+}  // namespace hs::memcached
