@@ -4,6 +4,7 @@ MYCNF ?=
 PORT ?=
 PORT_WR ?=
 REDIS_PORT ?=
+MEMCACHED_PORT ?=
 QUICK ?=
 SECONDS ?=
 SEED ?=
@@ -12,7 +13,7 @@ NAME = $(or $(SERVER),mariadb-10.11)
 
 .PHONY: help run stop check test test-cluster soak simulate bench bench-clients lint draw-dashboard install uninstall deb test-deb
 help:
-	@echo "make run       build the plugin and start a demo server with it (PORT=9998, PORT_WR=9999, REDIS_PORT=6380); MYCNF=FILE adds settings"
+	@echo "make run       build the plugin and start a demo server with it (PORT=9998, PORT_WR=9999, REDIS_PORT=6380, MEMCACHED_PORT=11311); MYCNF=FILE adds settings"
 	@echo "make stop      stop the demo server"
 	@echo "make check     three minutes: unit tests, layers, vectors and some dialogues on one server, for who has changed a line"
 	@echo "make test      run every test, on MariaDB 10.11, and a short choice on the others; with SERVER= all on that one"
@@ -30,7 +31,7 @@ help:
 	@echo "SERVER=NAME    mariadb-10.11 (the default), mariadb-11.8 or mysql-9.7"
 
 run:
-	@setup/run.sh "$(NAME)" "$(MYCNF)" "$(PORT)" "$(PORT_WR)" "$(REDIS_PORT)"
+	@setup/run.sh "$(NAME)" "$(MYCNF)" "$(PORT)" "$(PORT_WR)" "$(REDIS_PORT)" "$(MEMCACHED_PORT)"
 stop:
 	@setup/stop.sh
 check:

@@ -295,10 +295,8 @@ class Wish:
         """With which the demo server was started, if one runs."""
         try:
             tree, file, *ports = json.loads((BASE_DIR / "wish.json").read_text())
-            port, port_wr, redis_port, memcached_port = ports
-            settings_file = Path(file) if file else None
-            return Wish(Path(tree), settings_file, port, port_wr, redis_port, memcached_port)
-        except (OSError, ValueError, DemoError):
+            return Wish(Path(tree), Path(file) if file else None, *ports)
+        except (OSError, ValueError, TypeError, DemoError):
             return None  # an older version of this program has started it
 
     @property
@@ -367,8 +365,9 @@ def start(wish: Wish) -> None:
     explain(server, wish)
 
 
-def run(tree: Path, settings_file: Path | None, port: int, port_wr: int, redis_port: int) -> None:
-    wish = Wish(tree, settings_file, port, port_wr, redis_port)
+def run(tree: Path, settings_file: Path | None, *ports: int) -> None:
+    """The ports are in the order that Wish gives them."""
+    wish = Wish(tree, settings_file, *ports)
     # Before the demo server that runs is stopped for nothing.
     for port_wanted in wish.ports - running_ports():
         require_free(port_wanted)

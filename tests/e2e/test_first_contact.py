@@ -279,6 +279,7 @@ class TestDemo:
         monkeypatch.setattr(demo, "LOG_FILE_SIZE", "32M")
         self.ports = free_port(), free_port()
         self.redis_port = free_port()
+        self.memcached_port = free_port()
         yield
         demo.stop()
         shutil.rmtree(folder, ignore_errors=True)
@@ -286,6 +287,7 @@ class TestDemo:
     def main(self, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
         ports = ["--port", str(self.ports[0]), "--port-wr", str(self.ports[1])]
         ports += ["--redis-port", str(self.redis_port)]
+        ports += ["--memcached-port", str(self.memcached_port)]
         words = ["demo.py", "run", str(SERVER_TREE), *ports, *(str(word) for word in arguments)]
         monkeypatch.setattr(sys, "argv", words)
         return demo.main()
@@ -325,7 +327,7 @@ class TestDemo:
         assert "   > HMGET test.user:500 user_name user_email\n   < user_0000500\n" in told
         assert f"redis-cli -p {self.redis_port} HGETALL test.user:42" in told
         running = demo.running_pid()
-        assert demo.running_ports() == {*self.ports, self.redis_port}
+        assert demo.running_ports() == {*self.ports, self.redis_port, self.memcached_port}
         capfd.readouterr()
         own = self.ports
         with socket.create_server(("127.0.0.1", free_port())) as other:

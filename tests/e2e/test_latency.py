@@ -19,7 +19,7 @@ from support_servers import fresh_session, running_server, wait_until
 SCHEMA = "performance_schema" if ON_MYSQL else "information_schema"
 TABLE = f"{SCHEMA}.handlersocket_latency"
 KINDS = ("open_index", "find", "count", "update", "delete", "insert", "group", "auth")
-PORTS = ("read", "write", "redis")
+PORTS = ("read", "write", "redis", "memcached")
 BUCKETS = 27
 MOST = 2**64 - 1
 OPEN = b"P\t1\tlatency\tt\tPRIMARY\tid,v\n"
