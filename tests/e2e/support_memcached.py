@@ -61,6 +61,16 @@ class Line:
         received, self._received = self._received, b""
         return received
 
+    def exactly(self, size: int) -> bytes:
+        """So many bytes."""
+        while len(self._received) < size:
+            piece = self.socket.recv(size - len(self._received))
+            if not piece:
+                raise ConnectionError(f"closed behind {self._received!r}")
+            self._received += piece
+        received, self._received = self._received, b""
+        return received
+
     def rest(self) -> bytes:
         """Everything until the server closes the connection."""
         while True:

@@ -92,8 +92,8 @@ void RequestReader::read_extras(std::string_view extras) {
     case Action::add:
     case Action::replace:
       request_.flags = read_big<std::uint32_t>(extras);
-      // With a sign, as memcached has it.
-      request_.exptime = static_cast<std::int32_t>(read_big<std::uint32_t>(extras.substr(4)));
+      // Without a sign, as memcached has it: no time is over at once.
+      request_.exptime = read_big<std::uint32_t>(extras.substr(4));
       return;
     case Action::increment:
     case Action::decrement: {
@@ -101,13 +101,13 @@ void RequestReader::read_extras(std::string_view extras) {
       request_.initial = read_big<std::uint64_t>(extras.substr(8));
       const auto exptime = read_big<std::uint32_t>(extras.substr(16));
       request_.creates = exptime != creates_nothing;
-      request_.exptime_of_new = static_cast<std::int32_t>(exptime);
+      request_.exptime_of_new = exptime;
       return;
     }
     case Action::touch:
     case Action::touch_and_get:
       request_.has_exptime = true;
-      request_.exptime = static_cast<std::int32_t>(read_big<std::uint32_t>(extras));
+      request_.exptime = read_big<std::uint32_t>(extras);
       return;
     case Action::flush:
       if (!extras.empty()) request_.exptime = read_big<std::uint32_t>(extras);

@@ -186,10 +186,11 @@ void Reply::text_change(const Request& request, const Done& done) {
 }
 
 void Reply::meta_change(const Request& request, const Done& done) {
+  const Done* const shown = stores_value(request.action) ? &done : nullptr;
   switch (done.result) {
-    case Result::not_stored: return meta("NS", request, &done);
-    case Result::exists: return meta("EX", request, &done);
-    case Result::not_found: return meta("NF", request, &done);
+    case Result::not_stored: return meta("NS", request, shown);
+    case Result::exists: return meta("EX", request, shown);
+    case Result::not_found: return meta("NF", request, shown);
     case Result::done: break;
   }
   if (is_sum(request.action) && request.shows_value) {

@@ -72,6 +72,8 @@ TEST(MemcachedRequestReaderTest, MistakesAreInMemcachedsWords) {
   EXPECT_EQ(read("incr a -1\r\n"), "CLIENT_ERROR invalid numeric delta argument");
   EXPECT_EQ(read("incr a 18446744073709551616\r\n"), "CLIENT_ERROR invalid numeric delta argument");
   EXPECT_EQ(read("touch a x\r\n"), "CLIENT_ERROR invalid exptime argument");
+  EXPECT_EQ(read("verbosity x\r\n"), "CLIENT_ERROR bad command line format");
+  EXPECT_EQ(read("verbosity 1 2\r\n"), "");
   EXPECT_EQ(read("gat x a\r\n"), "CLIENT_ERROR invalid exptime argument");
 }
 

@@ -75,6 +75,7 @@ RequestReader::Found RequestReader::read_text(std::string_view input, const Requ
     }
     read_meta(*meta);
   } else {
+    request_.is_quiet = last_word(rest) == no_reply;
     fail(Mistake::unknown);
   }
   if (limits.must_log_in) read_log_in(limits);
@@ -179,10 +180,16 @@ void RequestReader::read_keys(std::string_view rest, bool are_known) {
 }
 
 void RequestReader::read_other(const TextCommand& command) {
-  if (command.action != Action::flush) return;
-  const std::size_t numbers = word_count_ - 1 - (request_.is_quiet ? 1 : 0);
-  request_.key = {};
-  if (numbers != 0 && !read_signed(words_[1], request_.exptime)) fail(Mistake::bad_exptime);
+  std::uint64_t level = 0;
+  if (command.action == Action::verbosity) {
+    if (!read_number(words_[1], level)) fail(Mistake::bad_line);
+  } else if (command.action == Action::flush) {
+    const std::size_t numbers = word_count_ - 1 - (request_.is_quiet ? 1 : 0);
+    request_.key = {};
+    if (numbers != 0 && !read_signed(words_[1], request_.exptime)) fail(Mistake::bad_exptime);
+  } else {
+    request_.is_quiet = false;
+  }
 }
 
 // Before its log-in a client may say one thing only: set ANY FLAGS EXPTIME SIZE, and behind it the user

@@ -163,8 +163,8 @@ TEST_F(MemcachedDialogueTest, FlushIsAnOption) {
 TEST_F(MemcachedDialogueTest, TheServerTellsOfItself) {
   EXPECT_EQ(say("version\r\nverbosity 1\r\nverbosity 1 noreply\r\nstats reset\r\nstats items\r\n"),
             "VERSION 1.6.45\r\nOK\r\nRESET\r\nEND\r\n");
-  EXPECT_EQ(say("stats nothing\r\nshutdown\r\nnothing\r\n"),
-            "ERROR\r\nERROR: shutdown not enabled\r\nERROR\r\n");
+  EXPECT_EQ(say("stats nothing\r\nstats noreply\r\nshutdown\r\nnothing\r\n"),
+            "ERROR\r\nERROR\r\nERROR: shutdown not enabled\r\nERROR\r\n");
   const std::string stats = say("stats\r\n");
   EXPECT_TRUE(stats.starts_with("STAT ") && stats.ends_with("\r\nEND\r\n")) << stats;
   EXPECT_EQ(say("quit\r\nversion\r\n"), "");

@@ -53,7 +53,6 @@ Status store_value(const Request& request, const Item* before, std::int64_t now_
              .flags = request.flags,
              .expires_ms = expiry_of(creates ? request.exptime_of_new : request.exptime, now_ms)};
   }
-  change.done.value_size = request.value.size();
   set(change);
   return {};
 }
@@ -85,16 +84,19 @@ Status add_number(const Request& request, const Item* before, std::int64_t now_m
 
 Status decide(const Request& request, const Item* before, std::int64_t now_ms, Change& change) {
   change = {};
+  change.done.value_size = request.value.size();
   if (before != nullptr) change.after = *before;
-  if (request.compared) {
+  const bool is_sum = request.action == Action::increment || request.action == Action::decrement;
+  // A number that is created has no cas to compare.
+  const bool is_new = before == nullptr && is_sum && request.creates;
+  if (request.compared && !is_new) {
     if (before == nullptr || before->cas != *request.compared) {
       change.done.result = before == nullptr ? Result::not_found : Result::exists;
       return {};
     }
   }
   if (stores_value(request.action)) return store_value(request, before, now_ms, change);
-  if (request.action == Action::increment || request.action == Action::decrement)
-    return add_number(request, before, now_ms, change);
+  if (is_sum) return add_number(request, before, now_ms, change);
   if (before == nullptr) {
     change.done.result = Result::not_found;
     return {};
@@ -127,29 +129,30 @@ Outcome touch_item(RowWork& work, const KeyedRow& row, std::int64_t expires_ms) 
 }
 
 // Notes the cas that the change gives the item, see keys::write_item().
-Outcome execute_step(RowWork& work, const KeyedRow& row, const LockedItem& locked, Change& change) {
+Outcome execute_step(RowWork& work, const KeyedRow& row, const LockedItem& locked, bool is_touch,
+                     Change& change) {
   const bool has_cas = row.access->item.cas != ItemColumns::none;
   constexpr std::uint64_t us_per_ms = 1000;
+  std::uint64_t& cas = change.done.item.cas;
+  cas = locked.item.cas;
+  if (has_cas && !is_touch) {
+    cas = locked.has_row ? cas + 1 : static_cast<std::uint64_t>(work.clock.now_ms()) * us_per_ms;
+  }
   switch (change.step) {
-    case Step::keep: return {};
+    case Step::keep: cas = 0; break;
     case Step::erase: return locked.has_row ? keys::erase_item(work, row) : Outcome();
-    case Step::touch:
-      change.done.item.cas = locked.item.cas;
-      return touch_item(work, row, change.after.expires_ms);
-    case Step::set: break;
+    case Step::touch: return touch_item(work, row, change.after.expires_ms);
+    case Step::set: return keys::write_item(work, row, locked.has_row, change.after);
   }
-  if (has_cas) {
-    change.done.item.cas = locked.has_row
-                               ? locked.item.cas + 1
-                               : static_cast<std::uint64_t>(work.clock.now_ms()) * us_per_ms;
-  }
-  return keys::write_item(work, row, locked.has_row, change.after);
+  return {};
 }
 
 Outcome lock_and_change(RowWork& work, const KeyedRow& row, const Request& request,
                         Change& change) {
   const auto execute = [&]() -> Outcome {
     constexpr int most_tries = 3;
+    const bool is_touch =
+        request.action == Action::touch || request.action == Action::touch_and_get;
     Outcome outcome;
     for (int tries = 0; tries < most_tries; ++tries) {
       LockedItem locked;
@@ -158,7 +161,7 @@ Outcome lock_and_change(RowWork& work, const KeyedRow& row, const Request& reque
       const Status decided =
           decide(request, locked.is_live ? &locked.item : nullptr, work.clock.now_ms(), change);
       if (!decided.ok()) return decided;
-      outcome = execute_step(work, row, locked, change);
+      outcome = execute_step(work, row, locked, is_touch, change);
       // Another session may have inserted the row meanwhile. If not, it is another row's value.
       if (outcome.status().kind() != Error::duplicate_key) return outcome;
     }
