@@ -1,7 +1,7 @@
 """memcached's clients, as published and with their defaults, at the plugin's port for them.
 
-Each does an application's work and prints what each step has answered: all of them the same, and the same
-at a real memcached. What they need is installed below var/ once.
+Each does an application's work and prints what each step has answered: all of them the same, and
+the same at a real memcached. What they need is installed below var/ once.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Line:
         self.socket.sendall(request)
 
     def ask(self, request: bytes) -> bytes:
-        """All replies to what does not end the connection, and has no value of its own at its end."""
+        """All replies to requests that do not end the connection."""
         self.send(request + NOOP)
         return self.until(b"MN\r\n")[: -len(b"MN\r\n")]
 
@@ -88,7 +88,9 @@ def connect(server: ServerInstance, timeout: float = TIMEOUT) -> Line:
     return Line(memcached_port(server), timeout)
 
 
-def stored(key: bytes, value: bytes, flags: int = 0, exptime: int = 0, command: bytes = b"set") -> bytes:
+def stored(
+    key: bytes, value: bytes, flags: int = 0, exptime: int = 0, command: bytes = b"set"
+) -> bytes:
     """A request that stores a value."""
     return b"%s %s %d %d %d\r\n%s\r\n" % (command, key, flags, exptime, len(value), value)
 

@@ -1,8 +1,8 @@
 """Random sequences of memcached's requests, and how their replies are compared.
 
-Times of expiry are long and far apart, or over at once, so that it does not matter how quick a server
-is. Sums are made of items of their own, because memcached leaves blanks behind a number that has become
-shorter, and the plugin does not.
+Times of expiry are long and far apart, or over at once, so that it does not matter how quick a
+server is. Sums are made of items of their own, because memcached leaves blanks behind a number that
+has become shorter, and the plugin does not.
 """
 
 from __future__ import annotations
@@ -17,7 +17,16 @@ KEYS = (b"a", b"b", b"c", b"session:abc", b"A", b"db.table:1", "grün".encode(),
 NUMBER_KEYS = (b"n1", b"n2", b"n3")
 ODD_KEYS = (b"k" * 251,)
 TEXTS = (b"", b"x", b"abc", b"with blanks ", b"\x00\xff\r\n", b"END\r\n", b"v" * 1000)
-NUMBERS = (b"0", b"1", b"7", b"10", b"0012", b"4294967296", b"18446744073709551615", b"18446744073709551610")
+NUMBERS = (
+    b"0",
+    b"1",
+    b"7",
+    b"10",
+    b"0012",
+    b"4294967296",
+    b"18446744073709551615",
+    b"18446744073709551610",
+)
 NO_NUMBERS = (b"abc", b"-1", b"1.5", b"")
 ODD_WORDS = (b"x", b"-1", b"1x", b"18446744073709551616", b"99999999999999999999")
 #: Another server's cas stands in its place.
@@ -84,7 +93,11 @@ class TextAuthor(Author):
 
     def flags(self) -> bytes:
         odd = (b"4294967295", b"4294967296", b"-1", b"x", b"+5")
-        return self.random.choice(odd) if self.random.random() < 0.1 else self.random.choice((b"0", b"1", b"77"))
+        return (
+            self.random.choice(odd)
+            if self.random.random() < 0.1
+            else self.random.choice((b"0", b"1", b"77"))
+        )
 
     def words_of_time(self) -> bytes:
         return b"x" if self.random.random() < 0.04 else b"%d" % self.exptime()
@@ -94,9 +107,14 @@ class TextAuthor(Author):
 
     def gets(self) -> Packet:
         choose = self.random
-        keys = [choose.choice([self.key, self.number_key])() for _ in range(choose.choice([1, 1, 1, 2, 7]))]
+        keys = [
+            choose.choice([self.key, self.number_key])()
+            for _ in range(choose.choice([1, 1, 1, 2, 7]))
+        ]
         name = choose.choice([b"get", b"gets"])
-        return name + b" " + choose.choice([b" ", b" ", b"  "]).join(keys) + choose.choice([b"", b" "]) + b"\r\n", b""
+        return name + b" " + choose.choice([b" ", b" ", b"  "]).join(keys) + choose.choice(
+            [b"", b" "]
+        ) + b"\r\n", b""
 
     def gats(self) -> Packet:
         keys = b" ".join(self.key() for _ in range(self.random.choice([1, 1, 2])))
@@ -107,7 +125,14 @@ class TextAuthor(Author):
         name = self.random.choice([b"set", b"set", b"add", b"replace", b"append", b"prepend"])
         value = self.text()
         size = len(value) - (1 if value and self.random.random() < 0.03 else 0)
-        line = b"%s %s %s %s %d%s" % (name, self.key(), self.flags(), self.words_of_time(), size, self.ending())
+        line = b"%s %s %s %s %d%s" % (
+            name,
+            self.key(),
+            self.flags(),
+            self.words_of_time(),
+            size,
+            self.ending(),
+        )
         return b"%s\r\n%s\r\n" % (line, value), b""
 
     def store_number(self) -> Packet:
@@ -118,7 +143,14 @@ class TextAuthor(Author):
     def cas(self) -> Packet:
         key, value = self.key(), self.text()
         unique = self.random.choice([CAS, CAS, CAS, b"5", b"x"])
-        line = b"cas %s %s %s %d %s%s" % (key, self.flags(), self.words_of_time(), len(value), unique, self.ending())
+        line = b"cas %s %s %s %d %s%s" % (
+            key,
+            self.flags(),
+            self.words_of_time(),
+            len(value),
+            unique,
+            self.ending(),
+        )
         return b"%s\r\n%s\r\n" % (line, value), key
 
     def sum(self) -> Packet:
@@ -128,16 +160,21 @@ class TextAuthor(Author):
 
     def delete(self) -> Packet:
         key = self.random.choice([self.key, self.number_key])()
-        return b"delete %s%s%s\r\n" % (key, self.random.choice([b"", b"", b" 0"]), self.ending()), b""
+        return b"delete %s%s%s\r\n" % (
+            key,
+            self.random.choice([b"", b"", b" 0"]),
+            self.ending(),
+        ), b""
 
     def touch(self) -> Packet:
         return b"touch %s %s%s\r\n" % (self.key(), self.words_of_time(), self.ending()), b""
 
     def other(self) -> Packet:
         return self.random.choice(
-            (b"version\r\n", b"verbosity 1\r\n", b"verbosity\r\n", b"nosuch a b\r\n", b"\r\n", b"GET a\r\n",
-             b"get\r\n", b" get a\r\n", b"set a 0 0\r\n", b"incr a\r\n", b"touch a\r\n", b"gat 5\r\n",
-             b"delete\r\n", b"stats nosuch\r\n", b"stats reset\r\n", b"mn\r\n")
+            (b"version\r\n", b"verbosity 1\r\n", b"verbosity\r\n", b"nosuch a b\r\n", b"\r\n",
+             b"GET a\r\n", b"get\r\n", b" get a\r\n", b"set a 0 0\r\n", b"incr a\r\n",
+             b"touch a\r\n", b"gat 5\r\n", b"delete\r\n", b"stats nosuch\r\n", b"stats reset\r\n",
+             b"mn\r\n")
         ), b""  # fmt: skip
 
 
@@ -192,11 +229,15 @@ class MetaAuthor(Author):
 
     def sum(self) -> Packet:
         key = self.number_key()
-        mode = self.random.choice([b"", b"", b" MI", b" MD", b" M+", b" M-", b" Mincr", b" MDECR", b" Mx"])
+        mode = self.random.choice(
+            [b"", b"", b" MI", b" MD", b" M+", b" M-", b" Mincr", b" MDECR", b" Mx"]
+        )
         return b"ma %s%s%s\r\n" % (key, mode, self.flags("ckqtvNJDTCO")), key
 
     def other(self) -> Packet:
-        return self.random.choice((b"mg\r\n", b"ms a\r\n", b"mx a\r\n", b"ms a x\r\n", b"m\r\n", b"me none\r\n")), b""
+        return self.random.choice(
+            (b"mg\r\n", b"ms a\r\n", b"mx a\r\n", b"ms a x\r\n", b"m\r\n", b"me none\r\n")
+        ), b""
 
 
 _META: list[Callable[[MetaAuthor], Packet]] = [
@@ -237,18 +278,25 @@ class BinaryAuthor(Author):
 
 
 _OPCODES = (
-    0, 0, 0xC, 9, 0xD, 1, 1, 1, 2, 3, 4, 5, 5, 6, 0xA, 0xB, 0xE, 0xF, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x19,
-    0x1A, 0x1C, 0x1D, 0x1E, 0x23, 0x24, 0x77,
+    0, 0, 0xC, 9, 0xD, 1, 1, 1, 2, 3, 4, 5, 5, 6, 0xA, 0xB, 0xE, 0xF, 0x11, 0x12, 0x13, 0x14, 0x15,
+    0x16, 0x19, 0x1A, 0x1C, 0x1D, 0x1E, 0x23, 0x24, 0x77,
 )  # fmt: skip
 
 
-def packet(opcode: int, key: bytes = b"", extras: bytes = b"", value: bytes = b"", opaque: int = 0, cas: int = 0) -> bytes:
+def packet(
+    opcode: int,
+    key: bytes = b"",
+    extras: bytes = b"",
+    value: bytes = b"",
+    opaque: int = 0,
+    cas: int = 0,
+) -> bytes:
     body = extras + key + value
     return _HEADER.pack(0x80, opcode, len(key), len(extras), 0, 0, len(body), opaque, cas) + body
 
 
 class Side:
-    """What one of the two servers has said. Its cas values are told by their order, for each key."""
+    """What one of the two servers has said. Its cas values are told by their order."""
 
     def __init__(self) -> None:
         self.latest: dict[bytes, int] = {}  # of a key, the cas that was shown last
@@ -314,7 +362,17 @@ class Side:
             body, replies = replies[24 : 24 + size], replies[24 + size :]
             key, value = body[extras : extras + key_size], body[extras + key_size :]
             of = keys.get(opaque, b"")
-            told.append((opcode, status, opaque, body[:extras], key, _without_blanks(of, value), self._cas(of, cas)))
+            told.append(
+                (
+                    opcode,
+                    status,
+                    opaque,
+                    body[:extras],
+                    key,
+                    _without_blanks(of, value),
+                    self._cas(of, cas),
+                )
+            )
         return told
 
 

@@ -95,7 +95,11 @@ def test_all_that_are_declared_are_shown(sql: Sql) -> None:
         *(f"latency_{kind}_{what}" for kind in KINDS for what in of_kind),
         *(f"latency_find_modify_{what}" for what in ("count", "sum_us")),
     }
-    of_ports = {f"{port}_port_{name}" for port in ("read", "write", "redis", "memcached") for name in of_a_port}
+    of_ports = {
+        f"{port}_port_{name}"
+        for port in ("read", "write", "redis", "memcached")
+        for name in of_a_port
+    }
     expected = declared() | at_this_moment | sums | of_ports
     assert own == {f"handlersocket_{name}" for name in expected}
 

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server_instance import ServerInstance
+from server_instance import ServerInstance, Setting
 from support.database import Sql
 from support.peers import peer_program
 from support_memcached import Line, connect, found, memcached_port, memcached_server, stored
 from support_memcached_sequences import packet
-
 from support_servers import wait_until
 
 CLIENTS, ROUNDS = 8, 40
@@ -23,8 +22,8 @@ TABLES = (
     "CREATE DATABASE items",
     "USE items",
     "CREATE TABLE ranked (id INT PRIMARY KEY, a VARCHAR(20), b INT, note VARCHAR(20) DEFAULT 'n')",
-    "CREATE TABLE city (name CHAR(20) PRIMARY KEY, people BIGINT, f INT, c BIGINT UNSIGNED NOT NULL DEFAULT 0,"
-    " e INT UNSIGNED NOT NULL DEFAULT 0)",
+    "CREATE TABLE city (name CHAR(20) PRIMARY KEY, people BIGINT, f INT,"
+    " c BIGINT UNSIGNED NOT NULL DEFAULT 0, e INT UNSIGNED NOT NULL DEFAULT 0)",
     "INSERT INTO handlersocket.containers VALUES"
     " ('ranked', 'items', 'ranked', 'id', 'a,b', '0', NULL, NULL, 'PRIMARY'),"
     " ('city', 'items', 'city', 'name', 'people', 'f', 'c', 'e', 'PRIMARY')",
@@ -33,7 +32,11 @@ TABLES = (
 
 @pytest.fixture(scope="module")
 def server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
-    settings = {"handlersocket_threads": 4, "handlersocket_threads_wr": 2, "event_scheduler": "ON"}
+    settings: dict[str, Setting] = {
+        "handlersocket_threads": 4,
+        "handlersocket_threads_wr": 2,
+        "event_scheduler": "ON",
+    }
     with memcached_server(data_root, watch, **settings) as instance:
         with Sql(instance.socket) as sql:
             sql.run(*TABLES)
@@ -56,7 +59,9 @@ def wire(server: ServerInstance, sql: Sql) -> Iterator[Line]:
 
 def test_sql_and_memcached_see_the_same_items(wire: Line, sql: Sql) -> None:
     assert wire.ask(stored(b"session:abc", b"\x00\xff", 5, 100)) == b"STORED\r\n"
-    row = sql.row("SELECT HEX(v), flags, expires - UNIX_TIMESTAMP() FROM kv WHERE k = 'session:abc'")
+    row = sql.row(
+        "SELECT HEX(v), flags, expires - UNIX_TIMESTAMP() FROM kv WHERE k = 'session:abc'"
+    )
     assert row[:2] == (b"00FF", b"5") and 80 < float(row[2] or 0) <= 101
     sql.run("UPDATE kv SET v = 'by SQL', flags = 7, expires = NULL WHERE k = 'session:abc'")
     assert wire.ask(b"get session:abc\r\n") == found(b"session:abc", b"by SQL", 7)
@@ -122,11 +127,16 @@ def test_large_values(wire: Line) -> None:
     assert wire.ask(b"get small large small\r\n") == found(b"large", value)
     assert wire.ask(b"gat 100 large\r\n") == found(b"large", value)
     assert wire.ask(stored(b"large", b"x" * 17_000_000)).startswith(b"SERVER_ERROR ")
-    assert wire.ask(stored(b"large", b"x" * 100_000_000)) == b"SERVER_ERROR object too large for cache\r\n"
+    assert (
+        wire.ask(stored(b"large", b"x" * 100_000_000))
+        == b"SERVER_ERROR object too large for cache\r\n"
+    )
     assert wire.ask(b"get large\r\n") == found(b"large", value)
 
 
-def test_a_get_of_many_keys_lets_others_go_first(server: ServerInstance, wire: Line, sql: Sql) -> None:
+def test_a_get_of_many_keys_lets_others_go_first(
+    server: ServerInstance, wire: Line, sql: Sql
+) -> None:
     sql.run("INSERT INTO kv (k, v) VALUES ('key1', 'x')")
     keys = b" ".join(b"key%d" % number for number in range(100_000))
     with connect(server) as other:
@@ -165,8 +175,11 @@ def test_flush_all_is_an_option(server: ServerInstance, wire: Line, sql: Sql) ->
     assert wire.ask(b"flush_all\r\n") == b"CLIENT_ERROR flush_all not allowed\r\n"
     sql.run("SET GLOBAL handlersocket_memcached_flush_all = 1")
     try:
-        sql.run("INSERT INTO kv (k, v) SELECT CONCAT('k', seq), 'x' FROM seq_1_to_20000" if not sql_is_mysql(sql) else
-                "INSERT INTO kv (k, v) VALUES ('k', 'x')")
+        sql.run(
+            "INSERT INTO kv (k, v) SELECT CONCAT('k', seq), 'x' FROM seq_1_to_20000"
+            if not sql_is_mysql(sql)
+            else "INSERT INTO kv (k, v) VALUES ('k', 'x')"
+        )
         assert wire.ask(b"flush_all\r\nget a\r\n") == b"OK\r\nEND\r\n"
         assert sql.row("SELECT COUNT(*) FROM kv") == (b"0",)
     finally:
@@ -193,13 +206,23 @@ FAIL_THERE = {"ascii delete", "ascii delete noreply"}
 def test_memcapable(server: ServerInstance, sql: Sql) -> None:
     sql.run("SET GLOBAL handlersocket_memcached_flush_all = 1")
     try:
-        program = [str(peer_program("memccapable")), "-h", "127.0.0.1", "-p", str(memcached_port(server))]
+        program = [
+            str(peer_program("memccapable")),
+            "-h",
+            "127.0.0.1",
+            "-p",
+            str(memcached_port(server)),
+        ]
         done = subprocess.run(program, capture_output=True, text=True, timeout=120, check=False)
     finally:
         sql.run("SET GLOBAL handlersocket_memcached_flush_all = 0")
     # A test that fails has no line's end of its own in stdout.
-    assert done.stdout.count("[pass]") >= 52 and done.stderr.count("[FAIL]") <= len(FAIL_THERE), done
-    assert all("ascii delete" in line or "[pass]" in line for line in done.stdout.splitlines()), done
+    assert done.stdout.count("[pass]") >= 52 and done.stderr.count("[FAIL]") <= len(FAIL_THERE), (
+        done
+    )
+    assert all("ascii delete" in line or "[pass]" in line for line in done.stdout.splitlines()), (
+        done
+    )
 
 
 def test_a_binary_client_may_be_cut_anywhere(server: ServerInstance, sql: Sql) -> None:

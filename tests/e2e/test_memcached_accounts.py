@@ -1,4 +1,4 @@
-"""Who may do what at memcached's port: log-ins in text and by SASL, secrets, privileges, TLS, KILL."""
+"""Who may do what at memcached's port: log-ins in text and by SASL, secrets, privileges, TLS."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server_instance import ServerInstance
+from server_instance import ServerInstance, Setting
 from support.certificates import context_for, make_certificates
 from support.database import Sql
 from support.servers import ON_MYSQL
@@ -40,7 +40,7 @@ def server(
     data_root: Path, watch: Any, certificates: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ServerInstance]:
     """Nobody may do anything without a log-in."""
-    settings = {
+    settings: dict[str, Setting] = {
         "handlersocket_anonymous_account": "",
         "handlersocket_secret_account": "ann@localhost",
         "handlersocket_memcached_secret": SECRET.decode(),
@@ -55,7 +55,10 @@ def server(
             sql.run("INSERT INTO kv (k, v) VALUES ('a', 'here')")
             for user, grant in USERS.items():
                 way = identified(DEFAULT_WAY, PASSWORD)
-                sql.run(f"CREATE USER {user}@localhost IDENTIFIED {way}", f"GRANT {grant} TO {user}@localhost")
+                sql.run(
+                    f"CREATE USER {user}@localhost IDENTIFIED {way}",
+                    f"GRANT {grant} TO {user}@localhost",
+                )
         yield instance
 
 
@@ -82,7 +85,14 @@ def status_of(line: Line) -> int:
 
 
 def test_nothing_before_a_log_in(server: ServerInstance) -> None:
-    for request in (b"get a\r\n", b"version\r\n", b"stats\r\n", b"mg a v\r\n", b"delete a\r\n", b"flush_all\r\n"):
+    for request in (
+        b"get a\r\n",
+        b"version\r\n",
+        b"stats\r\n",
+        b"mg a v\r\n",
+        b"delete a\r\n",
+        b"flush_all\r\n",
+    ):
         with connect(server) as line:
             line.send(request * 2)
             assert line.until(UNAUTHENTICATED * 2) == UNAUTHENTICATED * 2
@@ -111,7 +121,14 @@ def test_every_way_to_log_in(server: ServerInstance) -> None:
 
 
 def test_a_wrong_password_is_answered_late(server: ServerInstance) -> None:
-    for words in (b"wrong", b"default wrong", b"ann wrong", b"nobody " + PASSWORD.encode(), b"ann ", b""):
+    for words in (
+        b"wrong",
+        b"default wrong",
+        b"ann wrong",
+        b"nobody " + PASSWORD.encode(),
+        b"ann ",
+        b"",
+    ):
         with connect(server) as line:
             begun = time.monotonic()
             assert log_in(line, words) == WRONG, words
@@ -126,7 +143,13 @@ def test_a_wrong_password_is_answered_late(server: ServerInstance) -> None:
 def test_rights_are_those_of_sql(server: ServerInstance) -> None:
     with as_user(server, "reading") as line:
         assert line.ask(b"get a\r\n") == found(b"a", b"here")
-        for request in (stored(b"a", b"x"), b"delete a\r\n", b"incr a 1\r\n", b"touch a 5\r\n", b"gat 5 a\r\n"):
+        for request in (
+            stored(b"a", b"x"),
+            b"delete a\r\n",
+            b"incr a 1\r\n",
+            b"touch a 5\r\n",
+            b"gat 5 a\r\n",
+        ):
             assert line.ask(request) == DENIED, request
     with as_user(server, "nothing") as line:
         assert line.ask(b"get a\r\n") == DENIED
@@ -167,4 +190,6 @@ def test_no_password_is_in_a_log(server: ServerInstance) -> None:
     with as_user(server, "ann") as line:
         line.ask(b"get a\r\n")
     for file in server.data_dir.parent.rglob("*.log"):
-        assert PASSWORD.encode() not in file.read_bytes() or b"CREATE USER" in file.read_bytes(), file
+        assert PASSWORD.encode() not in file.read_bytes() or b"CREATE USER" in file.read_bytes(), (
+            file
+        )

@@ -14,12 +14,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server_instance import ServerInstance
+from server_instance import ServerInstance, Setting
 from support.database import Sql
 from support.peers import running_memcached
 from support.servers import KIND
 from support_memcached import Line, memcached_port, memcached_server
-from support_memcached_sequences import Author, BinaryAuthor, MetaAuthor, Packet, Side, TextAuthor, packet
+from support_memcached_sequences import (
+    Author,
+    BinaryAuthor,
+    MetaAuthor,
+    Packet,
+    Side,
+    TextAuthor,
+    packet,
+)
 
 SEED = os.environ.get("HS_SEED")
 CASES = int(os.environ.get("HS_DIFF_CASES") or 100)
@@ -29,7 +37,7 @@ END_OF_NOOP = struct.pack(">BBHBBHIIQ", 0x81, 0xA, 0, 0, 0, 0, 0, 0x11223344, 0)
 
 @pytest.fixture(scope="module")
 def server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
-    settings = {"handlersocket_threads": 2, "handlersocket_threads_wr": 2}
+    settings: dict[str, Setting] = {"handlersocket_threads": 2, "handlersocket_threads_wr": 2}
     with memcached_server(data_root, watch, **KIND.volatile, **settings) as instance:
         yield instance
 
@@ -49,13 +57,22 @@ def replies_to(line: Line, side: Side, author: Author, requests: list[Packet]) -
     for request in requests:
         reply = line.ask(side.filled(request))
         is_meta = isinstance(author, MetaAuthor)
-        told.append(side.meta_replies(request[0].split()[1:2][0] if is_meta and len(request[0].split()) > 1 else b"", reply) if is_meta else side.text_replies(reply))
+        told.append(
+            side.meta_replies(
+                request[0].split()[1:2][0] if is_meta and len(request[0].split()) > 1 else b"",
+                reply,
+            )
+            if is_meta
+            else side.text_replies(reply)
+        )
     return told
 
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("form", [TextAuthor, MetaAuthor, BinaryAuthor])
-def test_the_plugin_answers_as_memcached_does(server: ServerInstance, model: int, form: type[Author]) -> None:
+def test_the_plugin_answers_as_memcached_does(
+    server: ServerInstance, model: int, form: type[Author]
+) -> None:
     first = int(SEED) if SEED else random.SystemRandom().randrange(1 << 32)
     met: Counter[str] = Counter()
     with Sql(server.socket, "handlersocket") as sql:

@@ -1,4 +1,4 @@
-"""What means harm at memcached's port costs its sender the connection, and nobody else notices it."""
+"""What means harm at memcached's port costs its sender the connection, and nobody else notices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server_instance import ServerInstance
+from server_instance import ServerInstance, Setting
 from support_memcached import connect, found, memcached_server, stored
 from support_memcached_sequences import packet
 from test_hostile_input import GROWTH, resident
@@ -21,7 +21,7 @@ SEED = 1
 
 @pytest.fixture(scope="module")
 def server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
-    settings = {"handlersocket_threads": 1, "max_allowed_packet": 64 * MIB}
+    settings: dict[str, Setting] = {"handlersocket_threads": 1, "max_allowed_packet": 64 * MIB}
     with memcached_server(data_root, watch, **settings) as instance:
         with connect(instance) as line:
             assert line.ask(stored(b"a", b"here")) == b"STORED\r\n"
@@ -58,7 +58,9 @@ def test_sizes_that_nobody_has(server: ServerInstance, size: int) -> None:
 def test_packets_of_four_gibibytes(server: ServerInstance) -> None:
     for opcode in (0, 1, 5, 0x10, 0x21, 0x77):
         with connect(server) as line:
-            header = struct.pack(">BBHBBHIIQ", 0x80, opcode, 1, 8 if opcode == 1 else 0, 0, 0, 2**32 - 1, 0, 0)
+            header = struct.pack(
+                ">BBHBBHIIQ", 0x80, opcode, 1, 8 if opcode == 1 else 0, 0, 0, 2**32 - 1, 0, 0
+            )
             line.send(header)
             assert line.socket.recv(24)[:2] == bytes([0x81, opcode])
 
@@ -115,12 +117,33 @@ def test_a_client_that_does_not_read(server: ServerInstance) -> None:
 
 def test_any_bytes(server: ServerInstance) -> None:
     choose = random.Random(SEED)
-    words = [b"get", b"set", b"mg", b"ms", b"a", b"0", b"-1", b"\r\n", b" ", b"noreply", b"99999", b"\0", b"v", b"b"]
+    words = [
+        b"get",
+        b"set",
+        b"mg",
+        b"ms",
+        b"a",
+        b"0",
+        b"-1",
+        b"\r\n",
+        b" ",
+        b"noreply",
+        b"99999",
+        b"\0",
+        b"v",
+        b"b",
+    ]
     for _ in range(200):
         with connect(server, timeout=5) as line:
             if choose.random() < 0.3:
-                text = packet(choose.randrange(256), b"a", b"\0" * choose.choice([0, 4, 8, 20]), b"v")
-                text = bytes(byte if choose.random() < 0.95 else choose.randrange(256) for byte in text)
+                text = packet(
+                    choose.randrange(256), b"a", b"\0" * choose.choice([0, 4, 8, 20]), b"v"
+                )
+                text = bytes(
+                    byte if choose.random() < 0.95 else choose.randrange(256) for byte in text
+                )
             else:
-                text = b"".join(choose.choice([word, word + b" "]) for word in choose.choices(words, k=30))
+                text = b"".join(
+                    choose.choice([word, word + b" "]) for word in choose.choices(words, k=30)
+                )
             line.send(text)

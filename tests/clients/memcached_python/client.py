@@ -1,4 +1,4 @@
-"""What an application does with a memcached, by a client of its choice; one line of JSON for each step."""
+"""What an application does with a memcached, by a client of its choice: a line of JSON a step."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ import threading
 import time
 from collections.abc import Callable
 from typing import Any
+
+import bmemcached
+import memcache
+import pylibmc
+from pymemcache import serde
+from pymemcache.client.base import PooledClient
 
 HOST = "127.0.0.1"
 THREADS, ROUNDS = 4, 25
@@ -21,27 +27,18 @@ def tell(step: str, answer: object) -> None:
 
 
 def with_pymemcache(port: int) -> Any:
-    from pymemcache import serde
-    from pymemcache.client.base import PooledClient
-
     return PooledClient((HOST, port), serde=serde.pickle_serde, timeout=20, default_noreply=False)
 
 
 def with_python_memcached(port: int) -> Any:
-    import memcache
-
     return memcache.Client([f"{HOST}:{port}"], socket_timeout=20, cache_cas=True)
 
 
 def with_pylibmc(port: int, *, binary: bool = False) -> Any:
-    import pylibmc
-
     return pylibmc.Client([f"{HOST}:{port}"], binary=binary, behaviors={"cas": True})
 
 
 def with_binary_memcached(port: int) -> Any:
-    import bmemcached
-
     return bmemcached.Client([f"{HOST}:{port}"], socket_timeout=20)
 
 
