@@ -200,7 +200,7 @@ class MetaAuthor(Author):
         words = b""
         for flag in chosen:
             token = {
-                "O": lambda: choose.choice([b"1", b"opaque", b"", b"x" * 31, b"x" * 32]),
+                "O": lambda: choose.choice([b"1", b"opaque", b"", b"x" * 31]),
                 "T": lambda: choose.choice([b"%d" % max(self.exptime(), 0), b"0", b"x", b""]),
                 "N": lambda: choose.choice([b"%d" % max(self.exptime(), 0), b"0", b"x"]),
                 "F": lambda: choose.choice([b"5", b"4294967295", b"x", b"-1"]),

@@ -32,6 +32,7 @@ void RequestReader::read_meta(const MetaCommand& command) {
   request_.meta_flags = std::span(words_).subspan(needed, word_count_ - needed);
   if (has_more_words_ || request_.meta_flags.size() > most_flags)
     return fail(Mistake::too_many_flags);
+  bad_mode_ = Mistake::count_;
   std::uint64_t seen = 0;
   const bool is_sum = command.action == Action::increment;
   for (const Word flag : request_.meta_flags) {
@@ -49,7 +50,9 @@ void RequestReader::read_meta(const MetaCommand& command) {
     }
     if (mistake != Mistake::count_) return fail(mistake);
   }
-  if (request_.has_base64_key && !read_meta_key()) return fail(Mistake::bad_key);
+  if (request_.has_base64_key && !read_meta_key())
+    return fail(is_sum ? Mistake::invalid_or_duplicate_flag : Mistake::bad_key);
+  if (bad_mode_ != Mistake::count_) return fail(bad_mode_);
   // An append creates nothing without its N; a get would need a lease for it.
   const bool may_create =
       is_sum || request_.action == Action::append || request_.action == Action::prepend;
@@ -71,7 +74,7 @@ Mistake RequestReader::read_flag(Word flag) {
     case 'v': request_.shows_value = true; break;
     case 'x': request_.clears_value = true; break;
     case 'O': return token.size() > most_opaque_bytes ? Mistake::long_opaque : Mistake::count_;
-    case 'M': return read_mode(token);
+    case 'M': bad_mode_ = read_mode(token); break;
     case 'C':
     case 'D':
     case 'F':

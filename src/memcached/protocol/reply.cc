@@ -193,6 +193,7 @@ void Reply::meta_change(const Request& request, const Done& done) {
     case Result::not_found: return meta("NF", request, shown);
     case Result::done: break;
   }
+  if (request.is_quiet) return;
   if (is_sum(request.action) && request.shows_value) {
     std::array<char, most_digits> digits{};
     const auto size =
@@ -202,7 +203,7 @@ void Reply::meta_change(const Request& request, const Done& done) {
     meta("", request, &done);
     return line({digits.data(), size});
   }
-  if (!request.is_quiet) meta("HD", request, &done);
+  meta("HD", request, &done);
 }
 
 void Reply::binary_change(const Request& request, const Done& done) {

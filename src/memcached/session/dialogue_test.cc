@@ -102,6 +102,20 @@ TEST_F(MemcachedDialogueTest, ContainersAreChosenByName) {
   EXPECT_EQ(say("set k:1 0 -1 1\r\nx\r\nget k:1\r\n"), "STORED\r\nEND\r\n");
 }
 
+TEST_F(MemcachedDialogueTest, RangesOfKeys) {
+  for (const char* const key : {"a", "b", "c", "d"})
+    EXPECT_EQ(say("set " + std::string(key) + " 0 0 1\r\nx\r\n"), "STORED\r\n");
+  say("set c 0 1 1\r\ny\r\n");
+  EXPECT_EQ(say("get @>b\r\n"), "VALUE c 0 1\r\ny\r\nVALUE d 0 1\r\nx\r\nEND\r\n");
+  TestContainers::now_ms += 2000;
+  EXPECT_EQ(say("get @>=b\r\n"), "VALUE b 0 1\r\nx\r\nVALUE d 0 1\r\nx\r\nEND\r\n");
+  EXPECT_EQ(say("get @<b @<=b\r\n"),
+            "VALUE a 0 1\r\nx\r\nVALUE b 0 1\r\nx\r\nVALUE a 0 1\r\nx\r\nEND\r\n");
+  EXPECT_EQ(say("get @>z\r\nmg @>a v\r\n"), "END\r\nEN\r\n");
+  say("set @@two.k%3A1:1 0 0 3\r\nx|y\r\n");
+  EXPECT_EQ(say("get @>=k:1\r\n"), "VALUE k%3A1:1 0 3\r\nx|y\r\nEND\r\n");
+}
+
 TEST_F(MemcachedDialogueTest, MetaCommands) {
   EXPECT_EQ(say("mn\r\nmg a v\r\nmg a v q\r\nmg a k Oz\r\n"), "MN\r\nEN\r\nEN ka Oz\r\n");
   EXPECT_EQ(say("ms a 3 F5 T60 c k s\r\nabc\r\n"), "HD c1700000000000000 ka s3\r\n");

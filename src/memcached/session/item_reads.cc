@@ -82,6 +82,11 @@ Outcome read_item(RowWork& work, const Request& request, std::string_view key,
     Reply(work.out()).item(request, key, {.value = names});
     return {};
   }
+  // Other forms have one reply for a key.
+  keys::ItemKey from = chosen.item;
+  store::Comparison comparison{};
+  if (request.form == Form::text && take_range(from.key, comparison)) [[unlikely]]
+    return read_range(work, request, from, comparison);
   return keys::with_item(work, chosen.item, false, [&](const KeyedRow& row) {
     ItemRows rows(work, request, key, *row.access);
     const Outcome outcome = keys::find_item(work, row, rows);

@@ -87,8 +87,9 @@ Status decide(const Request& request, const Item* before, std::int64_t now_ms, C
   change.done.value_size = request.value.size();
   if (before != nullptr) change.after = *before;
   const bool is_sum = request.action == Action::increment || request.action == Action::decrement;
-  // A number that is created has no cas to compare.
-  const bool is_new = before == nullptr && is_sum && request.creates;
+  // What is created has no cas to compare, and nothing can be joined to what is not there.
+  const bool joins = request.action == Action::append || request.action == Action::prepend;
+  const bool is_new = before == nullptr && ((is_sum && request.creates) || joins);
   if (request.compared && !is_new) {
     if (before == nullptr || before->cas != *request.compared) {
       change.done.result = before == nullptr ? Result::not_found : Result::exists;

@@ -32,6 +32,12 @@ Status choose_item(const keys::Containers& containers, std::string_view key, std
 store::Outcome read_item(RowWork& work, const Request& request, std::string_view key,
                          const ChosenItem& chosen);
 
+// item_ranges.cc: whether a key asks for the items whose keys compare so with the rest of it, and these
+// items, in the order of the index.
+bool take_range(std::string_view& key, store::Comparison& comparison);
+store::Outcome read_range(RowWork& work, const Request& request, const keys::ItemKey& from,
+                          store::Comparison comparison);
+
 // item_writes.cc: everything else that needs one key.
 store::Outcome change_item(RowWork& work, const Request& request, std::string_view key,
                            const ChosenItem& chosen);

@@ -1,0 +1,97 @@
+// Gets of ranges, as MySQL's memcached plugin had them: `@>key`, `@>=key`, `@<key` and `@<=key`.
+#include <string>
+
+#include "memcached/protocol/number.h"
+#include "memcached/session/items.h"
+
+namespace hs::memcached {
+namespace {
+
+using store::Comparison;
+using store::Outcome;
+using Kind = store::ColumnValue::Kind;
+
+constexpr std::size_t most_range_bytes = std::size_t{64} << 20;
+
+// Writes each live item, with the key that its row has.
+class RangeRows final : public store::Rows {
+ public:
+  RangeRows(RowWork& work, const Request& request, const RowAccess& access)
+      : Rows(most_range_bytes), work_(work), request_(request), access_(access) {}
+  bool take(std::span<const store::Column> columns, const store::CurrentRow& row,
+            std::size_t /*in_number*/, Buffer& out) override {
+    const std::int64_t now_ms = work_.clock.now_ms();
+    const keys::ItemHead head = keys::read_head(access_.item, columns, row, now_ms);
+    if (!head.is_live) return true;
+    value_.clear();
+    if (!read_key(columns, row) || !keys::append_value(access_, columns, row, value_)) return false;
+    Reply(out).item(request_, key_,
+                    {.flags = head.flags,
+                     .cas = head.cas,
+                     .seconds_left = seconds_left(head.expires_ms, now_ms),
+                     .value = value_});
+    return true;
+  }
+
+ private:
+  // As a client would write it: only the last part may have every byte.
+  bool read_key(std::span<const store::Column> columns, const store::CurrentRow& row) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    const std::size_t parts = access_.shape->key.size();
+    const std::size_t first = access_.positions.size() - parts;
+    char room[store::Column::room];
+    key_.clear();
+    for (std::size_t part = 0; part < parts; ++part) {
+      const store::ColumnValue value = columns[first + part].value(row, room);
+      if (value.kind == Kind::no_memory) return false;
+      const std::string_view bytes(value.data, value.size);
+      if (part + 1 == parts) {
+        key_ += bytes;
+        return true;
+      }
+      for (const char byte : bytes) {
+        if (byte == ':' || byte == '%') {
+          const auto number = static_cast<unsigned char>(byte);
+          key_ += {'%', digits[number >> 4], digits[number & 15]};
+        } else {
+          key_ += byte;
+        }
+      }
+      key_ += ':';
+    }
+    return true;
+  }
+
+  RowWork& work_;
+  const Request& request_;
+  const RowAccess& access_;
+  std::string key_;
+  std::string value_;
+};
+
+}  // namespace
+
+bool take_range(std::string_view& key, Comparison& comparison) {
+  if (!key.starts_with('@') || key.size() < 2) return false;
+  const bool is_greater = key[1] == '>';
+  if (!is_greater && key[1] != '<') return false;
+  const bool is_equal = key.size() > 2 && key[2] == '=';
+  if (is_greater) comparison = is_equal ? Comparison::greater_equal : Comparison::greater;
+  if (!is_greater) comparison = is_equal ? Comparison::less_equal : Comparison::less;
+  key.remove_prefix(is_equal ? 3 : 2);
+  return true;
+}
+
+Outcome read_range(RowWork& work, const Request& request, const keys::ItemKey& from,
+                   Comparison comparison) {
+  return keys::with_item(work, from, false, [&](const KeyedRow& row) {
+    RangeRows rows(work, request, *row.access);
+    store::Selection selection = row.selection(work);
+    selection.range = store::range_of(comparison);
+    selection.limit = store::no_limit;
+    store::Found found;
+    return work.store.find(*row.use, selection, rows, work.out(), work.sink, found);
+  });
+}
+
+}  // namespace hs::memcached
