@@ -7,6 +7,7 @@
 // If the table cannot be read for the moment, what was known stays.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -54,6 +55,19 @@ class ContainerSource {
   std::string database{};  // empty: there are no containers
   std::string table{};
 
+  // The cas of an item that comes into being: no earlier item with its key has had it, however often it
+  // was changed. It is a time in microseconds, or somewhat more.
+  std::uint64_t next_cas(std::int64_t now_ms) const {
+    constexpr std::uint64_t us_per_ms = 1000;
+    constexpr std::uint64_t changes = 1024;  // of an item, before another one takes its place
+    std::uint64_t latest = latest_cas_.load(std::memory_order_relaxed);
+    std::uint64_t next = 0;
+    do {
+      next = std::max(latest + changes, static_cast<std::uint64_t>(now_ms) * us_per_ms);
+    } while (!latest_cas_.compare_exchange_weak(latest, next, std::memory_order_relaxed));
+    return next;
+  }
+
   // Has the table be read before the next request.
   void ask() const { asked_.fetch_add(1, std::memory_order_relaxed); }
   // What there is, for people: each row of the table, and why it cannot be used, if it cannot.
@@ -77,6 +91,7 @@ class ContainerSource {
   mutable std::atomic<std::int64_t> read_ms_ = 0;
   mutable std::atomic<std::uint64_t> generation_ = 0;
   mutable std::mutex publishing_;
+  mutable std::atomic<std::uint64_t> latest_cas_ = 0;
   mutable SharedSetting<const Judgement> judgement_ = std::make_shared<const Judgement>();
   mutable SharedSetting<const ContainerSet> current_ = std::make_shared<const ContainerSet>();
 };
@@ -113,6 +128,7 @@ class Containers {
   // Null: there is none.
   const std::shared_ptr<const Container>& by_default() const { return set_->by_default; }
   std::uint64_t generation() const { return set_->generation; }
+  std::uint64_t next_cas() { return source_.next_cas(clock_.now_ms()); }
 
  private:
   static constexpr std::int64_t period_ms = 1000;

@@ -78,7 +78,7 @@ class LockedRows final : public store::Rows {
 class ItemValues {
  public:
   // Not ok: the container has no column for what the item has.
-  Status take(const RowAccess& access, const Item& item, std::int64_t now_ms,
+  Status take(const RowAccess& access, const Item& item, std::uint64_t cas,
               std::vector<Value>& values) {
     const ItemColumns& columns = access.item;
     values.clear();
@@ -88,10 +88,7 @@ class ItemValues {
     } else {
       values.push_back({print(flags_, item.flags)});
     }
-    if (columns.cas != ItemColumns::none) {
-      constexpr std::uint64_t us_per_ms = 1000;
-      values.push_back({print(cas_, static_cast<std::uint64_t>(now_ms) * us_per_ms)});
-    }
+    if (columns.cas != ItemColumns::none) values.push_back({print(cas_, cas)});
     if (columns.expiry == ItemColumns::none) {
       if (item.expires_ms != Item::never) return status_of(KeyMistake::no_expiry);
     } else if (item.expires_ms == Item::never && columns.expiry_may_be_null) {
@@ -204,11 +201,11 @@ Outcome lock_item(RowWork& work, const KeyedRow& row, LockedItem& locked) {
   return outcome.ok() ? Outcome(locked.status) : outcome;
 }
 
-Outcome write_item(RowWork& work, const KeyedRow& row, bool has_row, const Item& item) {
+Outcome write_item(RowWork& work, const KeyedRow& row, bool has_row, const Item& item,
+                   std::uint64_t cas_of_new) {
   ItemValues taken;
   std::vector<Value>& values = work.scratch.values;
-  if (const Status status = taken.take(*row.access, item, work.clock.now_ms(), values);
-      !status.ok())
+  if (const Status status = taken.take(*row.access, item, cas_of_new, values); !status.ok())
     return status;
   if (!has_row) return insert(work, row, values);
   std::uint64_t rows = 0;
@@ -225,7 +222,7 @@ Outcome put_item(RowWork& work, const KeyedRow& row, const Item& item) {
   constexpr int most_tries = 3;
   ItemValues taken;
   std::vector<Value>& values = work.scratch.values;
-  if (const Status status = taken.take(*row.access, item, work.clock.now_ms(), values);
+  if (const Status status = taken.take(*row.access, item, work.containers.next_cas(), values);
       !status.ok())
     return status;
   Outcome outcome;

@@ -58,7 +58,9 @@ struct LockedItem {
 
 // The steps of change_item(), within a unit.
 store::Outcome lock_item(RowWork& work, const KeyedRow& row, LockedItem& locked);
-store::Outcome write_item(RowWork& work, const KeyedRow& row, bool has_row, const Item& item);
+// If there was no row, `cas_of_new` is the item's cas, from Containers::next_cas().
+store::Outcome write_item(RowWork& work, const KeyedRow& row, bool has_row, const Item& item,
+                          std::uint64_t cas_of_new);
 store::Outcome erase_item(RowWork& work, const KeyedRow& row);
 
 // Calls `execute(row)` with the item's row, whether there is such a row or not.
@@ -91,9 +93,10 @@ store::Outcome change_item(RowWork& work, const KeyedRow& row, Decide decide) {
       Decision decision = Decision::keep;
       const Status decided = decide(locked.is_live ? &locked.item : nullptr, after, decision);
       if (!decided.ok() || decision == Decision::keep) return decided;
-      outcome = decision == Decision::set ? write_item(work, row, locked.has_row, after)
-                : locked.has_row          ? erase_item(work, row)
-                                          : store::Outcome();
+      outcome = decision == Decision::set
+                    ? write_item(work, row, locked.has_row, after, work.containers.next_cas())
+                : locked.has_row ? erase_item(work, row)
+                                 : store::Outcome();
       // Another session may have inserted the row meanwhile. If not, it is another row's value.
       if (outcome.status().kind() != Error::duplicate_key) return outcome;
     }

@@ -88,8 +88,7 @@ Mistake RequestReader::read_flag(Word flag) {
 
 Mistake RequestReader::read_token(char flag, Word token) {
   const bool is_sum = request_.action == Action::increment || request_.action == Action::decrement;
-  const Mistake bad =
-      is_sum && flag != 'C' ? Mistake::invalid_or_duplicate_flag : Mistake::bad_token;
+  const Mistake bad = is_sum ? Mistake::invalid_or_duplicate_flag : Mistake::bad_token;
   std::uint64_t number = 0;
   switch (flag) {
     case 'T':
@@ -111,38 +110,23 @@ Mistake RequestReader::read_token(char flag, Word token) {
   }
 }
 
+// Its first letter counts.
 Mistake RequestReader::read_mode(Word token) {
   const bool is_sum = request_.action == Action::increment || request_.action == Action::decrement;
-  const bool is_set = stores_value(request_.action);
-  if (!is_sum && !is_set) return Mistake::count_;
-  const bool is_one = is_sum ? !token.empty() : token.size() == 1;
-  const char mode = is_one ? token[0] : '\0';
+  if (!is_sum && !stores_value(request_.action)) return Mistake::count_;
+  const char mode = token.empty() ? '\0' : token[0];
   if (is_sum) {
-    switch (token.size() == 1 ? mode : '\0') {
-      case 'I':
-      case 'i':
-      case '+': request_.action = Action::increment; return Mistake::count_;
-      case 'D':
-      case 'd':
-      case '-': request_.action = Action::decrement; return Mistake::count_;
-      default: break;
-    }
-    const bool is_word = token == "INCR" || token == "incr" || token == "DECR" || token == "decr";
-    if (!is_word) return Mistake::bad_sum_mode;
-    request_.action = mode == 'I' || mode == 'i' ? Action::increment : Action::decrement;
+    const bool adds = mode == 'I' || mode == '+';
+    if (!adds && mode != 'D' && mode != '-') return Mistake::bad_sum_mode;
+    request_.action = adds ? Action::increment : Action::decrement;
     return Mistake::count_;
   }
   switch (mode) {
-    case 'A':
-    case 'a': request_.action = Action::append; break;
-    case 'E':
-    case 'e': request_.action = Action::add; break;
-    case 'P':
-    case 'p': request_.action = Action::prepend; break;
-    case 'R':
-    case 'r': request_.action = Action::replace; break;
-    case 'S':
-    case 's': request_.action = Action::set; break;
+    case 'A': request_.action = Action::append; break;
+    case 'E': request_.action = Action::add; break;
+    case 'P': request_.action = Action::prepend; break;
+    case 'R': request_.action = Action::replace; break;
+    case 'S': request_.action = Action::set; break;
     default: return Mistake::bad_set_mode;
   }
   return Mistake::count_;

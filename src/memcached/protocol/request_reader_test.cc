@@ -129,7 +129,7 @@ TEST(MemcachedRequestReaderTest, MetaHasFlags) {
   EXPECT_TRUE(request.creates);
   EXPECT_EQ(request.exptime_of_new, 10);
   EXPECT_EQ(request.flags, 3U);
-  request = request_of(reader, "ma a Mdecr D3 J4 N0 q\r\n");
+  request = request_of(reader, "ma a MDecr D3 J4 N0 q\r\n");
   EXPECT_EQ(request.action, Action::decrement);
   EXPECT_EQ(request.delta, 3U);
   EXPECT_EQ(request.initial, 4U);

@@ -133,17 +133,16 @@ Outcome touch_item(RowWork& work, const KeyedRow& row, std::int64_t expires_ms) 
 Outcome execute_step(RowWork& work, const KeyedRow& row, const LockedItem& locked, bool is_touch,
                      Change& change) {
   const bool has_cas = row.access->item.cas != ItemColumns::none;
-  constexpr std::uint64_t us_per_ms = 1000;
   std::uint64_t& cas = change.done.item.cas;
   cas = locked.item.cas;
   if (has_cas && !is_touch) {
-    cas = locked.has_row ? cas + 1 : static_cast<std::uint64_t>(work.clock.now_ms()) * us_per_ms;
+    cas = locked.has_row ? cas + 1 : work.containers.next_cas();
   }
   switch (change.step) {
     case Step::keep: cas = 0; break;
     case Step::erase: return locked.has_row ? keys::erase_item(work, row) : Outcome();
     case Step::touch: return touch_item(work, row, change.after.expires_ms);
-    case Step::set: return keys::write_item(work, row, locked.has_row, change.after);
+    case Step::set: return keys::write_item(work, row, locked.has_row, change.after, cas);
   }
   return {};
 }
