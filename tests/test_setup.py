@@ -262,7 +262,7 @@ class TestPeers:
     def test_a_program_that_does_not_run_leaves_no_mark(
         self, scripts: Scripts, debian: Debian
     ) -> None:
-        names = ("valkey-server", "memcached", "redis-cli")
+        names = ("valkey-server", "memcached", "redis-cli", "memccapable")
         programs = {f"bin/{name}": "exit 0" for name in names}
         debian.package("caches", {**programs, "bin/redis-server": "exit 1"})
         done = scripts.run("peers.sh")

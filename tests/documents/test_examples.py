@@ -361,6 +361,39 @@ def redis_settings(machine: Machine, block: Block) -> None:
     assert told == ["id", "42", "name", "lamp", "price", "99"]
 
 
+def memcached_at_the_demo(machine: Machine, block: Block) -> None:
+    machine.tree.shell("make run", folder=PROJECT)
+    told = machine.tree.shell(block.text, folder=PROJECT)
+    assert told.splitlines()[:4] == ["STORED", "VALUE session:abc 0 5", "hello", "END"]
+    assert "session:abc" in told.rpartition("END")[2]
+    machine.tree.shell("make stop", folder=PROJECT)
+
+
+def memcached_settings(machine: Machine, block: Block) -> None:
+    """With the account of the page about the configuration."""
+    with_shop(machine)
+    machine.sql(block_that_begins("docs/configuration.md", "CREATE USER").text)
+    machine.tree.path(f"{SETTINGS}/70-ports.cnf").write_text(PORTS)
+    settings(machine, block)
+    machine.tree.shell("mariadb < tools/sql/containers.sql", folder=PROJECT)
+    asked = "exec 3<>/dev/tcp/127.0.0.1/11211; printf 'version\\r\\nquit\\r\\n' >&3; cat <&3"
+    assert machine.tree.shell(f'bash -c "{asked}"').startswith("VERSION 1.6.")
+
+
+def from_innodb_memcache(machine: Machine, block: Block) -> None:
+    """The tables that MySQL's plugin had."""
+    machine.sql(
+        "CREATE DATABASE innodb_memcache;"
+        " CREATE TABLE innodb_memcache.containers LIKE handlersocket.containers;"
+        " CREATE TABLE innodb_memcache.config_options LIKE handlersocket.config_options;"
+        " INSERT INTO innodb_memcache.containers VALUES ('aaa', 'test', 'demo_test', 'c1', 'c2',"
+        " 'c3', 'c4', 'c5', 'PRIMARY');"
+        " INSERT INTO innodb_memcache.config_options VALUES ('separator', '|')"
+    )
+    machine.sql(block.text)
+    assert "| aaa |" in machine.sql("SELECT name FROM handlersocket.containers WHERE name = 'aaa'")
+
+
 def containers(machine: Machine, block: Block) -> None:
     machine.tree.shell(block.text, folder=PROJECT)
     assert "| default |" in machine.sql("SELECT name FROM handlersocket.containers")
@@ -505,6 +538,14 @@ PLAN: dict[str, Page] = {
             ("handlersocket: a long find", Shown("a line of the log; test_request_time.py")),
             ("SELECT * FROM information_schema", connections),
             ("[ERROR] mariadbd", without_loose),
+        ],
+    ),
+    "docs/memcached.md": Page(
+        no_server,
+        [
+            ("exec 3<>/dev/tcp", memcached_at_the_demo),
+            ("[mysqld]", memcached_settings),
+            ("INSERT INTO handlersocket.containers", from_innodb_memcache),
         ],
     ),
     "docs/performance.md": Page(
