@@ -173,8 +173,7 @@ class TextAuthor(Author):
         return self.random.choice(
             (b"version\r\n", b"verbosity 1\r\n", b"verbosity\r\n", b"nosuch a b\r\n", b"\r\n",
              b"GET a\r\n", b"get\r\n", b" get a\r\n", b"set a 0 0\r\n", b"incr a\r\n",
-             b"touch a\r\n", b"gat 5\r\n", b"delete\r\n", b"stats nosuch\r\n", b"stats reset\r\n",
-             b"mn\r\n")
+             b"touch a\r\n", b"gat 5\r\n", b"delete\r\n", b"stats nosuch\r\n", b"stats reset\r\n")
         ), b""  # fmt: skip
 
 

@@ -33,21 +33,20 @@ void RequestReader::read_meta(const MetaCommand& command) {
   if (has_more_words_ || request_.meta_flags.size() > most_flags)
     return fail(Mistake::too_many_flags);
   bad_mode_ = Mistake::count_;
-  std::uint64_t seen = 0;
   const bool is_sum = command.action == Action::increment;
+  // First all letters are looked at, then what stands behind them.
+  std::uint64_t seen = 0;
   for (const Word flag : request_.meta_flags) {
+    if (!is_letter_or_digit(flag[0])) return fail(Mistake::bad_line);
     const auto at = known_flags.find(flag[0]);
     const std::uint64_t bit = at == std::string_view::npos ? 0 : std::uint64_t{1} << at;
-    if ((seen & bit) != 0) {
+    if ((seen & bit) != 0)
       return fail(is_sum ? Mistake::invalid_or_duplicate_flag : Mistake::duplicate_flag);
-    }
+    if (bit == 0) return fail(Mistake::invalid_flag);
     seen |= bit;
-    Mistake mistake = Mistake::count_;
-    if (!is_letter_or_digit(flag[0])) {
-      mistake = Mistake::bad_line;
-    } else {
-      mistake = bit == 0 ? Mistake::invalid_flag : read_flag(flag);
-    }
+  }
+  for (const Word flag : request_.meta_flags) {
+    const Mistake mistake = read_flag(flag);
     if (mistake != Mistake::count_) return fail(mistake);
   }
   if (request_.has_base64_key && !read_meta_key())
