@@ -24,7 +24,10 @@ class RangeRows final : public store::Rows {
     const keys::ItemHead head = keys::read_head(access_.item, columns, row, now_ms);
     if (!head.is_live) return true;
     value_.clear();
-    if (!read_key(columns, row) || !keys::append_value(access_, columns, row, value_)) return false;
+    if (!read_key(columns, row)) return false;
+    if (!status_.ok()) return true;
+    status_ = keys::append_value(access_, columns, row, value_);
+    if (!status_.ok()) return status_.kind() != Error::no_memory;
     Reply(out).item(request_, key_,
                     {.flags = head.flags,
                      .cas = head.cas,
@@ -32,6 +35,8 @@ class RangeRows final : public store::Rows {
                      .value = value_});
     return true;
   }
+
+  Status status() const { return status_; }
 
  private:
   // As a client would write it: only the last part may have every byte.
@@ -67,6 +72,7 @@ class RangeRows final : public store::Rows {
   const RowAccess& access_;
   std::string key_;
   std::string value_;
+  Status status_{};
 };
 
 }  // namespace
@@ -84,13 +90,18 @@ bool take_range(std::string_view& key, Comparison& comparison) {
 
 Outcome read_range(RowWork& work, const Request& request, const keys::ItemKey& from,
                    Comparison comparison) {
-  return keys::with_item(work, from, false, [&](const KeyedRow& row) {
+  return keys::with_item(work, from, false, [&](const KeyedRow& row) -> store::Outcome {
+    const std::size_t begin = work.out().size();
     RangeRows rows(work, request, *row.access);
     store::Selection selection = row.selection(work);
     selection.range = store::range_of(comparison);
     selection.limit = store::no_limit;
     store::Found found;
-    return work.store.find(*row.use, selection, rows, work.out(), work.sink, found);
+    const store::Outcome outcome =
+        work.store.find(*row.use, selection, rows, work.out(), work.sink, found);
+    if (!outcome.ok() || rows.status().ok()) return outcome;
+    work.out().truncate(begin);
+    return rows.status();
   });
 }
 

@@ -34,13 +34,15 @@ class ItemRows final : public store::Rows {
       if (value.kind == Kind::no_memory) return false;
       shown.value = {value.data, value.size};
     } else {
-      if (!keys::append_value(access_, columns, row, joined)) return false;
+      status_ = keys::append_value(access_, columns, row, joined);
+      if (!status_.ok()) return status_.kind() != Error::no_memory;
       shown.value = joined;
     }
     Reply(out).item(request_, key_, shown);
     return true;
   }
   bool is_live() const { return is_live_; }
+  Status status() const { return status_; }
 
  private:
   RowWork& work_;
@@ -48,6 +50,7 @@ class ItemRows final : public store::Rows {
   const std::string_view key_;
   const RowAccess& access_;
   bool is_live_ = false;
+  Status status_{};
 };
 
 }  // namespace
@@ -87,11 +90,12 @@ Outcome read_item(RowWork& work, const Request& request, std::string_view key,
   store::Comparison comparison{};
   if (request.form == Form::text && take_range(from.key, comparison)) [[unlikely]]
     return read_range(work, request, from, comparison);
-  return keys::with_item(work, chosen.item, false, [&](const KeyedRow& row) {
+  return keys::with_item(work, chosen.item, false, [&](const KeyedRow& row) -> Outcome {
     ItemRows rows(work, request, key, *row.access);
     const Outcome outcome = keys::find_item(work, row, rows);
-    if (outcome.ok() && !rows.is_live()) Reply(work.out()).no_item(request, key);
-    return outcome;
+    if (!outcome.ok()) return outcome;
+    if (!rows.is_live()) Reply(work.out()).no_item(request, key);
+    return rows.status();
   });
 }
 
