@@ -146,9 +146,23 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
   }
   set.by_default = set.find(Container::default_name);
   const bool was_asked = asked != source_.answered_.load(std::memory_order_relaxed);
-  if (publish(std::move(set)) || was_asked) judge(store, open_rows);
+  if (publish(std::move(set)) || was_asked)
+    source_.must_judge_.store(true, std::memory_order_relaxed);
   source_.answered_.store(asked, std::memory_order_relaxed);
+  if (is_time_to_judge()) judge(store, open_rows);
   return {};
+}
+
+// Any client may ask for a look, and there may be many containers.
+bool Containers::is_time_to_judge() {
+  if (!source_.must_judge_.load(std::memory_order_relaxed)) return false;
+  std::int64_t last = source_.judged_ms_.load(std::memory_order_relaxed);
+  const std::int64_t now = clock_.now_ms();
+  if ((now - last < period_ms && now >= last) ||
+      !source_.judged_ms_.compare_exchange_strong(last, now, std::memory_order_relaxed))
+    return false;
+  source_.must_judge_.store(false, std::memory_order_relaxed);
+  return true;
 }
 
 // Opens each container once, so that what is wrong with one is known before a client meets it.
@@ -168,7 +182,9 @@ void Containers::judge(store::Store& store, OpenRows& rows) {
   const auto before = source_.judgement_.get();
   if (*before == *judgement) return;
   for (const ContainerSource::Judged& one : *judgement) {
-    const bool is_known = std::ranges::find(*before, one) != before->end();
+    const bool is_known = std::ranges::any_of(*before, [&](const ContainerSource::Judged& known) {
+      return known.name == one.name && known.mistake == one.mistake;
+    });
     if (!one.mistake.empty() && !is_known && source_.note_mistake) source_.note_mistake(one);
   }
   source_.judgement_ = std::shared_ptr<const ContainerSource::Judgement>(std::move(judgement));

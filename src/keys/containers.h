@@ -92,6 +92,8 @@ class ContainerSource {
   mutable std::atomic<std::uint64_t> generation_ = 0;
   mutable std::mutex publishing_;
   mutable std::atomic<std::uint64_t> latest_cas_ = 0;
+  mutable std::atomic<bool> must_judge_ = false;
+  mutable std::atomic<std::int64_t> judged_ms_ = 0;
   mutable SharedSetting<const Judgement> judgement_ = std::make_shared<const Judgement>();
   mutable SharedSetting<const ContainerSet> current_ = std::make_shared<const ContainerSet>();
 };
@@ -143,6 +145,7 @@ class Containers {
   store::Outcome read(store::Store& store, OpenRows& rows);
   // Whether it is another one than before.
   bool publish(ContainerSet set);
+  bool is_time_to_judge();
   void judge(store::Store& store, OpenRows& rows);
 
   const ContainerSource& source_;

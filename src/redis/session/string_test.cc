@@ -246,5 +246,29 @@ TEST_F(RedisStringTest, ItemsAreScanned) {
   EXPECT_NE(page.find("*1\r\n$1\r\na\r\n"), std::string::npos) << page;  // b has expired
 }
 
+TEST_F(RedisStringTest, AMistakeOfAContainerIsToldOnce) {
+  add_container({"bad", "handlersocket", "none", "k", "v", "0", "0", "0"});
+  EXPECT_EQ(say({"GET", "a"}), "$-1\r\n");
+  const std::string told = noted_;
+  EXPECT_TRUE(told.starts_with("bad: "));
+  add_container({"good", "handlersocket", "kv", "k", "v", "0", "0", "0"});
+  EXPECT_EQ(say({"GET", "good:a"}), "$-1\r\n");
+  // However often somebody asks within a second.
+  for (const std::string_view table : {"kv", "none", "kv", "none"}) {
+    EXPECT_EQ(say({"HSET", "handlersocket.containers:bad", "db_table", table}), ":0\r\n");
+    EXPECT_EQ(say({"HS.RELOAD"}), "+OK\r\n");
+    EXPECT_EQ(say({"GET", "bad:a"}).starts_with("-"), table == "none");
+  }
+  EXPECT_EQ(noted_, told);
+}
+
+TEST_F(RedisStringTest, AKeyIsRenamedToAnotherOneOfItsRow) {
+  add_container({"same", "handlersocket", "kv", "k", "v", "flags", "cas", "expires"});
+  EXPECT_EQ(say({"SET", "a", "1"}), "+OK\r\n");
+  EXPECT_EQ(say({"RENAMENX", "a", "same:a"}), ":0\r\n");
+  EXPECT_EQ(say({"RENAME", "a", "same:a"}), "+OK\r\n");
+  EXPECT_EQ(say({"GET", "a"}), "$1\r\n1\r\n");
+}
+
 }  // namespace
 }  // namespace hs::redis
