@@ -44,6 +44,14 @@ Outcome read_rows(store::Store& store, const store::IndexNames& names, std::uint
   return store.find(use, all, rows, nothing, nullptr, found);
 }
 
+// Whether the answer says what is in the table, or that there is no such table. Others say that it cannot
+// be read for the moment.
+bool tells_what_is_there(Status status) {
+  const Error kind = status.kind();
+  return kind == Error::none || kind == Error::no_table || kind == Error::no_index ||
+         kind == Error::no_column;
+}
+
 // Why a container cannot be opened. Empty: it can be.
 std::string_view why(Status status) {
   switch (key_mistake_of(status)) {
@@ -114,6 +122,10 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
                                     most, rows);
   if (!outcome.answered())
     return outcome.verdict() == store::Verdict::blocked ? Outcome() : outcome;
+  if (!tells_what_is_there(outcome.status())) {
+    source_.answered_.store(asked, std::memory_order_relaxed);
+    return {};
+  }
   std::string separator = "|";
   if (outcome.ok()) {
     TextRows<2> options;
@@ -126,6 +138,10 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
                                          most, options);
     if (!of_options.answered())
       return of_options.verdict() == store::Verdict::blocked ? Outcome() : of_options;
+    if (!tells_what_is_there(of_options.status())) {
+      source_.answered_.store(asked, std::memory_order_relaxed);
+      return {};
+    }
     for (const auto& [name, value] : options.rows) {
       if (name == "separator" && !value.empty()) separator = value;
     }

@@ -134,3 +134,23 @@ def test_a_container_that_is_declared_wrong_has_no_keys(wire: Resp, sql: Sql) ->
             assert isinstance(reply, Error) and reply.code == "ERR", (words, reply)
     assert sql.number("SELECT COUNT(*) FROM plain") == 0
     assert sql.number("SELECT COUNT(*) FROM handlersocket.kv") == 0
+
+
+def test_containers_stay_while_their_table_cannot_be_read(wire: Resp, sql: Sql) -> None:
+    assert wire.ask("SET", "folded:kept", "x") == OK
+    sql.run(
+        "CREATE TABLE handlersocket.copied LIKE handlersocket.containers",
+        "INSERT INTO handlersocket.copied SELECT * FROM handlersocket.containers",
+        "ALTER TABLE handlersocket.containers DISCARD TABLESPACE",
+    )
+    try:
+        for _ in range(3):
+            assert wire.ask("HS.RELOAD") == OK
+            assert wire.ask("GET", "folded:kept") == b"x"
+    finally:
+        sql.run(
+            "DROP TABLE handlersocket.containers",
+            "RENAME TABLE handlersocket.copied TO handlersocket.containers",
+        )
+    assert wire.ask("HS.RELOAD") == OK
+    assert wire.ask("DEL", "folded:kept") == 1
