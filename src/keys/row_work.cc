@@ -38,11 +38,10 @@ RememberedRows::Entry* find_remembered(RowWork& work, std::string_view name, Ask
   return work.remembered->find(name, asks, fields);
 }
 
-}  // namespace
-
-Outcome open_named(RowWork& work, std::string_view key, Asks asks, Words fields,
-                   std::shared_ptr<const RowAccess>& access, store::IndexUse& own, KeyedRow& row) {
-  const SplitKey split = split_key(key);
+// The index that the name of a key names.
+Outcome open_split(RowWork& work, std::string_view key, const SplitKey& split, Asks asks,
+                   Words fields, std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
+                   KeyedRow& row) {
   RememberedRows::Entry* const entry = find_remembered(work, split.name, asks, fields);
   if (entry == nullptr) {
     const std::string_view text = work.rows.text_of(split.name, asks, fields);
@@ -60,11 +59,18 @@ Outcome open_named(RowWork& work, std::string_view key, Asks asks, Words fields,
   return {};
 }
 
+}  // namespace
+
+Outcome open_named(RowWork& work, std::string_view key, Asks asks, Words fields,
+                   std::shared_ptr<const RowAccess>& access, store::IndexUse& own, KeyedRow& row) {
+  return open_split(work, key, split_key(key), asks, fields, access, own, row);
+}
+
 Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fields,
                  std::shared_ptr<const RowAccess>& access, store::IndexUse& own, KeyedRow& row) {
-  const Outcome opened = open_named(work, key, asks, fields, access, own, row);
-  if (!opened.ok()) return opened;
   const SplitKey split = split_key(key);
+  const Outcome opened = open_split(work, key, split, asks, fields, access, own, row);
+  if (!opened.ok()) return opened;
   if (!split.has_parts) return status_of(KeyMistake::too_few_parts);
   return status_of(read_parts(split.parts, *access->shape, work.scratch.key, work.scratch.parts));
 }

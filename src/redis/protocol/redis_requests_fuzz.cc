@@ -48,9 +48,9 @@ std::string read_in_pieces(std::string_view bytes, std::size_t piece) {
 }
 
 void read_key(std::string_view key) {
-  const SplitKey split = split_key(key);
-  KeyNames names;
-  if (read_names(split.name, "db", names) != KeyMistake::none) return;
+  const keys::SplitKey split = keys::split_key(key);
+  keys::KeyNames names;
+  if (keys::read_names(split.name, "db", names) != keys::KeyMistake::none) return;
   require(!names.database.empty() && !names.table.empty());
   using enum store::Spelling;
   store::IndexShape shape{.is_unique = true, .columns = {}, .key = {0, 1, 2}};
@@ -58,7 +58,8 @@ void read_key(std::string_view key) {
     shape.columns.push_back({.name = "c", .spelling = spelling, .decimals = 3});
   std::string room;
   std::vector<store::Value> values;
-  if (read_parts(split.parts, shape, room, values) == KeyMistake::none) require(values.size() == 3);
+  if (keys::read_parts(split.parts, shape, room, values) == keys::KeyMistake::none)
+    require(values.size() == 3);
 }
 
 }  // namespace
