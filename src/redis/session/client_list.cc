@@ -161,8 +161,11 @@ Status answer_clients(const Config& config, const Asking& who, Words words, Repl
     };
     return rank(a) < rank(b);
   });
-  const auto same = std::ranges::unique(list.connections, {}, &ConnectionInfo::id);
-  list.connections.erase(same.begin(), same.end());
+  const auto is_same = [](const ConnectionInfo& a, const ConnectionInfo& b) {
+    return a.id == b.id;
+  };
+  list.connections.erase(std::unique(list.connections.begin(), list.connections.end(), is_same),
+                         list.connections.end());
   if (!kills) {
     std::string text;
     for (const ConnectionInfo& one : list.connections)
