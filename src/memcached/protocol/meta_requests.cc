@@ -42,7 +42,7 @@ void RequestReader::read_meta(const MetaCommand& command) {
     const std::uint64_t bit = at == std::string_view::npos ? 0 : std::uint64_t{1} << at;
     if ((seen & bit) != 0)
       return fail(is_sum ? Mistake::invalid_or_duplicate_flag : Mistake::duplicate_flag);
-    if (bit == 0) return fail(Mistake::invalid_flag);
+    if (bit == 0) return fail(is_sum ? Mistake::invalid_or_duplicate_flag : Mistake::invalid_flag);
     seen |= bit;
   }
   for (const Word flag : request_.meta_flags) {

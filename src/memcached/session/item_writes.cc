@@ -129,22 +129,18 @@ Outcome touch_item(RowWork& work, const KeyedRow& row, std::int64_t expires_ms) 
   return work.store.modify(*row.use, row.selection(work), change, nullptr, work.out(), changed);
 }
 
-// Notes the cas that the change gives the item, see keys::write_item().
+// Notes the cas that the change gives the item, or would give it.
 Outcome execute_step(RowWork& work, const KeyedRow& row, const LockedItem& locked, bool is_touch,
                      Change& change) {
-  const bool has_cas = row.access->item.cas != ItemColumns::none;
+  if (change.step == Step::keep) return {};
   std::uint64_t& cas = change.done.item.cas;
   cas = locked.item.cas;
-  if (has_cas && !is_touch) {
+  if (row.access->item.cas != ItemColumns::none && !is_touch)
     cas = locked.has_row ? cas + 1 : work.containers.next_cas();
-  }
-  switch (change.step) {
-    case Step::keep: cas = 0; break;
-    case Step::erase: return locked.has_row ? keys::erase_item(work, row) : Outcome();
-    case Step::touch: return touch_item(work, row, change.after.expires_ms);
-    case Step::set: return keys::write_item(work, row, locked.has_row, change.after, cas);
-  }
-  return {};
+  if (change.step == Step::touch) return touch_item(work, row, change.after.expires_ms);
+  if (change.step == Step::set)
+    return keys::write_item(work, row, locked.has_row, change.after, cas);
+  return locked.has_row ? keys::erase_item(work, row) : Outcome();
 }
 
 Outcome lock_and_change(RowWork& work, const KeyedRow& row, const Request& request,
