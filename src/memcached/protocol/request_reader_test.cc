@@ -145,6 +145,7 @@ TEST(MemcachedRequestReaderTest, MetaHasFlags) {
   EXPECT_EQ(read("ms a 1 MX\r\n1\r\n"), "CLIENT_ERROR invalid mode for ms M token throws 3");
   EXPECT_EQ(read("mx a\r\n"), "ERROR");
   EXPECT_EQ(read("m\r\n"), "CLIENT_ERROR bad command line format");
+  EXPECT_EQ(read("x\r\n"), "CLIENT_ERROR bad command line format");
 }
 
 TEST(MemcachedRequestReaderTest, ALogInIsASet) {

@@ -51,7 +51,7 @@ RequestReader::Found RequestReader::read_text(std::string_view input, const Requ
   size_ = lf + 1;
   std::string_view line = input.substr(0, lf);
   if (line.ends_with('\r')) line.remove_suffix(1);
-  if (line.empty() || line == "m") {
+  if (line.size() < 2) {
     fail(limits.must_log_in ? Mistake::unauthenticated : Mistake::bad_line);
     return Found::request;
   }

@@ -89,7 +89,8 @@ Status decide(const Request& request, const Item* before, std::int64_t now_ms, C
   const bool is_sum = request.action == Action::increment || request.action == Action::decrement;
   // What is created has no cas to compare, and nothing can be joined to what is not there.
   const bool joins = request.action == Action::append || request.action == Action::prepend;
-  const bool is_new = before == nullptr && ((is_sum && request.creates) || joins);
+  const bool is_meta_add = request.form == Form::meta && request.action == Action::add;
+  const bool is_new = before == nullptr && ((is_sum && request.creates) || joins || is_meta_add);
   if (request.compared && !is_new) {
     if (before == nullptr || before->cas != *request.compared) {
       change.done.result = before == nullptr ? Result::not_found : Result::exists;
