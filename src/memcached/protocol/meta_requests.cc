@@ -33,6 +33,7 @@ void RequestReader::read_meta(const MetaCommand& command) {
   if (has_more_words_ || request_.meta_flags.size() > most_flags)
     return fail(Mistake::too_many_flags);
   bad_mode_ = Mistake::count_;
+  has_bad_flags_ = false;
   const bool is_sum = command.action == Action::increment;
   // First all letters are looked at, then what stands behind them.
   std::uint64_t seen = 0;
@@ -49,6 +50,7 @@ void RequestReader::read_meta(const MetaCommand& command) {
     const Mistake mistake = read_flag(flag);
     if (mistake != Mistake::count_) return fail(mistake);
   }
+  if (has_bad_flags_) return fail(Mistake::bad_line);
   if (request_.has_base64_key && !read_meta_key())
     return fail(is_sum ? Mistake::invalid_or_duplicate_flag : Mistake::bad_key);
   if (bad_mode_ != Mistake::count_) return fail(bad_mode_);
@@ -97,7 +99,7 @@ Mistake RequestReader::read_token(char flag, Word token) {
       request_.creates = true;
       return read_signed(token, request_.exptime_of_new) ? Mistake::count_ : bad;
     case 'F':
-      if (!read_number(token, number) || number > 0xffffffff) return Mistake::bad_line;
+      if (!read_number(token, number) || number > 0xffffffff) has_bad_flags_ = true;
       request_.flags = static_cast<std::uint32_t>(number);
       return Mistake::count_;
     case 'D': return read_number(token, request_.delta) ? Mistake::count_ : bad;

@@ -81,6 +81,7 @@ class RequestReader {
   std::array<Word, most_words> words_{};
   std::size_t word_count_ = 0;
   bool has_more_words_ = false;
+  bool has_bad_flags_ = false;          // of an item, in a meta command
   Mistake bad_mode_ = Mistake::count_;  // of a meta command; count_: it is none
   std::array<char, most_key_bytes + 2> key_room_{};
 };
