@@ -391,7 +391,7 @@ def from_innodb_memcache(machine: Machine, block: Block) -> None:
         " INSERT INTO innodb_memcache.config_options VALUES ('separator', '|')"
     )
     machine.sql(block.text)
-    assert "| aaa |" in machine.sql("SELECT name FROM handlersocket.containers WHERE name = 'aaa'")
+    assert "| aaa " in machine.sql("SELECT name FROM handlersocket.containers WHERE name = 'aaa'")
 
 
 def containers(machine: Machine, block: Block) -> None:
@@ -581,6 +581,7 @@ PLAN: dict[str, Page] = {
             ("[mysqld]", redis_settings),
             ("db.table:part", Shown("the grammar of keys; test_redis_keys.py")),
             ("mariadb <", containers),
+            ("SCAN 0", Shown("the form of patterns; test_redis_scan.py")),
         ],
     ),
     "docs/scaling.md": Page(

@@ -36,6 +36,7 @@ LIVE = {
 }
 # See test_enabled.py.
 LIVE_OTHERS = {
+    "memcached_flush_all",
     "enabled",
     "anonymous_account",
     "secret_account",

@@ -126,6 +126,7 @@ TEST_F(MemcachedDialogueTest, MetaCommands) {
             "HD\r\nVA 1 t60\r\n8\r\nVA 1\r\n0\r\n");
   EXPECT_EQ(say("ms z 1 MA\r\nx\r\nms z 1 MA N9\r\nx\r\nms z 1 MA\r\ny\r\nmg z v t\r\n"),
             "NS\r\nHD\r\nHD\r\nVA 2 t9\r\nxy\r\n");
+  EXPECT_EQ(say("ms z 2 MA s\r\nab\r\n"), "HD s4\r\n");
   EXPECT_EQ(say("md z x\r\nmg z v f\r\nmd z q\r\nmd z\r\n"), "HD\r\nVA 0 f0\r\n\r\nNF\r\n");
   EXPECT_EQ(say("me a\r\nme none\r\n"),
             "ME a exp=-1 la=0 cas=1700000000000002 fetch=no cls=1 size=1\r\nEN\r\n");

@@ -97,7 +97,11 @@ Status decide(const Request& request, const Item* before, std::int64_t now_ms, C
       return {};
     }
   }
-  if (stores_value(request.action)) return store_value(request, before, now_ms, change);
+  if (stores_value(request.action)) {
+    const Status stored = store_value(request, before, now_ms, change);
+    if (joins && change.step == Step::set) change.done.value_size = change.after.value.size();
+    return stored;
+  }
   if (is_sum) return add_number(request, before, now_ms, change);
   if (before == nullptr) {
     change.done.result = Result::not_found;
