@@ -20,6 +20,7 @@ from support.peers import running_memcached
 from support.servers import KIND
 from support_memcached import Line, memcached_port, memcached_server
 from support_memcached_sequences import (
+    STORED_KEYS,
     Author,
     BinaryAuthor,
     MetaAuthor,
@@ -78,8 +79,8 @@ def test_the_plugin_answers_as_memcached_does(
     with Sql(server.socket, "handlersocket") as sql:
         for seed in range(first, first + CASES):
             sql.run("DELETE FROM kv")
-            with Line(model) as flushed:
-                flushed.ask(b"flush_all\r\n")
+            with Line(model) as emptied:  # its flush_all leaves some items of the last second
+                emptied.ask(b"".join(b"delete %s\r\n" % key for key in STORED_KEYS))
             with Line(model) as theirs, Line(memcached_port(server)) as ours:
                 sides = Side(), Side()
                 author = form(seed)

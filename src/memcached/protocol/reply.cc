@@ -87,8 +87,12 @@ void Reply::text_item(const Request& request, std::string_view key, const Shown&
 // The flags that a client wants to have back, in its order.
 void Reply::meta(std::string_view code, const Request& request, const Done* done) {
   out_.append(code);
+  // The flags have their effect one after the other: a time that is asked for before it is changed is the old one.
+  const char changes_time = done != nullptr && done->item.is_new ? 'N' : 'T';
+  bool is_changed = false;
   for (const std::string_view flag : request.meta_flags) {
     const char letter = flag[0];
+    is_changed = is_changed || letter == changes_time;
     const bool is_of_item = letter == 'c' || letter == 'f' || letter == 's' || letter == 't';
     if (letter == 'O') {
       out_.push_back(' ');
@@ -105,14 +109,16 @@ void Reply::meta(std::string_view code, const Request& request, const Done* done
       if (letter == 's' && !is_get && !is_store) continue;
       out_.push_back(' ');
       out_.push_back(letter);
-      if (letter == 't' && done->item.seconds_left < 0) {
+      const std::int64_t left =
+          is_changed ? done->item.seconds_left : done->item.seconds_left_before;
+      if (letter == 't' && left < 0) {
         out_.append("-1");
         continue;
       }
       number(letter == 'c'   ? done->item.cas
              : letter == 'f' ? done->item.flags
              : letter == 's' ? done->value_size
-                             : static_cast<std::uint64_t>(done->item.seconds_left));
+                             : static_cast<std::uint64_t>(left));
     }
   }
   out_.append("\r\n");

@@ -30,6 +30,8 @@ struct Shown {
   std::uint32_t flags = 0;
   std::uint64_t cas = 0;
   std::int64_t seconds_left = -1;
+  std::int64_t seconds_left_before = -1;  // of a meta request: before it
+  bool is_new = false;                    // of a meta request: it has created the item
   std::string_view value{};
 };
 struct Done {

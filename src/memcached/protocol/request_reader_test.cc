@@ -84,6 +84,7 @@ TEST(MemcachedRequestReaderTest, TheValueBehindAMistakeIsNoCommand) {
   EXPECT_EQ(read("set a 0 0 -1\r\nabc\r\n"), "CLIENT_ERROR bad command line format leaves 5");
   EXPECT_EQ(read("set a 0 0 3\r\nabcd\r\n"), "CLIENT_ERROR bad data chunk leaves 1");
   EXPECT_EQ(read("ms a 3 Z\r\nabc\r\n"), "CLIENT_ERROR invalid flag throws 5");
+  EXPECT_EQ(read("ms a 3 ?\r\nabc\r\n"), "CLIENT_ERROR bad command line format throws 5");
   EXPECT_EQ(read("set a 0 0 11\r\n", {.most_value_bytes = 10}),
             "SERVER_ERROR object too large for cache throws 13 leaves 0");
 }

@@ -127,9 +127,12 @@ TEST_F(MemcachedDialogueTest, MetaCommands) {
   EXPECT_EQ(say("ms z 1 MA\r\nx\r\nms z 1 MA N9\r\nx\r\nms z 1 MA\r\ny\r\nmg z v t\r\n"),
             "NS\r\nHD\r\nHD\r\nVA 2 t9\r\nxy\r\n");
   EXPECT_EQ(say("ms z 2 MA s\r\nab\r\n"), "HD s4\r\n");
-  EXPECT_EQ(say("md z x\r\nmg z v f\r\nmd z q\r\nmd z\r\n"), "HD\r\nVA 0 f0\r\n\r\nNF\r\n");
+  EXPECT_EQ(say("md z x\r\nmg z v f t\r\nmd z q\r\nmd z\r\n"), "HD\r\nVA 0 f0 t-1\r\n\r\nNF\r\n");
   EXPECT_EQ(say("me a\r\nme none\r\n"),
             "ME a exp=-1 la=0 cas=1700000000000002 fetch=no cls=1 size=1\r\nEN\r\n");
+  EXPECT_EQ(say("ms a 1 ME C5\r\nx\r\n"), "NS\r\n");
+  EXPECT_EQ(say("mg a t T90\r\nmg a T70 t\r\nma n t T30\r\nma m t N40\r\nma o N40 t\r\n"),
+            "HD t-1\r\nHD t70\r\nHD t60\r\nHD t-1\r\nHD t40\r\n");
 }
 
 TEST_F(MemcachedDialogueTest, TheValueOfARefusedSetIsThrownAway) {

@@ -24,9 +24,9 @@ class ItemRows final : public store::Rows {
     const keys::ItemHead head = keys::read_head(access_.item, columns, row, now_ms);
     is_live_ = head.is_live;
     if (!is_live_) return true;
-    Shown shown{.flags = head.flags,
-                .cas = head.cas,
-                .seconds_left = seconds_left(head.expires_ms, now_ms)};
+    const std::int64_t left = seconds_left(head.expires_ms, now_ms);
+    Shown shown{
+        .flags = head.flags, .cas = head.cas, .seconds_left = left, .seconds_left_before = left};
     char room[store::Column::room];
     std::string joined;
     if (access_.item.values == 1) {

@@ -85,13 +85,17 @@ Status add_number(const Request& request, const Item* before, std::int64_t now_m
 Status decide(const Request& request, const Item* before, std::int64_t now_ms, Change& change) {
   change = {};
   change.done.value_size = request.value.size();
-  if (before != nullptr) change.after = *before;
+  change.done.item.is_new = before == nullptr;
+  if (before != nullptr) {
+    change.after = *before;
+    change.done.item.seconds_left_before = seconds_left(before->expires_ms, now_ms);
+  }
   const bool is_sum = request.action == Action::increment || request.action == Action::decrement;
   // What is created has no cas to compare, and nothing can be joined to what is not there.
   const bool joins = request.action == Action::append || request.action == Action::prepend;
   const bool is_meta_add = request.form == Form::meta && request.action == Action::add;
-  const bool is_new = before == nullptr && ((is_sum && request.creates) || joins || is_meta_add);
-  if (request.compared && !is_new) {
+  const bool is_new = before == nullptr && ((is_sum && request.creates) || joins);
+  if (request.compared && !is_new && !is_meta_add) {
     if (before == nullptr || before->cas != *request.compared) {
       change.done.result = before == nullptr ? Result::not_found : Result::exists;
       return {};
@@ -108,9 +112,10 @@ Status decide(const Request& request, const Item* before, std::int64_t now_ms, C
     return {};
   }
   if (request.action == Action::erase) {
-    change.step = request.clears_value ? Step::set : Step::erase;
-    change.after.value.clear();
-    change.after.flags = 0;
+    change.step = Step::erase;
+    if (!request.clears_value) return {};
+    change.after = {.flags = request.flags, .expires_ms = expiry_of(request.exptime, now_ms)};
+    set(change);
     return {};
   }
   change.after.expires_ms = expiry_of(request.exptime, now_ms);
@@ -184,6 +189,7 @@ void answer(RowWork& work, const Request& request, std::string_view key, const C
   const Shown shown{.flags = change.after.flags,
                     .cas = change.done.item.cas,
                     .seconds_left = seconds_left(change.after.expires_ms, now_ms),
+                    .seconds_left_before = change.done.item.seconds_left_before,
                     .value = change.after.value};
   const bool is_read = request.action == Action::touch_and_get;
   const bool is_touched = request.form == Form::binary && request.action == Action::touch;
