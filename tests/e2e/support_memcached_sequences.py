@@ -147,7 +147,7 @@ class TextAuthor(Author):
 
     def cas(self) -> Packet:
         key, value = self.key(), self.text()
-        unique = self.random.choice([CAS, CAS, CAS, b"5", b"x"])
+        unique = self.random.choice([CAS, CAS, CAS, b"%d" % NO_CAS, b"x"])
         line = b"cas %s %s %s %d %s%s" % (
             key,
             self.flags(),
@@ -208,7 +208,7 @@ class MetaAuthor(Author):
                 "T": lambda: choose.choice([b"%d" % max(self.exptime(), 0), b"0", b"x", b""]),
                 "N": lambda: choose.choice([b"%d" % max(self.exptime(), 0), b"0", b"x"]),
                 "F": lambda: choose.choice([b"5", b"4294967295", b"x", b"-1"]),
-                "C": lambda: choose.choice([CAS, CAS, b"5", b"x"]),
+                "C": lambda: choose.choice([CAS, CAS, b"%d" % NO_CAS, b"x"]),
                 "D": lambda: choose.choice([*NUMBERS, b"x"]),
                 "J": lambda: choose.choice([*NUMBERS, b"-1"]),
             }.get(flag, lambda: b"")()
@@ -279,7 +279,7 @@ class BinaryAuthor(Author):
         elif opcode in (0xA, 0xB, 0x77):
             key = b""
         has_cas = opcode in (1, 0x11, 4, 0x14, 0xE) and choose.random() < 0.3
-        cas = choose.choice([self.CAS, 5]) if has_cas else 0
+        cas = choose.choice([self.CAS, NO_CAS]) if has_cas else 0
         return packet(opcode, key, extras, value, choose.getrandbits(32), cas), key
 
 
@@ -362,7 +362,7 @@ class Side:
             return b"c%d" % self._cas(key, int(word[1:]))
         if re.fullmatch(rb"t\d+", word):
             if int(word[1:]) >= 1 << 31:
-                return b"t0"  # what is over has a time below 0, which memcached writes without a sign
+                return b"t0"  # what is over: memcached writes a time below 0 without its sign
             return b"t%d" % ((int(word[1:]) + 60) // 150)
         return word
 
