@@ -188,12 +188,12 @@ bool OpenRows::choose_item_columns(RowAccess& access) {
 
 Outcome OpenRows::open_items(store::Store& store,
                              const std::shared_ptr<const store::Caller>& caller,
-                             std::shared_ptr<const Container> container,
+                             const std::shared_ptr<const Container>& container,
                              std::shared_ptr<const RowAccess>& opened) {
   auto access = std::make_shared<RowAccess>(
       RowAccess{.text = text_,
                 .names = {container->database, container->table, container->index},
-                .container = std::move(container)});
+                .container = container});
   if (access->container->value_columns.empty()) return status_of(KeyMistake::unusable_container);
   store::IndexUse use;
   if (const Outcome outcome = open_shape(store, caller, *access, use); !outcome.ok())

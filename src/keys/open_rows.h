@@ -160,7 +160,7 @@ class OpenRows {
                       std::shared_ptr<const RowAccess>& opened);
   // The same for the items of a container. The text is that of its name.
   store::Outcome open_items(store::Store& store, const std::shared_ptr<const store::Caller>& caller,
-                            std::shared_ptr<const Container> container,
+                            const std::shared_ptr<const Container>& container,
                             std::shared_ptr<const RowAccess>& opened);
   void forget_all() { known_.clear(); }
   void forget(const RowAccess& access) { known_.erase(access.text); }

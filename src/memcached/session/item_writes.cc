@@ -7,7 +7,6 @@
 namespace hs::memcached {
 namespace {
 
-using keys::Decision;
 using keys::Item;
 using keys::ItemColumns;
 using keys::LockedItem;

@@ -396,7 +396,9 @@ constexpr std::uint8_t no_command = 255;
 static_assert(command_table.size() < slot_count / 2);
 
 constexpr std::size_t first_slot(std::string_view lower) {
-  const auto at = [&](std::size_t place) { return static_cast<unsigned char>(lower[place]); };
+  const auto at = [&](std::size_t place) -> std::size_t {
+    return static_cast<unsigned char>(lower[place]);
+  };
   const std::size_t size = lower.size();
   return (size * 7 + at(0) * 31 + at(size / 2) * 17 + at(size - 1) * 131) % slot_count;
 }

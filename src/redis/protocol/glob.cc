@@ -36,8 +36,11 @@ void Glob::add_set(std::string_view pattern, std::size_t& at) {
     } else if (pattern[at] == ']') {
       break;
     } else if (left >= 3 && pattern[at + 1] == '-') {
-      const auto [first, last] = std::minmax(
-          {static_cast<signed char>(pattern[at]), static_cast<signed char>(pattern[at + 2])});
+      const auto as_signed = [](char byte) {
+        const int number = static_cast<unsigned char>(byte);
+        return number < 128 ? number : number - 256;
+      };
+      const auto [first, last] = std::minmax({as_signed(pattern[at]), as_signed(pattern[at + 2])});
       for (int byte = first; byte <= last; ++byte) add(byte);
       at += 2;
     } else {

@@ -30,7 +30,7 @@ std::vector<std::string_view> categories_of(const CommandInfo& info) {
   }
   switch (info.group) {
     case Group::hash: categories.emplace_back("@hash"); break;
-    case Group::string: categories.push_back("@string"); break;
+    case Group::string: categories.emplace_back("@string"); break;
     case Group::connection: categories.emplace_back("@connection"); break;
     case Group::transactions: categories.emplace_back("@transaction"); break;
     case Group::server:
