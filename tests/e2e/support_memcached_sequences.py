@@ -312,7 +312,8 @@ class Side:
         text, key = request
         cas = self.latest.get(key, NO_CAS)
         if text[:1] == b"\x80":
-            return text.replace(struct.pack(">Q", BinaryAuthor.CAS), struct.pack(">Q", cas))
+            has_cas = text[16:24] == struct.pack(">Q", BinaryAuthor.CAS)
+            return text[:16] + struct.pack(">Q", cas) + text[24:] if has_cas else text
         if text.startswith(b"md ") and b"x" in text.split():  # memcached keeps the cas
             self.latest.pop(key, None)
             self._order.pop(key, None)
