@@ -7,6 +7,9 @@ namespace {
 
 using store::Outcome;
 
+// Of a change of many items, whose reply is kept until all of them are changed.
+constexpr std::size_t most_kept_bytes = std::size_t{64} << 20;
+
 Outcome execute_on_key(RowWork& work, const Request& request, std::string_view key,
                        std::string& container) {
   ChosenItem chosen;
@@ -32,10 +35,12 @@ Outcome Dialogue::execute_on_items(RowWork& work, const Request& request, std::s
       rest.remove_prefix(state_.many.next);
       key = take_word(rest);
     }
+    const std::size_t begin = work.out().size();
     for (bool is_first = true; is_first || !key.empty(); is_first = false) {
       const Outcome outcome = execute_on_key(work, request, key, container);
       if (!outcome.ok()) return outcome;
       key = take_word(rest);
+      if (work.is_in_unit && work.out().size() - begin > most_kept_bytes) return Error::too_large;
       constexpr std::size_t piece = std::size_t{256} << 10;
       if (sink == nullptr || work.out().size() < piece) continue;
       // Nobody waits for the rest.
