@@ -77,10 +77,11 @@ class LockedRows final : public store::Rows {
 // The values of an item's columns, as views into `item` and into this.
 class ItemValues {
  public:
-  // Not ok: the container has no column for what the item has.
+  // Not ok: the container has no column for what the item has, or no reply would hold its value.
   Status take(const RowAccess& access, const Item& item, std::uint64_t cas,
               std::vector<Value>& values) {
     const ItemColumns& columns = access.item;
+    if (item.value.size() > most_value_bytes) return Error::too_large;
     values.clear();
     split(access, item.value, values);
     if (columns.flags == ItemColumns::none) {

@@ -19,8 +19,10 @@
 
 namespace hs::keys {
 
+// One reply may be as large as this, in any protocol that has keys.
+inline constexpr std::size_t most_reply_bytes = std::size_t{64} << 20;
 // A value of more bytes is in no reply, so no command makes one or reads it into memory.
-inline constexpr std::size_t most_value_bytes = (std::size_t{64} << 20) - 1024;
+inline constexpr std::size_t most_value_bytes = most_reply_bytes - 1024;
 
 struct Item {
   static constexpr std::int64_t never = 0;

@@ -7,9 +7,6 @@ namespace {
 
 using store::Outcome;
 
-// Of a change of many items, whose reply is kept until all of them are changed.
-constexpr std::size_t most_kept_bytes = std::size_t{64} << 20;
-
 Outcome execute_on_key(RowWork& work, const Request& request, std::string_view key,
                        std::string& container) {
   ChosenItem chosen;
@@ -40,7 +37,9 @@ Outcome Dialogue::execute_on_items(RowWork& work, const Request& request, std::s
       const Outcome outcome = execute_on_key(work, request, key, container);
       if (!outcome.ok()) return outcome;
       key = take_word(rest);
-      if (work.is_in_unit && work.out().size() - begin > most_kept_bytes) return Error::too_large;
+      // The reply is kept until all items are changed.
+      if (work.is_in_unit && work.out().size() - begin > keys::most_reply_bytes)
+        return Error::too_large;
       constexpr std::size_t piece = std::size_t{256} << 10;
       if (sink == nullptr || work.out().size() < piece) continue;
       // Nobody waits for the rest.

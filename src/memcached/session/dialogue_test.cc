@@ -133,6 +133,22 @@ TEST_F(MemcachedDialogueTest, MetaCommands) {
   EXPECT_EQ(say("ms a 1 ME C5\r\nx\r\n"), "NS\r\n");
   EXPECT_EQ(say("mg a t T90\r\nmg a T70 t\r\nma n t T30\r\nma m t N40\r\nma o N40 t\r\n"),
             "HD t-1\r\nHD t70\r\nHD t60\r\nHD t-1\r\nHD t40\r\n");
+  EXPECT_EQ(say("md o x T-1\r\nmg o v\r\n"), "HD\r\nEN\r\n");
+}
+
+TEST_F(MemcachedDialogueTest, NoValueIsMadeThatNoReplyHolds) {
+  server_.max_request_size = std::size_t{100} << 20;
+  const std::string half(std::size_t{40} << 20, 'x');
+  const std::string bytes = std::to_string(half.size());
+  EXPECT_EQ(say("set a 0 0 " + bytes + "\r\n" + half + "\r\n"), "STORED\r\n");
+  EXPECT_EQ(say("append a 0 0 " + bytes + "\r\n" + half + "\r\n"),
+            "SERVER_ERROR 1153 08S01 The row, the value or the reply is too large\r\n");
+  EXPECT_EQ(say("ms a " + bytes + " MP\r\n" + half + "\r\n"),
+            "SERVER_ERROR 1153 08S01 The row, the value or the reply is too large\r\n");
+  const std::string whole(keys::most_value_bytes + 1, 'x');
+  EXPECT_EQ(say("set a 0 0 " + std::to_string(whole.size()) + "\r\n" + whole + "\r\n"),
+            "SERVER_ERROR 1153 08S01 The row, the value or the reply is too large\r\n");
+  EXPECT_EQ(say("mg a s\r\n"), "HD s" + bytes + "\r\n");
 }
 
 TEST_F(MemcachedDialogueTest, TheValueOfARefusedSetIsThrownAway) {

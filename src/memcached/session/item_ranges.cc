@@ -11,13 +11,11 @@ using store::Comparison;
 using store::Outcome;
 using Kind = store::ColumnValue::Kind;
 
-constexpr std::size_t most_range_bytes = std::size_t{64} << 20;
-
 // Writes each live item, with the key that its row has.
 class RangeRows final : public store::Rows {
  public:
   RangeRows(RowWork& work, const Request& request, const RowAccess& access)
-      : Rows(most_range_bytes), work_(work), request_(request), access_(access) {}
+      : Rows(keys::most_reply_bytes), work_(work), request_(request), access_(access) {}
   bool take(std::span<const store::Column> columns, const store::CurrentRow& row,
             std::size_t /*in_number*/, Buffer& out) override {
     const std::int64_t now_ms = work_.clock.now_ms();

@@ -11,13 +11,12 @@ using store::Outcome;
 using Kind = store::ColumnValue::Kind;
 
 constexpr std::string_view container_mark = "@@";
-constexpr std::size_t most_item_bytes = std::size_t{64} << 20;
 
 // Writes the item if it is live.
 class ItemRows final : public store::Rows {
  public:
   ItemRows(RowWork& work, const Request& request, std::string_view key, const RowAccess& access)
-      : Rows(most_item_bytes), work_(work), request_(request), key_(key), access_(access) {}
+      : Rows(keys::most_reply_bytes), work_(work), request_(request), key_(key), access_(access) {}
   bool take(std::span<const store::Column> columns, const store::CurrentRow& row,
             std::size_t /*in_number*/, Buffer& out) override {
     const std::int64_t now_ms = work_.clock.now_ms();

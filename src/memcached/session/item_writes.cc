@@ -12,9 +12,6 @@ using keys::ItemColumns;
 using keys::LockedItem;
 using store::Outcome;
 
-// As large as an item may become.
-constexpr std::size_t most_item_bytes = std::size_t{512} << 20;
-
 // What becomes of an item that was locked.
 enum class Step : std::uint8_t { keep, set, erase, touch };
 
@@ -45,7 +42,6 @@ Status store_value(const Request& request, const Item* before, std::int64_t now_
   }
   Item& after = change.after;
   if (joins && before != nullptr) {
-    if (after.value.size() + request.value.size() > most_item_bytes) return Error::too_large;
     after.value.insert(request.action == Action::append ? after.value.size() : 0, request.value);
   } else {
     after = {.value = std::string(request.value),

@@ -10,13 +10,13 @@
 #include <string>
 #include <string_view>
 
+#include "keys/items.h"
 #include "redis/protocol/reply.h"
 #include "store/rows.h"
 
 namespace hs::redis {
 
-// One reply may be as large as this.
-inline constexpr std::size_t most_reply_bytes = std::size_t{64} << 20;
+using keys::most_reply_bytes;
 
 // The columns at the given places among those of the index, in this order. A negative place is a field
 // that is no column.

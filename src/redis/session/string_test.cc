@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "keys/items.h"
 #include "redis/session/test_client.h"
 #include "store/sample_tables.h"
 
@@ -54,6 +55,17 @@ class RedisStringTest : public ::testing::Test {
   TestServer server_;
   std::unique_ptr<TestClient> client_;
 };
+
+TEST_F(RedisStringTest, NoValueIsMadeThatNoReplyHolds) {
+  server_.max_request_size = std::size_t{100} << 20;
+  const std::string whole(keys::most_value_bytes + 1, 'x');
+  const std::string refused = "-ERR 1153 08S01 The row, the value or the reply is too large\r\n";
+  EXPECT_EQ(say({"SET", "a", "one"}), "+OK\r\n");
+  EXPECT_EQ(say({"SET", "a", whole}), refused);
+  EXPECT_EQ(say({"SET", "a", whole, "XX", "GET"}), refused);
+  EXPECT_EQ(say({"MSET", "b", "two", "a", whole}), refused);
+  EXPECT_EQ(say({"MGET", "a", "b"}), "*2\r\n$3\r\none\r\n$-1\r\n");
+}
 
 TEST_F(RedisStringTest, AnItemIsAString) {
   EXPECT_EQ(say({"GET", "a"}), "$-1\r\n");
