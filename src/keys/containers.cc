@@ -97,8 +97,11 @@ ItemKey Containers::resolve(std::string_view key) const {
 }
 
 // Of the threads that find that some time has gone by, one reads. Whoever was asked to reads in any case,
-// because the client that has asked may be served by another thread next.
+// because the client that has asked may be served by another thread next. As long as nobody has read at
+// all, everybody does: the one who reads first may not be ready yet.
 bool Containers::is_due() {
+  if (!source_.was_read_.load(std::memory_order_acquire)) [[unlikely]]
+    return true;
   if (source_.asked_.load(std::memory_order_relaxed) !=
       source_.answered_.load(std::memory_order_relaxed))
     return true;
@@ -123,7 +126,7 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
   if (!outcome.answered())
     return outcome.verdict() == store::Verdict::blocked ? Outcome() : outcome;
   if (!tells_what_is_there(outcome.status())) {
-    source_.answered_.store(asked, std::memory_order_relaxed);
+    note_read(asked);
     return {};
   }
   std::string separator = "|";
@@ -139,7 +142,7 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
     if (!of_options.answered())
       return of_options.verdict() == store::Verdict::blocked ? Outcome() : of_options;
     if (!tells_what_is_there(of_options.status())) {
-      source_.answered_.store(asked, std::memory_order_relaxed);
+      note_read(asked);
       return {};
     }
     for (const auto& [name, value] : options.rows) {
@@ -164,9 +167,15 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
   const bool was_asked = asked != source_.answered_.load(std::memory_order_relaxed);
   if (publish(std::move(set)) || was_asked)
     source_.must_judge_.store(true, std::memory_order_relaxed);
-  source_.answered_.store(asked, std::memory_order_relaxed);
+  note_read(asked);
   if (is_time_to_judge()) judge(store, open_rows);
   return {};
+}
+
+// What was found, or that nothing can be found out, is what this thread has seen.
+void Containers::note_read(std::uint64_t asked) {
+  source_.answered_.store(asked, std::memory_order_relaxed);
+  source_.was_read_.store(true, std::memory_order_release);
 }
 
 // Any client may ask for a look, and there may be many containers.

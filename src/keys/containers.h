@@ -89,6 +89,7 @@ class ContainerSource {
   mutable std::atomic<std::uint64_t> asked_ = 0;
   mutable std::atomic<std::uint64_t> answered_ = 0;
   mutable std::atomic<std::int64_t> read_ms_ = 0;
+  mutable std::atomic<bool> was_read_ = false;  // at least once since the server's start
   mutable std::atomic<std::uint64_t> generation_ = 0;
   mutable std::mutex publishing_;
   mutable std::atomic<std::uint64_t> latest_cas_ = 0;
@@ -116,8 +117,9 @@ class Containers {
   store::Outcome look(store::Store& store, OpenRows& rows) {
     if (source_.database.empty()) return {};
     const std::uint64_t before = generation();
+    const bool reads = is_due();
     follow();
-    const store::Outcome outcome = is_due() ? read(store, rows) : store::Outcome();
+    const store::Outcome outcome = reads ? read(store, rows) : store::Outcome();
     if (generation() != before) [[unlikely]]
       rows.forget_all();
     return outcome;
@@ -143,6 +145,7 @@ class Containers {
   }
   bool is_due();
   store::Outcome read(store::Store& store, OpenRows& rows);
+  void note_read(std::uint64_t asked);
   // Whether it is another one than before.
   bool publish(ContainerSet set);
   bool is_time_to_judge();

@@ -1,0 +1,111 @@
+#include "keys/containers.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/counters.h"
+#include "store/budget.h"
+#include "store/memory_store.h"
+
+namespace hs::keys {
+namespace {
+
+constexpr std::array<std::string_view, 9> columns = {
+    "name",  "db_schema",  "db_table",           "key_columns",           "value_columns",
+    "flags", "cas_column", "expire_time_column", "unique_idx_name_on_key"};
+
+class ContainersTest : public ::testing::Test {
+ protected:
+  ContainersTest() {
+    std::vector<store::MemoryColumn> of_table;
+    for (const std::string_view name : columns)
+      of_table.push_back({.name = std::string(name), .nullable = name != "name"});
+    table_ = &database_.add_table({"hs", "containers", of_table, {{"PRIMARY", {0}, true}}});
+    EXPECT_TRUE(read_source("hs.containers", source_));
+  }
+
+  void declare(std::string_view name) {
+    const std::array<std::uint32_t, 6> named = {0, 1, 2, 3, 4, 8};
+    const std::array<store::Value, 6> values = {store::Value{name}, {"hs"}, {"kv"}, {"k"}, {"v"},
+                                                {"PRIMARY"}};
+    store::UndoLog undo;
+    std::uint64_t id = 0;
+    EXPECT_TRUE(table_->insert(named, values, undo, id).ok());
+  }
+
+  // A thread that serves keys.
+  struct Server {
+    explicit Server(ContainersTest& test)
+        : containers(test.source_, clock),
+          store(test.database_, store::Access::read, test.counters_) {}
+    void look() {
+      clock.forget();
+      store.begin_pass(store::PassMode::together, budget);
+      EXPECT_TRUE(containers.look(store, rows).ok());
+      EXPECT_TRUE(store.end_pass().ok());
+    }
+    bool knows(std::string_view name) const { return containers.find(name) != nullptr; }
+
+    Clock clock{[] { return now_ms; }};
+    OpenRows rows;
+    Containers containers;
+    store::MemoryStore store;
+    store::Budget budget;
+  };
+
+  inline static std::int64_t now_ms = 0;
+
+  ContainerSource source_;
+  store::MemoryDatabase database_;
+  store::MemoryTable* table_ = nullptr;
+  CounterBlock counters_;
+  Server one_{*this};
+  Server other_{*this};
+};
+
+TEST_F(ContainersTest, OneThreadReadsNowAndThenForAll) {
+  now_ms = 1'700'000'000'000;
+  declare("first");
+  one_.look();
+  other_.look();
+  EXPECT_TRUE(one_.knows("first"));
+  EXPECT_TRUE(other_.knows("first"));
+  declare("second");
+  one_.look();
+  EXPECT_FALSE(one_.knows("second"));
+  now_ms += 1000;
+  one_.look();
+  other_.look();
+  EXPECT_TRUE(one_.knows("second"));
+  EXPECT_TRUE(other_.knows("second"));
+}
+
+// The one who reads first may take its time, and must not leave the others without any container.
+TEST_F(ContainersTest, EveryThreadReadsAsLongAsNobodyHas) {
+  now_ms = 1'700'000'000'000;
+  declare("first");
+  table_->set_blocked(true);
+  one_.look();
+  table_->set_blocked(false);
+  other_.look();
+  EXPECT_TRUE(other_.knows("first"));
+  one_.look();
+  EXPECT_TRUE(one_.knows("first"));
+}
+
+TEST_F(ContainersTest, WhatWasKnownStaysWhileTheTableIsLocked) {
+  now_ms = 1'700'000'000'000;
+  declare("first");
+  one_.look();
+  now_ms += 1000;
+  table_->set_blocked(true);
+  one_.look();
+  EXPECT_TRUE(one_.knows("first"));
+}
+
+}  // namespace
+}  // namespace hs::keys
