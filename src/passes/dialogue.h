@@ -56,8 +56,10 @@ struct Answer {
     return !put_off;
   }
   // Notes how the store has ended the request. Returns whether that is an error, which the dialogue
-  // has to append.
+  // has to append. A deadlock is none yet: nothing was done, and another attempt may succeed.
   bool note_outcome(store::Outcome outcome) {
+    if (outcome.status().kind() == Error::deadlock && !outcome.is_for_good())
+      outcome = store::Outcome::by_row(store::Verdict::blocked, outcome.status());
     verdict = outcome.verdict();
     for_good = outcome.is_for_good();
     ok = outcome.status().ok();

@@ -63,7 +63,7 @@ bool Requests::end(const Answer& answer, std::size_t end_offset) {
       break;
     case Verdict::broken:
       if (pass_.mode() == PassMode::together) return stop(Stop::broken);
-      // Each write commits alone now, so the store should have given this answer itself.
+      if (wait(answer)) return false;
       append_errors(deadlock, answer.replies);
       ok = false;
       break;

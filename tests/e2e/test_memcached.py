@@ -121,6 +121,20 @@ def test_one_of_many_adds_stores(server: ServerInstance, wire: Line) -> None:
         line.socket.close()
 
 
+def test_no_new_item_is_refused_for_a_deadlock(server: ServerInstance, wire: Line) -> None:
+    # Whoever finds no item locks the gap where it would be, and so do all others.
+    with_lines = [connect(server) for _ in range(CLIENTS)]
+    for round_number in range(200):
+        for number, line in enumerate(with_lines):
+            key = b"new%d" % (round_number * CLIENTS + number)
+            line.send(stored(b"one%d" % round_number, b"x", command=b"add"))
+            line.send(b"ms %s 1 c\r\nx\r\nmn\r\n" % key)
+        for line in with_lines:
+            assert b"SERVER_ERROR" not in line.until(b"MN\r\n")
+    for line in with_lines:
+        line.socket.close()
+
+
 def test_large_values(wire: Line) -> None:
     value = b"v" * 3_000_000
     assert wire.ask(stored(b"large", value)) == b"STORED\r\n"

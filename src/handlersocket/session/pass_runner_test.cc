@@ -242,10 +242,26 @@ TEST_F(PassRunnerTest, AWriteThatFailsAloneAfterABrokenPassIsAnsweredAlone) {
   worker_.faults.broken_in = 3;
   run({open_t});
   // The commit that fails is the first one of the second execution.
-  worker_.faults.next_commit = Status(Error::deadlock, 149);
+  worker_.faults.next_commit = Status(Error::commit_failed, 1180);
   run({"1\t+\t1\t8\n1\t+\t1\t9\n1\t+\t1\t10\n"});
-  EXPECT_EQ(reply(0), "1\t1\t149\n0\t1\n0\t1\n");
+  EXPECT_EQ(reply(0), "1\t1\t1180\n0\t1\n0\t1\n");
   EXPECT_EQ(table("t").size(), 9u);
+}
+
+TEST_F(PassRunnerTest, AWriteThatADeadlockEndsAloneIsAskedAgain) {
+  run({open_t});
+  const std::string input = "1\t+\t1\t8\n1\t+\t1\t9\n1\t+\t1\t10\n";
+  worker_.faults.broken_in = 3;
+  worker_.faults.next_commit = Status(Error::deadlock, 149);
+  run({input});
+  EXPECT_EQ(reply(0), "");
+  EXPECT_EQ(left(0), input);
+  EXPECT_EQ(turns_[0].next, Next::retry);
+  EXPECT_EQ(table("t").size(), 7u);
+  EXPECT_EQ(counted(Counter::requests_blocked), 1u);
+  run({input});
+  EXPECT_EQ(reply(0), "0\t1\n0\t1\n0\t1\n");
+  EXPECT_EQ(table("t").size(), 10u);
 }
 
 TEST_F(PassRunnerTest, ABlockedTurnLeavesTheOthersAlone) {
