@@ -35,6 +35,18 @@ enum class Asks : char {
   every = 'e',    // all
   key = 'k',      // those of the key
   item = 'i',     // those of the container
+  // Those of a search by an index that need not be unique, see SearchColumns.
+  search = 's',
+};
+
+// What a search asks of the columns of its table. They are given to OpenRows as one list of fields: those
+// that it answers or sets, an empty name, and those of its filters.
+struct SearchColumns {
+  static constexpr std::string_view separator{};
+  // Without fields, it asks for every column.
+  static std::size_t fields(std::span<const std::string_view> names) {
+    return static_cast<std::size_t>(std::ranges::find(names, separator) - names.begin());
+  }
 };
 
 // Where the columns of an item are among those of its index. Behind them are the columns of the key.
@@ -63,13 +75,15 @@ struct RowAccess {
   KeyNames names{};
   std::string columns{};  // as the store wants them
   bool every_column = false;
-  bool is_filterable = false;  // its columns are those of filters, too
+  bool keeps_positions = false;
+  std::string filter_columns{};  // the same
   std::shared_ptr<store::Index> index{};
   std::shared_ptr<const store::IndexShape> shape{};
   std::uint64_t version = 0;
   // Of each field that was asked for: its place among the index's columns.
   std::vector<std::int32_t> places{};
-  std::size_t field_columns = 0;  // how many columns are there for the fields
+  std::vector<std::int32_t> filter_places{};  // with `search`: the same of the filters' columns
+  std::size_t field_columns = 0;              // how many columns are there for the fields
   // With `changes`: of these columns the positions in the shape.
   std::vector<std::uint32_t> positions{};
   // With `item`.
@@ -81,9 +95,10 @@ struct RowAccess {
             .table = names.table,
             .index = names.index,
             .columns = columns,
-            .filter_columns = is_filterable ? std::string_view(columns) : std::string_view(),
+            .filter_columns = filter_columns,
             .every_column = every_column,
-            .separator = '\0'};
+            .separator = '\0',
+            .keeps_positions = keeps_positions};
   }
   bool is_current() const { return index->version() == version; }
 };
@@ -175,10 +190,12 @@ class OpenRows {
 
   static void choose_columns(RowAccess& access, Asks asks,
                              std::span<const std::string_view> fields);
+  static void choose_search_columns(RowAccess& access, std::span<const std::string_view> names);
   [[nodiscard]] static bool choose_item_columns(RowAccess& access);
+  enum class Needs : std::uint8_t { unique_index, any_index };
   static store::Outcome open_shape(store::Store& store,
                                    const std::shared_ptr<const store::Caller>& caller,
-                                   RowAccess& access, store::IndexUse& use);
+                                   RowAccess& access, Needs needs, store::IndexUse& use);
   void keep(std::shared_ptr<const RowAccess> access);
 
   struct Hash {

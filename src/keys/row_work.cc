@@ -45,7 +45,8 @@ Outcome open_split(RowWork& work, std::string_view key, const SplitKey& split, A
   RememberedRows::Entry* const entry = find_remembered(work, split.name, asks, fields);
   if (entry == nullptr) {
     const std::string_view text = work.rows.text_of(split.name, asks, fields);
-    if (work.containers.resolve(key).container != nullptr) return status_of(KeyMistake::is_item);
+    if (asks != Asks::search && work.containers.resolve(key).container != nullptr)
+      return status_of(KeyMistake::is_item);
     access = work.rows.find(text);
     if (access == nullptr) {
       const Outcome opened = work.rows.open(work.store, work.caller, split.name,
@@ -64,6 +65,11 @@ Outcome open_split(RowWork& work, std::string_view key, const SplitKey& split, A
 Outcome open_named(RowWork& work, std::string_view key, Asks asks, Words fields,
                    std::shared_ptr<const RowAccess>& access, store::IndexUse& own, KeyedRow& row) {
   return open_split(work, key, split_key(key), asks, fields, access, own, row);
+}
+
+Outcome open_search(RowWork& work, std::string_view name, Words names,
+                    std::shared_ptr<const RowAccess>& access, store::IndexUse& own, KeyedRow& row) {
+  return open_split(work, name, {.name = name}, Asks::search, names, access, own, row);
 }
 
 Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fields,

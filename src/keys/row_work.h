@@ -61,6 +61,10 @@ struct KeyedRow {
 store::Outcome open_named(RowWork& work, std::string_view key, Asks asks, Words fields,
                           std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                           KeyedRow& row);
+// The index that a search names, without a key: no container has it.
+store::Outcome open_search(RowWork& work, std::string_view name, Words names,
+                           std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
+                           KeyedRow& row);
 store::Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fields,
                         std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                         KeyedRow& row);

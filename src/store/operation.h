@@ -15,6 +15,8 @@
 
 namespace hs::store {
 
+class Position;
+
 // NULL or a string.
 struct Value {
   std::string_view bytes;
@@ -126,6 +128,8 @@ struct IndexNames {
   bool every_column = false;
   // A byte that is in none of these names. A zero byte is in no column's name at all.
   char separator = ',';
+  // Finds by it want to know where they end, see Found. A long find has that without it.
+  bool keeps_positions = false;
 };
 
 // The rows that an operation is about.
@@ -146,6 +150,9 @@ struct Selection {
   std::uint64_t offset = 0;
   In in{};
   std::span<const Filter> filters{};
+  // Of a find: it goes on behind this place, where an earlier find of the same range, key, ends, IN and
+  // filters has ended. Its limit counts from there, and its offset is what was left of the earlier one's.
+  const Position* behind = nullptr;
 
   // What every store relies on. Whoever makes a selection keeps to it, and stores assert it.
   constexpr bool is_valid() const {
@@ -293,13 +300,6 @@ struct InsertedRow {
   RowFate fate = RowFate::inserted;
   // Of the row that is in the table now; of an ignored row there is none.
   std::optional<InsertId> id{};
-};
-
-// What a find has given.
-struct Found {
-  // Of a find that goes on after it was parked: those of the present piece, without those of the
-  // pieces before it.
-  std::uint64_t rows = 0;
 };
 
 // What a write has done.

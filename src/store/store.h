@@ -174,6 +174,22 @@ class Position {
   // For how long the find has been worked on.
   std::chrono::nanoseconds worked{0};
   std::uint64_t rows_examined = 0;
+
+  // About how much memory it takes.
+  virtual std::size_t bytes() const { return sizeof(Position); }
+};
+
+// What a find has given.
+struct Found {
+  // Of a find that goes on after it was parked: those of the present piece, without those of the
+  // pieces before it.
+  std::uint64_t rows = 0;
+  // Whether the find is to say where it has ended because of its limit. Its index was opened so that it
+  // keeps positions.
+  bool wants_end = false;
+  // Where that is, for Selection::behind. Null: no row can follow, or no find can go on by this index. It
+  // is not known whether there is one more row.
+  std::unique_ptr<Position> end{};
 };
 
 // Takes the rows of a long find while the find runs. A long count asks it, too, and gives it none.
@@ -263,7 +279,8 @@ class Store {
   virtual Outcome open_index(const IndexNames& names, const std::shared_ptr<const Caller>& caller,
                              IndexUse& use) = 0;
 
-  // Has `rows` append the rows that are found to `out`. The selection is valid. The answer to a
+  // Has `rows` append the rows that are found to `out`. The selection is valid. If it goes on behind a
+  // place that the table does not have any more, the answer is `table_changed`. The answer to a
   // request that its caller may not make is `access_denied`. If the find is answered or parked,
   // `found` says what this call has found.
   //

@@ -214,14 +214,15 @@ std::shared_ptr<const std::vector<bool>> IndexScan::new_in_values() {
 }
 
 Status IndexScan::resume(const IndexPlan& plan, OpenTable& opened,
-                         const store::Selection& selection, const ScanPosition& from) {
-  if (Status status = set_up(plan, opened, selection, no_bound); !status.ok()) return status;
+                         const store::Selection& selection, const ScanPosition& from,
+                         std::uint64_t most_steps) {
+  if (Status status = set_up(plan, opened, selection, most_steps); !status.ok()) return status;
   if (plan.position_parts() == 0 || plan.position_shape() != from.shape)
     return server::status_of(ER_TABLE_DEF_CHANGED);
   in_next_ = from.in_next;
   in_is_new_ = from.in_is_new;
   offset_ = from.offset;
-  limit_ = from.limit;
+  limit_ = selection.behind == &from ? selection.limit : from.limit;
   if (from.key.empty()) return {};
   const int error = search_for(has_in_ ? &selection.in.values[in_next_ - 1] : nullptr);
   if (error != 0) return server::status_of(error);

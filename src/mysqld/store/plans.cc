@@ -17,6 +17,7 @@ std::shared_ptr<IndexPlan> Plans::find(const store::IndexNames& names) {
   }
   // Behind the names, where no column of a client can be.
   if (names.every_column) asked_for_.append("*\t");
+  if (names.keeps_positions) asked_for_.append("+\t");
   const auto known = plans_.find(asked_for_);
   return known == plans_.end() ? nullptr : known->second;
 }

@@ -75,7 +75,7 @@ Outcome TableStore::open_index(const store::IndexNames& names,
           : std::make_shared<IndexPlan>(
                 names,
                 tables_.slot(server::stored_name(names.database), server::stored_name(names.table)),
-                config_.encoding, config_.streams);
+                config_.encoding, config_.streams || names.keeps_positions);
   const TableSlot& slot = plan->slot();
   if (!config_.databases.allows(slot.database)) return store::access_denied;
   if (const Outcome may = access_.may_open(*caller, slot.database, slot.name); !may.ok())
@@ -141,9 +141,7 @@ Outcome TableStore::search(store::IndexUse& use, const store::Selection& selecti
   tables_.announce(selection);
   const std::uint64_t most_steps =
       is_bounded ? StepMeter::most_in_a_worker : std::uint64_t{IndexScan::no_bound};
-  const Status started = sink == nullptr || sink->position == nullptr
-                             ? scan_.start(plan, *opened, selection, most_steps)
-                             : go_on(plan, *opened, selection, *sink);
+  const Status started = start(plan, *opened, selection, sink, most_steps);
   if (!started.ok()) return started;
   if (sink != nullptr) scan_.allow(steps_between_looks);
   return pass_.counted(answer(plan, *opened), false);
@@ -165,14 +163,23 @@ Outcome TableStore::count(store::IndexUse& use, const store::Selection& selectio
   return search<Wants::count>(use, selection, sink, answer);
 }
 
+Status TableStore::start(const IndexPlan& plan, OpenTable& opened,
+                         const store::Selection& selection, store::Sink* sink,
+                         std::uint64_t most_steps) {
+  if (sink != nullptr && sink->position != nullptr) return go_on(plan, opened, selection, *sink);
+  if (selection.behind == nullptr) return scan_.start(plan, opened, selection, most_steps);
+  const auto& from = static_cast<const ScanPosition&>(*selection.behind);
+  return scan_.resume(plan, opened, selection, from, most_steps);
+}
+
 Status TableStore::go_on(const IndexPlan& plan, OpenTable& opened,
                          const store::Selection& selection, store::Sink& sink) {
   const auto& from = static_cast<const ScanPosition&>(*sink.position);
-  const Status status = scan_.resume(plan, opened, selection, from);
+  const Status status = scan_.resume(plan, opened, selection, from, IndexScan::no_bound);
   if (status.number() != ER_TABLE_DEF_CHANGED || from.reply_begun) return status;
   // The place is lost, but nothing was answered: the find begins again.
   sink.position = nullptr;
-  return scan_.start(plan, opened, selection, IndexScan::no_bound);
+  return start(plan, opened, selection, nullptr, IndexScan::no_bound);
 }
 
 Outcome TableStore::answer_rows(const IndexPlan& plan, OpenTable& opened, store::Rows& rows,
@@ -188,6 +195,7 @@ Outcome TableStore::answer_rows(const IndexPlan& plan, OpenTable& opened, store:
   const bool can_park = plan.position_parts() != 0;
   const TableRow row(*opened.table, scratch_);
   std::uint64_t count = 0;
+  found.end = nullptr;
   const auto park = [&] {
     counters_.add(Counter::rows_read, count);
     server::count_sent_rows(host_.thd(), count);
@@ -217,6 +225,7 @@ Outcome TableStore::answer_rows(const IndexPlan& plan, OpenTable& opened, store:
     // Also behind the last row: a worker keeps no large reply, and a streamer sends it in pieces.
     if (!in_pieces && out.size() - begin > most_bytes) break;
     if (scan_.is_done()) {
+      if (found.wants_end && can_park && !scan_.is_only_row()) found.end = scan_.position();
       error = HA_ERR_END_OF_FILE;
       break;
     }

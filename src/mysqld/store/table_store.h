@@ -83,6 +83,8 @@ class TableStore final : public store::Store {
   template <Wants wants>
   store::Outcome open_for_reading(IndexPlan& plan, std::span<const store::Filter> filters,
                                   OpenTable*& opened);
+  Status start(const IndexPlan& plan, OpenTable& opened, const store::Selection& selection,
+               store::Sink* sink, std::uint64_t most_steps);
   Status go_on(const IndexPlan& plan, OpenTable& opened, const store::Selection& selection,
                store::Sink& sink);
   store::Outcome answer_rows(const IndexPlan& plan, OpenTable& opened, store::Rows& rows,

@@ -60,6 +60,11 @@ bool is_too_much(const CommandInfo& info, Words words) {
   return writes(info.effect) && keys_of(info, words.size()).count > most_keys_of_worker;
 }
 
+// Whether it keeps what it has found, and goes on when others have had their turn.
+bool is_parked(Command command) {
+  return command == Command::keys || command == Command::hs_find || command == Command::hs_count;
+}
+
 bool is_about_many_keys(Command command) {
   return command == Command::exists || command == Command::touch;
 }
@@ -339,8 +344,7 @@ Outcome Dialogue::execute_planned(passes::Place& place, passes::Protocol& protoc
   std::optional<WholeReply> whole;
   if (place.sink != nullptr) whole.emplace(*place.sink);
   store::Sink* sink = whole ? &*whole : nullptr;
-  // It is parked by itself.
-  if (planned_->command == Command::keys) sink = place.sink;
+  if (is_parked(planned_->command)) sink = place.sink;
   Reply reply = reply_to(place.out);
   if (planned_->command == Command::client) {
     const Status status = answer_clients(config_, {.connection = number, .account = user()},

@@ -10,7 +10,7 @@ std::size_t bytes_of(const ScanPosition& position) {
   std::size_t bytes = sizeof position + position.account.size() + position.pattern.size();
   for (const std::optional<std::string>& value : position.key)
     bytes += sizeof value + (value ? value->size() : 0);
-  return bytes;
+  return bytes + (position.place == nullptr ? 0 : position.place->bytes());
 }
 
 // So that a cursor of before a restart is most likely nobody's afterwards. All stay below 2^53: some

@@ -3,7 +3,7 @@
 // A port has one. Any thread may use it: it has a lock, which no other command takes. A cursor belongs to
 // an account and to a pattern, and leads on from any connection. How many there are and how many bytes they
 // take is bounded; with more, the one that was not used for the longest time is given up. It knows no
-// store: a position is the key of a row, in values.
+// table: a position is the key of a row, in values, or is what a store has made, which consists of values.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "store/store.h"
+
 namespace hs::redis {
 
 // The key of the row that was looked at last. A NULL is no value.
@@ -25,6 +27,8 @@ struct ScanPosition {
   std::string account;
   std::string pattern;  // it leads on with this one only
   ScanKey key;
+  // Of a find, in place of a key: where it has ended, as a store knows it.
+  std::shared_ptr<const store::Position> place{};
 };
 
 class ScanPositions {
