@@ -30,6 +30,7 @@
 #include "store/index_shape.h"
 #include "store/operation.h"
 #include "store/rows.h"
+#include "store/table_description.h"
 
 namespace hs::store {
 
@@ -187,8 +188,9 @@ struct Found {
   // Whether the find is to say where it has ended because of its limit. Its index was opened so that it
   // keeps positions.
   bool wants_end = false;
-  // Where that is, for Selection::behind. Null: no row can follow, or no find can go on by this index. It
-  // is not known whether there is one more row.
+  // Whether it has ended because of its limit, so that there may be more rows. Perhaps there is none.
+  bool may_have_more = false;
+  // Where that is, for Selection::behind. Null: no find can go on by this index.
   std::unique_ptr<Position> end{};
 };
 
@@ -278,6 +280,14 @@ class Store {
   // right on the table is not told whether the table exists.
   virtual Outcome open_index(const IndexNames& names, const std::shared_ptr<const Caller>& caller,
                              IndexUse& use) = 0;
+
+  // Tells of the table with these names what the caller may see, and nothing else of them. A caller who has
+  // no right on it is not told whether it exists.
+  virtual Outcome describe_table(const IndexNames& /*names*/,
+                                 const std::shared_ptr<const Caller>& /*caller*/,
+                                 TableDescription& /*description*/) {
+    return Error::not_supported;
+  }
 
   // Has `rows` append the rows that are found to `out`. The selection is valid. If it goes on behind a
   // place that the table does not have any more, the answer is `table_changed`. The answer to a

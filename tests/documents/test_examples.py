@@ -582,6 +582,7 @@ PLAN: dict[str, Page] = {
             ("db.table:part", Shown("the grammar of keys; test_redis_keys.py")),
             ("mariadb <", containers),
             ("SCAN 0", Shown("the form of patterns; test_redis_scan.py")),
+            ("HS.FIND shop.article", Shown("one of each; test_redis_find.py runs them")),
         ],
     ),
     "docs/scaling.md": Page(

@@ -88,6 +88,15 @@ GREEDY: dict[str, tuple[list[list[Word]], Any]] = {
         [["HMGET", "t:7", *[f"no{number}" for number in range(ROWS)]]] * 3, [None] * ROWS,
     ),
     "a large row": ([["HGET", "large:1", "v"]] * 30, b"x" * LARGE),
+    "HS.FIND of no row": (
+        [["HS.FIND", "t", "FILTER", "w", "=", 0, "FILTER", "v", "=", "w"]] * 30,
+        [b"rows", [], b"next", None],
+    ),
+    "HS.FIND far behind": (
+        [["HS.FIND", "t", "FIELDS", 1, "id", "OFFSET", ROWS - 1]] * 30,
+        [b"rows", [[b"id", b"%d" % ROWS]], b"next", None],
+    ),
+    "HS.COUNT": ([["HS.COUNT", "t", "FILTER", "v", "=", "v"]] * 30, ROWS),
     "the length of a large row": ([["HSTRLEN", "large:1", "v"]] * 30, LARGE),
 }  # fmt: skip
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace hs::mysqld::server {
@@ -18,6 +19,8 @@ inline std::uint16_t number_of(const Field& field);
 inline bool is_hidden(const Field& field);
 // Columns that SELECT * leaves out, and that can be named.
 inline bool is_invisible(const Field& field);
+// Its type, as SQL writes it.
+inline std::string sql_type_of(const Field& field);
 // Its column may be NULL.
 inline bool is_nullable(const Field& field);
 inline bool is_zerofill(const Field& field);
@@ -61,3 +64,15 @@ inline void unpack(Field& field, std::string_view image);
 }  // namespace hs::mysqld::server
 
 #include "family_fields.h"
+
+namespace hs::mysqld::server {
+
+inline std::string sql_type_of(const Field& field) {
+  // The server writes into this room, and takes another one for a long list of ENUM or SET.
+  char room[MAX_FIELD_WIDTH];
+  String text(room, sizeof room, system_charset_info);
+  field.sql_type(text);
+  return {text.ptr(), text.length()};
+}
+
+}  // namespace hs::mysqld::server

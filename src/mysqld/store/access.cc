@@ -19,6 +19,21 @@ Outcome Access::may_open(const store::Caller& caller, const std::string& databas
   return permissions.sees_table() ? Status{} : store::access_denied;
 }
 
+Outcome Access::seen_columns(const store::Caller& caller, const std::string& database,
+                             const std::string& table, std::span<const std::string> columns,
+                             std::vector<bool>& seen) {
+  seen.assign(columns.size(), caller.may_do_everything());
+  if (caller.may_do_everything()) return {};
+  Permissions permissions;
+  counters_.add(Counter::privileges_asked);
+  const Outcome asked =
+      privileges_.ask(static_cast<const Account&>(caller),
+                      {.database = database, .table = table, .columns = columns}, permissions);
+  if (!asked.ok()) return asked;
+  for (std::size_t i = 0; i < columns.size(); ++i) seen[i] = permissions.sees_column(i);
+  return {};
+}
+
 bool Access::server_is_offline(const Permissions& of_caller) {
   return !of_caller.is_exempt && server::is_offline();
 }

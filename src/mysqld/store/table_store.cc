@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "mysqld/reading/table_description.h"
 #include "mysqld/server/api.h"
 #include "mysqld/server/cluster.h"
 #include "mysqld/server/errors.h"
@@ -87,6 +88,31 @@ Outcome TableStore::open_index(const store::IndexNames& names,
   if (Status status = plan->resolve(*opened->table); !status.ok()) return status;
   if (known == nullptr) plans_.add(plan);
   use = {std::move(plan), caller};
+  return {};
+}
+
+Outcome TableStore::describe_table(const store::IndexNames& names,
+                                   const std::shared_ptr<const store::Caller>& caller,
+                                   store::TableDescription& description) {
+  if (!server::is_name(names.database) || !server::is_name(names.table)) return Error::no_table;
+  if (const Outcome begun = pass_.begin_read(); !begun.ok()) return begun;
+  const std::string database = server::stored_name(names.database);
+  const std::string table = server::stored_name(names.table);
+  if (!config_.databases.allows(database)) return store::access_denied;
+  if (const Outcome may = access_.may_open(*caller, database, table); !may.ok()) return may;
+  OpenTable* opened = nullptr;
+  const Outcome outcome = tables_.open_reader(*tables_.slot(database, table), opened);
+  meter_.look();
+  if (!outcome.ok()) return outcome;
+  const std::vector<std::string> columns = column_names_of(*opened->table);
+  std::vector<bool> seen;
+  if (const Outcome asked = access_.seen_columns(*caller, database, table, columns, seen);
+      !asked.ok())
+    return asked;
+  description = describe(*opened->table, [&](const std::string& name) {
+    const auto found = std::ranges::find(columns, name);
+    return found != columns.end() && seen[static_cast<std::size_t>(found - columns.begin())];
+  });
   return {};
 }
 
@@ -196,6 +222,7 @@ Outcome TableStore::answer_rows(const IndexPlan& plan, OpenTable& opened, store:
   const TableRow row(*opened.table, scratch_);
   std::uint64_t count = 0;
   found.end = nullptr;
+  found.may_have_more = false;
   const auto park = [&] {
     counters_.add(Counter::rows_read, count);
     server::count_sent_rows(host_.thd(), count);
@@ -225,7 +252,8 @@ Outcome TableStore::answer_rows(const IndexPlan& plan, OpenTable& opened, store:
     // Also behind the last row: a worker keeps no large reply, and a streamer sends it in pieces.
     if (!in_pieces && out.size() - begin > most_bytes) break;
     if (scan_.is_done()) {
-      if (found.wants_end && can_park && !scan_.is_only_row()) found.end = scan_.position();
+      found.may_have_more = !scan_.is_only_row();
+      if (found.wants_end && can_park && found.may_have_more) found.end = scan_.position();
       error = HA_ERR_END_OF_FILE;
       break;
     }

@@ -53,6 +53,9 @@ class TableStore final : public store::Store {
   store::Outcome open_index(const store::IndexNames& names,
                             const std::shared_ptr<const store::Caller>& caller,
                             store::IndexUse& use) override;
+  store::Outcome describe_table(const store::IndexNames& names,
+                                const std::shared_ptr<const store::Caller>& caller,
+                                store::TableDescription& description) override;
   // The indexes that its connections have open, at most so many. Between passes.
   using OpenedIndex = mysqld::OpenedIndex;
   std::vector<OpenedIndex> opened_indexes(std::size_t most) const { return plans_.opened(most); }

@@ -150,6 +150,8 @@ constexpr std::array command_table{
                 "Counts the rows that are selected by an index."},
     CommandInfo{Command::hs_delete, "hs.delete", -3, 1, 1, 1, Effect::erase, Group::hash, 0,
                 "8.0.0", "Deletes the rows that are selected by an index."},
+    CommandInfo{Command::hs_describe, "hs.describe", 2, 1, 1, 1, Effect::find, Group::hash, 0,
+                "8.0.0", "Tells of the columns and indexes of a table that the account may see."},
     CommandInfo{Command::hs_find, "hs.find", -2, 1, 1, 1, Effect::find, Group::hash, 0, "8.0.0",
                 "Reads the rows that are selected by an index, and says where to go on."},
     CommandInfo{Command::hs_update, "hs.update", -6, 1, 1, 1, Effect::update, Group::hash, 0,

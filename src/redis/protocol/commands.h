@@ -83,6 +83,7 @@ enum class Command : std::uint8_t {
   // every index
   hs_count,
   hs_delete,
+  hs_describe,
   hs_find,
   hs_update,
   // strings

@@ -12,6 +12,7 @@
 #include "redis/protocol/find_words.h"
 #include "redis/session/found_page.h"
 #include "redis/session/hash_columns.h"
+#include "redis/session/scan_options.h"
 #include "redis/session/work.h"
 
 namespace hs::redis {
@@ -111,6 +112,7 @@ std::string digest_of(const FindWords& words) {
   static const std::array<KeyedHash, 2> hashes;
   const std::string text = selection_text(words);
   const std::array<std::uint64_t, 2> sums{hashes[0](text), hashes[1](text)};
+  // No pattern of SCAN that somebody can make is the same.
   std::string digest(sizeof sums, '\0');
   std::memcpy(digest.data(), sums.data(), sizeof sums);
   return digest;
@@ -139,14 +141,15 @@ void write_page(Work& work, std::size_t begin, std::size_t rows, std::uint64_t n
 // One page of a find: its rows behind what was in the reply's buffer, and where it has ended.
 struct Page {
   std::size_t rows = 0;
-  std::unique_ptr<store::Position> end;  // null: there is no row behind it, or no way to go on
+  bool may_have_more = false;
+  std::unique_ptr<store::Position> end{};  // null: the index has no such place
 };
 
 Outcome read_whole(Work& work, const KeyedRow& row, const store::Selection& selection, Page& page) {
   FoundRows rows(work.reply.resp(), FoundRows::Kept::whole);
   store::Found found{.wants_end = true};
   const Outcome outcome = work.store.find(*row.use, selection, rows, work.out(), nullptr, found);
-  page = {rows.rows, std::move(found.end)};
+  page = {rows.rows, found.may_have_more, std::move(found.end)};
   return outcome;
 }
 
@@ -173,39 +176,55 @@ Outcome read_beside(Work& work, const KeyedRow& row, const store::Selection& sel
         std::make_unique<PagePosition>(std::move(sink.position), sink.rows().view(), rows.rows);
     return outcome;
   }
-  page = {rows.rows, sink.is_full() ? std::move(sink.position) : std::move(found.end)};
+  page = {rows.rows, sink.is_full() || found.may_have_more,
+          sink.is_full() ? std::move(sink.position) : std::move(found.end)};
   work.out().append(sink.rows().view());
   return {};
 }
 
-Outcome find(Work& work, const FindWords& words) {
-  const std::uint64_t cursor = words.after.value_or(0);
-  const std::string digest = digest_of(words);
+// Where a page begins, and what is to be skipped there.
+struct Begin {
   std::shared_ptr<const store::Position> behind;
-  if (cursor != 0) {
-    const std::optional<ScanPosition> from = work.scans.find(cursor, work.caller->name());
-    if (!from || from->place == nullptr || from->pattern != digest) return invalid_position(work);
-    behind = from->place;
-  }
+  std::uint64_t offset = 0;
+};
+
+Status find_begin(Work& work, const FindWords& words, const std::string& digest, Begin& begin) {
+  begin.offset = words.offset;
+  if (words.after.value_or(0) == 0) return {};
+  const std::optional<ScanPosition> from = work.scans.find(*words.after, work.caller->name());
+  if (!from || from->pattern != digest) return invalid_position(work);
+  begin.behind = from->place;
+  // An index that has no such places is gone through by the number of rows that were answered.
+  if (begin.behind == nullptr && !read_cursor(from->key[0].value_or(""), begin.offset))
+    return invalid_position(work);
+  return {};
+}
+
+Outcome find(Work& work, const FindWords& words) {
+  const std::string digest = digest_of(words);
+  Begin from;
+  if (const Status status = find_begin(work, words, digest, from); !status.ok()) return status;
   const std::size_t begin = work.out().size();
   Page page;
   const Outcome outcome =
       with_selected(work, words, false, [&](const KeyedRow& row, store::Selection& selection) {
-        selection.behind = behind.get();
+        selection.behind = from.behind.get();
+        selection.offset = from.offset;
         return work.sink == nullptr ? read_whole(work, row, selection, page)
                                     : read_beside(work, row, selection, page);
       });
-  if (behind != nullptr && outcome.answered() && outcome.status().kind() == Error::table_changed)
-    return invalid_position(work);
+  const bool is_old = outcome.answered() && outcome.status().kind() == Error::table_changed;
+  if (is_old && from.behind != nullptr) return invalid_position(work);
   if (!outcome.ok()) return outcome;
+  const std::uint64_t cursor = words.after.value_or(0);
   std::uint64_t next = 0;
-  if (page.end == nullptr) {
-    work.scans.end(cursor);
+  if (page.may_have_more) {
+    ScanPosition end{.account = std::string(work.caller->name()), .pattern = digest, .key = {}};
+    if (page.end == nullptr) end.key.emplace_back(std::to_string(from.offset + page.rows));
+    end.place = std::move(page.end);
+    next = work.scans.add(cursor, std::move(end));
   } else {
-    next = work.scans.add(cursor, {.account = std::string(work.caller->name()),
-                                   .pattern = digest,
-                                   .key = {},
-                                   .place = std::move(page.end)});
+    work.scans.end(cursor);
   }
   write_page(work, begin, page.rows, next);
   return {};
