@@ -99,13 +99,13 @@ void OpenRows::choose_columns(RowAccess& access, Asks asks,
 }
 
 void OpenRows::choose_search_columns(RowAccess& access, std::span<const std::string_view> names) {
-  const std::size_t fields = SearchColumns::fields(names);
+  const SearchColumns asked(names);
   access.keeps_positions = true;
-  access.every_column = fields == 0;
-  choose_columns(access, Asks::search, names.first(fields));
+  access.every_column = asked.every;
+  choose_columns(access, Asks::search, asked.fields);
   const ColumnNumbers numbers(*access.shape);
   std::vector<std::size_t> added;
-  for (const std::string_view name : names.subspan(fields + 1)) {
+  for (const std::string_view name : asked.filters) {
     const std::size_t number = numbers.of(name);
     std::int32_t place = RowAccess::no_column;
     if (number != numbers.none) {

@@ -39,14 +39,21 @@ enum class Asks : char {
   search = 's',
 };
 
-// What a search asks of the columns of its table. They are given to OpenRows as one list of fields: those
-// that it answers or sets, an empty name, and those of its filters.
+// What a search asks of the columns of its table. They are given to OpenRows as one list of names: those
+// that it answers or sets, an empty name, and those of its filters. In place of the first ones another empty
+// name means every column.
 struct SearchColumns {
   static constexpr std::string_view separator{};
-  // Without fields, it asks for every column.
-  static std::size_t fields(std::span<const std::string_view> names) {
-    return static_cast<std::size_t>(std::ranges::find(names, separator) - names.begin());
+
+  explicit SearchColumns(std::span<const std::string_view> names)
+      : every(names.size() > 1 && names[0] == separator && names[1] == separator) {
+    const auto end = std::ranges::find(names, separator);
+    fields = names.first(static_cast<std::size_t>(end - names.begin()));
+    filters = names.subspan(fields.size() + (every ? 2 : 1));
   }
+  bool every;
+  std::span<const std::string_view> fields;
+  std::span<const std::string_view> filters;
 };
 
 // Where the columns of an item are among those of its index. Behind them are the columns of the key.

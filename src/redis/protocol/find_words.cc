@@ -208,6 +208,7 @@ class Reader {
     if (writes(info_.effect) && (given_ & selects) == 0)
       return fail("ERR every row of the table is meant: say so by a LIMIT");
     if (info_.command != Command::hs_find) return;
+    read_.wants_every_column = (given_ & fields) == 0;
     if ((given_ & limit) == 0) read_.limit = FindWords::usual_rows;
     read_.limit = std::min(read_.limit, FindWords::most_rows);
   }

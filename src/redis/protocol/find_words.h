@@ -47,7 +47,8 @@ struct FindWords {
   };
 
   std::string_view name;
-  std::vector<std::string_view> fields;  // that are answered or set; empty: all are answered
+  std::vector<std::string_view> fields;  // that are answered or set
+  bool wants_every_column = false;       // in place of fields
   std::vector<store::Value> set;         // the values of these
   std::vector<store::Value> key;         // without the part that takes the values of IN
   std::string_view in_column;            // empty: there is no IN

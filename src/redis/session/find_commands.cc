@@ -94,7 +94,7 @@ Status select(Work& work, const KeyedRow& row, const FindWords& words, Selected&
 template <class Execute>
 Outcome with_selected(Work& work, const FindWords& words, bool changes, Execute execute) {
   std::vector<std::string_view> names = words.fields;
-  names.push_back(keys::SearchColumns::separator);
+  names.insert(names.end(), words.wants_every_column ? 2 : 1, keys::SearchColumns::separator);
   for (const FindWords::Condition& one : words.conditions) names.push_back(one.column);
   const auto open = [&](std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                         KeyedRow& row) {
