@@ -351,7 +351,7 @@ def test_privileges(server: ServerInstance, users: None, sql: Sql) -> None:
 def test_describe(server: ServerInstance, users: None, wire: Resp, sql: Sql) -> None:
     sql.run(
         "CREATE TABLE odd (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, e ENUM('a', 'b,c')"
-        " NOT NULL, t TEXT, g INT AS (id + 1) STORED, d DECIMAL(5, 2), KEY t (t(9), e),"
+        " NOT NULL, t TEXT, g DECIMAL(6, 2) AS (d * 2) STORED, d DECIMAL(5, 2), KEY t (t(9), e),"
         " FULLTEXT KEY words (t), KEY back (d DESC), UNIQUE KEY (e, d)) CHARSET utf8mb4"
     )
     for name in ("odd", "article"):
