@@ -303,8 +303,11 @@ Outcome MemoryStore::find(IndexUse& use, const Selection& selection, Rows& rows,
     return Verdict::oversized;
   }
   counters_.add(Counter::rows_read, found.rows);
-  if (found.wants_end && found.rows != 0) found.end = matches.leave_at_limit();
-  found.may_have_more = found.end != nullptr;
+  if (found.rows != 0) {
+    found.end = matches.leave_at_limit();
+    found.may_have_more = found.end != nullptr;
+    if (!found.wants_end) found.end = nullptr;
+  }
   return {};
 }
 

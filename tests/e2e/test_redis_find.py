@@ -195,7 +195,8 @@ def test_pages_over_a_pool(server: ServerInstance, sql: Sql, limit: int) -> None
 
 
 def test_rows_come_and_go_between_pages(wire: Resp, sql: Sql) -> None:
-    rows, position = page(wire, "n", "FIELDS", 1, "id", "LIMIT", 10)
+    assert page(wire, "n", "LIMIT", 10)[1] == b"more"
+    rows, position = page(wire, "n", "FIELDS", 1, "id", "LIMIT", 10, "AFTER", 0)
     assert rows[-1] == {b"id": b"9"} and position is not None
     sql.run("DELETE FROM n WHERE id IN (9, 10, 12)", "INSERT INTO n (id, v) VALUES (-1, 0)")
     more = page(wire, "n", "FIELDS", 1, "id", "LIMIT", 3, "AFTER", position)[0]
@@ -212,7 +213,7 @@ def test_a_position_is_of_an_account_and_a_selection(server: ServerInstance, wir
         root.run("CREATE USER IF NOT EXISTS finder@localhost IDENTIFIED"
                  f" {identified(DEFAULT_WAY, PASSWORD)}",
                  "GRANT SELECT ON found.* TO finder@localhost")  # fmt: skip
-    _, position = page(wire, "n", "LIMIT", 10)
+    _, position = page(wire, "n", "LIMIT", 10, "AFTER", 0)
     assert position is not None
     with connect(server, protocol=wire.protocol) as other:
         assert other.ask("AUTH", "finder", PASSWORD) == OK
@@ -273,7 +274,8 @@ def test_in_transactions(wire: Resp, sql: Sql) -> None:
     replies = wire.unit([
         ("HS.UPDATE", "n", "SET", 1, "w", "mine", "FROM", ">=", 3000),
         ("HS.COUNT", "n", "FILTER", "w", "=", "mine"),
-        ("HS.FIND", "n", "FIELDS", 1, "id", "FILTER", "w", "=", "mine", "LIMIT", 2),
+        ("HS.FIND", "n", "FIELDS", 1, "id", "FILTER", "w", "=", "mine", "LIMIT", 2, "AFTER",
+         0),
         ("HS.DELETE", "n@v", "KEY", 1, 0),
     ])  # fmt: skip
     assert replies[:2] == [125, 125] and replies[3] == 625

@@ -124,8 +124,9 @@ Status invalid_position(Work& work) {
              "table. Begin again without AFTER, see docs/redis.md");
 }
 
-// The end of a page, from the rows that stand in the buffer behind `begin`.
-void write_page(Work& work, std::size_t begin, std::size_t rows, std::uint64_t next) {
+// The end of a page, from the rows that stand in the buffer behind `begin`. `next` is empty if there are no
+// more rows.
+void write_page(Work& work, std::size_t begin, std::size_t rows, std::string_view next) {
   Buffer& out = work.out();
   const std::size_t head = out.size();
   work.reply.map(2);
@@ -134,8 +135,8 @@ void write_page(Work& work, std::size_t begin, std::size_t rows, std::uint64_t n
   char* const data = out.data();
   std::rotate(data + begin, data + head, data + out.size());
   work.reply.bulk("next");
-  if (next == 0) return work.reply.null();
-  work.reply.bulk(std::to_string(next));
+  if (next.empty()) return work.reply.null();
+  work.reply.bulk(next);
 }
 
 // One page of a find: its rows behind what was in the reply's buffer, and where it has ended.
@@ -145,9 +146,10 @@ struct Page {
   std::unique_ptr<store::Position> end{};  // null: the index has no such place
 };
 
-Outcome read_whole(Work& work, const KeyedRow& row, const store::Selection& selection, Page& page) {
+Outcome read_whole(Work& work, const KeyedRow& row, const store::Selection& selection,
+                   bool wants_end, Page& page) {
   FoundRows rows(work.reply.resp(), FoundRows::Kept::whole);
-  store::Found found{.wants_end = true};
+  store::Found found{.wants_end = wants_end};
   const Outcome outcome = work.store.find(*row.use, selection, rows, work.out(), nullptr, found);
   page = {rows.rows, found.may_have_more, std::move(found.end)};
   return outcome;
@@ -155,7 +157,7 @@ Outcome read_whole(Work& work, const KeyedRow& row, const store::Selection& sele
 
 // Beside the workers: the find may be parked for the sake of others, and keeps what it has found.
 Outcome read_beside(Work& work, const KeyedRow& row, const store::Selection& selection,
-                    Page& page) {
+                    bool wants_end, Page& page) {
   PageSink sink(*work.sink);
   FoundRows rows(work.reply.resp(), FoundRows::Kept::in_pieces);
   if (work.sink->position != nullptr) {
@@ -165,7 +167,7 @@ Outcome read_beside(Work& work, const KeyedRow& row, const store::Selection& sel
     rows.rows = of_page.rows;
   }
   Buffer out;
-  store::Found found{.wants_end = true};
+  store::Found found{.wants_end = wants_end};
   const Outcome outcome = work.store.find(*row.use, selection, rows, out, &sink, found);
   if (!outcome.ok() && outcome.verdict() != store::Verdict::parked) return outcome;
   if (const Status ended = sink.ended(); !ended.ok()) return ended;
@@ -200,8 +202,25 @@ Status find_begin(Work& work, const FindWords& words, const std::string& digest,
   return {};
 }
 
+// What a page says about the rows behind it. Only who has given AFTER means to go on: if each find that its
+// limit has ended kept a position, they would push out those of others.
+std::string next_of(Work& work, const FindWords& words, const Begin& from, std::string digest,
+                    Page& page) {
+  if (!words.after) return page.may_have_more ? "more" : "";
+  if (!page.may_have_more) {
+    work.scans.end(*words.after);
+    return {};
+  }
+  ScanPosition end{
+      .account = std::string(work.caller->name()), .pattern = std::move(digest), .key = {}};
+  if (page.end == nullptr) end.key.emplace_back(std::to_string(from.offset + page.rows));
+  end.place = std::move(page.end);
+  return std::to_string(work.scans.add(*words.after, std::move(end)));
+}
+
 Outcome find(Work& work, const FindWords& words) {
-  const std::string digest = digest_of(words);
+  const bool goes_on = words.after.has_value();
+  std::string digest = goes_on ? digest_of(words) : std::string();
   Begin from;
   if (const Status status = find_begin(work, words, digest, from); !status.ok()) return status;
   const std::size_t begin = work.out().size();
@@ -210,23 +229,13 @@ Outcome find(Work& work, const FindWords& words) {
       with_selected(work, words, false, [&](const KeyedRow& row, store::Selection& selection) {
         selection.behind = from.behind.get();
         selection.offset = from.offset;
-        return work.sink == nullptr ? read_whole(work, row, selection, page)
-                                    : read_beside(work, row, selection, page);
+        return work.sink == nullptr ? read_whole(work, row, selection, goes_on, page)
+                                    : read_beside(work, row, selection, goes_on, page);
       });
   const bool is_old = outcome.answered() && outcome.status().kind() == Error::table_changed;
   if (is_old && from.behind != nullptr) return invalid_position(work);
   if (!outcome.ok()) return outcome;
-  const std::uint64_t cursor = words.after.value_or(0);
-  std::uint64_t next = 0;
-  if (page.may_have_more) {
-    ScanPosition end{.account = std::string(work.caller->name()), .pattern = digest, .key = {}};
-    if (page.end == nullptr) end.key.emplace_back(std::to_string(from.offset + page.rows));
-    end.place = std::move(page.end);
-    next = work.scans.add(cursor, std::move(end));
-  } else {
-    work.scans.end(cursor);
-  }
-  write_page(work, begin, page.rows, next);
+  write_page(work, begin, page.rows, next_of(work, words, from, std::move(digest), page));
   return {};
 }
 

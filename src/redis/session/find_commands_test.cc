@@ -152,7 +152,9 @@ TEST_F(RedisFindTest, GoesOnFromAPosition) {
 
 TEST_F(RedisFindTest, APositionIsOfOneSelectionAndAccount) {
   fill(5);
-  std::string told = say({"HS.FIND", "ai", "FIELDS", "1", "id", "LIMIT", "2"});
+  EXPECT_TRUE(say({"HS.FIND", "ai", "LIMIT", "2"}).ends_with(" next more"));
+  EXPECT_EQ(server_->config->scans.size(), 0u);
+  std::string told = say({"HS.FIND", "ai", "FIELDS", "1", "id", "LIMIT", "2", "AFTER", "0"});
   const std::string next = told.substr(told.rfind(' ') + 1);
   EXPECT_EQ(say({"HS.FIND", "ai", "FIELDS", "1", "v", "LIMIT", "9", "AFTER", next}),
             "rows v v3 v v4 v v5 next -");
