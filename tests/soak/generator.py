@@ -50,6 +50,7 @@ FEATURES = (
     "upserts",  # inserts of several rows, and those that say what is done about rows that are there
     "groups",  # transfers between accounts, several lines each
     "redis",  # clients of Redis with rows and strings of their own
+    "memcached",  # clients of memcached with items of their own
     "bulk",  # modifications of many rows
     "volatile",  # tables without transactions
     "faults",  # closes, resets, half closes, slow reading
