@@ -122,6 +122,11 @@ class Request:
 Found = tuple[tuple[bytes, Item], ...]
 Reply = Found | bytes
 READS = (b"get", b"gets", b"gat", b"gats", b"mg")
+#: Some are chosen more often than others.
+NAMES = (
+    *(b"set set add replace append prepend cas cas ms incr incr decr delete md touch gets".split()),
+    *READS,
+)
 
 
 class Model:
@@ -192,12 +197,7 @@ class Model:
 def random_request(rng: random.Random, model: Model) -> Request:
     key = rng.choice(model.keys)
     value = rng.choice([b"%d" % rng.randrange(100), b"x" * rng.randrange(20), b"\r\nEND\r\n\x00"])
-    name = rng.choice(
-        [
-            b"set", b"set", b"add", b"replace", b"append", b"prepend", b"cas", b"cas", b"ms",
-            b"incr", b"incr", b"decr", b"delete", b"md", b"touch", *READS, b"gets",
-        ]  # fmt: skip
-    )
+    name = rng.choice(NAMES)
     number = rng.choice([1, 7, 1000, WRAP - 1])
     if name == b"cas":
         number = model.seen_cas.get(key, 1)
