@@ -97,7 +97,7 @@ DISTURBANCES: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize("name", [*DISTURBANCES, "kill"])
+@pytest.mark.parametrize("name", [*DISTURBANCES, "KILL", "KILL QUERY"])
 def test_clients_see_whole_replies_or_errors(server: ServerInstance, name: str) -> None:
     workers = [Worker(number) for number in range(4)]
     threads = [threading.Thread(target=worker.run, args=(server,)) for worker in workers]
@@ -106,7 +106,7 @@ def test_clients_see_whole_replies_or_errors(server: ServerInstance, name: str) 
     end = time.monotonic() + SECONDS
     with Sql(server.socket, "handlersocket") as sql:
         while time.monotonic() < end:
-            sql.run(*(kills(sql) if name == "kill" else DISTURBANCES[name]))
+            sql.run(*(DISTURBANCES.get(name) or kills(sql, name)))
             time.sleep(0.05)
     time.sleep(1.5)  # the table of containers is looked at again
     before = [worker.answered for worker in workers]
@@ -122,13 +122,13 @@ def test_clients_see_whole_replies_or_errors(server: ServerInstance, name: str) 
         assert line.ask(b"get k1\r\n") == found(b"k1", VALUE)
 
 
-def kills(sql: Sql) -> list[str]:
+def kills(sql: Sql, kill: str) -> list[str]:
     """Ends what the plugin's threads do at this moment."""
     listed = sql.rows(
         "SELECT id FROM information_schema.processlist"
         " WHERE user = 'handlersocket' AND command <> 'Daemon'"
     )
-    return [f"KILL QUERY {int(row[0] or 0)}" for row in listed]
+    return [f"{kill} {int(row[0] or 0)}" for row in listed]
 
 
 def test_a_shutdown_beside_clients_that_do_not_read(server: ServerInstance) -> None:
