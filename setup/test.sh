@@ -146,7 +146,7 @@ server_release "$name" >/dev/null
 # This server's plugin is also built with the address sanitizer.
 sanitized=
 (($# > 0)) || sanitized=$(server_of_this_release)
-setup/packages.sh build test go
+setup/packages.sh build test languages go
 setup/go.sh
 setup/server.sh "$name"
 setup/venv.sh tests/requirements.txt

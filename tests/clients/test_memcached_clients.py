@@ -7,7 +7,6 @@ the same at a real memcached. What they need is installed below var/ once.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,9 @@ from server_instance import ServerInstance
 from support.database import Sql
 from support.peers import running_memcached
 from support_memcached import memcached_port, memcached_server
-from test_foreign_clients import INSTALLED, run
-from test_redis_clients import unless_installed
+from support_programs import python_program
+from test_foreign_clients import run
 
-HERE = Path(__file__).parent / "memcached_python"
 #: What each step answers.
 STEPS: dict[str, Any] = {
     "nothing": None,
@@ -55,15 +53,7 @@ def server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
 
 @pytest.fixture(scope="module")
 def program() -> list[str]:
-    folder, requirements = INSTALLED / "memcached-python", HERE / "requirements.txt"
-
-    def install() -> None:
-        run(sys.executable, "-m", "venv", str(folder / "venv"))
-        pip = [str(folder / "venv/bin/python"), "-m", "pip", "install", "--quiet"]
-        run(*pip, "--disable-pip-version-check", "-r", str(requirements))
-
-    unless_installed(folder, [requirements], install)
-    return [str(folder / "venv/bin/python"), str(HERE / "client.py")]
+    return python_program("memcached_python")
 
 
 def answers(program: list[str], how: str, port: int) -> dict[str, Any]:
