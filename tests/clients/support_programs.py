@@ -1,4 +1,4 @@
-"""The programs in this folder that use clients which others wrote: each is installed below var/ once.
+"""The programs in this folder, by clients that others wrote: each is installed below var/ once.
 
 What their languages need comes from setup/packages.sh. Versions are pinned where a registry has
 more than one; PHP's and Ruby's clients are those of the Debian release.

@@ -113,13 +113,14 @@ $step('delete', fn() => $client->del('app.employee:10', 'app.employee:99'));
 $step('wrong type', fn() => $client->hIncrBy(KEY, 'name', 1));
 $step('pipeline', fn() => readAndRaise($client->pipeline(), 20));
 $step('unit', fn() => readAndRaise($client->multi(), 1));
-// Where EXEC fails, phpredis waits for a reply to each command until its patience ends. So it does with Redis.
+// Where EXEC fails, phpredis 6 says no more than that. An older one waits for a reply to each command until its patience
+// ends, with Redis, too.
 $hasty = connected(['read' => 0.5]);
 $failed = answer($hasty, fn() => $hasty->multi()
     ->hSet(KEY, 'name', 'x')
     ->hSet(KEY, 'name', str_repeat('x', 50))
     ->exec());
-tell('unit that fails', $failed === 'error: Connection closed');
+tell('unit that fails', $failed === false || $failed === 'error: Connection closed');
 $step('after it', fn() => $client->hGet(KEY, 'name'));
 $step('scan', fn() => scan($client, 'app.employee:*'));
 manyCallers();
