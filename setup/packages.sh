@@ -75,6 +75,8 @@ find_missing() {
         need_command php-cli php
         need php-redis php -r 'exit(extension_loaded("redis") ? 0 : 1);'
         need php-memcached php -r 'exit(extension_loaded("memcached") ? 0 : 1);'
+        # Its log-ins.
+        need libsasl2-modules test -e /usr/lib/x86_64-linux-gnu/sasl2/libplain.so
         need_command ruby ruby
         need ruby-redis ruby -e 'require "redis"'
         need ruby-dalli ruby -e 'require "dalli"'
