@@ -38,10 +38,30 @@ SqlError sql_error_of(Error kind) {
   }
 }
 
-void append_sql_error(Status status, std::string& text) {
+namespace {
+
+// Numbers that have another state than most of their kind.
+constexpr SqlError of_their_own[] = {
+    {1265, "01000", "Data truncated for a column"},
+    {1292, "22007", "Incorrect value for a column"},
+    {1364, "HY000", "A column has no default"},
+    {1406, "22001", "Data too long for a column"},
+};
+
+SqlError exact_error(Status status) {
   constexpr std::uint32_t first_of_server = 1000;  // below are those of engines
-  const SqlError error = sql_error_of(status.kind());
-  text += std::to_string(status.number() >= first_of_server ? status.number() : error.number);
+  for (const SqlError& own : of_their_own)
+    if (own.number == status.number()) return own;
+  SqlError error = sql_error_of(status.kind());
+  if (status.number() >= first_of_server) error.number = status.number();
+  return error;
+}
+
+}  // namespace
+
+void append_sql_error(Status status, std::string& text) {
+  const SqlError error = exact_error(status);
+  text += std::to_string(error.number);
   for (const std::string_view part : {error.state, error.text}) {
     text += ' ';
     text += part;
