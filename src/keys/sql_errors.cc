@@ -42,10 +42,12 @@ namespace {
 
 // Numbers that have another state than most of their kind.
 constexpr SqlError of_their_own[] = {
+    {1197, "HY000", "The change is too large for the binary log"},
     {1265, "01000", "Data truncated for a column"},
     {1292, "22007", "Incorrect value for a column"},
     {1364, "HY000", "A column has no default"},
     {1406, "22001", "Data too long for a column"},
+    {3819, "HY000", "A constraint of the table is not met"},
 };
 
 SqlError exact_error(Status status) {

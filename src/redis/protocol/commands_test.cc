@@ -56,7 +56,10 @@ TEST(ErrorsTest, HasRedissCodesAndSqlsNumbers) {
   EXPECT_EQ(text(Status(Error::denied, 1142)).substr(0, 7), "NOPERM ");
   EXPECT_EQ(text(Status(Error::read_only, 1290)).substr(0, 9), "READONLY ");
   EXPECT_EQ(text(Status(Error::duplicate_key, 121)).substr(0, 15), "ERR 1062 23000 ");
-  EXPECT_EQ(text(Status(Error::null_not_allowed, 1364)).substr(0, 15), "ERR 1364 23000 ");
+  EXPECT_EQ(text(Status(Error::null_not_allowed, 1048)).substr(0, 15), "ERR 1048 23000 ");
+  EXPECT_EQ(text(Status(Error::null_not_allowed, 1364)).substr(0, 15), "ERR 1364 HY000 ");
+  EXPECT_EQ(text(Status(Error::out_of_range, 1264)).substr(0, 15), "ERR 1264 22003 ");
+  EXPECT_EQ(text(Status(Error::out_of_range, 1406)).substr(0, 15), "ERR 1406 22001 ");
   EXPECT_EQ(text(Status(Error::other, 1644)).substr(0, 15), "ERR 1644 HY000 ");
 }
 
