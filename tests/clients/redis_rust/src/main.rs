@@ -23,7 +23,7 @@ struct Who<'a> {
     tls: bool,
 }
 
-fn client(who: &Who) -> RedisResult<Client> {
+fn connected(who: &Who) -> RedisResult<Connection> {
     let arguments: Vec<String> = env::args().collect();
     let mut settings = RedisConnectionInfo::default();
     if arguments[1].contains("resp3") {
@@ -34,11 +34,8 @@ fn client(who: &Who) -> RedisResult<Client> {
     }
     let scheme = if who.tls { "rediss" } else { "redis" };
     let place = format!("{scheme}://127.0.0.1:{}", arguments[2]).into_connection_info()?;
-    Client::open(place.set_redis_settings(settings))
-}
-
-fn connected(who: &Who) -> RedisResult<Connection> {
-    client(who)?.get_connection_with_timeout(Duration::from_secs(20))
+    Client::open(place.set_redis_settings(settings))?
+        .get_connection_with_timeout(Duration::from_secs(20))
 }
 
 fn shown(value: Value) -> Json {
@@ -65,23 +62,17 @@ fn read_and_raise(batch: &mut Pipeline, times: usize) -> &mut Pipeline {
     batch
 }
 
-/// Callers whose connections are those of a pool.
+/// Callers with a connection each.
 fn many_callers() {
-    let pool = r2d2::Pool::builder()
-        .max_size(5)
-        .build(client(&Who::default()).unwrap())
-        .unwrap();
     let callers = (0..CALLERS).map(|_| {
-        let pool = pool.clone();
-        thread::spawn(move || {
+        thread::spawn(|| {
+            let mut own = connected(&Who::default()).unwrap();
             for _ in 0..TURNS {
-                let mut own = pool.get().unwrap();
                 let _: i64 = own.hincr("app.employee:3", "salary", 1).unwrap();
             }
         })
     });
-    let callers: Vec<_> = callers.collect();
-    for caller in callers {
+    for caller in callers.collect::<Vec<_>>() {
         caller.join().unwrap();
     }
 }
