@@ -261,7 +261,7 @@ TEST_F(RedisDialogueTest, APassThatIsExecutedAgainFindsTheTransaction) {
 TEST_F(RedisDialogueTest, AFailedCommitIsTheAnswer) {
   client();
   server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
-  EXPECT_EQ(say({"HSET", "db.t:1", "a", "one"}).substr(0, 15), "-ERR 1197 08S01");
+  EXPECT_EQ(say({"HSET", "db.t:1", "a", "one"}).substr(0, 15), "-ERR 1197 HY000");
   EXPECT_EQ(say({"EXISTS", "db.t:1"}), ":0\r\n");
 }
 
