@@ -11,6 +11,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace hs::store {
@@ -115,6 +116,12 @@ struct Filter {
   Comparison comparison;
   std::uint32_t column;  // its position among the filter columns of the open index
   Value value;
+};
+
+// What the server itself says of an error. Empty: nothing.
+struct Said {
+  std::string state;  // its SQLSTATE
+  std::string text;   // its message, in utf8mb4
 };
 
 // The names by which an index is opened.

@@ -321,6 +321,10 @@ class Store {
   // If it succeeds, `inserted` says of each row what became of it. Many rows are too much for a worker.
   virtual Outcome insert_rows(IndexUse& use, const InsertRows& rows,
                               std::vector<InsertedRow>& inserted) = 0;
+
+  // From now on, what the server says of the error of a request is left in `said`. Null, as at the
+  // beginning: nobody asks, and nothing is spent on it. A store may have no words.
+  virtual void explain_to(Said* /*said*/) {}
 };
 
 // Makes requests of one client as a unit, and returns how the whole has ended, as if it were one

@@ -31,6 +31,7 @@ bool write(Buffer& out, const Request& request) {
     case Kind::insert: writer.insert(request.index_id, request.insert); return true;
     case Kind::insert_rows: writer.insert_rows(request.index_id, request.insert_rows); return true;
     case Kind::auth: writer.auth(request.auth); return true;
+    case Kind::hello: writer.hello(request.hello); return true;
   }
   return false;
 }

@@ -2,7 +2,9 @@
 
 #include <cassert>
 
+#include "handlersocket/protocol/error_texts.h"
 #include "handlersocket/protocol/errors.h"
+#include "handlersocket/protocol/escape.h"
 #include "handlersocket/protocol/number.h"
 
 namespace hs::protocol {
@@ -46,6 +48,45 @@ void ReplyWriter::undone(std::uint64_t line) {
   out_.push_back('\t');
   append_number(out_, line);
   out_.push_back('\n');
+}
+
+void ReplyWriter::explained(Status status, char columns, const store::Said& said) {
+  const ErrorReply reply = reply_of(status);
+  const SqlError sql = sql_error_of(status);
+  append_number(out_, reply.code);
+  out_.push_back('\t');
+  out_.push_back(columns);
+  out_.push_back('\t');
+  if (reply.text.empty()) {
+    append_number(out_, reply.number);
+  } else {
+    out_.append(reply.text);
+  }
+  out_.push_back('\t');
+  append_number(out_, sql.number);
+  out_.push_back('\t');
+  out_.append(said.state.empty() ? sql.state : said.state);
+  out_.push_back('\t');
+  append_escaped(out_, said.text.empty() ? sql.text : said.text);
+}
+
+void ReplyWriter::error_with_text(Status status, const store::Said& said) {
+  explained(status, '4', said);
+  out_.push_back('\n');
+}
+
+void ReplyWriter::undone_with_text(std::uint64_t line) {
+  explained(status_of(Mistake::undone), '5', {});
+  out_.push_back('\t');
+  append_number(out_, line);
+  out_.push_back('\n');
+}
+
+void ReplyWriter::greeting(std::string_view name, std::string_view value) {
+  out_.push_back('\t');
+  out_.append(name);
+  out_.push_back('\t');
+  append_escaped(out_, value);
 }
 
 void ReplyWriter::begin_wide_rows(std::uint32_t columns) {

@@ -27,6 +27,12 @@ class ReplyWriter {
   void error(Status status);
   // The first reply to a group that was undone, because its line of this number has failed.
   void undone(std::uint64_t line);
+  // The same for clients that want texts. What is empty in `said`, which is the server's for this
+  // error, has the words of its kind.
+  void error_with_text(Status status, const store::Said& said);
+  void undone_with_text(std::uint64_t line);
+  // One row of the reply to hello.
+  void greeting(std::string_view name, std::string_view value);
   // One row of the reply to an insert of several rows.
   void inserted_row(std::string_view fate, const std::optional<store::InsertId>& id);
 
@@ -44,6 +50,7 @@ class ReplyWriter {
 
  private:
   void begin_wide_rows(std::uint32_t columns);
+  void explained(Status status, char columns, const store::Said& said);
 
   Buffer& out_;
 };

@@ -62,8 +62,8 @@ void Session::execute(passes::Requests& requests) {
 }
 
 // Nobody can tell where the next request begins.
-void Session::refuse_and_close(Mistake mistake, passes::Requests& requests) {
-  ReplyWriter(requests.out()).error(status_of(mistake));
+void Session::refuse_and_close(Mistake mistake, passes::Requests& requests) const {
+  append_error(status_of(mistake), requests.out());
   requests.refused(Counter::requests_malformed, requests.turn().input.size());
   requests.turn().next = Next::close;
 }
@@ -107,7 +107,7 @@ void Session::give_up_first(passes::Requests& requests, Workspace& workspace) {
   }
   const Status admitted = admit(line->text, workspace);
   assert(admitted.ok());
-  ReplyWriter(requests.out()).error(admitted.ok() ? passes::row_wait_timed_out : admitted);
+  append_error(admitted.ok() ? passes::row_wait_timed_out : admitted, requests.out());
   requests.refused(counter_of(workspace.request), line->end_offset);
 }
 

@@ -239,6 +239,7 @@ void set_up(OpenPort& port, const OpenPorts& open) {
   runner.close = close_connection;
   runner.memcached_facts = [number = port.number] { return memcached_facts_of(number); };
   runner.session.writable = port_table[port.number].writes;
+  runner.session.server = server::own_version();
   if (has_option(port.number, PortOption::secret))
     runner.session.secret = text_option(option_of(port.number, PortOption::secret));
   take_accounts(runner.session);

@@ -71,6 +71,7 @@ class TableStore final : public store::Store {
                         store::Changed& changed) override;
   store::Outcome insert_rows(store::IndexUse& use, const store::InsertRows& rows,
                              std::vector<store::InsertedRow>& inserted) override;
+  void explain_to(store::Said* said) override { writer_.explain_to(said); }
 
  private:
   // Of the rows that a modification answers, and of a find in a unit on another thread: they are one

@@ -4,8 +4,8 @@
 #include <cassert>
 #include <cstddef>
 
+#include "base/sql_errors.h"
 #include "keys/key.h"
-#include "keys/sql_errors.h"
 
 namespace hs::redis {
 namespace {
@@ -125,7 +125,7 @@ void append_text(Status status, std::string_view said, std::string& text) {
     return;
   }
   text += "ERR ";
-  keys::append_sql_error(status, text);
+  append_sql_error(status, text);
 }
 
 }  // namespace hs::redis

@@ -1,6 +1,6 @@
-#include "keys/sql_errors.h"
+#include "base/sql_errors.h"
 
-namespace hs::keys {
+namespace hs {
 
 SqlError sql_error_of(Error kind) {
   switch (kind) {
@@ -12,6 +12,9 @@ SqlError sql_error_of(Error kind) {
     case Error::no_column: return {1054, "42S22", "There is no such column"};
     case Error::too_many_key_parts: return {1070, "42000", "Too many key parts"};
     case Error::max_request_time: return {3024, "HY000", "The request took too long"};
+    case Error::no_filter_column: return {1054, "42S22", "There is no such filter column"};
+    case Error::unfilterable_column:
+      return {1235, "42000", "A column of this type can be compared with NULL only"};
     case Error::duplicate_key: return {1062, "23000", "Duplicate entry for a unique index"};
     case Error::missing_parent: return {1452, "23000", "A foreign key names no row"};
     case Error::has_children: return {1451, "23000", "Foreign keys of other rows name the row"};
@@ -21,6 +24,15 @@ SqlError sql_error_of(Error kind) {
       return {1048, "23000", "A column cannot be NULL, or has no default"};
     case Error::out_of_range: return {1264, "22003", "Out of range value for a column"};
     case Error::wrong_value: return {1366, "HY000", "Incorrect value for a column"};
+    case Error::no_row: return {1032, "HY000", "There is no such row"};
+    case Error::row_locked: return {1205, "HY000", "Another session has locked the row"};
+    case Error::table_locked: return {1205, "HY000", "Another session has locked the table"};
+    case Error::deadlock: return {1213, "40001", "A deadlock with another session was ended"};
+    case Error::conflict: return {1213, "40001", "Another transaction was committed first"};
+    case Error::denied: return {1142, "42000", "The account has no right to do that"};
+    case Error::wrong_log_in: return {1045, "28000", "Access denied: user or password is wrong"};
+    case Error::read_only: return {1290, "HY000", "The server or the table is read only"};
+    case Error::not_ready: return {1047, "08S01", "The node is not ready"};
     case Error::too_large: return {1153, "08S01", "The row, the value or the reply is too large"};
     case Error::table_changed: return {1412, "HY000", "The table's definition has changed"};
     case Error::log_in_refused: return {3118, "HY000", "The account cannot be used now"};
@@ -72,4 +84,4 @@ void append_sql_error(Status status, std::string& text) {
     text += ", number " + std::to_string(status.number());
 }
 
-}  // namespace hs::keys
+}  // namespace hs

@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-namespace hs::keys {
+namespace hs {
 
 // What SQL says of a kind of errors.
 struct SqlError {
@@ -22,4 +22,4 @@ SqlError sql_error_of(Error kind);
 // Appends `<number> <SQLSTATE> <text>`. The number is the server's, if the status has one.
 void append_sql_error(Status status, std::string& text);
 
-}  // namespace hs::keys
+}  // namespace hs
