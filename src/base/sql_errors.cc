@@ -1,6 +1,21 @@
 #include "base/sql_errors.h"
 
+#include <array>
+
 namespace hs {
+namespace {
+
+// Numbers that have another state than most of their kind.
+constexpr std::array of_their_own{
+    SqlError{1197, "HY000", "The change is too large for the binary log"},
+    SqlError{1265, "01000", "Data truncated for a column"},
+    SqlError{1292, "22007", "Incorrect value for a column"},
+    SqlError{1364, "HY000", "A column has no default"},
+    SqlError{1406, "22001", "Data too long for a column"},
+    SqlError{3819, "HY000", "A constraint of the table is not met"},
+};
+
+}  // namespace
 
 SqlError sql_error_of(Error kind) {
   switch (kind) {
@@ -50,19 +65,7 @@ SqlError sql_error_of(Error kind) {
   }
 }
 
-namespace {
-
-// Numbers that have another state than most of their kind.
-constexpr SqlError of_their_own[] = {
-    {1197, "HY000", "The change is too large for the binary log"},
-    {1265, "01000", "Data truncated for a column"},
-    {1292, "22007", "Incorrect value for a column"},
-    {1364, "HY000", "A column has no default"},
-    {1406, "22001", "Data too long for a column"},
-    {3819, "HY000", "A constraint of the table is not met"},
-};
-
-SqlError exact_error(Status status) {
+SqlError sql_error_of(Status status) {
   constexpr std::uint32_t first_of_server = 1000;  // below are those of engines
   for (const SqlError& own : of_their_own)
     if (own.number == status.number()) return own;
@@ -71,10 +74,8 @@ SqlError exact_error(Status status) {
   return error;
 }
 
-}  // namespace
-
 void append_sql_error(Status status, std::string& text) {
-  const SqlError error = exact_error(status);
+  const SqlError error = sql_error_of(status);
   text += std::to_string(error.number);
   for (const std::string_view part : {error.state, error.text}) {
     text += ' ';

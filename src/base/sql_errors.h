@@ -18,8 +18,10 @@ struct SqlError {
   std::string_view text;
 };
 SqlError sql_error_of(Error kind);
+// The number is the server's, if the status has one.
+SqlError sql_error_of(Status status);
 
-// Appends `<number> <SQLSTATE> <text>`. The number is the server's, if the status has one.
+// Appends `<number> <SQLSTATE> <text>`.
 void append_sql_error(Status status, std::string& text);
 
 }  // namespace hs

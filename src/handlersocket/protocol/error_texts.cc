@@ -5,8 +5,6 @@
 namespace hs::protocol {
 namespace {
 
-constexpr std::uint32_t first_of_server = 1000;  // below are the numbers of engines
-
 constexpr SqlError syntax(std::string_view text) { return {1149, "42000", text}; }
 
 SqlError text_of(Mistake mistake) {
@@ -46,11 +44,9 @@ SqlError text_of(Mistake mistake) {
 
 }  // namespace
 
-SqlError sql_error_of(Status status) {
+SqlError error_text_of(Status status) {
   if (status.kind() == Error::protocol) return text_of(static_cast<Mistake>(status.number()));
-  SqlError error = hs::sql_error_of(status.kind());
-  if (status.number() >= first_of_server) error.number = status.number();
-  return error;
+  return hs::sql_error_of(status);
 }
 
 }  // namespace hs::protocol

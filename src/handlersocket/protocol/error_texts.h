@@ -11,6 +11,6 @@
 namespace hs::protocol {
 
 // The number is the server's own, if the status has one.
-SqlError sql_error_of(Status status);
+SqlError error_text_of(Status status);
 
 }  // namespace hs::protocol

@@ -52,7 +52,7 @@ void ReplyWriter::undone(std::uint64_t line) {
 
 void ReplyWriter::explained(Status status, char columns, const store::Said& said) {
   const ErrorReply reply = reply_of(status);
-  const SqlError sql = sql_error_of(status);
+  const SqlError sql = error_text_of(status);
   append_number(out_, reply.code);
   out_.push_back('\t');
   out_.push_back(columns);
