@@ -21,8 +21,10 @@ Outcome MemoryStore::describe_table(const IndexNames& names,
                                    .is_auto_increment = column.auto_increment});
   }
   for (const MemoryKey& key : spec.keys) {
-    DescribedIndex& index =
-        description.indexes.emplace_back(DescribedIndex{.name = key.name, .is_unique = key.unique});
+    DescribedIndex& index = description.indexes.emplace_back(
+        DescribedIndex{.name = key.name,
+                       .number = static_cast<std::uint32_t>(description.indexes.size()),
+                       .is_unique = key.unique});
     for (const std::uint32_t column : key.columns)
       index.parts.push_back({.column = spec.columns[column].name});
   }

@@ -11,7 +11,10 @@ namespace hs::store {
 
 struct DescribedColumn {
   std::string name;
-  std::string type;  // as SQL writes it
+  std::string type;           // as SQL writes it
+  std::string character_set;  // empty: its values are bytes or no text
+  std::uint32_t decimals = 0;
+  bool is_unsigned = false;
   bool is_nullable = false;
   bool is_generated = false;  // computed from other columns
   bool is_auto_increment = false;
@@ -26,6 +29,7 @@ struct DescribedPart {
 
 struct DescribedIndex {
   std::string name;
+  std::uint32_t number = 0;  // its position among all indexes of the table
   bool is_unique = false;
   bool is_ordered = true;  // if not, it finds whole keys only
   std::vector<DescribedPart> parts{};

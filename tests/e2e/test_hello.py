@@ -188,3 +188,52 @@ def test_a_star_is_what_select_star_gives(wire: Wire, sql: Sql) -> None:
     assert wire.ask(b"3\t=\t1\t1\n").split(b"\t") == reply
     assert wire.ask(b"P\t3\thst\twide\t\t*\n") == b"0\t1"
     assert wire.ask(b"3\t=\t1\t1\n") == b"0\t5\t1\t7\t2\t4\tb"
+
+
+def test_an_open_index_is_described(wire: Wire, sql: Sql) -> None:
+    sql.run(
+        "CREATE TABLE kinds (id INT UNSIGNED, amount DECIMAL(10,3) NOT NULL, born DATETIME(4),"
+        " word VARCHAR(20) CHARACTER SET latin1, bytes VARBINARY(9), kind ENUM('a', 'b'),"
+        " price DOUBLE, PRIMARY KEY (id, amount), KEY (word, born))",
+    )
+    names = "id,amount,born,word,bytes,kind,price"
+    assert wire.ask(f"P\t3\thst\tkinds\t1\t{names}\tprice\n".encode()) == b"0\t1"
+    code, count, *values = wire.ask(b"D\t3\n").split(b"\t")
+    assert (code, count) == (b"0", b"7")
+    rows = [tuple(values[at : at + 7]) for at in range(0, len(values), 7)]
+    expected = {
+        name: (
+            name,
+            kind,
+            b"01"[nullable == b"YES" :][:1],
+            b"01"[b"unsigned" in (kind or b"") :][:1],
+            scale or b"0",
+            characters or b"\0",
+        )
+        for name, kind, nullable, scale, characters in sql.rows(
+            "SELECT column_name, column_type, is_nullable,"
+            " COALESCE(numeric_scale, datetime_precision), character_set_name"
+            " FROM information_schema.columns WHERE table_schema = 'hst' AND table_name = 'kinds'"
+        )
+    }
+    kinds = [(b"column", name.encode()) for name in names.split(",")]
+    kinds += [(b"filter", b"price"), (b"key", b"word"), (b"key", b"born")]
+    assert rows == [(kind, *expected[name]) for kind, name in kinds]
+
+
+def test_what_an_account_may_not_see_is_not_described(server: ServerInstance, sql: Sql) -> None:
+    sql.run(
+        "CREATE USER half@localhost IDENTIFIED BY 'half'",
+        "GRANT SELECT (id, small) ON hst.t TO half@localhost",
+    )
+    try:
+        with Wire(server.hs_port) as wire:
+            assert wire.ask(b"A\t2\thalf\thalf\n") == b"0\t1"
+            assert wire.ask(b"P\t1\thst\tt\t\tid,word\n") == b"0\t1"
+            told = wire.ask(b"D\t1\n").split(b"\t")[2:]
+            assert told[:2] == [b"column", b"id"]
+            assert told[7:14] == [b"column", b"word", *[b"\0"] * 5]
+            assert wire.ask(b"P\t1\thst\tt\tword\tid\n") == b"0\t1"
+            assert wire.ask(b"D\t1\n") == b"2\t1\tidxnum"
+    finally:
+        sql.run("DROP USER half@localhost")

@@ -63,6 +63,7 @@ Status Parser::parse(std::string_view line, Request& request) {
   if (is(first, 'P')) return status_of(parse_open_index(tokens, request));
   if (is(first, 'A')) return status_of(parse_auth(tokens, request));
   if (is(first, 'H')) return status_of(parse_hello(tokens, request));
+  if (is(first, 'D')) return status_of(parse_describe(tokens, request));
   return status_of(Mistake::cmd);
 }
 
@@ -73,8 +74,8 @@ Status Parser::parse_in_group(std::string_view line, Request& request, Meets& me
   if (meets != Meets::anything) line.remove_prefix(some_word.size());
   const Status parsed = parse(line, request);
   if (!parsed.ok()) return parsed;
-  const bool is_of_connection =
-      request.kind == Kind::open_index || request.kind == Kind::auth || request.kind == Kind::hello;
+  const bool is_of_connection = request.kind == Kind::open_index || request.kind == Kind::auth ||
+                                request.kind == Kind::hello || request.kind == Kind::describe;
   const bool may_stand =
       !is_of_connection && (meets == Meets::anything || request.kind == Kind::modify);
   return may_stand ? parsed : status_of(Mistake::cmd);
@@ -125,6 +126,13 @@ Mistake Parser::parse_auth(TokenScanner& tokens, Request& request) {
     return Mistake::authtype;
   }
   return read_text(tokens, auth.secret);
+}
+
+Mistake Parser::parse_describe(TokenScanner& tokens, Request& request) {
+  request.kind = Kind::describe;
+  if (tokens.done() || !read_number(tokens.next(), request.index_id)) return Mistake::stmtnum;
+  has_index_id_ = true;
+  return tokens.done() ? Mistake::none : Mistake::cmd;
 }
 
 // A missing text is empty.

@@ -32,6 +32,7 @@ bool write(Buffer& out, const Request& request) {
     case Kind::insert_rows: writer.insert_rows(request.index_id, request.insert_rows); return true;
     case Kind::auth: writer.auth(request.auth); return true;
     case Kind::hello: writer.hello(request.hello); return true;
+    case Kind::describe: writer.describe(request.index_id); return true;
   }
   return false;
 }

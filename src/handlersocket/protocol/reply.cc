@@ -9,6 +9,8 @@
 
 namespace hs::protocol {
 
+using namespace std::string_view_literals;
+
 void ReplyWriter::ok(std::uint64_t count) { inserted(count, false); }
 
 void ReplyWriter::inserted(std::uint64_t id, bool is_negative) {
@@ -80,6 +82,27 @@ void ReplyWriter::undone_with_text(std::uint64_t line) {
   out_.push_back('\t');
   append_number(out_, line);
   out_.push_back('\n');
+}
+
+void ReplyWriter::described_column(std::string_view kind, std::string_view name,
+                                   const store::DescribedColumn* column) {
+  const auto text = [this](std::string_view value) {
+    out_.push_back('\t');
+    append_escaped(out_, value);
+  };
+  const auto null = [this] { out_.append("\t\0"sv); };
+  text(kind);
+  name.empty() ? null() : text(name);
+  if (column == nullptr) {
+    for (std::uint32_t i = 2; i < description_columns; ++i) null();
+    return;
+  }
+  text(column->type);
+  text(column->is_nullable ? "1" : "0");
+  text(column->is_unsigned ? "1" : "0");
+  out_.push_back('\t');
+  append_number(out_, column->decimals);
+  column->character_set.empty() ? null() : text(column->character_set);
 }
 
 void ReplyWriter::greeting(std::string_view name, std::string_view value) {

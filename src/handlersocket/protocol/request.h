@@ -45,7 +45,8 @@ enum class Kind : std::uint8_t {
   insert,
   insert_rows,
   auth,
-  hello
+  hello,
+  describe
 };
 
 // One parsed request. `kind` says which of the members below `index_id` are valid.

@@ -181,6 +181,12 @@ void RequestWriter::hello(const Hello& hello) {
   end_line();
 }
 
+void RequestWriter::describe(std::uint64_t index_id) {
+  out_.append("D");
+  number(index_id);
+  end_line();
+}
+
 void RequestWriter::token(std::string_view bytes) {
   out_.push_back('\t');
   out_.append(bytes);

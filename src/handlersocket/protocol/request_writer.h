@@ -31,6 +31,7 @@ class RequestWriter {
   void insert_rows(std::uint64_t index_id, const store::InsertRows& rows);
   void auth(const Auth& auth);
   void hello(const Hello& hello);
+  void describe(std::uint64_t index_id);
   // The next `lines` requests are one group. meets() stands in front of a modification among them.
   void begin_group(std::uint64_t lines);
   void meets(Meets meets);

@@ -141,6 +141,7 @@ inline std::string describe(const Request& request) {
       return "auth " +
              (request.auth.way == AuthWay::account ? describe(request.auth.user) : std::string()) +
              describe(request.auth.secret);
+    case Kind::describe: return "describe " + id;
     case Kind::hello:
       return std::string("hello") + (request.hello.wants_texts ? " texts" : "") +
              (request.hello.escapes_names ? " names" : "");

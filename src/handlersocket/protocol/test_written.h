@@ -25,6 +25,7 @@ inline std::string written(const Request& request) {
     case Kind::insert_rows: writer.insert_rows(request.index_id, request.insert_rows); break;
     case Kind::auth: writer.auth(request.auth); break;
     case Kind::hello: writer.hello(request.hello); break;
+    case Kind::describe: writer.describe(request.index_id); break;
   }
   return std::string(out.view());
 }

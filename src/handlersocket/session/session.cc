@@ -6,6 +6,7 @@
 
 #include "handlersocket/protocol/errors.h"
 #include "handlersocket/protocol/reply.h"
+#include "handlersocket/session/description.h"
 #include "handlersocket/session/execution.h"
 #include "handlersocket/session/framing.h"
 #include "handlersocket/session/handlersocket.h"
@@ -24,7 +25,7 @@ using store::Outcome;
 constexpr std::string_view plugin_version = "2.0.0";
 constexpr std::string_view protocol_version = "2";
 // What the original does not know.
-constexpr std::string_view request_words = "up down ^ C E set insert else G some none lock H *";
+constexpr std::string_view request_words = "up down ^ C E set insert else G some none lock H D *";
 
 // Whether the open index has the columns that a request names by their numbers.
 bool has_columns(const NamedIndex& index, const Request& request) {
@@ -64,7 +65,8 @@ Counter counter_of(const Request& request) {
     case Kind::insert:
     case Kind::insert_rows: return Counter::requests_insert;
     case Kind::auth: return Counter::requests_log_in;
-    case Kind::hello: return Counter::requests_other;
+    case Kind::hello:
+    case Kind::describe: return Counter::requests_other;
   }
   return Counter::requests_malformed;
 }
@@ -138,6 +140,7 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
         if (outcome.status().ok()) ReplyWriter(out).ok();
         break;
       case Kind::hello: greet(request.hello, changes, out); break;
+      case Kind::describe: outcome = describe(*index, workspace.store, out); break;
     }
   }
   if (answer.note_outcome(outcome)) append_error(outcome.status(), out);
@@ -258,6 +261,15 @@ void Session::greet(const protocol::Hello& hello, passes::Changes& changes, Buff
   if (hello.wants_texts) reply.greeting(protocol::Hello::texts, "1");
   if (hello.escapes_names) reply.greeting(protocol::Hello::names, "1");
   reply.end_rows();
+}
+
+Outcome Session::describe(const NamedIndex& index, store::Store& store, Buffer& out) const {
+  const store::IndexNames names = split_names(index.names);
+  store::TableDescription table;
+  const Outcome outcome = store.describe_table(names, caller(), table);
+  // This thread must not wait for the other server.
+  if (outcome.verdict() == store::Verdict::remote) return Error::not_supported;
+  return outcome.ok() ? append_description(names, table, out) : outcome;
 }
 
 void Session::take(const protocol::Hello& hello) {

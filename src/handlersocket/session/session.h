@@ -186,6 +186,7 @@ class Session final : public passes::Dialogue {
   store::Outcome open_every_column(Workspace& workspace, std::string& columns);
   Status log_in(const protocol::Auth& auth, passes::Changes& changes);
   void take(const protocol::Hello& hello);
+  store::Outcome describe(const NamedIndex& index, store::Store& store, Buffer& out) const;
   void greet(const protocol::Hello& hello, passes::Changes& changes, Buffer& out);
   void become(passes::LogIn::State state);
   std::size_t most_waiting_now() const {

@@ -99,7 +99,7 @@ TEST_F(SessionTest, HelloIsAnsweredWithWhatIsThere) {
   config_.server = "a server";
   const std::string greeting =
       "0|2|plugin|2.0.0|server|a server|protocol|2|requests|"
-      "up down ^ C E set insert else G some none lock H *";
+      "up down ^ C E set insert else G some none lock H D *";
   EXPECT_EQ(say("H"), greeting);
   EXPECT_EQ(answer_.counter, Counter::requests_other);
   EXPECT_EQ(say("H|nothing|names|texts"), greeting + "|texts|1|names|1");
@@ -121,6 +121,21 @@ TEST_F(SessionTest, ErrorsHaveTextsForWhoWantsThem) {
   EXPECT_EQ(say("X"), "2|1|cmd");
   changes_.undo();
   EXPECT_EQ(say("X").substr(0, 8), "2|4|cmd|");
+}
+
+TEST_F(SessionTest, AnOpenIndexIsDescribed) {
+  EXPECT_EQ(say("P|1|hst|t|ua|a,id|b"), "0|1");
+  EXPECT_EQ(say("D|1"),
+            "0|7|column|a|text|1|0|0|~|column|id|bigint|0|0|0|~|filter|b|bigint|1|0|0|~|"
+            "key|c|text|0|0|0|~|key|id|bigint|0|0|0|~");
+  EXPECT_EQ(answer_.counter, Counter::requests_other);
+  EXPECT_EQ(say("P|1|hst|t||"), "0|1");
+  EXPECT_EQ(say("D|1"), "0|7|key|id|bigint|0|0|0|~");
+  EXPECT_EQ(say("P|1|hst|t|2|"), "0|1");
+  EXPECT_EQ(say("D|1"), "0|7|key|b|bigint|1|0|0|~");
+  EXPECT_EQ(say("D|7"), "2|1|stmtnum");
+  EXPECT_EQ(say("D"), "2|1|stmtnum");
+  EXPECT_EQ(say("D|1|x"), "2|1|cmd");
 }
 
 TEST_F(SessionTest, AStarOpensAllColumns) {

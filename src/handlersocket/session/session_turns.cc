@@ -148,7 +148,8 @@ passes::Plan Session::plan(Turn& turn, passes::Protocol& protocol) {
     needed.assign(1, {.key = workspace.opens, .names = request.names});
     return {.kind = open, .caller = &caller(), .indexes = needed};
   }
-  if (!admitted.ok() || workspace.index == nullptr) return {.kind = quick};
+  if (!admitted.ok() || workspace.index == nullptr || request.kind == Kind::describe)
+    return {.kind = quick};
   const std::string& names = workspace.index->names;
   needed.assign(1, {.key = names, .names = split_names(names)});
   return {.kind = is_write(request) ? write : find,

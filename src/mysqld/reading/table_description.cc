@@ -12,6 +12,9 @@ namespace {
 store::DescribedColumn described(const TABLE& table, const Field& field) {
   return {.name = std::string(server::name_of(field)),
           .type = server::sql_type_of(field),
+          .character_set = std::string(server::character_set_of(field)),
+          .decimals = server::decimals_of(field),
+          .is_unsigned = field.is_unsigned(),
           .is_nullable = server::is_nullable(field),
           .is_generated = server::is_generated(field),
           .is_auto_increment = table.found_next_number_field == &field,
@@ -49,6 +52,7 @@ store::TableDescription describe(TABLE& table,
     const KEY& key = table.key_info[number];
     store::DescribedIndex index{
         .name = std::string(server::index_name(key)),
+        .number = number,
         .is_unique = (key.flags & HA_NOSAME) != 0,
         .is_ordered = (table.file->index_flags(number, 0, true) & HA_READ_ORDER) != 0};
     bool all_seen = true;

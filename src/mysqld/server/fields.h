@@ -21,6 +21,10 @@ inline bool is_hidden(const Field& field);
 inline bool is_invisible(const Field& field);
 // Its type, as SQL writes it.
 inline std::string sql_type_of(const Field& field);
+// The character set of its text. Empty: its values are bytes, or no text.
+inline std::string_view character_set_of(const Field& field);
+// The digits behind the point: of a decimal, of a fixed float, and of the seconds of a time.
+inline std::uint32_t decimals_of(const Field& field);
 // Its column may be NULL.
 inline bool is_nullable(const Field& field);
 inline bool is_zerofill(const Field& field);
@@ -66,6 +70,16 @@ inline void unpack(Field& field, std::string_view image);
 #include "family_fields.h"
 
 namespace hs::mysqld::server {
+
+inline std::string_view character_set_of(const Field& field) {
+  const bool has_text = is_text(field) && field.charset() != &my_charset_bin;
+  return has_text ? name_of(*field.charset()) : std::string_view();
+}
+
+inline std::uint32_t decimals_of(const Field& field) {
+  const std::uint32_t decimals = field.decimals();
+  return decimals < DECIMAL_NOT_SPECIFIED ? decimals : 0;
+}
 
 inline std::string sql_type_of(const Field& field) {
   // The server writes into this room, and takes another one for a long list of ENUM or SET.
