@@ -17,6 +17,7 @@ Outcome MemoryStore::describe_table(const IndexNames& names,
   for (const MemoryColumn& column : spec.columns) {
     description.columns.push_back({.name = column.name,
                                    .type = column.integer ? "bigint" : "text",
+                                   .character_set = {},
                                    .is_nullable = column.nullable,
                                    .is_auto_increment = column.auto_increment});
   }
