@@ -23,7 +23,6 @@ using net::Turn;
 using passes::LogIn;
 using protocol::Kind;
 using protocol::Mistake;
-using protocol::ReplyWriter;
 using protocol::status_of;
 
 std::string_view described(const protocol::Request& request) {
