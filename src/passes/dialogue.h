@@ -158,8 +158,8 @@ class Dialogue : public net::Dialogue {
   // find that is parked, a part of the reply. A dialogue that executes a request in a pass does it in
   // the same way, so that a request is written once.
   virtual store::Outcome execute_planned(Place& place, Protocol& protocol) = 0;
-  // The request that plan() has read was answered, and is not executed again.
-  virtual void end_planned() {}
+  // The request that plan() has read has ended so. It was answered, and is not executed again.
+  virtual void end_planned(Status /*ended*/, Protocol& /*protocol*/) {}
   // How the request that opens an index has ended on a remote thread, or that it has waited too long
   // for one. The worker executes the request again, and answers it. Empty: there was none.
   std::optional<RemoteOpen>& remote_open() { return remote_open_; }
@@ -202,6 +202,10 @@ class Protocol {
   virtual bool writes() const = 0;
   // The requests are over: frees the memory that they took if it was large.
   virtual void give_back() = 0;
+  // A protocol may count by itself what the Counters do not tell apart. While a pass may be executed
+  // again, it only takes notes, one behind the other, whose number Requests::notes() keeps. The first
+  // `notes` of them are to be counted now.
+  virtual void publish(std::uint32_t /*notes*/) {}
 };
 
 // Makes the protocol of one thread, whose store and counters outlive it.

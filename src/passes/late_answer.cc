@@ -44,7 +44,7 @@ void answer_late(Turn& turn, ThreadPorts& ports, Buffer& out) {
   ports.tally_own(Counter::passes);
   ports.tally().add(Counter::errors);
   ports.tally().add_answered(turn, plan.counter);
-  dialogue.end_planned();
+  dialogue.end_planned(lock_wait_timed_out, ports.protocol());
   end_alone(turn, plan.end_offset, true);
   ports.publish();
 }

@@ -70,6 +70,8 @@ class Requests {
   void refused(Counter counter, std::size_t end_offset);
 
   void tally(Counter counter) { pass_.tally().add(counter); }
+  // How many notes the protocol has taken in this pass. If the pass is executed again, it is what it was.
+  std::uint32_t& notes() const { return pass_.tally().notes; }
 
   // For PassRunner, when execute() has returned.
   Stop take_stop() { return std::exchange(stop_, Stop::none); }

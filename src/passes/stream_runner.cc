@@ -199,7 +199,7 @@ void StreamRunner::run_find(Turn& turn, const Plan& plan, Buffer& out, net::Stre
   if (!goes_on) out.clear();
   ports_.tally().add(turn.on_remote_thread ? Counter::requests_remote : Counter::long_finds);
   note_time(turn, plan, sink.worked(), sink.rows_before() + budget_.rows());
-  end_request(turn, plan, goes_on);
+  end_request(turn, plan, outcome.status(), goes_on);
 }
 
 // Tells of the streamer's request if it took long.
@@ -217,10 +217,10 @@ void StreamRunner::note_time(const Turn& turn, const Plan& plan, std::chrono::na
 }
 
 // The request has been answered.
-void StreamRunner::end_request(Turn& turn, const Plan& plan, bool goes_on) {
+void StreamRunner::end_request(Turn& turn, const Plan& plan, Status ended, bool goes_on) {
   ports_.tally_own(Counter::passes);
   ports_.tally().add_answered(turn, plan.counter);
-  static_cast<Dialogue&>(*turn.dialogue).end_planned();
+  static_cast<Dialogue&>(*turn.dialogue).end_planned(ended, ports_.protocol());
   end_alone(turn, plan.end_offset, goes_on);
 }
 
@@ -252,7 +252,7 @@ void StreamRunner::run_write(Turn& turn, const Plan& plan, Buffer& out, net::Str
   ports_.tally().add(Counter::values_ignored, place.values_ignored);
   ports_.tally().add(turn.on_remote_thread ? Counter::requests_remote : Counter::writes_aside);
   note_time(turn, plan, Clock::now() - began, budget_.rows());
-  end_request(turn, plan, true);
+  end_request(turn, plan, status, true);
 }
 
 // An index of a table on another server. What the worker has to know of it is left with the

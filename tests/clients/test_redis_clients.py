@@ -186,6 +186,19 @@ def _is(told: Any, answer: Any) -> bool:
     return type(told) is type(answer) and told == answer
 
 
+def test_what_redis_py_makes_of_info(server: ServerInstance, sql: Sql) -> None:
+    python, client = python_program("redis_python")
+    told = json.loads(
+        run(python, client.replace("client.py", "counters.py"), str(redis_port(server)))
+    )
+    hget, errors = told["hget"], told["errors"]
+    assert hget["calls"] >= 1 and hget["rejected_calls"] >= 1
+    assert hget["usec"] == 0 and hget["usec_per_call"] == 0
+    assert errors["errorstat_ERR"]["count"] >= 1
+    assert "connected_clients" in told["several"] and "redis_version" not in told["several"]
+    assert told["databases"] == []
+
+
 class TestRedisCli:
     """As a person uses it."""
 
@@ -218,6 +231,7 @@ class TestRedisCli:
 
     def test_what_it_shows_of_the_server(self, server: ServerInstance, sql: Sql) -> None:
         assert "redis_version:" in self.cli(server, "INFO")
+        assert "cmdstat_info:calls=" in self.cli(server, "INFO", "commandstats")
         assert "hget" in self.cli(server, "COMMAND", "DOCS", "hget")
 
     def test_many_commands_from_a_file(self, server: ServerInstance, sql: Sql) -> None:

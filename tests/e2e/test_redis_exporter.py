@@ -39,5 +39,11 @@ def test_it_is_read(server: ServerInstance) -> None:
         assert before["redis_uptime_in_seconds"] >= 0
         assert wire.pipeline([("HGET", "shop.t:1", "v")] * 100) == [b"1"] * 100
         assert wire.ask("CLIENT", "SETNAME", "someone") == OK
+        assert wire.ask("HGET", "shop.t:1") != b"1", "a word is missing"
         name = "redis_commands_processed_total"
-        assert metrics(exporter)[name] >= before[name] + 100
+        after = metrics(exporter)
+        assert after[name] >= before[name] + 100
+        assert after['redis_commands_total{cmd="hget"}'] == 100
+        assert after['redis_commands_rejected_calls_total{cmd="hget"}'] == 1
+        assert after['redis_errors_total{err="ERR"}'] >= 1
+        assert after["redis_net_input_bytes_total"] > before["redis_net_input_bytes_total"] > 0

@@ -289,7 +289,7 @@ Outcome Dialogue::execute_planned(passes::Place& place, passes::Protocol& protoc
 }
 
 // The thread that calls it has the connection alone, outside of any pass that could be executed again.
-void Dialogue::end_planned() {
+void Dialogue::end_planned(Status /*ended*/, passes::Protocol& /*protocol*/) {
   planned_ = {};
   state_.many = {};
 }

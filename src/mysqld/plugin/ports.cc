@@ -182,7 +182,10 @@ redis::ServerFacts facts_of(std::size_t port) {
           .connected_clients = opened - counted.sum(Counter::connections_closed),
           .most_clients = number_option(Option::max_connections),
           .connections_received = opened,
+          .connections_refused = counted.sum(Counter::connections_refused),
           .commands_processed = commands,
+          .bytes_received = counted.sum(Counter::bytes_received),
+          .bytes_sent = counted.sum(Counter::bytes_sent),
           .tcp_port = tcp_port_of(port)};
 }
 

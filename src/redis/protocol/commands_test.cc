@@ -63,6 +63,26 @@ TEST(ErrorsTest, HasRedissCodesAndSqlsNumbers) {
   EXPECT_EQ(text(Status(Error::other, 1644)).substr(0, 15), "ERR 1644 HY000 ");
 }
 
+TEST(ErrorsTest, EachTextBeginsWithACode) {
+  const auto begins_with_one = [](Status status) {
+    std::string text;
+    append_text(status, "ERR it", text);
+    const std::string_view code = error_codes[static_cast<std::size_t>(code_of(text))];
+    return text.substr(0, text.find(' ')) == code;
+  };
+  for (std::size_t i = 0; i < static_cast<std::size_t>(Mistake::count_); ++i) {
+    const auto mistake = static_cast<Mistake>(i);
+    if (mistake == Mistake::watched_has_changed) continue;  // EXEC answers nil
+    EXPECT_TRUE(begins_with_one(status_of(mistake))) << i;
+  }
+  for (const Error kind : {Error::row_locked, Error::denied, Error::read_only, Error::not_ready,
+                           Error::wrong_log_in, Error::duplicate_key, Error::other})
+    EXPECT_TRUE(begins_with_one(kind)) << static_cast<int>(kind);
+  EXPECT_EQ(code_of("WRONGTYPE Operation"), ErrorCode::wrong_type);
+  EXPECT_EQ(code_of("EXECABORT"), ErrorCode::exec_abort);
+  EXPECT_EQ(code_of("OTHER words"), ErrorCode::general);
+}
+
 TEST(NumberTest, ReadsIntegersAsRedisDoes) {
   std::int64_t number = 0;
   EXPECT_TRUE(read_integer("-9223372036854775808", number));

@@ -1,5 +1,6 @@
 #include "redis/protocol/errors.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstddef>
@@ -126,6 +127,13 @@ void append_text(Status status, std::string_view said, std::string& text) {
   }
   text += "ERR ";
   append_sql_error(status, text);
+}
+
+ErrorCode code_of(std::string_view text) {
+  const std::string_view code = text.substr(0, text.find(' '));
+  const auto found = std::ranges::find(error_codes, code);
+  if (found == error_codes.end()) return ErrorCode::general;
+  return static_cast<ErrorCode>(found - error_codes.begin());
 }
 
 }  // namespace hs::redis

@@ -108,11 +108,13 @@ void Dialogue::execute(passes::Requests& requests) {
         if (!turn.oversized || turn.consumed != 0) return;
         answer(status_of(Mistake::request_size), requests.out());
         requests.refused(Counter::requests_malformed, turn.input.size());
+        front.commands().note(requests.notes(), {.code = ErrorCode::general});
         turn.next = Next::close;
         return;
       case Found::mistake:
         answer(say("ERR " + reader.mistake()), requests.out());
         requests.refused(Counter::requests_malformed, turn.input.size());
+        front.commands().note(requests.notes(), {.code = ErrorCode::general});
         turn.next = Next::close;
         return;
       case Found::request: break;
@@ -148,11 +150,24 @@ Status Dialogue::admit(Words words, const CommandInfo*& info) {
   return {};
 }
 
+ErrorCode Dialogue::code_of(Status status) const {
+  std::string text;
+  append_text(status, said_, text);
+  return redis::code_of(text);
+}
+
 // The reply that begins at `begin` is complete. Whether the turn goes on.
 bool Dialogue::end(passes::Requests& requests, const Answer& answer, std::size_t begin,
-                   std::size_t end) {
+                   std::size_t end, CommandNote note) {
   Answer told = answer;
   const bool is_answered = answer.verdict == Verdict::answered && !answer.put_off;
+  // An error's first byte is a minus.
+  const auto note_error = [&] {
+    if (note.end == CommandEnd::done) note.end = CommandEnd::failed;
+    note.code = redis::code_of(requests.out().view().substr(begin + 1));
+  };
+  if (is_answered && !answer.ok) [[unlikely]]
+    note_error();
   if (is_answered && wants_no_reply()) [[unlikely]] {
     // Without a reply there is nothing that could become an error.
     requests.out().truncate(begin);
@@ -160,15 +175,19 @@ bool Dialogue::end(passes::Requests& requests, const Answer& answer, std::size_t
     if (state_.skipped_replies != 0) --begin_change(requests.changes()).skipped_replies;
   }
   const bool goes_on = requests.end(told, end);
-  if (requests.turn().consumed == end && state_.many.next != 0)
-    begin_change(requests.changes()).many = {};
+  if (requests.turn().consumed != end) return goes_on;
+  if (!is_answered) [[unlikely]]
+    note_error();  // it has waited for too long
+  static_cast<Redis&>(requests.protocol()).commands().note(requests.notes(), note);
+  if (state_.many.next != 0) begin_change(requests.changes()).many = {};
   return goes_on;
 }
 
-bool Dialogue::refuse_request(passes::Requests& requests, Status status, std::size_t end_offset) {
+bool Dialogue::refuse_request(passes::Requests& requests, Status status, std::size_t end_offset,
+                              const CommandNote& note) {
   const std::size_t begin = requests.out().size();
   answer(status, requests.out());
-  return end(requests, {.ok = false, .counter = Counter::requests_other}, begin, end_offset);
+  return end(requests, {.ok = false, .counter = Counter::requests_other}, begin, end_offset, note);
 }
 
 bool Dialogue::execute_request(passes::Requests& requests, Redis& front, Words words,
@@ -192,7 +211,9 @@ bool Dialogue::execute_request(passes::Requests& requests, Redis& front, Words w
     } else if (is_queueing()) {
       spoil(requests.changes());
     }
-    return refuse_request(requests, admitted, end_offset);
+    const Command refused = info != nullptr ? info->command : Command::count_;
+    return refuse_request(requests, admitted, end_offset,
+                          {.command = refused, .end = CommandEnd::refused});
   }
   const bool is_queued = is_queueing() && !info->has_flag(CommandFlags::not_queued) &&
                          !(state_.was_refused && info->has_flag(CommandFlags::before_log_in));
@@ -201,7 +222,7 @@ bool Dialogue::execute_request(passes::Requests& requests, Redis& front, Words w
   if (asks_for_clients(*info, words) && config_.connections != nullptr) {
     Answer aside{.read = true, .counter = Counter::requests_other};
     if (aside.may_run(requests.runs())) aside.verdict = Verdict::oversized;
-    return end(requests, aside, requests.out().size(), end_offset);
+    return end(requests, aside, requests.out().size(), end_offset, {.command = info->command});
   }
   if (info->effect != Effect::none) return execute_rows(requests, front, *info, words, end_offset);
 
@@ -215,7 +236,7 @@ bool Dialogue::execute_request(passes::Requests& requests, Redis& front, Words w
   }
   answered.ok = status.ok();
   if (!status.ok()) answer(status, requests.out());
-  const bool goes_on = end(requests, answered, begin, end_offset);
+  const bool goes_on = end(requests, answered, begin, end_offset, {.command = info->command});
   if (done == Done::closes) requests.turn().next = Next::close;
   return goes_on && done != Done::closes;
 }
@@ -224,14 +245,15 @@ bool Dialogue::execute_rows(passes::Requests& requests, Redis& front, const Comm
                             Words words, std::size_t end_offset) {
   Answer answered{
       .write = writes(info.effect), .read = !writes(info.effect), .counter = counter_of(info)};
+  const CommandNote note{.command = info.command};
   const std::size_t begin = requests.out().size();
-  if (!answered.may_run(requests.runs())) return end(requests, answered, begin, end_offset);
+  if (!answered.may_run(requests.runs())) return end(requests, answered, begin, end_offset, note);
   const Words keys = words.subspan(1);
   if (is_about_many_keys(info.command) && keys.size() > 1)
-    return count_keys(requests, front, keys, end_offset);
+    return count_keys(requests, front, info.command, keys, end_offset);
   if (is_too_much(info, words)) {
     answered.verdict = Verdict::oversized;
-    return end(requests, answered, begin, end_offset);
+    return end(requests, answered, begin, end_offset, note);
   }
   Reply reply = reply_to(requests.out());
   Work work = work_for(requests.store(), front, reply, true, nullptr);
@@ -242,11 +264,11 @@ bool Dialogue::execute_rows(passes::Requests& requests, Redis& front, const Comm
     outcome = watches ? watch(work, keys, watched) : execute_on_rows(work, info, words);
   if (watched != nullptr) begin_change(requests.changes()).watched = std::move(watched);
   if (answered.note_outcome(outcome)) answer(outcome.status(), requests.out());
-  return end(requests, answered, begin, end_offset);
+  return end(requests, answered, begin, end_offset, note);
 }
 
 // So that other clients do not wait behind a request of very many keys, it goes on in later turns.
-bool Dialogue::count_keys(passes::Requests& requests, Redis& front, Words keys,
+bool Dialogue::count_keys(passes::Requests& requests, Redis& front, Command command, Words keys,
                           std::size_t end_offset) {
   Answer answered{.read = true, .counter = Counter::requests_count};
   const std::size_t begin = requests.out().size();
@@ -266,7 +288,7 @@ bool Dialogue::count_keys(passes::Requests& requests, Redis& front, Words keys,
   }
   if (outcome.ok()) reply.integer(static_cast<std::int64_t>(many.count));
   if (answered.note_outcome(outcome)) answer(outcome.status(), requests.out());
-  return end(requests, answered, begin, end_offset);
+  return end(requests, answered, begin, end_offset, {.command = command});
 }
 
 void Dialogue::give_up_first(passes::Requests& requests, Redis& front) {
@@ -276,9 +298,14 @@ void Dialogue::give_up_first(passes::Requests& requests, Redis& front) {
   static_cast<void>(found);
   const CommandInfo* info = nullptr;
   const Status admitted = admit(front.reader().words(), info);
-  answer(admitted.ok() ? passes::row_wait_timed_out : admitted, requests.out());
+  const Status status = admitted.ok() ? passes::row_wait_timed_out : admitted;
+  answer(status, requests.out());
   requests.refused(info != nullptr ? counter_of(*info) : Counter::requests_other,
                    front.reader().size());
+  front.commands().note(requests.notes(),
+                        {.command = info != nullptr ? info->command : Command::count_,
+                         .end = admitted.ok() ? CommandEnd::failed : CommandEnd::refused,
+                         .code = code_of(status)});
   State& state = begin_change(requests.changes());
   state.many = {};
   if (info != nullptr && info->command == Command::exec) end_transaction(requests.changes());
@@ -368,12 +395,21 @@ Outcome Dialogue::execute_planned(passes::Place& place, passes::Protocol& protoc
 }
 
 // The thread that calls it has the connection alone, outside of any pass that could be executed again.
-void Dialogue::end_planned() {
+void Dialogue::end_planned(Status ended, passes::Protocol& protocol) {
   planned_words_.clear();
   hs::give_back(planned_words_, kept_words);
   state_.many = {};
   if (state_.skipped_replies != 0) --state_.skipped_replies;
-  if (planned_ == nullptr || planned_->command != Command::exec) return;
+  if (planned_ == nullptr) return;
+  CommandCounter& commands = static_cast<Redis&>(protocol).commands();
+  CommandNote note{.command = planned_->command};
+  if (!ended.ok()) {
+    note.end = CommandEnd::failed;
+    note.code = code_of(ended);
+  }
+  commands.count(note);
+  if (planned_->command != Command::exec) return;
+  if (ended.ok()) count_queued([&](const CommandNote& one) { commands.count(one); });
   state_.transaction = nullptr;
   state_.watched = nullptr;
   state_.is_spoiled = state_.was_refused = false;
