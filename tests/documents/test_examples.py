@@ -156,6 +156,13 @@ def two_terminals(machine: Machine, block: Block) -> None:
     machine.on_a_terminal(top, "requests/s", "q", PROJECT)
 
 
+def with_clients_of_caches(machine: Machine, block: Block) -> None:
+    told = machine.tree.shell(block.text, folder=PROJECT).splitlines()
+    before, after, strings = told[:8], told[8:16], told[16:]
+    assert (before[5], after[5]) == ("user_0000007@example.com", "a@b.c")
+    assert strings == ["OK", "hello", "VALUE greeting 0 5", "hello", "END"]
+
+
 def pasted(machine: Machine, block: Block) -> None:
     machine.told = machine.tree.shell(block.text)
 
@@ -467,6 +474,7 @@ PLAN: dict[str, Page] = {
         [
             ("make run ", make_run),
             ("var/bin/hs-bench", two_terminals),
+            ("redis-cli -p 6380", with_clients_of_caches),
             ("exec 3<>", pasted),
             ("0\t1", what_was_printed),
             ("var/servers/", sql_of_the_demo),
