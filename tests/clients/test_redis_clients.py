@@ -8,6 +8,9 @@ languages its tests fail.
 from __future__ import annotations
 
 import json
+import os
+import pty
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -233,6 +236,19 @@ class TestRedisCli:
         assert "redis_version:" in self.cli(server, "INFO")
         assert "cmdstat_info:calls=" in self.cli(server, "INFO", "commandstats")
         assert "hget" in self.cli(server, "COMMAND", "DOCS", "hget")
+
+    def test_its_line_a_second(self, server: ServerInstance, sql: Sql) -> None:
+        """On a terminal: into a pipe it would keep its lines back."""
+        ours, its = pty.openpty()
+        command = [str(peer_program("redis-cli")), "-p", str(redis_port(server)), "--stat"]
+        shown = ""
+        with subprocess.Popen([*command, "-i", "0.1"], stdin=its, stdout=its) as program:
+            while shown.count("\n") < 4:
+                shown += os.read(ours, 1000).decode()
+            program.terminate()
+        for end in (ours, its):
+            os.close(end)
+        assert re.search(r"^0 +[\d.]+[BKM] +\d+ +0 +\d+ \(\+\d+\) +\d+", shown, re.MULTILINE), shown
 
     def test_many_commands_from_a_file(self, server: ServerInstance, sql: Sql) -> None:
         lines = "".join(f"HSET app.employee:{number} salary 1\r\n" for number in range(100, 1100))

@@ -130,7 +130,7 @@ def test_it_counts_what_redis_counts(wire: Resp, redis: Resp) -> None:
         )
     mine, theirs = grown
     assert mine == theirs
-    assert mine["cmdstat_hget"] == (3, 2, 0) and mine["cmdstat_exec"] == (3, 0, 2)
+    assert mine["cmdstat_hget"] == (2, 2, 0) and mine["cmdstat_exec"] == (3, 0, 2)
     assert mine["errorstat_WRONGTYPE"] == (1,) and mine["errorstat_EXECABORT"] == (1,)
 
 

@@ -186,6 +186,7 @@ redis::ServerFacts facts_of(std::size_t port) {
           .commands_processed = commands,
           .bytes_received = counted.sum(Counter::bytes_received),
           .bytes_sent = counted.sum(Counter::bytes_sent),
+          .waiting_bytes = waiting_bytes().held(),
           .tcp_port = tcp_port_of(port)};
 }
 

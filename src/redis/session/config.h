@@ -32,6 +32,7 @@ struct ServerFacts {
   std::uint64_t commands_processed = 0;
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_sent = 0;
+  std::uint64_t waiting_bytes = 0;  // requests and replies that wait now, at all ports
   std::uint64_t tcp_port = 0;
 };
 

@@ -55,8 +55,11 @@ void add_clients(const Facts& facts, Lines& lines) {
       .add("blocked_clients", 0);
 }
 
-void add_memory(const Facts& /*facts*/, Lines& lines) {
-  lines.add("maxmemory", 0).add("maxmemory_policy", "noeviction");
+// The rows are in the server's own memory, and on its disk.
+void add_memory(const Facts& facts, Lines& lines) {
+  lines.add("used_memory", facts.server.waiting_bytes)
+      .add("maxmemory", 0)
+      .add("maxmemory_policy", "noeviction");
 }
 
 void add_persistence(const Facts& /*facts*/, Lines& lines) {
