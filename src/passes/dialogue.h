@@ -93,6 +93,8 @@ struct Plan {
   Counter counter = Counter::requests_find;
   std::string_view described{};  // what it does, for people: find, insert, update, delete
   std::uint32_t replies = 1;     // as in Answer
+  // So many milliseconds it may take since it has come; 0: its client has set it no time.
+  std::uint64_t within_ms = 0;
   const std::shared_ptr<const store::Caller>* caller = nullptr;
   std::span<const NeededIndex> indexes{};
   store::IndexNames about{};  // for people
@@ -110,6 +112,7 @@ struct Place {
   store::Sink* sink = nullptr;    // not null: the reply to a find is sent in pieces
   bool reply_begins = true;       // no part of the reply was sent before
   net::Stream* client = nullptr;  // not null: knows whether somebody still waits for the reply
+  std::uint64_t deadline = 0;     // as in net::Turn
   std::uint32_t values_ignored = 0;
   bool failed = false;  // although the request is done, its reply says that it has failed
   // Why there are fewer uses than the plan has indexes: the next one could not be opened. Only of a

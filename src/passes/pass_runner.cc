@@ -214,13 +214,15 @@ bool PassRunner::execute_turn(std::size_t number, std::span<Turn> turns, Buffer&
     return true;
   }
   const bool is_in_line = turn.in_line && turn.consumed == 0;
-  if (is_in_line && time_blocked(turn) < config_.lock_wait_timeout.get()) [[unlikely]] {
+  if (is_in_line && time_blocked(turn) < config_.lock_wait_timeout.get() && !is_over(turn.deadline))
+      [[unlikely]] {
     turn.next = Next::in_line;
     turn.reply_end = out.size();
     return true;
   }
   Requests requests(pass_, number, turn, out, is_in_line);
   while (true) {
+    turn.deadline = 0;
     dialogue.execute(requests);
     turn.reply_end = out.size();
     switch (requests.take_stop()) {

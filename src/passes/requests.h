@@ -12,6 +12,7 @@
 
 #include "passes/dialogue.h"
 #include "passes/pass.h"
+#include "passes/waiting.h"
 
 namespace hs::passes {
 
@@ -39,8 +40,17 @@ class Requests {
   Changes& changes() const { return pass_.changes(); }
 
   // Whether the turn's first request has waited for too long. It is not executed but refused with
-  // `row_wait_timed_out`.
+  // `row_wait_timed_out`, or if its own time is over with `out_of_time`.
   bool gives_up_first() const { return gives_up_first_ && turn_.consumed == 0; }
+
+  // The next request may take so many milliseconds since it has come. Returns whether they are over:
+  // then it is not executed but refused with `out_of_time`.
+  bool begin_within(std::uint64_t within_ms) {
+    turn_.deadline = deadline_of(turn_, within_ms, pass_.config());
+    return is_over(turn_.deadline);
+  }
+  // The request of begin_within() was answered.
+  void end_within() { turn_.deadline = 0; }
 
   // Whether the pass has room for the next request. If not, the turn is over.
   bool may_begin() {

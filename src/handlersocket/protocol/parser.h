@@ -7,6 +7,7 @@
 //   line     = open / find / range / insert / rows / auth / hello / describe
 //                                                     ; LF (and a CR before it) already removed
 //                                                     ; lines of a group: group.h
+//                                                     ; the time of a request: within.h
 //   open     = "P" TAB id TAB db TAB table TAB index TAB columns [TAB fcolumns [ignored]]
 //                                                     ; missing tokens are empty
 //   find     = id TAB op TAB n *(TAB value) clauses

@@ -9,6 +9,7 @@
 #include "handlersocket/protocol/parser.h"
 #include "handlersocket/protocol/request_writer.h"
 #include "handlersocket/protocol/test_describe.h"
+#include "handlersocket/protocol/within.h"
 
 namespace hs::protocol {
 namespace {
@@ -58,7 +59,11 @@ void check_promises(const Parser& parser, const Request& request) {
   }
 }
 
-void fuzz(std::string_view line) {
+void fuzz(std::string_view whole_line) {
+  const Within within = within_of(whole_line);
+  require(whole_line.ends_with(within.request) && within.ms <= max_within_ms);
+  require((within.ms == 0) == (within.request.size() == whole_line.size()));
+  const std::string_view line = within.request;
   // The parser keeps its scratch memory from line to line, as in a worker.
   static Parser parser;
   Request request;

@@ -25,7 +25,8 @@ using store::Outcome;
 constexpr std::string_view plugin_version = "2.0.0";
 constexpr std::string_view protocol_version = "2";
 // What the original does not know.
-constexpr std::string_view request_words = "up down ^ C E set insert else G some none lock H D *";
+constexpr std::string_view request_words =
+    "up down ^ C E set insert else G some none lock within H D *";
 
 // Whether the open index has the columns that a request names by their numbers.
 bool has_columns(const NamedIndex& index, const Request& request) {

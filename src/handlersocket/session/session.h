@@ -171,9 +171,11 @@ class Session final : public passes::Dialogue {
   }
   void refuse_and_close(protocol::Mistake mistake, passes::Requests& requests) const;
   Status admit_parsed(Status parsed, Workspace& workspace);
+  bool execute_within(Line line, passes::Requests& requests, HandlerSocket& front);
   bool execute_line(const Line& line, passes::Requests& requests, HandlerSocket& front);
   // In session_groups.cc.
-  bool execute_group(const Line& first, passes::Requests& requests, HandlerSocket& front);
+  bool execute_group(const Line& first, bool is_out_of_time, passes::Requests& requests,
+                     HandlerSocket& front);
   template <class Execute>
   store::Outcome execute_unit(const Group& group, passes::Place& place, Workspace& workspace,
                               GroupFailure& failure, Execute execute);
@@ -181,6 +183,8 @@ class Session final : public passes::Dialogue {
   void append_failure(const Group& group, const GroupFailure& failure, Buffer& out) const;
   passes::Plan plan_group(const Line& first, net::Turn& turn, Workspace& workspace);
   void give_up_first(passes::Requests& requests, Workspace& workspace);
+  void refuse(const Line& line, Status why, passes::Requests& requests, Workspace& workspace);
+  void refuse_group(const Group& group, Status why, passes::Requests& requests);
   bool hold_back(const protocol::Auth& auth, bool was_right, passes::Requests& requests);
   store::Outcome open_index(Workspace& workspace, passes::Changes& changes, bool& has_no_place);
   store::Outcome open_every_column(Workspace& workspace, std::string& columns);

@@ -10,6 +10,7 @@
 #include "handlersocket/session/execution.h"
 #include "handlersocket/session/handlersocket.h"
 #include "passes/requests.h"
+#include "passes/waiting.h"
 
 namespace hs::session {
 namespace {
@@ -69,7 +70,8 @@ Outcome Session::execute_unit(const Group& group, passes::Place& place, Workspac
 }
 
 // In a worker. Whether the turn goes on.
-bool Session::execute_group(const Line& first, passes::Requests& requests, HandlerSocket& front) {
+bool Session::execute_group(const Line& first, bool is_out_of_time, passes::Requests& requests,
+                            HandlerSocket& front) {
   net::Turn& turn = requests.turn();
   const std::optional<std::uint64_t> lines = protocol::group_lines(first.text);
   if (!lines) {
@@ -89,9 +91,9 @@ bool Session::execute_group(const Line& first, passes::Requests& requests, Handl
   answer.counter = Counter::requests_group;
   answer.replies = replies_to(*group);
   const Mistake mistake = caller() == nullptr ? Mistake::unauth : Mistake::readonly;
-  if (caller() == nullptr || !config_.writable) {
-    append_errors(status_of(mistake), answer.replies, requests.out());
-    requests.refused(answer.counter, group->end_offset);
+  const bool may_not = caller() == nullptr || !config_.writable;
+  if (may_not || is_out_of_time) {
+    refuse_group(*group, may_not ? status_of(mistake) : passes::out_of_time, requests);
     return true;
   }
   answer.write = true;
@@ -140,6 +142,7 @@ Outcome Session::execute_planned_group(passes::Place& place, Workspace& workspac
       execute_unit(group, place, workspace, failure, [&](std::uint64_t line) -> Outcome {
         // A group may take as long as many requests. Nothing of it is done yet.
         if (place.client != nullptr && place.client->must_end()) return Status(Error::killed);
+        if (passes::is_over(place.deadline)) return passes::out_of_time;
         // As in a worker, the lines before it come first.
         if (line >= uses.size()) {
           assert(!place.not_opened.ok());

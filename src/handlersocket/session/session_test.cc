@@ -99,7 +99,7 @@ TEST_F(SessionTest, HelloIsAnsweredWithWhatIsThere) {
   config_.server = "a server";
   const std::string greeting =
       "0|2|plugin|2.0.0|server|a server|protocol|2|requests|"
-      "up down ^ C E set insert else G some none lock H D *";
+      "up down ^ C E set insert else G some none lock within H D *";
   EXPECT_EQ(say("H"), greeting);
   EXPECT_EQ(answer_.counter, Counter::requests_other);
   EXPECT_EQ(say("H|nothing|names|texts"), greeting + "|texts|1|names|1");

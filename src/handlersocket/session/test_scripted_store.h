@@ -6,11 +6,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <memory>
 #include <new>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -96,6 +98,7 @@ class ScriptedStore final : public store::Store {
                         store::Rows*, Buffer& out, store::Changed& changed) override {
     const std::string key(selection.key[0].bytes);
     calls += "modify" + key + " ";
+    if (pause.count() != 0) std::this_thread::sleep_for(pause);
     throw_if_due(out);
     changed.rows = std::stoul(key);
     return next(modifications);
@@ -109,6 +112,7 @@ class ScriptedStore final : public store::Store {
   }
 
   std::string calls;
+  std::chrono::milliseconds pause{0};  // so long each modification takes
   bool flushes = true;
   int parks = 0;  // so many of the next finds are parked
   int positions = 0;

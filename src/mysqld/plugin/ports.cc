@@ -263,6 +263,7 @@ void add_crew(OpenPorts& open, std::size_t number) {
   crew.store.databases =
       DatabaseList::parse(text_option(Option::databases)).value_or(DatabaseList());
   crew.host.lock_wait_timeout_s = &open.lock_wait_timeout_s;
+  crew.host.deadlines = &crew.deadlines;
   if (crew.store.writes) crew.host.watch = &crew.watch.emplace(std::chrono::milliseconds(0));
 }
 

@@ -65,6 +65,10 @@ class RowWriter {
   Status failure(int engine_error);
   // Null: nobody asks.
   void explain_to(store::Said* said) { said_ = said; }
+  // What the server said last is not why the write has failed.
+  void explain_nothing() {
+    if (said_ != nullptr) *said_ = {};
+  }
 
  private:
   Status number_of_failure(int engine_error);
