@@ -578,6 +578,7 @@ PLAN: dict[str, Page] = {
             ("indexid ␉ +", requests()),
             ("indexid ␉ insert", requests()),
             ("G ␉ n", group),
+            ("within ␉ ms", requests()),
             ("A ␉ 1", Shown("the form of a request; test_log_in.py")),
             ("<code> ␉ 1", Shown("the form of a reply")),
         ],
