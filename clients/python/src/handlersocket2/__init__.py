@@ -61,6 +61,7 @@ from .requests import (
     LogIn,
     OpenIndex,
     Request,
+    Within,
 )
 from .results import RawRow
 from .rows import NamedRow, Row
@@ -161,6 +162,7 @@ __all__ = [
     "UpsertOptions",
     "Value",
     "Values",
+    "Within",
     "was_sent",
 ]
 __version__ = "2.0.0.dev0"

@@ -140,9 +140,14 @@ class AsyncClient:
         """Requests of this client's indexes that travel together."""
         return AsyncPipeline(self)
 
-    def group(self, *, timeout: float | Unset | None = UNSET) -> AsyncGroup:
-        """Requests of this client's indexes that are done as a whole or not at all."""
-        return AsyncGroup(self, timeout)
+    def group(
+        self, *, timeout: float | Unset | None = UNSET, within: float | None = None
+    ) -> AsyncGroup:
+        """Requests of this client's indexes that are done as a whole or not at all.
+
+        `within` is the time in seconds that the server may take for all of them.
+        """
+        return AsyncGroup(self, timeout, within)
 
     def counters(self) -> Counters:
         """What the client has done so far."""
@@ -399,8 +404,10 @@ class AsyncGroup(Grouping):
     done, and the error is an UnmetError.
     """
 
-    def __init__(self, client: AsyncClient, timeout: float | Unset | None) -> None:
-        super().__init__(timeout)
+    def __init__(
+        self, client: AsyncClient, timeout: float | Unset | None, within: float | None
+    ) -> None:
+        super().__init__(timeout, within)
         self._client = client
 
     def on(self, index: AsyncIndex[R]) -> GroupedIndex[R]:

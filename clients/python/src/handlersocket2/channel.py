@@ -91,6 +91,8 @@ class Channel:
             prefix = self._prefix_for(call)
             if not line:
                 return True
+        if before := call.operation.before:
+            self._out.append(before)
         self._out.append(prefix)
         if not call.operation.more:  # else all of a group stands in front
             self._out.append(line)

@@ -133,9 +133,14 @@ class Client:
         """Requests of this client's indexes that travel together."""
         return ClientPipeline(self._core)
 
-    def group(self, *, timeout: float | Unset | None = UNSET) -> ClientGroup:
-        """Requests of this client's indexes that are done as a whole or not at all."""
-        return ClientGroup(self._core, timeout)
+    def group(
+        self, *, timeout: float | Unset | None = UNSET, within: float | None = None
+    ) -> ClientGroup:
+        """Requests of this client's indexes that are done as a whole or not at all.
+
+        `within` is the time in seconds that the server may take for all of them.
+        """
+        return ClientGroup(self._core, timeout, within)
 
     def counters(self) -> Counters:
         """What the client has done so far."""
@@ -334,8 +339,10 @@ class ClientGroup(Grouping):
     done, and the error is an UnmetError.
     """
 
-    def __init__(self, core: ThreadCore, timeout: float | Unset | None) -> None:
-        super().__init__(timeout)
+    def __init__(
+        self, core: ThreadCore, timeout: float | Unset | None, within: float | None
+    ) -> None:
+        super().__init__(timeout, within)
         self._core = core
 
     def on(self, index: Index[R]) -> GroupedIndex[R]:

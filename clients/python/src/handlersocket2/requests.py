@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias, TypeVar, get_args
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, get_args
 
 from .codec import RawReply, Value, encode_line, encode_value
 from .errors import ProtocolError, reply_error
@@ -20,6 +20,7 @@ from .tokens import (
     operator_token,
     some_values_tokens,
     values_tokens,
+    within_prefix,
 )
 
 #: How a find compares the key, and how a filter compares its column.
@@ -217,14 +218,35 @@ class Exists:
         return found == 1
 
 
+@dataclass(frozen=True)
+class Within(Generic[T_co]):
+    """`within`: a find, a modification or an insert for which the server may take so many seconds.
+
+    When they are over, it has done nothing, and answers `max_request_time`.
+    """
+
+    seconds: float
+    request: Request[T_co]
+
+    def encode(self) -> bytes:
+        return within_prefix(self.seconds) + self.request.encode()
+
+    def decode(self, reply: RawReply) -> T_co:
+        return self.request.decode(reply)
+
+
 #: The requests that change nothing.
 READS = (Find, Count, Exists, OpenIndex, Auth, LogIn)
+
+
+def is_read(request: Request[Any]) -> bool:
+    return isinstance(request.request if isinstance(request, Within) else request, READS)
 
 
 def result_of(request: Request[T_co], reply: RawReply) -> T_co:
     """The result, or the ReplyError raised that the server answered."""
     if reply.code != 0:
         text = reply.values[0] if reply.values else b""
-        modifies = not isinstance(request, READS)
+        modifies = not is_read(request)
         raise reply_error(reply.code, (text or b"").decode("utf-8", "replace"), modifies=modifies)
     return request.decode(reply)

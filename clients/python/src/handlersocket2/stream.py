@@ -22,11 +22,12 @@ class StreamIndexes:
 
     def lines(self, ask: Ask[Any], spec: Spec) -> tuple[bytes, bool]:
         """What to send, and whether the reply to a `P` comes first."""
+        before = ask.operation.before
         number = self._numbers.get(spec)
         if number is not None:
-            return number + ask.line, False
+            return before + number + ask.line, False
         number = self._numbers[spec] = b"%d" % (len(self._numbers) + 1)
-        return b"P\t" + number + spec.line + number + ask.line, True
+        return b"P\t" + number + spec.line + before + number + ask.line, True
 
 
 class RowStream(Generic[R]):
