@@ -6,6 +6,8 @@
 #include <new>
 #include <thread>
 
+#include "net/shared.h"
+
 namespace hs::net::test {
 namespace {
 
