@@ -35,6 +35,8 @@ class Client {
   bool done() const { return state_ == State::done; }
   // How many of its requests were answered 1205.
   std::uint64_t waited_too_long() const { return waited_too_long_; }
+  // How many of its requests were not done because their own time was over.
+  std::uint64_t timed_out() const { return timed_out_; }
   // To be called after the server has stopped: the rows contain its additions as often as they were
   // acknowledged.
   void check_rows() const;
@@ -65,6 +67,7 @@ class Client {
     char index = '1';
     bool down = false;   // of a long find
     bool fails = false;  // of a group
+    bool timed = false;  // it has a time of its own
 
     bool adds() const { return kind == Kind::addition || kind == Kind::upsert; }
     bool is_in_group() const { return kind == Kind::group_addition || kind == Kind::group_lookup; }
@@ -75,7 +78,7 @@ class Client {
   void ask_right();
   void ask_addition(std::uint64_t key);
   void ask_group();
-  void ask(const Expected& expected, const std::string& line);
+  void ask(Expected expected, const std::string& line);
   bool send_some();
   bool greet();
   void take_replies(std::string bytes);
@@ -83,6 +86,7 @@ class Client {
   void check_reply(const std::string& line);
   void check_addition(const Expected& expected, const std::string& line);
   bool is_of_undone_group(const Expected& expected, const std::string& line);
+  bool is_out_of_time(const Expected& expected, const std::string& line);
   bool is_late_reply(const Expected& expected, const std::string& line);
   void ask_for_many();
   std::string rows(const Expected& expected) const;
@@ -109,6 +113,7 @@ class Client {
   std::string received_;
   std::string last_replies_;
   std::uint64_t waited_too_long_ = 0;
+  std::uint64_t timed_out_ = 0;
   std::string of_group_;    // its error, if the group whose replies are read was undone
   std::string not_opened_;  // the indexes for which it was too late
   Rows acknowledged_;

@@ -42,7 +42,8 @@ void check_promises(const Parser& parser, const Request& request) {
   const bool selects =
       request.kind == Kind::find || request.kind == Kind::count || request.kind == Kind::modify;
   const bool inserts = request.kind == Kind::insert || request.kind == Kind::insert_rows;
-  require(parser.has_index_id() == (selects || inserts));
+  const bool describes = request.kind == Kind::describe;
+  require(parser.has_index_id() == (selects || inserts || describes));
   if (request.kind == Kind::insert_rows)
     require(parser.is_modification() && request.insert_rows.is_valid());
   if (request.kind == Kind::insert) {
