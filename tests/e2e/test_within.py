@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from handlersocket2 import Client, ReplyError
 from server_instance import ServerInstance
 from support.database import Sql
 from support.wire import Wire
@@ -203,6 +204,23 @@ def test_words_for_it(server: ServerInstance, sql: Sql, other: Sql) -> None:
         for ms in (20, 250):
             answer = b"1\t4\tmax_request_time\t3024\tHY000\tThe request took too long"
             assert wire.ask(within(ms, update(1))) == answer
+
+
+def test_a_call_of_the_python_client(server: ServerInstance, sql: Sql, other: Sql) -> None:
+    other.run("BEGIN", "UPDATE t SET v = 100 WHERE id = 1")
+    ports = ("127.0.0.1", server.hs_port), ("127.0.0.1", server.hs_port_wr)
+    with Client(ports[0], write=ports[1]) as client:
+        index = client.index("hst", "t", ["v"])
+        group = client.group(within=0.25)
+        group.on(index).increment(2, [1])
+        group.on(index).increment(1, [1])
+        for call in (lambda: index.increment(1, [1], within=0.25), group.run):
+            with after(250), pytest.raises(ReplyError, match="max_request_time") as raised:
+                call()
+            assert not raised.value.maybe_executed
+        other.run("ROLLBACK")
+        assert index.increment(3, [1], within=5) == 1
+    assert values(sql) == [0, 0, 1]
 
 
 @pytest.fixture
