@@ -2,8 +2,8 @@
 // of an error was answered. INFO tells them.
 //
 // Each thread has its own block for each port and is its only writer, so counting is a plain addition.
-// Any thread may read. What a pass has executed may be executed again, so a pass only takes notes, and
-// counts them when it has ended. Commands and codes are those of two tables: no client adds to them. A
+// Any thread may read. What a pass has executed may be executed again, so a pass only takes notes, equal
+// ones in one, and counts them when it has ended. Commands and codes are those of two tables: no client adds to them. A
 // reply that a failed commit has made an error afterwards stays counted as what it was before.
 #pragma once
 
@@ -30,6 +30,8 @@ struct CommandNote {
   Command command = Command::count_;  // count_: no command that there is
   CommandEnd end = CommandEnd::done;
   ErrorCode code = ErrorCode::count_;  // count_: no error was answered
+
+  bool operator==(const CommandNote&) const = default;
 };
 
 struct CommandTotals {
@@ -45,7 +47,7 @@ struct CommandTotals {
 class alignas(64) CommandCounts {
  public:
   // Only the thread that owns the block.
-  void add(const CommandNote& note);
+  void add(const CommandNote& note, std::uint64_t times = 1);
   void add_to(CommandTotals& totals) const;
 
  private:
@@ -78,28 +80,36 @@ class CommandCounter {
   CommandCounter& operator=(const CommandCounter&) = delete;
   ~CommandCounter() { set_.give_back(counts_); }
 
-  // Behind the first `number` notes, which it raises by one.
+  // The pass has taken `number` notes, and this is one more.
   void note(std::uint32_t& number, const CommandNote& what) {
-    if (number >= most_notes) [[unlikely]]
-      return counts_.add(what);
-    if (number == notes_.size()) notes_.emplace_back();
-    notes_[number++] = what;
+    if (!runs_.empty() && runs_.back().end == number && runs_.back().what == what) [[likely]] {
+      runs_.back().end = ++number;
+    } else {
+      begin_run(number, what);
+    }
   }
-  void publish(std::uint32_t number) {
-    for (std::uint32_t i = 0; i < number; ++i) counts_.add(notes_[i]);
-  }
+  // Counts them.
+  void publish(std::uint32_t number);
   // Of a command that is never executed again.
   void count(const CommandNote& what) { counts_.add(what); }
   void give_back();
 
  private:
+  // Equal notes, one behind the other. They begin where the run before ends.
+  struct Run {
+    CommandNote what;
+    std::uint32_t end;
+  };
   // More than a pass has requests. Only the commands of a large transaction are more: they are counted at
   // once, and twice if their pass is executed again.
-  static constexpr std::uint32_t most_notes = 32'768;
+  static constexpr std::size_t most_runs = 32'768;
+
+  void begin_run(std::uint32_t& number, const CommandNote& what);
+  void forget_behind(std::uint32_t number);
 
   CommandCountSet& set_;
   CommandCounts& counts_;
-  std::vector<CommandNote> notes_;  // those behind the present number are old
+  std::vector<Run> runs_;  // some of them are perhaps of a pass before, or taken back
 };
 
 }  // namespace hs::redis

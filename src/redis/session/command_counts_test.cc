@@ -143,7 +143,7 @@ TEST_F(CommandCountsTest, CountsOnceWhatIsExecutedAgain) {
   EXPECT_EQ(counted(Command::hset), "2 0 0");
 }
 
-TEST_F(CommandCountsTest, ThreadsThatHaveEndedStayCounted) {
+TEST(CommandCounterTest, ThreadsThatHaveEndedStayCounted) {
   CommandCountSet set;
   for (int i = 0; i < 3; ++i) {
     CommandCounter one(set);
@@ -164,15 +164,52 @@ TEST_F(CommandCountsTest, ThreadsThatHaveEndedStayCounted) {
   EXPECT_EQ(blocks, 1);
 }
 
-TEST_F(CommandCountsTest, MoreNotesThanAPassHasAreCountedAtOnce) {
+TEST(CommandCounterTest, NotesAreTakenBack) {
   CommandCountSet set;
   CommandCounter one(set);
-  constexpr std::uint64_t many = 100'000;
+  const auto calls = [&](Command command) {
+    return set.sum().commands[static_cast<std::size_t>(command)].calls;
+  };
   std::uint32_t notes = 0;
-  for (std::uint64_t i = 0; i < many; ++i) one.note(notes, {.command = Command::ping});
-  EXPECT_LT(notes, many);
+  const auto note = [&](Command command, int times) {
+    for (int i = 0; i < times; ++i) one.note(notes, {.command = command});
+  };
+  note(Command::get, 3);
+  note(Command::set, 2);
+  note(Command::get, 5);
+  notes = 4;  // back to within the second run
+  note(Command::set, 1);
+  note(Command::ping, 1);
+  notes = 5;  // to the end of a run
   one.publish(notes);
-  EXPECT_EQ(set.sum().commands[static_cast<std::size_t>(Command::ping)].calls, many);
+  EXPECT_EQ(calls(Command::get), 3u);
+  EXPECT_EQ(calls(Command::set), 2u);
+  EXPECT_EQ(calls(Command::ping), 0u);
+  // The next pass begins, and the one behind it has failed before it was published.
+  notes = 0;
+  note(Command::get, 7);
+  notes = 0;
+  note(Command::get, 1);
+  one.publish(notes);
+  EXPECT_EQ(calls(Command::get), 4u);
+  one.publish(0);
+  EXPECT_EQ(calls(Command::get), 4u);
+}
+
+TEST(CommandCounterTest, WhatIsMoreThanAPassHasIsCountedAtOnce) {
+  CommandCountSet set;
+  CommandCounter one(set);
+  constexpr std::uint64_t many = 50'000;
+  std::uint32_t notes = 0;
+  for (std::uint64_t i = 0; i < many; ++i) {
+    one.note(notes, {.command = Command::ping});
+    one.note(notes, {.command = Command::echo});
+  }
+  EXPECT_LT(notes, 2 * many);
+  one.publish(notes);
+  const CommandTotals totals = set.sum();
+  EXPECT_EQ(totals.commands[static_cast<std::size_t>(Command::ping)].calls, many);
+  EXPECT_EQ(totals.commands[static_cast<std::size_t>(Command::echo)].calls, many);
 }
 
 TEST_F(CommandCountsTest, InfoTellsOfThem) {
