@@ -21,6 +21,7 @@ from server_instance import ServerInstance
 from support.certificates import make_certificates
 from support.database import Sql
 from support.peers import peer_program
+from support.scripts import DEFAULT_SIGNALS
 from support_programs import (
     go_program,
     java_program,
@@ -240,7 +241,8 @@ class TestRedisCli:
     def test_its_line_a_second(self, server: ServerInstance, sql: Sql) -> None:
         """On a terminal: into a pipe it would keep its lines back."""
         ours, its = pty.openpty()
-        command = [str(peer_program("redis-cli")), "-p", str(redis_port(server)), "--stat"]
+        program_of = [*DEFAULT_SIGNALS, str(peer_program("redis-cli"))]
+        command = [*program_of, "-p", str(redis_port(server)), "--stat"]
         shown = ""
         with subprocess.Popen([*command, "-i", "0.1"], stdin=its, stdout=its) as program:
             while shown.count("\n") < 4:
