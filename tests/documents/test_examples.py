@@ -121,6 +121,15 @@ def group(machine: Machine, block: Block) -> None:
     assert machine.ask(9999, ["\n".join(asked)]) == [_bytes(reply.strip()) for _, reply in shown]
 
 
+def hello(machine: Machine, block: Block) -> None:
+    """Requests and replies of which some parts, shown as …, are others each time."""
+    for line in (line for line in block.text.splitlines() if "→" in line):
+        request, reply = (part.strip() for part in line.split("→"))
+        (answer,) = machine.ask(9999, [_bytes(request)])
+        assert re.fullmatch(re.escape(_bytes(reply)).replace("…", ".*"), answer), answer
+    machine.ask(9999, ["H"])  # without texts again
+
+
 def _bytes(shown: str) -> str:
     return shown.replace("␉", "\t").replace("␀", "\0")
 
@@ -579,6 +588,8 @@ PLAN: dict[str, Page] = {
             ("indexid ␉ insert", requests()),
             ("G ␉ n", group),
             ("within ␉ ms", requests()),
+            ("H [␉ option]", hello),
+            ("D ␉ indexid", requests()),
             ("A ␉ 1", Shown("the form of a request; test_log_in.py")),
             ("<code> ␉ 1", Shown("the form of a reply")),
         ],
