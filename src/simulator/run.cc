@@ -20,6 +20,7 @@
 #include "simulator/client.h"
 #include "simulator/faulty_store.h"
 #include "simulator/greedy_client.h"
+#include "simulator/handlersocket_script.h"
 #include "simulator/operator.h"
 #include "simulator/world.h"
 
@@ -274,21 +275,22 @@ Summary run_seed(std::uint64_t seed) {
   const Faults faults = choose_faults(world);
   SimulatedServer server(world, faults);
   std::list<Client> clients;
-  const auto add_client = [&](Client::Kind kind) {
+  const auto add_client = [&](ClientKind kind) {
     const std::uint64_t first_key = (clients.size() + 1) * 1000;
     const auto address =
         static_cast<std::uint32_t>(faults.most_wrong_tries != 0 ? world.below(addresses) : 0);
-    Client& client =
-        clients.emplace_back(world, faults, server.rows(), server.wrong_tries(), kind, first_key,
-                             [&server, address] { return server.connect(address); });
+    auto script = std::make_unique<HandlerSocketScript>(world, faults, server.rows(),
+                                                        server.wrong_tries(), kind, first_key);
+    Client& client = clients.emplace_back(world, faults, kind, std::move(script),
+                                          [&server, address] { return server.connect(address); });
     world.add_actor([&client] { return client.step(); });
   };
   for (std::size_t i = 1 + world.below(6); i != 0; --i) {
     const bool is_light = faults.little_room && clients.empty();
-    add_client(is_light ? Client::Kind::light : Client::Kind::ordinary);
+    add_client(is_light ? ClientKind::light : ClientKind::ordinary);
   }
   if (faults.most_wrong_tries != 0) {
-    for (std::size_t i = 1 + world.below(3); i != 0; --i) add_client(Client::Kind::guesser);
+    for (std::size_t i = 1 + world.below(3); i != 0; --i) add_client(ClientKind::guesser);
   }
   bool over = false;
   std::list<GreedyClient> greedy;
@@ -308,18 +310,14 @@ Summary run_seed(std::uint64_t seed) {
     require(world.run(all_done, 600 * second), "somebody is not served");
     over = true;
     server.stop();
-    for (const Client& client : clients) client.check_rows();
+    for (const Client& client : clients) client.script().check_end();
   } catch (const Failure& failure) {
     std::string report = world.failure().empty() ? failure.what() : world.failure();
     for (const Client& client : clients) report += "\n- " + client.story();
     throw Failure(report);
   }
   std::uint64_t waited_too_long = 0;
-  std::uint64_t timed_out = 0;
-  for (const Client& client : clients) {
-    waited_too_long += client.waited_too_long();
-    timed_out += client.timed_out();
-  }
+  for (const Client& client : clients) waited_too_long += client.script().waited_too_long();
   return {.requests = server.count(Counter::requests_find) + server.count(Counter::requests_count) +
                       server.count(Counter::requests_update) +
                       server.count(Counter::requests_erase),
@@ -329,7 +327,6 @@ Summary run_seed(std::uint64_t seed) {
           .writes_aside = server.count(Counter::writes_aside),
           .remote = server.count(Counter::requests_remote),
           .waited_too_long = waited_too_long,
-          .timed_out = timed_out,
           .replays = server.count(Counter::passes_replayed),
           .handshakes = server.count(Counter::tls_handshakes),
           .log_ins = server.count(Counter::requests_log_in),
