@@ -28,6 +28,7 @@ void Pass::set_mark() {
   at_mark_ = {.moved_bytes = moved_bytes_, .requests = requests_, .spent = budget_.spent()};
   ports_.set_mark();
   changes_.keep();
+  writes_.clear();
 }
 
 void Pass::go_back_to_mark() {
