@@ -112,7 +112,7 @@ bool Containers::is_due() {
   return source_.read_ms_.compare_exchange_strong(last, now, std::memory_order_relaxed);
 }
 
-// A table that is not there means that there are no containers. Whoever has locked it is not waited for.
+// A table that is not there means that there are no containers.
 Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
   const std::uint64_t asked = source_.asked_.load(std::memory_order_relaxed);
   TextRows<9> rows;
@@ -123,8 +123,7 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
                                      .columns = container_columns,
                                      .filter_columns = ""},
                                     most, rows);
-  if (!outcome.answered())
-    return outcome.verdict() == store::Verdict::blocked ? Outcome() : outcome;
+  if (!outcome.answered()) return put_off(outcome);
   if (!tells_what_is_there(outcome.status())) {
     note_read(asked);
     return {};
@@ -139,8 +138,7 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
                                           .columns = "name,value",
                                           .filter_columns = ""},
                                          most, options);
-    if (!of_options.answered())
-      return of_options.verdict() == store::Verdict::blocked ? Outcome() : of_options;
+    if (!of_options.answered()) return put_off(of_options);
     if (!tells_what_is_there(of_options.status())) {
       note_read(asked);
       return {};
@@ -169,6 +167,15 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
     source_.must_judge_.store(true, std::memory_order_relaxed);
   note_read(asked);
   if (is_time_to_judge()) judge(store, open_rows);
+  return {};
+}
+
+// Whoever has locked the table is waited for only as long as nobody has read it. Until then a key would name
+// nothing, or something else than later.
+Outcome Containers::put_off(Outcome outcome) {
+  const bool was_read = source_.was_read_.load(std::memory_order_acquire);
+  if (outcome.verdict() != store::Verdict::blocked || !was_read) return outcome;
+  follow();
   return {};
 }
 

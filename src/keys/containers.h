@@ -4,7 +4,7 @@
 // there last. Each thread that serves keys has a Containers, through which its requests see that. When
 // some time has gone by since the last look, or when somebody has asked for it, one of them reads the
 // table, through its own store, before it executes a request with a key. So there is no thread for it.
-// If the table cannot be read for the moment, what was known stays.
+// If the table cannot be read for the moment, what was known stays; if nothing was, the request waits.
 #pragma once
 
 #include <algorithm>
@@ -145,6 +145,7 @@ class Containers {
   }
   bool is_due();
   store::Outcome read(store::Store& store, OpenRows& rows);
+  store::Outcome put_off(store::Outcome outcome);
   void note_read(std::uint64_t asked);
   // Whether it is another one than before.
   bool publish(ContainerSet set);
