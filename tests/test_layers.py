@@ -31,7 +31,17 @@ ALLOWED = {
     REDIS: {"base", "store", KEYS, REDIS_PROTOCOL, "net", "passes"},
     MEMCACHED_PROTOCOL: {"base", "store", KEYS},
     MEMCACHED: {"base", "store", KEYS, MEMCACHED_PROTOCOL, "net", "passes"},
-    "simulator": {"base", "store", "net", "passes", SESSION},
+    "simulator": {
+        "base",
+        "store",
+        "net",
+        "passes",
+        SESSION,
+        KEYS,
+        REDIS,
+        MEMCACHED_PROTOCOL,
+        MEMCACHED,
+    },
     "standalone": {"base", "store", "net", "passes", SESSION},
     "mysqld": {"base", "store", "passes", SESSION, KEYS, REDIS, MEMCACHED, "net", "tls"},
 }

@@ -62,6 +62,7 @@ bool Client::send_some() {
   if (scrambles_) net::ScrambledFilter::scramble(bytes);
   socket_->in_flight += bytes;
   sent_ += size;
+  script_->sent(sent_, world_.now());
   return true;
 }
 

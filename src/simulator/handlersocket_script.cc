@@ -84,6 +84,7 @@ void HandlerSocketScript::ask_more() {
         std::string("P\t") + id + "\tdb\t" + (is_there ? "there" : "t") + "\t\tk,v");
   };
   open('1');
+  ask({.kind = Asked::shared_open, .index = '3'}, "P\t3\tdb\th\t\tv");
   // A request to an index that is not open yet is a mistake, also if its pass is executed again.
   bool seventh_is_open = false;
   const std::size_t count = 5 + world_.below(60);
@@ -91,8 +92,10 @@ void HandlerSocketScript::ask_more() {
     const std::uint64_t key = first_key_ + world_.below(own_keys);
     // A light client does not ask for long finds.
     const std::size_t kind = world_.below(kind_ == ClientKind::light ? 16 : 22);
-    if (kind < 2) {
+    if (kind == 0) {
       ask_group();
+    } else if (kind == 1) {
+      ask_shared();
     } else if (kind < 9) {
       ++asked_[key];
       ask_addition(key);
@@ -113,6 +116,13 @@ void HandlerSocketScript::ask_more() {
       ask({Asked::mistake}, "7\t=\t1\t1");
     }
   }
+}
+
+void HandlerSocketScript::ask_shared() {
+  const std::size_t number = SharedCounters::strings + world_.below(SharedCounters::rows);
+  shared_.asked(number);
+  ask({.kind = Expected::Kind::shared, .key = number, .index = '3'},
+      "3\t=\t1\t" + SharedCounters::key(number) + "\t1\t0\t+\t1");
 }
 
 // Rows in either way, or their number.
@@ -162,10 +172,11 @@ std::string HandlerSocketScript::rows(const Expected& expected) const {
 // reason. It was not executed.
 bool HandlerSocketScript::is_late_reply(const Expected& expected, const std::string& line) {
   using Asked = Expected::Kind;
-  const bool is_open = expected.kind == Asked::open;
-  const bool uses_index = expected.kind == Asked::lookup || expected.adds() ||
-                          expected.kind == Asked::long_find || expected.kind == Asked::count ||
-                          expected.kind == Asked::group || expected.is_in_group();
+  const bool is_open = expected.kind == Asked::open || expected.kind == Asked::shared_open;
+  const bool uses_index = expected.kind == Asked::lookup || expected.kind == Asked::shared ||
+                          expected.adds() || expected.kind == Asked::long_find ||
+                          expected.kind == Asked::count || expected.kind == Asked::group ||
+                          expected.is_in_group();
   if (uses_index && not_opened_.find(expected.index) != not_opened_.npos) {
     if (expected.kind == Asked::group) {
       // A failed commit stands in place of all replies to its pass's writes.
@@ -226,9 +237,13 @@ void HandlerSocketScript::check_reply(const std::string& line) {
   const bool commit_failed = line == "1\t1\t1180";
   require(!commit_failed || faults_.commit_fails != 0, "a commit failed by itself");
   if (!expected.is_in_group()) of_group_.clear();
-  if (is_late_reply(expected, line)) return;
+  if (is_late_reply(expected, line)) {
+    if (expected.kind == Asked::shared) shared_.refused(expected.key);
+    return;
+  }
   if (is_of_undone_group(expected, line)) return;
   switch (expected.kind) {
+    case Asked::shared_open:
     case Asked::open: return require(line == "0\t1", "P was answered " + line);
     case Asked::log_in:
       may_be_strange_ = false;
@@ -262,6 +277,10 @@ void HandlerSocketScript::check_reply(const std::string& line) {
       const std::string wanted = rows(expected);
       return require(line == wanted, "a find of a group was answered " + line);
     }
+    case Asked::shared:
+      if (commit_failed) return shared_.refused(expected.key);
+      require(line == "0\t1\t1", "a shared addition was answered " + line);
+      return shared_.acknowledged(expected.key, std::nullopt);
     case Asked::addition:
     case Asked::upsert:
       if (!commit_failed) check_addition(expected, line);

@@ -1,4 +1,4 @@
-// HandlerSocketScript: a client of the HandlerSocket protocol. It knows the answer to everything that it asks.
+// HandlerSocketScript: a client of the HandlerSocket protocol. It knows the answer to all that it asks.
 //
 // The seed decides what that is: lookups, additions, groups, long finds and counts, mistakes, log-ins and a
 // second open index, on its own rows.
@@ -10,6 +10,7 @@
 
 #include "simulator/faulty_store.h"
 #include "simulator/script.h"
+#include "simulator/shared_counters.h"
 #include "simulator/wrong_tries.h"
 
 namespace hs::simulator {
@@ -18,10 +19,12 @@ class HandlerSocketScript final : public Script {
  public:
   // The client's rows have the numbers from `first_key` on.
   HandlerSocketScript(World& world, const Faults& faults, const Rows& committed,
-                      WrongTries& wrong_tries, ClientKind kind, std::uint64_t first_key)
+                      WrongTries& wrong_tries, SharedCounters& shared, ClientKind kind,
+                      std::uint64_t first_key)
       : Script(world, faults, kind),
         committed_(committed),
         wrong_tries_(wrong_tries),
+        shared_(shared),
         first_key_(first_key) {}
 
   void ask_more() override;
@@ -45,6 +48,8 @@ class HandlerSocketScript final : public Script {
       group,
       group_addition,
       group_lookup,
+      shared,  // an addition to a counter that is everybody's
+      shared_open,
       long_find,
       count,
       mistake,
@@ -66,6 +71,7 @@ class HandlerSocketScript final : public Script {
   void ask_right();
   void ask_addition(std::uint64_t key);
   void ask_group();
+  void ask_shared();
   void ask(const Expected& expected, const std::string& line);
   void check_reply(const std::string& line);
   void check_addition(const Expected& expected, const std::string& line);
@@ -76,6 +82,7 @@ class HandlerSocketScript final : public Script {
 
   const Rows& committed_;
   WrongTries& wrong_tries_;
+  SharedCounters& shared_;
   const std::uint64_t first_key_;
   std::deque<Expected> expected_;
   std::uint64_t waited_too_long_ = 0;

@@ -36,6 +36,8 @@ class Script {
   const std::string& bytes() const { return bytes_; }
   // Of a client that sends one request at a time and has sent so many bytes: how many it may send now.
   virtual std::size_t bytes_of_next(std::size_t sent) const = 0;
+  // So many bytes are on their way now.
+  virtual void sent(std::size_t /*bytes*/, std::uint64_t /*now*/) {}
   // How many answers are still to come, to what was sent and to what was not.
   virtual std::size_t answers_to_come() const = 0;
   // What has come. It begins with the first reply that is not complete yet.
