@@ -114,16 +114,18 @@ void OwnThings::check(const Tables& tables, const std::vector<std::string>& item
   std::string stored;
   for (const std::string& key : items) {
     if (const Record* const record = of_items.committed(key); record != nullptr)
-      stored += "\n  " + key + ": " + (*record)[1].value_or("NULL");
+      stored += "\n  " + key + ": " + (*record)[1].value_or("NULL") + ", flags " +
+                (*record)[2].value_or("NULL") + ", expires " + (*record)[4].value_or("never");
   }
   for (const std::string& key : rows) {
     if (const Record* const record = of_rows.committed(key); record != nullptr)
       stored +=
           "\n  " + key + ": " + (*record)[1].value_or("NULL") + ' ' + (*record)[2].value_or("NULL");
   }
-  stored += "\nthe likeliest of them is:";
+  stored += "\nat " + std::to_string(now_ms) + ", and the likeliest of them is:";
   for (const auto& [key, item] : states_.front().items)
-    stored += "\n  " + key + ": " + item.value + (item.first_expiry != 0 ? ", expires" : "");
+    stored += "\n  " + key + ": " + item.value + ", flags " + std::to_string(item.flags) +
+              ", expires " + std::to_string(item.first_expiry);
   for (const auto& [key, row] : states_.front().rows)
     stored += "\n  " + key + ": " + row.v.value_or("NULL") + ' ' + row.s.value_or("NULL");
   throw Failure("a client's items and rows are none of the " + std::to_string(states_.size()) +
