@@ -17,9 +17,19 @@ std::string token(std::uint64_t number) { return std::to_string(number); }
 
 }  // namespace
 
-void HandlerSocketScript::ask(const Expected& expected, const std::string& line) {
-  expected_.push_back(expected);
+// Some requests have a time of their own. A find that is sent in pieces has none, because the end of its time
+// may be the end of its connection.
+void HandlerSocketScript::ask(Expected expected, const std::string& line) {
+  using Asked = Expected::Kind;
+  const bool may_have_time = expected.kind == Asked::lookup || expected.kind == Asked::count ||
+                             expected.kind == Asked::group || expected.adds();
+  expected.timed = may_have_time && world_.chance(20);
+  if (expected.timed) {
+    const std::uint64_t most_ms = world_.chance(50) ? 10 : 1000;
+    bytes_ += "within\t" + token(1 + world_.below(most_ms)) + '\t';
+  }
   bytes_ += line + '\n';
+  expected_.push_back(expected);
 }
 
 // Without guessers, all of them are log-ins of accounts.
@@ -168,6 +178,14 @@ std::string HandlerSocketScript::rows(const Expected& expected) const {
   return line;
 }
 
+// Whether the request's own time was over. Then it was not executed.
+bool HandlerSocketScript::is_out_of_time(const Expected& expected, const std::string& line) {
+  if (!expected.timed || line != "1\t1\tmax_request_time") return false;
+  ++timed_out_;
+  if (expected.kind == Expected::Kind::group) of_group_ = line;
+  return true;
+}
+
 // Whether a request has waited too long for a remote thread, or its index was not opened for that
 // reason. It was not executed.
 bool HandlerSocketScript::is_late_reply(const Expected& expected, const std::string& line) {
@@ -237,6 +255,7 @@ void HandlerSocketScript::check_reply(const std::string& line) {
   const bool commit_failed = line == "1\t1\t1180";
   require(!commit_failed || faults_.commit_fails != 0, "a commit failed by itself");
   if (!expected.is_in_group()) of_group_.clear();
+  if (is_out_of_time(expected, line)) return;
   if (is_late_reply(expected, line)) {
     if (expected.kind == Asked::shared) shared_.refused(expected.key);
     return;

@@ -36,6 +36,8 @@ class HandlerSocketScript final : public Script {
   std::string story() const override;
   // How many of its requests were answered 1205.
   std::uint64_t waited_too_long() const override { return waited_too_long_; }
+  // How many of its requests were not done because their own time was over.
+  std::uint64_t timed_out() const override { return timed_out_; }
 
  private:
   struct Expected {
@@ -62,6 +64,7 @@ class HandlerSocketScript final : public Script {
     char index = '1';
     bool down = false;   // of a long find
     bool fails = false;  // of a group
+    bool timed = false;  // it has a time of its own
 
     bool adds() const { return kind == Kind::addition || kind == Kind::upsert; }
     bool is_in_group() const { return kind == Kind::group_addition || kind == Kind::group_lookup; }
@@ -72,10 +75,11 @@ class HandlerSocketScript final : public Script {
   void ask_addition(std::uint64_t key);
   void ask_group();
   void ask_shared();
-  void ask(const Expected& expected, const std::string& line);
+  void ask(Expected expected, const std::string& line);
   void check_reply(const std::string& line);
   void check_addition(const Expected& expected, const std::string& line);
   bool is_of_undone_group(const Expected& expected, const std::string& line);
+  bool is_out_of_time(const Expected& expected, const std::string& line);
   bool is_late_reply(const Expected& expected, const std::string& line);
   void ask_for_many();
   std::string rows(const Expected& expected) const;
@@ -86,6 +90,7 @@ class HandlerSocketScript final : public Script {
   const std::uint64_t first_key_;
   std::deque<Expected> expected_;
   std::uint64_t waited_too_long_ = 0;
+  std::uint64_t timed_out_ = 0;
   std::string of_group_;    // its error, if the group whose replies are read was undone
   std::string not_opened_;  // the indexes for which it was too late
   Rows acknowledged_;

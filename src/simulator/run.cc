@@ -368,7 +368,11 @@ Summary run_seed(std::uint64_t seed) {
     throw Failure(report);
   }
   std::uint64_t waited_too_long = 0;
-  for (const Client& client : clients) waited_too_long += client.script().waited_too_long();
+  std::uint64_t timed_out = 0;
+  for (const Client& client : clients) {
+    waited_too_long += client.script().waited_too_long();
+    timed_out += client.script().timed_out();
+  }
   return {.requests = server.count(Counter::requests_find) + server.count(Counter::requests_count) +
                       server.count(Counter::requests_update) +
                       server.count(Counter::requests_erase),
@@ -378,6 +382,7 @@ Summary run_seed(std::uint64_t seed) {
           .writes_aside = server.count(Counter::writes_aside),
           .remote = server.count(Counter::requests_remote),
           .waited_too_long = waited_too_long,
+          .timed_out = timed_out,
           .replays = server.count(Counter::passes_replayed),
           .handshakes = server.count(Counter::tls_handshakes),
           .log_ins = server.count(Counter::requests_log_in),

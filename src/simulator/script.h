@@ -46,6 +46,7 @@ class Script {
   virtual void check_end() const = 0;
   virtual std::string story() const = 0;
   virtual std::uint64_t waited_too_long() const { return 0; }
+  virtual std::uint64_t timed_out() const { return 0; }
 
   void connected(std::uint32_t address, std::uint64_t now) {
     address_ = address;
