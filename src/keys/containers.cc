@@ -205,7 +205,8 @@ void Containers::judge(store::Store& store, OpenRows& rows) {
     if (container->value_columns.empty()) continue;  // its mistake is known
     static_cast<void>(rows.text_of(name, Asks::item, {}));
     std::shared_ptr<const RowAccess> access;
-    const Outcome opened = rows.open_items(store, store::Caller::unlimited(), container, access);
+    const Outcome opened =
+        rows.open_items(store, store::Caller::unlimited(), container, Asks::item, access);
     // Of a table that somebody has locked, nothing is known.
     judgement->push_back(
         {name, opened.answered() ? std::string(why(opened.status())) : std::string(), container});

@@ -232,9 +232,30 @@ bool OpenRows::choose_item_columns(RowAccess& access) {
   return true;
 }
 
+// A read costs time for each column, so it has none that it does not show.
+void OpenRows::keep_columns_of_reads(RowAccess& access, bool flags) {
+  ItemColumns& item = access.item;
+  std::vector<std::uint32_t> kept(
+      access.positions.begin(),
+      access.positions.begin() + static_cast<std::ptrdiff_t>(item.values));
+  const auto keep = [&](std::size_t& place) {
+    if (place == ItemColumns::none) return;
+    kept.push_back(access.positions[place]);
+    place = kept.size() - 1;
+  };
+  item.cas = ItemColumns::none;
+  if (!flags) item.flags = ItemColumns::none;
+  keep(item.flags);
+  keep(item.expiry);
+  access.positions = std::move(kept);
+  access.columns.clear();
+  for (const std::uint32_t position : access.positions)
+    append_name(access.columns, access.shape->columns[position].name);
+}
+
 Outcome OpenRows::open_items(store::Store& store,
                              const std::shared_ptr<const store::Caller>& caller,
-                             const std::shared_ptr<const Container>& container,
+                             const std::shared_ptr<const Container>& container, Asks asks,
                              std::shared_ptr<const RowAccess>& opened) {
   auto access = std::make_shared<RowAccess>(
       RowAccess{.text = text_,
@@ -247,6 +268,7 @@ Outcome OpenRows::open_items(store::Store& store,
     return outcome;
   access->every_column = false;
   if (!choose_item_columns(*access)) return status_of(KeyMistake::unusable_container);
+  if (asks != Asks::item) keep_columns_of_reads(*access, asks == Asks::shown);
   if (const Outcome outcome = store.open_index(access->index_names(), caller, use); !outcome.ok())
     return outcome;
   access->index = use.shared();

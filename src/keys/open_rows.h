@@ -35,6 +35,8 @@ enum class Asks : char {
   every = 'e',    // all
   key = 'k',      // those of the key
   item = 'i',     // those of the container
+  value = 'v',    // of an item: its value, and whether it has expired
+  shown = 'w',    // the same and its flags
   // Those of a search by an index that need not be unique, see SearchColumns.
   search = 's',
 };
@@ -56,7 +58,8 @@ struct SearchColumns {
   std::span<const std::string_view> filters;
 };
 
-// Where the columns of an item are among those of its index. Behind them are the columns of the key.
+// Where the columns of an item are among those of its index. With `item` the columns of the key are behind
+// them. What a command does not ask for is none.
 struct ItemColumns {
   static constexpr std::size_t none = ~std::size_t{0};
   std::size_t values = 0;  // so many, the first ones
@@ -93,7 +96,7 @@ struct RowAccess {
   std::size_t field_columns = 0;              // how many columns are there for the fields
   // With `changes`: of these columns the positions in the shape.
   std::vector<std::uint32_t> positions{};
-  // With `item`.
+  // Of an item.
   std::shared_ptr<const Container> container{};
   ItemColumns item{};
 
@@ -163,7 +166,7 @@ class RememberedRows {
   }
 
  private:
-  std::array<Entry, 4> entries_;
+  std::array<Entry, 8> entries_;
   std::size_t next_ = 0;
   std::uint64_t generation_ = 0;
 };
@@ -180,9 +183,9 @@ class OpenRows {
                       std::string_view name, std::string_view default_database, Asks asks,
                       std::span<const std::string_view> fields,
                       std::shared_ptr<const RowAccess>& opened);
-  // The same for the items of a container. The text is that of its name.
+  // The same for the items of a container: `item`, `value` or `shown`. The text is that of its name.
   store::Outcome open_items(store::Store& store, const std::shared_ptr<const store::Caller>& caller,
-                            const std::shared_ptr<const Container>& container,
+                            const std::shared_ptr<const Container>& container, Asks asks,
                             std::shared_ptr<const RowAccess>& opened);
   void forget_all() { known_.clear(); }
   void forget(const RowAccess& access) { known_.erase(access.text); }
@@ -199,6 +202,7 @@ class OpenRows {
                              std::span<const std::string_view> fields);
   static void choose_search_columns(RowAccess& access, std::span<const std::string_view> names);
   [[nodiscard]] static bool choose_item_columns(RowAccess& access);
+  static void keep_columns_of_reads(RowAccess& access, bool flags);
   enum class Needs : std::uint8_t { unique_index, any_index };
   static store::Outcome open_shape(store::Store& store,
                                    const std::shared_ptr<const store::Caller>& caller,

@@ -81,15 +81,15 @@ Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fields,
   return status_of(read_parts(split.parts, *access->shape, work.scratch.key, work.scratch.parts));
 }
 
-Outcome open_container(RowWork& work, const Container& container,
+Outcome open_container(RowWork& work, const Container& container, Asks asks,
                        std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                        KeyedRow& row) {
-  RememberedRows::Entry* const entry = find_remembered(work, container.name, Asks::item, {});
+  RememberedRows::Entry* const entry = find_remembered(work, container.name, asks, {});
   if (entry == nullptr) {
-    access = work.rows.find(work.rows.text_of(container.name, Asks::item, {}));
+    access = work.rows.find(work.rows.text_of(container.name, asks, {}));
     if (access == nullptr) {
-      const Outcome opened = work.rows.open_items(work.store, work.caller,
-                                                  work.containers.find(container.name), access);
+      const Outcome opened = work.rows.open_items(
+          work.store, work.caller, work.containers.find(container.name), asks, access);
       if (!opened.ok()) return opened;
     }
   } else {
@@ -101,9 +101,9 @@ Outcome open_container(RowWork& work, const Container& container,
   return {};
 }
 
-Outcome open_item(RowWork& work, const ItemKey& key, std::shared_ptr<const RowAccess>& access,
-                  store::IndexUse& own, KeyedRow& row) {
-  const Outcome opened = open_container(work, *key.container, access, own, row);
+Outcome open_item(RowWork& work, const ItemKey& key, Asks asks,
+                  std::shared_ptr<const RowAccess>& access, store::IndexUse& own, KeyedRow& row) {
+  const Outcome opened = open_container(work, *key.container, asks, access, own, row);
   if (!opened.ok()) return opened;
   return status_of(read_parts(key.key, *access->shape, work.scratch.key, work.scratch.parts));
 }

@@ -69,11 +69,11 @@ store::Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fi
                         std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                         KeyedRow& row);
 // The same for the items of a container, without a key.
-store::Outcome open_container(RowWork& work, const Container& container,
+store::Outcome open_container(RowWork& work, const Container& container, Asks asks,
                               std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                               KeyedRow& row);
 // The same for an item, by the key within its container.
-store::Outcome open_item(RowWork& work, const ItemKey& key,
+store::Outcome open_item(RowWork& work, const ItemKey& key, Asks asks,
                          std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                          KeyedRow& row);
 void forget_row(RowWork& work, const RowAccess& access);

@@ -89,7 +89,9 @@ Outcome read_item(RowWork& work, const Request& request, std::string_view key,
   store::Comparison comparison{};
   if (request.form == Form::text && take_range(from.key, comparison)) [[unlikely]]
     return read_range(work, request, from, comparison);
-  return keys::with_item(work, chosen.item, false, [&](const KeyedRow& row) -> Outcome {
+  const bool shows_cas = request.shows_cas || request.action == Action::describe;
+  const keys::Asks asks = shows_cas ? keys::Asks::item : keys::Asks::shown;
+  return keys::with_item(work, chosen.item, asks, false, [&](const KeyedRow& row) -> Outcome {
     ItemRows rows(work, request, key, *row.access);
     const Outcome outcome = keys::find_item(work, row, rows);
     if (!outcome.ok()) return outcome;

@@ -39,12 +39,12 @@ Status item_of(Work& work, std::string_view key, keys::ItemKey& item) {
 Outcome put_item(Work& work, std::string_view key, const Item& item) {
   keys::ItemKey named;
   if (const Status status = item_of(work, key, named); !status.ok()) return status;
-  return keys::with_item(work, named, true,
-                         [&](const KeyedRow& row) { return keys::put_item(work, row, item); });
+  return keys::with_changed_item(
+      work, named, [&](const KeyedRow& row) { return keys::put_item(work, row, item); });
 }
 
 Outcome get_item(Work& work, std::string_view key, FoundItem& found) {
-  return read_item(work, key, [&](const KeyedRow& row) {
+  return read_item(work, key, keys::Asks::item, [&](const KeyedRow& row) {
     found = {};
     WholeItem rows(*row.access, work.clock.now_ms(), found);
     const Outcome outcome = keys::find_item(work, row, rows);

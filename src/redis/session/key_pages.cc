@@ -136,7 +136,8 @@ Outcome KeyPages::read(Work& work, store::Sink* sink, const ScanKey* from, std::
                        Page& page) {
   const auto open = [&](std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                         KeyedRow& row) {
-    if (container_ != nullptr) return keys::open_container(work, *container_, access, own, row);
+    if (container_ != nullptr)
+      return keys::open_container(work, *container_, Asks::item, access, own, row);
     return keys::open_named(work, name_, Asks::key, {}, access, own, row);
   };
   return keys::with_opened(work, false, open, [&](const KeyedRow& row) {

@@ -43,7 +43,7 @@ class ValueRows final : public store::Rows {
 };
 
 Outcome get(Work& work, std::string_view key) {
-  return read_item(work, key, [&](const KeyedRow& row) -> Outcome {
+  return read_item(work, key, keys::Asks::value, [&](const KeyedRow& row) -> Outcome {
     ValueRows rows(work, *row.access);
     const Outcome outcome = keys::find_item(work, row, rows);
     if (!outcome.ok()) return outcome;
