@@ -20,7 +20,7 @@ from support.database import Sql
 from support.wire import Wire
 from support_servers import running_server
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "security.md"
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "security.md"
 #: The host of the examples, and a server's folder of settings there.
 HOST = "db"
 FOLDER = "/etc/mysql/"

@@ -12,9 +12,9 @@ from typing import Callable
 
 import pytest
 from handlersocket2 import Client, ReplyError
-from load import Load, definition_of, under_load
 from support.database import Database, Sql
 from support.servers import needs_mysql
+from support_load import Load, definition_of, under_load
 
 # A statement may take so much longer than without the load. It is less than a request waits for the
 # statement, which is handlersocket_lock_wait_timeout.

@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from random_kinds import Kind, Value, all_kinds, compressed, text_kind
 from support.database import Sql
 from support.servers import ON_MYSQL
+from support_random_kinds import Kind, Value, all_kinds, compressed, text_kind
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from random_hunt import Hunt
-from random_shrinking import shrink, told
 from server_instance import ServerInstance
 from support.servers import KIND
+from support_random_hunt import Hunt
+from support_random_shrinking import shrink, told
 from support_servers import running_server
 
 SECONDS = float(os.environ.get("HS_DIFF_SECONDS") or 0)

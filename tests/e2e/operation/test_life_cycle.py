@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 from conftest import MakeServer
-from load import Load, definition_of, under_load
 from server_instance import ServerInstance
 from support.database import Database, Sql
 from support.wire import Wire
+from support_load import Load, definition_of, under_load
 from support_servers import listens
 
 LIBRARY = "handlersocket2"

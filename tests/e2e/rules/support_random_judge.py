@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from pymysql.err import Error as SqlError
-from random_index_order import (
+from support.database import Sql
+from support.servers import ON_MYSQL
+from support_random_index_order import (
     by_whole_values,
     filled_columns,
     indexed,
@@ -20,11 +22,9 @@ from random_index_order import (
     searched,
     searched_length,
 )
-from random_kinds import Beyond, Kind, NotJudgedError, Operand, Value
-from random_requests import FilterModel, FindRequest, InsertRequest, index_of
-from random_tables import IndexModel, Part, TableModel
-from support.database import Sql
-from support.servers import ON_MYSQL
+from support_random_kinds import Beyond, Kind, NotJudgedError, Operand, Value
+from support_random_requests import FilterModel, FindRequest, InsertRequest, index_of
+from support_random_tables import IndexModel, Part, TableModel
 from support_twins import ENGINE_NUMBERS
 
 Cells = tuple[bytes | None, ...]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pymysql
 import pytest
-from column_types import Text
 from server_instance import ServerInstance
 from support.database import Database, Sql
 from support.servers import KIND, ON_MYSQL, SERVER_TREE, comparing_mode
-from value_bounds import Bounds, moments, plain_types
+from support_column_types import Text
+from support_value_bounds import Bounds, moments, plain_types
 
 # Central Europe, with its changes of daylight saving time. It needs no file of time zones.
 TIME_ZONE = "CET-1CEST,M3.5.0,M10.5.0/3"

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from random_hunt import ZONES, Case, Difference
-from random_requests import Alteration, FindRequest, InsertRequest, Request
-from random_tables import Row, TableModel
+from support_random_hunt import ZONES, Case, Difference
+from support_random_requests import Alteration, FindRequest, InsertRequest, Request
+from support_random_tables import Row, TableModel
 
 Item = TypeVar("Item")
 Put = Callable[[Case, tuple[Item, ...]], Case]

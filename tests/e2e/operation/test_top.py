@@ -22,12 +22,12 @@ import pytest
 from hs_top import words
 from hs_top.latencies import latencies
 from hs_top.option_file import OptionFileError, options_of
-from load import Load, definition_of, under_load
 from server_instance import REPOSITORY, ServerInstance
 from support.database import Database
 from support.scripts import DEFAULT_SIGNALS
 from support.servers import ON_MYSQL
 from support.wire import Wire
+from support_load import Load, definition_of, under_load
 from support_servers import running_server, wait_until
 
 ENVIRONMENT = {

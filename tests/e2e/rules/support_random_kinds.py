@@ -14,8 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from column_types import ENUM_NAMES, SET_NAMES, every_type
 from support.servers import ON_MYSQL
+from support_column_types import ENUM_NAMES, SET_NAMES, every_type
 
 Value = bytes | None
 
@@ -273,7 +273,7 @@ def _family(name: str) -> str:
 
 
 def all_kinds() -> list[Kind]:
-    """The column types of column_types.py, and some types that had many errors at their bounds."""
+    """The types of support_column_types.py, and some that had many errors at their bounds."""
     found = []
     for own in every_type():
         values = tuple(value.encode() if isinstance(value, str) else value for value in own.values)

@@ -6,8 +6,8 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from random_kinds import Kind, Value
-from random_tables import Column, IndexModel, Row, TableMaker, TableModel, can_be_judged
+from support_random_kinds import Kind, Value
+from support_random_tables import Column, IndexModel, Row, TableMaker, TableModel, can_be_judged
 
 COMPARISONS = ("=", "=", "=", ">", ">=", "<", "<=")
 

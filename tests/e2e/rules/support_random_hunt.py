@@ -10,7 +10,11 @@ from dataclasses import dataclass
 
 from pymysql.constants import CLIENT
 from pymysql.err import Error as SqlError
-from random_judge import (
+from server_instance import ServerInstance
+from support.database import Sql
+from support.servers import ON_MYSQL
+from support.wire import Wire, WireError
+from support_random_judge import (
     Cells,
     Found,
     Judge,
@@ -19,8 +23,8 @@ from random_judge import (
     modify_sql,
     run_sql,
 )
-from random_kinds import NotJudgedError
-from random_requests import (
+from support_random_kinds import NotJudgedError
+from support_random_requests import (
     WRITERS,
     Alteration,
     FindRequest,
@@ -33,11 +37,7 @@ from random_requests import (
     line,
     opening,
 )
-from random_tables import Row, TableMaker, TableModel
-from server_instance import ServerInstance
-from support.database import Sql
-from support.servers import ON_MYSQL
-from support.wire import Wire, WireError
+from support_random_tables import Row, TableMaker, TableModel
 from support_twins import BY_PLUGIN, BY_SQL
 
 SQL_MODES = (

@@ -8,11 +8,11 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from column_types import ColumnType, Text, every_type
 from handlersocket2 import Client, Filter, ReplyError
 from server_instance import ServerInstance
 from support.database import Database, Sql
 from support.servers import JSON_OF_ITS_OWN, KIND, SERVER_TREE
+from support_column_types import ColumnType, Text, every_type
 
 # Central Europe, with its changes of daylight saving time. It needs no file of time zones.
 TIME_ZONE = "CET-1CEST,M3.5.0,M10.5.0/3"

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from column_types import every_type
 from server_instance import ServerInstance
 from support.database import Database
 from support.servers import known_here
+from support_column_types import every_type
 
 SEED = int(os.environ.get("HS_FUZZ_SEED", "1"))
 REQUESTS = int(os.environ.get("HS_FUZZ_REQUESTS", "40000"))

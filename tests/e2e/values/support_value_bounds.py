@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from column_types import Text, quoted
 from support.servers import INET6_TAKES_INET4, ON_MYSQL
+from support_column_types import Text, quoted
 
 _NUMBER = re.compile(r" *[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)? *")
 DIGITS = "9" * 23

@@ -13,9 +13,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from random_kinds import Kind, Value
-from random_tables import Part, TableModel
 from support.servers import ON_MYSQL
+from support_random_kinds import Kind, Value
+from support_random_tables import Part, TableModel
 
 
 def counts_blanks(kind: Kind) -> bool:
