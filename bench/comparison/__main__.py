@@ -124,6 +124,7 @@ def do_report(arguments: argparse.Namespace) -> None:
         fill_document(DOCUMENT, "bystanders", report.beside_greedy_clients())
         fill_document(DOCUMENT, "defaults", report.as_it_comes())
         fill_document(DOCUMENT, "ports", report.of_caches_clients())
+        fill_document(DOCUMENT, "bulk", report.of_whole_table())
     fill_document(DOCUMENT, "servers", against_sql(list(reports.values())))
     print(f"== written: {relative(DOCUMENT)}")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import bystanders, defaults, ports
+from . import bystanders, defaults, ports, whole_table
 from .bystanders import Waits, bystander_table
 from .defaults import Defaults, defaults_table
 from .load import Result
@@ -17,6 +17,7 @@ from .markdown import table
 from .ports import Ports, ports_table
 from .rounds import Measured
 from .table import MET, ROWS, TARGET_MET, Figures, Row
+from .whole_table import Readings, whole_table_table
 
 
 def precise(value: float) -> str:
@@ -74,6 +75,7 @@ class Report:
     bystanders: Waits = field(default_factory=dict)
     defaults: Defaults = field(default_factory=dict)
     ports: Ports = field(default_factory=dict)
+    whole_table: Readings = field(default_factory=dict)
 
     @staticmethod
     def read(path: Path) -> Report:
@@ -86,7 +88,15 @@ class Report:
         waits = bystanders.from_json(data.pop("bystanders", {}))
         lookups = defaults.from_json(data.pop("defaults", {}))
         of_ports = ports.from_json(data.pop("ports", {}))
-        return Report(**data, measured=measured, bystanders=waits, defaults=lookups, ports=of_ports)
+        readings = whole_table.from_json(data.pop("whole_table", {}))
+        return Report(
+            **data,
+            measured=measured,
+            bystanders=waits,
+            defaults=lookups,
+            ports=of_ports,
+            whole_table=readings,
+        )
 
     def round(self, number: int) -> Figures:
         """All figures of one round. What was measured only once is the same in each round."""
@@ -231,9 +241,17 @@ class Report:
     def of_caches_clients(self) -> str:
         return ports_table(self.ports) + "\n"
 
+    def of_whole_table(self) -> str:
+        return whole_table_table(self.whole_table) + "\n"
+
     def further(self) -> str:
         """What is measured besides the cases."""
-        parts = (self.beside_greedy_clients(), self.as_it_comes(), self.of_caches_clients())
+        parts = (
+            self.beside_greedy_clients(),
+            self.as_it_comes(),
+            self.of_caches_clients(),
+            self.of_whole_table(),
+        )
         return "\n\n".join(each.rstrip("\n") for each in parts)
 
     def appendix(self) -> str:
