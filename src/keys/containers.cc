@@ -12,6 +12,10 @@ namespace {
 using store::Outcome;
 using Kind = store::ColumnValue::Kind;
 
+constexpr const char* too_many =
+    "there are 1000 containers before it, and no more can be used, so it and those behind it are "
+    "none";
+
 // The first columns of each row, as texts.
 template <std::size_t columns>
 class TextRows final : public store::Rows {
@@ -112,7 +116,8 @@ bool Containers::is_due() {
   return source_.read_ms_.compare_exchange_strong(last, now, std::memory_order_relaxed);
 }
 
-// A table that is not there means that there are no containers.
+// A table that is not there means that there are no containers. One row more is read than there may be
+// containers, so that somebody who has declared too many is told of it.
 Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
   const std::uint64_t asked = source_.asked_.load(std::memory_order_relaxed);
   TextRows<9> rows;
@@ -122,7 +127,7 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
                                      .index = "",
                                      .columns = container_columns,
                                      .filter_columns = ""},
-                                    most, rows);
+                                    most + 1, rows);
   if (!outcome.answered()) return put_off(outcome);
   if (!tells_what_is_there(outcome.status())) {
     note_read(asked);
@@ -148,6 +153,10 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
     }
   }
   ContainerSet set;
+  if (rows.rows.size() > most) {
+    set.mistakes.emplace_back(std::move(rows.rows.back().front()), too_many);
+    rows.rows.pop_back();
+  }
   for (auto& row : rows.rows) {
     const ContainerRow read{std::move(row[0]), std::move(row[1]), std::move(row[2]),
                             std::move(row[3]), std::move(row[4]), std::move(row[5]),

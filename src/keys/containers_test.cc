@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -99,6 +100,19 @@ TEST_F(ContainersTest, EveryThreadReadsAsLongAsNobodyHas) {
   EXPECT_TRUE(other_.knows("first"));
   one_.look();
   EXPECT_TRUE(one_.knows("first"));
+}
+
+TEST_F(ContainersTest, TheFirstOneTooManyIsNamed) {
+  now_ms = 1'700'000'000'000;
+  for (int i = 0; i <= 1000; ++i) declare("c" + std::to_string(10'000 + i));
+  std::vector<std::string> noted;
+  source_.note_mistake = [&](const ContainerSource::Judged& judged) {
+    if (judged.container == nullptr) noted.push_back(judged.name);
+  };
+  one_.look();
+  EXPECT_TRUE(one_.knows("c10999"));
+  EXPECT_FALSE(one_.knows("c11000"));
+  EXPECT_EQ(noted, std::vector<std::string>{"c11000"});
 }
 
 TEST_F(ContainersTest, WhatWasKnownStaysWhileTheTableIsLocked) {
