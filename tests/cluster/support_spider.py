@@ -137,10 +137,21 @@ def error_or_end(client: Client, index: int = 1) -> None:
         client.request(Find(index, [1]))
 
 
+def is_stopped(task: Path) -> bool:
+    """Behind the name, which stands in brackets, comes the state."""
+    try:
+        return (task / "stat").read_text().rpartition(") ")[2].startswith("T")
+    except (FileNotFoundError, ProcessLookupError):  # it has ended
+        return True
+
+
 @contextmanager
 def standing_still(server: ServerInstance) -> Iterator[None]:
+    """Its threads stop one after the other; on a busy machine the last one only after some time."""
+    tasks = Path(f"/proc/{server.pid}/task")
     os.kill(server.pid, signal.SIGSTOP)
     try:
+        wait_until(lambda: all(is_stopped(task) for task in tasks.iterdir()))
         yield
     finally:
         os.kill(server.pid, signal.SIGCONT)
