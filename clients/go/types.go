@@ -60,12 +60,15 @@ func (c *Column) kind() valueKind {
 		return asText
 	case !known:
 		return asBytes
-	case kind == asInteger:
-		if unsigned, _ := c.Unsigned(); unsigned {
-			return asUnsigned
-		}
+	case kind == asInteger && word != "year" && c.isUnsigned():
+		return asUnsigned
 	}
 	return kind
+}
+
+func (c *Column) isUnsigned() bool {
+	unsigned, told := c.Unsigned()
+	return unsigned || !told && strings.Contains(c.Type, " unsigned")
 }
 
 // read makes the value of Go. NULL is nil, and bytes are not copied.
@@ -171,7 +174,8 @@ func isUUIDText(value []byte) bool {
 // [Description.Spec]. NULL is nil, and a value that does not fit the type that its column had then is
 // ErrDecode. Bytes belong to the row. Without types all values are bytes.
 //
-//	integers, YEAR                   int64; uint64 if the column is unsigned
+//	integers                         int64; uint64 if the column is unsigned
+//	YEAR                             int64
 //	DECIMAL, text, ENUM, SET, JSON,
 //	UUID, INET4, INET6               string
 //	FLOAT, DOUBLE                    float64
