@@ -57,7 +57,7 @@ func playClient(t *testing.T, change func(*Config), scripts ...script) (*Client,
 	var s signals
 	port := playPort(t, "any", scripts, 0, &s)
 	c := chaosClient(t, port.port(), func(config *Config) {
-		config.Database = "d"
+		config.Database, config.RetryReads = "d", 0
 		if change != nil {
 			change(config)
 		}
