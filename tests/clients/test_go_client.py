@@ -35,17 +35,21 @@ def test_every_request(database: Database, sql: Sql) -> None:
 
 
 def test_the_readme_and_the_examples(database: Database, sql: Sql, tmp_path: Path) -> None:
-    """The first example of README.md is a program; it is run as it stands there."""
+    """Examples of README.md that are programs are run as they stand there."""
     sql.run(*TABLES)
-    program = (CLIENT / "README.md").read_text().split("```go\n")[1].split("```")[0]
+    blocks = (CLIENT / "README.md").read_text().split("```go\n")[1:]
+    programs = [block.split("```")[0] for block in blocks if block.startswith("package main")]
     server = database.server
     url = f"handlersocket://127.0.0.1:{server.hs_port},{server.hs_port_wr}/{database.name}"
-    assert "handlersocket://127.0.0.1/test" in program
-    (tmp_path / "main.go").write_text(program.replace("handlersocket://127.0.0.1/test", url))
     go("mod", "init", "example", folder=tmp_path)
     module = go("list", "-m").strip()
     go("mod", "edit", f"-replace={module}={CLIENT}", f"-require={module}@v0.0.0", folder=tmp_path)
-    assert go("run", ".", folder=tmp_path).strip() == "user_0000042 user_0000042@example.com"
+    printed = []
+    for program in programs:
+        assert "handlersocket://127.0.0.1/test" in program
+        (tmp_path / "main.go").write_text(program.replace("handlersocket://127.0.0.1/test", url))
+        printed.append(go("run", ".", folder=tmp_path).strip())
+    assert printed == ["user_0000042 user_0000042@example.com", "int64 user_0000042 <nil>"]
     output = go_tests("^Example", database)
     assert output.count("--- PASS: Example") >= 5
 
