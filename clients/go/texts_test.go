@@ -315,3 +315,32 @@ func TestALogInThatIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// ReadYourWrites sends finds behind the writes, and nothing else: what is asked has nothing to do with them.
+func TestQuestionsDoNotGoBehindWrites(t *testing.T) {
+	var s signals
+	write := playPort(t, "write", []script{{
+		{Expect: textOfBytes(openT + "1\t+\t1\t1\n")}, {Signal: "written"}, {Await: "asked"}, {Send: textOfBytes("0\t1\n0\t1\n")},
+	}}, 0, &s)
+	read := playPort(t, "read", []script{expects("H\n", "0\t2\n", openT+"D\t1\n",
+		"0\t1\n0\t7\tcolumn\tid\tint\t0\t0\t0\t\x00\tkey\tid\tint\t0\t0\t0\t\x00\n")}, 0, &s)
+	c := chaosClient(t, read.port(), func(c *Config) {
+		c.Database, c.ReadYourWrites = "d", true
+		c.Addresses[0].PortWrite = write.port()
+	})
+	inserted := make(chan error)
+	go func() { inserted <- second(indexT(c).InsertValues(t.Context(), 1)) }()
+	if err := s.await("written"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Hello(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Describe(t.Context(), IndexSpec{Table: "t", Columns: []string{"id"}}); err != nil {
+		t.Error(err)
+	}
+	s.give("asked")
+	if err := errors.Join(<-inserted, read.finish(), write.finish(), read.stop(), write.stop()); err != nil {
+		t.Error(err)
+	}
+}
