@@ -53,7 +53,8 @@ const (
 )
 
 // Describe asks the server for the columns of an index and their types. Without Columns it asks for all
-// that the table has. The original answers an error with [TextCmd]: then the program has to know the types.
+// that the table has: these are the same ones as long as the connection lasts. The original answers an
+// error with [TextCmd]: then the program has to know the types.
 func (c *Client) Describe(ctx context.Context, spec IndexSpec) (*Description, error) {
 	if len(spec.Columns) == 0 || len(spec.Columns) == 1 && spec.Columns[0] == allColumns {
 		spec.all, spec.Columns = true, []string{allColumns}

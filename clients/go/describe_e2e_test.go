@@ -154,7 +154,11 @@ func TestE2EAlter(t *testing.T) {
 	if got := must[any](t)(must[Row](t)(c.Index(now.Spec()).Get(ctx, 1)).Value(1)); got != "seven" {
 		t.Error(got)
 	}
-	// All columns are those that there were when they were asked for, on this connection.
+	// All columns are those that there were when they were asked for first, on this connection.
+	same := must[*Description](t)(c.Describe(ctx, IndexSpec{Table: "changing"}))
+	if len(same.Columns) != 3 || same.Columns[1].Type != "varchar(9)" {
+		t.Errorf("%+v", same.Columns)
+	}
 	all := must[*Description](t)(openE2E(t).Describe(ctx, IndexSpec{Table: "changing"}))
 	if len(all.Columns) != 4 {
 		t.Errorf("%+v", all.Columns)

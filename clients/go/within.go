@@ -11,8 +11,9 @@ import (
 const mostWithin = 1 << 31
 
 // Within gives the same index with a time for the server: it ends a request that takes longer, answers
-// [TextMaxRequestTime], and has done nothing then. The time begins when the request has come to the
-// server, and is independent of that of the call. It is rounded to milliseconds, and is at least one.
+// [TextMaxRequestTime], and has done nothing then. If some rows of a find have been sent already, it
+// closes the connection instead. The time begins when the request has come to the server, and is
+// independent of that of the call. It is rounded to milliseconds, and is at least one.
 //
 //	user, err := users.Within(500*time.Millisecond).Get(ctx, 42)
 //
