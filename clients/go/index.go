@@ -23,11 +23,16 @@ type Index[T any] struct {
 	err        error
 	one        func(*call) (T, error)
 	many       func(*call) ([]T, error)
-	derived    *sync.Map
-	// Definitions by their columns, so that the client's lock is not taken for each request.
-	others *sync.Map
+	known      *knownIndexes
 	// What stands in front of its requests.
 	within string
+}
+
+// knownIndexes are those that an Index has needed for other columns, so that the client's lock is not
+// taken for each request.
+type knownIndexes struct {
+	// With their plans by the names of a Set, and definitions by their columns.
+	derived, others sync.Map
 }
 
 // Index gives an index whose rows are Rows. If the spec cannot be meant, each call says so.
@@ -36,7 +41,7 @@ func (c *Client) Index(spec IndexSpec) *Index[Row] { return IndexOf[Row](c, spec
 // IndexOf gives an index whose rows are structs, or Rows. Without Columns it has the columns for which
 // the struct has fields.
 func IndexOf[T any](c *Client, spec IndexSpec) *Index[T] {
-	x := &Index[T]{client: c, spec: spec, derived: &sync.Map{}, others: &sync.Map{}}
+	x := &Index[T]{client: c, spec: spec, known: &knownIndexes{}}
 	t := reflect.TypeFor[T]()
 	if t != reflect.TypeFor[Row]() && len(spec.Columns) == 0 {
 		info := infoOf(t)

@@ -180,7 +180,7 @@ func isUUIDText(value []byte) bool {
 //	UUID, INET4, INET6               string
 //	FLOAT, DOUBLE                    float64
 //	BINARY, BLOB, BIT, geometry      []byte
-//	DATE                             [Date]
+//	DATE                             Date
 //	DATETIME, TIMESTAMP              time.Time, as it is in Config.Location
 //	TIME                             time.Duration
 func (r Row) Value(i int) (any, error) {

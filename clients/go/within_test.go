@@ -55,7 +55,7 @@ func TestRequestsWithATime(t *testing.T) {
 	if plain.get([]any{1}).call.front != "" || x.Within(time.Second).get([]any{1}).call.front != "within\t1000\t" {
 		t.Error("each index has its own time")
 	}
-	if x.definition != plain.definition || x.derived != plain.derived {
+	if x.definition != plain.definition || x.known != plain.known {
 		t.Error("it is the same index")
 	}
 	g, p := c.Group(), c.Pipeline()
