@@ -119,6 +119,16 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
+// The rows of a description have seven values, and the reply says so.
+func TestAnotherWidth(t *testing.T) {
+	for _, width := range []string{"0", "1", "6", "8", "14"} {
+		v := descriptionVector{Line: *textOfBytes("0\t" + width + "\tkey\ta\tint\t0\t0\t0\t\x00\n")}
+		if got, err := v.read(); !errors.Is(err, ErrProtocol) {
+			t.Errorf("%s: %+v, %v", width, got, err)
+		}
+	}
+}
+
 func TestTypes(t *testing.T) {
 	is := map[valueKind]string{
 		asInteger: "integer", asUnsigned: "integer", asDecimal: "decimal", asFloat: "float", asText: "text", asBytes: "bytes",
