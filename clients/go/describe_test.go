@@ -129,6 +129,20 @@ func TestAnotherWidth(t *testing.T) {
 	}
 }
 
+// Only a part of an index may have no name, also where nobody knows the names before.
+func TestColumnsWithoutAName(t *testing.T) {
+	for line, fine := range map[string]bool{
+		"column\ta\tint\t0\t0\t0\t\x00\tkey\t\x00\tint\t0\t0\t0\t\x00":     true,
+		"column\t\x00\tint\t0\t0\t0\t\x00\tkey\t\x00\tint\t0\t0\t0\t\x00": false,
+		"filter\t\x00\tint\t0\t0\t0\t\x00\tkey\t\x00\tint\t0\t0\t0\t\x00": false,
+	} {
+		v := descriptionVector{Line: *textOfBytes("0\t7\t" + line + "\n")}
+		if got, err := v.read(); fine != (err == nil) || !fine && !errors.Is(err, ErrProtocol) {
+			t.Errorf("%q: %+v, %v", line, got, err)
+		}
+	}
+}
+
 func TestTypes(t *testing.T) {
 	is := map[valueKind]string{
 		asInteger: "integer", asUnsigned: "integer", asDecimal: "decimal", asFloat: "float", asText: "text", asBytes: "bytes",
