@@ -132,7 +132,7 @@ func TestAnotherWidth(t *testing.T) {
 // Only a part of an index may have no name, also where nobody knows the names before.
 func TestColumnsWithoutAName(t *testing.T) {
 	for line, fine := range map[string]bool{
-		"column\ta\tint\t0\t0\t0\t\x00\tkey\t\x00\tint\t0\t0\t0\t\x00":     true,
+		"column\ta\tint\t0\t0\t0\t\x00\tkey\t\x00\tint\t0\t0\t0\t\x00":    true,
 		"column\t\x00\tint\t0\t0\t0\t\x00\tkey\t\x00\tint\t0\t0\t0\t\x00": false,
 		"filter\t\x00\tint\t0\t0\t0\t\x00\tkey\t\x00\tint\t0\t0\t0\t\x00": false,
 	} {
