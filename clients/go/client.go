@@ -142,6 +142,9 @@ func (c *Client) define(spec IndexSpec) (*definition, error) {
 		d.number = len(c.definitions)
 		c.definitions[spec.key()] = d
 	}
+	if spec.types != nil {
+		return d.typed(spec.types), nil
+	}
 	return d, nil
 }
 
@@ -229,7 +232,7 @@ func (c *Client) moveOn(route Route, address int, refusal *Error, asked *int) bo
 
 // pick gives the connection of the route with the fewest requests in flight.
 func (c *Client) pick(ctx context.Context, route Route, k *call, t *tries) (*conn, error) {
-	if route != RouteWrite && c.config.ReadYourWrites {
+	if c.config.ReadYourWrites && k.kind <= kindCount {
 		if one := c.lanes[RouteWrite][0].now.Load(); one != nil && one.inFlight() > 0 {
 			route = RouteWrite
 		}
