@@ -3,7 +3,7 @@
 import type { CallOptions, Core } from './core.js';
 import { HandlerSocketError } from './errors.js';
 import { RowCutter } from './row-cutter.js';
-import type { Shape } from './replies.js';
+import type { ErrorReply, Shape } from './replies.js';
 import type { Sink, Slot } from './slot.js';
 
 interface Taker<Row> {
@@ -43,7 +43,7 @@ export class RowIterator<Row> implements AsyncIterableIterator<Row>, Sink {
   }
 
   /** @internal */
-  get error(): { readonly code: number; readonly text: string } | undefined {
+  get error(): ErrorReply | undefined {
     return this.cutter.error;
   }
 

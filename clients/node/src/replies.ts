@@ -62,6 +62,16 @@ export function readErrorText(piece: Piece, values: number, to: number): string 
   return token === undefined ? piece.bytes.toString('utf8', from, end) : token.bytes.toString('utf8');
 }
 
+/** A reply that is an error. */
+export interface ErrorReply {
+  readonly code: number;
+  readonly text: string;
+}
+
+export function readError(piece: Piece, head: Head, to: number): ErrorReply {
+  return { code: head.code, text: readErrorText(piece, head.values, to) };
+}
+
 /** The rows behind the head of a reply. */
 export function readRows(piece: Piece, values: number, to: number, count: number, shape: Shape): unknown[] {
   const width = shape.columns.length;

@@ -6,7 +6,7 @@ import type { ErrorKind, Fate } from './errors.js';
 import type { Connection } from './connection.js';
 import type { Definition } from './definition.js';
 import type { Counters } from './observe.js';
-import type { Shape } from './replies.js';
+import type { ErrorReply, Shape } from './replies.js';
 
 /** What a reply is read as. */
 export const enum Reads {
@@ -39,11 +39,10 @@ export const enum Place {
 export interface Opened {
   readonly connection: Connection;
   readonly definition: Definition;
-  readonly id: number;
-  /** The id as it stands in front of a request. */
+  /** Its number, as it stands in front of a request. */
   readonly prefix: string;
   /** The error of `P`. What came behind it was answered that the index is not open, and so was not executed. */
-  error: { readonly code: number; readonly text: string } | undefined;
+  error: ErrorReply | undefined;
 }
 
 /** What a hook is told about a request, once it has ended. */
@@ -58,7 +57,7 @@ export interface Sink {
   /** Says how many bytes were taken. The reply has ended if `done`. */
   take(chunk: Buffer): number;
   readonly done: boolean;
-  readonly error: { readonly code: number; readonly text: string } | undefined;
+  readonly error: ErrorReply | undefined;
   /** Bytes and rows so far. */
   readonly received: number;
   readonly given: number;
@@ -137,7 +136,7 @@ export class Slot {
   }
 
   /** The error of the `P` without which it cannot have been executed. */
-  get openingError(): { readonly code: number; readonly text: string; readonly line?: number } | undefined {
+  get openingError(): (ErrorReply & { readonly line?: number }) | undefined {
     if (this.group === undefined) return this.opened?.error;
     const member = this.group.find(({ opened }) => opened?.error !== undefined);
     return member && { ...member.opened!.error!, line: member.number };
