@@ -1,8 +1,9 @@
 // Reads the line that answers a caller's request, as its slot wants it, and gives the result to the slot.
+import { readDescription } from './description.js';
 import { HandlerSocketError, WrongValue } from './errors.js';
 import type { Piece } from './pieces.js';
 import type { ErrorReply, Head } from './replies.js';
-import { readError, readExists, readHead, readId, readModified, readOutcomes, readRows } from './replies.js';
+import { readError, readExists, readHead, readId, readModified, readOutcomes, readPairs, readRows } from './replies.js';
 import { Reads } from './slot.js';
 import type { Slot } from './slot.js';
 
@@ -33,6 +34,16 @@ export function giveAnswer(slot: Slot, piece: Piece, from: number, end: number, 
     case Reads.Id:
       slot.succeed(readId(piece, head.values, end), 1, size);
       break;
+    case Reads.Description: {
+      const description = readDescription(piece, head, end, slot.definition!);
+      slot.succeed(description, description.columns.length + description.filterColumns.length + description.key.length, size);
+      break;
+    }
+    case Reads.Pairs: {
+      const pairs = readPairs(piece, head, end);
+      slot.succeed(pairs, pairs.size, size);
+      break;
+    }
     default:
       slot.succeed(undefined, 0, size);
   }

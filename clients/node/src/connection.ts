@@ -11,8 +11,8 @@ import type { End, Owner } from './owner.js';
 import { Piece } from './pieces.js';
 import { Queue } from './queue.js';
 import type { ErrorReply, Head } from './replies.js';
-import { readError, readHead } from './replies.js';
-import { Place, Reads } from './slot.js';
+import { readError, readHead, readPairs } from './replies.js';
+import { Kind, Place, Reads } from './slot.js';
 import type { Slot } from './slot.js';
 import type { Wire } from './wire.js';
 
@@ -22,6 +22,8 @@ const FLUSH_AT = 64;
 // The most that is handed to the operating system at once. What is behind it is not sent yet.
 const WRITE_AT_ONCE = 1 << 18;
 const NEWLINE = 10;
+/** The hello by which the client turns its options on. */
+export const OPTIONS = new Kind('options', undefined, Reads.Nothing, false);
 
 export class Connection {
   private readonly sent = new Queue<Slot>();
@@ -84,10 +86,11 @@ export class Connection {
 
   /** Takes a slot behind those before it. It is written before anything else happens in this turn of the event loop. */
   enqueue(slot: Slot): void {
-    for (const one of slot.group ?? [slot]) {
-      if (one.definition !== undefined) one.opened = this.indexes.of(one.definition);
+    if (slot.group === undefined) slot.opened = this.indexes.of(slot.definition);
+    else {
+      for (const one of slot.group) one.opened = this.indexes.of(one.definition);
+      slot.opened = slot.group[0]!.opened;
     }
-    slot.opened ??= slot.group?.[0]!.opened;
     slot.place = Place.Pending;
     this.bytes += slot.bytes;
     this.count += 1;
@@ -109,6 +112,11 @@ export class Connection {
       this.scheduled = true;
       queueMicrotask(this.flushLater);
     }
+  }
+
+  /** A request of the client itself that goes out together with the next one. */
+  defer(slot: Slot): void {
+    this.pending.push(slot);
   }
 
   private readonly flushLater = (): void => {
@@ -258,7 +266,7 @@ export class Connection {
   }
 
   private answer(slot: Slot, piece: Piece, from: number, end: number): void {
-    if (slot.definition === undefined) this.answerOwn(slot, piece, from, end);
+    if (slot.kind.own) this.answerOwn(slot, piece, from, end);
     else if (this.isAwaited(slot)) this.give(slot, piece, from, end);
   }
 
@@ -275,29 +283,31 @@ export class Connection {
     if (error !== undefined) this.refuse(slot, error, end - from + 1);
   }
 
-  /** The reply to P or to a log-in. */
+  /** The reply to P, to a log-in, or to the option of a hello, whose error says only that the server does not have it. */
   private answerOwn(slot: Slot, piece: Piece, from: number, end: number): void {
     const head = readHead(piece, from, end);
     if (head.code === 0) {
+      if (slot.kind === OPTIONS) readPairs(piece, head, end);
       slot.succeed(undefined, 0, 0);
       return;
     }
+    if (slot.kind === OPTIONS) return;
     const error = readError(piece, head, end);
     if (slot.opened === undefined) slot.fail(new ReplyError('log_in', error.code, error.text, false));
     else this.indexes.refused(slot.opened, error);
   }
 
   private refuse(slot: Slot, answered: ErrorReply, size: number, line = 0): void {
-    const { code, text } = (slot.group === undefined ? slot.opened?.error : undefined) ?? answered;
+    const { code, text, told } = (slot.group === undefined ? slot.opened?.error : undefined) ?? answered;
     const modifies = slot.modifies && slot.openingError === undefined;
-    const error = new ReplyError('reply', code, text, modifies, line);
+    const error = new ReplyError('reply', code, text, modifies, line, told);
     if (error.retry === 'elsewhere' && !slot.settled && this.owner.elsewhere(slot, this)) return;
     slot.fail(error, size);
   }
 
   /** Forgets a slot that has been answered, or will not be sent. */
   private release(slot: Slot): void {
-    if (slot.definition === undefined) return;
+    if (slot.kind.own) return;
     this.bytes -= slot.bytes;
     this.count -= 1;
     if (slot.modifies) this.modifying -= 1;
@@ -355,8 +365,7 @@ export class Connection {
   /** Bytes that are no reply: nothing that follows can be trusted. */
   private wrong(message: string, slot: Slot | undefined, bytes: Buffer): void {
     const reason = looksLikeSql(bytes) ? `${message}: this looks like the port of SQL` : message;
-    if (slot?.definition !== undefined) slot.failWith('protocol', reason);
-    else if (slot?.opened !== undefined) {
+    if (slot?.kind.own === true && slot.opened !== undefined) {
       // What stands behind P gets nothing better.
       this.sent.forEach((other) => {
         if (other.opened === slot.opened) other.failWith('protocol', reason);
@@ -375,10 +384,10 @@ export class Connection {
     for (const slot of this.sent.takeAll()) {
       if (slot.settled) continue;
       const opening = slot.openingError;
-      if (slot.definition !== undefined && opening !== undefined) this.refuse(slot, opening, 0, opening.line);
+      if (!slot.kind.own && opening !== undefined) this.refuse(slot, opening, 0, opening.line);
       else if (end.kind === 'closed') slot.failWith('closed', end.reason);
       else if (
-        slot.definition !== undefined &&
+        !slot.kind.own &&
         !slot.modifies &&
         slot.retries < this.owner.limits.retryReads &&
         slot.reads !== Reads.Stream
@@ -389,7 +398,7 @@ export class Connection {
     }
     for (const slot of this.pending) {
       if (slot.settled) continue;
-      if (slot.definition !== undefined) again.push(slot);
+      if (!slot.kind.own) again.push(slot);
       else slot.failWith('lost', `the connection was lost: ${end.reason}`, end.cause);
     }
     this.pending = [];

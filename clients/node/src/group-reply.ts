@@ -52,7 +52,7 @@ export function readGroup(
   }
   const whole = readError(piece, first, ends[0]!);
   if (whole.text !== UNDONE) return { ...whole, line: 0 };
-  const number = piece.text.slice(first.values + UNDONE.length + 2, ends[0]);
+  const number = whole.behind ?? '';
   const place = /^[1-9]\d{0,3}$/.test(number) ? Number(number) - 1 : members.length;
   const failed = members[place];
   if (failed === undefined) throw new WrongReply('the number of the request that has failed is missing');

@@ -11,11 +11,16 @@ const OPENING = new Kind('open', undefined, Reads.Nothing, false);
 export class OpenIndexes {
   private readonly opened = new Map<Definition, Opened>();
   private readonly ids = new Map<Definition, number>();
+  /** For requests that need none. */
+  private readonly none: Opened;
 
-  constructor(private readonly connection: Connection) {}
+  constructor(private readonly connection: Connection) {
+    this.none = { connection, definition: undefined, prefix: '', error: undefined };
+  }
 
   /** The index on this connection. If it is not open, `P` takes its place in front of what comes next. */
-  of(definition: Definition): Opened {
+  of(definition: Definition | undefined): Opened {
+    if (definition === undefined) return this.none;
     return this.opened.get(definition) ?? this.open(definition);
   }
 
@@ -33,6 +38,7 @@ export class OpenIndexes {
   /** What has been sent behind `P` is answered that the index is not open. The next call asks for the index again. */
   refused(opened: Opened, error: ErrorReply): void {
     opened.error = error;
-    if (this.opened.get(opened.definition) === opened) this.opened.delete(opened.definition);
+    const { definition } = opened;
+    if (definition !== undefined && this.opened.get(definition) === opened) this.opened.delete(definition);
   }
 }

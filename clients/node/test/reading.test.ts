@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { columnOf } from '../src/column-types.js';
 import { Connection } from '../src/connection.js';
-import type { End, Owner } from '../src/connection.js';
+import type { End, Owner } from '../src/owner.js';
 import { Definition } from '../src/definition.js';
 import { WrongReply } from '../src/errors.js';
 import { Observer } from '../src/observe.js';
