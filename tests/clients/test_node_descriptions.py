@@ -284,7 +284,7 @@ def test_a_time_for_the_server(node: Callable[..., str], sql: Sql, database: Dat
         "update": over,
         "group": over,
         "pipeline": ["max_request_time", 1],
-        "insert": True,
+        "insert": "3",
         "connections": [4, 0],
     }
     rows = [(b"1", b"Ann", b"1"), (b"2", b"Bob", b"3"), (b"3", b"Cleo", b"3")]

@@ -124,6 +124,7 @@ export function describedIndexOf(core: Core, description: Description, options: 
   checkTypes(options);
   const { types = {}, rows } = options;
   const { columns, filterColumns, key } = description;
+  if (![columns, filterColumns, key].every(Array.isArray)) throw usage('an index with types is made from a description');
   const all = [...columns, ...filterColumns, ...key];
   for (const name of Object.keys(types)) {
     if (!all.some((column) => column.name === name)) throw usage(`the description has no column ${JSON.stringify(name)}`);

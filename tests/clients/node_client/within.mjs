@@ -29,6 +29,6 @@ const [one, two] = await client.pipeline(
   { within: 100 },
 );
 print('pipeline', [one.reason.text, two.value]);
-print('insert', (await visitors.insert({ name: 'Cleo', visits: 3 }, { within: 10_000 })) === null);
+print('insert', String(await visitors.insert({ name: 'Cleo', visits: 3 }, { within: 10_000 })));
 print('connections', [client.counters.connectionsMade, client.counters.connectionsLost]);
 await client.close();
