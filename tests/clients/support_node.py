@@ -1,4 +1,4 @@
-"""What the tests of the client for Node.js have in common: it is installed as an application gets it."""
+"""What the tests of the client for Node.js have in common: the package, as one installs it."""
 
 from __future__ import annotations
 
@@ -64,6 +64,8 @@ def readme_program(folder: Path, database: Database, example: str) -> tuple[Path
     read, write, name = ports(database)
     assert EXAMPLE_URL in example
     program = folder / "example.mjs"
-    program.write_text(example.replace(EXAMPLE_URL, f"handlersocket://127.0.0.1:{read},{write}/{name}"))
+    program.write_text(
+        example.replace(EXAMPLE_URL, f"handlersocket://127.0.0.1:{read},{write}/{name}")
+    )
     said = [line.partition("// ")[2] for line in example.splitlines() if "// " in line]
     return program, said

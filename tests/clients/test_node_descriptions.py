@@ -1,4 +1,4 @@
-"""The client for Node.js: descriptions, hello, error texts and a time for the server, with real servers."""
+"""The client for Node.js and real servers: descriptions, hello, error texts, times for the server."""
 
 from __future__ import annotations
 
@@ -261,7 +261,11 @@ def test_the_servers_own_words(node: Callable[..., str], sql: Sql, database: Dat
         "shown": False,
     }
     assert given["no table"][:2] == ["open_table", "schema"]
-    assert given["no table"][2:] == [1146, "42S02", "There is no such table, or it cannot be used here"]
+    assert given["no table"][2:] == [
+        1146,
+        "42S02",
+        "There is no such table, or it cannot be used here",
+    ]
     assert given["hello"] == ["1", None]
 
 
