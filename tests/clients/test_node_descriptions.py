@@ -1,4 +1,4 @@
-"""The client for Node.js and real servers: descriptions, hello, error texts, times for the server."""
+"""The client for Node.js with real servers: descriptions, hello, error texts, servers' times."""
 
 from __future__ import annotations
 
@@ -293,6 +293,18 @@ def test_a_time_for_the_server(node: Callable[..., str], sql: Sql, database: Dat
     }
     rows = [(b"1", b"Ann", b"1"), (b"2", b"Bob", b"3"), (b"3", b"Cleo", b"3")]
     assert sql.rows("SELECT * FROM visitor ORDER BY id") == rows
+
+
+@pytest.mark.timeout(400)
+def test_too_many_open_indexes(node: Callable[..., str], make_server: Any) -> None:
+    """All columns are an index of their own, which counts."""
+    server: ServerInstance = make_server(handlersocket_max_open_indexes=3)
+    with Sql(server.socket) as sql:
+        sql.run("CREATE DATABASE app", "USE app", VISITOR)
+        sql.run("INSERT INTO app.visitor VALUES (1, 'Ann', 1)")
+    given = lines(node("described_often.mjs", server.hs_port, server.hs_port_wr, "app"))
+    row = {"id": 1, "name": "Ann", "visits": 1}
+    assert given == [{"id": 1}, row, ["stmtnum", "stmtnum"], [3, 3], {"id": 1}, row, [1, 0]]
 
 
 @needs_original

@@ -210,6 +210,10 @@ suite('descriptions', () => {
       assert.equal(server.connections, 0);
       await assert.rejects(client.describedIndex({ ...PLACE, types: { nosuch: 'string' } }), isUsage);
       assert.throws(() => client.indexFrom({} as never), isUsage);
+      const description = await client.describe(PLACE);
+      for (const options of [{ rows: 'map' }, { key: ['id'] }, { types: { id: 'text' } }, { types: { nosuch: 'string' } }]) {
+        assert.throws(() => client.indexFrom(description, options as never), isUsage, inspect(options));
+      }
       assert.throws(() => client.indexFrom(null as never), TypeError);
     });
   });
@@ -386,6 +390,18 @@ suite('within', () => {
         isUsage,
       );
     });
+  });
+
+  test('a server that does not know it, and does the requests of a group one by one', async () => {
+    await using(
+      (request) => (request.startsWith('within') ? '2\t1\tcmd\n' : table(request, undefined as never)),
+      {},
+      async (client, _, rows) => {
+        await assert.rejects(rows.insert([1], { within: 5 }), { kind: 'reply', text: 'cmd', maybeExecuted: false });
+        const group = client.group((on) => [on(rows).insert([1]), on(rows).insert([2])], { within: 5 });
+        await assert.rejects(group, { kind: 'protocol', sent: true, maybeExecuted: true });
+      },
+    );
   });
 
   test('is told again on another connection, and counts for the bounds until the reply', async () => {
