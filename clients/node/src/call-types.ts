@@ -46,8 +46,7 @@ export interface FindInOptions<FilterColumn extends string = string, Part extend
 export type RowValues<Named> = { readonly [N in keyof Named]?: Named[N] | Writable } | readonly Writable[];
 
 /** The same with assignments among them. */
-export type NewValues<Named> =
-  { readonly [N in keyof Named]?: Named[N] | Writable | Assignment } | readonly (Writable | Assignment)[];
+export type NewValues<Named> = { readonly [N in keyof Named]?: Named[N] | Writable | Assignment } | readonly (Writable | Assignment)[];
 
 /** What becomes of columns of a row that is there, by their names. */
 export type Changes<Named> = { readonly [N in keyof Named]?: Named[N] | Writable | Assignment };

@@ -10,15 +10,7 @@ import type { On, Results } from './group.js';
 import { Index } from './handle.js';
 import type { Columns } from './handle.js';
 import { checkTypes, definitionOf, describedIndexOf, indexOf } from './index-options.js';
-import type {
-  DescribeOptions,
-  DescribedRow,
-  IndexOptions,
-  IndexOptionsOf,
-  NamedRow,
-  NamesOf,
-  TypesOptions,
-} from './index-options.js';
+import type { DescribeOptions, DescribedRow, IndexOptions, IndexOptionsOf, NamedRow, NamesOf, TypesOptions } from './index-options.js';
 import type { Counters } from './observe.js';
 import { settle } from './options.js';
 import type { Options } from './options.js';

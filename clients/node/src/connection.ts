@@ -386,12 +386,7 @@ export class Connection {
       const opening = slot.openingError;
       if (!slot.kind.own && opening !== undefined) this.refuse(slot, opening, 0, opening.line);
       else if (end.kind === 'closed') slot.failWith('closed', end.reason);
-      else if (
-        !slot.kind.own &&
-        !slot.modifies &&
-        slot.retries < this.owner.limits.retryReads &&
-        slot.reads !== Reads.Stream
-      ) {
+      else if (!slot.kind.own && !slot.modifies && slot.retries < this.owner.limits.retryReads && slot.reads !== Reads.Stream) {
         slot.retries += 1;
         again.push(slot);
       } else slot.failWith('lost', `the connection was lost: ${end.reason}`, end.cause);

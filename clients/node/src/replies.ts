@@ -79,13 +79,18 @@ export function readError(piece: Piece, head: Head, to: number): ErrorReply {
   if (number === undefined || sqlState === undefined || message === undefined || !/^\d{1,15}$/.test(number)) {
     return { code, text, told: undefined, behind: tokens.length === 2 ? number : undefined };
   }
-  return { code, text, told: { number: Number(number), sqlState, message }, behind: tokens.length === WITH_TEXTS + 1 ? tokens[WITH_TEXTS] : undefined };
+  return {
+    code,
+    text,
+    told: { number: Number(number), sqlState, message },
+    behind: tokens.length === WITH_TEXTS + 1 ? tokens[WITH_TEXTS] : undefined,
+  };
 }
 
 /** The tokens of a reply as texts, or the first of them. */
 export function readTexts(piece: Piece, values: number, to: number, most = Infinity): (string | null)[] {
   const texts: (string | null)[] = [];
-  for (let at = values; at < to && texts.length < most; ) {
+  for (let at = values; at < to && texts.length < most;) {
     const end = endOfToken(piece.text, at + 1, to);
     texts.push(readText(piece, at + 1, end));
     at = end;

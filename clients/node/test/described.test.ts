@@ -96,7 +96,8 @@ suite('descriptions', () => {
   test('a value that does not fit is the error of its call alone', async () => {
     const wrong = VALUES.map((value) => (value === '-3' ? '1.5' : value));
     let values = wrong;
-    const answer: Answer = (request) => (/^\d/.test(request) ? `0\t${values.length}\t${values.join('\t')}\n` : table(request, undefined as never));
+    const answer: Answer = (request) =>
+      /^\d/.test(request) ? `0\t${values.length}\t${values.join('\t')}\n` : table(request, undefined as never);
     await using(answer, {}, async (client, server) => {
       const index = await client.describedIndex(PLACE);
       assert.equal(await kindOf(index.findOne(7)), 'decode');
@@ -272,7 +273,13 @@ suite('texts', () => {
         assert.ok(error instanceof ReplyError);
         assert.deepEqual([error.text, error.number, error.sqlState, error.reason], ['121', 1062, '23000', 'duplicate']);
         assert.equal(error.serverMessage, "Duplicate entry 'secret' for key 'PRIMARY'");
-        for (const shown of [inspect(error, { depth: 9, getters: false }), JSON.stringify(error), String(error), error.stack!, ...Object.values(error).map(String)]) {
+        for (const shown of [
+          inspect(error, { depth: 9, getters: false }),
+          JSON.stringify(error),
+          String(error),
+          error.stack!,
+          ...Object.values(error).map(String),
+        ]) {
           assert.doesNotMatch(shown, /secret/);
         }
       }
@@ -299,7 +306,12 @@ suite('texts', () => {
   test('of P, and of a server that answers the hello in another way', async () => {
     for (const hello of ['0\t2\ttexts\t1\n', '0\t2\n', '2\t1\tcmd\n', '3\t1\tunauth\n']) {
       await using(
-        (request) => (request.startsWith('H') ? hello : request.startsWith('P') ? '1\t4\topen_table\t1146\t42S02\tNo\n' : '2\t4\tstmtnum\t1149\t42000\tNo index\n'),
+        (request) =>
+          request.startsWith('H')
+            ? hello
+            : request.startsWith('P')
+              ? '1\t4\topen_table\t1146\t42S02\tNo\n'
+              : '2\t4\tstmtnum\t1149\t42000\tNo index\n',
         { texts: 'on' },
         async (_, server, rows) => {
           const error = await errorOf(rows.findOne(1));
@@ -357,7 +369,10 @@ suite('within', () => {
       await client.pipeline((on) => [on(rows).findOne(1), on(rows).findOne(2, { within: 20 })], within);
       const sent = server.lines.filter((request) => !request.startsWith('P'));
       assert.equal(sent.length, 15);
-      assert.ok(sent.slice(0, 14).every((request) => request.startsWith('within\t250\t1\t') || request.startsWith('within\t250\t2\t')), sent.join('\n'));
+      assert.ok(
+        sent.slice(0, 14).every((request) => request.startsWith('within\t250\t1\t') || request.startsWith('within\t250\t2\t')),
+        sent.join('\n'),
+      );
       assert.equal(sent[14], 'within\t20\t1\t=\t1\t2');
       assert.equal(client.counters.inFlight, 0);
     });

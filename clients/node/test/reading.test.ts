@@ -131,7 +131,10 @@ suite(`the seed is HS_SEED=${SEED}`, () => {
   test('descriptions, hellos and errors with texts, cut anywhere', async () => {
     const part = { type: 'int(11)', nullable: false, unsigned: false, decimals: 0, charset: null };
     const line = '0\t7\tcolumn\tb\ttext\t1\t0\t0\tutf8mb4\tkey\ta\tint(11)\t0\t0\t0\t\0\n';
-    const stream = Buffer.from(`0\t2\ttexts\t1\n0\t1\n${line}1\t4\t121\t1062\t23000\tDuplicate '\x01I\xc3\xa9'\n0\t2\tplugin\t2.0\n`, 'latin1');
+    const stream = Buffer.from(
+      `0\t2\ttexts\t1\n0\t1\n${line}1\t4\t121\t1062\t23000\tDuplicate '\x01I\xc3\xa9'\n0\t2\tplugin\t2.0\n`,
+      'latin1',
+    );
     const one = new Definition('db', 't', 'PRIMARY', ['b'], []);
     for (let cut = 0; cut <= stream.length; cut++) {
       for (const pieces of [[stream.subarray(0, cut), stream.subarray(cut)], random.cut(stream, 5)]) {
@@ -166,12 +169,18 @@ suite(`the seed is HS_SEED=${SEED}`, () => {
       const kinds = [new Kind('describe', one, Reads.Description, false), new Kind('hello', undefined, Reads.Pairs, false)];
       const asked = kinds.map((kind) => played.send(new Slot(kind, '\n')));
       await Promise.resolve();
-      played.receive(random.cut(Buffer.concat([Buffer.from(random.one(['0\t1\n0\t1\n', '0\t2\n0\t1\n', '2\t1\tcmd\n0\t1\n'])), stream]), 7));
+      played.receive(
+        random.cut(Buffer.concat([Buffer.from(random.one(['0\t1\n0\t1\n', '0\t2\n0\t1\n', '2\t1\tcmd\n0\t1\n'])), stream]), 7),
+      );
       played.connection.end({ kind: 'lost', reason: 'the test is over' });
       for (const ending of await Promise.allSettled(asked)) {
         if (ending.status === 'rejected') assert.match((ending.reason as { kind: string }).kind, /^(protocol|lost|reply)$/);
         else if (ending.value instanceof Map) assert.ok([...ending.value].flat().every((text) => typeof text === 'string'));
-        else assert.deepEqual((ending.value as Description).columns.map(({ name }) => name), ['b']);
+        else
+          assert.deepEqual(
+            (ending.value as Description).columns.map(({ name }) => name),
+            ['b'],
+          );
       }
     }
   });

@@ -109,11 +109,7 @@ class Application {
     };
   }
 
-  private run(
-    request: Request,
-    common: RequestOptions,
-    on: <I>(index: I) => I = (index) => index,
-  ): Promise<unknown> {
+  private run(request: Request, common: RequestOptions, on: <I>(index: I) => I = (index) => index): Promise<unknown> {
     if (request.hello !== undefined) return this.client.hello(common);
     if (request.describe !== undefined) {
       return this.client.describe({ database: 'db', table: 't', ...(request.describe === 'all' ? {} : { columns: ['a', 'b'] }) }, common);
@@ -262,7 +258,17 @@ function compare(ending: Ending, gives: Result | Result[]): void {
   const kinds = typeof gives.error === 'string' ? [gives.error] : gives.error;
   assert.ok(kinds.includes(error.kind), `${error.kind} is not ${kinds.join(' or ')}: ${error.message}`);
   const reply = error instanceof ReplyError ? error : undefined;
-  const found = { sent: error.sent, maybe_executed: error.maybeExecuted, code: reply?.code, text: reply?.text, kind: reply?.reason, line: reply?.line, number: reply?.number, sqlstate: reply?.sqlState, message: reply?.serverMessage };
+  const found = {
+    sent: error.sent,
+    maybe_executed: error.maybeExecuted,
+    code: reply?.code,
+    text: reply?.text,
+    kind: reply?.reason,
+    line: reply?.line,
+    number: reply?.number,
+    sqlstate: reply?.sqlState,
+    message: reply?.serverMessage,
+  };
   for (const [name, value] of Object.entries(found)) {
     const wanted: unknown = gives[name as keyof Result];
     if (wanted !== undefined) assert.equal(value, wanted, `${name} of ${error.message}`);
@@ -314,7 +320,9 @@ async function play(scenario: Scenario, cutAt: number): Promise<void> {
 function takenBack(scenario: Scenario): Scenario {
   if (scenario.name !== 'given_up_in_the_buffer') return scenario;
   const steps = scenario.steps.map((step) =>
-    step.insert === undefined || step.call !== undefined ? step : { ...step, gives: { ...(step.gives as Result), sent: false, maybe_executed: false } },
+    step.insert === undefined || step.call !== undefined
+      ? step
+      : { ...step, gives: { ...(step.gives as Result), sent: false, maybe_executed: false } },
   );
   return { ...scenario, steps };
 }

@@ -130,12 +130,7 @@ function lineOf({ request }: RequestVector): string {
   if (insert !== undefined) return countToken(insert.id, 'id') + insertTail(tokens(insert.values));
   if (rows !== undefined) {
     const duplicate = rows.else === undefined || rows.else === 'update' ? 'fail' : rows.else;
-    const tail = insertRowsTail(
-      rows.rows.map(tokens),
-      duplicate,
-      assignments(rows.assignments ?? [], true),
-      filtersOf(rows.filters ?? []),
-    );
+    const tail = insertRowsTail(rows.rows.map(tokens), duplicate, assignments(rows.assignments ?? [], true), filtersOf(rows.filters ?? []));
     return countToken(rows.id, 'id') + tail;
   }
   const { id, op, key, limit, offset, in: within, filters, modify, answer } = find!;
@@ -202,7 +197,8 @@ suite('values.json', () => {
 interface ReplyVector {
   why: string;
   line: string;
-  to?: 'open_index' | 'auth' | 'find' | 'modify' | 'modify_rows_before' | 'modify_rows_after' | 'insert' | 'count' | 'exists' | 'insert_rows';
+  to?:
+    'open_index' | 'auth' | 'find' | 'modify' | 'modify_rows_before' | 'modify_rows_after' | 'insert' | 'count' | 'exists' | 'insert_rows';
   columns?: number;
   rows?: Text[][];
   modified?: number;
@@ -276,7 +272,14 @@ suite('descriptions.json', () => {
     test(why, () => {
       const names = (columns ?? ['*']).map(nameOf);
       // One of the vectors is a name that no request can hold.
-      const definition = { database: 'db', table: 't', index: 'PRIMARY', columns: names, filterColumns: filter_columns.map(nameOf), words: '' };
+      const definition = {
+        database: 'db',
+        table: 't',
+        index: 'PRIMARY',
+        columns: names,
+        filterColumns: filter_columns.map(nameOf),
+        words: '',
+      };
       const read = () => {
         const piece = new Piece(bytes(line));
         const end = line.length - 1;
