@@ -1,5 +1,5 @@
 // Groups: requests that are done as a whole or not at all. They are collected while the application names them, and sent as one.
-import type { RequestOptions, Core, Executor } from './core.js';
+import type { Core, Executor, RequestOptions } from './core.js';
 import { ReplyError, usage } from './errors.js';
 import type { HandlerSocketError } from './errors.js';
 import { UNDONE } from './group-reply.js';

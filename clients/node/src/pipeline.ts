@@ -1,5 +1,5 @@
 // Requests that are handed over together: they are collected while the application names them, and then sent.
-import type { RequestOptions, Core, Executor } from './core.js';
+import type { Core, Executor, RequestOptions } from './core.js';
 import { usage } from './errors.js';
 import type { Slot } from './slot.js';
 

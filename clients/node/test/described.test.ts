@@ -219,6 +219,30 @@ suite('descriptions', () => {
     });
   });
 
+  test('what TypeScript knows', () => {
+    const check = async (client: Client): Promise<void> => {
+      // @ts-expect-error: the server has no time for it
+      await client.describe(PLACE, { within: 5 });
+      // @ts-expect-error: nor for this
+      await client.hello({ within: 5 });
+      // @ts-expect-error: the key is in the description
+      await client.describedIndex({ ...PLACE, key: ['a'] });
+      // @ts-expect-error: no such type
+      await client.describedIndex({ ...PLACE, types: { a: 'text' } });
+      const things = await client.describedIndex<{ id: bigint; name: string | null }>(PLACE, { timeout: 5 });
+      const id: bigint | undefined = (await things.findOne(1, { within: 5 }))?.id;
+      // @ts-expect-error: no such column
+      await things.update(1, { nosuch: 1 });
+      // @ts-expect-error: a column that can be NULL
+      const name: string = (await things.findOne(1))!.name;
+      const rows: unknown[][] = await (await client.describedIndex({ ...PLACE, rows: 'array' })).find(1);
+      const protocol: string | undefined = (await client.hello()).get('protocol');
+      const type: string | null | undefined = (await client.describe(PLACE)).columns[0]?.type;
+      void [id, name, rows, protocol, type];
+    };
+    assert.equal(typeof check, 'function');
+  });
+
   test('names that an object cannot have, and a part that is an expression', async () => {
     const int = (kind: string, name: string): string => line(kind, [name, 'int', '\0'], 0);
     const reply = `0\t7${int('column', '2')}${int('column', '__proto__')}${int('column', '1')}${int('key', '\0')}${int('key', '1')}\n`;
