@@ -104,6 +104,13 @@ def value_of(kind: str, text: bytes | None) -> Any:
     return ["number", (-micros if text.startswith(b"-") else micros) / 1000]
 
 
+def wait_for(file: Path, program: threading.Thread) -> None:
+    end = time.monotonic() + 60
+    while not file.exists():
+        assert time.monotonic() < end and program.is_alive(), "the program found nothing"
+        time.sleep(0.05)
+
+
 @pytest.mark.timeout(400)
 def test_every_type(node: Callable[..., str], sql: Sql, database: Database) -> None:
     types = TYPES + (OF_MYSQL if ON_MYSQL else OF_MARIADB)
@@ -234,10 +241,7 @@ def test_an_index_with_types_is_opened_again(
     arguments = ("described_again.mjs", server.hs_port, server.hs_port_wr, "app", tmp_path)
     thread = threading.Thread(target=lambda: result.extend(lines(node(*arguments))))
     thread.start()
-    end = time.monotonic() + 60
-    while not (tmp_path / "found").exists():
-        assert time.monotonic() < end and thread.is_alive(), "the program found nothing"
-        time.sleep(0.05)
+    wait_for(tmp_path / "found", thread)
     server.stop()
     server.start()
     (tmp_path / "again").touch()
@@ -305,6 +309,24 @@ def test_too_many_open_indexes(node: Callable[..., str], make_server: Any) -> No
     given = lines(node("described_often.mjs", server.hs_port, server.hs_port_wr, "app"))
     row = {"id": 1, "name": "Ann", "visits": 1}
     assert given == [{"id": 1}, row, ["stmtnum", "stmtnum"], [3, 3], {"id": 1}, row, [1, 0]]
+
+
+@pytest.mark.timeout(400)
+def test_who_describes_again_gets_what_there_is(
+    node: Callable[..., str], sql: Sql, database: Database, tmp_path: Path
+) -> None:
+    sql.run(VISITOR, "INSERT INTO visitor VALUES (1, 'Ann', 1)")
+    result: list[Any] = []
+    arguments = ("described_twice.mjs", *ports(database), tmp_path)
+    thread = threading.Thread(target=lambda: result.extend(lines(node(*arguments))))
+    thread.start()
+    wait_for(tmp_path / "found", thread)
+    sql.run("ALTER TABLE visitor ADD COLUMN born YEAR AFTER id, DROP KEY by_name, DROP COLUMN name")
+    (tmp_path / "again").touch()
+    thread.join(timeout=100)
+    assert result == [
+        [{"id": 1, "name": "Ann", "visits": 1}, "fld", {"id": 1, "born": None, "visits": 1}, 1]
+    ]
 
 
 @needs_original

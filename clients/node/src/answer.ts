@@ -35,6 +35,8 @@ export function giveAnswer(slot: Slot, piece: Piece, from: number, end: number, 
       slot.succeed(readId(piece, head.values, end), 1, size);
       break;
     case Reads.Description: {
+      // If it was open already, and could not be opened again, what is described is what it was.
+      if (slot.opened?.error !== undefined) return slot.opened.error;
       const description = readDescription(piece, head, end, slot.definition!);
       slot.succeed(description, description.columns.length + description.filterColumns.length + description.key.length, size);
       break;

@@ -72,7 +72,13 @@ export class Core implements Executor {
   }
 
   /** Two indexes with the same words are opened once on a connection. */
-  define(database: string, table: string, index: string, columns: readonly string[], filterColumns: readonly string[]): Definition {
+  define(
+    database: string,
+    table: string,
+    index: string,
+    columns: readonly string[] | undefined,
+    filterColumns: readonly string[],
+  ): Definition {
     const made = new Definition(database, table, index, columns, filterColumns);
     const known = this.definitions.get(made.words);
     if (known !== undefined) return known;

@@ -33,9 +33,6 @@ export interface Description {
   readonly key: readonly DescribedPart[];
 }
 
-/** In place of the columns: all that the table has. */
-export const ALL_COLUMNS = '*';
-
 const KINDS = ['column', 'filter', 'key'];
 // The kind, the name, the type, nullable, unsigned, the decimals, and the character set.
 const WIDTH = 7;
@@ -60,8 +57,14 @@ export function readDescription(piece: Piece, head: Head, to: number, definition
   const [columns, filterColumns, key] = lists;
   if (key.length === 0) throw wrong();
   const { database, table, index } = definition;
-  const asked = definition.columns.length === 1 && definition.columns[0] === ALL_COLUMNS ? undefined : definition.columns;
-  return { database, table, index, columns: named(columns, asked), filterColumns: named(filterColumns, definition.filterColumns), key };
+  return {
+    database,
+    table,
+    index,
+    columns: named(columns, definition.columns),
+    filterColumns: named(filterColumns, definition.filterColumns),
+    key,
+  };
 }
 
 function described(texts: readonly (string | null)[], at: number): DescribedPart {

@@ -83,7 +83,7 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
   }
 
   get columns(): readonly string[] {
-    return this.#state.definition.columns;
+    return this.#state.shape.columns.map(({ name }) => name);
   }
 
   /** The rows with this key, at most `limit`, which is 1 by default. */

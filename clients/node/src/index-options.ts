@@ -4,7 +4,7 @@ import { columnOf } from './column-types.js';
 import type { Column, ColumnType, TypeName, ValueOf } from './column-types.js';
 import type { Core } from './core.js';
 import type { Definition } from './definition.js';
-import { ALL_COLUMNS, typeOf } from './description.js';
+import { typeOf } from './description.js';
 import type { DescribedPart, Description } from './description.js';
 import { usage } from './errors.js';
 import { Index, columnsOf } from './handle.js';
@@ -102,9 +102,10 @@ export function indexOf(core: Core, options: IndexOptions & { readonly rows?: Ro
 /** The index that is to be described, as a connection opens it. */
 export function definitionOf(core: Core, options: DescribeOptions): Definition {
   checkNames(options, DESCRIBE_OPTIONS, 'a description');
-  const { database = core.settings.database, table, index = 'PRIMARY', columns = [ALL_COLUMNS], filterColumns = [] } = options;
-  for (const names of [columns, filterColumns]) if (!Array.isArray(names)) throw usage('a description is of columns in an array of names');
-  if (options.columns?.includes(ALL_COLUMNS) === true) throw usage('all columns are described if none are named');
+  const { database = core.settings.database, table, index = 'PRIMARY', columns, filterColumns = [] } = options;
+  for (const names of [columns === undefined ? [] : columns, filterColumns]) {
+    if (!Array.isArray(names)) throw usage('columns to describe are an array of names');
+  }
   return core.define(database, table, index, columns, filterColumns);
 }
 

@@ -28,7 +28,8 @@ export class OpenIndexes {
     let id = this.ids.get(definition);
     if (id === undefined) this.ids.set(definition, (id = this.ids.size + 1));
     const opened: Opened = { connection: this.connection, definition, prefix: String(id), error: undefined };
-    this.opened.set(definition, opened);
+    // All columns are those that the table had when the index was opened, so who asks for them again wants it opened again.
+    if (definition.columns !== undefined) this.opened.set(definition, opened);
     const slot = new Slot(OPENING, `P\t${id}${definition.words}`);
     slot.opened = opened;
     this.connection.push(slot);
