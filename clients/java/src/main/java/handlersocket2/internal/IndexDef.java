@@ -10,6 +10,9 @@ import java.util.Map;
  * array.
  */
 public final class IndexDef {
+    /** In place of columns: all that the table has. Their number is not known, so it is only for a description. */
+    public static final List<String> ALL = List.of("*");
+
     /** Which definition of its client this is, counted from 0. */
     public final int number;
 
@@ -60,6 +63,10 @@ public final class IndexDef {
             line.name(name);
             first = false;
         }
+    }
+
+    boolean hasAllColumns() {
+        return key.columns().equals(ALL);
     }
 
     public List<String> columns() {
