@@ -70,11 +70,17 @@ def class_path() -> str:
     return os.pathsep.join(classes)
 
 
-def start(*arguments: str) -> subprocess.Popen[str]:
+def start(*arguments: str, piped: bool = False) -> subprocess.Popen[str]:
+    """The program, which reads what is written to it if it is `piped`."""
     words = ("java", "-Dfile.encoding=UTF-8", "-cp", class_path(), "Application", *arguments)
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HANDLERSOCKET_")}
     return subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        words,
+        stdin=subprocess.PIPE if piped else None,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
     )
 
 

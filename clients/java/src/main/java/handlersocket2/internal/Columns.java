@@ -25,7 +25,7 @@ public final class Columns {
             int kind = KINDS.indexOf(String.valueOf(reply.text(at)));
             String name = reply.text(at + 1);
             boolean right = switch (kind) {
-                case 0 -> index.hasAllColumns() ? name != null : isNext(columns, name);
+                case 0 -> index.hasAllColumns ? name != null : isNext(columns, name);
                 case 1 -> isNext(filters, name);
                 default -> true;
             };
@@ -35,7 +35,7 @@ public final class Columns {
             }
             last = kind;
         }
-        boolean fewer = columns.hasNext() && !index.hasAllColumns() || filters.hasNext();
+        boolean fewer = columns.hasNext() && !index.hasAllColumns || filters.hasNext();
         if (fewer || !KINDS.get(last).equals(KEY)) {
             throw new Reply.WrongReply("the reply describes fewer columns than were asked for");
         }

@@ -17,6 +17,8 @@ public final class IndexDef {
     public final int number;
 
     public final Key key;
+    /** Its columns are all that the table has when it is opened. */
+    final boolean hasAllColumns;
     private final Map<String, Integer> positions = new HashMap<>();
     private final Map<String, Integer> filterPositions = new HashMap<>();
     /** What stands behind the id in P, up to LF. */
@@ -29,6 +31,7 @@ public final class IndexDef {
     public IndexDef(int number, Key key) {
         this.number = number;
         this.key = key;
+        this.hasAllColumns = key.columns().equals(ALL);
         this.opening = tail(key);
         place(key.columns(), positions);
         place(key.filterColumns(), filterPositions);
@@ -63,10 +66,6 @@ public final class IndexDef {
             line.name(name);
             first = false;
         }
-    }
-
-    boolean hasAllColumns() {
-        return key.columns().equals(ALL);
     }
 
     public List<String> columns() {

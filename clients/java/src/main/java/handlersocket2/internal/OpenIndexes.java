@@ -46,7 +46,8 @@ final class OpenIndexes {
             openings = Arrays.copyOf(openings, Math.max(index.number + 1, openings.length * 2));
         }
         @Nullable Opening opening = openings[index.number];
-        if (opening == null || opening.failed()) {
+        // One with all columns keeps those of its opening, and is asked for because somebody wants those of now.
+        if (opening == null || opening.failed() || index.hasAllColumns) {
             opening = new Opening(index, opening == null ? ++lastId : opening.id);
             openings[index.number] = opening;
             out.put(Opening.WORD, opening.id, index.opening, index.opening.length);

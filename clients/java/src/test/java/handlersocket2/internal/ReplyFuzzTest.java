@@ -18,7 +18,7 @@ class ReplyFuzzTest {
     void anyBytes() {
         Random random = new Random(1);
         int replies = 0;
-        for (int i = 0; i < 300_000; i++) {
+        for (int i = 0; i < 400_000; i++) {
             byte[] line = new byte[random.nextInt(24)];
             for (int at = 0; at < line.length; at++) {
                 line[at] = random.nextInt(8) == 0 ? (byte) random.nextInt() : LIKELY[random.nextInt(LIKELY.length)];
