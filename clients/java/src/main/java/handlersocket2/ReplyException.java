@@ -1,6 +1,5 @@
 package handlersocket2;
 
-import java.io.Serializable;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -59,7 +58,7 @@ public final class ReplyException extends HandlerSocketException {
      * @param sqlState SQL's five characters
      * @param message words that may contain values of a row
      */
-    public record Texts(int number, @Nullable String sqlState, @Nullable String message) implements Serializable {
+    public record Texts(int number, @Nullable String sqlState, @Nullable String message) {
         /**
          * The number and the SQLSTATE. The message would get into logs.
          *
@@ -83,8 +82,14 @@ public final class ReplyException extends HandlerSocketException {
     /** What the table of errors says about it. */
     private final ServerError meaning;
 
-    /** What the server says about it, if it does. */
-    private final @Nullable Texts texts;
+    /** SQL's number, if the server says it, or 0. */
+    private final int sqlNumber;
+
+    /** SQL's five characters, if the server or the table of errors says them. */
+    private final @Nullable String sqlState;
+
+    /** The server's words, if it says them. */
+    private final @Nullable String serverMessage;
 
     /**
      * Makes one from what a reply says.
@@ -130,7 +135,9 @@ public final class ReplyException extends HandlerSocketException {
         this.text = text;
         this.line = line;
         this.meaning = meaning;
-        this.texts = texts;
+        this.sqlNumber = texts == null ? 0 : texts.number();
+        this.sqlState = texts == null || texts.sqlState() == null ? meaning.sqlState() : texts.sqlState();
+        this.serverMessage = texts == null ? null : texts.message();
     }
 
     /**
@@ -175,8 +182,8 @@ public final class ReplyException extends HandlerSocketException {
      * @return SQL's number; without texts it may be the storage engine's, which is below 1000, or nothing
      */
     public OptionalInt number() {
-        if (texts != null && texts.number() > 0) {
-            return OptionalInt.of(texts.number());
+        if (sqlNumber > 0) {
+            return OptionalInt.of(sqlNumber);
         }
         boolean digits = !text.isEmpty() && text.length() <= 9 && text.chars().allMatch(c -> c >= '0' && c <= '9');
         return digits ? OptionalInt.of(Integer.parseInt(text)) : OptionalInt.empty();
@@ -189,7 +196,7 @@ public final class ReplyException extends HandlerSocketException {
      * @return the words, or nothing if the server has not told them
      */
     public Optional<String> serverMessage() {
-        return texts == null ? Optional.empty() : Optional.ofNullable(texts.message());
+        return Optional.ofNullable(serverMessage);
     }
 
     /**
@@ -226,10 +233,7 @@ public final class ReplyException extends HandlerSocketException {
      * @return the SQLSTATE, or nothing
      */
     public Optional<String> sqlState() {
-        if (texts != null && texts.sqlState() != null) {
-            return Optional.of(texts.sqlState());
-        }
-        return Optional.ofNullable(meaning.sqlState());
+        return Optional.ofNullable(sqlState);
     }
 
     @Override
