@@ -34,12 +34,19 @@ public final class IndexBuilder {
     static Index<Row> described(Router router, IndexRegistry indexes, Description of) {
         IndexBuilder builder = new IndexBuilder(router, indexes, of.database(), of.table()).index(of.index());
         for (Description.Column column : of.columns()) {
-            builder.column(String.valueOf(column.name()), column.javaType());
+            builder.column(name(column), column.javaType());
         }
-        builder.filterColumns = of.filterColumns().stream().map(column -> String.valueOf(column.name())).toList();
+        builder.filterColumns = of.filterColumns().stream().map(IndexBuilder::name).toList();
         // A part that is an expression has no name.
         builder.keyColumns = of.key().stream().map(Description.Column::name).toList();
         return builder.open();
+    }
+
+    private static String name(Description.Column column) {
+        if (column.name() == null) {
+            throw new UsageException("only a part of an index may have no name");
+        }
+        return column.name();
     }
 
     /**
@@ -148,7 +155,7 @@ public final class IndexBuilder {
     }
 
     private Question<Description> question() {
-        List<String> asked = columns.isEmpty() ? IndexDef.ALL : columns();
+        List<String> asked = columns.isEmpty() ? null : List.copyOf(columns.keySet());
         return Question.describe(router, indexes.of(key(asked)), times.timeout());
     }
 
@@ -178,18 +185,10 @@ public final class IndexBuilder {
 
     private IndexCore core() {
         Class<?>[] types = new ArrayList<>(columns.values()).toArray(new Class<?>[0]);
-        return new IndexCore(router, indexes, new RowShape(indexes.of(key(columns())), types), keyColumns);
+        return new IndexCore(router, indexes, new RowShape(indexes.of(key(List.copyOf(columns.keySet()))), types), keyColumns);
     }
 
-    private List<String> columns() {
-        List<String> named = List.copyOf(columns.keySet());
-        if (named.equals(IndexDef.ALL)) {
-            throw new UsageException("* is no column: describe() gives all of them");
-        }
-        return named;
-    }
-
-    private IndexDef.Key key(List<String> asked) {
+    private IndexDef.Key key(@Nullable List<String> asked) {
         if (database == null) {
             throw new UsageException("neither the client nor the index names a database");
         }

@@ -3,7 +3,6 @@ package handlersocket2;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -290,7 +289,8 @@ class DescriptionTest {
                 });
                 HandlerSocketClient client = server.client().build()) {
             CompletableFuture<Description> given = client.table("t").describeAsync();
-            CompletableFuture<Description> late = client.table("t").timeout(Duration.ofMillis(30)).describeAsync();
+            IndexBuilder hasty = client.table("t").timeout(Duration.ofMillis(30));
+            CompletableFuture<Description> late = hasty.describeAsync();
             CompletableFuture<Map<String, String>> hello = client.helloAsync();
             CompletableFuture<Optional<Row>> find = client.index("t", "c").async().findOne(5);
             while (client.counters().inFlight() < 4) {
@@ -302,10 +302,11 @@ class DescriptionTest {
             assertTrue(reason instanceof RequestTimeoutException time && time.wasSent() && time.isSafeToRetry());
             RequestCancelledException cancelled = assertThrows(RequestCancelledException.class, given::join);
             assertTrue(cancelled.wasSent() && cancelled.isSafeToRetry());
+            assertThrows(RequestTimeoutException.class, () -> hasty.columns("c").open().findOne(5));
             go.countDown();
             assertEquals("5", find.get(5, TimeUnit.SECONDS).orElseThrow().get(0));
             assertEquals(2, client.table("t").describe().columns().size());
-            assertEquals(3, client.counters().repliesDropped());
+            assertEquals(4, client.counters().repliesDropped());
             assertEquals(1, client.counters().connectionsMade());
         }
     }
@@ -417,10 +418,13 @@ class DescriptionTest {
             assertThrows(UsageException.class, () -> client.table("t").timeout(Duration.ofMillis(-1)));
             Description comma = described(column("a,b", "int", false, null));
             assertThrows(UsageException.class, () -> client.index(comma));
+            assertThrows(UsageException.class, () -> client.index(described(column(null, "int", false, null))));
+            // It would change the first column of the table.
+            assertThrows(UsageException.class, () -> client.index("t", "a").update(Find.eq(1), Map.of("*", 1)));
+            assertThrows(UsageException.class, () -> client.index("t", "a").insert(Map.of("*", 1)));
             CompletableFuture<?> own = client.table("t").describeAsync().thenAccept(done -> client.table("t").describe());
             Throwable reason = own.handle((value, error) -> error).get(5, TimeUnit.SECONDS);
             assertTrue(reason.getCause() instanceof UsageException, String.valueOf(reason));
-            assertNull(column(null, "int", false, null).name());
         }
     }
 }

@@ -82,6 +82,26 @@ class TextsTest {
     }
 
     @Test
+    void iterationsCutAnywhere() throws Exception {
+        String all = "0\t2\tplugin\t2.0.0\ttexts\t1\n0\t1\n0\t1\ta\tb\n";
+        for (int cut = 0; cut <= all.length(); cut++) {
+            int at = cut;
+            try (FakeServer server = new FakeServer(peer -> {
+                        for (int line = 0; line < 3; line++) {
+                            peer.line();
+                        }
+                        peer.send(all.substring(0, at));
+                        Thread.sleep(1);
+                        peer.send(all.substring(at));
+                        peer.line();
+                    });
+                    HandlerSocketClient client = server.client().texts(true).build()) {
+                assertEquals(2, client.index("t", "a").stream(Find.ge(1).limit(5)).count());
+            }
+        }
+    }
+
+    @Test
     void anIterationThatFailsHasTexts() throws Exception {
         try (FakeServer server = new FakeServer(peer -> {
                     peer.line();

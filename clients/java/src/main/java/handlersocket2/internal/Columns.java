@@ -35,7 +35,7 @@ public final class Columns {
             }
             last = kind;
         }
-        boolean fewer = columns.hasNext() && !index.hasAllColumns || filters.hasNext();
+        boolean fewer = columns.hasNext() || filters.hasNext();
         if (fewer || !KINDS.get(last).equals(KEY)) {
             throw new Reply.WrongReply("the reply describes fewer columns than were asked for");
         }

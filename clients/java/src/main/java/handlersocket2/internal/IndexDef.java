@@ -4,14 +4,14 @@ import handlersocket2.UsageException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is opened by P, as the client knows it. A client makes each once, so connections find their number for it in an
  * array.
  */
 public final class IndexDef {
-    /** In place of columns: all that the table has. Their number is not known, so it is only for a description. */
-    public static final List<String> ALL = List.of("*");
+    private static final List<String> ALL = List.of("*");
 
     /** Which definition of its client this is, counted from 0. */
     public final int number;
@@ -24,16 +24,24 @@ public final class IndexDef {
     /** What stands behind the id in P, up to LF. */
     final byte[] opening;
 
-    /** What makes two definitions the same. */
+    /**
+     * What makes two definitions the same.
+     *
+     * @param columns null for all that the table has; nobody knows how many, so that is only for a description
+     */
     public record Key(
-            String database, String table, String index, List<String> columns, List<String> filterColumns) {}
+            String database,
+            String table,
+            String index,
+            @Nullable List<String> columns,
+            List<String> filterColumns) {}
 
     public IndexDef(int number, Key key) {
         this.number = number;
         this.key = key;
-        this.hasAllColumns = key.columns().equals(ALL);
+        this.hasAllColumns = key.columns() == null;
         this.opening = tail(key);
-        place(key.columns(), positions);
+        place(columns(), positions);
         place(key.filterColumns(), filterPositions);
     }
 
@@ -47,7 +55,14 @@ public final class IndexDef {
     public static byte[] tail(Key key) {
         LineWriter line = new LineWriter();
         line.raw('\t').name(key.database()).raw('\t').name(key.table()).raw('\t').name(key.index()).raw('\t');
-        list(line, key.columns());
+        List<String> columns = key.columns();
+        if (columns == null) {
+            line.raw('*');
+        } else if (columns.equals(ALL)) {
+            throw new UsageException("* is no column: it would be all of them");
+        } else {
+            list(line, columns);
+        }
         if (!key.filterColumns().isEmpty()) {
             list(line.raw('\t'), key.filterColumns());
         }
@@ -69,7 +84,7 @@ public final class IndexDef {
     }
 
     public List<String> columns() {
-        return key.columns();
+        return key.columns() == null ? List.of() : key.columns();
     }
 
     /** Where a column stands in the rows. */

@@ -63,7 +63,7 @@ class ReplyFuzzTest {
                 for (int changes = random.nextInt(4); changes > 0; changes--) {
                     line[random.nextInt(line.length)] = LIKELY[random.nextInt(LIKELY.length)];
                 }
-                IndexDef index = new IndexDef(0, new IndexDef.Key("d", "t", "", IndexDef.ALL, List.of()));
+                IndexDef index = new IndexDef(0, new IndexDef.Key("d", "t", "", null, List.of()));
                 Call<?> call = new Call<>(
                         Operation.DESCRIBE, index, new byte[0], new LineWriter(), Reply.Expect.DESCRIPTION, false, 0, 0,
                         0, reply -> reply, null);
