@@ -9,7 +9,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -122,16 +125,28 @@ class WithinTest {
         sent();
     }
 
-    /** It counts for the bound of bytes as it was sent. */
+    /** It counts for the bound of bytes: two requests would fit without it. */
     @Test
     void itsBytesCount() throws Exception {
-        try (HandlerSocketClient other = server.client().maxInFlightBytes(12).build()) {
-            Index<Row> timed = other.index("t", "a").within(Duration.ofMillis(5));
-            for (int i = 0; i < 50; i++) {
-                timed.async().findOne(i);
+        CountDownLatch go = new CountDownLatch(1);
+        try (FakeServer slow = new FakeServer(peer -> {
+                    for (String line = peer.line(); line != null; line = peer.line()) {
+                        go.await(5, TimeUnit.SECONDS);
+                        peer.send(line.startsWith("P") ? "0\t1\n" : "0\t1\tx\n");
+                    }
+                });
+                HandlerSocketClient other = slow.client().maxInFlightBytes(20).build()) {
+            AsyncIndex<Row> timed = other.index("t", "a").within(Duration.ofMillis(5)).async();
+            List<CompletableFuture<?>> both = List.of(timed.findOne(1), timed.findOne(2));
+            while (other.counters().inFlight() == 0) {
+                Thread.sleep(1);
             }
-            timed.findOne(1);
-            assertEquals(0, other.counters().inFlight());
+            Thread.sleep(20);
+            assertEquals(1, other.counters().inFlight());
+            go.countDown();
+            for (CompletableFuture<?> each : both) {
+                each.get(5, TimeUnit.SECONDS);
+            }
         }
     }
 }
