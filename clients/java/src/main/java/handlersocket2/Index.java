@@ -52,7 +52,7 @@ public final class Index<T> extends IndexChanges<T> {
 
     /** The same index in a group. */
     AsyncIndex<T> in(AsyncIndex.Sender group) {
-        return new AsyncIndex<>(core, mapper, times.inGroup(), group);
+        return new AsyncIndex<>(core, mapper, times, group);
     }
 
     /** Whether it belongs to a client. */

@@ -35,11 +35,6 @@ record Times(Duration timeout, byte[] within) {
         return new Times(timeout, ("within\t" + millis + "\t").getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    /** Those of a request in a group, which has both as a whole. */
-    Times inGroup() {
-        return of(timeout);
-    }
-
     long deadline(long now) {
         return Request.deadline(now, timeout);
     }

@@ -103,6 +103,16 @@ class DescriptionTest {
     }
 
     @Test
+    void aColumnBetweenPartsOfTheKey() throws Exception {
+        String key = KEY.substring(0, KEY.length() - 1);
+        try (FakeServer server = answering("0\t7" + key + "\tcolumn\ta\tint(11)\t0\t0\t0\t\0" + KEY);
+                HandlerSocketClient client = server.client().build()) {
+            assertThrows(ProtocolException.class, () -> client.table("t").columns("a").describe());
+            assertThrows(ProtocolException.class, () -> client.table("t").describe());
+        }
+    }
+
+    @Test
     void types() {
         Map<Object, Class<?>> classes = Map.of(
                 "integer", Long.class, "decimal", BigDecimal.class, "float", Double.class, "text", String.class,
@@ -398,9 +408,11 @@ class DescriptionTest {
                 List<Address> addresses = List.of(
                         Address.of("127.0.0.1", readPorts ? leaving.port() : 0, leaving.port()),
                         Address.of("127.0.0.1", readPorts ? serving.port() : 0, serving.port()));
-                try (HandlerSocketClient client =
-                        HandlerSocketClient.builder().addresses(addresses).database("db").build()) {
-                    assertEquals(2, client.table("t").describe().columns().size());
+                for (ClientBuilder.ReadFrom from : ClientBuilder.ReadFrom.values()) {
+                    try (HandlerSocketClient client =
+                            HandlerSocketClient.builder().addresses(addresses).database("db").readFrom(from).build()) {
+                        assertEquals(2, client.table("t").describe().columns().size());
+                    }
                 }
             }
         }

@@ -56,7 +56,7 @@ public final class GroupCall extends Call<Void> {
         return end;
     }
 
-    /** Adds all lines, with the numbers of their indexes. Under the lane's lock. */
+    /** Adds all lines, with the numbers of their indexes. The requests have no time of their own. Under the lane's lock. */
     void putInto(Outgoing out, List<Opening> opened) {
         out.put(prefix);
         out.put(("G\t" + lines.size() + "\n").getBytes(StandardCharsets.ISO_8859_1));
