@@ -225,6 +225,32 @@ class TextsTest {
         }
     }
 
+    /** Who has waited for a group finds all of its requests done. */
+    @Test
+    void allOfAGroupHasEnded() throws Exception {
+        try (FakeServer server = new FakeServer(peer -> {
+                    for (String line = peer.line(); line != null; line = peer.line()) {
+                        if (!line.startsWith("G")) {
+                            peer.send(line.startsWith("1\t") ? "1\t1\tmax_request_time\n" : "0\t1\n");
+                        } else {
+                            peer.send("1\t1\tmax_request_time\n");
+                        }
+                    }
+                });
+                HandlerSocketClient client = server.client().build()) {
+            Index<Row> index = client.index("t", "a");
+            for (int i = 0; i < 2000; i++) {
+                Group group = client.group();
+                List<CompletableFuture<?>> parts = new ArrayList<>();
+                for (int part = 0; part < 20; part++) {
+                    parts.add(group.on(index).insert(List.of(part)));
+                }
+                assertThrows(ReplyException.class, group::run);
+                assertTrue(parts.stream().allMatch(CompletableFuture::isCompletedExceptionally), "group " + i);
+            }
+        }
+    }
+
     /** A hello without options would turn them off. */
     @Test
     void helloNamesThemAgain() throws Exception {

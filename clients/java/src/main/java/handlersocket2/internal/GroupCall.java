@@ -4,6 +4,7 @@ import handlersocket2.ReplyException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** A group as one call: its requests are sent in one piece, and are answered together or not at all. */
@@ -25,6 +26,8 @@ public final class GroupCall extends Call<Void> {
     final List<Line> lines;
     /** Of each request, once they have come. */
     private volatile List<Reply> replies = List.of();
+    /** Somebody ends it: its reply, an error, its deadline, or the caller. */
+    private final AtomicBoolean ended = new AtomicBoolean();
     /** The request that has failed; 0 for none. */
     private volatile int failed;
 
@@ -123,9 +126,11 @@ public final class GroupCall extends Call<Void> {
         return each.get((int) place - 1);
     }
 
+    // Its requests end before it does: who has waited for the group finds all of them done.
+
     @Override
     boolean finish(Reply reply, int bytesIn) {
-        if (isDone()) {
+        if (!ended.compareAndSet(false, true)) {
             return false;
         }
         for (int i = 0; i < lines.size(); i++) {
@@ -136,15 +141,15 @@ public final class GroupCall extends Call<Void> {
 
     @Override
     boolean end(Throwable reason) {
-        boolean first = super.end(reason);
-        if (first) {
-            int place = reason instanceof ReplyException reply ? reply.line() : 0;
-            for (int i = 0; i < lines.size(); i++) {
-                boolean undone = place > 0 && place != lines.get(i).place;
-                lines.get(i).call.end(undone ? undone(i, place) : reason);
-            }
+        if (!ended.compareAndSet(false, true)) {
+            return false;
         }
-        return first;
+        int place = reason instanceof ReplyException reply ? reply.line() : 0;
+        for (int i = 0; i < lines.size(); i++) {
+            boolean undone = place > 0 && place != lines.get(i).place;
+            lines.get(i).call.end(undone ? undone(i, place) : reason);
+        }
+        return super.end(reason);
     }
 
     /** Another request has failed. */
