@@ -60,9 +60,17 @@ public final class Router {
         if (refuses(call)) {
             return;
         }
-        Lane[] lanes = call.modifies() || readsBehindWrites() ? writes : call.isLong ? longs : reads;
-        choose(lanes).submit(call);
+        boolean behindWrites = !call.operation.isAboutServer() && readsBehindWrites();
+        choose(behindWrites ? writes : usual(call)).submit(call);
         sweeper.notice();
+    }
+
+    /** The way of a call that does not depend on others. */
+    private Lane[] usual(Call<?> call) {
+        if (call.modifies() || call.operation.isAboutServer() && !shared.addresses.canRead()) {
+            return writes;
+        }
+        return call.isLong ? longs : reads;
     }
 
     /** Calls that stay neighbours on one connection. */
@@ -118,13 +126,13 @@ public final class Router {
 
     /** The call was not executed, because another server is meant. Whether it was sent to the next address. */
     boolean tryElsewhere(Call<?> call, Address address, ReplyException error) {
-        boolean toWrite = call.modifies();
+        Lane[] lanes = usual(call);
+        boolean toWrite = lanes == writes;
         shared.leave(address, toWrite, String.valueOf(error.getMessage()));
         if (++call.refusals >= shared.addresses.size() || shared.closed) {
             return false;
         }
         call.untake(true);
-        Lane[] lanes = toWrite ? writes : call.isLong ? longs : reads;
         choose(lanes).submit(call);
         sweeper.notice();
         return true;
