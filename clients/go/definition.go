@@ -36,6 +36,9 @@ type definition struct {
 	types []valueKind
 }
 
+// hasAllColumns says whether it stands for what the server has.
+func (d *definition) hasAllColumns() bool { return len(d.columns) == 1 && d.columns[0] == allColumns }
+
 // typed is the same index on a connection, with types for its values.
 func (d *definition) typed(types map[string]valueKind) *definition {
 	with := *d

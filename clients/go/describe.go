@@ -53,8 +53,8 @@ const (
 )
 
 // Describe asks the server for the columns of an index and their types. Without Columns it asks for all
-// that the table has: these are the same ones as long as the connection lasts. The original answers an
-// error with [TextCmd]: then the program has to know the types.
+// that the table has now. The original answers an error with [TextCmd]: then the program has to know the
+// types.
 func (c *Client) Describe(ctx context.Context, spec IndexSpec) (*Description, error) {
 	if len(spec.Columns) == 0 || len(spec.Columns) == 1 && spec.Columns[0] == allColumns {
 		spec.all, spec.Columns = true, []string{allColumns}
@@ -87,6 +87,10 @@ func (d *Description) Spec() IndexSpec {
 }
 
 func readDescription(k *call, all bool) (*Description, error) {
+	// If it was open already, and could not be opened again, what is described is what it was.
+	if k.opening != nil && k.opening.err != nil {
+		return nil, k.opening.refusal()
+	}
 	d := &Description{Database: k.definition.database, Table: k.definition.table, Index: k.definition.index}
 	kinds := [...]struct {
 		word string

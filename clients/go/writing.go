@@ -44,10 +44,11 @@ func (c *conn) put(k *call) {
 	}
 }
 
-// open has the call's index opened, if it is not yet. The lock is held.
+// open has the call's index opened, if it is not yet. An index with all columns keeps those of its opening,
+// and is described because somebody wants those of now. The lock is held.
 func (c *conn) open(k *call, began int64) *opening {
 	index := c.indexOf(k.definition)
-	if index.opening == nil {
+	if index.opening == nil || k.kind == kindDescribe && k.definition.hasAllColumns() {
 		index.opening = &opening{definition: k.definition}
 		start := c.position
 		before := len(c.out)
