@@ -14,7 +14,7 @@ store::DescribedColumn described(const TABLE& table, const Field& field) {
           .type = server::sql_type_of(field),
           .character_set = std::string(server::character_set_of(field)),
           .decimals = server::decimals_of(field),
-          .is_unsigned = field.is_unsigned(),
+          .is_unsigned = server::is_unsigned_number(field),
           .is_nullable = server::is_nullable(field),
           .is_generated = server::is_generated(field),
           .is_auto_increment = table.found_next_number_field == &field,

@@ -28,6 +28,9 @@ inline std::uint32_t decimals_of(const Field& field);
 // Its column may be NULL.
 inline bool is_nullable(const Field& field);
 inline bool is_zerofill(const Field& field);
+// A number without a sign, as SQL says it. Other columns without negative values are called unsigned by the
+// server, too, such as BIT and TIMESTAMP.
+inline bool is_unsigned_number(const Field& field);
 inline bool is_blob(const Field& field);
 // Its values are in the stored row, and are not computed when the row is read.
 inline bool is_stored(const Field& field);
@@ -72,8 +75,26 @@ inline void unpack(Field& field, std::string_view image);
 namespace hs::mysqld::server {
 
 inline std::string_view character_set_of(const Field& field) {
-  const bool has_text = is_text(field) && field.charset() != &my_charset_bin;
+  // MariaDB's UUID and INET are stored as strings and have a character set, but are no texts.
+  const bool is_list = field.real_type() == MYSQL_TYPE_ENUM || field.real_type() == MYSQL_TYPE_SET;
+  const bool has_text = is_text(field) &&
+                        (is_list || is_compressed(field) || is_plain_string(field)) &&
+                        field.charset() != &my_charset_bin;
   return has_text ? name_of(*field.charset()) : std::string_view();
+}
+
+inline bool is_unsigned_number(const Field& field) {
+  switch (field.real_type()) {
+    case MYSQL_TYPE_TINY:
+    case MYSQL_TYPE_SHORT:
+    case MYSQL_TYPE_INT24:
+    case MYSQL_TYPE_LONG:
+    case MYSQL_TYPE_LONGLONG:
+    case MYSQL_TYPE_NEWDECIMAL:
+    case MYSQL_TYPE_FLOAT:
+    case MYSQL_TYPE_DOUBLE: return field.is_unsigned();
+    default: return false;
+  }
 }
 
 inline std::uint32_t decimals_of(const Field& field) {

@@ -13,6 +13,7 @@ import pymysql
 import pytest
 from server_instance import ServerInstance
 from support.database import Sql
+from support.servers import ON_MYSQL
 from support.wire import Wire
 from support_servers import fresh_session, running_server
 
@@ -196,7 +197,14 @@ def test_an_open_index_is_described(wire: Wire, sql: Sql) -> None:
         " word VARCHAR(20) CHARACTER SET latin1, bytes VARBINARY(9), kind ENUM('a', 'b'),"
         " price DOUBLE, PRIMARY KEY (id, amount), KEY (word, born))",
     )
-    names = "id,amount,born,word,bytes,kind,price"
+    names = "id,amount,born,word,bytes,kind,price,flags,stamp,year,small,body"
+    sql.run(
+        "ALTER TABLE kinds ADD flags BIT(3), ADD stamp TIMESTAMP NULL, ADD year YEAR,"
+        " ADD small TINYINT UNSIGNED ZEROFILL, ADD body TEXT CHARACTER SET utf8mb4"
+    )
+    if not ON_MYSQL:
+        sql.run("ALTER TABLE kinds ADD u UUID, ADD i INET6, ADD packed TEXT COMPRESSED")
+        names += ",u,i,packed"
     assert wire.ask(f"P\t3\thst\tkinds\t1\t{names}\tprice\n".encode()) == b"0\t1"
     code, count, *values = wire.ask(b"D\t3\n").split(b"\t")
     assert (code, count) == (b"0", b"7")
