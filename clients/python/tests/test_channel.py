@@ -4,9 +4,9 @@ import pytest
 from vectors import raw, vectors
 
 from handlersocket2 import ProtocolError
+from handlersocket2.asks import Operation
 from handlersocket2.channel import NEVER, Channel
 from handlersocket2.codec import decode_line
-from handlersocket2.operations import Operation
 from handlersocket2.options import Options
 
 ANY = Operation("any", None, lambda line, _: decode_line(line), modifies=False)

@@ -17,9 +17,10 @@ from handlersocket2 import (
     ProtocolError,
     ReplyError,
 )
+from handlersocket2.asks import Specs
 from handlersocket2.codec import decode_line, decode_value, encode_value
 from handlersocket2.decoders import opened
-from handlersocket2.operations import Operations, Specs
+from handlersocket2.operations import Operations
 from handlersocket2.requests import result_of
 from handlersocket2.rows import reader_for
 

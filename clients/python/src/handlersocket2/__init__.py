@@ -1,8 +1,9 @@
 """A client for HandlerSocket: rows of MariaDB and MySQL by an indexed key, without SQL."""
 
 from .address import Address
-from .aio import AsyncClient, AsyncGroup, AsyncPipeline
+from .aio import AsyncClient
 from .aio_index import AsyncIndex
+from .aio_pipelines import AsyncGroup, AsyncPipeline
 from .aio_wires import AsyncCall, was_sent
 from .changes import Assign, Assignment, Done, NewValue, Outcome
 from .client import Client, ClientGroup, ClientPipeline, Index

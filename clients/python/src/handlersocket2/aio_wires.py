@@ -11,10 +11,11 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .address import Place
+from .asks import Ask, Nothing, Operation
 from .calls import Call, Opening, Tries, fate_of
 from .channel import Channel
 from .codec import quoted
-from .core import Core, Link, Wire
+from .core import Core
 from .errors import (
     ClosedError,
     ConnectionLost,
@@ -24,7 +25,7 @@ from .errors import (
 )
 from .forks import leave_to_parent
 from .grouped import Openings
-from .operations import Ask, Nothing, Operation
+from .links import Link, Wire
 from .options import Options
 from .ranges import UNSET
 from .rows import RowReader

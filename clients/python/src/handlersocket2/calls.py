@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from .asks import Operation
 from .decoders import opened
 from .errors import ClosedError, HandlerSocketError, RequestTimeout
 from .grouped import Openings
-from .operations import Operation
 
 NEVER = float("inf")
 

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 
+from .asks import Spec
 from .calls import NEVER, Call, Opening, expire, is_sent, opening_of
 from .codec import quoted
 from .errors import (
@@ -22,7 +23,6 @@ from .errors import (
 )
 from .greeting import ENOUGH, sql_greeting
 from .grouped import GroupOperation, Openings
-from .operations import Spec
 from .options import Options
 from .seen import Counters
 

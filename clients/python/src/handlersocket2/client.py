@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar, Unpack, cast, overload
 
 from .address import Address
+from .asks import Ask, ask_for
 from .changes import Outcome
 from .codec import Value
 from .errors import HandlerSocketError
@@ -25,11 +26,7 @@ from .keywords import (
     UpsertOptions,
     Values,
 )
-from .operations import (
-    Ask,
-    Operations,
-    ask_for,
-)
+from .operations import Operations
 from .options import ClientOptions
 from .pipelines import Pending, PipelinedIndex, Pipelining
 from .ranges import UNSET, Unset

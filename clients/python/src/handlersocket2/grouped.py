@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from .asks import Ask, Operation, Spec
 from .codec import RawReply, decode_line
 from .errors import (
     DecodeError,
@@ -13,7 +14,6 @@ from .errors import (
     ReplyError,
     reply_error,
 )
-from .operations import Ask, Operation, Spec
 
 
 class _Opening(Protocol):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from .address import Place
+from .asks import Operation
 from .errors import (
     AuthenticationError,
     BusyError,
@@ -24,7 +25,6 @@ from .errors import (
     RequestCancelled,
     RequestTimeout,
 )
-from .operations import Operation
 
 #: What goes wrong in a hook is said here, and nowhere else.
 _LOGGER = logging.getLogger("handlersocket2")

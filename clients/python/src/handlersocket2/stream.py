@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
+from .asks import Ask, Spec
 from .codec import Cell, decode_value, quoted
 from .decoders import opened, refuse
 from .errors import ProtocolError
 from .greeting import sql_greeting
-from .operations import Ask, Spec
 from .rows import RowReader
 
 R = TypeVar("R")

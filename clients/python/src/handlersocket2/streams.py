@@ -7,10 +7,10 @@ import threading
 from collections.abc import Iterator
 from typing import TypeVar, cast
 
+from .asks import Ask, Nothing
 from .deadline import Deadline
 from .errors import ClosedError, ConnectionLost, HandlerSocketError, RequestTimeout
 from .forks import renew_after_fork
-from .operations import Ask, Nothing
 from .ranges import UNSET
 from .rows import RowReader
 from .sockets import WOULD_BLOCK, shut_down, wait_for

@@ -15,11 +15,12 @@ from time import monotonic
 from typing import Any, TypeVar, cast
 
 from .address import Place
+from .asks import Ask, Nothing
 from .calls import NEVER, expire, fate_of
 from .calls import Call as CoreCall
 from .channel import Channel
 from .codec import quoted
-from .core import Core, Link, is_final
+from .core import Core
 from .deadline import Deadline
 from .errors import (
     ClosedError,
@@ -30,7 +31,7 @@ from .errors import (
     RequestCancelled,
 )
 from .forks import renew_after_fork
-from .operations import Ask, Nothing
+from .links import Link, is_final
 from .ranges import UNSET
 from .seen import Counters
 from .sessions import Sessions
