@@ -9,6 +9,7 @@ from .changes import Assign, Assignment, Done, NewValue, Outcome
 from .client import Client, ClientGroup, ClientPipeline, Index
 from .codec import Cell, RawReply, Value
 from .connection import Connection, Pipeline
+from .descriptions import ColumnDescription, Description
 from .errors import (
     AuthenticationError,
     BusyError,
@@ -52,12 +53,14 @@ from .ranges import Range
 from .requests import (
     Auth,
     Count,
+    Describe,
     Exists,
     Filter,
     FilterKind,
     FilterOp,
     Find,
     FindOp,
+    Hello,
     In,
     LogIn,
     OpenIndex,
@@ -98,6 +101,7 @@ __all__ = [
     "ClientOptions",
     "ClientPipeline",
     "ClosedError",
+    "ColumnDescription",
     "ConnectError",
     "Connection",
     "ConnectionLost",
@@ -107,6 +111,8 @@ __all__ = [
     "Counters",
     "DataError",
     "DecodeError",
+    "Describe",
+    "Description",
     "Done",
     "Duplicate",
     "DuplicateKeyError",
@@ -127,6 +133,7 @@ __all__ = [
     "ForeignKeyError",
     "GroupedIndex",
     "HandlerSocketError",
+    "Hello",
     "In",
     "Index",
     "Insert",

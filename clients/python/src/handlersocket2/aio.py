@@ -17,10 +17,8 @@ from .aio_wires import PILE, AsyncCall, AsyncStreams, AsyncWire, open_wire
 from .asks import Ask, Nothing, Operation
 from .calls import NEVER
 from .core import Core
-from .errors import (
-    ClosedError,
-    HandlerSocketError,
-)
+from .descriptions import Description
+from .errors import ClosedError, HandlerSocketError
 from .forks import renew_after_fork
 from .links import Link, is_final
 from .options import ClientOptions
@@ -124,6 +122,59 @@ class AsyncClient:
         filter_columns: Sequence[str] = (),
     ) -> AsyncIndex[Any]:
         """An index of a table with the columns that its rows are to have. Sends nothing yet."""
+        return self._index(database, table, columns, index, filter_columns)
+
+    def describe(
+        self,
+        database: str | None,
+        table: str,
+        columns: Sequence[str] | None = None,
+        *,
+        index: str = "PRIMARY",
+        filter_columns: Sequence[str] = (),
+        timeout: float | Unset | None = UNSET,
+    ) -> AsyncCall[Description]:
+        """What the server says of the columns of an index, and of what its key is made of.
+
+        Without `columns` it is all that the table has.
+        """
+        ask = self._core.describe(
+            database, table, columns, index=index, filter_columns=filter_columns, timeout=timeout
+        )
+        return self._run(ask, self._core.link_about_server())
+
+    async def described_index(
+        self,
+        database: str | None,
+        table: str,
+        columns: Sequence[str] | None = None,
+        *,
+        index: str = "PRIMARY",
+        filter_columns: Sequence[str] = (),
+        timeout: float | Unset | None = UNSET,
+    ) -> AsyncIndex[NamedRow[Any]]:
+        """Describes an index, and makes one whose rows have the types that the server has said.
+
+        The description is from this moment. After an ALTER TABLE a value that does not fit its old
+        type is a DecodeError; then describe it again.
+        """
+        described = await self.describe(
+            database, table, columns, index=index, filter_columns=filter_columns, timeout=timeout
+        )
+        return self._index(database, table, described, index, filter_columns)
+
+    def hello(self, *, timeout: float | Unset | None = UNSET) -> AsyncCall[dict[str, str]]:
+        """What the server says of itself: versions and what it understands, in its order."""
+        return self._run(self._core.hello(timeout), self._core.link_about_server())
+
+    def _index(
+        self,
+        database: str | None,
+        table: str,
+        columns: Sequence[str] | Mapping[str, Any] | type[Any] | Description,
+        index: str,
+        filter_columns: Sequence[str],
+    ) -> AsyncIndex[Any]:
         operations, reader = self._core.operations(
             database, table, columns, index=index, filter_columns=filter_columns
         )
@@ -204,14 +255,14 @@ class AsyncClient:
         self._sweeper = None
         self._streams.forget()
 
-    def _run(self, ask: Ask[T]) -> AsyncCall[T]:
+    def _run(self, ask: Ask[T], link: Link | None = None) -> AsyncCall[T]:
         self._check()
         now = monotonic()
         call = self._call(ask, now)
         if isinstance(ask, Nothing):
             call.set_result(ask.result)
             return call
-        link = self._core.link_for((ask,))
+        link = link or self._core.link_for((ask,))
         self._watch(call, link, now)
         link.submit(call, now)
         self._sweep_later()

@@ -242,7 +242,7 @@ class _Stream:
         self._options = options
         self._reader = reader
         self._transport = transport
-        self._indexes = StreamIndexes()
+        self._indexes = StreamIndexes(options)
         self._first = True
         self._closed = False
 
@@ -255,10 +255,10 @@ class _Stream:
         assert spec is not None
         options = self._options
         timeout = options.timeout if ask.timeout is UNSET else cast("float | None", ask.timeout)
-        lines, opening = self._indexes.lines(ask, spec)
+        lines, ahead = self._indexes.lines(ask, spec)
         self._transport.write(lines)
         stream = RowStream(
-            spec, row_reader, options.max_reply_bytes, opening=opening, first=self._first
+            spec, row_reader, options.max_reply_bytes, ahead=ahead, first=self._first
         )
         self._first = False
         while not stream.done:

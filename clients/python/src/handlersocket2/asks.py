@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from .codec import decode_line
 from .ranges import UNSET, Unset
-from .requests import OpenIndex, Request, Within, is_read, result_of
+from .requests import Describe, Hello, OpenIndex, Request, Within, is_read, result_of
 from .tokens import within_prefix
 
 T = TypeVar("T")
@@ -105,8 +105,15 @@ class Nothing(Ask[T]):
 def ask_for(request: Request[T]) -> Ask[T]:
     """Any request, with an index id that the caller knows."""
     decode = lambda line, _: result_of(request, decode_line(line))  # noqa: E731
-    name = "open_index" if isinstance(request, OpenIndex) else "request"
+    name = _NAMES.get(type(request), "request")
     operation = Operation(name, None, decode, modifies=not is_read(request))
     if isinstance(request, Within):
         return Ask(operation, request.request.encode(), before=within_prefix(request.seconds))
+    if isinstance(request, Describe):  # so its line begins with the index id, like any other
+        return Ask(operation, request.encode().removeprefix(DESCRIBE), before=DESCRIBE)
     return Ask(operation, request.encode())
+
+
+_NAMES: dict[type[Any], str] = {OpenIndex: "open_index", Describe: "describe", Hello: "hello"}
+#: What stands in front of the index that is to be described.
+DESCRIBE = b"D\t"

@@ -14,18 +14,20 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from .address import Place
-from .asks import Ask, Operation, Specs
+from .asks import DESCRIBE, Ask, Operation, Specs
 from .calls import Call, tries_of
 from .channel import Channel
-from .decoders import opened
+from .decoders import description_decoder, opened, pairs
+from .descriptions import ALL_COLUMNS, Description
 from .errors import ConnectError, ReplyError
 from .grouped import GroupOperation
 from .links import Link, Wire
 from .operations import Operations
+from .ranges import Unset
 from .requests import OpenIndex
 from .rows import RowReader, reader_for
 from .seen import ConnectionSeen, Counters, RequestSeen, call_hook, rows_of
-from .setup import final
+from .setup import final, hello_line
 from .tokens import check_names
 from .url import Target
 
@@ -77,21 +79,46 @@ class Core:
         self,
         database: str | None,
         table: str,
-        columns: Sequence[str] | Mapping[str, Any] | type[Any],
+        columns: Sequence[str] | Mapping[str, Any] | type[Any] | Description,
         *,
         index: str,
         filter_columns: Sequence[str],
     ) -> tuple[Operations[Any], RowReader[Any]]:
         """The requests of an index. Refuses names that no request can hold."""
-        if database is None:
-            database = self.target.database
-            if database is None:
-                raise ValueError("there is no database: name it here, or in the client's URL")
-        if not isinstance(columns, (type, Mapping)):
+        if not isinstance(columns, (type, Mapping, Description)):
             check_names(columns, "columns")
         names, reader = reader_for(columns)
-        request = OpenIndex(0, database, table, index, names, filter_columns)
-        return Operations(self.specs, self.specs.get(request), reader), reader
+        spec = self.specs.get(OpenIndex(0, self._of(database), table, index, names, filter_columns))
+        return Operations(self.specs, spec, reader), reader
+
+    def describe(
+        self,
+        database: str | None,
+        table: str,
+        columns: Sequence[str] | None,
+        *,
+        index: str,
+        filter_columns: Sequence[str],
+        timeout: float | Unset | None,
+    ) -> Ask[Description]:
+        """What the columns of an index are. Refuses names that no request can hold."""
+        names = ALL_COLUMNS if columns is None else columns
+        spec = self.specs.get(OpenIndex(0, self._of(database), table, index, names, filter_columns))
+        decode = description_decoder(spec.columns, spec.filter_columns)
+        operation = Operation("describe", spec, decode, modifies=False)
+        return Ask(operation, b"\n", timeout=timeout, before=DESCRIBE)
+
+    def hello(self, timeout: float | Unset | None) -> Ask[dict[str, str]]:
+        """Asks for versions and for what the server understands."""
+        operation = Operation("hello", None, pairs, modifies=False)
+        return Ask(operation, hello_line(self.options), timeout=timeout)
+
+    def _of(self, database: str | None) -> str:
+        """The database that is named, or that of the client."""
+        named = self.target.database if database is None else database
+        if named is None:
+            raise ValueError("there is no database: name it here, or in the client's URL")
+        return named
 
     def saw(
         self,
@@ -188,6 +215,11 @@ class Core:
             route = "write"
         links = self.routes[route]
         return links[0] if len(links) == 1 else min(links, key=lambda link: link.load)
+
+    def link_about_server(self) -> Link:
+        """Where a request goes that asks for no rows."""
+        reads = any(server.read is not None for server in self.servers)
+        return min(self.routes["read" if reads else "write"], key=lambda link: link.load)
 
     def places(self, route: str) -> list[tuple[int, Place]]:
         """The servers that an attempt tries, with their numbers, in order."""

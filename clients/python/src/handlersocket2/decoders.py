@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NoReturn, TypeVar
 
 from .changes import Outcome
-from .codec import decode_line
-from .errors import ProtocolError, reply_error
-from .results import outcomes
+from .codec import decode_line, is_number
+from .descriptions import ALL_COLUMNS, Description, description_of
+from .errors import ProtocolError, ReplyError
+from .results import error_of, names_and_values, outcomes
 from .rows import RowReader
 
 R = TypeVar("R")
@@ -45,13 +47,12 @@ def refuse(line: bytes, expected: str) -> NoReturn:
     """Raises the error that a reply is, or says that it is not the one that was expected."""
     reply = decode_line(line)
     if reply.code != 0:
-        text = (reply.values[0] if reply.values else b"") or b""
-        raise reply_error(reply.code, text.decode("utf-8", "replace"))
+        raise error_of(reply)
     raise ProtocolError(f"{expected} was expected, not one of {reply.columns}", sent=True)
 
 
 def count(line: bytes, plain: bool) -> int:
-    if line.startswith(b"0\t1\t") and line[4:].isdigit():
+    if line.startswith(b"0\t1\t") and is_number(line[4:]):
         return int(line[4:])
     refuse(line, "a reply of 1 column and a count")
 
@@ -75,9 +76,35 @@ def inserted(line: bytes, plain: bool) -> int | None:
     if line == b"0\t1":
         return None
     # A signed column may have been given a negative one.
-    if line.startswith(b"0\t1\t") and line[4:].removeprefix(b"-").isdigit():
+    if line.startswith(b"0\t1\t") and is_number(line[4:].removeprefix(b"-")):
         return int(line[4:])
     refuse(line, "a reply of 1 column and a number")
+
+
+def description_decoder(
+    columns: Sequence[str], filter_columns: Sequence[str]
+) -> Callable[[bytes, bool], Description]:
+    names = None if tuple(columns) == ALL_COLUMNS else columns
+
+    def read(line: bytes, plain: bool) -> Description:
+        if line.startswith(b"0\t7\t"):
+            return description_of(decode_line(line), names, filter_columns)
+        refuse(line, "a reply of 7 columns")
+
+    return read
+
+
+def pairs(line: bytes, plain: bool = False) -> dict[str, str]:
+    """The reply to a hello."""
+    if line.startswith(b"0\t2"):
+        return names_and_values(decode_line(line))
+    refuse(line, "a reply of 2 columns")
+
+
+def options_on(line: bytes, plain: bool = False) -> None:
+    """The reply to a hello of the client's own. A server that has none is one without options."""
+    with suppress(ReplyError):
+        pairs(line)
 
 
 def nothing(line: bytes, plain: bool) -> None:

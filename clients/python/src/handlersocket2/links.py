@@ -239,5 +239,7 @@ def is_final(error: HandlerSocketError) -> bool:
 def of_attempt(error: HandlerSocketError) -> HandlerSocketError:
     """An error of an attempt for one of the calls that have waited: nothing of it was sent."""
     if isinstance(error, ReplyError):
-        return type(error)(error.code, error.text, sent=False)
+        again = type(error)(error.code, error.text, sent=False)
+        again.told = error.told
+        return again
     return type(error)(*error.args, sent=False)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar, get_type_hints
 
 from .codec import Cell, decode_value
+from .descriptions import Description
 from .errors import DecodeError, ProtocolError
 from .types import ColumnType
 
@@ -211,20 +212,30 @@ def raise_as_decode_error(error: Exception) -> NoReturn:
 
 
 def reader_for(
-    columns: Sequence[str] | Mapping[str, Any] | type[R],
+    columns: Sequence[str] | Mapping[str, Any] | type[R] | Description,
 ) -> tuple[tuple[str, ...], RowReader[Any]]:
     """The names of the columns, and what reads their rows.
 
     Names alone give rows of bytes; with a type for each, rows of these types; a dataclass or a
-    NamedTuple gives its own objects, by the names and types of its fields.
+    NamedTuple gives its own objects, by the names and types of its fields; a description gives rows
+    of the types that the columns have.
     """
     if isinstance(columns, type):
         return _reader_of_class(columns)
+    if isinstance(columns, Description):
+        types = [column.python_type for column in columns.columns]
+        return _reader_of_types([column.name or "" for column in columns.columns], types)
     if isinstance(columns, Mapping):
-        names = tuple(columns)
-        return names, RowReader(names, [ColumnType(t) for t in columns.values()], row_class(names))
+        return _reader_of_types(columns, columns.values())
     names = tuple(columns)
     return names, RowReader(names, None, row_class(names))
+
+
+def _reader_of_types(
+    columns: Iterable[str], types: Iterable[Any]
+) -> tuple[tuple[str, ...], RowReader[NamedRow[Any]]]:
+    names = tuple(columns)
+    return names, RowReader(names, [ColumnType(each) for each in types], row_class(names))
 
 
 def _reader_of_class(wanted: type[R]) -> tuple[tuple[str, ...], RowReader[R]]:

@@ -35,7 +35,8 @@ _LOGGER.addHandler(logging.NullHandler())
 class RequestSeen:
     """A request that has ended."""
 
-    #: find, insert, update, delete, increment, decrement, open_index or request.
+    #: find, count, exists, insert, upsert, update, delete, increment, decrement, lock, group,
+    #: describe, hello, open_index or request.
     operation: str
     database: str | None
     table: str | None

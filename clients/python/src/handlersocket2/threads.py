@@ -58,15 +58,15 @@ class ThreadCore(Core):
         self._lock = threading.Lock()
         renew_after_fork(self)
 
-    def run(self, ask: Ask[T]) -> T:
-        """Sends one request, and waits for its reply."""
+    def run(self, ask: Ask[T], link: Link | None = None) -> T:
+        """Sends one request, on this link or the one that fits, and waits for its reply."""
         call = Call(ask, self._deadline_of(ask, monotonic()))
         if isinstance(ask, Nothing):
             self.check()
             return cast(T, ask.result)
         began = monotonic()
         with self._lock:
-            self._submit(self.link_for((ask,)), call, began)
+            self._submit(link or self.link_for((ask,)), call, began)
         self._drive(call)
         self._has_ended(call, began)
         return call.outcome()
