@@ -333,8 +333,11 @@ class Channel:
     def _break(self, call: Call | None, words: str) -> None:
         """Ends it. The call to which the bytes belong has the error; the others are lost."""
         self.broken = ProtocolError(words, sent=True)
-        while isinstance(call, Opening) and self.slots:
-            call = self.slots.popleft()  # behind it stands the request for which it was sent
+        while isinstance(call, Opening):
+            # Who waits for it has the error, or the request behind it, for which it was sent.
+            awaited = any(not caller.done() for caller in call.callers)
+            call.set_exception(ProtocolError(words, sent=True))
+            call = self.slots.popleft() if self.slots and not awaited else None
         if call is not None and not call.done():
             modifies = call.operation.modifies
             call.set_exception(ProtocolError(words, sent=True, maybe_executed=modifies))

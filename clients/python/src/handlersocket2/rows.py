@@ -157,36 +157,33 @@ class RowReader(Generic[R]):
             raise_as_decode_error(error)
 
     def _converted(self, values: Sequence[Cell]) -> list[Any]:
+        number, converted = 0, list[Any](values)
         try:
-            return [
-                value if convert is None or value is None else convert(value)
-                for convert, value in zip(self._from_bytes, values, strict=True)
-            ]
+            for number, convert in enumerate(self._from_bytes):
+                value = values[number]
+                if convert is not None and value is not None:
+                    converted[number] = convert(value)
         except ValueError:
-            self._refuse(values)
+            self._refuse(number)
+        return converted
 
     def _convert(self, values: list[Any]) -> None:
         """Makes what the caller wants of a row that has no NULL."""
+        number = 0
         try:
             for number, convert in self._made:
                 values[number] = convert(values[number])
         except ValueError:
-            raw = [value.encode() if isinstance(value, str) else value for value in values]
-            self._refuse(raw)
+            self._refuse(number)
 
-    def _refuse(self, values: Sequence[Any]) -> NoReturn:
+    def _refuse(self, number: int) -> NoReturn:
         """Says which column it was, and not the value: that may be anybody's secret."""
         assert self._types is not None
-        for name, kind, value in zip(self._columns, self._types, values, strict=True):
-            try:
-                if kind.from_bytes is not None and value is not None:
-                    kind.from_bytes(value)
-            except ValueError:
-                wanted = getattr(kind.wanted, "__name__", kind.wanted)
-                text = f"a value of the column {name!r} is no {wanted}"
-                # Not `from` the other error, which shows the value.
-                raise DecodeError(text, sent=True) from None
-        raise DecodeError(_NO_FIT, sent=True) from None
+        wanted = self._types[number].wanted
+        kind = getattr(wanted, "__name__", wanted)
+        text = f"a value of the column {self._columns[number]!r} is no {kind}"
+        # Not `from` the other error, which shows the value.
+        raise DecodeError(text, sent=True) from None
 
     def _check_null(self, values: Sequence[Any]) -> None:
         assert self._types is not None
