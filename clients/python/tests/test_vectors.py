@@ -161,6 +161,14 @@ def test_an_error_is_read(vector):
     assert {"code": caught.value.code, "text": caught.value.text} == vector["error"]
 
 
+@pytest.mark.parametrize("to", ["count", "exists", "modify", "insert"])
+def test_a_number_of_more_digits_than_python_reads(to):
+    vector = {"line": "0\t1\t" + "9" * 5000 + "\n", "to": to}
+    for reads in (read, read_by_an_index):
+        with pytest.raises(ProtocolError):
+            reads(vector)
+
+
 def read_description(vector):
     columns = ALL_COLUMNS if vector["columns"] is None else vector["columns"]
     line = raw(vector["line"])[:-1]
