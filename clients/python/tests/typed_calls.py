@@ -116,9 +116,9 @@ async def awaited(client: AsyncClient) -> None:
 
 
 def made() -> None:
-    options: ClientOptions = {"user": "ann", "password": lambda: "pw", "texts": True}
+    options: ClientOptions = {"user": "ann", "password": lambda: "pw", "when_full": "fail"}
     Client("handlersocket://db/app", **options)
-    Client(("db", 9998), write=("db", 9999), read_after_write="sent")
+    Client(("db", 9998), write=("db", 9999), read_after_write="sent", texts=True)
     AsyncClient([(("db1", 9998), ("db1", 9999)), (("db2", 9998), None)], retry_reads=1)
 
 
