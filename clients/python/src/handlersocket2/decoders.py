@@ -12,13 +12,16 @@ from contextlib import suppress
 from typing import NoReturn, TypeVar
 
 from .changes import Outcome
-from .codec import decode_line, is_number
+from .codec import decode_line
 from .descriptions import ALL_COLUMNS, Description, description_of
 from .errors import ProtocolError, ReplyError
 from .results import error_of, names_and_values, outcomes
 from .rows import RowReader
 
 R = TypeVar("R")
+
+#: A line with a sign and as many digits as 64 bits have. Python refuses to read some thousands.
+_LONGEST = len(b"0\t1\t-") + 20
 
 
 def rows_decoder(
@@ -52,7 +55,7 @@ def refuse(line: bytes, expected: str) -> NoReturn:
 
 
 def count(line: bytes, plain: bool) -> int:
-    if line.startswith(b"0\t1\t") and is_number(line[4:]):
+    if line.startswith(b"0\t1\t") and line[4:].isdigit() and len(line) <= _LONGEST:
         return int(line[4:])
     refuse(line, "a reply of 1 column and a count")
 
@@ -76,8 +79,9 @@ def inserted(line: bytes, plain: bool) -> int | None:
     if line == b"0\t1":
         return None
     # A signed column may have been given a negative one.
-    if line.startswith(b"0\t1\t") and is_number(line[4:].removeprefix(b"-")):
-        return int(line[4:])
+    number = line[4:]
+    if line.startswith(b"0\t1\t") and number.removeprefix(b"-").isdigit() and len(line) <= _LONGEST:
+        return int(number)
     refuse(line, "a reply of 1 column and a number")
 
 

@@ -157,15 +157,22 @@ class RowReader(Generic[R]):
             raise_as_decode_error(error)
 
     def _converted(self, values: Sequence[Cell]) -> list[Any]:
-        number, converted = 0, list[Any](values)
         try:
-            for number, convert in enumerate(self._from_bytes):
-                value = values[number]
-                if convert is not None and value is not None:
-                    converted[number] = convert(value)
+            return [
+                value if convert is None or value is None else convert(value)
+                for convert, value in zip(self._from_bytes, values, strict=True)
+            ]
         except ValueError:
-            self._refuse(number)
-        return converted
+            self._refuse(self._first_that_does_not_fit(values))
+
+    def _first_that_does_not_fit(self, values: Sequence[Cell]) -> int:
+        for number, (convert, value) in enumerate(zip(self._from_bytes, values, strict=True)):
+            if convert is not None and value is not None:
+                try:
+                    convert(value)
+                except ValueError:
+                    return number
+        raise DecodeError(_NO_FIT, sent=True) from None
 
     def _convert(self, values: list[Any]) -> None:
         """Makes what the caller wants of a row that has no NULL."""
