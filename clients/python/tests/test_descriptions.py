@@ -236,12 +236,30 @@ def test_what_is_refused_before_anything_is_sent(kind):
             ((None, "t"), ValueError),
             (("db", "t\t"), ValueError),
             (("db", "t", "ab"), TypeError),
+            (("db", "t", ""), TypeError),
             (("db", "t", ["a,b"]), ValueError),
             (("db", "t", {"a": int}), TypeError),
         ):
             for method in (run.client.describe, run.client.described_index):
                 with pytest.raises(error):
                     run(lambda method=method, arguments=arguments: method(*arguments))
+
+
+def test_a_star_is_no_column(kind):
+    """The server would take it for all of them, and a value for it for one of the first column."""
+    with Played(kind, read=[], write=[]) as run:
+        index = run.client.index("db", "t", ["a"])
+        for call in (
+            lambda: run.client.index("db", "t", ["*"]),
+            lambda: run.client.index("db", "t", {"*": int}),
+            lambda: run.client.describe("db", "t", ["*"]),
+            lambda: index.insert({"*": 1}),
+            lambda: index.insert_many([{"*": 1}]),
+            lambda: index.update(1, {"*": 1}),
+            lambda: index.increment(1, {"*": 1}),
+        ):
+            with pytest.raises(ValueError, match="is no column"):
+                run(call)
 
 
 def test_a_description_is_a_value():

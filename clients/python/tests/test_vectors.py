@@ -26,7 +26,6 @@ from handlersocket2 import (
 from handlersocket2.asks import Specs
 from handlersocket2.codec import decode_line, decode_value, encode_value
 from handlersocket2.decoders import description_decoder, opened
-from handlersocket2.descriptions import ALL_COLUMNS
 from handlersocket2.operations import Operations
 from handlersocket2.requests import result_of
 from handlersocket2.rows import reader_for
@@ -170,10 +169,9 @@ def test_a_number_of_more_digits_than_python_reads(to):
 
 
 def read_description(vector):
-    columns = ALL_COLUMNS if vector["columns"] is None else vector["columns"]
     line = raw(vector["line"])[:-1]
     plain = not (b"\x00" in line or b"\x01" in line)
-    return description_decoder(columns, vector["filter_columns"])(line, plain)
+    return description_decoder(vector["columns"], vector["filter_columns"])(line, plain)
 
 
 @pytest.mark.parametrize("vector", vectors("descriptions"), ids=lambda vector: vector["why"])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from .codec import decode_line
+from .descriptions import ALL_COLUMNS
 from .ranges import UNSET, Unset
 from .requests import Describe, Hello, OpenIndex, Request, Within, is_read, result_of
 from .tokens import within_prefix
@@ -35,7 +37,18 @@ class Specs:
         self._specs: dict[tuple[object, ...], Spec] = {}
 
     def get(self, request: OpenIndex) -> Spec:
-        """Refuses names that no request can hold."""
+        """Refuses names that no request can hold.
+
+        And a star alone, which means all columns: a value for it would be one for the first column.
+        """
+        if tuple(request.columns) == ALL_COLUMNS:
+            raise ValueError("'*' is no column: describe() says which there are")
+        return self._get(request)
+
+    def of_all_columns(self, request: OpenIndex) -> Spec:
+        return self._get(replace(request, columns=ALL_COLUMNS))
+
+    def _get(self, request: OpenIndex) -> Spec:
         made = Spec(request)
         key = (made.database, made.table, made.index, made.columns, made.filter_columns)
         return self._specs.setdefault(key, made)

@@ -18,7 +18,7 @@ from .asks import DESCRIBE, Ask, Operation, Specs
 from .calls import Call, tries_of
 from .channel import Channel
 from .decoders import description_decoder, opened, pairs
-from .descriptions import ALL_COLUMNS, Description
+from .descriptions import Description
 from .errors import ConnectError, ReplyError
 from .grouped import GroupOperation
 from .links import Link, Wire
@@ -102,9 +102,10 @@ class Core:
         timeout: float | Unset | None,
     ) -> Ask[Description]:
         """What the columns of an index are. Refuses names that no request can hold."""
-        names = ALL_COLUMNS if columns is None else columns
-        spec = self.specs.get(OpenIndex(0, self._of(database), table, index, names, filter_columns))
-        decode = description_decoder(spec.columns, spec.filter_columns)
+        names = () if columns is None else columns
+        request = OpenIndex(0, self._of(database), table, index, names, filter_columns)
+        spec = self.specs.of_all_columns(request) if columns is None else self.specs.get(request)
+        decode = description_decoder(None if columns is None else spec.columns, spec.filter_columns)
         operation = Operation("describe", spec, decode, modifies=False)
         return Ask(operation, b"\n", timeout=timeout, before=DESCRIBE)
 

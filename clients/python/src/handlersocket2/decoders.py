@@ -13,7 +13,7 @@ from typing import NoReturn, TypeVar
 
 from .changes import Outcome
 from .codec import decode_line
-from .descriptions import ALL_COLUMNS, Description, description_of
+from .descriptions import Description, description_of
 from .errors import ProtocolError, ReplyError
 from .results import error_of, names_and_values, outcomes
 from .rows import RowReader
@@ -86,13 +86,13 @@ def inserted(line: bytes, plain: bool) -> int | None:
 
 
 def description_decoder(
-    columns: Sequence[str], filter_columns: Sequence[str]
+    columns: Sequence[str] | None, filter_columns: Sequence[str]
 ) -> Callable[[bytes, bool], Description]:
-    names = None if tuple(columns) == ALL_COLUMNS else columns
+    """Of an index that was opened with these columns; None for all that there are."""
 
     def read(line: bytes, plain: bool) -> Description:
         if line.startswith(b"0\t7\t"):
-            return description_of(decode_line(line), names, filter_columns)
+            return description_of(decode_line(line), columns, filter_columns)
         refuse(line, "a reply of 7 columns")
 
     return read

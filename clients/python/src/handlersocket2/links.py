@@ -239,7 +239,5 @@ def is_final(error: HandlerSocketError) -> bool:
 def of_attempt(error: HandlerSocketError) -> HandlerSocketError:
     """An error of an attempt for one of the calls that have waited: nothing of it was sent."""
     if isinstance(error, ReplyError):
-        again = type(error)(error.code, error.text, sent=False)
-        again.told = error.told
-        return again
+        return type(error)(error.code, error.text, sent=False)
     return type(error)(*error.args, sent=False)
