@@ -223,7 +223,18 @@ def test_a_name_that_no_request_can_hold(kind):
         run(lambda: run.client.described_index("db", "t"))
 
 
-@pytest.mark.parametrize("told", ["0\t7\t\u00ff", "0\t7" + "\t\u0001x" * 7, "0\t7", "0\t3\ta", "x"])
+@pytest.mark.parametrize(
+    "told",
+    [
+        f"0\t7\tcolumn\t\u00ff\tint\t0\t0\t0\t\0\t{KEY}",
+        f"0\t7\tcolumn\t\0\tint\t0\t0\t0\t\0\t{KEY}",
+        "0\t7" + "\t\u0001x" * 7,
+        "0\t7\tcolumn",
+        "0\t7",
+        "0\t3\ta",
+        "x",
+    ],
+)
 def test_what_is_no_description(kind, told):
     steps = script((ASK_ALL[0], f"0\t1\n{told}\n"), {"expect_end": True})
     with Played(kind, read=[steps]) as run, pytest.raises(ProtocolError):
