@@ -225,8 +225,13 @@ def test_alter_table_between_describing_and_finding(
         with pytest.raises(SchemaError) as gone:
             index.find_one(1)
         assert gone.value.text == "fld"
-    with connected(face, database.server) as client:
         assert client.described_index(database.name, "t").find_one(1) == (None, 1, "secret")
+        sql.run("DROP TABLE t")
+        with pytest.raises(SchemaError) as gone:
+            client.describe(database.name, "t")
+        assert gone.value.text == "open_table"
+        sql.run("CREATE TABLE t (id INT PRIMARY KEY, other DATE)", "INSERT INTO t VALUES (7, NULL)")
+        assert client.described_index(database.name, "t").find_one(7) == (7, None)
 
 
 def test_what_an_account_may_not_see(face: Any, make_server: Callable[..., ServerInstance]) -> None:

@@ -42,10 +42,10 @@ def script(*steps):
 
 
 class Played:
-    """A server of these scripts, and a client of it."""
+    """A server of these scripts, or several, and a client of it."""
 
-    def __init__(self, kind, *, options=None, **ports):
-        self.play = Play({"servers": [ports]})
+    def __init__(self, kind, *, options=None, servers=None, **ports):
+        self.play = Play({"servers": servers or [ports]})
         self._face = Face(kind, self.play.addresses, **{"timeout": 10, **(options or {})})
         self.client = self._face.client
 

@@ -24,6 +24,7 @@ from handlersocket2 import (
     ProtocolError,
     ReplyError,
     RequestTimeout,
+    SchemaError,
 )
 
 A = "column\ta\tint(11)\t0\t0\t0\t\0"
@@ -76,6 +77,67 @@ def test_a_connection_that_ends_in_the_middle_of_a_reply(kind, cut):
     retries = {"retry_reads": 1, "backoff_max": 0.001, "backoff_min": 0.001}
     with Played(kind, options=retries, read=[ends, script(ASK_ALL)]) as run:
         assert run(lambda: run.client.describe("db", "t")) == DESCRIBED
+
+
+def test_all_columns_are_those_of_each_time(kind):
+    """The index is opened again, with its number. That of some columns stays open."""
+    fewer = (ASK_ALL[0], f"0\t1\n0\t7\t{A}\t{KEY}\n")
+    some = ("P\t2\tdb\tt\tPRIMARY\ta\nD\t2\n", f"0\t1\n0\t7\t{A}\t{KEY}\n")
+    again = ("D\t2\n", some[1].removeprefix("0\t1\n"))
+    with Played(kind, read=[script(ASK_ALL, fewer, some, again, ASK_ALL)]) as run:
+        for columns, told in ((None, 2), (None, 1), (["a"], 1), (["a"], 1), (None, 2)):
+            asked = run(lambda columns=columns: run.client.describe("db", "t", columns))
+            assert len(asked.columns) == told
+
+
+def test_all_columns_of_a_table_that_is_gone(kind):
+    """The index that was open before stays in its place, and the server still describes it."""
+    gone = (ASK_ALL[0], "1\t1\topen_table\n" + ALL)
+    with Played(kind, read=[script(ASK_ALL, gone, ASK_ALL)]) as run:
+        assert run(lambda: run.client.describe("db", "t")) == DESCRIBED
+        with pytest.raises(SchemaError) as raised:
+            run(lambda: run.client.describe("db", "t"))
+        assert raised.value.text == "open_table"
+        assert run(lambda: run.client.describe("db", "t")) == DESCRIBED
+
+
+def test_tasks_that_describe_at_once():
+    """Each has an opening of its own, and the error of that."""
+    gone = "1\t1\topen_table\n" + ALL
+    steps = script((ASK_ALL[0] * 3, ASK_ALL[1] + gone + ASK_ALL[1]))
+
+    async def main(client):
+        calls = [client.describe("db", "t") for _ in range(3)]
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    with Played(AsyncClient, read=[steps]) as run:
+        first, second, third = run(lambda: main(run.client))
+        assert first == third == DESCRIBED
+        assert isinstance(second, SchemaError)
+
+
+@pytest.mark.parametrize("columns", [None, ["a", "b"]])
+def test_a_server_that_names_another_one(kind, columns):
+    """The error of the first one's opening is no error of the second."""
+    ask = f"P\t1\tdb\tt\tPRIMARY\t{'a,b' if columns else '*'}\nD\t1\n"
+    off_line = script((ask, "1\t1\t3032\n2\t1\tstmtnum\n"))
+    servers = [{"read": [off_line]}, {"read": [script((ask, "0\t1\n" + ALL))]}]
+    with Played(kind, servers=servers) as run:
+        assert run(lambda: run.client.describe("db", "t", columns)) == DESCRIBED
+
+
+def test_a_server_that_names_another_one_which_has_opened_the_index():
+    ask = "P\t1\tdb\tt\tPRIMARY\ta,b\nD\t1\n"
+    off_line = script((ask + "D\t1\n", "1\t1\t3032\n2\t1\tstmtnum\n"), {"await": "later"})
+    off_line.append({"send": "2\t1\tstmtnum\n"})
+    other = script((ask, "0\t1\n" + ALL), {"signal": "later"}, ("D\t1\n", ALL))
+
+    async def main(client):
+        calls = [client.describe("db", "t", ["a", "b"]) for _ in range(2)]
+        return await asyncio.gather(*calls)
+
+    with Played(AsyncClient, servers=[{"read": [off_line]}, {"read": [other]}]) as run:
+        assert run(lambda: main(run.client)) == [DESCRIBED] * 2
 
 
 def test_some_columns_and_a_filter(kind):
@@ -165,7 +227,7 @@ def test_a_task_that_gives_up():
             assert await later == DESCRIBED
             await asyncio.to_thread(play.wait_for_the_end)
 
-    with Play({"servers": [{"read": [steps + script(("D\t1\n", ALL))]}]}) as play:
+    with Play({"servers": [{"read": [steps + script(ASK_ALL)]}]}) as play:
         asyncio.run(main(play))
         play.check()
 

@@ -19,7 +19,15 @@ T = TypeVar("T")
 class Spec:
     """What one `P` opens. There is one for each combination of names, so it is its own key."""
 
-    __slots__ = ("columns", "database", "filter_columns", "index", "line", "table")
+    __slots__ = (
+        "all_columns",
+        "columns",
+        "database",
+        "filter_columns",
+        "index",
+        "line",
+        "table",
+    )
 
     def __init__(self, request: OpenIndex) -> None:
         self.line = request.encode()[len(b"P\t0") :]  # behind the index id
@@ -28,6 +36,8 @@ class Spec:
         self.index = request.index
         self.columns = tuple(request.columns)
         self.filter_columns = tuple(request.filter_columns)
+        #: Such an index is opened each time, because the table may have others by then.
+        self.all_columns = self.columns == ALL_COLUMNS
 
 
 class Specs:

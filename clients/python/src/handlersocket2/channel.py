@@ -13,13 +13,14 @@ from functools import partial
 from .asks import Spec
 from .calls import NEVER, Call, Opening, expire, is_sent, opening_of, turning_on
 from .codec import quoted
+from .describing import DescribeOperation
 from .errors import (
     ConnectionLost,
     DecodeError,
     HandlerSocketError,
     ProtocolError,
     ReplyError,
-    reply_error,
+    same_error,
 )
 from .greeting import ENOUGH, sql_greeting
 from .grouped import GroupOperation, Openings
@@ -126,6 +127,8 @@ class Channel:
         if prefix is None:
             prefix = self._open(spec)
         call.opening = self._openings.get(spec)
+        if spec.all_columns and isinstance(operation, DescribeOperation):
+            operation.opening = self._openings.get(spec)
         if not call.line:
             self._wait_for_opening(call)
         return prefix
@@ -280,7 +283,8 @@ class Channel:
                 self._last += 1
             number = self._numbers[spec] = b"%d" % self._last
         opening = Opening(spec.line, partial(self._opened, spec))
-        self._prefixes[spec] = number
+        if not spec.all_columns:
+            self._prefixes[spec] = number
         self._openings[spec] = opening
         self._add_opening(opening, b"P\t" + number + spec.line)
         return number
@@ -409,6 +413,4 @@ def _of_opening(call: Call) -> ReplyError | None:
     cause = opening.error if opening is not None else None
     if not isinstance(cause, ReplyError):
         return None
-    error = reply_error(cause.code, cause.text, cause.told)
-    error.line = cause.line
-    return error
+    return same_error(cause)

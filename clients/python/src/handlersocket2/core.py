@@ -14,10 +14,11 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from .address import Place
-from .asks import DESCRIBE, Ask, Operation, Specs
+from .asks import Ask, Operation, Specs
 from .calls import Call, tries_of
 from .channel import Channel
-from .decoders import description_decoder, opened, pairs
+from .decoders import opened, pairs
+from .describing import DescribeOperation
 from .descriptions import Description
 from .errors import ConnectError, ReplyError
 from .grouped import GroupOperation
@@ -105,9 +106,7 @@ class Core:
         names = () if columns is None else columns
         request = OpenIndex(0, self._of(database), table, index, names, filter_columns)
         spec = self.specs.of_all_columns(request) if columns is None else self.specs.get(request)
-        decode = description_decoder(None if columns is None else spec.columns, spec.filter_columns)
-        operation = Operation("describe", spec, decode, modifies=False)
-        return Ask(operation, b"\n", timeout=timeout, before=DESCRIBE)
+        return Ask(DescribeOperation(spec), b"\n", timeout=timeout)
 
     def hello(self, timeout: float | Unset | None) -> Ask[dict[str, str]]:
         """Asks for versions and for what the server understands."""

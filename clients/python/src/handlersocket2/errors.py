@@ -209,3 +209,10 @@ def reply_error(
     error = made(code, text, maybe_executed=modifies and meaning.maybe_executed)
     error.told = told
     return error
+
+
+def same_error(error: ReplyError) -> ReplyError:
+    """The same answer of the server for another call that changes nothing."""
+    made = reply_error(error.code, error.text, error.told)
+    made.line = error.line
+    return made

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from .asks import Ask, Operation, Spec
 from .codec import decode_line, is_number
-from .errors import DecodeError, HandlerSocketError, ProtocolError, ReplyError, reply_error
+from .errors import DecodeError, HandlerSocketError, ProtocolError, ReplyError, same_error
 from .results import WITH_TEXTS, error_of
 
 
@@ -26,7 +26,7 @@ class Openings:
     def error(self) -> HandlerSocketError | None:
         for place, opening in self.of_places.items():
             if isinstance(opening.error, ReplyError):
-                error = reply_error(opening.error.code, opening.error.text, opening.error.told)
+                error = same_error(opening.error)
                 error.line = place
                 return error
         return None
