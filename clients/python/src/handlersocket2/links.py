@@ -148,6 +148,8 @@ class Link:
         self.waiting.extendleft(reversed(again))
         if self.waiting and self.wire is None:
             self.core.wants_connection(self)
+        else:  # it was one that answers only what was sent
+            self.drain(now)
 
     def retire(self, now: float) -> None:
         """Its server is current no more: it answers what was sent, and takes nothing new."""
@@ -171,6 +173,8 @@ class Link:
             if wire in self.retiring and not channel.slots:
                 self.retiring.remove(wire)
                 wire.close()
+            if self.waiting:  # what this server has sent to the other one
+                self.drain(now)
         else:
             if channel.proved:
                 self._failures = 0

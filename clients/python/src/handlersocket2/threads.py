@@ -167,7 +167,10 @@ class ThreadCore(Core):
 
     def elsewhere(self, channel: Channel, call: CoreCall, error: ReplyError) -> bool:
         cast("Call[Any]", call).wire = None
-        return super().elsewhere(channel, call, error)
+        goes = super().elsewhere(channel, call, error)
+        if goes:
+            cast("Call[Any]", call).wake()  # its thread sends it, if it sleeps
+        return goes
 
     # How a thread gets its reply. The lock is held, but for where it says otherwise.
 
