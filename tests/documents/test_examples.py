@@ -647,6 +647,15 @@ PLAN: dict[str, Page] = {
             ("from handlersocket2 import Assign, Client", python()),
             ('user = client.index("app", "user", ["id"', python()),
             ("user.find(Range(ge=40", python()),
+            (
+                "told = client.described_index",
+                python(
+                    "Row(id=42, name='Ann', age=31)",
+                    "[('name', 'varchar(100)', False)]",
+                    "{'id': <class 'int'>, 'name': <class 'str'>, 'email': str | None,"
+                    " 'age': int | None, 'visits': <class 'int'>}",
+                ),
+            ),
             ("for row in user.iterate", python()),
             ('user = client.index("app", "user", ["name"', python()),
             ('user.update(42, {"visits": Assign', python()),
@@ -655,6 +664,7 @@ PLAN: dict[str, Page] = {
             ('Client("handlersocket://ann', python()),
             ("handlersocket://db1,db2/app", Shown("the form of a URL")),
             ("with client.pipeline()", python()),
+            ('print(client.hello()["protocol"]', python("2 True")),
             ("import logging", python("find read 1 user")),
             ("with Connection", python()),
             ("python -m pytest", LeftOut("`make test` runs these tests")),

@@ -169,7 +169,15 @@ def test_requests_as_objects():
         server.check()
 
 
-@pytest.mark.parametrize("seconds", [0, -1, 2**31, float("nan")])
+def test_the_longest_time():
+    """More than that is no number of milliseconds that the protocol has."""
+    assert Within(2**31 / 1000, Find(1, [1])).encode() == b"within\t2147483648\t1\t=\t1\t1\n"
+    assert Within(0.0016, Find(1, [1])).encode() == b"within\t2\t1\t=\t1\t1\n"
+    with pytest.raises(ValueError, match="within"):
+        Within(2**31 / 1000 + 0.001, Find(1, [1])).encode()
+
+
+@pytest.mark.parametrize("seconds", [0, -1, 2**31, float("nan"), float("inf")])
 def test_times_that_the_protocol_cannot_say(seconds):
     with Client(("192.0.2.1", 1), write=("192.0.2.1", 2)) as client:
         with pytest.raises(ValueError, match="within"):

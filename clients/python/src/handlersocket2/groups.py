@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar, Unpack
 
+from .asks import Ask, Nothing
 from .errors import HandlerSocketError, ReplyError, reply_error
 from .grouped import GroupOperation
 from .keywords import Key, ModifyOptions
-from .operations import Ask, Nothing, Operations
+from .operations import Operations
 from .pipelines import Pending, PipelinedIndex, Pipelining
 from .ranges import UNSET, Unset
 from .tokens import within_prefix

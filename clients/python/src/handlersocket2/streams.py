@@ -7,10 +7,11 @@ import threading
 from collections.abc import Iterator
 from typing import TypeVar, cast
 
+from .asks import Ask, Nothing
 from .deadline import Deadline
 from .errors import ClosedError, ConnectionLost, HandlerSocketError, RequestTimeout
 from .forks import renew_after_fork
-from .operations import Ask, Nothing
+from .options import Options
 from .ranges import UNSET
 from .rows import RowReader
 from .sockets import WOULD_BLOCK, shut_down, wait_for
@@ -23,9 +24,9 @@ _CHUNK = 64 * 1024
 
 
 class _Stream:
-    def __init__(self, opened: socket.socket) -> None:
+    def __init__(self, opened: socket.socket, options: Options) -> None:
         self.socket = opened
-        self.indexes = StreamIndexes()
+        self.indexes = StreamIndexes(options)
         self.first = True
 
 
@@ -89,9 +90,9 @@ class Streams:
     ) -> Iterator[list[R]]:
         spec = ask.operation.spec
         assert spec is not None
-        lines, opening = stream.indexes.lines(ask, spec)
+        lines, ahead = stream.indexes.lines(ask, spec)
         most = self._core.options.max_reply_bytes
-        rows = RowStream(spec, reader, most, opening=opening, first=stream.first)
+        rows = RowStream(spec, reader, most, ahead=ahead, first=stream.first)
         stream.first = False
         unsent = memoryview(lines)
         while not rows.done:
@@ -133,7 +134,7 @@ class Streams:
             except HandlerSocketError as refused:
                 error = refused
             else:
-                return _Stream(opened)
+                return _Stream(opened, self._core.options)
         raise error or self._core.no_port(None)
 
     def _give_back(self, stream: _Stream, *, whole: bool) -> None:

@@ -11,7 +11,7 @@ from .codec import VALUE_TYPES, Value, encode_value
 # line, and begin another request.
 
 _MOST = 2**64 - 1
-_LONGEST = 2**31 // 1000
+_LONGEST = 2**31 / 1000
 
 
 def number_token(number: object, what: str) -> bytes:
