@@ -120,14 +120,16 @@ class WatchedWrite {
   WatchedWrite(const WatchedWrite&) = delete;
   WatchedWrite& operator=(const WatchedWrite&) = delete;
 
-  // How the write was ended.
+  // How the write was ended. Both watches may have killed its statement, and neither kill may reach the
+  // next request of the pass.
   Ended end() {
     if (std::exchange(is_over_, true)) return Ended::by_itself;
-    if (host_.end_write()) return Ended::by_watch;
-    if (!timed_ || !timed_->end()) [[likely]]
-      return Ended::by_itself;
-    host_.forgive();
-    return Ended::by_deadline;
+    const bool by_watch = host_.end_write();
+    const bool by_deadline = timed_ && timed_->end();
+    if (by_deadline) [[unlikely]]
+      host_.forgive();
+    if (by_watch) return Ended::by_watch;
+    return by_deadline ? Ended::by_deadline : Ended::by_itself;
   }
 
  private:
