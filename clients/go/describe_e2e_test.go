@@ -167,7 +167,7 @@ func TestE2EAlter(t *testing.T) {
 	if _, told := known.Columns[2].Nullable(); known.Columns[2].Name != "word" || known.Columns[2].Type != "" || told {
 		t.Errorf("%+v", known.Columns[2])
 	}
-	if made := c.Stats().ConnectionsMade; made != 1 {
+	if made := c.Stats().ConnectionsMade; made != 2 {
 		t.Errorf("%d connections", made)
 	}
 }

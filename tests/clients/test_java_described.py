@@ -12,10 +12,10 @@ from typing import IO
 
 import pymysql
 import pytest
-from column_types import ColumnType, every_type
 from server_instance import ServerInstance
 from support.database import Database, Sql
 from support.servers import ON_MYSQL
+from support_column_types import ColumnType, every_type
 from test_java_client import run, start, url
 
 #: The class as which a type is read, by the word that begins it, as SHOW CREATE TABLE has it.
