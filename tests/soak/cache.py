@@ -35,6 +35,8 @@ PATIENCE = 60.0
 #: What others do to a command: then nothing of it was done.
 DISTURBED = re.compile(r"TRYAGAIN .*|ERR (1317|1053|1205|1213|1412|1146|1015) .*|NOPERM .*")
 ABORTED = "EXECABORT Transaction discarded because of command "
+#: Of a string that was appended to: a digit 0 in front makes it none.
+NUMBER = re.compile(rb"0|[1-9][0-9]*")
 NOT_A_NUMBER = Error("ERR value is not an integer or out of range")
 TABLE = "CREATE TABLE cache_row (k VARBINARY(50) PRIMARY KEY, f VARBINARY(200), n BIGINT)"
 
@@ -90,7 +92,7 @@ class Model:
 
     def _incr(self, key: bytes) -> Reply:
         before = self._string(key) or b"0"
-        if self.state[key] == b"" or not before.isdigit():
+        if self.state[key] == b"" or not NUMBER.fullmatch(before) or int(before) >= 1 << 63:
             return NOT_A_NUMBER
         self.state[key] = b"%d" % (int(before) + 1)
         return int(before) + 1
