@@ -377,7 +377,10 @@ def test_sql_is_counted_after_the_table_was_flushed(own_server: ServerInstance, 
         assert wire.ask(OPEN) == b"0\t1"
         for _ in range(3):
             sql.run("FLUSH TABLES")
+            before = counted_in(sql, "t")
             assert wire.ask(b"1\t=\t1\t7\n") == b"0\t2\t7\t20"
+            # It is counted when its pass is over, which is behind its reply.
+            wait_until(lambda before=before: counted_in(sql, "t") > before, "the find is counted")
             before = counted_in(sql, "t")
             sql.run("SELECT * FROM t WHERE id = 7")
             assert counted_in(sql, "t") == before + 1
