@@ -24,6 +24,28 @@ void Pass::begin_transaction(store::PassMode mode) {
   store_.begin_pass(mode, budget_);
 }
 
+// A turn is looked at behind another one only if that one ends with its finds. What comes behind a
+// request of another kind is looked at when that request has been executed.
+void Pass::look_ahead(std::size_t number) {
+  const std::size_t first = turns_[number].consumed;
+  if (ahead_.has_reached_behind(number, first)) return;
+  ahead_.clear();
+  for (std::size_t i = number; i < turns_.size() && !ahead_.is_full(); ++i) {
+    const net::Turn& turn = turns_[i];
+    const std::size_t begin = i == number ? first : 0;
+    const std::size_t taken =
+        static_cast<Dialogue&>(*turn.dialogue).look_ahead(turn.input.substr(begin), store_, ahead_);
+    if (taken == 0) break;
+    ahead_.reach(i, begin + taken);
+    if (begin + taken != turn.input.size()) break;
+  }
+  // Of one find alone nothing can be fetched while another one is executed.
+  if (ahead_.lookups().size() > 1)
+    store_.expect(ahead_.lookups());
+  else
+    ahead_.clear();
+}
+
 void Pass::set_mark() {
   at_mark_ = {.moved_bytes = moved_bytes_, .requests = requests_, .spent = budget_.spent()};
   ports_.set_mark();

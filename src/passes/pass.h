@@ -9,10 +9,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/buffer.h"
 #include "passes/dialogue.h"
+#include "passes/look_ahead.h"
 #include "passes/runner_config.h"
 #include "passes/tally.h"
 #include "passes/thread_ports.h"
@@ -61,6 +63,26 @@ class Pass {
     spend();
   }
   void spend() { budget_.spend(); }
+
+  // The reads of these turns are executed in their order. If the settings want it, the store is told
+  // which finds come next.
+  void begin_reads(std::span<const net::Turn> turns) {
+    ahead_.begin();
+    looks_ahead_ = config_.looks_ahead.get();
+    turns_ = turns;
+  }
+  void end_reads() {
+    looks_ahead_ = false;
+    turns_ = {};
+  }
+  bool looks_ahead() const { return looks_ahead_; }
+  // The next request of this turn begins, and has ended.
+  void look_ahead(std::size_t number);
+  void forget_ahead() {
+    if (ahead_.lookups().empty()) return;
+    ahead_.clear();
+    store_.expect({});
+  }
   // The reply to the request that began last is complete.
   void add_write_reply(std::size_t turn, const Buffer& out, bool ok, std::uint32_t replies) {
     writes_.push_back({turn, request_begin_, out.size(), ok, replies});
@@ -115,6 +137,9 @@ class Pass {
   ThreadPorts& ports_;
   const bool executes_writes_;
   Changes changes_;
+  bool looks_ahead_ = false;
+  std::span<const net::Turn> turns_;  // those that it looks at
+  LookAhead ahead_;
   store::PassMode mode_ = store::PassMode::together;
   Runs runs_ = Runs::all;
   std::size_t begin_ = 0;        // its place in `out`

@@ -88,6 +88,12 @@ class IndexUse {
   Rights rights_ = Rights::none;
 };
 
+// A find of at most one row, as it is named ahead: all parts of the key that it gives, with `=`.
+struct Lookup {
+  const Index* index = nullptr;
+  std::span<const Value> key{};
+};
+
 // How a request ended.
 enum class Verdict : std::uint8_t {
   // status ok: it is done, and its rows are in `out`; otherwise `out` is unchanged, and the status
@@ -288,6 +294,11 @@ class Store {
                                  TableDescription& /*description*/) {
     return Error::not_supported;
   }
+
+  // These finds come next, if they may be made, beginning with the request that is about to be made.
+  // A store may fetch what they will need, or forget them: they are a hint, and no answer depends on
+  // it. They are valid until the next call of expect() or the end of the pass.
+  virtual void expect(std::span<const Lookup> /*lookups*/) {}
 
   // Has `rows` append the rows that are found to `out`. The selection is valid. If it goes on behind a
   // place that the table does not have any more, the answer is `table_changed`. The answer to a

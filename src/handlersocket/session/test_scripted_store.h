@@ -69,6 +69,15 @@ class ScriptedStore final : public store::Store {
     use = {std::make_shared<ScriptedIndex>(), caller};
     return {};
   }
+  // Records the keys, with a comma behind each part, and with a bar behind each key.
+  void expect(std::span<const store::Lookup> lookups) override {
+    calls += "expect:";
+    for (const store::Lookup& lookup : lookups) {
+      for (const store::Value& value : lookup.key) calls.append(value.bytes) += ',';
+      calls += '|';
+    }
+    calls += ' ';
+  }
   store::Outcome find(store::IndexUse&, const store::Selection&, store::Rows&, Buffer& out,
                       store::Sink* sink, store::Found&) override {
     calls += "find ";
@@ -162,6 +171,7 @@ class SharedStore final : public store::Store {
                             store::IndexUse& use) override {
     return store_.open_index(names, caller, use);
   }
+  void expect(std::span<const store::Lookup> lookups) override { store_.expect(lookups); }
   store::Outcome find(store::IndexUse& use, const store::Selection& selection, store::Rows& rows,
                       Buffer& out, store::Sink* sink, store::Found& found) override {
     return store_.find(use, selection, rows, out, sink, found);
