@@ -45,7 +45,10 @@ class TableStore final : public store::Store {
   void begin_pass(store::PassMode mode, store::Budget& budget) override;
   void forget_permissions() override { access_.ask_again(); }
   store::Outcome end_pass() override { return pass_.end(); }
-  void abandon_pass() override { pass_.abandon(); }
+  void abandon_pass() override {
+    expected_ = {};
+    pass_.abandon();
+  }
   void release() override;
   store::Outcome begin_unit() override { return pass_.begin_unit(); }
   store::Outcome end_unit() override { return pass_.end_unit(); }
@@ -60,6 +63,7 @@ class TableStore final : public store::Store {
   using OpenedIndex = mysqld::OpenedIndex;
   std::vector<OpenedIndex> opened_indexes(std::size_t most) const { return plans_.opened(most); }
 
+  void expect(std::span<const store::Lookup> lookups) override { expected_ = lookups; }
   store::Outcome find(store::IndexUse& use, const store::Selection& selection, store::Rows& rows,
                       Buffer& out, store::Sink* sink, store::Found& found) override;
   store::Outcome count(store::IndexUse& use, const store::Selection& selection, std::uint64_t& rows,
@@ -84,6 +88,7 @@ class TableStore final : public store::Store {
   template <Wants wants, class Answer>
   store::Outcome search(store::IndexUse& use, const store::Selection& selection, store::Sink* sink,
                         const Answer& answer);
+  void prefetch(const IndexPlan& plan, OpenTable& opened);
   template <Wants wants>
   store::Outcome open_for_reading(IndexPlan& plan, std::span<const store::Filter> filters,
                                   OpenTable*& opened);
@@ -139,6 +144,7 @@ class TableStore final : public store::Store {
   IndexScan scan_;
   ColumnScratch scratch_;
   Plans plans_;
+  std::span<const store::Lookup> expected_;  // for the next find
   FoundRows found_;
 };
 
