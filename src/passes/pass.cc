@@ -26,10 +26,15 @@ void Pass::begin_transaction(store::PassMode mode) {
 
 // A turn is looked at behind another one only if that one ends with its finds. What comes behind a
 // request of another kind is looked at when that request has been executed.
-void Pass::look_ahead(std::size_t number) {
-  const std::size_t first = turns_[number].consumed;
-  if (ahead_.has_reached_behind(number, first)) return;
+void Pass::name_next(std::size_t number) {
+  passed_over_ = store_.requests_without_look();
+  if (passed_over_ != 0) {
+    --passed_over_;
+    return;
+  }
+  const bool has_told = !ahead_.lookups().empty();
   ahead_.clear();
+  const std::size_t first = turns_[number].consumed;
   for (std::size_t i = number; i < turns_.size() && !ahead_.is_full(); ++i) {
     const net::Turn& turn = turns_[i];
     const std::size_t begin = i == number ? first : 0;
@@ -40,10 +45,8 @@ void Pass::look_ahead(std::size_t number) {
     if (begin + taken != turn.input.size()) break;
   }
   // Of one find alone nothing can be fetched while another one is executed.
-  if (ahead_.lookups().size() > 1)
-    store_.expect(ahead_.lookups());
-  else
-    ahead_.clear();
+  if (ahead_.lookups().size() < 2) ahead_.clear();
+  if (has_told || !ahead_.lookups().empty()) store_.expect(ahead_.lookups());
 }
 
 void Pass::set_mark() {

@@ -68,20 +68,26 @@ class Pass {
   // which finds come next.
   void begin_reads(std::span<const net::Turn> turns) {
     ahead_.begin();
-    looks_ahead_ = config_.looks_ahead.get();
     turns_ = turns;
+    looks_ahead_ = config_.looks_ahead.get();
+    if (looks_ahead_ != store_looks_ahead_) [[unlikely]] {
+      store_.look_ahead(looks_ahead_);
+      store_looks_ahead_ = looks_ahead_;
+      passed_over_ = 0;
+    }
   }
   void end_reads() {
     looks_ahead_ = false;
     turns_ = {};
   }
   bool looks_ahead() const { return looks_ahead_; }
-  // The next request of this turn begins, and has ended.
-  void look_ahead(std::size_t number);
-  void forget_ahead() {
-    if (ahead_.lookups().empty()) return;
-    ahead_.clear();
-    store_.expect({});
+  // The next request of this turn begins.
+  void look_ahead(std::size_t number) {
+    if (passed_over_ != 0) {
+      --passed_over_;
+    } else if (!ahead_.has_reached_behind(number, turns_[number].consumed)) {
+      name_next(number);
+    }
   }
   // The reply to the request that began last is complete.
   void add_write_reply(std::size_t turn, const Buffer& out, bool ok, std::uint32_t replies) {
@@ -127,6 +133,8 @@ class Pass {
     std::uint64_t spent = 0;
   };
 
+  void name_next(std::size_t number);
+
   // If a pass were divided evenly among very many turns, each reply would be sent in many pieces. So
   // a turn gets at least so many steps, if that many are left. Turns that get none come first in the
   // next pass.
@@ -138,6 +146,8 @@ class Pass {
   const bool executes_writes_;
   Changes changes_;
   bool looks_ahead_ = false;
+  bool store_looks_ahead_ = false;
+  std::uint32_t passed_over_ = 0;  // for so many requests it does not look
   std::span<const net::Turn> turns_;  // those that it looks at
   LookAhead ahead_;
   store::PassMode mode_ = store::PassMode::together;

@@ -38,8 +38,6 @@ void Requests::refused(Counter counter, std::size_t end_offset) {
 }
 
 bool Requests::end(const Answer& answer, std::size_t end_offset) {
-  if (pass_.looks_ahead()) [[unlikely]]
-    pass_.forget_ahead();
   if (answer.put_off) {
     turn_.put_off = runs() == Runs::all_but_writes;
     if (!turn_.put_off) {

@@ -19,13 +19,13 @@ class LookingAhead : public PassOfSeveral {
 TEST_F(LookingAhead, TheStoreIsToldOfTheFindsOfATurn) {
   open(1);
   run({find(7) + find(8)});
-  EXPECT_EQ(store_.calls, "begin expect:7,|8,| find expect: find end release ");
+  EXPECT_EQ(store_.calls, "begin expect:7,|8,| find find end release ");
 }
 
 TEST_F(LookingAhead, ItIsToldOfTheFindsOfOtherConnections) {
   open(3);
   run({find(7), find(8), find(9)});
-  EXPECT_EQ(store_.calls, "begin expect:7,|8,|9,| find expect: find find end release ");
+  EXPECT_EQ(store_.calls, "begin expect:7,|8,|9,| find find find end release ");
 }
 
 TEST_F(LookingAhead, ItIsToldOfSoManyAtATime) {
@@ -44,7 +44,7 @@ TEST_F(LookingAhead, ItEndsAtARequestOfAnotherKind) {
   run({find(7) + find(8) + "1\t>\t1\t1\n" + find(5) + find(6), find(9)});
   EXPECT_EQ(
       store_.calls,
-      "begin expect:7,|8,| find expect: find find expect:5,|6,|9,| find expect: find find end "
+      "begin expect:7,|8,| find find find expect:5,|6,|9,| find find find end "
       "release ");
 }
 
@@ -66,7 +66,7 @@ TEST_F(LookingAhead, APassThatIsExecutedAgainLooksAgain) {
   store_.times = 1;
   run({find(7) + find(8)});
   EXPECT_EQ(store_.calls,
-            "begin expect:7,|8,| find expect: abandon begin-alone expect:7,|8,| find expect: find "
+            "begin expect:7,|8,| find abandon begin-alone expect:7,|8,| find find "
             "end release ");
 }
 

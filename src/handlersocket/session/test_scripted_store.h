@@ -70,6 +70,8 @@ class ScriptedStore final : public store::Store {
     return {};
   }
   // Records the keys, with a comma behind each part, and with a bar behind each key.
+  void look_ahead(bool on) override { calls += on ? "look-ahead " : "look-no-more "; }
+  std::uint32_t requests_without_look() override { return std::exchange(without_look, 0); }
   void expect(std::span<const store::Lookup> lookups) override {
     calls += "expect:";
     for (const store::Lookup& lookup : lookups) {
@@ -171,6 +173,8 @@ class SharedStore final : public store::Store {
                             store::IndexUse& use) override {
     return store_.open_index(names, caller, use);
   }
+  void look_ahead(bool on) override { store_.look_ahead(on); }
+  std::uint32_t requests_without_look() override { return store_.requests_without_look(); }
   void expect(std::span<const store::Lookup> lookups) override { store_.expect(lookups); }
   store::Outcome find(store::IndexUse& use, const store::Selection& selection, store::Rows& rows,
                       Buffer& out, store::Sink* sink, store::Found& found) override {

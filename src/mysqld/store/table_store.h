@@ -17,6 +17,7 @@
 #include "mysqld/opening/open_tables.h"
 #include "mysqld/reading/index_plan.h"
 #include "mysqld/reading/index_scan.h"
+#include "mysqld/reading/rows_ahead.h"
 #include "mysqld/reading/step_meter.h"
 #include "mysqld/store/access.h"
 #include "mysqld/store/found_rows.h"
@@ -46,7 +47,7 @@ class TableStore final : public store::Store {
   void forget_permissions() override { access_.ask_again(); }
   store::Outcome end_pass() override { return pass_.end(); }
   void abandon_pass() override {
-    expected_ = {};
+    ahead_.forget();
     pass_.abandon();
   }
   void release() override;
@@ -63,7 +64,12 @@ class TableStore final : public store::Store {
   using OpenedIndex = mysqld::OpenedIndex;
   std::vector<OpenedIndex> opened_indexes(std::size_t most) const { return plans_.opened(most); }
 
-  void expect(std::span<const store::Lookup> lookups) override { expected_ = lookups; }
+  void look_ahead(bool on) override {
+    ahead_.look_ahead(on);
+    scan_.look_ahead(on ? &ahead_ : nullptr);
+  }
+  void expect(std::span<const store::Lookup> lookups) override { ahead_.expect(lookups); }
+  std::uint32_t requests_without_look() override { return ahead_.requests_without_look(); }
   store::Outcome find(store::IndexUse& use, const store::Selection& selection, store::Rows& rows,
                       Buffer& out, store::Sink* sink, store::Found& found) override;
   store::Outcome count(store::IndexUse& use, const store::Selection& selection, std::uint64_t& rows,
@@ -88,7 +94,6 @@ class TableStore final : public store::Store {
   template <Wants wants, class Answer>
   store::Outcome search(store::IndexUse& use, const store::Selection& selection, store::Sink* sink,
                         const Answer& answer);
-  void prefetch(const IndexPlan& plan, OpenTable& opened);
   template <Wants wants>
   store::Outcome open_for_reading(IndexPlan& plan, std::span<const store::Filter> filters,
                                   OpenTable*& opened);
@@ -144,7 +149,7 @@ class TableStore final : public store::Store {
   IndexScan scan_;
   ColumnScratch scratch_;
   Plans plans_;
-  std::span<const store::Lookup> expected_;  // for the next find
+  RowsAhead ahead_;
   FoundRows found_;
 };
 

@@ -4,6 +4,8 @@
 namespace hs::mysqld::server {
 
 bool can_prefetch_rows() { return false; }
-void prefetch_rows(TABLE& /*table*/, const ExpectedKeys& /*keys*/) {}
+Prefetched prefetch_rows(TABLE& /*table*/, const ExpectedKeys& /*keys*/, KeyHashes& /*hashes*/) {
+  return Prefetched::never;
+}
 
 }  // namespace hs::mysqld::server
