@@ -70,6 +70,13 @@ TEST_F(LookingAhead, APassThatIsExecutedAgainLooksAgain) {
             "end release ");
 }
 
+TEST_F(LookingAhead, SoManyRequestsArePassedOverAsTheStoreSays) {
+  open(1);
+  store_.without_look = 2;
+  run({find(6) + find(7) + find(8) + find(9)});
+  EXPECT_EQ(store_.calls, "begin find find expect:8,|9,| find find end release ");
+}
+
 TEST_F(LookingAhead, WithoutTheSettingNothingIsSaid) {
   open(1);
   config_.looks_ahead = false;

@@ -134,6 +134,7 @@ class ScriptedStore final : public store::Store {
   // The find or modification that throws, counted from 0. It throws only once.
   int throws_at = -1;
   bool throws_in_end = false;
+  std::uint32_t without_look = 0;  // what it says once
   // The first `times` finds end with `outcome`; the others are answered.
   store::Outcome outcome;
   int times = 0;

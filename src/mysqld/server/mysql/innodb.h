@@ -23,6 +23,7 @@
 #pragma weak btr_ahi_parts_fast_modulo
 #pragma weak btr_search_enabled
 #pragma weak btr_search_sys
+#pragma weak srv_page_size
 #pragma weak ut_crc32
 #pragma weak ut_crc32_cpu_enabled
 #pragma weak _ZN2ut6detail21tab_hash_lookup_tableE
@@ -48,6 +49,7 @@ inline bool has_symbols() {
       reinterpret_cast<const void*>(&btr_ahi_parts_fast_modulo),
       reinterpret_cast<const void*>(&btr_search_enabled),
       reinterpret_cast<const void*>(&btr_search_sys),
+      reinterpret_cast<const void*>(&srv_page_size),
       reinterpret_cast<const void*>(&ut_crc32),
       reinterpret_cast<const void*>(&ut_crc32_cpu_enabled),
       reinterpret_cast<const void*>(&ut::detail::tab_hash_lookup_table),
