@@ -17,7 +17,8 @@ const std::string whole = "*3\r\n$4\r\nHGET\r\n$6\r\nuser:7\r\n$1\r\na\r\n";
 
 TEST(PlainCommand, HasItsWordsAndItsSize) {
   std::array<std::string_view, 3> words;
-  const PlainCommand found = plain_command(whole + "PING\r\n", words);
+  const std::string input = whole + "PING\r\n";
+  const PlainCommand found = plain_command(input, words);
   ASSERT_EQ(found.words, 3U);
   EXPECT_EQ(found.size, whole.size());
   EXPECT_EQ(words[0], "HGET");
