@@ -21,6 +21,7 @@
 #include "base/counters.h"
 #include "base/status.h"
 #include "net/application.h"
+#include "passes/look_ahead.h"
 #include "store/caller.h"
 #include "store/store.h"
 
@@ -134,6 +135,12 @@ class Dialogue : public net::Dialogue {
   // Executes the requests at the front of the turn's input in their order, as `requests` says. It
   // is the one virtual call of a turn.
   virtual void execute(Requests& requests) = 0;
+  // Names the plain finds at the front of the input, until `ahead` is full, and executes nothing.
+  // Those whose index belongs to this store. Returns the bytes that they take.
+  virtual std::size_t look_ahead(std::string_view /*input*/, const store::Store& /*store*/,
+                                 LookAhead& /*ahead*/) {
+    return 0;
+  }
   // Appends the reply to a request that has failed.
   virtual void append_error(Status status, Buffer& out) const = 0;
   // The same, of a request that has several replies.

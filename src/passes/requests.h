@@ -59,6 +59,8 @@ class Requests {
       return false;
     }
     pass_.begin_request(out_);
+    if (pass_.looks_ahead()) [[unlikely]]
+      pass_.look_ahead(number_);
     return true;
   }
   // Of a request of several steps: whether it has done as much as a worker may do for one request. Then

@@ -88,6 +88,12 @@ class IndexUse {
   Rights rights_ = Rights::none;
 };
 
+// A find of at most one row, as it is named ahead: all parts of the key that it gives, with `=`.
+struct Lookup {
+  const Index* index = nullptr;
+  std::span<const Value> key{};
+};
+
 // How a request ended.
 enum class Verdict : std::uint8_t {
   // status ok: it is done, and its rows are in `out`; otherwise `out` is unchanged, and the status
@@ -288,6 +294,18 @@ class Store {
                                  TableDescription& /*description*/) {
     return Error::not_supported;
   }
+
+  // From now on the store may fetch what finds will need that it knows ahead: those of expect(), and
+  // those of the values of an IN. At the beginning it fetches nothing.
+  virtual void look_ahead(bool /*on*/) {}
+  // These finds come next, if they may be made, beginning with the request that is about to be made.
+  // A store may fetch what they will need, or forget them: they are a hint, and no answer depends on
+  // it. They are valid until the next call of expect() or the end of the pass.
+  virtual void expect(std::span<const Lookup> /*lookups*/) {}
+  // For so many requests it is not worth telling what comes next, because what came lately was at
+  // hand. Whoever looks ahead asks this before, and passes over so many.
+  virtual std::uint32_t requests_without_look() { return without_end; }
+  static constexpr std::uint32_t without_end = ~std::uint32_t{0};
 
   // Has `rows` append the rows that are found to `out`. The selection is valid. If it goes on behind a
   // place that the table does not have any more, the answer is `table_changed`. The answer to a

@@ -61,6 +61,7 @@ FEATURES = (
     "accounts",  # log-ins, accounts that lose rights and get them back
     "remote",  # a Spider table, whose back end stands still now and then
     "statistics",  # what the server counts is switched on and off, emptied and read
+    "prefetch",  # MySQL: the look ahead and the hash index are switched, the buffer pool resized
     "crash",  # kill -9 at the end of a round
     "xids",  # the check of the binary log
 )

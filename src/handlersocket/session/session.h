@@ -90,6 +90,8 @@ class Session final : public passes::Dialogue {
     owner_ = nullptr;
   }
   void execute(passes::Requests& requests) override;
+  std::size_t look_ahead(std::string_view input, const store::Store& store,
+                         passes::LookAhead& ahead) override;
   passes::Plan plan(net::Turn& turn, passes::Protocol& protocol) override;
   store::Outcome execute_planned(passes::Place& place, passes::Protocol& protocol) override;
 

@@ -7,6 +7,7 @@
 
 #include "handlersocket/protocol/errors.h"
 #include "handlersocket/protocol/group.h"
+#include "handlersocket/protocol/lookup.h"
 #include "handlersocket/protocol/reply.h"
 #include "handlersocket/protocol/within.h"
 #include "handlersocket/session/framing.h"
@@ -61,6 +62,21 @@ void Session::execute(passes::Requests& requests) {
       return;
     }
   }
+}
+
+std::size_t Session::look_ahead(std::string_view input, const store::Store& store,
+                                passes::LookAhead& ahead) {
+  if (caller() == nullptr || owner_ != &store) return 0;
+  std::size_t taken = 0;
+  while (!ahead.is_full()) {
+    const auto lookup = protocol::plain_lookup(input.substr(taken), ahead.next_key());
+    if (lookup.parts == 0) break;
+    const NamedIndex* const named = indexes_.find(lookup.id);
+    if (named == nullptr || !named->use || lookup.parts > named->key_parts) break;
+    ahead.add(named->use.index(), lookup.parts);
+    taken += lookup.end;
+  }
+  return taken;
 }
 
 // Nobody can tell where the next request begins.

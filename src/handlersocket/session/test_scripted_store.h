@@ -69,6 +69,17 @@ class ScriptedStore final : public store::Store {
     use = {std::make_shared<ScriptedIndex>(), caller};
     return {};
   }
+  // Records the keys, with a comma behind each part, and with a bar behind each key.
+  void look_ahead(bool on) override { calls += on ? "look-ahead " : "look-no-more "; }
+  std::uint32_t requests_without_look() override { return std::exchange(without_look, 0); }
+  void expect(std::span<const store::Lookup> lookups) override {
+    calls += "expect:";
+    for (const store::Lookup& lookup : lookups) {
+      for (const store::Value& value : lookup.key) calls.append(value.bytes) += ',';
+      calls += '|';
+    }
+    calls += ' ';
+  }
   store::Outcome find(store::IndexUse&, const store::Selection&, store::Rows&, Buffer& out,
                       store::Sink* sink, store::Found&) override {
     calls += "find ";
@@ -123,6 +134,7 @@ class ScriptedStore final : public store::Store {
   // The find or modification that throws, counted from 0. It throws only once.
   int throws_at = -1;
   bool throws_in_end = false;
+  std::uint32_t without_look = 0;  // what it says once
   // The first `times` finds end with `outcome`; the others are answered.
   store::Outcome outcome;
   int times = 0;
@@ -162,6 +174,9 @@ class SharedStore final : public store::Store {
                             store::IndexUse& use) override {
     return store_.open_index(names, caller, use);
   }
+  void look_ahead(bool on) override { store_.look_ahead(on); }
+  std::uint32_t requests_without_look() override { return store_.requests_without_look(); }
+  void expect(std::span<const store::Lookup> lookups) override { store_.expect(lookups); }
   store::Outcome find(store::IndexUse& use, const store::Selection& selection, store::Rows& rows,
                       Buffer& out, store::Sink* sink, store::Found& found) override {
     return store_.find(use, selection, rows, out, sink, found);

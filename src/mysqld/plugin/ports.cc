@@ -22,6 +22,7 @@
 #include "mysqld/plugin/status_variables.h"
 #include "mysqld/plugin/system_variables.h"
 #include "mysqld/server/logging.h"
+#include "mysqld/server/row_prefetch.h"
 #include "mysqld/server/table_opening.h"
 #include "mysqld/server/tls_context.h"
 #include "mysqld/server/worker_thd.h"
@@ -77,6 +78,7 @@ void take_live_settings(net::ServerConfig& config) {
 }
 void take_live_settings(session::RunnerConfig& runner) {
   runner.session.max_open_indexes = number_option(Option::max_open_indexes);
+  runner.looks_ahead = switch_option(Option::prefetch) && server::can_prefetch_rows();
   runner.max_request_size = number_option(Option::max_request_size);
   runner.max_request_time = seconds_of(Option::max_request_time);
   runner.long_request_time = seconds_of(Option::long_request_time);

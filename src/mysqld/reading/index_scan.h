@@ -23,6 +23,7 @@
 #include "mysqld/reading/prefix_check.h"
 #include "mysqld/reading/range_end.h"
 #include "mysqld/reading/row_filter.h"
+#include "mysqld/reading/rows_ahead.h"
 #include "mysqld/reading/step_meter.h"
 #include "mysqld/reading/text_prefix.h"
 #include "store/operation.h"
@@ -56,6 +57,9 @@ class IndexScan {
   static constexpr std::uint64_t no_bound = store::Budget::no_bound;
 
   explicit IndexScan(StepMeter& meter) : meter_(meter) {}
+
+  // Who is told of the next values of an IN. Null, as at the beginning: nobody.
+  void look_ahead(RowsAhead* ahead) { ahead_ = ahead; }
 
   // The scan gives up when it has spent more than `most_steps`.
   Status start(const IndexPlan& plan, OpenTable& opened, const store::Selection& selection,
@@ -127,6 +131,7 @@ class IndexScan {
   int search_for(const store::Value* in_value);
   void make_search(const store::Value* in_value);
   int search_next_in();
+  void tell_next_in(std::size_t number);
   std::shared_ptr<const std::vector<bool>> new_in_values();
   int read();
   int read_first();
@@ -136,6 +141,7 @@ class IndexScan {
   bool is_asked_for();
 
   StepMeter& meter_;
+  RowsAhead* ahead_ = nullptr;
   const IndexPlan* plan_ = nullptr;
   OpenTable* opened_ = nullptr;
   TABLE* table_ = nullptr;

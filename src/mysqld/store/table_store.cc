@@ -50,6 +50,7 @@ TableStore::~TableStore() {
 }
 
 void TableStore::begin_pass(store::PassMode mode, store::Budget& budget) {
+  ahead_.forget();
   access_.ask_again();
   meter_.begin(budget);
   pass_.begin(mode);
@@ -164,6 +165,8 @@ Outcome TableStore::search(store::IndexUse& use, const store::Selection& selecti
                       server::asks_for_user_to_read(*opened->table));
   if (!acting.outcome().ok()) [[unlikely]]
     return acting.outcome();
+  if (ahead_.expects()) [[unlikely]]
+    ahead_.fetch_expected(plan, *opened);
   tables_.announce(selection);
   const std::uint64_t most_steps =
       is_bounded ? StepMeter::most_in_a_worker : std::uint64_t{IndexScan::no_bound};

@@ -17,6 +17,7 @@
 #include "mysqld/opening/open_tables.h"
 #include "mysqld/reading/index_plan.h"
 #include "mysqld/reading/index_scan.h"
+#include "mysqld/reading/rows_ahead.h"
 #include "mysqld/reading/step_meter.h"
 #include "mysqld/store/access.h"
 #include "mysqld/store/found_rows.h"
@@ -45,7 +46,10 @@ class TableStore final : public store::Store {
   void begin_pass(store::PassMode mode, store::Budget& budget) override;
   void forget_permissions() override { access_.ask_again(); }
   store::Outcome end_pass() override { return pass_.end(); }
-  void abandon_pass() override { pass_.abandon(); }
+  void abandon_pass() override {
+    ahead_.forget();
+    pass_.abandon();
+  }
   void release() override;
   store::Outcome begin_unit() override { return pass_.begin_unit(); }
   store::Outcome end_unit() override { return pass_.end_unit(); }
@@ -60,6 +64,12 @@ class TableStore final : public store::Store {
   using OpenedIndex = mysqld::OpenedIndex;
   std::vector<OpenedIndex> opened_indexes(std::size_t most) const { return plans_.opened(most); }
 
+  void look_ahead(bool on) override {
+    ahead_.look_ahead(on);
+    scan_.look_ahead(on ? &ahead_ : nullptr);
+  }
+  void expect(std::span<const store::Lookup> lookups) override { ahead_.expect(lookups); }
+  std::uint32_t requests_without_look() override { return ahead_.requests_without_look(); }
   store::Outcome find(store::IndexUse& use, const store::Selection& selection, store::Rows& rows,
                       Buffer& out, store::Sink* sink, store::Found& found) override;
   store::Outcome count(store::IndexUse& use, const store::Selection& selection, std::uint64_t& rows,
@@ -139,6 +149,7 @@ class TableStore final : public store::Store {
   IndexScan scan_;
   ColumnScratch scratch_;
   Plans plans_;
+  RowsAhead ahead_;
   FoundRows found_;
 };
 

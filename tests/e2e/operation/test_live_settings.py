@@ -38,6 +38,7 @@ LIVE = {
 LIVE_OTHERS = {
     "memcached_flush_all",
     "enabled",
+    "prefetch",
     "anonymous_account",
     "secret_account",
     "threads",

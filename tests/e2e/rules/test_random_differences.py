@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server_instance import ServerInstance
-from support.servers import KIND
+from server_instance import ServerInstance, Setting
+from support.servers import KIND, ON_MYSQL
 from support_random_hunt import Hunt
 from support_random_shrinking import shrink, told
 from support_servers import running_server
@@ -40,7 +40,9 @@ LONGEST = 3600.0
 @pytest.fixture
 def hunting_server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
     """Two workers for each port, so that connections share passes, and passes run side by side."""
-    settings = {"handlersocket_threads": 2, "handlersocket_threads_wr": 2}
+    settings: dict[str, Setting] = {"handlersocket_threads": 2, "handlersocket_threads_wr": 2}
+    if ON_MYSQL:
+        settings |= {"handlersocket_prefetch": "ON", "innodb_adaptive_hash_index": "ON"}
     with running_server(data_root, watch, **KIND.volatile, **settings) as server:
         yield server
 
