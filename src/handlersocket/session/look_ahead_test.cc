@@ -42,8 +42,9 @@ TEST_F(LookingAhead, ItIsToldOfSoManyAtATime) {
 TEST_F(LookingAhead, ItEndsAtARequestOfAnotherKind) {
   open(2);
   run({find(7) + find(8) + "1\t>\t1\t1\n" + find(5) + find(6), find(9)});
-  EXPECT_EQ(store_.calls,
-            "begin expect:7,|8,| find find expect: find expect:5,|6,|9,| find find find end release ");
+  EXPECT_EQ(
+      store_.calls,
+      "begin expect:7,|8,| find find expect: find expect:5,|6,|9,| find find find end release ");
 }
 
 TEST_F(LookingAhead, OfOneFindAloneNothingIsSaid) {

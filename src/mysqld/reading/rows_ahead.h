@@ -61,7 +61,7 @@ class RowsAhead {
 
   bool is_on_ = false;
   std::span<const store::Lookup> expected_;
-  std::uint64_t left_ = 0;  // a bit for each of them that was not given to the engine yet
+  std::uint64_t left_ = 0;   // a bit for each of them that was not given to the engine yet
   std::uint32_t pause_ = 0;  // the latest one
   std::uint32_t rest_of_pause_ = 0;
   store::RecentKeys recent_;

@@ -72,8 +72,7 @@ constexpr std::size_t most_converted = 2 * ExpectedKeys::most_bytes;
 class ConvertedKey {
  public:
   // False: its parts are not those of the index.
-  bool convert(const dict_index_t* index, std::span<const unsigned char> image,
-               std::size_t parts) {
+  bool convert(const dict_index_t* index, std::span<const unsigned char> image, std::size_t parts) {
     tuple_ = dtuple_create_from_mem(memory_.data(), memory_.size(), parts, 0);
     dict_index_copy_types(tuple_, index, parts);
     row_sel_convert_mysql_key_to_innobase(tuple_, converted_.data(), converted_.size(),

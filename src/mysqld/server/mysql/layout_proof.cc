@@ -101,18 +101,19 @@ bool is_of_table(const SafeMemory& memory, const TABLE& table, const row_prebuil
 }
 
 // The part of the hash index that has this index, and whether its latch is one that somebody may have.
-bool find_part(const SafeMemory& memory, const dict_index_t* index,
-               Copied<hash_table_t>& table) {
+bool find_part(const SafeMemory& memory, const dict_index_t* index, Copied<hash_table_t>& table) {
   using Part = btr_search_sys_t::search_part_t;
   static_assert(sizeof(btr_search_sys_t::parts) == sizeof(Part*));
   const auto count = btr_ahi_parts_fast_modulo.get_mod();
   if (btr_search_sys == nullptr || count == 0 || count > 512) return false;
   const Part* parts = nullptr;
-  if (!memory.copy(reinterpret_cast<const Part* const*>(&btr_search_sys->parts), parts)) return false;
+  if (!memory.copy(reinterpret_cast<const Part* const*>(&btr_search_sys->parts), parts))
+    return false;
   const Part* const part = parts + btr_search_hash_index_id(index) % btr_ahi_parts_fast_modulo;
   std::int32_t word = 0;
   static_assert(sizeof part->latch.lock_word == sizeof word);
-  if (!memory.copy(reinterpret_cast<const std::int32_t*>(&part->latch.lock_word), word)) return false;
+  if (!memory.copy(reinterpret_cast<const std::int32_t*>(&part->latch.lock_word), word))
+    return false;
   if (word > X_LOCK_DECR || word <= -2 * X_LOCK_DECR) return false;
   hash_table_t* hash = nullptr;
   if (!memory.copy(&part->hash_table, hash) || hash == nullptr) return false;
@@ -133,7 +134,8 @@ bool has_row(const SafeMemory& memory, const dict_index_t* index, const hash_tab
     next = node.next;
     if (node.hash_value != fold) continue;
     std::array<unsigned char, innodb::most_converted> bytes;
-    if (first.size() > bytes.size() || !memory.copy(node.data, bytes.data(), first.size())) return false;
+    if (first.size() > bytes.size() || !memory.copy(node.data, bytes.data(), first.size()))
+      return false;
     if (std::memcmp(bytes.data(), first.data(), first.size()) != 0) return false;
     std::array<unsigned char, sizeof(std::uint64_t)> id;
     return memory.copy(page_align(node.data) + PAGE_HEADER + PAGE_INDEX_ID, id.data(), id.size()) &&

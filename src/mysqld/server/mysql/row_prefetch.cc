@@ -228,8 +228,7 @@ Prefetched prefetch_rows(TABLE& table, const ExpectedKeys& keys, KeyHashes& hash
   std::size_t primaries = 0;
   const bool has_walked = with_latch(index, [&](hash_table_t& hash) {
     const std::size_t found = walk(hash, hashes, keys.size(), rows);
-    if (index != clustered)
-      primaries = fold_primary_keys(index, clustered, rows, found, primary);
+    if (index != clustered) primaries = fold_primary_keys(index, clustered, rows, found, primary);
   });
   if (!has_walked) return Prefetched::not_now;
   if (primaries != 0)
