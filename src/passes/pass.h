@@ -147,7 +147,7 @@ class Pass {
   Changes changes_;
   bool looks_ahead_ = false;
   bool store_looks_ahead_ = false;
-  std::uint32_t passed_over_ = 0;  // for so many requests it does not look
+  std::uint32_t passed_over_ = 0;     // for so many requests it does not look
   std::span<const net::Turn> turns_;  // those that it looks at
   LookAhead ahead_;
   store::PassMode mode_ = store::PassMode::together;
