@@ -121,7 +121,9 @@ def test_a_reply_that_is_kept_has_a_bound(server: ServerInstance) -> None:
     with connect(server) as line:
         for keys in (20, 400):
             told = line.ask(b"gat 0" + b" large" * keys + b"\r\n")
-            assert told == b"SERVER_ERROR 1153 08S01 The row, the value or the reply is too large\r\n"
+            assert (
+                told == b"SERVER_ERROR 1153 08S01 The row, the value or the reply is too large\r\n"
+            )
             assert resident(server) - before < 2 * GROWTH
         assert line.ask(b"gat 0" + b" a" * 400 + b"\r\n").count(b"here") == 400
 
