@@ -259,17 +259,9 @@ def test_processlist_shows_the_workers(
         "waiting for log-ins",
     ]
     idle = {("handlersocket", "Sleep", f"handlersocket: {each}") for each in what}
-
-    def resting() -> set[tuple[str, ...]]:
-        """A thread that an earlier test has killed when it had just come to rest is shown as killed
-        until it works again."""
-        return {
-            (user, command.replace("Killed", "Sleep"), state) for user, command, state in states()
-        }
-
-    while resting() != idle and time.monotonic() < deadline:
+    while set(states()) != idle and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert resting() == idle
+    assert set(states()) == idle
     assert len(states()) >= threads
     index = writer.index(database.name, "c", ["id", "a"])
     with database.connect() as holder, database.wire(write=True) as wire:
