@@ -13,6 +13,7 @@ from handlersocket2 import Client, Filter, ReplyError
 from server_instance import REPOSITORY
 from support.database import Database, Sql
 from support.servers import HAS_ROWS_READ, SHOW_STATUS
+from support_servers import wait_until
 
 Counts = dict[str, int]
 KINDS = ("open_index", "find", "count", "update", "delete", "insert", "group", "auth")
@@ -277,6 +278,28 @@ def test_processlist_shows_the_workers(
         holder.run("COMMIT")
         assert wire.lines(1) == [b"0\t1\t1"]
     assert index.find(1) == [(b"1", b"7")]
+
+
+def test_processlist_forgets_a_kill(sql: Sql, database: Database) -> None:
+    """A thread whose work was ended by KILL rests afterwards like the others."""
+    threads = "FROM information_schema.processlist WHERE user = 'handlersocket'"
+    database.sql.run("CREATE TABLE long_one (id INT PRIMARY KEY, v CHAR(200))")
+    digits = "(SELECT 0 d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4)"
+    sources = ", ".join(f"{digits} d{place}" for place in range(7))
+    number = " + ".join(f"d{place}.d * {5**place}" for place in range(7))
+    database.sql.run(f"INSERT INTO long_one SELECT {number}, 'x' FROM {sources}")
+    with database.wire() as wire:
+        wire.ask(b"P\t1\t%s\tlong_one\t\tid\tv\n" % database.name.encode())
+        for _ in range(20):
+            wire.send(b"1\t>=\t1\t0\t100000\t0\tF\t=\t0\tnone\n")
+            for (number_of_thread,) in sql.rows(f"SELECT id {threads} AND command = 'Query'"):
+                assert sql.error(f"KILL {int(number_of_thread or 0)}") in (None, 1094)
+            if wire.lines(1) == [b"1\t1\t1317"]:
+                break
+        else:
+            raise AssertionError("no find was met by KILL")
+    commands = f"SELECT DISTINCT command {threads}"
+    wait_until(lambda: sql.rows(commands) == [(b"Sleep",)], "no thread is shown as killed")
 
 
 def test_processlist_shows_since_when(sql: Sql, reader: Client, database: Database) -> None:
