@@ -26,6 +26,7 @@ void Pass::begin_transaction(store::PassMode mode) {
 
 void Pass::set_mark() {
   at_mark_ = {.moved_bytes = moved_bytes_, .requests = requests_, .spent = budget_.spent()};
+  writes_.clear();
   ports_.set_mark();
   changes_.keep();
 }

@@ -91,7 +91,8 @@ class Pass {
   std::size_t bytes(const Buffer& out) const { return out.size() - begin_ - moved_bytes_; }
   void add_moved_bytes(std::size_t bytes) { moved_bytes_ += bytes; }
 
-  // What was executed until now is final. A pass that is executed again goes back to its mark.
+  // What was executed until now is final, and so are its replies: a write among them is committed, or
+  // has changed nothing, like a group of finds. A pass that is executed again goes back to its mark.
   void set_mark();
   void go_back_to_mark();
   // Tells the counters what there is to count.

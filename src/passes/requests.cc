@@ -74,10 +74,7 @@ bool Requests::end(const Answer& answer, std::size_t end_offset) {
   pass_.tally().add(Counter::values_ignored, answer.values_ignored);
   if (!ok) tally(Counter::errors);
   if (pass_.mode() == PassMode::writes_alone) return true;
-  if (answer.for_good) {
-    assert(pass_.writes().empty());
-    return stop(Stop::committed);
-  }
+  if (answer.for_good) return stop(Stop::committed);
   // A request behind a write may have seen that write: a find its row, an insert its key. So its
   // reply, even an error, is true only if the commit succeeds.
   const bool is_behind_write = (answer.write || answer.read) && !pass_.writes().empty();
