@@ -116,7 +116,7 @@ def test_a_client_that_does_not_read(server: ServerInstance) -> None:
 
 
 def test_a_reply_that_is_kept_has_a_bound(server: ServerInstance) -> None:
-    """All items that one `gat` touches are changed together, so none is sent before the last one."""
+    """One `gat` changes all its items together, so none is sent before the last one."""
     before = resident(server)
     with connect(server) as line:
         for keys in (20, 400):
