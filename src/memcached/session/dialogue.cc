@@ -45,8 +45,9 @@ std::size_t Dialogue::whole_requests(std::string_view input) const {
 // Of the request at work.
 void Dialogue::append_error(Status status, Buffer& out) const { Reply(out).error(asked_, status); }
 
-void Dialogue::replace_reply(std::string_view reply, Status status, std::uint32_t /*replies*/,
+void Dialogue::replace_reply(std::string_view reply, Status status, std::uint32_t replies,
                              Buffer& out) const {
+  if (replies == 0) return;
   const Asked asked{.form = state_.wire == Wire::binary ? Form::binary : Form::text};
   Reply(out).error_in_place_of(reply, asked, status);
 }

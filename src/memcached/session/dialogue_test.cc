@@ -214,6 +214,16 @@ TEST_F(MemcachedDialogueTest, AFailedCommitTakesRepliesBack) {
   EXPECT_EQ(say("get a\r\n"), "END\r\n");
 }
 
+// What has no reply may have been seen by those behind it.
+TEST_F(MemcachedDialogueTest, AFailedCommitTakesBackWhatWasReadBehindAChangeWithoutReply) {
+  say("version\r\n");
+  server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
+  EXPECT_EQ(say("set a 0 0 1 noreply\r\nx\r\nget a\r\nversion\r\n"),
+            "SERVER_ERROR 1197 HY000 The change is too large for the binary log\r\n"
+            "VERSION 1.6.45\r\n");
+  EXPECT_EQ(say("get a\r\n"), "END\r\n");
+}
+
 TEST_F(MemcachedDialogueTest, ABrokenPassIsExecutedAgain) {
   say("set n 0 0 1\r\n5\r\n");
   server_.worker_store->faults().broken_in = 2;

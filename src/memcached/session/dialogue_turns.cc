@@ -122,10 +122,10 @@ void Dialogue::execute(passes::Requests& requests) {
 bool Dialogue::end(passes::Requests& requests, const Answer& answer, std::size_t end_offset,
                    std::size_t thrown_away) {
   Answer told = answer;
-  // Without a reply there is nothing that could become an error.
+  // It is never answered, not even with an error. But requests behind it may have seen what it has done.
   if (asked_.form == Form::text && asked_.is_quiet && answer.verdict == Verdict::answered &&
       !answer.put_off)
-    told.write = told.read = false;
+    told.replies = 0;
   const bool goes_on = requests.end(told, end_offset);
   if (requests.turn().consumed != end_offset) return goes_on;
   if (state_.many.has_begun) begin_change(requests.changes()).many = {};

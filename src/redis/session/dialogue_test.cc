@@ -265,6 +265,17 @@ TEST_F(RedisDialogueTest, AFailedCommitIsTheAnswer) {
   EXPECT_EQ(say({"EXISTS", "db.t:1"}), ":0\r\n");
 }
 
+// What has no reply may have been seen by those behind it.
+TEST_F(RedisDialogueTest, AFailedCommitTakesBackWhatWasReadBehindAChangeWithoutReply) {
+  client();
+  server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
+  const std::string replies = client().send(TestClient::packed({"CLIENT", "REPLY", "SKIP"}) +
+                                            TestClient::packed({"HSET", "db.t:1", "a", "one"}) +
+                                            TestClient::packed({"HGET", "db.t:1", "a"}));
+  EXPECT_EQ(replies.substr(0, 15), "-ERR 1197 HY000");
+  EXPECT_EQ(say({"EXISTS", "db.t:1"}), ":0\r\n");
+}
+
 TEST_F(RedisDialogueTest, ALargeTransactionGoesToAnotherThread) {
   std::string request = TestClient::packed({"MULTI"});
   std::string queued = "+OK\r\n";

@@ -149,9 +149,9 @@ bool Dialogue::end(passes::Requests& requests, const Answer& answer, std::size_t
   Answer told = answer;
   const bool is_answered = answer.verdict == Verdict::answered && !answer.put_off;
   if (is_answered && wants_no_reply()) [[unlikely]] {
-    // Without a reply there is nothing that could become an error.
+    // It is never answered, not even with an error. But requests behind it may have seen what it has done.
     requests.out().truncate(begin);
-    told.write = told.read = false;
+    told.replies = 0;
     if (state_.skipped_replies != 0) --begin_change(requests.changes()).skipped_replies;
   }
   const bool goes_on = requests.end(told, end);
