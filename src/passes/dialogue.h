@@ -48,7 +48,8 @@ struct Answer {
   Status status{};  // if the request waits for a row: the answer that it gets when the time is up
   Counter counter = Counter::requests_malformed;
   std::uint32_t values_ignored = 0;  // of a write
-  std::uint32_t replies = 1;  // if it fails as a whole, it is answered with so many equal errors
+  // If it fails as a whole, it is answered with so many equal errors. 0: it is never answered.
+  std::uint32_t replies = 1;
 
   // Whether a find or a write may run at the moment. If not, it is put off.
   bool may_run(Runs runs) {
