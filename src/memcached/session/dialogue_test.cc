@@ -219,7 +219,7 @@ TEST_F(MemcachedDialogueTest, AFailedCommitTakesBackWhatWasReadBehindAChangeWith
   say("version\r\n");
   server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
   EXPECT_EQ(say("set a 0 0 1 noreply\r\nx\r\nget a\r\nversion\r\n"),
-            "SERVER_ERROR 1197 HY000 The change is too large for the binary log\r\n"
+            "SERVER_ERROR 1197 08S01 The row, the value or the reply is too large\r\n"
             "VERSION 1.6.45\r\n");
   EXPECT_EQ(say("get a\r\n"), "END\r\n");
 }

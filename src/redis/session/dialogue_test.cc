@@ -272,7 +272,7 @@ TEST_F(RedisDialogueTest, AFailedCommitTakesBackWhatWasReadBehindAChangeWithoutR
   const std::string replies = client().send(TestClient::packed({"CLIENT", "REPLY", "SKIP"}) +
                                             TestClient::packed({"HSET", "db.t:1", "a", "one"}) +
                                             TestClient::packed({"HGET", "db.t:1", "a"}));
-  EXPECT_EQ(replies.substr(0, 15), "-ERR 1197 HY000");
+  EXPECT_EQ(replies.substr(0, 15), "-ERR 1197 08S01");
   EXPECT_EQ(say({"EXISTS", "db.t:1"}), ":0\r\n");
 }
 
