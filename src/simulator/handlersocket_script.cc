@@ -56,12 +56,17 @@ void HandlerSocketScript::ask_addition(std::uint64_t key) {
   }
 }
 
-// Some groups have a last line that makes them fail.
+// Some groups only look at a row. Some have a last line that makes them fail.
 void HandlerSocketScript::ask_group() {
   using Asked = Expected::Kind;
   const std::uint64_t first = first_key_ + first_of_pair;
   const std::uint64_t second = first_key_ + second_of_pair;
   const auto find = [](std::uint64_t key) { return "1\t=\t1\t" + token(key); };
+  if (world_.chance(20)) {
+    ask({.kind = Asked::group, .key = first}, "G\t1");
+    ask({.kind = Asked::group_lookup, .key = first}, find(first));
+    return;
+  }
   const auto addition = [&](std::uint64_t key) { return find(key) + "\t1\t0\tset\t1\t1\t+\t1"; };
   const bool fails = world_.chance(30);
   ask({.kind = Asked::group, .key = first, .fails = fails}, fails ? "G\t4" : "G\t3");

@@ -196,6 +196,21 @@ TEST_F(PassOfSeveral, NorIfItFailed) {
   EXPECT_EQ(replies(0), "1\t1\t121\n0\t1\t2\n");
 }
 
+// A group that only looks is a write, but the store has nothing to commit for it. So it does not have
+// what cannot be undone wait for a commit.
+TEST_F(PassOfSeveral, NorIfAWriteBeforeItHasChangedNothing) {
+  open(3);
+  const std::string looks = "G\t1\n1\t=\t1\t1\n";
+  const Status failed = Status(Error::commit_failed, 1180);
+  store_.modifications = {for_good, {}};
+  store_.ends = {failed};
+  run({looks, update(1), update(2)});
+  EXPECT_EQ(store_.calls, "begin begin-unit find end-unit modify1 modify2 end release ");
+  EXPECT_EQ(replies(0), "0\t1\n0\t3\n");
+  EXPECT_EQ(replies(1), "0\t1\t1\n");
+  EXPECT_EQ(replies(2), "1\t1\t1180\n");
+}
+
 TEST_F(PassOfSeveral, ACommitThatFailsAnswersWhatCameBeforeItOnly) {
   open(3);
   const Status failed = Status(Error::commit_failed, 1180);
