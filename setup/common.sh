@@ -108,34 +108,36 @@ clang_compiler() {
 }
 
 summary=()
-failures=0
+failed=()
+failed_logs=()
 # The checks that run beside others: each one's title. Its number names its files in var/log.
 beside=()
 beside_pids=()
 
-# note TITLE CODE SECONDS: how a check ended. If a server for it cannot be downloaded, it is skipped, which is no failure.
+# note TITLE CODE SECONDS LOG: how a check ended, and where its output is. If a server for it cannot be downloaded, it is
+# skipped, which is no failure.
 note() {
   local verdict=passed
   if (($2 == unavailable_code)); then
     verdict=skipped
   elif (($2 != 0)); then
     verdict=FAILED
-    failures=$((failures + 1))
+    failed+=("$1") failed_logs+=("$4")
   fi
   summary+=("$(printf '%-7s  %4d s  %s' "$verdict" "$3" "$1")")
 }
 
 # check TITLE COMMAND...: runs one part of a job in its own shell, and goes on even if it fails.
 check() {
-  local title=$1 started=$SECONDS code
+  local title=$1 started=$SECONDS log=$var/log/check-${#summary[@]}.log code
   shift
   say "$title"
   # There is no `if` around it, because that would switch off `set -e` inside.
   set +e
-  (set -e && "$@")
-  code=$?
+  (set -e && "$@") 2>&1 | tee --ignore-interrupts "$log"
+  code=${PIPESTATUS[0]}
   set -e
-  note "$title" "$code" $((SECONDS - started))
+  note "$title" "$code" $((SECONDS - started)) "$log"
 }
 
 # check_beside TITLE COMMAND...: starts a check and goes on at once with the next one. join_checks shows its output, in
@@ -166,17 +168,23 @@ join_checks() {
     [[ ! -e $log.ended ]] || read -r code seconds <"$log.ended"
     say "${beside[i]}"
     cat "$log.log"
-    note "${beside[i]}" "$code" "$seconds"
+    note "${beside[i]}" "$code" "$seconds" "$log.log"
   done
   beside=() beside_pids=()
 }
 
-# The end of a job that consists of checks.
+# The end of a job that consists of checks. What those said last that have failed is shown again, because a long output
+# may be cut in the middle.
 summarise() {
   join_checks
+  local i
+  for i in "${!failed[@]}"; do
+    say "failed: ${failed[i]}; its last lines were"
+    tail -n 25 "${failed_logs[i]}"
+  done
   say "summary"
   printf '   %s\n' "${summary[@]}"
-  ((failures == 0)) || die "$failures of ${#summary[@]} failed"
+  ((${#failed[@]} == 0)) || die "${#failed[@]} of ${#summary[@]} failed"
 }
 
 # server_thd_size BINARY FUNCTION: the size that the server allocates for its `new THD`, from the

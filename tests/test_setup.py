@@ -405,6 +405,19 @@ class TestChecks:
         ]
         assert (done.returncode, done.stderr) == (1, "error: 1 of 3 failed\n")
 
+    def test_what_has_failed_shows_its_end_once_more(self, scripts: Scripts) -> None:
+        self.script(
+            scripts,
+            "counts() { seq 40; echo why >&2; false; }",
+            "check 'what counts' counts",
+            "check 'what is well' echo well",
+        )
+        said = scripts.run("try.sh").stdout.splitlines()
+        again = said.index("== failed: what counts; its last lines were")
+        assert said[again + 1 : again + 3] == ["17", "18"]
+        assert said[again + 24 : again + 27] == ["40", "why", "== summary"]
+        assert said.count("well") == 1
+
     def test_an_interruption_ends_what_runs_beside(self, scripts: Scripts) -> None:
         self.script(
             scripts,

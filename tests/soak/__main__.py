@@ -60,6 +60,8 @@ def main() -> int:
         print(f"\n{failure}\n{run.explain()}")
         # It is written again at the end: if a log is cut in the middle, its end is kept.
         print(f"\nFAILED after {run.elapsed():.0f} s: {reason}")
+        if end := run.end_of_server():
+            print(f"The server's end: {end}")
         print(f"The same choices again: SEED={seed}")
     finally:
         print(run.summary(), flush=True)

@@ -10,6 +10,7 @@ import contextlib
 import json
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -69,6 +70,13 @@ class Failure(Exception):
             if before.startswith("  ") and line[:1].isalpha():  # the end of a traceback
                 return f"{first} {line}"
         return first
+
+
+def death(log: str) -> str:
+    """The first line of a server's log in which it, or a sanitizer, says why it has died."""
+    said = re.search("^.*(Assertion .* failed|AddressSanitizer: |runtime error: ).*$", log, re.M)
+    said = said or re.search("^.* got (signal|exception) .*$", log, re.M)
+    return said.group() if said else ""
 
 
 @dataclass(frozen=True)
@@ -282,6 +290,12 @@ class Run:
                 raise Failure(f"in the server's log: {line}")
 
     # For a failure.
+
+    def end_of_server(self) -> str:
+        """The line of its log that says why it has died; empty if there is none."""
+        if self._server.alive or not self._server.log_path.exists():
+            return ""
+        return death(self._server.log_text())
 
     def explain(self) -> str:
         lines = []

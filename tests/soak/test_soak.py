@@ -40,7 +40,7 @@ from soak.requests import (
     predict,
     rows_line,
 )
-from soak.rounds import Failure
+from soak.rounds import Failure, death
 from soak.shared import Disturbance, Phase, Shared
 from soak.sqlside import SqlSide
 from soak.tables import Row, Table, all_tables, wholeness
@@ -385,6 +385,16 @@ def test_the_same_seed_makes_the_same_requests() -> None:
         for _ in range(2)
     )
     assert first == second
+
+
+def test_a_servers_log_says_why_it_has_died() -> None:
+    assert death("[Note] ready\n") == ""
+    crash = "261128  7:10:14 [ERROR] mariadbd got signal 11 ;"
+    assert death(f"[Note] ready\n{crash}\nAttempting backtrace\n") == crash
+    assertion = "mariadbd: a.cc:78: bool end(): Assertion `writes().empty()' failed."
+    assert death(f"[Note] ready\n{assertion}\n{crash}\n") == assertion
+    report = "==17==ERROR: AddressSanitizer: heap-use-after-free on address 0x6"
+    assert death(f"[Note] ready\n{report}\nREAD of size 8\n{crash}\n") == report
 
 
 def test_a_failure_says_its_reason_in_one_line() -> None:
