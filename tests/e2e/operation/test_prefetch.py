@@ -17,10 +17,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server_instance import REPOSITORY, ServerInstance, free_port
+from server_instance import (
+    PLUGIN_LIBRARY,
+    REPOSITORY,
+    ServerInstance,
+    default_plugin_dir,
+    free_port,
+)
 from support.database import Sql
 from support.resp import OK, packed
-from support.servers import ON_MYSQL, in_dialect, needs_mysql
+from support.servers import ON_MYSQL, SERVER_TREE, in_dialect, needs_mysql
 from support.wire import Wire
 from support_redis import connect
 from support_servers import fresh_session, running_server, wait_until
@@ -28,6 +34,8 @@ from support_servers import fresh_session, running_server, wait_until
 CONTAINERS = REPOSITORY / "tools" / "sql" / "containers.sql"
 NOT_SUPPORTED = 1235
 ROWS = 20_000
+# ROW_PREBUILT_ALLOCATED in InnoDB's row0mysql.h.
+INNODB_MARK = 78_540_783
 TABLE = """CREATE TABLE t (id INT PRIMARY KEY, a INT NOT NULL, b VARCHAR(20) NOT NULL, c CHAR(12),
   d BIGINT UNSIGNED, v INT NOT NULL, UNIQUE ab (a, b), UNIQUE c (c), UNIQUE d (d DESC))"""
 PARTS = "PARTITION BY HASH (id) PARTITIONS 4"
@@ -246,6 +254,34 @@ def test_says_once_that_the_hash_index_is_off(server: ServerInstance, sql: Sql) 
             sql.run("SET GLOBAL innodb_adaptive_hash_index = ON")
             look_up(wire, rng, 4)
     assert server.log_text().count(said) == 1
+
+
+@needs_mysql
+def test_a_server_that_was_built_otherwise_is_left_alone(
+    data_root: Path, watch: Any, tmp_path: Path
+) -> None:
+    """The plugin expects another mark in InnoDB's memory, as if built for another server."""
+    library = (default_plugin_dir(SERVER_TREE) / PLUGIN_LIBRARY).read_bytes()
+    mark = INNODB_MARK.to_bytes(4, "little")
+    assert mark in library
+    (tmp_path / PLUGIN_LIBRARY).write_bytes(
+        library.replace(mark, (INNODB_MARK + 1).to_bytes(4, "little"))
+    )
+    with (
+        running_server(
+            data_root,
+            watch,
+            plugin_dir=tmp_path,
+            handlersocket_prefetch="ON",
+            innodb_adaptive_hash_index="ON",
+        ) as server,
+        fresh_session(server, "ahead", TABLE, FILL.format("t")) as sql,
+    ):
+        sql.run("CREATE TABLE p (id INT PRIMARY KEY, v INT NOT NULL) " + PARTS)
+        sql.run(f"INSERT INTO p SELECT seq, seq * 3 FROM seq_1_to_{ROWS}")
+        with opened(server) as wire:
+            look_up(wire, random.Random(5), WARM)
+        assert server.log_text().count("memory is not laid out as in the server") == 1
 
 
 @pytest.mark.skipif(ON_MYSQL, reason="of MariaDB alone")
