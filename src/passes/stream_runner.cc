@@ -208,7 +208,7 @@ void StreamRunner::run_find(Turn& turn, const Plan& plan, Buffer& out, net::Stre
   if (!outcome.status().ok()) {
     if (outcome.status() == out_of_time) ports_.tally().add(Counter::requests_timed_out);
     ports_.tally().add(Counter::errors);
-    if (!sink.has_sent()) dialogue.append_error(outcome.status(), out);
+    if (!sink.has_sent()) dialogue.append_errors(outcome.status(), plan.replies, out);
   }
   // A reply that has begun cannot become an error, so its connection is closed.
   const bool whole = outcome.status().ok() || !sink.has_sent();

@@ -127,6 +127,7 @@ class Dialogue final : public passes::Dialogue {
   bool execute_request(passes::Requests& requests, Redis& front, Words words, std::size_t end);
   bool end(passes::Requests& requests, const passes::Answer& answer, std::size_t begin,
            std::size_t end, CommandNote note);
+  void skip_reply(passes::Changes& changes);
   bool refuse_request(passes::Requests& requests, Status status, std::size_t end,
                       const CommandNote& note);
   ErrorCode code_of(Status status) const;

@@ -168,19 +168,30 @@ bool Dialogue::end(passes::Requests& requests, const Answer& answer, std::size_t
   };
   if (is_answered && !answer.ok) [[unlikely]]
     note_error();
-  if (is_answered && wants_no_reply()) [[unlikely]] {
+  const bool is_silent = wants_no_reply();
+  if (is_silent) [[unlikely]] {
     // It is never answered, not even with an error. But requests behind it may have seen what it has done.
-    requests.out().truncate(begin);
+    if (is_answered) requests.out().truncate(begin);
     told.replies = 0;
-    if (state_.skipped_replies != 0) --begin_change(requests.changes()).skipped_replies;
   }
   const bool goes_on = requests.end(told, end);
   if (requests.turn().consumed != end) return goes_on;
-  if (!is_answered) [[unlikely]]
-    note_error();  // it has waited for too long
+  if (!is_answered) [[unlikely]] {  // it has waited for too long
+    if (!is_silent) {
+      note_error();
+    } else {
+      note = {.command = note.command, .end = CommandEnd::failed, .code = ErrorCode::try_again};
+    }
+  }
+  if (is_silent) skip_reply(requests.changes());
   static_cast<Redis&>(requests.protocol()).commands().note(requests.notes(), note);
   if (state_.many.next != 0) begin_change(requests.changes()).many = {};
   return goes_on;
+}
+
+// The request that is over had no reply, if that was to be so.
+void Dialogue::skip_reply(passes::Changes& changes) {
+  if (state_.skipped_replies != 0) --begin_change(changes).skipped_replies;
 }
 
 bool Dialogue::refuse_request(passes::Requests& requests, Status status, std::size_t end_offset,
@@ -299,13 +310,14 @@ void Dialogue::give_up_first(passes::Requests& requests, Redis& front) {
   const CommandInfo* info = nullptr;
   const Status admitted = admit(front.reader().words(), info);
   const Status status = admitted.ok() ? passes::row_wait_timed_out : admitted;
-  answer(status, requests.out());
+  if (!wants_no_reply()) answer(status, requests.out());
   requests.refused(info != nullptr ? counter_of(*info) : Counter::requests_other,
                    front.reader().size());
   front.commands().note(requests.notes(),
                         {.command = info != nullptr ? info->command : Command::count_,
                          .end = admitted.ok() ? CommandEnd::failed : CommandEnd::refused,
                          .code = code_of(status)});
+  skip_reply(requests.changes());
   State& state = begin_change(requests.changes());
   state.many = {};
   if (info != nullptr && info->command == Command::exec) end_transaction(requests.changes());
@@ -332,6 +344,8 @@ passes::Plan Dialogue::plan(Turn& turn, passes::Protocol& protocol) {
       return {.kind = done};
     }
   }
+  // Of one that fails, too.
+  const std::uint32_t replies = wants_no_reply() ? 0 : 1;
   const bool is_transaction = info->command == Command::exec && is_queueing();
   if (info->effect == Effect::none && !is_transaction) {
     if (!asks_for_clients(*info, planned_words_) || is_queueing() || config_.connections == nullptr)
@@ -340,6 +354,7 @@ passes::Plan Dialogue::plan(Turn& turn, passes::Protocol& protocol) {
             .end_offset = reader.size(),
             .counter = Counter::requests_other,
             .described = "client",
+            .replies = replies,
             .caller = &caller()};
   }
   const bool is_write = is_transaction ? is_locking() : writes(info->effect);
@@ -348,6 +363,7 @@ passes::Plan Dialogue::plan(Turn& turn, passes::Protocol& protocol) {
                        .end_offset = reader.size(),
                        .counter = counter_of(effect),
                        .described = is_transaction ? "transaction" : described(effect),
+                       .replies = replies,
                        .caller = &caller()};
   if (!is_transaction) {
     const bool has_key = info->first_key != 0;
