@@ -191,8 +191,18 @@ Outcome Session::open_every_column(Workspace& workspace, std::string& columns) {
   // Its columns are known to a thread that may wait for the other server, and not to this one.
   if (outcome.verdict() == store::Verdict::remote) return Error::no_column;
   if (!outcome.ok()) return outcome;
+  const bool sees_all = caller()->may_do_everything();
+  store::TableDescription seen;
+  if (!sees_all) {
+    const Outcome told = workspace.store.describe_table(workspace.request.names, caller(), seen);
+    if (!told.ok()) return told;
+  }
   for (const store::ShapedColumn& column : use.index().shape()->columns) {
     if (column.is_invisible) continue;
+    // A client that has not named it must not learn that there is such a column.
+    if (!sees_all && std::ranges::find(seen.columns, column.name, &store::DescribedColumn::name) ==
+                         seen.columns.end())
+      return store::access_denied;
     if (column.name.find(store::IndexNames().separator) != std::string::npos)
       return Error::no_column;
     if (!columns.empty()) columns += store::IndexNames().separator;

@@ -243,5 +243,9 @@ def test_what_an_account_may_not_see_is_not_described(server: ServerInstance, sq
             assert told[7:14] == [b"column", b"word", *[b"\0"] * 5]
             assert wire.ask(b"P\t1\thst\tt\tword\tid\n") == b"0\t1"
             assert wire.ask(b"D\t1\n") == b"2\t1\tidxnum"
+            # Nor are its names learned by a word for all of them.
+            assert wire.ask(b"P\t2\thst\tt\t\t*\n") == b"1\t1\t1142"
+            sql.run("GRANT SELECT ON hst.t TO half@localhost")
+            assert wire.ask(b"P\t2\thst\tt\t\t*\n") == b"0\t1"
     finally:
         sql.run("DROP USER half@localhost")
