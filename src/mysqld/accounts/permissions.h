@@ -45,16 +45,6 @@ struct Permissions {
            update != Extent::nothing || erase != Extent::nothing;
   }
 
-  // Whether it may read, insert or update the column with this number.
-  bool sees_column(std::size_t column) const {
-    const auto may = [&](Extent extent, const std::vector<bool>& columns) {
-      return extent == Extent::all ||
-             (extent == Extent::some && column < columns.size() && columns[column]);
-    };
-    return everything || may(select, selectable_columns) || may(update, updatable_columns) ||
-           insert == Extent::all || column < insertable;
-  }
-
   Status check_find(const store::Selection& selection) const;
   Status check_modify(const store::Selection& selection, const store::Change& change) const;
   Status check_insert(const store::Insert& row) const;

@@ -24,14 +24,9 @@ Outcome Access::seen_columns(const store::Caller& caller, const std::string& dat
                              std::vector<bool>& seen) {
   seen.assign(columns.size(), caller.may_do_everything());
   if (caller.may_do_everything()) return {};
-  Permissions permissions;
   counters_.add(Counter::privileges_asked);
-  const Outcome asked =
-      privileges_.ask(static_cast<const Account&>(caller),
-                      {.database = database, .table = table, .columns = columns}, permissions);
-  if (!asked.ok()) return asked;
-  for (std::size_t i = 0; i < columns.size(); ++i) seen[i] = permissions.sees_column(i);
-  return {};
+  return privileges_.ask_seen(static_cast<const Account&>(caller),
+                              {.database = database, .table = table, .columns = columns}, seen);
 }
 
 bool Access::server_is_offline(const Permissions& of_caller) {

@@ -249,3 +249,24 @@ def test_what_an_account_may_not_see_is_not_described(server: ServerInstance, sq
             assert wire.ask(b"P\t2\thst\tt\t\t*\n") == b"0\t1"
     finally:
         sql.run("DROP USER half@localhost")
+
+
+@pytest.mark.parametrize("port", ["hs_port", "hs_port_wr"])
+def test_whoever_may_write_a_column_sees_it(server: ServerInstance, sql: Sql, port: str) -> None:
+    """As with SHOW COLUMNS, on a port for reading, too."""
+    sql.run(
+        "CREATE USER mixed@localhost IDENTIFIED BY 'mixed'",
+        "GRANT SELECT (id), UPDATE (word), INSERT (parent) ON hst.t TO mixed@localhost",
+    )
+    try:
+        with Wire(getattr(server, port)) as wire:
+            assert wire.ask(b"A\t2\tmixed\tmixed\n") == b"0\t1"
+            assert wire.ask(OPEN) == b"0\t1"
+            told = wire.ask(b"D\t1\n").split(b"\t")[2:]
+            rows = [told[begin : begin + 7] for begin in range(0, len(told), 7)]
+            seen = [name for _, name, kind, *_ in rows if kind != b"\0"]
+            with Sql(server.socket, "hst", user="mixed", password="mixed") as own:
+                shown = [name for name, *_ in own.rows("SHOW COLUMNS FROM t")]
+            assert seen == [*shown, b"id"] == [b"id", b"word", b"parent", b"id"]
+    finally:
+        sql.run("DROP USER mixed@localhost")
