@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 
 #include "handlersocket/protocol/reply.h"
 
@@ -28,17 +29,20 @@ const DescribedIndex* find_index(const TableDescription& table, std::string_view
   return found == table.indexes.end() ? nullptr : &*found;
 }
 
-void append_column(std::string_view kind, std::string_view name, const TableDescription& table,
+// A request may name each of a table's thousands of columns, and more.
+using Columns = std::unordered_map<std::string_view, const DescribedColumn*>;
+
+void append_column(std::string_view kind, std::string_view name, const Columns& columns,
                    protocol::ReplyWriter& reply) {
-  const auto found = std::ranges::find(table.columns, name, &DescribedColumn::name);
-  reply.described_column(kind, name, found == table.columns.end() ? nullptr : &*found);
+  const auto found = columns.find(name);
+  reply.described_column(kind, name, found == columns.end() ? nullptr : found->second);
 }
 
 void append_columns(std::string_view kind, std::string_view names, char separator,
-                    const TableDescription& table, protocol::ReplyWriter& reply) {
+                    const Columns& columns, protocol::ReplyWriter& reply) {
   while (!names.empty()) {
     const std::size_t end = std::min(names.find(separator), names.size());
-    append_column(kind, names.substr(0, end), table, reply);
+    append_column(kind, names.substr(0, end), columns, reply);
     names.remove_prefix(std::min(end + 1, names.size()));
   }
 }
@@ -51,10 +55,12 @@ Status append_description(const store::IndexNames& names, const TableDescription
   if (index == nullptr) return Error::no_index;
   protocol::ReplyWriter reply(out);
   reply.begin_rows(protocol::ReplyWriter::description_columns);
-  append_columns("column", names.columns, names.separator, table, reply);
-  append_columns("filter", names.filter_columns, names.separator, table, reply);
+  Columns columns;
+  for (const DescribedColumn& column : table.columns) columns.emplace(column.name, &column);
+  append_columns("column", names.columns, names.separator, columns, reply);
+  append_columns("filter", names.filter_columns, names.separator, columns, reply);
   for (const store::DescribedPart& part : index->parts)
-    append_column("key", part.column, table, reply);
+    append_column("key", part.column, columns, reply);
   reply.end_rows();
   return {};
 }

@@ -5,6 +5,7 @@ And a star in the place of columns, which needs no hello.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -270,3 +271,25 @@ def test_whoever_may_write_a_column_sees_it(server: ServerInstance, sql: Sql, po
             assert seen == [*shown, b"id"] == [b"id", b"word", b"parent", b"id"]
     finally:
         sql.run("DROP USER mixed@localhost")
+
+
+def test_the_work_grows_with_the_columns_alone(server: ServerInstance, sql: Sql) -> None:
+    """Others of the worker wait for a description. Ten times the columns are ten times the work."""
+    rounds, requests, factor = 7, 40, 10
+
+    def seconds(wire: Wire) -> float:
+        begun = time.perf_counter()
+        wire.send(b"D\t1\n" * requests)
+        wire.lines(requests)
+        return time.perf_counter() - begun
+
+    with Wire(server.hs_port) as narrow, Wire(server.hs_port) as wide:
+        for wire, columns in ((narrow, 100), (wide, 100 * factor)):
+            names = [f"a_column_with_a_long_name_{number:04}" for number in range(columns)]
+            kinds = ", ".join(f"{name} INT" for name in names)
+            sql.run(f"CREATE TABLE w{columns} (id INT PRIMARY KEY, {kinds})")
+            every = ",".join([names[-1]] * 4 * columns)
+            assert wire.ask(f"P\t1\thst\tw{columns}\t\t{every}\n".encode()) == b"0\t1"
+        quick = min(seconds(narrow) for _ in range(rounds))
+        slow = min(seconds(wide) for _ in range(rounds))
+        assert slow < 3 * factor * quick, slow / quick
