@@ -133,8 +133,8 @@ store::Outcome Privileges::ask_seen(const Account& account, const AskedNames& na
       const Extent extent = context.extent(privilege);
       if (extent == Extent::nothing) continue;
       for (std::size_t i = 0; i < seen.size(); ++i) {
-        seen[i] = seen[i] || extent == Extent::all ||
-                  context.has_column(privilege, names.columns[i]);
+        seen[i] =
+            seen[i] || extent == Extent::all || context.has_column(privilege, names.columns[i]);
       }
     }
   });
