@@ -16,7 +16,7 @@ store::DescribedColumn described(const TABLE& table, const Field& field) {
           .decimals = server::decimals_of(field),
           .is_unsigned = server::is_unsigned_number(field),
           .is_nullable = server::is_nullable(field),
-          .is_generated = server::is_generated(field),
+          .is_generated = server::is_generated(field) || server::is_version_column(field),
           .is_auto_increment = table.found_next_number_field == &field,
           .is_invisible = server::is_invisible(field)};
 }

@@ -11,6 +11,7 @@ import pytest
 from server_instance import REPOSITORY, ServerInstance
 from support.database import Sql
 from support.resp import OK, Error, Resp, Word, pairs
+from support.servers import ON_MYSQL
 from support_redis import NO_PERMISSION, connect, redis_server, sql_error
 from support_servers import fresh_session
 from test_log_in import DEFAULT_WAY, PASSWORD, identified
@@ -386,6 +387,19 @@ def test_describe(server: ServerInstance, users: None, wire: Resp, sql: Sql) -> 
         reply = wire.ask(*words)
         assert isinstance(reply, Error) and reply.text.startswith("ERR a table is named")
     assert sql_error(wire.ask("HS.DESCRIBE", "nosuch")) == 1146
+
+
+@pytest.mark.skipif(ON_MYSQL, reason="MySQL has no system versioning")
+def test_describe_a_table_with_history(wire: Resp, sql: Sql) -> None:
+    """Nobody can write when a row begins and ends."""
+    sql.run(
+        "CREATE TABLE dated (id INT PRIMARY KEY, born TIMESTAMP(6) GENERATED ALWAYS AS ROW START,"
+        " died TIMESTAMP(6) GENERATED ALWAYS AS ROW END, PERIOD FOR SYSTEM_TIME (born, died))"
+        " WITH SYSTEM VERSIONING"
+    )
+    columns = [pairs(one) for one in pairs(wire.ask("HS.DESCRIBE", "dated"))[b"columns"]]
+    told = [(one[b"name"], bool(one[b"generated"])) for one in columns]
+    assert told == [(b"id", False), (b"born", True), (b"died", True)]
 
 
 def test_describe_shows_what_one_may_see(server: ServerInstance, users: None) -> None:
