@@ -31,6 +31,24 @@ struct Within {
   bool hides_group = false;
 };
 
+// Whether a group begins behind wrong prefixes, however many there are.
+inline bool hides_group(std::string_view line) {
+  const auto take = [&line](std::string_view word) {
+    const bool is_there = line.starts_with(word);
+    if (is_there) line.remove_prefix(word.size());
+    return is_there;
+  };
+  while (!begins_group(line)) {
+    if (take("some\t") || take("none\t")) continue;
+    if (!take(within_begin)) return false;
+    if (begins_group(line)) return true;
+    const std::size_t tab = line.find('\t');
+    if (tab == std::string_view::npos) return false;
+    line.remove_prefix(tab + 1);
+  }
+  return true;
+}
+
 // Takes the prefix from a line.
 inline Within within_of(std::string_view line) {
   if (!may_begin_within(line) || !line.starts_with(within_begin)) return {.request = line};
@@ -38,12 +56,10 @@ inline Within within_of(std::string_view line) {
   const std::size_t tab = behind.find('\t');
   if (tab == std::string_view::npos) return {.request = line};
   const std::string_view request = behind.substr(tab + 1);
-  const bool is_group = begins_group(request);
   std::uint64_t ms = 0;
   const bool has_time = read_number(behind.substr(0, tab), ms) && ms != 0 && ms <= max_within_ms;
-  if (!has_time) return {.request = line, .hides_group = is_group || begins_group(behind)};
-  const bool may_stand = is_group || (!request.empty() && is_digit(request.front()));
-  if (!may_stand) return {.request = line};
+  const bool may_stand = begins_group(request) || (!request.empty() && is_digit(request.front()));
+  if (!has_time || !may_stand) return {.request = line, .hides_group = hides_group(line)};
   return {.ms = ms, .request = request};
 }
 

@@ -58,7 +58,8 @@ TEST(Within, IsNothingElse) {
 TEST(Within, AGroupBehindAWrongTimeIsNotOverlooked) {
   for (const std::string line :
        {"within\tG\t3", "within\t\tG\t3", "within\tx\tG\t3", "within\t0\tG\t3",
-        "within\t2147483649\tG\t3", "within\t-1\tG\t"}) {
+        "within\t2147483649\tG\t3", "within\t-1\tG\t", "within\t5\twithin\t5\tG\t2",
+        "within\t5\tsome\tG\t2", "within\t0\tnone\twithin\tG\t2"}) {
     const Within within = within_of(line);
     EXPECT_EQ(within.ms, 0U) << line;
     EXPECT_TRUE(within.hides_group) << line;
