@@ -353,7 +353,7 @@ func (c *conn) readLoop() {
 			}
 			c.mu.Lock()
 			c.shared = given > 1
-			if c.head == c.tail && given <= 1 {
+			if c.head == c.tail && (given <= 1 || c.retired) {
 				c.reading = false
 				c.closeIfDone()
 				c.mu.Unlock()

@@ -371,7 +371,8 @@ class AsyncClient:
                 link.connecting = True
                 await asyncio.sleep(max(0.0, link.not_before - monotonic()))
                 error: HandlerSocketError | None = None
-                for server, place in self._core.places(link.route):
+                left = False
+                for server, place in link.places():
                     try:
                         wire = await open_wire(link, server, place, self._tls)
                     except HandlerSocketError as refused:
@@ -379,9 +380,12 @@ class AsyncClient:
                         if is_final(refused):
                             break
                     else:
-                        link.connected(wire, monotonic())
-                        return
-                link.attempt_failed(error or self._core.no_port(link), monotonic())
+                        left = not link.connected(wire, monotonic())
+                        if not left:
+                            return
+                        break
+                if not left:
+                    link.attempt_failed(error or self._core.no_port(link), monotonic())
         except Exception as error:  # of ours; nobody may wait for ever because of it
             link.attempt_failed(final(f"{type(error).__name__}: {error}"), monotonic())
             raise

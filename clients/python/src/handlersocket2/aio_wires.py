@@ -309,6 +309,8 @@ class AsyncStreams:
         stream: _Stream | None = None
         whole = False
         try:
+            if self._core.is_closed:
+                raise ClosedError("the client is closed")
             stream = await self._take()
             async for row in stream.rows(ask, reader):
                 yield row
@@ -326,6 +328,7 @@ class AsyncStreams:
         """Ends all of them. An iteration that goes on has ClosedError."""
         for stream in self._all():
             stream.close()
+        self._room.release()  # the first that waits is refused, and lets the next one in
 
     def after_fork(self) -> None:
         for stream in self._all():

@@ -221,15 +221,18 @@ class Core:
         reads = any(server.read is not None for server in self.servers)
         return min(self.routes["read" if reads else "write"], key=lambda link: link.load)
 
+    def wanted(self, route: str) -> int:
+        """The number of the server that a route asks now."""
+        if route == "write" or self.options.read_from == "writer":
+            return self._current
+        return self._home
+
     def places(self, route: str) -> list[tuple[int, Place]]:
         """The servers that an attempt tries, with their numbers, in order."""
         count = len(self.servers)
-        if route == "write" or self.options.read_from == "writer":
-            order = [(self._current + step) % count for step in range(count)]
-        else:
-            order = [(self._home + step) % count for step in range(count)]
-            if self.options.read_from == "replicas":
-                order.sort(key=lambda number: number == self._current)
+        order = [(self.wanted(route) + step) % count for step in range(count)]
+        if route != "write" and self.options.read_from == "replicas":
+            order.sort(key=lambda number: number == self._current)
         places: list[tuple[int, Place]] = []
         for number in order:
             server = self.servers[number]
@@ -260,7 +263,7 @@ class Core:
         if link.route == "write" or self.options.read_from == "writer":
             if wire.server == self._current:
                 self._move_to(following)
-        else:
+        elif wire.server == self._home:
             self._home = following
             link.retire(0.0)
         call.sent = False

@@ -10,6 +10,7 @@ import random
 from collections import deque
 from typing import TYPE_CHECKING
 
+from .address import Place
 from .calls import Call, closed, expire, is_sent, tries_of
 from .channel import Channel
 from .errors import (
@@ -57,6 +58,7 @@ class Link:
         self.connecting = False
         self.not_before = 0.0
         self._failures = 0
+        self._meant = 0  # the server that was current when the attempt began
 
     @property
     def load(self) -> int:
@@ -75,14 +77,24 @@ class Link:
         if wire is None:
             self.core.wants_connection(self)
 
-    def connected(self, wire: Wire, now: float) -> None:
-        """A connection was made, and the log-in was answered."""
+    def places(self) -> list[tuple[int, Place]]:
+        """The servers for an attempt that begins now, with their numbers, in order."""
+        self._meant = self.core.wanted(self.route)
+        return self.core.places(self.route)
+
+    def connected(self, wire: Wire, now: float) -> bool:
+        """A connection was made, and the log-in was answered. False if its server was left
+        meanwhile, so that another attempt has to be made."""
         self.connecting = False
+        if self.core.wanted(self.route) not in (self._meant, wire.server):
+            wire.close()
+            return False
         self.wire = wire
         self.core.counters.connected += 1
         self.core.saw("connected", self.route, self.core.place_of(self, wire))
         self.core.reached(self, wire.server)
         self.drain(now)
+        return True
 
     def drain(self, now: float) -> None:
         """What waits goes as far as there is room."""

@@ -39,7 +39,7 @@ class Streams:
         self._lock = threading.Lock()
         self._kept: _Stream | None = None
         self._used: set[_Stream] = set()
-        self._room = threading.BoundedSemaphore(core.options.max_streams)
+        self._room = threading.Semaphore(core.options.max_streams)
         renew_after_fork(self)
 
     def rows(self, ask: Ask[list[R]], reader: RowReader[R]) -> Iterator[R]:
@@ -56,6 +56,7 @@ class Streams:
             if self._kept is not None:
                 self._kept.socket.close()
                 self._kept = None
+        self._room.release()  # the first that waits is refused, and lets the next one in
 
     def after_fork(self) -> None:
         for stream in [*self._used, *([self._kept] if self._kept else [])]:
@@ -63,7 +64,7 @@ class Streams:
         self._lock = threading.Lock()
         self._kept = None
         self._used = set()
-        self._room = threading.BoundedSemaphore(self._core.options.max_streams)
+        self._room = threading.Semaphore(self._core.options.max_streams)
 
     def _rows(self, ask: Ask[list[R]], reader: RowReader[R]) -> Iterator[R]:
         if isinstance(ask, Nothing):
@@ -76,6 +77,8 @@ class Streams:
         stream: _Stream | None = None
         whole = False
         try:
+            if self._closed:
+                raise ClosedError("the client is closed")
             stream = self._take()
             for rows in self._chunks(stream, ask, reader, seconds):
                 yield from rows

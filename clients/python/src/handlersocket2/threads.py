@@ -347,7 +347,7 @@ class ThreadCore(Core):
             return
         wire: ThreadWire | None = None
         error: HandlerSocketError | None = None
-        places = self.places(link.route)
+        places = link.places()
         until = min(now + self.options.connect_timeout, call.deadline)
         self._lock.release()
         try:

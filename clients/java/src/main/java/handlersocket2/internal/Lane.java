@@ -181,7 +181,7 @@ final class Lane {
         }
         ReplyException error = call.error(reply);
         boolean elsewhere = error.retry() == ReplyException.Retry.ELSEWHERE && !error.maybeExecuted();
-        if (!elsewhere || !router.tryElsewhere(call, address, error)) {
+        if (!elsewhere || !router.tryElsewhere(call, this, address, error)) {
             call.end(error);
         }
     }

@@ -124,16 +124,17 @@ public final class Router {
         return chosen;
     }
 
-    /** The call was not executed, because another server is meant. Whether it was sent to the next address. */
-    boolean tryElsewhere(Call<?> call, Address address, ReplyException error) {
-        Lane[] lanes = usual(call);
-        boolean toWrite = lanes == writes;
-        shared.leave(address, toWrite, String.valueOf(error.getMessage()));
+    /**
+     * The call was not executed, because another server is meant. Whether it was sent to the next address: by the same
+     * lane, so that a find stays behind the writes of its pipeline.
+     */
+    boolean tryElsewhere(Call<?> call, Lane lane, Address address, ReplyException error) {
+        shared.leave(address, lane.toWrite(), String.valueOf(error.getMessage()));
         if (++call.refusals >= shared.addresses.size() || shared.closed) {
             return false;
         }
         call.untake(true);
-        choose(lanes).submit(call);
+        lane.submit(call);
         sweeper.notice();
         return true;
     }

@@ -64,6 +64,7 @@ public final class StreamPool {
             throw new RequestCancelledException("the thread was interrupted", false, false);
         }
         try {
+            refuseClosed();
             return connected(until);
         } catch (RuntimeException problem) {
             permits.release();
@@ -190,5 +191,7 @@ public final class StreamPool {
                 kept = null;
             }
         }
+        // The first that waits is refused, and its permit is the next one's.
+        permits.release();
     }
 }
