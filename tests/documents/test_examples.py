@@ -572,7 +572,7 @@ PLAN: dict[str, Page] = {
             ("hs-bench --port", benches),
         ],
     ),
-    "docs/porting.md": Page(nothing, []),
+    "docs/porting.md": Page(nothing, [("/* Rows", Shown("what no server has yet"))]),
     "docs/protocol.md": Page(
         users,
         [

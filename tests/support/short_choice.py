@@ -54,6 +54,7 @@ CHOSEN = (
     "e2e/redis/test_redis_scan.py",
     "e2e/redis/test_redis_find",
     "e2e/requests/test_hello.py",
+    "e2e/operation/test_prefetch.py",
     "clients/test_redis_clients.py::TestRedisCli",
     "e2e/memcached/test_memcached.py",
     "e2e/memcached/test_memcached_beside.py",
