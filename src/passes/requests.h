@@ -67,7 +67,7 @@ class Requests {
   // it undoes what it has done, and is Verdict::oversized.
   bool is_long() const { return pass_.steps_of_request() > most_steps_of_request; }
   // Of a request of many steps, after each of them: whether it may take the next one. If not, the turn
-  // is over, and the dialogue keeps where the request goes on in a turn to come.
+  // is over. Then the dialogue keeps where the request goes on in a turn to come, if is_part_final().
   bool may_go_on() {
     pass_.spend();
     if (!pass_.is_full(out_)) [[likely]]
@@ -75,6 +75,10 @@ class Requests {
     leave_rest();
     return false;
   }
+  // Whether what the request has done until now, and said in its reply, stays true. Behind changes
+  // that are not committed it may not. Then the dialogue takes all of it back, and the request begins
+  // anew in the next pass, where reads come before changes.
+  bool is_part_final() const { return pass_.writes().empty(); }
   // The request that began last has ended so. True: go on with the request at `turn().consumed`.
   // False: execute() has to return.
   bool end(const Answer& answer, std::size_t end_offset);

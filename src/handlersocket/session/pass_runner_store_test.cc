@@ -196,8 +196,8 @@ TEST_F(PassOfSeveral, NorIfItFailed) {
   EXPECT_EQ(replies(0), "1\t1\t121\n0\t1\t2\n");
 }
 
-// A group that only looks is a write, but the store has nothing to commit for it. So it does not have
-// what cannot be undone wait for a commit.
+// A group that only looks is a write, but the store has nothing to commit for it. So what cannot be
+// undone comes behind it without a commit.
 TEST_F(PassOfSeveral, NorIfAWriteBeforeItHasChangedNothing) {
   open(3);
   const std::string looks = "G\t1\n1\t=\t1\t1\n";

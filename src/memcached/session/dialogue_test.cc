@@ -224,6 +224,22 @@ TEST_F(MemcachedDialogueTest, AFailedCommitTakesBackWhatWasReadBehindAChangeWith
   EXPECT_EQ(say("get a\r\n"), "END\r\n");
 }
 
+// A part of a reply, once sent, cannot be taken back.
+TEST_F(MemcachedDialogueTest, AFailedCommitLeavesNoPartOfALongGetBehindIt) {
+  server_.passes.max_pass_steps = 40;
+  say("set kept 0 0 1\r\nx\r\n");
+  std::string request = "get a";
+  std::string kept;
+  for (int i = 0; i < 30; ++i) {
+    request += " kept";
+    kept += "VALUE kept 0 1\r\nx\r\n";
+  }
+  server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
+  EXPECT_EQ(
+      say("set a 0 0 1\r\nx\r\n" + request + "\r\n"),
+      "SERVER_ERROR 1197 HY000 The change is too large for the binary log\r\n" + kept + "END\r\n");
+}
+
 TEST_F(MemcachedDialogueTest, ABrokenPassIsExecutedAgain) {
   say("set n 0 0 1\r\n5\r\n");
   server_.worker_store->faults().broken_in = 2;

@@ -195,6 +195,10 @@ bool Dialogue::execute_get(passes::Requests& requests, Memcached& front, const R
     if (key.empty()) break;
     if (requests.may_go_on()) [[likely]]
       continue;
+    if (!requests.is_part_final()) {
+      requests.out().truncate(begin);
+      return false;
+    }
     note_container(requests, container);
     begin_change(requests.changes()).many = {
         .has_begun = true, .next = static_cast<std::size_t>(key.data() - request.more_keys.data())};

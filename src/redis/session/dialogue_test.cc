@@ -302,6 +302,18 @@ TEST_F(RedisDialogueTest, ManyKeysAreCountedInSeveralTurns) {
   EXPECT_GT(client().turns, 5);
 }
 
+TEST_F(RedisDialogueTest, ACountOfManyKeysForgetsAChangeWhoseCommitHasFailed) {
+  server_.passes.max_pass_steps = 40;
+  client().send({"PING"});
+  std::string request = "*101\r\n$6\r\nEXISTS\r\n";
+  for (int i = 0; i < 100; ++i) request += "$6\r\ndb.t:5\r\n";
+  server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
+  const std::string replies =
+      client().send(TestClient::packed({"HSET", "db.t:5", "a", "x"}) + request);
+  EXPECT_EQ(replies.substr(0, 15), "-ERR 1197 HY000");
+  EXPECT_TRUE(replies.ends_with("\r\n:0\r\n")) << replies;
+}
+
 TEST_F(RedisDialogueTest, ManyKeysAreDeletedByAnotherThread) {
   std::string request = "*101\r\n$3\r\nDEL\r\n";
   for (int i = 0; i < 100; ++i) {

@@ -293,7 +293,7 @@ bool Dialogue::count_keys(passes::Requests& requests, Redis& front, Command comm
     if (!outcome.ok()) break;
     many.count += rows;
     if (++many.next < keys.size() && !requests.may_go_on()) {
-      begin_change(requests.changes()).many = many;
+      if (requests.is_part_final()) begin_change(requests.changes()).many = many;
       return false;
     }
   }
