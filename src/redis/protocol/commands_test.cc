@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <string>
 
 #include "redis/protocol/errors.h"
@@ -13,6 +15,9 @@ namespace {
 TEST(CommandsTest, FindsACommandInAnyCase) {
   EXPECT_EQ(find_command("hget")->command, Command::hget);
   EXPECT_EQ(find_command("HgEtAll")->command, Command::hgetall);
+  EXPECT_EQ(find_command("HS\x0e"
+                         "FIND"),
+            nullptr);  // only letters have two cases
   EXPECT_EQ(find_command(""), nullptr);
   EXPECT_EQ(find_command("hgetx"), nullptr);
   EXPECT_EQ(find_command(std::string(1000, 'h')), nullptr);
@@ -24,6 +29,12 @@ TEST(CommandsTest, FindsACommandInAnyCase) {
 TEST(CommandsTest, EachCommandIsFoundAndIsNotInTheOtherList) {
   for (const CommandInfo& info : all_commands()) {
     EXPECT_EQ(find_command(info.name), &info);
+    std::string upper(info.name);
+    std::ranges::transform(upper, upper.begin(),
+                           [](char byte) { return static_cast<char>(std::toupper(byte)); });
+    EXPECT_EQ(find_command(upper), &info);
+    upper.back() = info.name.back();
+    EXPECT_EQ(find_command(upper), &info) << upper;
     EXPECT_FALSE(is_of_redis_only(info.name)) << info.name;
     // Their pattern names a table, and is no key.
     const bool has_pattern = info.command == Command::scan || info.command == Command::keys;

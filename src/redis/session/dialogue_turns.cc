@@ -203,15 +203,15 @@ bool Dialogue::refuse_request(passes::Requests& requests, Status status, std::si
 
 bool Dialogue::execute_request(passes::Requests& requests, Redis& front, Words words,
                                std::size_t end_offset) {
-  // What a browser sends, perhaps because of a page that means harm.
-  if (is_word(words[0], "post") || is_word(words[0], "host:")) {
-    requests.turn().next = Next::close;
-    return false;
-  }
   const CommandInfo* info = nullptr;
   const Status admitted = admit(words, info);
   const bool begins = info != nullptr && info->command == Command::multi;
   if (!admitted.ok()) {
+    // What a browser sends, perhaps because of a page that means harm.
+    if (is_word(words[0], "post") || is_word(words[0], "host:")) {
+      requests.turn().next = Next::close;
+      return false;
+    }
     if (begins) {
       State& state = begin_change(requests.changes());
       state.transaction = std::make_shared<Transaction>(config_.queued);
