@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/short_bytes.h"
 #include "base/status.h"
 #include "keys/container.h"
 #include "keys/key.h"
@@ -117,17 +118,21 @@ struct RowAccess {
 inline bool is_text_of(std::string_view text, std::string_view name, Asks asks,
                        std::span<const std::string_view> fields) {
   if (text[0] != static_cast<char>(asks)) return false;
-  text.remove_prefix(1);
-  const auto begins_with = [&](std::string_view bytes) {
+  const char* next = text.data() + 1;
+  const char* const end = text.data() + text.size();
+  const auto takes = [&](std::string_view bytes) {
     std::uint32_t size = 0;
-    if (text.size() < sizeof size) return false;
-    std::memcpy(&size, text.data(), sizeof size);
-    if (size != bytes.size() || text.size() - sizeof size < bytes.size()) return false;
-    if (!text.substr(sizeof size).starts_with(bytes)) return false;
-    text.remove_prefix(sizeof size + bytes.size());
+    if (static_cast<std::size_t>(end - next) < sizeof size + bytes.size()) return false;
+    std::memcpy(&size, next, sizeof size);
+    if (size != bytes.size() || !are_equal(next + sizeof size, bytes.data(), size)) return false;
+    next += sizeof size + size;
     return true;
   };
-  return begins_with(name) && std::ranges::all_of(fields, begins_with) && text.empty();
+  if (!takes(name)) return false;
+  for (const std::string_view field : fields) {
+    if (!takes(field)) return false;
+  }
+  return next == end;
 }
 
 // What the commands of one connection have used last.
@@ -143,6 +148,16 @@ class RememberedRows {
   Entry* find(std::string_view name, Asks asks, std::span<const std::string_view> fields) {
     for (Entry& entry : entries_) {
       if (entry.access != nullptr && is_text_of(entry.access->text, name, asks, fields))
+        return &entry;
+    }
+    return nullptr;
+  }
+  // What was opened for the items of this container. Its place in memory stands for its name, because those of
+  // another generation are forgotten.
+  Entry* find(const Container& container, Asks asks) {
+    for (Entry& entry : entries_) {
+      if (entry.access != nullptr && entry.access->container.get() == &container &&
+          entry.access->text[0] == static_cast<char>(asks))
         return &entry;
     }
     return nullptr;

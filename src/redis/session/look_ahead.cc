@@ -44,7 +44,7 @@ bool name(const Entry* entry, std::string_view parts, passes::LookAhead& ahead) 
 
 bool name_item(keys::RememberedRows& rows, const keys::ItemKey& item, passes::LookAhead& ahead) {
   if (item.container == nullptr) return false;
-  return name(rows.find(item.container->name, Asks::value, {}), item.key, ahead);
+  return name(rows.find(*item.container, Asks::value), item.key, ahead);
 }
 
 namespace {
