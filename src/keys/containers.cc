@@ -91,10 +91,9 @@ ItemKey Containers::resolve(std::string_view key) const {
   if (set.known.empty()) return {};
   const SplitKey split = split_key(key);
   if (split.has_parts) {
-    const auto found = set.known.find(split.name);
-    if (found != set.known.end() && found->second != set.by_default)
-      return {found->second.get(), split.parts};
-    if (split.name.find_first_of(".@") != std::string_view::npos) return {};
+    const auto& found = set.find(split.name);
+    if (found != nullptr && found != set.by_default) return {found.get(), split.parts};
+    if (has_database_or_index(split.name)) return {};
   }
   if (set.by_default == nullptr) return {};
   return {set.by_default.get(), key};
@@ -167,8 +166,7 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
       set.mistakes.emplace_back(read.name, text_of(mistake));
       if (mistake == ContainerMistake::name) continue;
     }
-    auto shared = std::make_shared<const Container>(std::move(container));
-    set.known.emplace(shared->name, shared);
+    set.add(std::make_shared<const Container>(std::move(container)));
   }
   set.by_default = set.find(Container::default_name);
   const bool was_asked = asked != source_.answered_.load(std::memory_order_relaxed);
@@ -238,7 +236,7 @@ bool Containers::publish(ContainerSet set) {
   set_ = source_.current_.get();
   const bool is_same = set.known.size() == set_->known.size() && set.mistakes == set_->mistakes &&
                        std::ranges::all_of(set.known, [&](const auto& one) {
-                         const std::shared_ptr<const Container> before = set_->find(one.first);
+                         const std::shared_ptr<const Container>& before = set_->find(one.first);
                          return before != nullptr && *before == *one.second;
                        });
   if (is_same) return false;

@@ -68,7 +68,7 @@ Status choose_item(const keys::Containers& containers, std::string_view key, std
   key.remove_prefix(container_mark.size());
   const std::size_t end = key.find('.');
   const std::string_view name = key.substr(0, end);
-  const auto found = containers.find(name);
+  const auto& found = containers.find(name);
   if (found == nullptr) return status_of(Mistake::no_such_container);
   container = name;
   chosen.is_container = end == std::string_view::npos;

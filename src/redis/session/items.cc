@@ -31,8 +31,8 @@ Status item_of(Work& work, std::string_view key, keys::ItemKey& item) {
   item = work.containers.resolve(key);
   if (item.container != nullptr) return {};
   const keys::SplitKey split = keys::split_key(key);
-  const bool has_database = split.name.find_first_of(".@") != std::string_view::npos;
-  const bool is_row = split.has_parts && (has_database || !work.default_database.empty());
+  const bool is_row = split.has_parts &&
+                      (keys::has_database_or_index(split.name) || !work.default_database.empty());
   return keys::status_of(is_row ? keys::KeyMistake::is_row : keys::KeyMistake::no_container);
 }
 
