@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
+#include <utility>
 
 #include "mysqld/server/api.h"
 #include "mysqld/server/row_prefetch.h"
@@ -34,6 +36,12 @@
 #pragma weak _Z26row_build_row_ref_in_tupleP8dtuple_tPKhPK12dict_index_tPm
 #pragma weak _Z27sync_array_object_signalledv
 #pragma weak _Z37row_sel_convert_mysql_key_to_innobaseP8dtuple_tPhmP12dict_index_tPKhm
+// A header has a map with the names of pages' states. Each file that includes it would fill one of its
+// own when the plugin is loaded, and a server that has no memory for it would end. So the map is
+// declared as a function that nobody calls, and the names become an array.
+#define buf_page_state_str \
+  unused_page_state_str(); \
+  [[maybe_unused]] constexpr std::pair<buf_page_state, std::string_view> page_state_names[]
 #include <btr0sea.h>
 #include <dict0mem.h>
 #include <page0page.h>
@@ -41,6 +49,7 @@
 #include <row0row.h>
 #include <row0sel.h>
 #include <storage/innobase/handler/ha_innodb.h>
+#undef buf_page_state_str
 
 namespace hs::mysqld::server::innodb {
 
