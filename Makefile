@@ -20,7 +20,7 @@ help:
 	@echo "make test-cluster  replicas, Galera, Group Replication, backups alone, with SECONDS=60 of conflicts"
 	@echo "make soak      random work with faults, each reply checked, for SECONDS=600; SEED=N replays a run"
 	@echo "make simulate  run the front end in a simulator for a minute; SECONDS=N, or SEED=N to replay one"
-	@echo "make bench     run the benchmarks; QUICK=1 only shows that all of it works, in 4 minutes, and in 10 the first time"
+	@echo "make bench     run the benchmarks; QUICK=1 only shows that all of it works, in 6 minutes, and in 12 the first time"
 	@echo "make bench-clients  our client libraries beside those of Redis and SQL; QUICK=1 as above"
 	@echo "make draw-dashboard  draw the Grafana dashboard with Grafana's own components, from SECONDS=60 of load"
 	@echo "make lint      check format and style"

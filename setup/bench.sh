@@ -1,7 +1,7 @@
 #!/bin/bash
 # make bench: everything from nothing to the comparison's table; docs/performance.md says what it holds.
 #
-#   setup/bench.sh NAME [--quick] [--rounds N] [--only reads|writes|bystanders|defaults]
+#   setup/bench.sh NAME [--quick] [--rounds N] [--only reads|writes|bystanders|defaults|ports|bulk]
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 name=$1

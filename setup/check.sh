@@ -22,7 +22,7 @@ on_the_server() {
   setup/build.sh "$name" hs-memory-server
   cd tests
   SERVER=$name ../var/venv/bin/python -m pytest -q --tb=short -o cache_dir="$var/pytest" \
-    test_layers.py vectors golden e2e/test_pipelines.py </dev/null
+    test_layers.py vectors golden e2e/requests/test_pipelines.py </dev/null
 }
 
 check "unit tests" unit_tests

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that a job needs and this machine lacks.
 #
-#   setup/packages.sh build|top|test|go|java|node|bench|lint|deb|draw...
+#   setup/packages.sh build|top|test|languages|go|java|node|bench|lint|deb|draw...
 #
 # Checks for the program or library itself, not for its package: a compiler from elsewhere is fine.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -23,6 +23,15 @@ builds_fuzzers() {
 }
 
 need_command() { need "$1" command -v "$2"; }
+
+# cargo_is_new: whether Rust is as new as the client needs that the tests build with it.
+cargo_is_new() { cargo --version | awk -F'[ .]' '{ exit !($2 > 1 || $3 >= 85) }'; }
+
+# The package with a Rust that is new: Debian 12 has it for building web browsers, beside an old one.
+cargo_package() {
+  # shellcheck source=/dev/null
+  (. /etc/os-release && [[ ${VERSION_CODENAME:-} == bookworm ]] && echo cargo-web) || echo cargo
+}
 
 # find_missing JOB...: sets `missing`, the packages that the jobs need and this machine lacks.
 find_missing() {
@@ -60,6 +69,20 @@ find_missing() {
           need_command default-jdk-headless javac
           need_command maven mvn
         fi
+        ;;
+      languages)
+        # More clients that others wrote; PHP's and Ruby's are the release's own.
+        need_command php-cli php
+        need php-redis php -r 'exit(extension_loaded("redis") ? 0 : 1);'
+        need php-memcached php -r 'exit(extension_loaded("memcached") ? 0 : 1);'
+        # Its log-ins.
+        need libsasl2-modules test -e /usr/lib/x86_64-linux-gnu/sasl2/libplain.so
+        need_command ruby ruby
+        need ruby-redis ruby -e 'require "redis"'
+        need ruby-dalli ruby -e 'require "dalli"'
+        need ruby-activesupport ruby -e 'require "active_support"'
+        need "$(cargo_package)" cargo_is_new
+        need_command pkg-config pkg-config
         ;;
       go)
         # Any Go will do: setup/go.sh has it download one that is new enough.

@@ -50,7 +50,7 @@ unpack_headers() {
     tar xzf - -C "$headers" --strip-components=1 --no-same-owner --exclude='*/extra/boost' \
       --exclude='*/extra/icu' --exclude='*/extra/opentelemetry*' --exclude='*/extra/protobuf' \
       --exclude='*/mysql-test' --exclude='*/router' --exclude='*/storage/ndb' --exclude='*/unittest' \
-      --exclude='mysql-*/builddir/[!is]*' --wildcards '*.h' '*.hpp' '*.ic' 'mysql-*/builddir/include/*' >>"$log" 2>&1 ||
+      --exclude='mysql-*/builddir/[!is]*' --wildcards '*.h' '*.hpp' '*.i' '*.ic' 'mysql-*/builddir/include/*' >>"$log" 2>&1 ||
     die "the source package does not hold the server's headers where they are expected; see ${log#"$repo"/}"
   # The one header that the build writes elsewhere. The client's development files have it.
   cp "$root/usr/include/mysql/mysqld_error.h" "$headers/builddir/include/"

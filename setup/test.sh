@@ -7,7 +7,7 @@
 #   setup/test.sh NAME      all end-to-end tests on that server
 #
 # HS_FUZZ_SECONDS is how long each fuzzer runs, HS_SOAK_SECONDS how long the soak on each server,
-# HS_DIFF_CASES how many random tables are compared with SQL on each (tests/e2e/test_random_differences.py
+# HS_DIFF_CASES how many random tables are compared with SQL on each (tests/e2e/rules/test_random_differences.py
 # has the number), HS_SIMULATIONS how many runs the simulator makes. HS_SEED is the seed of the random tests.
 # By default it is computed from the sources: the same sources make the same choices everywhere, and
 # every change gets others. What the tables and the simulator find does not depend on how fast the
@@ -146,7 +146,7 @@ server_release "$name" >/dev/null
 # This server's plugin is also built with the address sanitizer.
 sanitized=
 (($# > 0)) || sanitized=$(server_of_this_release)
-setup/packages.sh build test go
+setup/packages.sh build test languages go
 setup/go.sh
 setup/server.sh "$name"
 setup/venv.sh tests/requirements.txt

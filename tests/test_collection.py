@@ -30,6 +30,14 @@ def test_every_test_file_is_below_a_folder_that_is_run() -> None:
     assert left_out == []
 
 
+def test_end_to_end_tests_lie_in_folders() -> None:
+    """One for each subject. Their helpers have names that tell them from tests."""
+    folder = TESTS / "e2e"
+    assert [path.name for path in folder.glob("*.py")] == ["support_servers.py"]
+    named = [path.name for path in folder.glob("*/*.py")]
+    assert [name for name in named if not name.startswith(("test_", "support_"))] == []
+
+
 def test_every_skip_has_a_reason(request: pytest.FixtureRequest) -> None:
     unexplained = [
         item.nodeid
@@ -55,7 +63,7 @@ def test_what_gets_signals_is_started_with_their_defaults() -> None:
 
     sends = re.compile(r"\.(send_signal|terminate)\(|\bos\.kill(pg)?\([^)]*SIG(INT|TERM|HUP|QUIT)")
     # A database server sets what it does at a signal itself.
-    of_servers = {"e2e/test_life_cycle.py"}
+    of_servers = {"e2e/operation/test_life_cycle.py"}
     careless = [
         name
         for path in sorted(TESTS.rglob("*.py"))

@@ -90,7 +90,7 @@ def do_run(arguments: argparse.Namespace) -> None:
     parts = frozenset([arguments.only] if arguments.only else PARTS)
     path = compare(tree_of(arguments), pace, parts, mark)
     report = Report.read(path)
-    print(f"\n{report.text()}\n{report.beside_greedy_clients()}\n{report.as_it_comes()}")
+    print(f"\n{report.text()}\n{report.further()}")
     print(f"== all rounds are in {relative(path)}")
 
 
@@ -123,6 +123,8 @@ def do_report(arguments: argparse.Namespace) -> None:
         fill_document(DOCUMENT, "cases", report.cases())
         fill_document(DOCUMENT, "bystanders", report.beside_greedy_clients())
         fill_document(DOCUMENT, "defaults", report.as_it_comes())
+        fill_document(DOCUMENT, "ports", report.of_caches_clients())
+        fill_document(DOCUMENT, "bulk", report.of_whole_table())
     fill_document(DOCUMENT, "servers", against_sql(list(reports.values())))
     print(f"== written: {relative(DOCUMENT)}")
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from . import bystanders, defaults
+from . import bystanders, defaults, ports, whole_table
 from .bystanders import Waits, measure_bystanders
 from .caches import start_echo, start_memcached, start_redis, start_valkey
 from .cases import READS, READS_WITHOUT_HASH, WRITES, Case
@@ -21,12 +21,14 @@ from .load import Pace, run_load
 from .machine import describe_machine, describe_versions
 from .peer import Peer
 from .places import RESULTS, SERVERS, need_two_cores, put_first
+from .ports import Ports, measure_ports
 from .rounds import Measured, run_rounds
+from .whole_table import Readings, measure_whole_table
 
 from demo import ROWS  # isort: skip  (setup/, put on the path by places)
 from server_instance import Setting  # isort: skip
 
-PARTS = ("reads", "writes", "bystanders", "defaults")
+PARTS = ("reads", "writes", "bystanders", "defaults", "ports", "bulk")
 # The limit for settling. It ends earlier when every row was looked up once.
 LONGEST_SETTLING = 60.0
 
@@ -61,6 +63,8 @@ class Comparison:
         self.extras: dict[str, list[float]] = {}
         self.bystanders: Waits = {}
         self.defaults: Defaults = {}
+        self.ports: Ports = {}
+        self.whole_table: Readings = {}
         self.began = time.monotonic()
 
     def databases(
@@ -136,6 +140,14 @@ class Comparison:
         say(f"the settings as they come ({time.monotonic() - self.began:.0f} s so far)")
         self.defaults = measure_defaults(self.tree, bystanders.pace_of(self.pace))
 
+    def of_caches_clients(self) -> None:
+        say(f"the ports of the caches' clients ({time.monotonic() - self.began:.0f} s so far)")
+        self.ports = measure_ports(self.tree, self.pace)
+
+    def of_whole_table(self) -> None:
+        say(f"the whole of a table ({time.monotonic() - self.began:.0f} s so far)")
+        self.whole_table = measure_whole_table(self.tree, self.pace)
+
     def absent(self) -> dict[str, str]:
         """What cannot be measured with this server: the beginnings of the cases' names, and why."""
         reasons = {}
@@ -159,6 +171,8 @@ class Comparison:
             "extras": self.extras,
             "bystanders": bystanders.as_json(self.bystanders),
             "defaults": defaults.as_json(self.defaults),
+            "ports": ports.as_json(self.ports),
+            "whole_table": whole_table.as_json(self.whole_table),
         }
 
 
@@ -176,6 +190,10 @@ def compare(tree: Path, pace: Pace, parts: frozenset[str], mark: str) -> Path:
         comparison.beside_greedy_clients()
     if "defaults" in parts:
         comparison.as_it_comes()
+    if "ports" in parts:
+        comparison.of_caches_clients()
+    if "bulk" in parts:
+        comparison.of_whole_table()
     path = RESULTS / f"comparison-{tree.name}{mark}.json"
     path.write_text(json.dumps(comparison.as_json(), indent=1) + "\n")
     return path

@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import bystanders, defaults
+from . import bystanders, defaults, ports, whole_table
 from .bystanders import Waits, bystander_table
 from .defaults import Defaults, defaults_table
 from .load import Result
 from .markdown import table
+from .ports import Ports, ports_table
 from .rounds import Measured
 from .table import MET, ROWS, TARGET_MET, Figures, Row
+from .whole_table import Readings, whole_table_table
 
 
 def precise(value: float) -> str:
@@ -72,6 +74,8 @@ class Report:
     extras: Mapping[str, Sequence[float]]
     bystanders: Waits = field(default_factory=dict)
     defaults: Defaults = field(default_factory=dict)
+    ports: Ports = field(default_factory=dict)
+    whole_table: Readings = field(default_factory=dict)
 
     @staticmethod
     def read(path: Path) -> Report:
@@ -83,7 +87,16 @@ class Report:
         }
         waits = bystanders.from_json(data.pop("bystanders", {}))
         lookups = defaults.from_json(data.pop("defaults", {}))
-        return Report(**data, measured=measured, bystanders=waits, defaults=lookups)
+        of_ports = ports.from_json(data.pop("ports", {}))
+        readings = whole_table.from_json(data.pop("whole_table", {}))
+        return Report(
+            **data,
+            measured=measured,
+            bystanders=waits,
+            defaults=lookups,
+            ports=of_ports,
+            whole_table=readings,
+        )
 
     def round(self, number: int) -> Figures:
         """All figures of one round. What was measured only once is the same in each round."""
@@ -225,9 +238,24 @@ class Report:
     def as_it_comes(self) -> str:
         return defaults_table(self.defaults) + "\n"
 
+    def of_caches_clients(self) -> str:
+        return ports_table(self.ports) + "\n"
+
+    def of_whole_table(self) -> str:
+        return whole_table_table(self.whole_table) + "\n"
+
+    def further(self) -> str:
+        """What is measured besides the cases."""
+        parts = (
+            self.beside_greedy_clients(),
+            self.as_it_comes(),
+            self.of_caches_clients(),
+            self.of_whole_table(),
+        )
+        return "\n\n".join(each.rstrip("\n") for each in parts)
+
     def appendix(self) -> str:
-        further = [each.rstrip("\n") for each in (self.beside_greedy_clients(), self.as_it_comes())]
-        return "\n\n".join([self.text().rstrip("\n"), *further, self.details()])
+        return "\n\n".join([self.text().rstrip("\n"), self.further(), self.details()])
 
 
 def against_sql(reports: Sequence[Report]) -> str:

@@ -1,5 +1,5 @@
-// memcached's text protocol and Redis's: get and set of one string for each key, or of a row's
-// columns as the fields of a hash.
+// memcached's text and meta protocol, and Redis's: get and set of one string for each key, or of a
+// row's columns as the fields of a hash.
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -56,6 +56,31 @@ class MemcachedCounter final : public ReplyCounter {
   bool found_ = false;
 };
 
+// Of meta requests, each of which has one reply.
+class MetaCounter final : public ReplyCounter {
+ public:
+  void feed(std::string_view bytes, Tally& tally) override {
+    cutter_.feed(bytes, [&](std::string_view line) { return on_line(line, tally); });
+  }
+
+ private:
+  static std::uint64_t on_line(std::string_view line, Tally& tally) {
+    ++tally.replies;
+    if (line.starts_with("VA ")) {
+      ++tally.rows;
+      return number(line.substr(3)) + line_end.size();
+    }
+    if (line == "EN") {
+      ++tally.misses;
+    } else if (line != "HD") {
+      tally.error(line);
+    }
+    return 0;
+  }
+
+  LineCutter cutter_;
+};
+
 class RedisCounter final : public ReplyCounter {
  public:
   void feed(std::string_view bytes, Tally& tally) override {
@@ -69,6 +94,7 @@ class RedisCounter final : public ReplyCounter {
     if (kind == '*') {
       elements_ = number(line.substr(1));
       if (elements_ != 0) return 0;
+      ++tally.misses;  // HGETALL of a row that is not there
     } else if (kind == '$' && line != "$-1") {
       ++tally.rows;
       skip = number(line.substr(1)) + line_end.size();
@@ -147,6 +173,34 @@ class MemcachedWire final : public Wire {
   const Mix& mix_;
 };
 
+class MetaWire final : public Wire {
+ public:
+  explicit MetaWire(const Options& options) : text_(options) {}
+
+  std::size_t greet(Buffer& /*out*/) override { return 0; }
+
+  void write(Buffer& out, Action action, std::span<const std::uint64_t> keys) override {
+    const bool reads = action == Action::find;
+    out.append(reads ? "mg " : "ms ");
+    out.append(text_.key(keys.front()));
+    if (reads) {
+      out.append(" v");
+    } else {
+      const std::string_view value = text_.value(keys.front());
+      out.push_back(' ');
+      append_number(out, value.size());
+      out.append(line_end);
+      out.append(value);
+    }
+    out.append(line_end);
+  }
+
+  std::unique_ptr<ReplyCounter> counter() const override { return std::make_unique<MetaCounter>(); }
+
+ private:
+  StoredText text_;
+};
+
 void begin(Buffer& out, std::size_t elements) {
   out.push_back('*');
   append_number(out, elements);
@@ -188,12 +242,14 @@ class RedisWire final : public Wire {
   StoredText text_;
 };
 
-// Reads the columns of a row by their names, as a find does. The stored value has one column
-// between TABs for each name.
+// Reads the columns of a row by their names, as a find does, or all of them. The stored value has one
+// column between TABs for each name.
 class RedisHashWire final : public Wire {
  public:
   explicit RedisHashWire(const Options& options) : text_(options) {
     std::string_view names = options.columns;
+    reads_all_ = names == "*";
+    if (reads_all_) names = {};
     while (!names.empty()) fields_.emplace_back(cut(names, ','));
   }
 
@@ -201,6 +257,12 @@ class RedisHashWire final : public Wire {
 
   void write(Buffer& out, Action action, std::span<const std::uint64_t> keys) override {
     const bool reads = action == Action::find;
+    if (reads && reads_all_) {
+      begin(out, 2);
+      bulk(out, "HGETALL");
+      bulk(out, text_.key(keys.front()));
+      return;
+    }
     begin(out, 2 + fields_.size() * (reads ? 1 : 2));
     bulk(out, reads ? "HMGET" : "HSET");
     bulk(out, text_.key(keys.front()));
@@ -224,6 +286,7 @@ class RedisHashWire final : public Wire {
   }
 
   StoredText text_;
+  bool reads_all_ = false;
   std::vector<std::string> fields_;
 };
 
@@ -231,6 +294,10 @@ class RedisHashWire final : public Wire {
 
 std::unique_ptr<Wire> make_memcached_wire(const Options& options) {
   return std::make_unique<MemcachedWire>(options);
+}
+
+std::unique_ptr<Wire> make_memcached_meta_wire(const Options& options) {
+  return std::make_unique<MetaWire>(options);
 }
 
 std::unique_ptr<Wire> make_redis_hash_wire(const Options& options) {
@@ -244,6 +311,7 @@ std::unique_ptr<Wire> make_redis_wire(const Options& options) {
 std::unique_ptr<Wire> make_wire(const Options& options) {
   switch (options.protocol) {
     case Protocol::memcached: return make_memcached_wire(options);
+    case Protocol::memcached_meta: return make_memcached_meta_wire(options);
     case Protocol::redis: return make_redis_wire(options);
     case Protocol::redis_hash: return make_redis_hash_wire(options);
     case Protocol::mysqlx: return make_mysqlx_wire(options);

@@ -166,6 +166,7 @@ std::string half_request(const Options& options) {
       request = "*2\r\n$3\r\nGET\r\n$" + std::to_string(2 * half_size) + "\r\n";
       break;
     case Protocol::memcached:
+    case Protocol::memcached_meta:
       request = "set half 0 0 " + std::to_string(memcached_value) + "\r\n";
       size = memcached_value / 2;
       break;

@@ -45,6 +45,7 @@ const std::map<std::string, Protocol> protocols{
     {"handlersocket", Protocol::handlersocket},
     {"echo", Protocol::handlersocket},  // any server that answers each line with a line
     {"memcached", Protocol::memcached},
+    {"memcached-meta", Protocol::memcached_meta},  // mg and ms in place of get and set
     {"redis", Protocol::redis},
     {"redis-hash", Protocol::redis_hash},
     {"mysqlx", Protocol::mysqlx},
@@ -111,7 +112,8 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--index", options.index)->capture_default_str();
   app.add_option("--key-column", options.key_column, "mysqlx: what a key is compared with")
       ->capture_default_str();
-  app.add_option("--columns", options.columns, "columns that a find asks for")
+  app.add_option("--columns", options.columns,
+                 "columns that a find asks for; redis-hash: * is HGETALL")
       ->capture_default_str();
   app.add_option("--update-columns", options.update_columns)->capture_default_str();
   app.add_option("--update-value", texts.update_values, "one for each column of an update")
@@ -240,6 +242,12 @@ std::string contradiction(const Options& options) {
     if (options.limit > 1) return "only handlersocket has a --limit";
     if (!options.check.empty()) return "only handlersocket has a --check";
     if (options.reconnect) return "only handlersocket has --work connect";
+  }
+  if (options.protocol == Protocol::memcached_meta && options.keys_per_find > 1)
+    return "memcached-meta has one key in a request: no --multi-get";
+  if (options.protocol == Protocol::redis_hash) {
+    if (options.keys_per_find > 1) return "redis-hash has one key in a request: no --multi-get";
+    if (options.columns == "*" && mix.find != 100) return "--columns=* is for finds";
   }
   if (options.tls != Tls::off && !options.unix_socket.empty())
     return "--tls and --socket together: TLS is for TCP";

@@ -15,7 +15,14 @@
 
 namespace hs::bench {
 
-enum class Protocol : std::uint8_t { handlersocket, memcached, redis, redis_hash, mysqlx };
+enum class Protocol : std::uint8_t {
+  handlersocket,
+  memcached,
+  memcached_meta,
+  redis,
+  redis_hash,
+  mysqlx,
+};
 
 enum class Tls : std::uint8_t {
   off,
@@ -60,7 +67,7 @@ struct Options {
   std::string index = "PRIMARY";
   // MySQL's X protocol: the column with which the key is compared.
   std::string key_column = "user_id";
-  std::string columns = "user_name,user_email,created";
+  std::string columns = "user_name,user_email,created";  // Redis's hashes: * is all of them
   std::string update_columns = "user_email";
   std::vector<ValueTemplate> update_values;
   std::string insert_columns = "user_id,user_name,user_email,created";

@@ -59,6 +59,7 @@ class Wire {
 std::unique_ptr<Wire> make_wire(const Options& options);
 std::unique_ptr<Wire> make_handlersocket_wire(const Options& options);
 std::unique_ptr<Wire> make_memcached_wire(const Options& options);
+std::unique_ptr<Wire> make_memcached_meta_wire(const Options& options);
 std::unique_ptr<Wire> make_redis_wire(const Options& options);
 std::unique_ptr<Wire> make_redis_hash_wire(const Options& options);
 std::unique_ptr<Wire> make_mysqlx_wire(const Options& options);

@@ -142,6 +142,22 @@ TEST(MemcachedWire, Counts) {
   EXPECT_EQ(tally.errors, 1U);
 }
 
+TEST(MemcachedMetaWire, Writes) {
+  const Options options = options_for(Protocol::memcached_meta);
+  EXPECT_EQ(write(options, Action::find, one), "mg user:42 v\r\n");
+  EXPECT_EQ(write(options, Action::update, one), "ms user:42 3\r\nv42\r\n");
+}
+
+TEST(MemcachedMetaWire, Counts) {
+  const Tally tally = count(options_for(Protocol::memcached_meta),
+                            "VA 4\r\nEN\r\n\r\nEN\r\nVA 0 k1\r\n\r\nHD\r\nCLIENT_ERROR no\r\n");
+  EXPECT_EQ(tally.replies, 5U);
+  EXPECT_EQ(tally.rows, 2U);
+  EXPECT_EQ(tally.misses, 1U);
+  EXPECT_EQ(tally.errors, 1U);
+  EXPECT_EQ(tally.first_error, "CLIENT_ERROR no");
+}
+
 TEST(RedisWire, Writes) {
   const Options options = options_for(Protocol::redis);
   EXPECT_EQ(write(options, Action::find, one), "*2\r\n$3\r\nGET\r\n$7\r\nuser:42\r\n");
@@ -159,6 +175,16 @@ TEST(RedisHashWire, Writes) {
             "*4\r\n$5\r\nHMGET\r\n$7\r\nuser:42\r\n$1\r\na\r\n$2\r\nbc\r\n");
   EXPECT_EQ(write(options, Action::update, one),
             "*6\r\n$4\r\nHSET\r\n$7\r\nuser:42\r\n$1\r\na\r\n$3\r\nv42\r\n$2\r\nbc\r\n$1\r\nw\r\n");
+}
+
+TEST(RedisHashWire, ReadsAll) {
+  Options options = options_for(Protocol::redis_hash);
+  options.columns = "*";
+  EXPECT_EQ(write(options, Action::find, one), "*2\r\n$7\r\nHGETALL\r\n$7\r\nuser:42\r\n");
+  const Tally tally = count(options, "*4\r\n$1\r\na\r\n$1\r\n1\r\n$1\r\nb\r\n$0\r\n\r\n*0\r\n");
+  EXPECT_EQ(tally.replies, 2U);
+  EXPECT_EQ(tally.rows, 4U);
+  EXPECT_EQ(tally.misses, 1U);
 }
 
 TEST(RedisWire, Counts) {

@@ -127,14 +127,14 @@ func (x *Index[T]) withColumns(columns []string) (*definition, error) {
 		return x.definition, nil
 	}
 	key := strings.Join(columns, ",")
-	if known, ok := x.others.Load(key); ok {
+	if known, ok := x.known.others.Load(key); ok {
 		return known.(*definition), nil
 	}
 	spec := x.spec
 	spec.Columns = columns
 	d, err := x.client.define(spec)
 	if err == nil {
-		x.others.Store(key, d)
+		x.known.others.Store(key, d)
 	}
 	return d, err
 }

@@ -12,6 +12,8 @@ type callKind uint8
 const (
 	kindFind callKind = iota
 	kindCount
+	kindDescribe
+	kindHello
 	kindModify
 	kindModifyRows
 	kindInsert
@@ -37,6 +39,7 @@ type call struct {
 	operation operation
 	route     Route
 
+	// Nil if it is about no index.
 	definition *definition
 	// The request behind the index id, with its LF.
 	request []byte
@@ -47,9 +50,9 @@ type call struct {
 	slot uint64
 	// For who observes.
 	bytesOut, bytesIn, rows int32
-	// The words in front of the index id, if it is a line of a group; which line that is, from 1 on; and
-	// of a group its lines.
-	meets string
+	// The words in front of the index id, or of a group; which line of a group it is, from 1 on; and of a
+	// group its lines.
+	front string
 	line  int
 	group []*call
 	// It is not used for another request.
@@ -76,13 +79,19 @@ const (
 	opPing
 	opLock
 	opGroup
+	opDescribe
+	opHello
 )
 
 func (o operation) String() string {
-	return [...]string{"find", "count", "exists", "insert", "upsert", "update", "delete", "increment", "decrement", "ping", "lock", "group"}[o]
+	return [...]string{
+		"find", "count", "exists", "insert", "upsert", "update", "delete", "increment", "decrement", "ping", "lock", "group",
+		"describe", "hello",
+	}[o]
 }
 
 // An opening is one P that was sent. err is written before the replies behind it are given out.
+// Without a definition it is the hello with which a connection asks for texts.
 type opening struct {
 	definition *definition
 	err        *Error
@@ -114,7 +123,7 @@ func (k *call) free() {
 	calls.Put(k)
 }
 
-func (k *call) modifies() bool { return k.kind > kindCount }
+func (k *call) modifies() bool { return k.kind >= kindModify }
 
 // again makes it ready to be sent once more. seen: the server can have seen it this time.
 func (k *call) again(seen bool) {
@@ -154,8 +163,10 @@ func (k *call) answerLine(line []byte) bool {
 		return h.columns == uint64(len(k.definition.columns))
 	case kindModify, kindCount:
 		return h.columns == 1 && k.hasValues
-	case kindInsertRows:
+	case kindInsertRows, kindHello:
 		return h.columns == 2
+	case kindDescribe:
+		return h.columns == describedWidth
 	default:
 		return h.columns == 1
 	}
@@ -173,18 +184,12 @@ func (k *call) refusal() *Error {
 }
 
 func (k *call) ownRefusal() *Error {
-	text := ""
-	if k.hasValues {
-		values := k.values()
-		if value, err := unescape(values.next()); err == nil {
-			text = string(value)
-		}
-	}
+	e := readError(uint64(k.code), k.values(), k.modifies())
 	// Behind a P that failed the index is not open: why is what counts.
-	if k.code == 2 && text == TextStmtnum && k.opening != nil && k.opening.err != nil {
+	if e.isNotOpen() && k.opening != nil && k.opening.err != nil {
 		return k.opening.refusal()
 	}
-	return replyError(uint64(k.code), text, k.modifies())
+	return e
 }
 
 // fail makes the error of a call that has no reply.

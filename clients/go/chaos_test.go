@@ -103,9 +103,16 @@ func (u *unreliable) serve(socket net.Conn) {
 }
 
 func (u *unreliable) answer(tokens []string) string {
+	if tokens[0] == "within" {
+		tokens = tokens[2:]
+	}
 	switch {
 	case tokens[0] == "P":
 		return "0\t1\n"
+	case tokens[0] == "H":
+		return greeting
+	case tokens[0] == "D":
+		return "0\t7\tcolumn\tid\tvarchar(9)\t0\t0\t0\tutf8mb4\tkey\tid\tvarchar(9)\t0\t0\t0\tutf8mb4\n"
 	case len(tokens) > 6 && tokens[6] == "+":
 		u.mu.Lock()
 		u.executed[tokens[3]]++

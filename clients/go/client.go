@@ -142,6 +142,9 @@ func (c *Client) define(spec IndexSpec) (*definition, error) {
 		d.number = len(c.definitions)
 		c.definitions[spec.key()] = d
 	}
+	if spec.types != nil {
+		return d.typed(spec.types), nil
+	}
 	return d, nil
 }
 
@@ -214,22 +217,24 @@ func (c *Client) tryAgain(one *conn, k *call, err error, t *tries, retries *int)
 	return false
 }
 
-// moveOn makes the next address the current one, if the answer says that another server may do it and
-// the call has not asked all of them.
+// moveOn says whether a call is sent to the current address, because the answer says that another server
+// may do it and the call has not asked all of them. If the one that answered still is the current one,
+// the next is from now on: an answer that comes later than others moves nobody.
 func (c *Client) moveOn(route Route, address int, refusal *Error, asked *int) bool {
 	if !refusal.elsewhere() || *asked >= len(c.config.Addresses) {
 		return false
 	}
 	*asked++
 	next := (address + 1) % len(c.config.Addresses)
-	c.want(route, next)
-	c.tell(ConnectionInfo{Event: FailedOver, Address: c.config.Addresses[next].String(), Route: route, Err: refusal})
+	if c.want(route, address, next) {
+		c.tell(ConnectionInfo{Event: FailedOver, Address: c.config.Addresses[next].String(), Route: route, Err: refusal})
+	}
 	return true
 }
 
 // pick gives the connection of the route with the fewest requests in flight.
 func (c *Client) pick(ctx context.Context, route Route, k *call, t *tries) (*conn, error) {
-	if route != RouteWrite && c.config.ReadYourWrites {
+	if c.config.ReadYourWrites && k.kind <= kindCount {
 		if one := c.lanes[RouteWrite][0].now.Load(); one != nil && one.inFlight() > 0 {
 			route = RouteWrite
 		}
@@ -263,22 +268,26 @@ func (c *Client) wanted(route Route) int {
 	return int(c.reading.Load())
 }
 
-// want makes an address the one that a route asks.
-func (c *Client) want(route Route, address int) {
+// want makes an address the one that a route asks, in place of the one that it has asked so far. It is
+// false if somebody else has found another one meanwhile.
+func (c *Client) want(route Route, former, address int) bool {
 	if route != RouteWrite && c.config.ReadFrom != ReadFromWriter {
-		c.reading.Store(int64(address))
-		return
+		return c.reading.CompareAndSwap(int64(former), int64(address))
 	}
-	if c.current.Swap(int64(address)) != int64(address) && c.config.ReadFrom == ReadFromReplicas {
+	if !c.current.CompareAndSwap(int64(former), int64(address)) {
+		return false
+	}
+	if former != address && c.config.ReadFrom == ReadFromReplicas {
 		// A replica that takes the writes now is no longer one.
 		next := (address + 1) % len(c.config.Addresses)
 		c.reading.CompareAndSwap(int64(address), int64(next))
 	}
+	return true
 }
 
-// order is the order in which an attempt tries the addresses.
-func (c *Client) order(route Route) []int {
-	first, n := c.wanted(route), len(c.config.Addresses)
+// order is the order in which an attempt tries the addresses, beginning with the wanted one.
+func (c *Client) order(route Route, first int) []int {
+	n := len(c.config.Addresses)
 	order := make([]int, n)
 	for i := range order {
 		order[i] = (first + i) % n

@@ -43,6 +43,14 @@ func (a Address) String() string {
 
 func (a Address) isUnix() bool { return a.Socket != "" || a.SocketWrite != "" }
 
+// hasRead says whether there is a port or a socket that is for reading alone.
+func (a Address) hasRead() bool {
+	if a.isUnix() {
+		return a.Socket != ""
+	}
+	return a.Port != 0
+}
+
 // endpoint gives what net.Dial takes for finds, or for modifications.
 func (a Address) endpoint(write bool) (network, address string, ok bool) {
 	socket, port := a.Socket, a.Port
@@ -104,6 +112,10 @@ type Config struct {
 	FailWhenFull                  bool
 	// MaxReplyBytes is the longest reply that the client takes.
 	MaxReplyBytes int
+
+	// Texts asks the server for SQL's number, the state and the message of each error. A server that does
+	// not know this leaves it, which is no error.
+	Texts bool
 
 	// RetryReads is how often a find whose connection was lost is sent again.
 	RetryReads int

@@ -36,9 +36,11 @@ type conn struct {
 	bytes      int
 	opened     []openIndex
 	lastID     uint64
-	waiters    waiters
-	reading    bool
-	writing    bool
+	// The texts of errors have not been asked for yet.
+	ungreeted bool
+	waiters   waiters
+	reading   bool
+	writing   bool
 	// The last read gave replies to several callers: then it pays to wait for more requests.
 	shared bool
 	// The caller that has the reading role, if it is one, and whether its read was interrupted.
@@ -72,7 +74,7 @@ type conn struct {
 type slot struct {
 	// Nil: the caller has given up, and the reply is dropped.
 	call *call
-	// It is a P.
+	// It is a P, or the hello of the connection.
 	opening *opening
 	start   uint64
 	size    int
@@ -108,7 +110,7 @@ func newConn(socket net.Conn, options *Config, address int, name string) *conn {
 		slots: make([]slot, 64), in: make([]byte, firstInput),
 		dead: make(chan struct{}), wakeWriter: make(chan struct{}, 1),
 		wakeReader: make(chan struct{}, 1), wakeSweep: make(chan struct{}, 1),
-		nextDeadline: never,
+		nextDeadline: never, ungreeted: options.Texts,
 	}
 }
 
@@ -179,9 +181,15 @@ func (c *conn) flush() {
 	}
 }
 
-// isFirst says whether nothing but the P of this call stands before it. The lock is held.
+// isFirst says whether nothing stands before this call but what the connection needs for it: the
+// hello and the P. The lock is held.
 func (c *conn) isFirst(k *call) bool {
-	return c.head == k.slot || c.head+1 == k.slot && c.slots[c.head&c.mask()].opening != nil
+	for place := c.head; place != k.slot; place++ {
+		if c.slots[place&c.mask()].opening == nil {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *conn) mask() uint64 { return uint64(len(c.slots) - 1) }
@@ -345,7 +353,7 @@ func (c *conn) readLoop() {
 			}
 			c.mu.Lock()
 			c.shared = given > 1
-			if c.head == c.tail && given <= 1 {
+			if c.head == c.tail && (given <= 1 || c.retired) {
 				c.reading = false
 				c.closeIfDone()
 				c.mu.Unlock()

@@ -18,7 +18,7 @@ func (x *Index[T]) count(q Query) request[int64] {
 	if q.long || !q.limited || x.err == nil && q.limit >= uint64(x.client.config.LongLimit) {
 		route = RouteLong
 	}
-	return counting(x.definition, x.err, &q, opCount, route, q.appendCount, readCount)
+	return counting(x, &q, opCount, route, q.appendCount, readCount)
 }
 
 func (x *Index[T]) exists(q Query) request[bool] {
@@ -26,18 +26,18 @@ func (x *Index[T]) exists(q Query) request[bool] {
 	if q.long {
 		route = RouteLong
 	}
-	return counting(x.definition, x.err, &q, opExists, route, q.appendExists, readExists)
+	return counting(x, &q, opExists, route, q.appendExists, readExists)
 }
 
-func counting[R any](
-	d *definition, err error, q *Query, op operation, route Route,
+func counting[T, R any](
+	x *Index[T], q *Query, op operation, route Route,
 	write func([]byte, *definition) ([]byte, error), read func(*call) (R, error),
 ) request[R] {
-	if err != nil {
-		return failed[R](nil, err)
+	if x.err != nil {
+		return failed[R](nil, x.err)
 	}
-	k := newCall(d, kindCount, op)
-	line, err := write(k.request, d)
+	k := x.newCall(x.definition, kindCount, op)
+	line, err := write(k.request, x.definition)
 	if err != nil {
 		return failed[R](k, err)
 	}

@@ -148,8 +148,16 @@ func integer(value []byte) (whole, bool) {
 		value = value[1:]
 	}
 	var ok bool
-	n.amount, ok = number(value)
+	n.amount, ok = digits(value)
 	return n, ok
+}
+
+// digits reads a number that may have been filled with zeros up to a width.
+func digits(value []byte) (uint64, bool) {
+	for len(value) > 20 && value[0] == '0' {
+		value = value[1:]
+	}
+	return number(value)
 }
 
 func setInt(to reflect.Value, value []byte, _ *time.Location) error {
@@ -173,12 +181,20 @@ func int64Of(value []byte) (int64, error) {
 }
 
 func setUint(to reflect.Value, value []byte, _ *time.Location) error {
-	n, ok := number(value)
-	if !ok || to.OverflowUint(n) {
+	n, err := uint64Of(value)
+	if err != nil || to.OverflowUint(n) {
 		return decodeError("the value does not fit into a %s", to.Type())
 	}
 	to.SetUint(n)
 	return nil
+}
+
+func uint64Of(value []byte) (uint64, error) {
+	n, ok := digits(value)
+	if !ok {
+		return 0, decodeError("the value does not fit into a uint64")
+	}
+	return n, nil
 }
 
 func setFloat(to reflect.Value, value []byte, _ *time.Location) error {

@@ -16,6 +16,11 @@ type IndexSpec struct {
 	Columns []string
 	// Filters are the columns that Query.Where and Query.While may name.
 	Filters []string
+
+	// All columns that the server has, which only Describe may ask for.
+	all bool
+	// How values are read, by the names of their columns; nil: they are bytes.
+	types map[string]valueKind
 }
 
 // A definition is an index as connections open it. A client has one for all uses of the same names.
@@ -27,6 +32,21 @@ type definition struct {
 	number int
 	// What a P has behind the index id.
 	open []byte
+	// How values are read, column by column; nil: they are bytes.
+	types []valueKind
+}
+
+// hasAllColumns says whether it stands for what the server has.
+func (d *definition) hasAllColumns() bool { return len(d.columns) == 1 && d.columns[0] == allColumns }
+
+// typed is the same index on a connection, with types for its values.
+func (d *definition) typed(types map[string]valueKind) *definition {
+	with := *d
+	with.types = make([]valueKind, len(d.columns))
+	for i, column := range d.columns {
+		with.types[i] = types[column]
+	}
+	return &with
 }
 
 // key tells it from all others.
@@ -47,6 +67,9 @@ func (s *IndexSpec) check() error {
 	}
 	if s.Table == "" {
 		return usage("the table has no name")
+	}
+	if !s.all && len(s.Columns) == 1 && s.Columns[0] == allColumns {
+		return usage("all columns are asked for by Describe, and an index has those of the Description")
 	}
 	for _, columns := range [][]string{s.Columns, s.Filters} {
 		for _, column := range columns {

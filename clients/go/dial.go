@@ -88,7 +88,7 @@ func (c *Client) prepare(ctx context.Context, socket net.Conn, address Address) 
 		return nil, permanentError{&Error{Kind: ErrProtocol, Err: errNoReply}}
 	}
 	if h.code != 0 {
-		refused := replyError(h.code, string(line[h.body:]), false)
+		refused := readError(h.code, h.values(line), false)
 		refused.Kind, refused.Sent = ErrLogIn, false
 		return nil, permanentError{refused}
 	}

@@ -16,16 +16,29 @@
 //	users := handlersocket.IndexOf[User](client, handlersocket.IndexSpec{Table: "user"})
 //	user, err := users.Get(ctx, 42)
 //
+// # Types from the server
+//
+// A program that does not know the types of the columns asks the server: [Client.Describe] gives a
+// [Description], and an index that is made of it has rows whose [Row.Value], [Row.Values] and [Row.Map] give
+// values of these types.
+//
+//	description, err := client.Describe(ctx, handlersocket.IndexSpec{Table: "user"})
+//	users := client.Index(description.Spec())
+//	row, err := users.Get(ctx, 42)
+//	values, err := row.Map()
+//
 // # Time-outs
 //
 // A context ends a call at once. What was sent is not called back: its reply is dropped when it
-// comes. A context without a deadline gets Config.Timeout.
+// comes. A context without a deadline gets Config.Timeout. With [Index.Within] and [Group.Within] the server
+// itself ends what takes longer, and has done nothing then.
 //
 // # Errors
 //
 // Every error is an [*Error]. errors.Is compares it with a [Kind], such as [ErrDuplicate] or
 // [ErrLost]. A write that may have been executed is never sent again; [MaybeExecuted] and
-// [SafeToRetry] say what the program has to know.
+// [SafeToRetry] say what the program has to know. With Config.Texts an error has the server's
+// [Error.Message].
 //
 // # What a find sees
 //

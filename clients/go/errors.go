@@ -1,9 +1,11 @@
 package handlersocket
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -71,6 +73,9 @@ type Error struct {
 	// Code and Text are the server's answer, if there is one.
 	Code int
 	Text string
+	// Message is the server's own, if Config.Texts is set and the server tells it. It may have values of
+	// a row: so it is not part of what Error gives.
+	Message string
 	// Line is the request of a Group that has failed, from 1 on; 0 if it is none, or the group as a whole.
 	Line int
 	// Class is what the answer means, one of the kinds from ErrDuplicate on.
@@ -79,6 +84,9 @@ type Error struct {
 	Err error
 
 	words string
+	// What the server tells with texts.
+	number   int
+	sqlState string
 }
 
 // Error tells it in words.
@@ -141,9 +149,13 @@ func (e *Error) Temporary() bool {
 	return errorTable[e.Text].retry == "later"
 }
 
-// Number is the number that the server answered: the storage engine's below 1000, SQL's from there
-// on, and 0 if the answer is a word.
+// Number is SQL's number of the error, if Config.Texts is set and the server tells it. Otherwise it is
+// the number that the server answered: the storage engine's below 1000, SQL's from there on, and 0 if
+// the answer is a word.
 func (e *Error) Number() int {
+	if e.number != 0 {
+		return e.number
+	}
 	n, err := strconv.Atoi(e.Text)
 	if err != nil {
 		return 0
@@ -152,7 +164,12 @@ func (e *Error) Number() int {
 }
 
 // SQLState gives SQL's five characters for the server's answer, or an empty string.
-func (e *Error) SQLState() string { return errorTable[e.Text].sqlState }
+func (e *Error) SQLState() string {
+	if e.sqlState != "" {
+		return e.sqlState
+	}
+	return errorTable[e.Text].sqlState
+}
 
 // SafeToRetry says whether the same call can be made again without doing anything twice. Whether
 // that is useful is another question, see [Error.Temporary].
@@ -198,6 +215,50 @@ func replyError(code uint64, text string, modifies bool) *Error {
 		e.Class = ErrServer
 	}
 	return e
+}
+
+// readError makes the error of a reply's values: the text, and with texts three more.
+func readError(code uint64, values tokens, modifies bool) *Error {
+	text := ""
+	if values.more {
+		text = copyOf(values.next())
+	}
+	e := replyError(code, text, modifies)
+	var told [3][]byte
+	for i := range told {
+		if !values.more {
+			return e
+		}
+		told[i] = values.next()
+	}
+	if n, ok := number(told[0]); ok && n <= math.MaxInt32 {
+		e.number = int(n)
+	}
+	e.sqlState, e.Message = copyOf(told[1]), copyOf(told[2])
+	return e
+}
+
+// copyOf gives a token's text. The token stays as it is: an error may be read more than once.
+func copyOf(token []byte) string {
+	value, err := unescape(bytes.Clone(token))
+	if err != nil {
+		return ""
+	}
+	return string(value)
+}
+
+// isNotOpen says whether the server knows no index of this number.
+func (e *Error) isNotOpen() bool { return e.Code == 2 && e.Text == TextStmtnum }
+
+// withoutMessage is an error as hooks get it: they never get values.
+func withoutMessage(err error) error {
+	var e *Error
+	if !errors.As(err, &e) || e.Message == "" {
+		return err
+	}
+	silent := *e
+	silent.Message = ""
+	return &silent
 }
 
 func usage(format string, arguments ...any) *Error {

@@ -46,7 +46,11 @@ var exampleReplies = map[string]string{
 	"insert\t1\t2\t43\t1\telse\tupdate\t1\t1\t+\t1": "0\t2\tupdated\t\x00",
 	"=\t1\t43\t1\t0\tset!\t1\t1\tappend\t!":         "0\t3\t43\tuser_0000043!\tx",
 	"+\t3\t42\tsomebody\tsomebody@example.com":      "1\t1\t121",
+	"=\t1\t44": "0\t3\tuser_0000044\t0\t2024-01-01 00:00:00",
 }
+
+const exampleDescription = "0\t7\tcolumn\tuser_name\tvarchar(50)\t1\t0\t0\tutf8mb4\tcolumn\tvisits\tint(11)\t0\t0\t0\t\x00" +
+	"\tcolumn\tcreated\tdatetime\t1\t0\t0\t\x00\tkey\tuser_id\tint(11)\t0\t0\t0\t\x00"
 
 func serveExamples(listener net.Listener) {
 	for {
@@ -57,11 +61,17 @@ func serveExamples(listener net.Listener) {
 		go func() {
 			defer socket.Close()
 			for lines := bufio.NewScanner(socket); lines.Scan(); {
-				number, rest, _ := strings.Cut(lines.Text(), "\t")
+				line := lines.Text()
+				if timed, is := strings.CutPrefix(line, "within\t500\t"); is {
+					line = timed
+				}
+				number, rest, _ := strings.Cut(line, "\t")
 				reply, known := exampleReplies[rest]
 				switch {
 				case number == "P":
 					reply = "0\t1"
+				case number == "D":
+					reply = exampleDescription
 				case !known:
 					reply = "2\t1\tcmd"
 				}
@@ -222,6 +232,51 @@ func ExampleClient_Pipeline() {
 	list, _ := two.Result()
 	fmt.Println(user.Name, len(list))
 	// Output: user_0000042 2
+}
+
+func ExampleClient_Describe() {
+	client, err := handlersocket.Open(url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	ctx := context.Background()
+	description, err := client.Describe(ctx, handlersocket.IndexSpec{
+		Table: "user", Columns: []string{"user_name", "visits", "created"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	users := client.Index(description.Spec())
+	row, err := users.Get(ctx, 44)
+	if err != nil {
+		log.Fatal(err)
+	}
+	values, err := row.Values()
+	for i, column := range description.Columns {
+		fmt.Printf("%s: %T %v\n", column.Name, values[i], values[i])
+	}
+	fmt.Println(description.Key[0].Name, err)
+	// Output:
+	// user_name: string user_0000044
+	// visits: int64 0
+	// created: time.Time 2024-01-01 00:00:00 +0000 UTC
+	// user_id <nil>
+}
+
+func ExampleIndex_Within() {
+	client, err := handlersocket.Open(url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	users := handlersocket.IndexOf[User](client, handlersocket.IndexSpec{Table: "user"})
+
+	soon := users.Within(500 * time.Millisecond)
+	user, err := soon.Get(context.Background(), 42)
+	fmt.Println(user.Name, err)
+	// Output: user_0000042 <nil>
 }
 
 func ExampleSafeToRetry() {

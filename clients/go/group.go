@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"time"
 )
 
 // Groups: requests that are done all, or not at all.
@@ -16,7 +17,12 @@ import (
 //	accounts.InGroup(g).Some().Decrement(Eq(1), Set{"balance": 5})
 //	accounts.InGroup(g).Some().Increment(Eq(2), Set{"balance": 5})
 //	err := g.Run(ctx)
-type Group struct{ pipeline Pipeline }
+type Group struct {
+	pipeline Pipeline
+	// What stands in front of it on the wire, or why that cannot be.
+	within    string
+	withinErr error
+}
 
 // MaxGroup is how many requests a Group may have.
 const MaxGroup = 4096
@@ -27,7 +33,7 @@ const (
 )
 
 // Group begins a Group.
-func (c *Client) Group() *Group { return &Group{Pipeline{client: c}} }
+func (c *Client) Group() *Group { return &Group{pipeline: Pipeline{client: c}} }
 
 // Len is the number of requests that Run will send.
 func (g *Group) Len() int { return g.pipeline.Len() }
@@ -35,8 +41,22 @@ func (g *Group) Len() int { return g.pipeline.Len() }
 // Grouped has the calls of an Index. Each adds its request to a Group.
 type Grouped[T any] struct{ Piped[T] }
 
+// Within gives the server a time for the whole group, as [Index.Within] does for one request. It is for
+// every Run from now on.
+func (g *Group) Within(d time.Duration) *Group {
+	g.within, g.withinErr = withinOf(d)
+	return g
+}
+
 // InGroup gives the calls of this index for a Group of its client.
-func (x *Index[T]) InGroup(g *Group) Grouped[T] { return Grouped[T]{x.In(&g.pipeline)} }
+func (x *Index[T]) InGroup(g *Group) Grouped[T] {
+	if x.within != "" && x.err == nil {
+		refusing := *x
+		refusing.err = usage("a request of a group has no time of its own: Group.Within is for all of it")
+		x = &refusing
+	}
+	return Grouped[T]{x.In(&g.pipeline)}
+}
 
 // Some is for modifications that must meet a row, or the whole group is undone, with ErrUnmet.
 func (g Grouped[T]) Some() Grouped[T] {
@@ -68,7 +88,7 @@ func meeting[R any](r request[R], meets string) request[R] {
 	case r.call.kind != kindModify && r.call.kind != kindModifyRows:
 		return failed[R](r.call, usage("Some and None are for modifications of rows that are there"))
 	}
-	r.call.meets = meets
+	r.call.front = meets
 	return r
 }
 
@@ -81,7 +101,11 @@ func (g *Group) Run(ctx context.Context) error {
 	all := g.pipeline.queued
 	g.pipeline.queued = nil
 	k, err := newGroup(all)
+	if err == nil {
+		err = g.withinErr
+	}
 	if err == nil && k != nil {
+		k.front = g.within
 		err = doGroup(ctx, g.pipeline.client, k)
 	}
 	for _, q := range all {
@@ -147,16 +171,19 @@ func (q *queued) groupError(whole error) error {
 	if q.nothing || q.call == nil || !errors.As(whole, &e) || e.Kind != ErrReply || e.Line == 0 || e.Line == q.call.line {
 		return whole
 	}
-	undone := replyError(1, TextUndone, false)
+	undone := q.call.ownRefusal()
+	if undone.Text != TextUndone {
+		undone = replyError(1, TextUndone, false)
+	}
 	undone.Line = e.Line
 	return undone
 }
 
 // size is what the call counts for in flight.
 func (k *call) size() int {
-	size := len(k.request) + 21
+	size := len(k.request) + len(k.front) + 21
 	for _, line := range k.group {
-		size += len(line.request) + len(line.meets) + 21
+		size += len(line.request) + len(line.front) + 21
 	}
 	return size
 }
@@ -201,8 +228,14 @@ func (k *call) failedLine() int {
 	if textOf(values.next()) != TextUndone {
 		return len(k.group)
 	}
-	place, ok := number(values.next())
-	if !ok || values.more || place == 0 || place > uint64(len(k.group)) {
+	// The place is the second value, or with texts the fifth.
+	var last []byte
+	n := 1
+	for ; values.more; n++ {
+		last = values.next()
+	}
+	place, ok := number(last)
+	if !ok || n != 2 && n != 5 || place == 0 || place > uint64(len(k.group)) {
 		return -1
 	}
 	return int(place - 1)

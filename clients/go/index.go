@@ -23,9 +23,16 @@ type Index[T any] struct {
 	err        error
 	one        func(*call) (T, error)
 	many       func(*call) ([]T, error)
-	derived    sync.Map
-	// Definitions by their columns, so that the client's lock is not taken for each request.
-	others sync.Map
+	known      *knownIndexes
+	// What stands in front of its requests.
+	within string
+}
+
+// knownIndexes are those that an Index has needed for other columns, so that the client's lock is not
+// taken for each request.
+type knownIndexes struct {
+	// With their plans by the names of a Set, and definitions by their columns.
+	derived, others sync.Map
 }
 
 // Index gives an index whose rows are Rows. If the spec cannot be meant, each call says so.
@@ -34,7 +41,7 @@ func (c *Client) Index(spec IndexSpec) *Index[Row] { return IndexOf[Row](c, spec
 // IndexOf gives an index whose rows are structs, or Rows. Without Columns it has the columns for which
 // the struct has fields.
 func IndexOf[T any](c *Client, spec IndexSpec) *Index[T] {
-	x := &Index[T]{client: c, spec: spec}
+	x := &Index[T]{client: c, spec: spec, known: &knownIndexes{}}
 	t := reflect.TypeFor[T]()
 	if t != reflect.TypeFor[Row]() && len(spec.Columns) == 0 {
 		info := infoOf(t)
@@ -148,11 +155,17 @@ func (x *Index[T]) InsertValues(ctx context.Context, values ...any) (uint64, err
 	return do(ctx, x.client, x.insertValues(values))
 }
 
+func (x *Index[T]) newCall(d *definition, kind callKind, operation operation) *call {
+	k := newCall(d, kind, operation)
+	k.front = x.within
+	return k
+}
+
 func (x *Index[T]) get(key []any) request[T] {
 	if x.err != nil {
 		return failed[T](nil, x.err)
 	}
-	k := newCall(x.definition, kindFind, opFind)
+	k := x.newCall(x.definition, kindFind, opFind)
 	q := Eq(key...)
 	var err error
 	if k.request, err = q.appendFind(k.request, x.definition, false); err != nil {
@@ -166,7 +179,7 @@ func (x *Index[T]) find(q Query) request[[]T] {
 	if x.err != nil {
 		return failed[[]T](nil, x.err)
 	}
-	k := newCall(x.definition, kindFind, opFind)
+	k := x.newCall(x.definition, kindFind, opFind)
 	var err error
 	if k.request, err = q.appendFind(k.request, x.definition, false); err != nil {
 		return failed[[]T](k, err)
@@ -187,7 +200,7 @@ func (x *Index[T]) insertValues(values []any) request[uint64] {
 	if x.err != nil {
 		return failed[uint64](nil, x.err)
 	}
-	k := newCall(x.definition, kindInsert, opInsert)
+	k := x.newCall(x.definition, kindInsert, opInsert)
 	var err error
 	if k.request, err = appendInsert(k.request, x.definition, values); err != nil {
 		return failed[uint64](k, err)

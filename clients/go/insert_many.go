@@ -187,7 +187,7 @@ func (x *Index[T]) insertRows(n newRows, err error, op operation) request[[]Outc
 	if err != nil {
 		return failed[[]Outcome](nil, err)
 	}
-	k := newCall(d, kindInsertRows, op)
+	k := x.newCall(d, kindInsertRows, op)
 	line, err := n.appendTo(k.request, d, changes)
 	if err != nil {
 		return failed[[]Outcome](k, err)

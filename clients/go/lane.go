@@ -167,17 +167,34 @@ func (l *lane) all() []*conn {
 	return all
 }
 
-// connectAny connects to one of the addresses, beginning with the wanted one.
+// connectAny connects to one of the addresses, beginning with the wanted one. If another one is wanted
+// when it has succeeded, it begins again, but for as long only as an address can have been new.
 func (c *Client) connectAny(route Route) (*conn, error) {
+	err := errMoved
+	for range len(c.config.Addresses) + 1 {
+		var one *conn
+		if one, err = c.connectOnce(route); !errors.Is(err, errMoved) {
+			return one, err
+		}
+	}
+	return nil, err
+}
+
+// connectOnce tries each address once. The error is errMoved if another one is wanted meanwhile.
+func (c *Client) connectOnce(route Route) (*conn, error) {
 	var err error
-	for _, address := range c.order(route) {
+	first := c.wanted(route)
+	for _, address := range c.order(route, first) {
 		if c.ctx.Err() != nil {
 			return nil, errClientClosed
 		}
 		name := c.config.Addresses[address].String()
 		socket, failure := c.dial(c.ctx, c.config.Addresses[address], route == RouteWrite)
 		if failure == nil {
-			c.want(route, address)
+			if !c.want(route, first, address) && c.wanted(route) != address {
+				closeSocket(socket)
+				return nil, errMoved
+			}
 			c.tell(ConnectionInfo{Event: Connected, Address: name, Route: route})
 			one := newConn(socket, &c.config, address, name)
 			one.events = &c.events
@@ -207,6 +224,7 @@ func (c *Client) backoff(failures int) time.Duration {
 
 var (
 	errClientClosed = errors.New("the client is closed")
+	errMoved        = errors.New("requests go to another address now")
 	closedChannel   = func() chan struct{} {
 		done := make(chan struct{})
 		close(done)

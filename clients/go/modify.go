@@ -91,7 +91,7 @@ func (x *Index[T]) modification(d *definition, q Query, op Op, rows rowsAnswered
 	if rows != noRows {
 		kind = kindModifyRows
 	}
-	k := newCall(d, kind, operations[op])
+	k := x.newCall(d, kind, operations[op])
 	var err error
 	if k.request, err = q.appendModify(k.request, d, op, rows, values); err != nil {
 		k.free()
@@ -208,7 +208,7 @@ func (x *Index[T]) setting(q Query, rows rowsAnswered, set Set) (*definition, *c
 	if rows != noRows {
 		kind = kindModifyRows
 	}
-	k := newCall(d, kind, opUpdate)
+	k := x.newCall(d, kind, opUpdate)
 	line, err := q.appendSet(k.request, d, rows, all)
 	if err != nil {
 		return nil, k, err

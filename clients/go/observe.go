@@ -25,7 +25,8 @@ func (r Route) String() string { return [...]string{"read", "write", "long", "st
 // A RequestInfo tells of a request that has ended. The names in README.md say which attribute of
 // OpenTelemetry each belongs to. It never has values of keys or rows.
 type RequestInfo struct {
-	// Operation is find, count, exists, insert, upsert, update, delete, increment or decrement.
+	// Operation is find, count, exists, insert, upsert, update, delete, increment, decrement, group, lock,
+	// describe or hello.
 	Operation              string
 	Database, Table, Index string
 	// Address is the server's, empty if there was no connection.
@@ -34,7 +35,8 @@ type RequestInfo struct {
 	Duration          time.Duration
 	BytesOut, BytesIn int
 	Rows              int
-	Err               error
+	// Err is the call's error, without the server's message.
+	Err error
 }
 
 // ErrorType is what OpenTelemetry calls error.type: the text of the server's answer, or the kind of
@@ -68,7 +70,8 @@ type ConnectionInfo struct {
 	Event   ConnectionEvent
 	Address string
 	Route   Route
-	Err     error
+	// Err is without the server's message.
+	Err error
 	// Wait is how long the next attempt to connect waits at most.
 	Wait time.Duration
 }
@@ -129,6 +132,7 @@ func (c *Client) tell(info ConnectionInfo) {
 	case Disconnected:
 		c.events.lost.Add(1)
 	}
+	info.Err = withoutMessage(info.Err)
 	if c.config.OnConnection != nil {
 		c.config.OnConnection(info)
 	}
@@ -158,13 +162,15 @@ func (c *Client) ended(k *call, err error) {
 	if c.config.OnRequest == nil {
 		return
 	}
-	d, address := k.definition, k.address
-	if k.conn != nil {
-		address = k.conn.name
+	info := RequestInfo{
+		Operation: k.operation.String(), Address: k.address, Route: k.route, Duration: time.Duration(now() - k.began),
+		BytesOut: int(k.bytesOut), BytesIn: int(k.bytesIn), Rows: int(k.rows), Err: withoutMessage(err),
 	}
-	c.config.OnRequest(RequestInfo{
-		Operation: k.operation.String(), Database: d.database, Table: d.table, Index: d.index,
-		Address: address, Route: k.route, Duration: time.Duration(now() - k.began),
-		BytesOut: int(k.bytesOut), BytesIn: int(k.bytesIn), Rows: int(k.rows), Err: err,
-	})
+	if k.conn != nil {
+		info.Address = k.conn.name
+	}
+	if d := k.definition; d != nil {
+		info.Database, info.Table, info.Index = d.database, d.table, d.index
+	}
+	c.config.OnRequest(info)
 }

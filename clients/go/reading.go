@@ -139,20 +139,16 @@ func (c *conn) giveLine(s *slot, line []byte) error {
 	return nil
 }
 
-// opens takes the reply to a P.
+// opens takes the reply to a P, or to the hello of the connection.
 func (c *conn) opens(o *opening, line []byte) error {
 	h, ok := parseHeader(line)
-	if !ok {
+	if !ok || o.definition == nil && !isGreeting(h, line) {
 		return c.wrong(line)
 	}
-	if h.code == 0 {
+	if h.code == 0 || o.definition == nil {
 		return nil
 	}
-	text := ""
-	if h.body > 0 {
-		text = string(line[h.body:])
-	}
-	o.err = replyError(h.code, text, false)
+	o.err = readError(h.code, h.values(line), false)
 	c.mu.Lock()
 	if index := &c.opened[o.definition.number]; index.opening == o {
 		index.opening = nil

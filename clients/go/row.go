@@ -10,7 +10,8 @@ import (
 	"unicode"
 )
 
-// A Row is one row as the server sent it: the text that a SQL client would see, value by value.
+// A Row is one row as the server sent it: the text that a SQL client would see, value by value. If its
+// index was made of a [Description], [Row.Value] gives values with types.
 type Row struct {
 	def    *definition
 	values [][]byte

@@ -1,11 +1,13 @@
 package handlersocket
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 )
 
 // What a call of a scenario has given, beside what it has to give.
@@ -17,7 +19,9 @@ func check(got outcome, wanted json.RawMessage) error {
 		return checkEach(got, each)
 	}
 	var w wantedResult
-	if err := json.Unmarshal(wanted, &w); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(wanted))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&w); err != nil {
 		return err
 	}
 	if w.Error == nil && got.err != nil {
@@ -52,6 +56,20 @@ func check(got outcome, wanted json.RawMessage) error {
 		}
 		if id != string(w.ID) {
 			return fmt.Errorf("the id %s", id)
+		}
+	}
+	if w.Described != nil {
+		if err := w.Described.check(got.described); err != nil {
+			return err
+		}
+	}
+	if w.Pairs != nil {
+		var want Hello
+		for _, pair := range *w.Pairs {
+			want = append(want, Fact{pair[0], pair[1]})
+		}
+		if !slices.Equal(got.hello, want) {
+			return fmt.Errorf("the hello %v", got.hello)
 		}
 	}
 	took := got.took.Milliseconds()
@@ -106,6 +124,14 @@ func sameRows(rows []Row, wanted [][]byteText) error {
 	return nil
 }
 
+// messageOf gives the server's message as a scenario has it.
+func messageOf(e *Error) string {
+	if e.Message == "" {
+		return "null"
+	}
+	return strconv.Quote(e.Message)
+}
+
 func (w *wantedResult) checkError(err error) error {
 	var kinds []string
 	if json.Unmarshal(w.Error, &kinds) != nil {
@@ -123,6 +149,8 @@ func (w *wantedResult) checkError(err error) error {
 		(w.MaybeExecuted == nil || *w.MaybeExecuted == e.MaybeExecuted && SafeToRetry(err) != e.MaybeExecuted || e.Kind == ErrClosed) &&
 		(w.Code == nil || *w.Code == e.Code) && (w.Line == nil || *w.Line == e.Line) &&
 		(w.Text == nil || *w.Text == e.Text) &&
+		(w.Number == nil || *w.Number == e.Number()) && (w.SQLState == nil || *w.SQLState == e.SQLState()) &&
+		(w.Message == nil || string(w.Message) == messageOf(e)) &&
 		(w.Kind == nil || errors.Is(err, Kind(*w.Kind)))
 	if !ok {
 		return fmt.Errorf("the error %#v: %v", *e, e)

@@ -1,6 +1,7 @@
 package handlersocket
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,6 +30,9 @@ type applicationStep struct {
 	Signal, Await        string
 	Gives                json.RawMessage
 	TimeoutMs            *int `json:"timeout_ms"`
+	ServerMs             int  `json:"server_ms"`
+	Describe             string
+	Hello                bool
 	Take                 int
 	SignalAfterFirst     string `json:"signal_after_first"`
 }
@@ -43,8 +47,13 @@ type wantedResult struct {
 	Error         json.RawMessage
 	Sent          *bool
 	MaybeExecuted *bool `json:"maybe_executed"`
+	Described     *describedVector
+	Pairs         *[][2]string
 	Code, Line    *int
 	Text, Kind    *string
+	Number        *int
+	SQLState      *string `json:"sqlstate"`
+	Message       json.RawMessage
 	AfterMs       int `json:"after_ms"`
 	WithinMs      int `json:"within_ms"`
 }
@@ -57,9 +66,11 @@ type outcome struct {
 	// Of a count it is `count`, and whether there is a row is one of 0.
 	outcomes []Outcome
 	// Of a group: what each of its requests gave, if it was done.
-	each []outcome
-	err  error
-	took time.Duration
+	each      []outcome
+	described *Description
+	hello     Hello
+	err       error
+	took      time.Duration
 }
 
 func TestScenarios(t *testing.T) {
@@ -78,6 +89,15 @@ func TestScenarios(t *testing.T) {
 				s.play(t, cut)
 			})
 		}
+	}
+}
+
+// decodeWhole decodes what stands there, and nothing that this driver does not know.
+func decodeWhole(t testing.TB, data []byte, to any) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(to); err != nil {
+		t.Fatalf("%s: %v", data, err)
 	}
 }
 
@@ -126,9 +146,7 @@ func (s *scenario) play(t *testing.T, cut int) {
 	}
 	for i, data := range s.Steps {
 		var step applicationStep
-		if err := json.Unmarshal(data, &step); err != nil {
-			t.Fatal(err)
-		}
+		decodeWhole(t, data, &step)
 		if err := p.step(&step); err != nil {
 			t.Errorf("step %d, %s: %v", i+1, data, err)
 		}
@@ -169,6 +187,8 @@ func (s *scenario) config(t *testing.T) Config {
 			c.MaxInFlight = number
 		case "dead_after_ms":
 			c.DeadAfter = time.Duration(number) * time.Millisecond
+		case "texts":
+			c.Texts = text == "on"
 		case "when_full":
 			c.FailWhenFull = text == "fail"
 		case "read_after_write":
@@ -192,7 +212,7 @@ func (p *player) step(s *applicationStep) error {
 		return p.pipeline(s)
 	case s.Iterate != nil:
 		return p.iterate(s)
-	case s.Find != nil || s.Insert != nil || s.InsertRows != nil || s.Group != nil:
+	case s.Find != nil || s.Insert != nil || s.InsertRows != nil || s.Group != nil || s.Describe != "" || s.Hello:
 		began := time.Now()
 		ctx, cancel := p.context(s)
 		if s.Call != "" {
@@ -220,6 +240,8 @@ func (p *player) step(s *applicationStep) error {
 		p.signals.give(s.Signal)
 	case s.Await != "":
 		return p.signals.await(s.Await)
+	default:
+		return errors.New("an unknown step")
 	}
 	return nil
 }
@@ -236,6 +258,8 @@ func (p *player) context(s *applicationStep) (context.Context, context.CancelFun
 	return context.WithTimeout(p.t.Context(), timeout)
 }
 
+func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+
 func (p *player) index(name string) *Index[Row] {
 	if name == "" {
 		name = "t"
@@ -244,42 +268,65 @@ func (p *player) index(name string) *Index[Row] {
 }
 
 func (p *player) begin(ctx context.Context, began time.Time, s *applicationStep) outcome {
-	if s.Group != nil {
-		return p.group(ctx, began, s)
-	}
-	return p.call(ctx, began, &s.requestVector)
-}
-
-func (p *player) call(ctx context.Context, began time.Time, r *requestVector) outcome {
 	var o outcome
 	switch {
+	case s.Group != nil:
+		o = p.group(ctx, s)
+	case s.Describe != "":
+		o = p.describe(ctx, s.Describe)
+	case s.Hello:
+		o.hello, o.err = p.client.Hello(ctx)
+	default:
+		o = p.call(ctx, s)
+	}
+	o.took = time.Since(began)
+	return o
+}
+
+func (p *player) describe(ctx context.Context, what string) outcome {
+	spec := p.index("t").spec
+	if what == "all" {
+		spec.Columns = nil
+	}
+	var o outcome
+	o.described, o.err = p.client.Describe(ctx, spec)
+	return o
+}
+
+func (p *player) call(ctx context.Context, s *applicationStep) outcome {
+	var o outcome
+	r := &s.requestVector
+	index := p.index
+	if s.ServerMs > 0 {
+		index = func(name string) *Index[Row] { return p.index(name).Within(milliseconds(s.ServerMs)) }
+	}
+	switch {
 	case r.Insert != nil:
-		o.id, o.err = p.index(r.Insert.Index).InsertValues(ctx, anyOf(r.Insert.Values)...)
+		o.id, o.err = index(r.Insert.Index).InsertValues(ctx, anyOf(r.Insert.Values)...)
 	case r.InsertRows != nil:
-		o.outcomes, o.err = do(ctx, p.client, r.rowsRequest(p.index(r.InsertRows.Index)))
+		o.outcomes, o.err = do(ctx, p.client, r.rowsRequest(index(r.InsertRows.Index)))
 	case r.Find.Answer == "count":
-		o.count, o.err = p.index(r.Find.Index).Count(ctx, r.query(p.t))
+		o.count, o.err = index(r.Find.Index).Count(ctx, r.query(p.t))
 	case r.Find.Answer == "exists":
 		var there bool
-		if there, o.err = p.index(r.Find.Index).Exists(ctx, r.query(p.t)); there {
+		if there, o.err = index(r.Find.Index).Exists(ctx, r.query(p.t)); there {
 			o.count = 1
 		}
 	case r.Find.Modify != nil:
 		m := r.Find.Modify
-		o.count, o.err = p.index(r.Find.Index).Modify(ctx, r.query(p.t), Op(m.Op), anyOf(m.Values)...)
+		o.count, o.err = index(r.Find.Index).Modify(ctx, r.query(p.t), Op(m.Op), anyOf(m.Values)...)
 	case r.isGet():
 		// A lookup of one row, as programs do it.
 		var row Row
-		row, o.err = p.index(r.Find.Index).Get(ctx, r.query(p.t).key...)
+		row, o.err = index(r.Find.Index).Get(ctx, r.query(p.t).key...)
 		if o.err == nil {
 			o.rows = []Row{row}
 		} else if errors.Is(o.err, ErrNoRows) {
 			o.err = nil
 		}
 	default:
-		o.rows, o.err = p.index(r.Find.Index).Find(ctx, r.query(p.t))
+		o.rows, o.err = index(r.Find.Index).Find(ctx, r.query(p.t))
 	}
-	o.took = time.Since(began)
 	return o
 }
 
@@ -314,11 +361,13 @@ func (p *player) pipeline(s *applicationStep) error {
 }
 
 // group runs a group. What its requests gave is in `each`.
-func (p *player) group(ctx context.Context, began time.Time, s *applicationStep) outcome {
+func (p *player) group(ctx context.Context, s *applicationStep) outcome {
 	g := p.client.Group()
+	if s.ServerMs > 0 {
+		g.Within(milliseconds(s.ServerMs))
+	}
 	results := p.collect(&g.pipeline, s.Group)
 	o := outcome{err: g.Run(ctx)}
-	o.took = time.Since(began)
 	var e *Error
 	for i, result := range results {
 		one := result()

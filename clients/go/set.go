@@ -41,7 +41,7 @@ func (x *Index[T]) forSet(set Set, rows bool) (*definition, *plan, []any, error)
 	if rows {
 		key += "\t"
 	}
-	if known, ok := x.derived.Load(key); ok {
+	if known, ok := x.known.derived.Load(key); ok {
 		f := known.(found)
 		return f.definition, f.plan, values, nil
 	}
@@ -67,7 +67,7 @@ func (x *Index[T]) forSet(set Set, rows bool) (*definition, *plan, []any, error)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	x.derived.Store(key, found{d, p})
+	x.known.derived.Store(key, found{d, p})
 	return d, p, values, nil
 }
 

@@ -26,11 +26,13 @@ type streams struct {
 
 // A streamConn is a connection that serves one iteration at a time.
 type streamConn struct {
-	socket  net.Conn
-	in      *bufio.Reader
-	opened  map[int]uint64
-	address int
-	name    string
+	socket net.Conn
+	in     *bufio.Reader
+	opened map[int]uint64
+	// The texts of errors have not been asked for yet.
+	ungreeted bool
+	address   int
+	name      string
 	// While it is kept: closed when its end is no longer watched, and whether it ended.
 	watched chan struct{}
 	ended   bool
@@ -227,7 +229,7 @@ func (c *Client) connectStream(ctx context.Context, k *call) (*streamConn, error
 		if one, err = c.connectAny(RouteStream); err == nil {
 			s := &streamConn{
 				socket: one.socket, in: bufio.NewReaderSize(one.socket, keptBuffer),
-				opened: map[int]uint64{}, address: one.address, name: one.name,
+				opened: map[int]uint64{}, ungreeted: c.config.Texts, address: one.address, name: one.name,
 			}
 			if !c.streams.use(s) {
 				return nil, k.fail(ErrClosed, false, nil)
@@ -265,6 +267,11 @@ type rowStream[T any] struct {
 func (s *rowStream[T]) begin() error {
 	d := s.call.definition
 	var line []byte
+	greets := s.one.ungreeted
+	if greets {
+		s.one.ungreeted = false
+		line = append(line, helloTexts+"\n"...)
+	}
 	id, open := s.one.opened[d.number]
 	if !open {
 		id = uint64(len(s.one.opened)) + 1
@@ -273,6 +280,7 @@ func (s *rowStream[T]) begin() error {
 		line = strconv.AppendUint(line, id, 10)
 		line = append(line, d.open...)
 	}
+	line = append(line, s.call.front...)
 	line = strconv.AppendUint(line, id, 10)
 	line = append(line, s.call.request...)
 	s.call.bytesOut = int32(len(line))
@@ -281,6 +289,11 @@ func (s *rowStream[T]) begin() error {
 	s.client.events.wrote(n)
 	if err != nil {
 		return s.lost(err)
+	}
+	if greets {
+		if err := s.greeted(); err != nil {
+			return err
+		}
 	}
 	var refused *Error
 	if !open {
@@ -306,20 +319,36 @@ func (s *rowStream[T]) await() {
 }
 
 func (s *rowStream[T]) opens() (*Error, error) {
+	h, line, err := s.line()
+	if err != nil || h.code == 0 {
+		return nil, err
+	}
+	return readError(h.code, h.values(line), false), nil
+}
+
+// greeted takes the reply to the hello of the connection.
+func (s *rowStream[T]) greeted() error {
+	h, line, err := s.line()
+	if err == nil && !isGreeting(h, line) {
+		err = s.wrong(errNoReply)
+	}
+	return err
+}
+
+// line reads a reply that is not the one with rows.
+func (s *rowStream[T]) line() (header, []byte, error) {
 	line, err := s.token(lf)
 	if err != nil {
-		return nil, err
+		return header{}, nil, err
 	}
 	h, ok := parseHeader(line)
 	switch {
 	case !ok && looksLikeSQL(line):
-		return nil, s.wrong(errIsSQL)
+		return h, nil, s.wrong(errIsSQL)
 	case !ok:
-		return nil, s.wrong(errNoReply)
-	case h.code == 0:
-		return nil, nil
+		return h, nil, s.wrong(errNoReply)
 	}
-	return replyError(h.code, string(line[h.body:]), false), nil
+	return h, line, nil
 }
 
 // header reads the code and the number of columns, with what stands behind them.
@@ -337,11 +366,12 @@ func (s *rowStream[T]) header(refused *Error) error {
 		if err != nil {
 			return err
 		}
-		_, text, _ := cut(rest, tab)
-		if refused != nil && string(text) == TextStmtnum {
+		_, values, more := cut(rest, tab)
+		e := readError(number, valuesOf(values, more), false)
+		if refused != nil && e.isNotOpen() {
 			return refused
 		}
-		return replyError(number, string(text), false)
+		return e
 	}
 	if s.ended {
 		return s.wrong(errNoReply)

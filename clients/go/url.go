@@ -210,6 +210,7 @@ var urlOptions = map[string]urlOption{
 	"retry_reads":         numberOption(func(c *Config) *int { return &c.RetryReads }),
 	"connect_attempts":    numberOption(func(c *Config) *int { return &c.ConnectAttempts }),
 	"when_full":           wordOption(func(c *Config, i int) { c.FailWhenFull = i == 1 }, "wait", "fail"),
+	"texts":               wordOption(func(c *Config, i int) { c.Texts = i == 1 }, "off", "on"),
 	"read_after_write":    wordOption(func(c *Config, i int) { c.ReadYourWrites = i == 1 }, "awaited", "sent"),
 	"read_from":           wordOption(func(c *Config, i int) { c.ReadFrom = ReadFrom(i) }, "writer", "any", "replicas"),
 	"secret":              textOption(func(c *Config, _ *tlsOptions) *string { return &c.Secret }),

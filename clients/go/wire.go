@@ -131,6 +131,9 @@ func parseHeader(line []byte) (header, bool) {
 	return h, ok
 }
 
+// values are those of the line that has this header.
+func (h header) values(line []byte) tokens { return valuesOf(line[h.body:], h.body > 0) }
+
 // tokens walks through the values of a reply.
 type tokens struct {
 	rest []byte

@@ -9,17 +9,21 @@ import (
 
 // put encodes a request and gives it a slot. The lock is held.
 func (c *conn) put(k *call) {
+	if c.ungreeted {
+		c.greet(k.began)
+	}
 	for _, line := range k.group {
 		line.opening = c.open(line, k.began)
 	}
 	var open *opening
-	if k.group == nil {
+	if k.group == nil && k.definition != nil {
 		open = c.open(k, k.began)
 	}
 	k.opening = open
 	start := c.position
 	before := len(c.out)
 	if k.group != nil {
+		c.out = append(c.out, k.front...)
 		c.out = append(strconv.AppendUint(append(c.out, 'G', tab), uint64(len(k.group)), 10), lf)
 	} else {
 		c.putLine(k)
@@ -40,10 +44,11 @@ func (c *conn) put(k *call) {
 	}
 }
 
-// open has the call's index opened, if it is not yet. The lock is held.
+// open has the call's index opened, if it is not yet. An index with all columns keeps those of its opening,
+// and is described because somebody wants those of now. The lock is held.
 func (c *conn) open(k *call, began int64) *opening {
 	index := c.indexOf(k.definition)
-	if index.opening == nil {
+	if index.opening == nil || k.kind == kindDescribe && k.definition.hasAllColumns() {
 		index.opening = &opening{definition: k.definition}
 		start := c.position
 		before := len(c.out)
@@ -55,10 +60,20 @@ func (c *conn) open(k *call, began int64) *opening {
 	return index.opening
 }
 
-// putLine encodes a request whose index is open. The lock is held.
+// greet asks for the texts of errors, in front of the connection's first request. The lock is held.
+func (c *conn) greet(began int64) {
+	c.ungreeted = false
+	start := c.position
+	c.out = append(c.out, helloTexts+"\n"...)
+	c.enqueue(slot{opening: &opening{}, start: start, size: len(helloTexts) + 1, began: began})
+}
+
+// putLine encodes a request whose index is open, if it has one. The lock is held.
 func (c *conn) putLine(k *call) {
-	c.out = append(c.out, k.meets...)
-	c.out = strconv.AppendUint(c.out, c.indexOf(k.definition).id, 10)
+	c.out = append(c.out, k.front...)
+	if k.definition != nil {
+		c.out = strconv.AppendUint(c.out, c.indexOf(k.definition).id, 10)
+	}
 	c.out = append(c.out, k.request...)
 }
 

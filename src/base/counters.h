@@ -8,12 +8,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <mutex>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/block_set.h"
 #include "base/latency.h"
 
 namespace hs {
@@ -194,41 +193,19 @@ class alignas(64) CounterBlock {
   std::array<std::atomic<std::uint64_t>, counter_count> values_{};
 };
 
-// All blocks of a process. Blocks exist as long as the set.
-class CounterSet {
+// All blocks of a process.
+class CounterSet : public BlockSet<CounterBlock> {
  public:
-  CounterBlock& new_block() {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty()) {
-      free_.reserve(blocks_.size() + 1);  // so that each block can be given back
-      return blocks_.emplace_back();
-    }
-    CounterBlock& block = *free_.back();
-    free_.pop_back();
-    return block;
-  }
-  // Its thread has ended. What it has counted stays, and the next new block goes on from there.
-  void give_back(CounterBlock& block) {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(&block);
-  }
   std::uint64_t sum(Counter counter) const {
-    const std::lock_guard lock(mutex_);
     std::uint64_t total = 0;
-    for (const CounterBlock& block : blocks_) total += block.get(counter);
+    for_each([&](const CounterBlock& block) { total += block.get(counter); });
     return total;
   }
   Latency latency_of(RequestKind kind) const {
-    const std::lock_guard lock(mutex_);
     Latency total;
-    for (const CounterBlock& block : blocks_) block.latencies.add_up(kind, total);
+    for_each([&](const CounterBlock& block) { block.latencies.add_up(kind, total); });
     return total;
   }
-
- private:
-  mutable std::mutex mutex_;
-  std::deque<CounterBlock> blocks_;
-  std::vector<CounterBlock*> free_;
 };
 
 // What one thread counts: a block for each port that it serves, in the order of their numbers. What

@@ -49,6 +49,7 @@ enum class Option : std::uint8_t {
   long_request_time,
   lock_wait_timeout,
   row_wait,
+  prefetch,
   verbose,
   epoll,
   wrlock_timeout,
@@ -183,6 +184,9 @@ inline constexpr std::array general_option_table{
         Option::row_wait, "row_wait", 10, 0, 10000,
         "Milliseconds that a write waits inside the engine for a locked row before its "
         "worker leaves it to another thread; 0: as long as the engine waits"),
+    detail::live_switch(Option::prefetch, "prefetch", false,
+                        "ON: while a find is executed, the rows of the next ones are fetched into "
+                        "the CPU's caches (MySQL, with innodb_adaptive_hash_index)"),
     detail::live_number(Option::verbose, "verbose", 10, 0, 10000,
                         "0: only warnings and errors are logged"),
     detail::ignored(Option::epoll, "epoll", 1, 1),

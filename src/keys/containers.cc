@@ -12,6 +12,10 @@ namespace {
 using store::Outcome;
 using Kind = store::ColumnValue::Kind;
 
+constexpr const char* too_many =
+    "there are 1000 containers before it, and no more can be used, so it and those behind it are "
+    "none";
+
 // The first columns of each row, as texts.
 template <std::size_t columns>
 class TextRows final : public store::Rows {
@@ -87,10 +91,9 @@ ItemKey Containers::resolve(std::string_view key) const {
   if (set.known.empty()) return {};
   const SplitKey split = split_key(key);
   if (split.has_parts) {
-    const auto found = set.known.find(split.name);
-    if (found != set.known.end() && found->second != set.by_default)
-      return {found->second.get(), split.parts};
-    if (split.name.find_first_of(".@") != std::string_view::npos) return {};
+    const auto& found = set.find(split.name);
+    if (found != nullptr && found != set.by_default) return {found.get(), split.parts};
+    if (has_database_or_index(split.name)) return {};
   }
   if (set.by_default == nullptr) return {};
   return {set.by_default.get(), key};
@@ -112,7 +115,8 @@ bool Containers::is_due() {
   return source_.read_ms_.compare_exchange_strong(last, now, std::memory_order_relaxed);
 }
 
-// A table that is not there means that there are no containers. Whoever has locked it is not waited for.
+// A table that is not there means that there are no containers. One row more is read than there may be
+// containers, so that somebody who has declared too many is told of it.
 Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
   const std::uint64_t asked = source_.asked_.load(std::memory_order_relaxed);
   TextRows<9> rows;
@@ -122,9 +126,8 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
                                      .index = "",
                                      .columns = container_columns,
                                      .filter_columns = ""},
-                                    most, rows);
-  if (!outcome.answered())
-    return outcome.verdict() == store::Verdict::blocked ? Outcome() : outcome;
+                                    most + 1, rows);
+  if (!outcome.answered()) return put_off(outcome);
   if (!tells_what_is_there(outcome.status())) {
     note_read(asked);
     return {};
@@ -139,8 +142,7 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
                                           .columns = "name,value",
                                           .filter_columns = ""},
                                          most, options);
-    if (!of_options.answered())
-      return of_options.verdict() == store::Verdict::blocked ? Outcome() : of_options;
+    if (!of_options.answered()) return put_off(of_options);
     if (!tells_what_is_there(of_options.status())) {
       note_read(asked);
       return {};
@@ -150,6 +152,10 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
     }
   }
   ContainerSet set;
+  if (rows.rows.size() > most) {
+    set.mistakes.emplace_back(std::move(rows.rows.back().front()), too_many);
+    rows.rows.pop_back();
+  }
   for (auto& row : rows.rows) {
     const ContainerRow read{std::move(row[0]), std::move(row[1]), std::move(row[2]),
                             std::move(row[3]), std::move(row[4]), std::move(row[5]),
@@ -160,8 +166,7 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
       set.mistakes.emplace_back(read.name, text_of(mistake));
       if (mistake == ContainerMistake::name) continue;
     }
-    auto shared = std::make_shared<const Container>(std::move(container));
-    set.known.emplace(shared->name, shared);
+    set.add(std::make_shared<const Container>(std::move(container)));
   }
   set.by_default = set.find(Container::default_name);
   const bool was_asked = asked != source_.answered_.load(std::memory_order_relaxed);
@@ -169,6 +174,15 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
     source_.must_judge_.store(true, std::memory_order_relaxed);
   note_read(asked);
   if (is_time_to_judge()) judge(store, open_rows);
+  return {};
+}
+
+// Whoever has locked the table is waited for only as long as nobody has read it. Until then a key would name
+// nothing, or something else than later.
+Outcome Containers::put_off(Outcome outcome) {
+  const bool was_read = source_.was_read_.load(std::memory_order_acquire);
+  if (outcome.verdict() != store::Verdict::blocked || !was_read) return outcome;
+  follow();
   return {};
 }
 
@@ -198,7 +212,8 @@ void Containers::judge(store::Store& store, OpenRows& rows) {
     if (container->value_columns.empty()) continue;  // its mistake is known
     static_cast<void>(rows.text_of(name, Asks::item, {}));
     std::shared_ptr<const RowAccess> access;
-    const Outcome opened = rows.open_items(store, store::Caller::unlimited(), container, access);
+    const Outcome opened =
+        rows.open_items(store, store::Caller::unlimited(), container, Asks::item, access);
     // Of a table that somebody has locked, nothing is known.
     judgement->push_back(
         {name, opened.answered() ? std::string(why(opened.status())) : std::string(), container});
@@ -221,7 +236,7 @@ bool Containers::publish(ContainerSet set) {
   set_ = source_.current_.get();
   const bool is_same = set.known.size() == set_->known.size() && set.mistakes == set_->mistakes &&
                        std::ranges::all_of(set.known, [&](const auto& one) {
-                         const std::shared_ptr<const Container> before = set_->find(one.first);
+                         const std::shared_ptr<const Container>& before = set_->find(one.first);
                          return before != nullptr && *before == *one.second;
                        });
   if (is_same) return false;

@@ -4,7 +4,7 @@
 // there last. Each thread that serves keys has a Containers, through which its requests see that. When
 // some time has gone by since the last look, or when somebody has asked for it, one of them reads the
 // table, through its own store, before it executes a request with a key. So there is no thread for it.
-// If the table cannot be read for the moment, what was known stays.
+// If the table cannot be read for the moment, what was known stays; if nothing was, the request waits.
 #pragma once
 
 #include <algorithm>
@@ -42,10 +42,22 @@ struct ContainerSet {
   // Of each row that declares none, its name and why.
   std::vector<std::pair<std::string, std::string>> mistakes{};
   std::uint64_t generation = 0;  // another number after each change
+  // The sizes of the names, each as one bit, so that most keys need no search for theirs.
+  std::uint64_t name_sizes = 0;
 
-  std::shared_ptr<const Container> find(std::string_view name) const {
+  static std::uint64_t bit_of_size(std::string_view name) {
+    return std::uint64_t{1} << (name.size() % 64);
+  }
+  void add(std::shared_ptr<const Container> container) {
+    name_sizes |= bit_of_size(container->name);
+    known.emplace(container->name, std::move(container));
+  }
+  // Null: there is none of this name.
+  const std::shared_ptr<const Container>& find(std::string_view name) const {
+    static const std::shared_ptr<const Container> none;
+    if ((name_sizes & bit_of_size(name)) == 0) return none;
     const auto found = known.find(name);
-    return found == known.end() ? nullptr : found->second;
+    return found == known.end() ? none : found->second;
   }
 };
 
@@ -128,7 +140,9 @@ class Containers {
   // What the key names. A container's name and a colon come first, or it is of the default container.
   // With one, a name with a full stop or an at sign before the first colon is still a row's.
   ItemKey resolve(std::string_view key) const;
-  std::shared_ptr<const Container> find(std::string_view name) const { return set_->find(name); }
+  const std::shared_ptr<const Container>& find(std::string_view name) const {
+    return set_->find(name);
+  }
   // Null: there is none.
   const std::shared_ptr<const Container>& by_default() const { return set_->by_default; }
   std::uint64_t generation() const { return set_->generation; }
@@ -145,6 +159,7 @@ class Containers {
   }
   bool is_due();
   store::Outcome read(store::Store& store, OpenRows& rows);
+  store::Outcome put_off(store::Outcome outcome);
   void note_read(std::uint64_t asked);
   // Whether it is another one than before.
   bool publish(ContainerSet set);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,12 +43,15 @@ class ContainersTest : public ::testing::Test {
     explicit Server(ContainersTest& test)
         : containers(test.source_, clock),
           store(test.database_, store::Access::read, test.counters_) {}
-    void look() {
+    store::Verdict try_to_look() {
       clock.forget();
       store.begin_pass(store::PassMode::together, budget);
-      EXPECT_TRUE(containers.look(store, rows).ok());
+      const store::Outcome looked = containers.look(store, rows);
+      EXPECT_TRUE(looked.status().ok());
       EXPECT_TRUE(store.end_pass().ok());
+      return looked.verdict();
     }
+    void look() { EXPECT_EQ(try_to_look(), store::Verdict::answered); }
     bool knows(std::string_view name) const { return containers.find(name) != nullptr; }
 
     Clock clock{[] { return now_ms; }};
@@ -84,17 +88,31 @@ TEST_F(ContainersTest, OneThreadReadsNowAndThenForAll) {
   EXPECT_TRUE(other_.knows("second"));
 }
 
-// The one who reads first may take its time, and must not leave the others without any container.
+// The one who reads first may take its time, and must not leave the others without any container. Without
+// knowing them nobody is served.
 TEST_F(ContainersTest, EveryThreadReadsAsLongAsNobodyHas) {
   now_ms = 1'700'000'000'000;
   declare("first");
   table_->set_blocked(true);
-  one_.look();
+  EXPECT_EQ(one_.try_to_look(), store::Verdict::blocked);
   table_->set_blocked(false);
   other_.look();
   EXPECT_TRUE(other_.knows("first"));
   one_.look();
   EXPECT_TRUE(one_.knows("first"));
+}
+
+TEST_F(ContainersTest, TheFirstOneTooManyIsNamed) {
+  now_ms = 1'700'000'000'000;
+  for (int i = 0; i <= 1000; ++i) declare("c" + std::to_string(10'000 + i));
+  std::vector<std::string> noted;
+  source_.note_mistake = [&](const ContainerSource::Judged& judged) {
+    if (judged.container == nullptr) noted.push_back(judged.name);
+  };
+  one_.look();
+  EXPECT_TRUE(one_.knows("c10999"));
+  EXPECT_FALSE(one_.knows("c11000"));
+  EXPECT_EQ(noted, std::vector<std::string>{"c11000"});
 }
 
 TEST_F(ContainersTest, WhatWasKnownStaysWhileTheTableIsLocked) {

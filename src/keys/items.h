@@ -67,10 +67,16 @@ store::Outcome erase_item(RowWork& work, const KeyedRow& row);
 
 // Calls `execute(row)` with the item's row, whether there is such a row or not.
 template <class Execute>
-store::Outcome with_item(RowWork& work, const ItemKey& key, bool changes, Execute execute) {
+store::Outcome with_item(RowWork& work, const ItemKey& key, Asks asks, bool changes,
+                         Execute execute) {
   const auto open = [&](std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
-                        KeyedRow& row) { return open_item(work, key, access, own, row); };
+                        KeyedRow& row) { return open_item(work, key, asks, access, own, row); };
   return with_opened(work, changes, open, execute);
+}
+// The same to change it.
+template <class Execute>
+store::Outcome with_changed_item(RowWork& work, const ItemKey& key, Execute execute) {
+  return with_item(work, key, Asks::item, true, execute);
 }
 
 // Has `rows` take the item's row, if there is one. The taker finds out whether it is live.

@@ -18,6 +18,7 @@
 // Pure functions, for any thread.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -72,6 +73,11 @@ inline SplitKey split_key(std::string_view key) {
   const std::size_t colon = key.find(':');
   if (colon == std::string_view::npos) return {.name = key};
   return {key.substr(0, colon), key.substr(colon + 1), true};
+}
+
+// Whether the name says more than a table's: where its database is, or by which index the key is.
+inline bool has_database_or_index(std::string_view name) {
+  return std::ranges::any_of(name, [](char byte) { return byte == '.' || byte == '@'; });
 }
 
 // The names in front of a key.

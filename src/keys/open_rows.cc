@@ -26,6 +26,28 @@ std::string in_lower_case(std::string_view name) {
   return lower;
 }
 
+// The numbers of the shape's columns, by their names.
+class ColumnNumbers {
+ public:
+  explicit ColumnNumbers(const store::IndexShape& shape) : none(shape.columns.size()) {
+    for (std::size_t i = 0; i < none; ++i)
+      numbers_.emplace(in_lower_case(shape.columns[i].name), i);
+  }
+  std::size_t of(std::string_view name) const {
+    const auto found = numbers_.find(in_lower_case(name));
+    return found == numbers_.end() ? none : found->second;
+  }
+  const std::size_t none;
+
+ private:
+  std::unordered_map<std::string, std::size_t> numbers_;
+};
+
+void append_name(std::string& names, const std::string& name) {
+  if (!names.empty()) names.push_back('\0');
+  names += name;
+}
+
 }  // namespace
 
 std::string_view OpenRows::text_of(std::string_view name, Asks asks,
@@ -49,22 +71,18 @@ void OpenRows::choose_columns(RowAccess& access, Asks asks,
   constexpr std::int32_t unused = -1;
   // Of each column of the shape: its place among those of the index.
   std::vector<std::int32_t> place_of(shape.columns.size(), unused);
-  std::unordered_map<std::string, std::size_t> numbers;
-  for (std::size_t i = 0; i < shape.columns.size(); ++i)
-    numbers.emplace(in_lower_case(shape.columns[i].name), i);
+  const ColumnNumbers numbers(shape);
   const auto add = [&](std::size_t number) {
-    if (!access.columns.empty()) access.columns.push_back('\0');
-    access.columns += shape.columns[number].name;
+    append_name(access.columns, shape.columns[number].name);
     access.positions.push_back(static_cast<std::uint32_t>(number));
     place_of[number] = static_cast<std::int32_t>(access.positions.size()) - 1;
   };
   for (const std::string_view field : fields) {
-    const auto found = numbers.find(in_lower_case(field));
-    if (found == numbers.end()) {
+    const std::size_t number = numbers.of(field);
+    if (number == numbers.none) {
       access.places.push_back(RowAccess::no_column);
       continue;
     }
-    const std::size_t number = found->second;
     const auto part = std::ranges::find(shape.key, number);
     if (asks == Asks::changes && part != shape.key.end()) {
       access.places.push_back(
@@ -77,18 +95,42 @@ void OpenRows::choose_columns(RowAccess& access, Asks asks,
   access.field_columns = access.positions.size();
   if (asks != Asks::changes && asks != Asks::key) return;
   for (const std::uint32_t number : shape.key) add(number);
+  if (asks == Asks::changes) access.filter_columns = access.columns;
+}
+
+void OpenRows::choose_search_columns(RowAccess& access, std::span<const std::string_view> names) {
+  const SearchColumns asked(names);
+  access.keeps_positions = true;
+  access.every_column = asked.every;
+  choose_columns(access, Asks::search, asked.fields);
+  const ColumnNumbers numbers(*access.shape);
+  std::vector<std::size_t> added;
+  for (const std::string_view name : asked.filters) {
+    const std::size_t number = numbers.of(name);
+    std::int32_t place = RowAccess::no_column;
+    if (number != numbers.none) {
+      const auto found = std::ranges::find(added, number);
+      place = static_cast<std::int32_t>(found - added.begin());
+      if (found == added.end()) {
+        added.push_back(number);
+        append_name(access.filter_columns, access.shape->columns[number].name);
+      }
+    }
+    access.filter_places.push_back(place);
+  }
 }
 
 // With every column, the store says which columns there are now.
 Outcome OpenRows::open_shape(store::Store& store,
                              const std::shared_ptr<const store::Caller>& caller, RowAccess& access,
-                             store::IndexUse& use) {
+                             Needs needs, store::IndexUse& use) {
   access.every_column = true;
   if (const Outcome outcome = store.open_index(access.index_names(), caller, use); !outcome.ok())
     return outcome;
   access.shape = use.index().shape();
   if (access.shape == nullptr) return Error::no_index;
-  if (!access.shape->is_unique) return status_of(KeyMistake::not_unique);
+  if (needs == Needs::unique_index && !access.shape->is_unique)
+    return status_of(KeyMistake::not_unique);
   access.version = use.index().version();
   return {};
 }
@@ -108,12 +150,16 @@ Outcome OpenRows::open(store::Store& store, const std::shared_ptr<const store::C
       mistake != KeyMistake::none)
     return status_of(mistake);
   store::IndexUse use;
-  if (const Outcome outcome = open_shape(store, caller, *access, use); !outcome.ok())
+  const Needs needs = asks == Asks::search ? Needs::any_index : Needs::unique_index;
+  if (const Outcome outcome = open_shape(store, caller, *access, needs, use); !outcome.ok())
     return outcome;
   if (asks != Asks::every) {
     access->every_column = false;
-    access->is_filterable = asks == Asks::changes;
-    choose_columns(*access, asks, fields);
+    if (asks == Asks::search) {
+      choose_search_columns(*access, fields);
+    } else {
+      choose_columns(*access, asks, fields);
+    }
     if (const Outcome outcome = store.open_index(access->index_names(), caller, use); !outcome.ok())
       return outcome;
   }
@@ -186,9 +232,30 @@ bool OpenRows::choose_item_columns(RowAccess& access) {
   return true;
 }
 
+// A read costs time for each column, so it has none that it does not show.
+void OpenRows::keep_columns_of_reads(RowAccess& access, bool flags) {
+  ItemColumns& item = access.item;
+  std::vector<std::uint32_t> kept(
+      access.positions.begin(),
+      access.positions.begin() + static_cast<std::ptrdiff_t>(item.values));
+  const auto keep = [&](std::size_t& place) {
+    if (place == ItemColumns::none) return;
+    kept.push_back(access.positions[place]);
+    place = kept.size() - 1;
+  };
+  item.cas = ItemColumns::none;
+  if (!flags) item.flags = ItemColumns::none;
+  keep(item.flags);
+  keep(item.expiry);
+  access.positions = std::move(kept);
+  access.columns.clear();
+  for (const std::uint32_t position : access.positions)
+    append_name(access.columns, access.shape->columns[position].name);
+}
+
 Outcome OpenRows::open_items(store::Store& store,
                              const std::shared_ptr<const store::Caller>& caller,
-                             const std::shared_ptr<const Container>& container,
+                             const std::shared_ptr<const Container>& container, Asks asks,
                              std::shared_ptr<const RowAccess>& opened) {
   auto access = std::make_shared<RowAccess>(
       RowAccess{.text = text_,
@@ -196,10 +263,12 @@ Outcome OpenRows::open_items(store::Store& store,
                 .container = container});
   if (access->container->value_columns.empty()) return status_of(KeyMistake::unusable_container);
   store::IndexUse use;
-  if (const Outcome outcome = open_shape(store, caller, *access, use); !outcome.ok())
+  if (const Outcome outcome = open_shape(store, caller, *access, Needs::unique_index, use);
+      !outcome.ok())
     return outcome;
   access->every_column = false;
   if (!choose_item_columns(*access)) return status_of(KeyMistake::unusable_container);
+  if (asks != Asks::item) keep_columns_of_reads(*access, asks == Asks::shown);
   if (const Outcome outcome = store.open_index(access->index_names(), caller, use); !outcome.ok())
     return outcome;
   access->index = use.shared();

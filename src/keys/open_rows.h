@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/short_bytes.h"
 #include "base/status.h"
 #include "keys/container.h"
 #include "keys/key.h"
@@ -35,9 +36,31 @@ enum class Asks : char {
   every = 'e',    // all
   key = 'k',      // those of the key
   item = 'i',     // those of the container
+  value = 'v',    // of an item: its value, and whether it has expired
+  shown = 'w',    // the same and its flags
+  // Those of a search by an index that need not be unique, see SearchColumns.
+  search = 's',
 };
 
-// Where the columns of an item are among those of its index. Behind them are the columns of the key.
+// What a search asks of the columns of its table. They are given to OpenRows as one list of names: those
+// that it answers or sets, an empty name, and those of its filters. In place of the first ones another empty
+// name means every column.
+struct SearchColumns {
+  static constexpr std::string_view separator{};
+
+  explicit SearchColumns(std::span<const std::string_view> names)
+      : every(names.size() > 1 && names[0] == separator && names[1] == separator) {
+    const auto end = std::ranges::find(names, separator);
+    fields = names.first(static_cast<std::size_t>(end - names.begin()));
+    filters = names.subspan(fields.size() + (every ? 2 : 1));
+  }
+  bool every;
+  std::span<const std::string_view> fields;
+  std::span<const std::string_view> filters;
+};
+
+// Where the columns of an item are among those of its index. With `item` the columns of the key are behind
+// them. What a command does not ask for is none.
 struct ItemColumns {
   static constexpr std::size_t none = ~std::size_t{0};
   std::size_t values = 0;  // so many, the first ones
@@ -63,16 +86,18 @@ struct RowAccess {
   KeyNames names{};
   std::string columns{};  // as the store wants them
   bool every_column = false;
-  bool is_filterable = false;  // its columns are those of filters, too
+  bool keeps_positions = false;
+  std::string filter_columns{};  // the same
   std::shared_ptr<store::Index> index{};
   std::shared_ptr<const store::IndexShape> shape{};
   std::uint64_t version = 0;
   // Of each field that was asked for: its place among the index's columns.
   std::vector<std::int32_t> places{};
-  std::size_t field_columns = 0;  // how many columns are there for the fields
+  std::vector<std::int32_t> filter_places{};  // with `search`: the same of the filters' columns
+  std::size_t field_columns = 0;              // how many columns are there for the fields
   // With `changes`: of these columns the positions in the shape.
   std::vector<std::uint32_t> positions{};
-  // With `item`.
+  // Of an item.
   std::shared_ptr<const Container> container{};
   ItemColumns item{};
 
@@ -81,9 +106,10 @@ struct RowAccess {
             .table = names.table,
             .index = names.index,
             .columns = columns,
-            .filter_columns = is_filterable ? std::string_view(columns) : std::string_view(),
+            .filter_columns = filter_columns,
             .every_column = every_column,
-            .separator = '\0'};
+            .separator = '\0',
+            .keeps_positions = keeps_positions};
   }
   bool is_current() const { return index->version() == version; }
 };
@@ -92,17 +118,21 @@ struct RowAccess {
 inline bool is_text_of(std::string_view text, std::string_view name, Asks asks,
                        std::span<const std::string_view> fields) {
   if (text[0] != static_cast<char>(asks)) return false;
-  text.remove_prefix(1);
-  const auto begins_with = [&](std::string_view bytes) {
+  const char* next = text.data() + 1;
+  const char* const end = text.data() + text.size();
+  const auto takes = [&](std::string_view bytes) {
     std::uint32_t size = 0;
-    if (text.size() < sizeof size) return false;
-    std::memcpy(&size, text.data(), sizeof size);
-    if (size != bytes.size() || text.size() - sizeof size < bytes.size()) return false;
-    if (!text.substr(sizeof size).starts_with(bytes)) return false;
-    text.remove_prefix(sizeof size + bytes.size());
+    if (static_cast<std::size_t>(end - next) < sizeof size + bytes.size()) return false;
+    std::memcpy(&size, next, sizeof size);
+    if (size != bytes.size() || !are_equal(next + sizeof size, bytes.data(), size)) return false;
+    next += sizeof size + size;
     return true;
   };
-  return begins_with(name) && std::ranges::all_of(fields, begins_with) && text.empty();
+  if (!takes(name)) return false;
+  for (const std::string_view field : fields) {
+    if (!takes(field)) return false;
+  }
+  return next == end;
 }
 
 // What the commands of one connection have used last.
@@ -118,6 +148,16 @@ class RememberedRows {
   Entry* find(std::string_view name, Asks asks, std::span<const std::string_view> fields) {
     for (Entry& entry : entries_) {
       if (entry.access != nullptr && is_text_of(entry.access->text, name, asks, fields))
+        return &entry;
+    }
+    return nullptr;
+  }
+  // What was opened for the items of this container. Its place in memory stands for its name, because those of
+  // another generation are forgotten.
+  Entry* find(const Container& container, Asks asks) {
+    for (Entry& entry : entries_) {
+      if (entry.access != nullptr && entry.access->container.get() == &container &&
+          entry.access->text[0] == static_cast<char>(asks))
         return &entry;
     }
     return nullptr;
@@ -141,7 +181,7 @@ class RememberedRows {
   }
 
  private:
-  std::array<Entry, 4> entries_;
+  std::array<Entry, 8> entries_;
   std::size_t next_ = 0;
   std::uint64_t generation_ = 0;
 };
@@ -158,9 +198,9 @@ class OpenRows {
                       std::string_view name, std::string_view default_database, Asks asks,
                       std::span<const std::string_view> fields,
                       std::shared_ptr<const RowAccess>& opened);
-  // The same for the items of a container. The text is that of its name.
+  // The same for the items of a container: `item`, `value` or `shown`. The text is that of its name.
   store::Outcome open_items(store::Store& store, const std::shared_ptr<const store::Caller>& caller,
-                            const std::shared_ptr<const Container>& container,
+                            const std::shared_ptr<const Container>& container, Asks asks,
                             std::shared_ptr<const RowAccess>& opened);
   void forget_all() { known_.clear(); }
   void forget(const RowAccess& access) { known_.erase(access.text); }
@@ -175,10 +215,13 @@ class OpenRows {
 
   static void choose_columns(RowAccess& access, Asks asks,
                              std::span<const std::string_view> fields);
+  static void choose_search_columns(RowAccess& access, std::span<const std::string_view> names);
   [[nodiscard]] static bool choose_item_columns(RowAccess& access);
+  static void keep_columns_of_reads(RowAccess& access, bool flags);
+  enum class Needs : std::uint8_t { unique_index, any_index };
   static store::Outcome open_shape(store::Store& store,
                                    const std::shared_ptr<const store::Caller>& caller,
-                                   RowAccess& access, store::IndexUse& use);
+                                   RowAccess& access, Needs needs, store::IndexUse& use);
   void keep(std::shared_ptr<const RowAccess> access);
 
   struct Hash {

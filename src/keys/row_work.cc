@@ -21,41 +21,45 @@ void Scratch::give_back() {
 namespace {
 
 // Remembers the access for the connection, if it can be, and says where the index is used.
-void use_access(RowWork& work, RememberedRows::Entry* entry,
-                const std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
+void use_access(RowWork& work, const std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                 KeyedRow& row) {
   const bool remembers =
       work.remembered != nullptr && access->text.size() <= RememberedRows::most_text;
-  if (entry == nullptr && remembers) entry = &work.remembered->add(access, work.caller);
-  if (entry == nullptr) own = {access->index, work.caller};
-  row = {access.get(), entry != nullptr ? &entry->use : &own};
+  if (remembers) {
+    row = {access.get(), &work.remembered->add(access, work.caller).use};
+  } else {
+    own = {access->index, work.caller};
+    row = {access.get(), &own};
+  }
 }
 
-RememberedRows::Entry* find_remembered(RowWork& work, std::string_view name, Asks asks,
-                                       Words fields) {
-  if (work.remembered == nullptr) return nullptr;
+// Whether the connection remembers what is asked for. It owns that, so nothing is counted.
+template <class... Asked>
+bool is_remembered(RowWork& work, KeyedRow& row, const Asked&... asked) {
+  if (work.remembered == nullptr) return false;
   work.remembered->follow(work.containers.generation());
-  return work.remembered->find(name, asks, fields);
+  RememberedRows::Entry* const entry = work.remembered->find(asked...);
+  if (entry == nullptr) return false;
+  row = {entry->access.get(), &entry->use};
+  return true;
 }
 
 // The index that the name of a key names.
 Outcome open_split(RowWork& work, std::string_view key, const SplitKey& split, Asks asks,
                    Words fields, std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                    KeyedRow& row) {
-  RememberedRows::Entry* const entry = find_remembered(work, split.name, asks, fields);
-  if (entry == nullptr) {
-    const std::string_view text = work.rows.text_of(split.name, asks, fields);
-    if (work.containers.resolve(key).container != nullptr) return status_of(KeyMistake::is_item);
-    access = work.rows.find(text);
-    if (access == nullptr) {
-      const Outcome opened = work.rows.open(work.store, work.caller, split.name,
-                                            work.default_database, asks, fields, access);
-      if (!opened.ok()) return opened;
-    }
-  } else {
-    access = entry->access;
+  if (is_remembered(work, row, split.name, asks, fields)) [[likely]]
+    return {};
+  const std::string_view text = work.rows.text_of(split.name, asks, fields);
+  if (asks != Asks::search && work.containers.resolve(key).container != nullptr)
+    return status_of(KeyMistake::is_item);
+  access = work.rows.find(text);
+  if (access == nullptr) {
+    const Outcome opened = work.rows.open(work.store, work.caller, split.name,
+                                          work.default_database, asks, fields, access);
+    if (!opened.ok()) return opened;
   }
-  use_access(work, entry, access, own, row);
+  use_access(work, access, own, row);
   return {};
 }
 
@@ -66,40 +70,43 @@ Outcome open_named(RowWork& work, std::string_view key, Asks asks, Words fields,
   return open_split(work, key, split_key(key), asks, fields, access, own, row);
 }
 
+Outcome open_search(RowWork& work, std::string_view name, Words names,
+                    std::shared_ptr<const RowAccess>& access, store::IndexUse& own, KeyedRow& row) {
+  return open_split(work, name, {.name = name}, Asks::search, names, access, own, row);
+}
+
 Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fields,
                  std::shared_ptr<const RowAccess>& access, store::IndexUse& own, KeyedRow& row) {
   const SplitKey split = split_key(key);
   const Outcome opened = open_split(work, key, split, asks, fields, access, own, row);
   if (!opened.ok()) return opened;
   if (!split.has_parts) return status_of(KeyMistake::too_few_parts);
-  return status_of(read_parts(split.parts, *access->shape, work.scratch.key, work.scratch.parts));
+  return status_of(
+      read_parts(split.parts, *row.access->shape, work.scratch.key, work.scratch.parts));
 }
 
-Outcome open_container(RowWork& work, const Container& container,
+Outcome open_container(RowWork& work, const Container& container, Asks asks,
                        std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                        KeyedRow& row) {
-  RememberedRows::Entry* const entry = find_remembered(work, container.name, Asks::item, {});
-  if (entry == nullptr) {
-    access = work.rows.find(work.rows.text_of(container.name, Asks::item, {}));
-    if (access == nullptr) {
-      const Outcome opened = work.rows.open_items(work.store, work.caller,
-                                                  work.containers.find(container.name), access);
-      if (!opened.ok()) return opened;
-    }
-  } else {
-    access = entry->access;
+  if (is_remembered(work, row, container, asks)) [[likely]]
+    return {};
+  access = work.rows.find(work.rows.text_of(container.name, asks, {}));
+  if (access == nullptr) {
+    const Outcome opened = work.rows.open_items(work.store, work.caller,
+                                                work.containers.find(container.name), asks, access);
+    if (!opened.ok()) return opened;
   }
   // Whatever was opened for other containers was forgotten when these were read.
   assert(access->container.get() == &container);
-  use_access(work, entry, access, own, row);
+  use_access(work, access, own, row);
   return {};
 }
 
-Outcome open_item(RowWork& work, const ItemKey& key, std::shared_ptr<const RowAccess>& access,
-                  store::IndexUse& own, KeyedRow& row) {
-  const Outcome opened = open_container(work, *key.container, access, own, row);
+Outcome open_item(RowWork& work, const ItemKey& key, Asks asks,
+                  std::shared_ptr<const RowAccess>& access, store::IndexUse& own, KeyedRow& row) {
+  const Outcome opened = open_container(work, *key.container, asks, access, own, row);
   if (!opened.ok()) return opened;
-  return status_of(read_parts(key.key, *access->shape, work.scratch.key, work.scratch.parts));
+  return status_of(read_parts(key.key, *row.access->shape, work.scratch.key, work.scratch.parts));
 }
 
 void forget_row(RowWork& work, const RowAccess& access) {

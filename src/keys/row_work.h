@@ -57,19 +57,24 @@ struct KeyedRow {
   store::Selection selection(const RowWork& work) const { return {.key = work.scratch.parts}; }
 };
 
-// The index that the name in front of a key names. What is behind the name is not read.
+// The index that the name in front of a key names. What is behind the name is not read. `access` owns what `row`
+// points at if the connection does not: then it remembers it until it opens as much else as it can remember.
 store::Outcome open_named(RowWork& work, std::string_view key, Asks asks, Words fields,
                           std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                           KeyedRow& row);
+// The index that a search names, without a key: no container has it.
+store::Outcome open_search(RowWork& work, std::string_view name, Words names,
+                           std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
+                           KeyedRow& row);
 store::Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fields,
                         std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                         KeyedRow& row);
 // The same for the items of a container, without a key.
-store::Outcome open_container(RowWork& work, const Container& container,
+store::Outcome open_container(RowWork& work, const Container& container, Asks asks,
                               std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                               KeyedRow& row);
 // The same for an item, by the key within its container.
-store::Outcome open_item(RowWork& work, const ItemKey& key,
+store::Outcome open_item(RowWork& work, const ItemKey& key, Asks asks,
                          std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                          KeyedRow& row);
 void forget_row(RowWork& work, const RowAccess& access);
@@ -95,11 +100,11 @@ store::Outcome with_opened(RowWork& work, bool changes, Open open, Execute execu
     if (changes) outcome = check_current(work, row);
     const bool was_current = outcome.ok();
     if (was_current) outcome = execute(row);
-    const bool is_old = changes ? !was_current : !access->is_current();
+    const bool is_old = changes ? !was_current : !row.access->is_current();
     const bool has_changed = is_old || outcome.status().kind() == Error::no_column;
     if (!has_changed || !outcome.answered()) [[likely]]
       return outcome;
-    forget_row(work, *access);
+    forget_row(work, *row.access);
     work.out().truncate(begin);
     if (outcome.ok()) outcome = Error::table_changed;
   }

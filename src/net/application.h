@@ -103,6 +103,9 @@ struct Turn {
   bool in_line = false;          // it said `in_line` in its last turn
   bool peer_done = false;        // the client has shut down its side, or is gone
   std::uint64_t arrived_at = 0;  // when its input was found to have come, like blocked_since
+  // When the time of its first request is over, like blocked_since; 0: it has no end. As an earlier
+  // turn has said; the application says it anew with each `next` that hands the request to others.
+  std::uint64_t deadline = 0;
   const Endpoint* endpoint = nullptr;  // only on a log-in thread
   // what takes it may wait for other servers; also if it is answered as late
   bool on_remote_thread = false;
@@ -173,10 +176,11 @@ class Application {
   // The thread is about to sleep.
   virtual void idle() = 0;
 
-  // The first request of `turn.input` has waited too long for a remote thread: appends the reply to
-  // it, and does not execute it. Sets `consumed` and `next`. A request that has no need of a remote
-  // thread is left to the next pass. Called on a worker, between two passes, and on remote threads.
-  // If it throws, the connection is closed.
+  // The first request of `turn.input` has waited too long for a remote thread, or its deadline has
+  // come while it waited for a streamer or a remote thread: appends the reply to it, and does not
+  // execute it. Sets `consumed` and `next`. A request that has no need of such a thread is left to the
+  // next pass. Called on a worker, between two passes, and on remote threads. If it throws, the
+  // connection is closed.
   virtual void answer_late(Turn& turn, Buffer& out) = 0;
 };
 

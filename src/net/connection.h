@@ -90,6 +90,7 @@ struct Connection : Source {
   Buffer input;                        // [streamer] received, kept for a later turn
   std::uint64_t blocked_since = 0;     // [streamer]
   std::uint64_t arrived_at = 0;        // [streamer] when its input was found to have come, in ns
+  std::uint64_t deadline = 0;          // [streamer] of its next request, as in Turn
   Next next = Next::wait;              // [streamer] what the application said last
   Buffer output;                       // [streamer] replies that the socket did not take
   std::size_t output_sent = 0;         // [streamer] how much of `output` is sent

@@ -1,5 +1,6 @@
 #include "net/connection_queue.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "net/inbox.h"
@@ -82,6 +83,29 @@ void ConnectionQueue::give_back(const Connection& connection) {
 
 // The connections of one worker stand in the order of their time.
 Connection* ConnectionQueue::take_back(const Inbox& inbox, std::uint64_t since, std::size_t most) {
+  return take_where(most, [&](const Connection& connection) {
+    if (connection.home != &inbox) return Look::pass;
+    return connection.listed_at > since ? Look::end : Look::take;
+  });
+}
+
+Connection* ConnectionQueue::take_overdue(const Inbox& inbox, std::uint64_t now, std::size_t most,
+                                          std::uint64_t& next) {
+  std::size_t left = most;
+  return take_where(most + 1, [&](const Connection& connection) {
+    if (connection.home != &inbox || connection.deadline == 0) return Look::pass;
+    if (connection.deadline <= now && left != 0) {
+      --left;
+      return Look::take;
+    }
+    next = std::min(next, connection.deadline);
+    return Look::pass;
+  });
+}
+
+// Takes out those that the judge wants, and returns the chain.
+template <class Judge>
+Connection* ConnectionQueue::take_where(std::size_t most, Judge judge) {
   const std::lock_guard lock(mutex_);
   Connection* taken = nullptr;
   Connection** taken_end = &taken;
@@ -89,10 +113,10 @@ Connection* ConnectionQueue::take_back(const Inbox& inbox, std::uint64_t since, 
   Connection* connection = first_;
   while (connection != nullptr && most != 0) {
     Connection* const next = connection->next_in_queue;
-    if (connection->home != &inbox) {
+    const Look look = judge(*connection);
+    if (look == Look::end) break;
+    if (look == Look::pass) {
       before = connection;
-    } else if (connection->listed_at > since) {
-      break;
     } else {
       (before == nullptr ? first_ : before->next_in_queue) = next;
       if (last_ == connection) last_ = before;

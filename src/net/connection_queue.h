@@ -42,6 +42,10 @@ class ConnectionQueue {
   // Called by a worker: takes out those of its connections that have been in their state since
   // `since` or longer, `most` at most, and returns the chain. They are its own again at once.
   Connection* take_back(const Inbox& inbox, std::uint64_t since, std::size_t most);
+  // The same with those whose deadline has come. `next` becomes the first deadline of those that stay,
+  // if that is sooner.
+  Connection* take_overdue(const Inbox& inbox, std::uint64_t now, std::size_t most,
+                           std::uint64_t& next);
   // Called by a worker that leaves: gives back those of its connections that still wait.
   void give_back_all_of(const Inbox& inbox);
 
@@ -57,6 +61,9 @@ class ConnectionQueue {
  private:
   template <class Condition>
   void give_back_where(Condition condition);
+  enum class Look : std::uint8_t { take, pass, end };
+  template <class Judge>
+  Connection* take_where(std::size_t most, Judge judge);
   void append(Connection& connection);
 
   std::mutex mutex_;

@@ -273,5 +273,84 @@ TEST(ConnectionQueue, GivesAWorkerBackWhatHasWaitedTooLong) {
   EXPECT_EQ(queue.pop(0ms)->listed_at, 9U);
 }
 
+TEST(ConnectionQueue, GivesAWorkerBackWhoseDeadlineHasCome) {
+  WaitingBytes waiting;
+  Inbox inbox(0, waiting);
+  Inbox other(1, waiting);
+  std::vector<std::unique_ptr<Connection>> connections;
+  ConnectionQueue queue;
+  queue.join();
+  for (const std::uint64_t deadline : {0, 5, 3, 9, 4, 3}) {
+    Inbox& home = connections.size() == 4 ? other : inbox;
+    connections.push_back(std::make_unique<Connection>(Accepted{}, nullptr, home, 0));
+    connections.back()->deadline = deadline;
+    EXPECT_TRUE(queue.push(*connections.back()));
+  }
+  std::uint64_t next = 100;
+  const auto taken = [&](std::uint64_t now, std::size_t most) {
+    std::vector<std::uint64_t> deadlines;
+    const Connection* connection = queue.take_overdue(inbox, now, most, next);
+    for (; connection != nullptr; connection = connection->next_in_queue)
+      deadlines.push_back(connection->deadline);
+    return deadlines;
+  };
+  using Deadlines = std::vector<std::uint64_t>;
+  EXPECT_EQ(taken(2, 10), Deadlines{});
+  EXPECT_EQ(next, 3U);
+  next = 100;
+  EXPECT_EQ(taken(4, 1), Deadlines{3});
+  EXPECT_EQ(next, 3U) << "there is one more";
+  next = 100;
+  EXPECT_EQ(taken(5, 10), (Deadlines{5, 3}));
+  EXPECT_EQ(next, 9U);
+  for (const std::uint64_t deadline : {0, 9, 4}) EXPECT_EQ(queue.pop(0ms)->deadline, deadline);
+  EXPECT_EQ(queue.pop(0ms), nullptr);
+}
+
+// The patience of all is without an end in these tests.
+TEST_F(RemoteThreads, LeaveToTheWorkerWhoseDeadlineComes) {
+  Client holder = hold_thread();
+  Client patient = connect();
+  ASSERT_TRUE(patient.send("remote\n"));
+  EXPECT_TRUE(eventually([&] { return count_in_state("remote") == 2; }));
+  fixture_.board.deadline_ms = 300;
+  Client later = connect();
+  const auto begin = Clock::now();
+  ASSERT_TRUE(later.send("remote\nend\n"));
+  EXPECT_TRUE(eventually([&] { return count_in_state("remote") == 3; }));
+  fixture_.board.deadline_ms = 50;
+  Client sooner = connect();
+  ASSERT_TRUE(sooner.send("before\nremote\nafter\nhal"));
+  for (const char* const line : {"before", "late", "after"}) EXPECT_EQ(sooner.line(), line);
+  EXPECT_GE(Clock::now() - begin, 50ms);
+  ASSERT_TRUE(sooner.send("f\n"));
+  EXPECT_EQ(sooner.line(), "half");
+  EXPECT_EQ(later.line(), "late");
+  EXPECT_GE(Clock::now() - begin, 300ms);
+  EXPECT_LT(Clock::now() - begin, patience);
+  EXPECT_EQ(later.line(), "end");
+  end_hold(holder);
+  EXPECT_EQ(patient.line(), "remote");
+  EXPECT_EQ(fixture_.board.wrongly_late, 0U);
+  EXPECT_EQ(fixture_.board.wrongly_scanned, 0U);
+}
+
+TEST(Streamers, LeaveToTheWorkerWhoseDeadlineComes) {
+  ServerConfig config = Fixture::loopback();
+  config.crews.front().streamers = 1;
+  Fixture fixture(std::move(config));
+  ASSERT_TRUE(fixture.start());
+  Client busy = Client::tcp(fixture.server.bound_port());
+  ASSERT_TRUE(busy.send("stream 1 quiet\n"));
+  EXPECT_TRUE(eventually([&] { return fixture.board.streaming.load(); }));
+  fixture.board.deadline_ms = 50;
+  Client client = Client::tcp(fixture.server.bound_port());
+  const auto begin = Clock::now();
+  ASSERT_TRUE(client.send("stream 1 1\nafter\n"));
+  EXPECT_EQ(client.line(), "late");
+  EXPECT_GE(Clock::now() - begin, 50ms);
+  EXPECT_EQ(client.line(), "after");
+}
+
 }  // namespace
 }  // namespace hs::net::test

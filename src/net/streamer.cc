@@ -222,6 +222,8 @@ void Streamer::carry(Connection& connection) {
   turn.port = connection.port->number;
   turn.input = connection.input.view();
   turn.blocked_since = connection.blocked_since;
+  turn.arrived_at = connection.arrived_at;
+  turn.deadline = connection.deadline;
   turn.connection = connection.id;
   turn.peer = &connection.peer;
   Endpoint endpoint;
@@ -247,6 +249,7 @@ void Streamer::carry(Connection& connection) {
     hide_secret(turn);
     connection.consume(turn.consumed);
     connection.next = turn.next;
+    connection.deadline = turn.deadline;
     const std::uint64_t now = kernel::monotonic_now();
     connection.note_blocked(turn, now);
     counters.latencies.add(turn.answered, now - connection.arrived_at);

@@ -6,6 +6,8 @@
 #include <new>
 #include <thread>
 
+#include "net/shared.h"
+
 namespace hs::net::test {
 namespace {
 
@@ -215,12 +217,11 @@ class LineWorker final : public LineApplication<WorkerApplication> {
       if (only_reads()) turn.next = Next::write;
       if (only_reads()) return false;
     }
-    if (line.starts_with("stream ")) {
-      turn.next = Next::stream;
-      return false;
-    }
-    if (line.starts_with("remote")) {
-      turn.next = Next::remote;
+    const bool streams = line.starts_with("stream ");
+    if (streams || line.starts_with("remote")) {
+      const std::uint64_t time = std::uint64_t{board_.deadline_ms} * ms;
+      turn.deadline = time == 0 ? 0 : turn.arrived_at + time;
+      turn.next = streams ? Next::stream : Next::remote;
       return false;
     }
     if (line.starts_with("lock ")) {

@@ -33,6 +33,8 @@ struct Board {
   std::atomic<std::uint64_t> open_locks{0};  // bit N: lock N is free
   std::atomic<bool> late_throws{false};      // to answer who is late fails
   std::atomic<std::size_t> wrongly_late{0};
+  // not 0: what goes to a streamer or a remote thread has a deadline so long after it has come
+  std::atomic<unsigned> deadline_ms{0};
   std::atomic<bool> takes_more{false};   // a pass takes turns until there are no more
   std::atomic<bool> release_over{true};  // release() of the pass returns once this is true
   std::atomic<bool> run_worker{true};
@@ -86,7 +88,8 @@ extern thread_local bool allocations_may_fail;
 //                With " quiet" in place of M, it has nothing to send and only looks whether it has
 //                to end
 //   remote       "remote", by a remote thread; "late" if it has waited too long for one, and "late
-//                there" if it was the thread that has found it so
+//                there" if it was the thread that has found it so. What waits for a streamer beyond
+//                its deadline is "late", too
 //   remote hold  the same, but a remote thread does nothing else until the board says so
 //   lock N       "got", by a waiter once lock N is free, which waits for a tenth of a second each time
 //   ask N        the same, but its worker asks for the lock, too

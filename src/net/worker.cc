@@ -69,6 +69,7 @@ void Worker::loop() {
     run_pass();
     close_expired(count < events_at_once);
     answer_late();
+    answer_overdue();
     crew_.balance.look(now_);
     spread_connections();
   }
@@ -78,7 +79,7 @@ int Worker::time_to_wait() const {
   if (!ready_.empty() || inbox_filled_ || inbox_.leavers.any()) return 0;
   // The time-out is never shortened to call idle() sooner: a timer that is due soon costs too much
   // to set at each request.
-  const std::uint64_t due = connections_.next_unblock();
+  const std::uint64_t due = std::min(connections_.next_unblock(), next_deadline_);
   if (due >= now_ + tick_ms * ms) return tick_ms;
   const std::uint64_t delay = due > now_ ? due - now_ : 0;
   return std::min(tick_ms, static_cast<int>((delay + ms - 1) / ms));
@@ -329,7 +330,20 @@ void Worker::answer_late() {
   late_looked_at_ = now_;
   const std::uint64_t patience = shared_.remote_patience();
   if (now_ < patience) return;
-  Connection* late = crew_.remotes.take_back(inbox_, now_ - patience, late_at_once);
+  answer_as_late(crew_.remotes.take_back(inbox_, now_ - patience, late_at_once));
+}
+
+// The same with those whose deadline has come before a streamer or a remote thread had time for them.
+void Worker::answer_overdue() {
+  if (next_deadline_ > now_) [[likely]]
+    return;
+  next_deadline_ = no_deadline;
+  for (ConnectionQueue* const queue : {&crew_.streams, &crew_.remotes})
+    answer_as_late(queue->take_overdue(inbox_, now_, late_at_once, next_deadline_));
+}
+
+// They are this worker's again.
+void Worker::answer_as_late(Connection* late) {
   if (late == nullptr) return;
   turns_.clear();
   takers_.clear();

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <list>
 #include <memory>
 #include <span>
@@ -38,6 +39,8 @@ class Worker {
   void run();
 
  private:
+  static constexpr std::uint64_t no_deadline = std::numeric_limits<std::uint64_t>::max();
+
   // The thread's, for what happens at the connection's port.
   CounterBlock& counters_of(const Connection& connection) {
     return counters_.of(connection.port->number);
@@ -61,6 +64,8 @@ class Worker {
   void retry_blocked();
   void close_expired(bool caught_up);
   void answer_late();
+  void answer_overdue();
+  void answer_as_late(Connection* late);
   void end_leavers();
   void shed(Connection& connection);
   void refuse(Connection& connection, Refusal why);
@@ -130,6 +135,8 @@ class Worker {
   std::uint64_t now_ = 0;             // read once in each round of the loop
   std::uint64_t pass_ended_ = 0;      // when the replies of the last pass were sent
   std::uint64_t late_looked_at_ = 0;  // when it last looked who has waited too long
+  // No connection that it has handed over has a deadline before this.
+  std::uint64_t next_deadline_ = no_deadline;
   bool inbox_filled_ = false;
   BusyPoll busy_poll_;
   bool rested_ = false;            // the application knows that there is nothing to do

@@ -275,6 +275,7 @@ void Worker::add_turn(Connection& connection, std::string_view input) {
   turn.noted = connection.noted;
   turn.blocked_since = connection.blocked_since;
   turn.arrived_at = connection.arrived_at;
+  turn.deadline = connection.deadline;
   turn.oversized = connection.oversized;
   turn.in_line = connection.next == Next::in_line;
   turn.peer_done = connection.peer_done;
@@ -284,6 +285,7 @@ void Worker::settle(Connection& connection, const Turn& turn) {
   assert(turn.consumed <= turn.input.size());
   connections_.set_state(connection, Connection::State::waiting, now_);
   connection.next = turn.next;
+  connection.deadline = turn.deadline;
   connection.note_blocked(turn, now_);
   connection.note_answered(turn.answered);
   note_away(connection, turn.answered);
@@ -418,6 +420,8 @@ bool Worker::hand_over(Connection& connection, Connection::State state) {
   }
   connection.user = connection.dialogue->user();
   connections_.set_state(connection, state, now_);
+  if (connection.deadline != 0) [[unlikely]]
+    next_deadline_ = std::min(next_deadline_, connection.deadline);
   if (crew_.queue_of(state).push(connection)) return true;
   connections_.set_state(connection, Connection::State::waiting, now_);
   linger(connection);

@@ -21,6 +21,7 @@
 #include "base/counters.h"
 #include "base/status.h"
 #include "net/application.h"
+#include "passes/look_ahead.h"
 #include "store/caller.h"
 #include "store/store.h"
 
@@ -94,6 +95,8 @@ struct Plan {
   Counter counter = Counter::requests_find;
   std::string_view described{};  // what it does, for people: find, insert, update, delete
   std::uint32_t replies = 1;     // as in Answer
+  // So many milliseconds it may take since it has come; 0: its client has set it no time.
+  std::uint64_t within_ms = 0;
   const std::shared_ptr<const store::Caller>* caller = nullptr;
   std::span<const NeededIndex> indexes{};
   store::IndexNames about{};  // for people
@@ -111,6 +114,7 @@ struct Place {
   store::Sink* sink = nullptr;    // not null: the reply to a find is sent in pieces
   bool reply_begins = true;       // no part of the reply was sent before
   net::Stream* client = nullptr;  // not null: knows whether somebody still waits for the reply
+  std::uint64_t deadline = 0;     // as in net::Turn
   std::uint32_t values_ignored = 0;
   bool failed = false;  // although the request is done, its reply says that it has failed
   // Why there are fewer uses than the plan has indexes: the next one could not be opened. Only of a
@@ -131,6 +135,12 @@ class Dialogue : public net::Dialogue {
   // Executes the requests at the front of the turn's input in their order, as `requests` says. It
   // is the one virtual call of a turn.
   virtual void execute(Requests& requests) = 0;
+  // Names the plain finds at the front of the input, until `ahead` is full, and executes nothing.
+  // Those whose index belongs to this store. Returns the bytes that they take.
+  virtual std::size_t look_ahead(std::string_view /*input*/, const store::Store& /*store*/,
+                                 LookAhead& /*ahead*/) {
+    return 0;
+  }
   // Appends the reply to a request that has failed.
   virtual void append_error(Status status, Buffer& out) const = 0;
   // The same, of a request that has several replies.
@@ -159,8 +169,8 @@ class Dialogue : public net::Dialogue {
   // find that is parked, a part of the reply. A dialogue that executes a request in a pass does it in
   // the same way, so that a request is written once.
   virtual store::Outcome execute_planned(Place& place, Protocol& protocol) = 0;
-  // The request that plan() has read was answered, and is not executed again.
-  virtual void end_planned() {}
+  // The request that plan() has read has ended so. It was answered, and is not executed again.
+  virtual void end_planned(Status /*ended*/, Protocol& /*protocol*/) {}
   // How the request that opens an index has ended on a remote thread, or that it has waited too long
   // for one. The worker executes the request again, and answers it. Empty: there was none.
   std::optional<RemoteOpen>& remote_open() { return remote_open_; }
@@ -203,6 +213,10 @@ class Protocol {
   virtual bool writes() const = 0;
   // The requests are over: frees the memory that they took if it was large.
   virtual void give_back() = 0;
+  // A protocol may count by itself what the Counters do not tell apart. While a pass may be executed
+  // again, it only takes notes, one behind the other, whose number Requests::notes() keeps. The first
+  // `notes` of them are to be counted now.
+  virtual void publish(std::uint32_t /*notes*/) {}
 };
 
 // Makes the protocol of one thread, whose store and counters outlive it.

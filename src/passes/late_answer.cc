@@ -1,6 +1,8 @@
 #include "passes/late_answer.h"
 
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "passes/waiting.h"
 
@@ -19,7 +21,7 @@ void end_alone(Turn& turn, std::size_t consumed, bool goes_on) {
 }
 
 // So a server that does not answer delays each client by a bounded time only, and the requests of
-// clients that have given up take no time of the remote threads.
+// clients that have given up take no time of other threads.
 void answer_late(Turn& turn, ThreadPorts& ports, Buffer& out) {
   const GivesBack at_the_end{ports};
   auto& dialogue = static_cast<Dialogue&>(*turn.dialogue);
@@ -40,12 +42,17 @@ void answer_late(Turn& turn, ThreadPorts& ports, Buffer& out) {
     case Plan::Kind::find:
     case Plan::Kind::write: break;
   }
-  dialogue.append_errors(lock_wait_timed_out, plan.replies, out);
+  const Status ended = is_over(turn.deadline) ? out_of_time : lock_wait_timed_out;
+  // A reply that has begun cannot become an error.
+  const std::unique_ptr<store::Position> parked = std::move(dialogue.position());
+  const bool goes_on = parked == nullptr || !parked->reply_begun;
+  if (goes_on) dialogue.append_errors(ended, plan.replies, out);
+  if (ended == out_of_time) ports.tally().add(Counter::requests_timed_out);
   ports.tally_own(Counter::passes);
   ports.tally().add(Counter::errors);
   ports.tally().add_answered(turn, plan.counter);
-  dialogue.end_planned();
-  end_alone(turn, plan.end_offset, true);
+  dialogue.end_planned(ended, ports.protocol());
+  end_alone(turn, plan.end_offset, goes_on);
   ports.publish();
 }
 

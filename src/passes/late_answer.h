@@ -9,7 +9,7 @@
 
 namespace hs::passes {
 
-// As net::Application::answer_late(): the request has waited too long for a remote thread.
+// As net::Application::answer_late(): the request has waited too long for another thread.
 void answer_late(net::Turn& turn, ThreadPorts& ports, Buffer& out);
 
 // Behind the first request of a turn that was answered alone: sets what the turn does next.

@@ -1,5 +1,5 @@
 // A second protocol on the same passes: over sockets, with the in-memory store. With the server's
-// tables the same is tested by tests/e2e/test_second_protocol.py.
+// tables the same is tested by tests/e2e/requests/test_second_protocol.py.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>

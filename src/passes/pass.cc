@@ -24,11 +24,36 @@ void Pass::begin_transaction(store::PassMode mode) {
   store_.begin_pass(mode, budget_);
 }
 
+// A turn is looked at behind another one only if that one ends with its finds. What comes behind a
+// request of another kind is looked at when that request has been executed.
+void Pass::name_next(std::size_t number) {
+  passed_over_ = store_.requests_without_look();
+  if (passed_over_ != 0) {
+    --passed_over_;
+    return;
+  }
+  const bool has_told = !ahead_.lookups().empty();
+  ahead_.clear();
+  const std::size_t first = turns_[number].consumed;
+  for (std::size_t i = number; i < turns_.size() && !ahead_.is_full(); ++i) {
+    const net::Turn& turn = turns_[i];
+    const std::size_t begin = i == number ? first : 0;
+    const std::size_t taken =
+        static_cast<Dialogue&>(*turn.dialogue).look_ahead(turn.input.substr(begin), store_, ahead_);
+    if (taken == 0) break;
+    ahead_.reach(i, begin + taken);
+    if (begin + taken != turn.input.size()) break;
+  }
+  // Of one find alone nothing can be fetched while another one is executed.
+  if (ahead_.lookups().size() < 2) ahead_.clear();
+  if (has_told || !ahead_.lookups().empty()) store_.expect(ahead_.lookups());
+}
+
 void Pass::set_mark() {
   at_mark_ = {.moved_bytes = moved_bytes_, .requests = requests_, .spent = budget_.spent()};
-  writes_.clear();
   ports_.set_mark();
   changes_.keep();
+  writes_.clear();
 }
 
 void Pass::go_back_to_mark() {

@@ -9,10 +9,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/buffer.h"
 #include "passes/dialogue.h"
+#include "passes/look_ahead.h"
 #include "passes/runner_config.h"
 #include "passes/tally.h"
 #include "passes/thread_ports.h"
@@ -61,6 +63,32 @@ class Pass {
     spend();
   }
   void spend() { budget_.spend(); }
+
+  // The reads of these turns are executed in their order. If the settings want it, the store is told
+  // which finds come next.
+  void begin_reads(std::span<const net::Turn> turns) {
+    ahead_.begin();
+    turns_ = turns;
+    looks_ahead_ = config_.looks_ahead.get();
+    if (looks_ahead_ != store_looks_ahead_) [[unlikely]] {
+      store_.look_ahead(looks_ahead_);
+      store_looks_ahead_ = looks_ahead_;
+      passed_over_ = 0;
+    }
+  }
+  void end_reads() {
+    looks_ahead_ = false;
+    turns_ = {};
+  }
+  bool looks_ahead() const { return looks_ahead_; }
+  // The next request of this turn begins.
+  void look_ahead(std::size_t number) {
+    if (passed_over_ != 0) {
+      --passed_over_;
+    } else if (!ahead_.has_reached_behind(number, turns_[number].consumed)) {
+      name_next(number);
+    }
+  }
   // The reply to the request that began last is complete.
   void add_write_reply(std::size_t turn, const Buffer& out, bool ok, std::uint32_t replies) {
     writes_.push_back({turn, request_begin_, out.size(), ok, replies});
@@ -91,8 +119,8 @@ class Pass {
   std::size_t bytes(const Buffer& out) const { return out.size() - begin_ - moved_bytes_; }
   void add_moved_bytes(std::size_t bytes) { moved_bytes_ += bytes; }
 
-  // What was executed until now is final, and so are its replies: a write among them is committed, or
-  // has changed nothing, like a group of finds. A pass that is executed again goes back to its mark.
+  // What was executed until now is final, and no reply to it waits for a commit. A pass that is executed
+  // again goes back to its mark.
   void set_mark();
   void go_back_to_mark();
   // Tells the counters what there is to count.
@@ -105,6 +133,8 @@ class Pass {
     std::uint64_t spent = 0;
   };
 
+  void name_next(std::size_t number);
+
   // If a pass were divided evenly among very many turns, each reply would be sent in many pieces. So
   // a turn gets at least so many steps, if that many are left. Turns that get none come first in the
   // next pass.
@@ -115,6 +145,11 @@ class Pass {
   ThreadPorts& ports_;
   const bool executes_writes_;
   Changes changes_;
+  bool looks_ahead_ = false;
+  bool store_looks_ahead_ = false;
+  std::uint32_t passed_over_ = 0;     // for so many requests it does not look
+  std::span<const net::Turn> turns_;  // those that it looks at
+  LookAhead ahead_;
   store::PassMode mode_ = store::PassMode::together;
   Runs runs_ = Runs::all;
   std::size_t begin_ = 0;        // its place in `out`

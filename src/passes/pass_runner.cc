@@ -48,6 +48,7 @@ bool PassRunner::read_first(std::span<Turn> turns, Buffer& out) try {
     rewind(out);
     execute_reads(turns, out);
   }
+  pass_.end_reads();
   // What has been read is final.
   set_mark(out);
   if (!pass_.executes_writes()) hand_on_writes(turns);
@@ -104,6 +105,7 @@ void PassRunner::end_pass(std::span<Turn> turns, Buffer& out) try {
 
 // Something has thrown: the pass is over, and its connections end.
 void PassRunner::fail_pass() {
+  pass_.end_reads();
   store_->abandon_pass();
   pass_.changes().forget();
 }
@@ -120,6 +122,7 @@ void PassRunner::hand_on_writes(std::span<Turn> turns) {
 // Executes each turn up to its first write. False if the pass was broken.
 bool PassRunner::execute_reads(std::span<Turn> turns, Buffer& out) {
   rests_.clear();
+  pass_.begin_reads(turns);
   for (std::size_t number = 0; number < turns.size(); ++number) {
     Turn& turn = turns[number];
     turn.reply_begin = turn.reply_end = out.size();
@@ -214,13 +217,15 @@ bool PassRunner::execute_turn(std::size_t number, std::span<Turn> turns, Buffer&
     return true;
   }
   const bool is_in_line = turn.in_line && turn.consumed == 0;
-  if (is_in_line && time_blocked(turn) < config_.lock_wait_timeout.get()) [[unlikely]] {
+  if (is_in_line && time_blocked(turn) < config_.lock_wait_timeout.get() && !is_over(turn.deadline))
+      [[unlikely]] {
     turn.next = Next::in_line;
     turn.reply_end = out.size();
     return true;
   }
   Requests requests(pass_, number, turn, out, is_in_line);
   while (true) {
+    turn.deadline = 0;
     dialogue.execute(requests);
     turn.reply_end = out.size();
     switch (requests.take_stop()) {

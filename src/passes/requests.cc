@@ -74,6 +74,7 @@ bool Requests::end(const Answer& answer, std::size_t end_offset) {
   pass_.tally().add(Counter::values_ignored, answer.values_ignored);
   if (!ok) tally(Counter::errors);
   if (pass_.mode() == PassMode::writes_alone) return true;
+  // The store has had nothing to commit. If there are replies to writes, these have changed nothing.
   if (answer.for_good) return stop(Stop::committed);
   // A request behind a write may have seen that write: a find its row, an insert its key. So its
   // reply, even an error, is true only if the commit succeeds.

@@ -12,6 +12,7 @@
 
 #include "passes/dialogue.h"
 #include "passes/pass.h"
+#include "passes/waiting.h"
 
 namespace hs::passes {
 
@@ -39,8 +40,17 @@ class Requests {
   Changes& changes() const { return pass_.changes(); }
 
   // Whether the turn's first request has waited for too long. It is not executed but refused with
-  // `row_wait_timed_out`.
+  // `row_wait_timed_out`, or if its own time is over with `out_of_time`.
   bool gives_up_first() const { return gives_up_first_ && turn_.consumed == 0; }
+
+  // The next request may take so many milliseconds since it has come. Returns whether they are over:
+  // then it is not executed but refused with `out_of_time`.
+  bool begin_within(std::uint64_t within_ms) {
+    turn_.deadline = deadline_of(turn_, within_ms, pass_.config());
+    return is_over(turn_.deadline);
+  }
+  // The request of begin_within() was answered.
+  void end_within() { turn_.deadline = 0; }
 
   // Whether the pass has room for the next request. If not, the turn is over.
   bool may_begin() {
@@ -49,13 +59,15 @@ class Requests {
       return false;
     }
     pass_.begin_request(out_);
+    if (pass_.looks_ahead()) [[unlikely]]
+      pass_.look_ahead(number_);
     return true;
   }
   // Of a request of several steps: whether it has done as much as a worker may do for one request. Then
   // it undoes what it has done, and is Verdict::oversized.
   bool is_long() const { return pass_.steps_of_request() > most_steps_of_request; }
   // Of a request of many steps, after each of them: whether it may take the next one. If not, the turn
-  // is over, and the dialogue keeps where the request goes on in a turn to come.
+  // is over. Then the dialogue keeps where the request goes on in a turn to come, if is_part_final().
   bool may_go_on() {
     pass_.spend();
     if (!pass_.is_full(out_)) [[likely]]
@@ -63,6 +75,10 @@ class Requests {
     leave_rest();
     return false;
   }
+  // Whether what the request has done until now, and said in its reply, stays true. Behind changes
+  // that are not committed it may not. Then the dialogue takes all of it back, and the request begins
+  // anew in the next pass, where reads come before changes.
+  bool is_part_final() const { return pass_.writes().empty(); }
   // The request that began last has ended so. True: go on with the request at `turn().consumed`.
   // False: execute() has to return.
   bool end(const Answer& answer, std::size_t end_offset);
@@ -70,6 +86,8 @@ class Requests {
   void refused(Counter counter, std::size_t end_offset);
 
   void tally(Counter counter) { pass_.tally().add(counter); }
+  // How many notes the protocol has taken in this pass. If the pass is executed again, it is what it was.
+  std::uint32_t& notes() const { return pass_.tally().notes; }
 
   // For PassRunner, when execute() has returned.
   Stop take_stop() { return std::exchange(stop_, Stop::none); }

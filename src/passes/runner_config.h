@@ -27,6 +27,8 @@ struct LongRequest {
 };
 
 struct RunnerConfig {
+  // Whether the store is told which finds come next. See Store::expect().
+  Setting<bool> looks_ahead{false};
   Setting<std::chrono::nanoseconds> lock_wait_timeout{std::chrono::seconds{50}};
   // A long request that has been worked on for so long is ended. 0: none is.
   Setting<std::chrono::nanoseconds> max_request_time{std::chrono::nanoseconds{0}};

@@ -27,19 +27,26 @@ Clock::time_point end_of_request(std::chrono::nanoseconds most, std::chrono::nan
   return most.count() == 0 ? store::Budget::never : Clock::now() + (most - worked);
 }
 
+Clock::time_point time_of(std::uint64_t deadline) {
+  return Clock::now() +
+         (std::chrono::nanoseconds{deadline} - std::chrono::nanoseconds{monotonic_now()});
+}
+
 // Passes a long find's bytes on to the connection, and ends the find when its time is over. A find
 // on a remote thread is never parked: a streamer could not go on with it.
 class StreamSink final : public store::Sink {
  public:
+  // `deadline`: as in net::Turn.
   StreamSink(net::Stream& stream, bool may_park, std::unique_ptr<store::Position> from,
-             std::chrono::nanoseconds most_time)
+             std::chrono::nanoseconds most_time, std::uint64_t deadline)
       : stream_(stream),
         may_park_(may_park),
         sent_(from != nullptr && from->reply_begun),
         worked_(from != nullptr ? from->worked : std::chrono::nanoseconds{0}),
         rows_(from != nullptr ? from->rows_examined : 0),
         began_(Clock::now()),
-        ends_(end_of_request(most_time, worked_)) {
+        ends_(end_of_request(most_time, worked_)),
+        deadline_(deadline) {
     position = std::move(from);
   }
   Flushed flush(Buffer& out, bool can_park) override {
@@ -58,6 +65,11 @@ class StreamSink final : public store::Sink {
     if (stream_.must_end()) alive_ = false;
     return !alive_ || is_over_time();
   }
+  bool is_over_time() {
+    was_late_ =
+        was_late_ || (ends_ != store::Budget::never && Clock::now() >= ends_) || is_over(deadline_);
+    return was_late_;
+  }
   bool has_sent() const { return sent_; }
   bool alive() const { return alive_; }
   bool was_late() const { return was_late_; }
@@ -66,11 +78,6 @@ class StreamSink final : public store::Sink {
   std::uint64_t rows_before() const { return rows_; }
 
  private:
-  bool is_over_time() {
-    was_late_ = was_late_ || (ends_ != store::Budget::never && Clock::now() >= ends_);
-    return was_late_;
-  }
-
   net::Stream& stream_;
   const bool may_park_;
   bool sent_;
@@ -80,6 +87,7 @@ class StreamSink final : public store::Sink {
   const std::uint64_t rows_;               // looked at before
   const Clock::time_point began_;
   const Clock::time_point ends_;
+  const std::uint64_t deadline_;
 };
 
 struct ClearsUses {
@@ -102,12 +110,14 @@ StreamRunner::StreamRunner(const RunnerConfig& config, std::unique_ptr<store::St
 
 // A pass of one request. If something throws, nothing is left open.
 template <class Execute>
-Outcome StreamRunner::run_pass(PassMode mode, Execute execute) {
+Outcome StreamRunner::run_pass(PassMode mode, std::uint64_t deadline, Execute execute) {
   try {
     budget_.begin(config_.max_pass_steps);
     // A find ends by its sink.
-    if (mode == PassMode::aside)
+    if (mode == PassMode::aside) {
       budget_.end_time_at(end_of_request(config_.max_request_time.get(), {}));
+      if (deadline != 0) budget_.interrupt_at(time_of(deadline));
+    }
     store_->begin_pass(mode, budget_);
     const Outcome outcome = execute();
     const Outcome ended = store_->end_pass();
@@ -119,10 +129,16 @@ Outcome StreamRunner::run_pass(PassMode mode, Execute execute) {
   }
 }
 
+// Whether a request that is blocked may be asked again.
+bool StreamRunner::may_wait(const Turn& turn) const {
+  return time_blocked(turn) < config_.lock_wait_timeout.get() && !is_over(turn.deadline);
+}
+
 // Opens the request's indexes and has the dialogue execute it. No use outlives the pass.
 Outcome StreamRunner::run_planned(PassMode mode, Turn& turn, const Plan& plan, Place& place) {
   const ClearsUses at_the_end{uses_};
-  return run_pass(mode, [&] {
+  place.deadline = turn.deadline;
+  return run_pass(mode, turn.deadline, [&] {
     const Outcome opened = open_indexes(plan);
     const bool is_missing = uses_.size() != plan.indexes.size();
     if (is_missing && (plan.replies == 1 || !opened.answered())) return opened;
@@ -142,6 +158,7 @@ void StreamRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
   ports_.attend(turn);
   ports_.clear_tallies();
   const Plan plan = static_cast<Dialogue&>(*turn.dialogue).plan(turn, ports_.protocol());
+  turn.deadline = deadline_of(turn, plan.within_ms, config_);
   switch (plan.kind) {
     case Plan::Kind::incomplete:
     case Plan::Kind::done: return;
@@ -156,10 +173,12 @@ void StreamRunner::run_stream(Turn& turn, Buffer& out, net::Stream& stream) {
 void StreamRunner::run_find(Turn& turn, const Plan& plan, Buffer& out, net::Stream& stream) {
   auto& dialogue = static_cast<Dialogue&>(*turn.dialogue);
   StreamSink sink(stream, !turn.on_remote_thread, std::move(dialogue.position()),
-                  config_.max_request_time.get());
+                  config_.max_request_time.get(), turn.deadline);
   Place place{
       .store = *store_, .uses = {}, .out = out, .sink = &sink, .reply_begins = !sink.has_sent()};
-  Outcome outcome = run_planned(PassMode::together, turn, plan, place);
+  budget_.begin(config_.max_pass_steps);  // it counts what was done, which may be nothing
+  Outcome outcome = sink.is_over_time() ? Outcome(out_of_time)
+                                        : run_planned(PassMode::together, turn, plan, place);
 
   if (outcome.verdict() == Verdict::parked) {
     assert(sink.position != nullptr);
@@ -172,26 +191,24 @@ void StreamRunner::run_find(Turn& turn, const Plan& plan, Buffer& out, net::Stre
     return;
   }
   if (outcome.verdict() == Verdict::remote && !sink.has_sent()) return hand_on(turn, out);
-  if (sink.was_late()) {
-    outcome = Error::max_request_time;
-    ports_.tally().add(Counter::requests_timed_out);
-  }
+  if (sink.was_late()) outcome = out_of_time;
   if (!outcome.ok()) out.clear();
   const bool is_untouched = !sink.has_sent() || sink.position != nullptr;
   if (outcome.verdict() == Verdict::blocked && is_untouched) {
     if (turn.blocked_since == 0) ports_.tally().add(Counter::requests_blocked);
-    if (time_blocked(turn) < config_.lock_wait_timeout.get()) {
+    if (may_wait(turn)) {
       dialogue.position() = std::move(sink.position);
       turn.next = Next::retry;
       return;
     }
-    outcome = lock_wait_timed_out;
+    outcome = is_over(turn.deadline) ? out_of_time : lock_wait_timed_out;
   }
   if (!outcome.answered()) outcome = deadlock;  // nothing else can end a find with a sink
 
   if (!outcome.status().ok()) {
+    if (outcome.status() == out_of_time) ports_.tally().add(Counter::requests_timed_out);
     ports_.tally().add(Counter::errors);
-    if (!sink.has_sent()) dialogue.append_error(outcome.status(), out);
+    if (!sink.has_sent()) dialogue.append_errors(outcome.status(), plan.replies, out);
   }
   // A reply that has begun cannot become an error, so its connection is closed.
   const bool whole = outcome.status().ok() || !sink.has_sent();
@@ -199,7 +216,7 @@ void StreamRunner::run_find(Turn& turn, const Plan& plan, Buffer& out, net::Stre
   if (!goes_on) out.clear();
   ports_.tally().add(turn.on_remote_thread ? Counter::requests_remote : Counter::long_finds);
   note_time(turn, plan, sink.worked(), sink.rows_before() + budget_.rows());
-  end_request(turn, plan, goes_on);
+  end_request(turn, plan, outcome.status(), goes_on);
 }
 
 // Tells of the streamer's request if it took long.
@@ -217,10 +234,10 @@ void StreamRunner::note_time(const Turn& turn, const Plan& plan, std::chrono::na
 }
 
 // The request has been answered.
-void StreamRunner::end_request(Turn& turn, const Plan& plan, bool goes_on) {
+void StreamRunner::end_request(Turn& turn, const Plan& plan, Status ended, bool goes_on) {
   ports_.tally_own(Counter::passes);
   ports_.tally().add_answered(turn, plan.counter);
-  static_cast<Dialogue&>(*turn.dialogue).end_planned();
+  static_cast<Dialogue&>(*turn.dialogue).end_planned(ended, ports_.protocol());
   end_alone(turn, plan.end_offset, goes_on);
 }
 
@@ -229,30 +246,33 @@ void StreamRunner::end_request(Turn& turn, const Plan& plan, bool goes_on) {
 void StreamRunner::run_write(Turn& turn, const Plan& plan, Buffer& out, net::Stream& stream) {
   Place place{.store = *store_, .uses = {}, .out = out, .client = &stream};
   const Clock::time_point began = Clock::now();
-  const Outcome outcome = run_planned(PassMode::aside, turn, plan, place);
+  budget_.begin(config_.max_pass_steps);  // it counts what was done, which may be nothing
+  const Outcome outcome = is_over(turn.deadline) ? Outcome(out_of_time)
+                                                 : run_planned(PassMode::aside, turn, plan, place);
   if (outcome.verdict() == Verdict::remote) return hand_on(turn, out);
   Status status = outcome.status();
   // A deadlock: two sessions waited for each other, and this one was chosen to give way.
   const bool gave_way = outcome.verdict() == Verdict::broken || status.kind() == Error::deadlock;
   if (!outcome.answered() || (gave_way && !outcome.is_for_good())) {
     if (turn.blocked_since == 0) ports_.tally().add(Counter::requests_blocked);
-    if (time_blocked(turn) < config_.lock_wait_timeout.get()) {
+    if (may_wait(turn)) {
       turn.next = outcome.verdict() == Verdict::oversized ? Next::in_line : Next::retry;
       return;
     }
     if (gave_way && status.kind() != Error::deadlock) status = deadlock;
     if (status.ok()) status = lock_wait_timed_out;
+    if (is_over(turn.deadline)) status = out_of_time;
   }
   if (!status.ok()) {
     out.clear();
     static_cast<Dialogue&>(*turn.dialogue).append_errors(status, plan.replies, out);
   }
   if (!status.ok() || place.failed) ports_.tally().add(Counter::errors);
-  if (status.kind() == Error::max_request_time) ports_.tally().add(Counter::requests_timed_out);
+  if (status == out_of_time) ports_.tally().add(Counter::requests_timed_out);
   ports_.tally().add(Counter::values_ignored, place.values_ignored);
   ports_.tally().add(turn.on_remote_thread ? Counter::requests_remote : Counter::writes_aside);
   note_time(turn, plan, Clock::now() - began, budget_.rows());
-  end_request(turn, plan, true);
+  end_request(turn, plan, status, true);
 }
 
 // An index of a table on another server. What the worker has to know of it is left with the
@@ -261,11 +281,11 @@ void StreamRunner::run_open(Turn& turn, const Plan& plan) {
   const NeededIndex& index = plan.indexes.front();
   store::IndexUse use;
   const Outcome outcome = run_pass(
-      PassMode::together, [&] { return store_->open_index(index.names, *plan.caller, use); });
+      PassMode::together, 0, [&] { return store_->open_index(index.names, *plan.caller, use); });
   turn.next = Next::again;
   Status status = outcome.status();
   if (!outcome.answered()) {
-    if (time_blocked(turn) < config_.lock_wait_timeout.get()) {
+    if (may_wait(turn)) {
       turn.next = Next::retry;
       return;
     }

@@ -44,10 +44,11 @@ class StreamRunner : public net::StreamerApplication {
   void run_write(net::Turn& turn, const Plan& plan, Buffer& out, net::Stream& stream);
   void run_open(net::Turn& turn, const Plan& plan);
   template <class Execute>
-  store::Outcome run_pass(store::PassMode mode, Execute execute);
+  store::Outcome run_pass(store::PassMode mode, std::uint64_t deadline, Execute execute);
+  bool may_wait(const net::Turn& turn) const;
   store::Outcome run_planned(store::PassMode mode, net::Turn& turn, const Plan& plan, Place& place);
   store::Outcome open_indexes(const Plan& plan);
-  void end_request(net::Turn& turn, const Plan& plan, bool goes_on);
+  void end_request(net::Turn& turn, const Plan& plan, Status ended, bool goes_on);
   void note_time(const net::Turn& turn, const Plan& plan, std::chrono::nanoseconds worked,
                  std::uint64_t rows) const;
 

@@ -15,7 +15,10 @@ namespace hs::passes {
 
 class Tally {
  public:
-  void clear() { counts_.fill(0); }
+  void clear() {
+    counts_.fill(0);
+    notes = 0;
+  }
   void add(Counter counter, std::uint32_t count = 1) {
     counts_[static_cast<std::size_t>(counter)] += count;
   }
@@ -27,6 +30,9 @@ class Tally {
       add_wait(turn, counter);
   }
   void publish(CounterBlock& counters) const;
+
+  // How many of the protocol's notes are valid: see Protocol::publish().
+  std::uint32_t notes = 0;
 
  private:
   void add_wait(const net::Turn& turn, Counter counter);

@@ -36,7 +36,10 @@ void ThreadPorts::go_back_to_mark() {
 }
 
 void ThreadPorts::publish() const {
-  for (const Port& port : ports_) port.tally.publish(*port.counters);
+  for (const Port& port : ports_) {
+    port.tally.publish(*port.counters);
+    if (port.tally.notes != 0) port.protocol->publish(port.tally.notes);
+  }
 }
 
 }  // namespace hs::passes

@@ -57,6 +57,7 @@ int main(int argc, char** argv) {
       total.writes_aside += one.writes_aside;
       total.remote += one.remote;
       total.waited_too_long += one.waited_too_long;
+      total.timed_out += one.timed_out;
       total.replays += one.replays;
       total.late += one.late;
       total.refused += one.refused;
@@ -72,7 +73,7 @@ int main(int argc, char** argv) {
   std::printf(
       "simulate: %llu seeds from %llu in %.1f s: %llu connections, %llu requests, %llu long finds "
       "parked %llu times, %llu writes aside, %llu remote, %llu waited too long for that, %llu "
-      "passes replayed, "
+      "out of time, %llu passes replayed, "
       "%llu handshakes, %llu log-ins, "
       "%llu failed, %llu slowed down, %llu strangers late, %llu refused, %llu connections shed, "
       "%llu closed\n",
@@ -84,6 +85,7 @@ int main(int argc, char** argv) {
       static_cast<unsigned long long>(total.writes_aside),
       static_cast<unsigned long long>(total.remote),
       static_cast<unsigned long long>(total.waited_too_long),
+      static_cast<unsigned long long>(total.timed_out),
       static_cast<unsigned long long>(total.replays),
       static_cast<unsigned long long>(total.handshakes),
       static_cast<unsigned long long>(total.log_ins),

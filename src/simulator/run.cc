@@ -3,11 +3,13 @@
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <array>
 #include <list>
 #include <memory>
 #include <vector>
 
 #include "handlersocket/session/handlersocket.h"
+#include "memcached/session/memcached.h"
 #include "net/handshaker.h"
 #include "net/scrambled_filter.h"
 #include "net/shared.h"
@@ -16,11 +18,16 @@
 #include "net/worker.h"
 #include "passes/pass_runner.h"
 #include "passes/stream_runner.h"
+#include "redis/session/redis.h"
 #include "simulator/authenticator.h"
 #include "simulator/client.h"
 #include "simulator/faulty_store.h"
 #include "simulator/greedy_client.h"
+#include "simulator/handlersocket_script.h"
+#include "simulator/memcached_script.h"
 #include "simulator/operator.h"
+#include "simulator/redis_script.h"
+#include "simulator/shared_counters.h"
 #include "simulator/world.h"
 
 namespace hs::simulator {
@@ -28,9 +35,12 @@ namespace {
 
 constexpr std::uint64_t second = 1'000'000'000;
 
-// Two ports. The same threads serve both, or those of the first port only read and leave its writes to
-// those of the second.
-constexpr std::size_t ports = 2;
+// The ports. The same threads serve all of them, or those of some ports only read and leave the writes to
+// those of the others.
+enum PortNumber : std::size_t { reading, writing, redis, memcached, ports };
+constexpr std::size_t handlersocket_ports = 2;
+constexpr std::array<const char*, ports> protocol_names{"HandlerSocket", "HandlerSocket", "Redis",
+                                                        "memcached"};
 
 Faults choose_faults(World& world) {
   const auto sometimes = [&](unsigned percent) {
@@ -142,11 +152,16 @@ class SimulatedServer {
       runner_.session.tries = &failed_tries_;
     }
     net::ServerConfig config = choose_config(world, faults);
-    config.ports.assign(ports, {.protocol = "HandlerSocket",
-                                .counters = &counters_,
-                                .crew = config.crews.size() - 1,
-                                .writing_crew = config.crews.size() - 1});
-    config.ports.front().crew = 0;
+    for (const char* const protocol : protocol_names) {
+      config.ports.push_back({.protocol = protocol,
+                              .counters = &counters_,
+                              .crew = config.crews.size() - 1,
+                              .writing_crew = config.crews.size() - 1});
+    }
+    for (const PortNumber port : {reading, redis, memcached}) {
+      const bool only_reads = port == reading || world.chance(50);
+      if (only_reads) config.ports[port].crew = 0;
+    }
     config.waiting = &waiting_;
     config.filter = [](int socket, std::string_view begin) {
       return std::make_unique<net::ScrambledFilter>(socket, begin, filter_memory);
@@ -158,14 +173,15 @@ class SimulatedServer {
                 [this](std::size_t crew, ThreadCounters& counters) {
                   using Duty = passes::PassRunner::Duty;
                   const bool only_reads = crew + 1 < shared_->crews.size();
-                  auto store = std::make_unique<FaultyStore>(rows_, faults_, net::Role::worker);
+                  auto store =
+                      std::make_unique<FaultyStore>(rows_, tables_, faults_, net::Role::worker);
                   return std::make_unique<passes::PassRunner>(runner_, std::move(store), protocols_,
                                                               counters.blocks(),
                                                               only_reads ? Duty::reads : Duty::all);
                 },
             .make_streamer =
                 [this](std::size_t /*crew*/, net::Role role, ThreadCounters& counters) {
-                  auto store = std::make_unique<FaultyStore>(rows_, faults_, role);
+                  auto store = std::make_unique<FaultyStore>(rows_, tables_, faults_, role);
                   return std::make_unique<passes::StreamRunner>(runner_, std::move(store),
                                                                 protocols_, counters.blocks());
                 }},
@@ -183,11 +199,12 @@ class SimulatedServer {
   }
 
   // From one of a few addresses.
-  std::shared_ptr<Socket> connect(std::uint32_t address = 0) {
-    return world_.connect(listeners_[world_.below(ports)], INADDR_LOOPBACK + address);
+  std::shared_ptr<Socket> connect(std::size_t port, std::uint32_t address = 0) {
+    return world_.connect(listeners_[port], INADDR_LOOPBACK + address);
   }
   WrongTries& wrong_tries() { return wrong_tries_; }
   const Rows& rows() const { return rows_; }
+  const Tables& tables() const { return tables_; }
   std::uint64_t count(Counter counter) { return counters_.sum(counter); }
   void check() const {
     require(world_.failure().empty(), world_.failure());
@@ -220,6 +237,19 @@ class SimulatedServer {
   }
 
  private:
+  std::vector<passes::MakeProtocol> make_protocols() const {
+    const auto containers = std::make_shared<keys::ContainerSource>();
+    require(keys::read_source("db.containers", *containers), "the containers have no name");
+    const auto of_redis =
+        std::make_shared<hs::redis::Config>(runner_.session, runner_.max_request_size);
+    const auto of_memcached = std::make_shared<hs::memcached::Config>(
+        runner_.session, runner_.max_request_size, may_flush_);
+    of_redis->containers = of_memcached->containers = containers;
+    of_redis->wall_ms = of_memcached->wall_ms = KeyScript::wall_ms;
+    return {session::handlersocket(runner_), session::handlersocket(runner_),
+            hs::redis::redis(of_redis), hs::memcached::memcached(of_memcached)};
+  }
+
   void start_crew(net::Crew& crew) {
     for (unsigned i = 0; i < crew.config.workers; ++i) {
       net::Inbox& inbox =
@@ -255,8 +285,10 @@ class SimulatedServer {
   const SimulatedAuthenticator authenticator_{wrong_tries_};
   passes::FailedTries failed_tries_{1};
   session::RunnerConfig runner_;
-  const std::vector<passes::MakeProtocol> protocols_{ports, session::handlersocket(runner_)};
+  const Setting<bool> may_flush_ = false;
+  const std::vector<passes::MakeProtocol> protocols_ = make_protocols();
   Rows rows_;
+  Tables tables_;
   CounterSet counters_;
   std::unique_ptr<net::Shared> shared_;
   std::vector<int> listeners_;  // by the numbers of the ports
@@ -267,34 +299,54 @@ class SimulatedServer {
   std::unique_ptr<Operator> operator_;
 };
 
+std::unique_ptr<Script> make_script(World& world, const Faults& faults, SimulatedServer& server,
+                                    SharedCounters& counters, ClientKind kind, std::size_t port,
+                                    std::uint64_t first_key) {
+  if (port == redis) {
+    return std::make_unique<RedisScript>(world, faults, server.tables(), counters, kind, first_key);
+  }
+  if (port == memcached) {
+    return std::make_unique<MemcachedScript>(world, faults, server.tables(), counters, kind,
+                                             first_key);
+  }
+  return std::make_unique<HandlerSocketScript>(world, faults, server.rows(), server.wrong_tries(),
+                                               counters, kind, first_key);
+}
+
 }  // namespace
 
 Summary run_seed(std::uint64_t seed) {
   World world(seed);
   const Faults faults = choose_faults(world);
   SimulatedServer server(world, faults);
+  SharedCounters counters;
   std::list<Client> clients;
-  const auto add_client = [&](Client::Kind kind) {
+  const auto add_client = [&](ClientKind kind) {
     const std::uint64_t first_key = (clients.size() + 1) * 1000;
     const auto address =
         static_cast<std::uint32_t>(faults.most_wrong_tries != 0 ? world.below(addresses) : 0);
-    Client& client =
-        clients.emplace_back(world, faults, server.rows(), server.wrong_tries(), kind, first_key,
-                             [&server, address] { return server.connect(address); });
+    std::size_t port = world.below(handlersocket_ports);
+    // A guesser, and one that is alone among greedy ones, speak the protocol in which they know most.
+    if (kind == ClientKind::ordinary && world.chance(50))
+      port = world.chance(50) ? redis : memcached;
+    Client& client = clients.emplace_back(
+        world, faults, kind, make_script(world, faults, server, counters, kind, port, first_key),
+        [&server, port, address] { return server.connect(port, address); });
     world.add_actor([&client] { return client.step(); });
   };
   for (std::size_t i = 1 + world.below(6); i != 0; --i) {
     const bool is_light = faults.little_room && clients.empty();
-    add_client(is_light ? Client::Kind::light : Client::Kind::ordinary);
+    add_client(is_light ? ClientKind::light : ClientKind::ordinary);
   }
   if (faults.most_wrong_tries != 0) {
-    for (std::size_t i = 1 + world.below(3); i != 0; --i) add_client(Client::Kind::guesser);
+    for (std::size_t i = 1 + world.below(3); i != 0; --i) add_client(ClientKind::guesser);
   }
   bool over = false;
   std::list<GreedyClient> greedy;
   for (std::size_t i = choose_greedy_clients(world, faults); i != 0; --i) {
-    GreedyClient& client = greedy.emplace_back(world, max_request_size(faults) - 100,
-                                               [&server] { return server.connect(); });
+    GreedyClient& client = greedy.emplace_back(
+        world, max_request_size(faults) - 100,
+        [&server, &world] { return server.connect(world.below(handlersocket_ports)); });
     world.add_actor([&client, &over] { return !over && client.step(); });
   }
   world.add_actor([&server] {
@@ -308,14 +360,19 @@ Summary run_seed(std::uint64_t seed) {
     require(world.run(all_done, 600 * second), "somebody is not served");
     over = true;
     server.stop();
-    for (const Client& client : clients) client.check_rows();
+    for (const Client& client : clients) client.script().check_end();
+    counters.check(server.tables());
   } catch (const Failure& failure) {
     std::string report = world.failure().empty() ? failure.what() : world.failure();
     for (const Client& client : clients) report += "\n- " + client.story();
     throw Failure(report);
   }
   std::uint64_t waited_too_long = 0;
-  for (const Client& client : clients) waited_too_long += client.waited_too_long();
+  std::uint64_t timed_out = 0;
+  for (const Client& client : clients) {
+    waited_too_long += client.script().waited_too_long();
+    timed_out += client.script().timed_out();
+  }
   return {.requests = server.count(Counter::requests_find) + server.count(Counter::requests_count) +
                       server.count(Counter::requests_update) +
                       server.count(Counter::requests_erase),
@@ -325,6 +382,7 @@ Summary run_seed(std::uint64_t seed) {
           .writes_aside = server.count(Counter::writes_aside),
           .remote = server.count(Counter::requests_remote),
           .waited_too_long = waited_too_long,
+          .timed_out = timed_out,
           .replays = server.count(Counter::passes_replayed),
           .handshakes = server.count(Counter::tls_handshakes),
           .log_ins = server.count(Counter::requests_log_in),

@@ -14,6 +14,7 @@ struct Summary {
   std::uint64_t writes_aside = 0;
   std::uint64_t remote = 0;           // by remote threads
   std::uint64_t waited_too_long = 0;  // for a remote thread
+  std::uint64_t timed_out = 0;        // requests whose own time was over
   std::uint64_t replays = 0;
   std::uint64_t handshakes = 0;
   std::uint64_t log_ins = 0;

@@ -83,6 +83,7 @@ int serve(int argc, char** argv) {
   Port read;
   Port write;
   write.runner.session.writable = true;
+  read.runner.session.server = write.runner.session.server = "hs-memory-server";
   hs::CounterSet counters;
   for (Port* port : {&read, &write})
     port->server.ports.push_back({.protocol = "HandlerSocket", .counters = &counters});

@@ -8,6 +8,7 @@
 // more than any bound when the time is over.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -30,10 +31,17 @@ class Budget {
     spent_ = spent;
     rows_ = 0;
     time_ends_ = never;
+    interrupted_at_ = never;
   }
   void spend(std::uint64_t steps = 1) { spent_ += steps; }
 
   void end_time_at(Time end) { time_ends_ = end; }
+  // The time ends then at the latest, and a wait for a lock is not to go on.
+  void interrupt_at(Time end) {
+    interrupted_at_ = end;
+    time_ends_ = std::min(time_ends_, end);
+  }
+  Time interrupted_at() const { return interrupted_at_; }
   void look(Time now) {
     if (now >= time_ends_) [[unlikely]]
       spent_ = 2 * no_bound;
@@ -51,6 +59,7 @@ class Budget {
   std::uint64_t spent_ = 0;
   std::uint64_t rows_ = 0;
   Time time_ends_ = never;
+  Time interrupted_at_ = never;
 };
 
 }  // namespace hs::store

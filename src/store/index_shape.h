@@ -25,6 +25,7 @@ struct ShapedColumn {
   std::string name;
   bool is_nullable = true;
   bool is_generated = false;  // its values are computed from other columns
+  bool is_invisible = false;  // SELECT * leaves it out
   Spelling spelling = Spelling::text;
   std::uint8_t decimals = 0;  // of a decimal, and of the seconds of a time
 };

@@ -1,5 +1,5 @@
 // Tests of assignments in the in-memory store. The server's tables are held to the same by
-// tests/e2e/test_assignments.py.
+// tests/e2e/requests/test_assignments.py.
 #include <gtest/gtest.h>
 
 #include <span>

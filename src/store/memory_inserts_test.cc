@@ -1,5 +1,5 @@
 // Tests of inserts of several rows in the in-memory store. The server's tables are held to the same by
-// tests/e2e/test_upserts.py.
+// tests/e2e/requests/test_upserts.py.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -20,6 +20,14 @@ bool passes(const MemoryTable& table, std::span<const std::uint32_t> filter_colu
 
 }  // namespace
 
+std::size_t MemoryPosition::bytes() const {
+  std::size_t bytes = sizeof *this;
+  if (next) {
+    for (const Field& field : next->fields) bytes += sizeof field + field.bytes.size();
+  }
+  return bytes;
+}
+
 MemoryMatches::MemoryMatches(const MemoryTable& table, std::size_t key,
                              std::span<const std::uint32_t> filter_columns,
                              const Selection& selection, std::uint64_t most_examined)
@@ -158,6 +166,7 @@ const Row* MemoryMatches::next() {
         if (to_skip_ == 0) {
           --to_give_;
           given_ = to_give_ != 0;
+          at_limit_ = to_give_ == 0;
           return row;
         }
         --to_skip_;
@@ -184,6 +193,13 @@ std::unique_ptr<MemoryPosition> MemoryMatches::leave() {
   position->in_taken = in_taken_;
   cursor_ = {};
   return position;
+}
+
+std::unique_ptr<MemoryPosition> MemoryMatches::leave_at_limit() {
+  if (!at_limit_) return nullptr;
+  to_give_ = 1;
+  step();
+  return to_give_ != 0 ? leave() : nullptr;
 }
 
 void MemoryMatches::resume(const MemoryPosition& from) {

@@ -25,6 +25,8 @@ struct MemoryPosition final : Position {
   std::uint64_t to_skip = 0;
   std::uint64_t to_give = 0;
   std::optional<Row> next;
+
+  std::size_t bytes() const override;
 };
 
 class MemoryMatches {
@@ -51,13 +53,22 @@ class MemoryMatches {
   const Row* next();
   // Which value of IN that row has met; 0 without IN.
   std::size_t in_number() const { return in_taken_ - 1; }
+  // Whether the row that next() gave last was the last one of the limit.
+  bool is_at_limit() const { return at_limit_; }
   bool gave_up() const { return examined_ > most_examined_; }
   std::uint64_t examined() const { return examined_; }
 
   // leave() and resume() enclose a time without the lock, or carry a find from one object to
   // another for the same selection. The row that next() gave last must not be used after leave().
   std::unique_ptr<MemoryPosition> leave();
+  // The same behind the last row that the limit allows. Null: there is no other one.
+  std::unique_ptr<MemoryPosition> leave_at_limit();
   void resume(const MemoryPosition& from);
+  // Goes on behind the end of an earlier find: the limit counts anew.
+  void go_on_behind(const MemoryPosition& from) {
+    resume(from);
+    if (to_give_ != 0) to_give_ = selection_.limit;
+  }
 
  private:
   enum class Passing : std::uint8_t { yes, no, stop };
@@ -87,7 +98,8 @@ class MemoryMatches {
   std::uint64_t to_give_;
   const std::uint64_t most_examined_;
   std::uint64_t examined_ = 0;
-  bool given_ = false;  // the cursor is still on the row that next() gave
+  bool given_ = false;     // the cursor is still on the row that next() gave
+  bool at_limit_ = false;  // that row was the last one of the limit
 };
 
 }  // namespace hs::store

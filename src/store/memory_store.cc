@@ -260,8 +260,12 @@ Outcome MemoryStore::find(IndexUse& use, const Selection& selection, Rows& rows,
                         is_bounded ? bounds_.rows : std::numeric_limits<std::uint64_t>::max());
   if (sink != nullptr && sink->position != nullptr) {
     matches.resume(static_cast<const MemoryPosition&>(*sink->position));
+  } else if (selection.behind != nullptr) {
+    matches.go_on_behind(static_cast<const MemoryPosition&>(*selection.behind));
   }
-  found = {};
+  found.rows = 0;
+  found.end = nullptr;
+  found.may_have_more = false;
   const auto bytes = [&] { return out.size() - begin; };
   while (const Row* const row = matches.next()) {
     take_row(rows, on, *row, matches.in_number(), out);
@@ -273,7 +277,7 @@ Outcome MemoryStore::find(IndexUse& use, const Selection& selection, Rows& rows,
         out.truncate(begin);
         return query_interrupted;
       }
-    } else if (out.size() >= bounds_.flush_bytes) {
+    } else if (out.size() >= bounds_.flush_bytes && !matches.is_at_limit()) {
       assert(undo_.size() == 0);
       std::unique_ptr<MemoryPosition> position = matches.leave();
       unlock();
@@ -299,6 +303,11 @@ Outcome MemoryStore::find(IndexUse& use, const Selection& selection, Rows& rows,
     return Verdict::oversized;
   }
   counters_.add(Counter::rows_read, found.rows);
+  if (found.rows != 0) {
+    found.end = matches.leave_at_limit();
+    found.may_have_more = found.end != nullptr;
+    if (!found.wants_end) found.end = nullptr;
+  }
   return {};
 }
 

@@ -50,6 +50,8 @@ class MemoryStore final : public Store {
   Outcome undo_unit() override;
   Outcome open_index(const IndexNames& names, const std::shared_ptr<const Caller>& caller,
                      IndexUse& use) override;
+  Outcome describe_table(const IndexNames& names, const std::shared_ptr<const Caller>& caller,
+                         TableDescription& description) override;
   Outcome find(IndexUse& use, const Selection& selection, Rows& rows, Buffer& out, Sink* sink,
                Found& found) override;
   Outcome count(IndexUse& use, const Selection& selection, std::uint64_t& rows,

@@ -1,5 +1,5 @@
 // Tests of the units of the in-memory store. The server's tables are held to the same by
-// tests/e2e/test_units.py.
+// tests/e2e/requests/test_units.py.
 #include <gtest/gtest.h>
 
 #include <string>

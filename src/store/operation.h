@@ -11,9 +11,12 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace hs::store {
+
+class Position;
 
 // NULL or a string.
 struct Value {
@@ -115,6 +118,12 @@ struct Filter {
   Value value;
 };
 
+// What the server itself says of an error. Empty: nothing.
+struct Said {
+  std::string state;  // its SQLSTATE
+  std::string text;   // its message, in utf8mb4
+};
+
 // The names by which an index is opened.
 struct IndexNames {
   std::string_view database;
@@ -126,6 +135,8 @@ struct IndexNames {
   bool every_column = false;
   // A byte that is in none of these names. A zero byte is in no column's name at all.
   char separator = ',';
+  // Finds by it want to know where they end, see Found. A long find has that without it.
+  bool keeps_positions = false;
 };
 
 // The rows that an operation is about.
@@ -146,6 +157,9 @@ struct Selection {
   std::uint64_t offset = 0;
   In in{};
   std::span<const Filter> filters{};
+  // Of a find: it goes on behind this place, where an earlier find of the same range, key, ends, IN and
+  // filters has ended. Its limit counts from there, and its offset is what was left of the earlier one's.
+  const Position* behind = nullptr;
 
   // What every store relies on. Whoever makes a selection keeps to it, and stores assert it.
   constexpr bool is_valid() const {
@@ -293,13 +307,6 @@ struct InsertedRow {
   RowFate fate = RowFate::inserted;
   // Of the row that is in the table now; of an ignored row there is none.
   std::optional<InsertId> id{};
-};
-
-// What a find has given.
-struct Found {
-  // Of a find that goes on after it was parked: those of the present piece, without those of the
-  // pieces before it.
-  std::uint64_t rows = 0;
 };
 
 // What a write has done.

@@ -30,6 +30,7 @@
 #include "store/index_shape.h"
 #include "store/operation.h"
 #include "store/rows.h"
+#include "store/table_description.h"
 
 namespace hs::store {
 
@@ -85,6 +86,12 @@ class IndexUse {
   std::shared_ptr<const Caller> caller_;
   std::uint64_t asked_in_ = 0;  // the pass of rights_
   Rights rights_ = Rights::none;
+};
+
+// A find of at most one row, as it is named ahead: all parts of the key that it gives, with `=`.
+struct Lookup {
+  const Index* index = nullptr;
+  std::span<const Value> key{};
 };
 
 // How a request ended.
@@ -174,6 +181,23 @@ class Position {
   // For how long the find has been worked on.
   std::chrono::nanoseconds worked{0};
   std::uint64_t rows_examined = 0;
+
+  // About how much memory it takes.
+  virtual std::size_t bytes() const { return sizeof(Position); }
+};
+
+// What a find has given.
+struct Found {
+  // Of a find that goes on after it was parked: those of the present piece, without those of the
+  // pieces before it.
+  std::uint64_t rows = 0;
+  // Whether the find is to say where it has ended because of its limit. Its index was opened so that it
+  // keeps positions.
+  bool wants_end = false;
+  // Whether it has ended because of its limit, so that there may be more rows. Perhaps there is none.
+  bool may_have_more = false;
+  // Where that is, for Selection::behind. Null: no find can go on by this index.
+  std::unique_ptr<Position> end{};
 };
 
 // Takes the rows of a long find while the find runs. A long count asks it, too, and gives it none.
@@ -263,7 +287,28 @@ class Store {
   virtual Outcome open_index(const IndexNames& names, const std::shared_ptr<const Caller>& caller,
                              IndexUse& use) = 0;
 
-  // Has `rows` append the rows that are found to `out`. The selection is valid. The answer to a
+  // Tells of the table with these names what the caller may see, and nothing else of them. A caller who has
+  // no right on it is not told whether it exists.
+  virtual Outcome describe_table(const IndexNames& /*names*/,
+                                 const std::shared_ptr<const Caller>& /*caller*/,
+                                 TableDescription& /*description*/) {
+    return Error::not_supported;
+  }
+
+  // From now on the store may fetch what finds will need that it knows ahead: those of expect(), and
+  // those of the values of an IN. At the beginning it fetches nothing.
+  virtual void look_ahead(bool /*on*/) {}
+  // These finds come next, if they may be made, beginning with the request that is about to be made.
+  // A store may fetch what they will need, or forget them: they are a hint, and no answer depends on
+  // it. They are valid until the next call of expect() or the end of the pass.
+  virtual void expect(std::span<const Lookup> /*lookups*/) {}
+  // For so many requests it is not worth telling what comes next, because what came lately was at
+  // hand. Whoever looks ahead asks this before, and passes over so many.
+  virtual std::uint32_t requests_without_look() { return without_end; }
+  static constexpr std::uint32_t without_end = ~std::uint32_t{0};
+
+  // Has `rows` append the rows that are found to `out`. The selection is valid. If it goes on behind a
+  // place that the table does not have any more, the answer is `table_changed`. The answer to a
   // request that its caller may not make is `access_denied`. If the find is answered or parked,
   // `found` says what this call has found.
   //
@@ -294,6 +339,10 @@ class Store {
   // If it succeeds, `inserted` says of each row what became of it. Many rows are too much for a worker.
   virtual Outcome insert_rows(IndexUse& use, const InsertRows& rows,
                               std::vector<InsertedRow>& inserted) = 0;
+
+  // From now on, what the server says of the error of a request is left in `said`. Null, as at the
+  // beginning: nobody asks, and nothing is spent on it. A store may have no words.
+  virtual void explain_to(Said* /*said*/) {}
 };
 
 // Makes requests of one client as a unit, and returns how the whole has ended, as if it were one

@@ -15,6 +15,7 @@ from comparison.elf_functions import Functions
 from comparison.load import Result, parse_result
 from comparison.markdown import fill_document, table
 from comparison.places import POLITE, BenchError, before_others
+from comparison.ports import OURS, WORKS, as_json, from_json, ports_table
 from comparison.profile import Sample, by_function, parse_samples
 from comparison.report import Report, against_sql, precise, span
 from comparison.rounds import Measured
@@ -247,6 +248,26 @@ def test_servers_side_by_side() -> None:
     assert [cell.strip() for cell in prepared.split("|")[2:5]] == ["3.5", "4.00", "6.00"]
     x = next(line for line in lines if "X plugin" in line)
     assert [cell.strip() for cell in x.split("|")[2:5]] == ["", "4.00", ""]
+
+
+def test_the_ports_of_caches_clients_are_a_table() -> None:
+    ports = {
+        work.title: {
+            name: [result(rate=1000.0, cpu=2.0), result(rate=3000.0, cpu=1.0), result(rate=2000.0)]
+            for name in (OURS, *work.beside)
+        }
+        for work in WORKS
+    }
+    assert len(ports) == len(WORKS), "each has a title of its own"
+    lines = ports_table(from_json(json.loads(json.dumps(as_json(ports))))).splitlines()
+    assert len(lines) == len(WORKS) + 2
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert cells[0][1:] == ["plugin", "Redis", "Valkey", "memcached"]
+    assert cells[2] == ["`GET`, hot rows", *["1.00 (1.00–2.00)"] * 3, ""]
+    assert cells[-1][1:] == ["1.00 (1.00–2.00)", "", "", "1.00 (1.00–2.00)"]
+    for work, line in zip(WORKS, cells[2:], strict=True):
+        assert bool(line[2]) == bool(line[3]) == work.is_of_redis != bool(line[4])
+    assert ports_table({}) == "Not measured."
 
 
 def test_a_report_comes_back_from_its_file(tmp_path: Path) -> None:

@@ -6,64 +6,18 @@ setup/go.sh gives them a Go that is new enough.
 from __future__ import annotations
 
 import os
-import subprocess
 import threading
 import time
 from pathlib import Path
 
 import pytest
-from server_instance import REPOSITORY, ServerInstance
+from server_instance import ServerInstance
 from support.certificates import make_certificates
 from support.database import Database, Sql
 from support.servers import ON_MYSQL, needs_original
+from support_go import CLIENT, TABLES, go, go_tests
 
-CLIENT = REPOSITORY / "clients" / "go"
-ROWS = 20_000
 CONNECTIONS = ("performance" if ON_MYSQL else "information") + "_schema.handlersocket_connections"
-TABLES = (
-    "CREATE TABLE typed (id INT AUTO_INCREMENT PRIMARY KEY, tiny TINYINT, big BIGINT,"
-    " huge BIGINT UNSIGNED, `dec` DECIMAL(30,3), single FLOAT, dbl DOUBLE,"
-    " txt VARCHAR(50), bin VARBINARY(20), day DATE, at DATETIME(6), span TIME(6),"
-    " choice ENUM('no','yes'), flag BOOL, bits BIT(16), address VARCHAR(40), maybe VARCHAR(50),"
-    " nullable BIGINT, seen DATETIME, yr YEAR, KEY by_time (at)) CHARSET=utf8mb4",
-    "CREATE TABLE people (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) NOT NULL, age INT,"
-    " KEY by_name (name))",
-    "CREATE TABLE accounts (id INT PRIMARY KEY, balance BIGINT NOT NULL)",
-    "CREATE TABLE counters (id INT PRIMARY KEY, n INT NOT NULL, by_whom VARCHAR(20))",
-    "CREATE TABLE user (user_id INT PRIMARY KEY, user_name VARCHAR(50), user_email VARCHAR(99),"
-    " visits INT NOT NULL DEFAULT 0, created DATETIME)",
-    "CREATE TABLE visitors (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20),"
-    " visits INT DEFAULT 7, flags INT NOT NULL DEFAULT 5, seen DATETIME, KEY by_name (name))",
-    "INSERT INTO counters SELECT seq, 0, NULL FROM seq_1_to_16",
-    "INSERT INTO user SELECT seq, CONCAT('user_', LPAD(seq, 7, '0')),"
-    " CONCAT('user_', LPAD(seq, 7, '0'), '@example.com'), 0, '2024-01-01'"
-    f" FROM seq_1_to_{ROWS}",
-)
-
-
-def go(*arguments: str, folder: Path = CLIENT, **environment: str) -> str:
-    command = REPOSITORY / "var" / "go" / "bin" / "go"
-    assert command.exists(), "run setup/go.sh"
-    done = subprocess.run(
-        [command, *arguments],
-        cwd=folder,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
-    assert done.returncode == 0, f"go {' '.join(arguments)}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
-def go_tests(pattern: str, database: Database, **environment: str) -> str:
-    server = database.server
-    url = f"handlersocket://127.0.0.1:{server.hs_port},{server.hs_port_wr}/{database.name}"
-    return go(
-        *("test", "-tags", "e2e", "-count=1", "-run", pattern, "-v", "."),
-        **{"HS_E2E_URL": url, "HS_E2E_ROWS": str(ROWS), **environment},
-    )
 
 
 def test_every_request(database: Database, sql: Sql) -> None:
@@ -81,17 +35,21 @@ def test_every_request(database: Database, sql: Sql) -> None:
 
 
 def test_the_readme_and_the_examples(database: Database, sql: Sql, tmp_path: Path) -> None:
-    """The first example of README.md is a program; it is run as it stands there."""
+    """Examples of README.md that are programs are run as they stand there."""
     sql.run(*TABLES)
-    program = (CLIENT / "README.md").read_text().split("```go\n")[1].split("```")[0]
+    blocks = (CLIENT / "README.md").read_text().split("```go\n")[1:]
+    programs = [block.split("```")[0] for block in blocks if block.startswith("package main")]
     server = database.server
     url = f"handlersocket://127.0.0.1:{server.hs_port},{server.hs_port_wr}/{database.name}"
-    assert "handlersocket://127.0.0.1/test" in program
-    (tmp_path / "main.go").write_text(program.replace("handlersocket://127.0.0.1/test", url))
     go("mod", "init", "example", folder=tmp_path)
     module = go("list", "-m").strip()
     go("mod", "edit", f"-replace={module}={CLIENT}", f"-require={module}@v0.0.0", folder=tmp_path)
-    assert go("run", ".", folder=tmp_path).strip() == "user_0000042 user_0000042@example.com"
+    printed = []
+    for program in programs:
+        assert "handlersocket://127.0.0.1/test" in program
+        (tmp_path / "main.go").write_text(program.replace("handlersocket://127.0.0.1/test", url))
+        printed.append(go("run", ".", folder=tmp_path).strip())
+    assert printed == ["user_0000042 user_0000042@example.com", "int64 user_0000042 <nil>"]
     output = go_tests("^Example", database)
     assert output.count("--- PASS: Example") >= 5
 

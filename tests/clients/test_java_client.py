@@ -70,11 +70,17 @@ def class_path() -> str:
     return os.pathsep.join(classes)
 
 
-def start(*arguments: str) -> subprocess.Popen[str]:
+def start(*arguments: str, piped: bool = False) -> subprocess.Popen[str]:
+    """The program, which reads what is written to it if it is `piped`."""
     words = ("java", "-Dfile.encoding=UTF-8", "-cp", class_path(), "Application", *arguments)
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HANDLERSOCKET_")}
     return subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        words,
+        stdin=subprocess.PIPE if piped else None,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
     )
 
 
@@ -381,22 +387,23 @@ def test_unix_sockets(make_server: Callable[..., ServerInstance], tmp_path: Path
     ]
 
 
-PACKAGES = ("handlersocket2", "java.util", "java.util.concurrent", "java.util.stream")
+PACKAGES = ("handlersocket2", "java.time", "java.util", "java.util.concurrent", "java.util.stream")
 IMPORTS = " ".join(f"import {package}.*;" for package in PACKAGES)
 
 
 @pytest.mark.timeout(300)
 def test_the_examples_of_its_page(sql: Sql, database: Database, tmp_path: Path) -> None:
-    """The first is run as it is, but for the address; the others one after the other."""
+    """The first is run as it is, but for the address, as in all; the others one after another."""
     sql.run(
         "CREATE TABLE user (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20), age INT,"
         " KEY by_name (name))",
         "INSERT INTO user VALUES (42, 'Ann', 7), (43, 'Bob', NULL)",
     )
-    first, *others = re.findall(r"```java\n(.*?)```", (CLIENT / "README.md").read_text(), re.DOTALL)
-    assert len(first.splitlines()) == 10 and len(others) >= 7
     address = url(database.server, database.name)
-    first = first.replace("handlersocket://127.0.0.1:9998,9999/app", address)
+    page = (CLIENT / "README.md").read_text()
+    page = page.replace("handlersocket://127.0.0.1:9998,9999/app", address)
+    first, *others = re.findall(r"```java\n(.*?)```", page, re.DOTALL)
+    assert len(first.splitlines()) == 10 and len(others) >= 7
     (tmp_path / "First.java").write_text(first)
     methods = "".join(
         f"static void example{number}(HandlerSocketClient client) {{\n{example}}}\n"
@@ -419,3 +426,5 @@ def test_the_examples_of_its_page(sql: Sql, database: Database, tmp_path: Path) 
         outputs.append(done.stdout)
     assert outputs[0] == "Ann\n"
     assert "there is one already" in outputs[1]
+    assert "name varchar(20) is a String" in outputs[1]
+    assert "1062 Duplicate entry '42' for key" in outputs[1]

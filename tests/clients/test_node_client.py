@@ -6,7 +6,6 @@ import json
 import os
 import pwd
 import re
-import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -18,10 +17,8 @@ from server_instance import REPOSITORY, ServerInstance
 from support.certificates import make_certificate
 from support.database import Database, Sql
 from support.servers import ON_MYSQL, needs_original
+from support_node import CLIENT, installed_client, lines, ports, readme_blocks, readme_program
 
-HERE = Path(__file__).parent
-CLIENT = REPOSITORY / "clients" / "node"
-BUILT = REPOSITORY / "var" / "clients" / "node-own"
 PASSWORD = "s3 cr\tet\\'\"é"
 PERSON = (
     "CREATE TABLE person (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY,"
@@ -125,38 +122,7 @@ RESULTS: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def node() -> Callable[..., str]:
-    """node(PROGRAM, arguments…) runs a program with the installed package, and gives its output."""
-    subprocess.run([REPOSITORY / "setup" / "test_client_node.sh", "build"], check=True, timeout=280)
-    folder = BUILT / "package"
-
-    def run(program: str | Path, *arguments: object, **environment: str) -> str:
-        text = Path(HERE / "node_client" / program).read_text()
-        copy = folder / f"{os.getpid()}-{Path(program).name}"
-        copy.write_text(text)
-        try:
-            done = subprocess.run(
-                [BUILT / "bin" / "node", copy, *(str(one) for one in arguments)],
-                env={**os.environ, **environment},
-                capture_output=True,
-                text=True,
-                timeout=120,
-                check=False,
-            )
-        finally:
-            copy.unlink()
-        assert done.returncode == 0, f"{program}\n{done.stdout}\n{done.stderr}"
-        assert done.stderr == ""
-        return done.stdout
-
-    return run
-
-
-def ports(database: Database) -> tuple[int, int, str]:
-    return database.server.hs_port, database.server.hs_port_wr, database.name
-
-
-def lines(output: str) -> list[Any]:
-    return [json.loads(line) for line in output.splitlines()]
+    return installed_client()
 
 
 @pytest.mark.timeout(400)
@@ -284,16 +250,10 @@ def test_the_first_example_of_its_readme(
     sql.run(
         "CREATE TABLE user (id BIGINT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(40), visits INT)"
     )
-    read, write, name = ports(database)
-    example = re.findall(r"```js\n(.*?)```", (CLIENT / "README.md").read_text(), re.DOTALL)[0]
+    example = readme_blocks("js")[0]
     assert len(example.splitlines()) <= 10
-    url = "handlersocket://localhost:9998,9999/app"
-    assert url in example
-    program = tmp_path / "example.mjs"
-    program.write_text(example.replace(url, f"handlersocket://127.0.0.1:{read},{write}/{name}"))
-    output = node(program)
-    said = [line.partition("// ")[2] for line in example.splitlines() if "// " in line]
-    assert output.splitlines() == said
+    program, said = readme_program(tmp_path, database, example)
+    assert node(program).splitlines() == said
     assert sql.rows("SELECT name, visits FROM user") == [(b"Ann", b"2")]
 
 

@@ -1,32 +1,41 @@
 """Redis's clients, as published and with their defaults, at the plugin's port for them.
 
 Each program in redis_*/ does an application's work and prints what each step has answered: all of
-them the same. What they need is installed below var/ once. On a machine without node, Maven or Go
-these tests fail.
+them the same. What they need is installed below var/ once. On a machine without one of the
+languages its tests fail.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
+import pty
+import re
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from server_instance import REPOSITORY, ServerInstance
+from server_instance import ServerInstance
 from support.certificates import make_certificates
 from support.database import Sql
 from support.peers import peer_program
+from support.scripts import DEFAULT_SIGNALS
+from support_programs import (
+    go_program,
+    java_program,
+    node_program,
+    php_program,
+    python_program,
+    ruby_program,
+    rust_program,
+)
 from support_redis import redis_port, redis_server
 from support_servers import fresh_session
-from test_foreign_clients import INSTALLED, run
+from test_foreign_clients import run
 from test_log_in import DEFAULT_WAY, identified
 
-HERE = Path(__file__).parent
 USER, PASSWORD = "ann", "s3 cret'\u00e9"
 TABLES = (
     "CREATE TABLE employee (id INT PRIMARY KEY, name VARCHAR(20), salary BIGINT,"
@@ -34,6 +43,8 @@ TABLES = (
     "INSERT INTO employee VALUES (1,'Ann',100,NULL),(2,'Bob',200,NULL),(3,'Cleo',300,NULL)",
     "CREATE TABLE secret (id INT PRIMARY KEY, v INT)",
     "INSERT INTO secret VALUES (1, 1)",
+    "CREATE TABLE locked (id INT PRIMARY KEY, v INT)",
+    "INSERT INTO locked VALUES (1, 1)",
 )
 #: What each step answers; of an error, words that it has.
 STEPS: dict[str, Any] = {
@@ -59,11 +70,13 @@ STEPS: dict[str, Any] = {
     "scan": [f"app.employee:{number}" for number in (1, 2, 3)],
     "many callers": "1300",
     "log in": "Bob",
-    "log in, what is not allowed": ("NOPERM", "NoPermission"),
+    "log in, what is not allowed": ("NOPERM", "NoPerm"),
     "log in by TLS": "Bob",
-    "log in by TLS, what is not allowed": ("NOPERM", "NoPermission"),
+    "log in by TLS, what is not allowed": ("NOPERM", "NoPerm"),
     "wrong password": True,
 }
+#: What a client with little patience meets while SQL holds a row.
+TIME_OUT: dict[str, Any] = {"time-out": True, "after a time-out": "Ann"}
 
 
 @pytest.fixture(scope="module")
@@ -95,66 +108,32 @@ def sql(server: ServerInstance) -> Iterator[Sql]:
         yield session
 
 
-def unless_installed(folder: Path, sources: list[Path], install: Callable[[], None]) -> None:
-    """Installs into an empty folder, unless that was done with sources like these."""
-    state = "\n".join(source.read_text() for source in sources)
-    stamp = folder / "installed"
-    if not stamp.exists() or stamp.read_text() != state:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        install()
-        stamp.write_text(state)
-
-
 def python_client() -> list[str]:
-    folder, requirements = INSTALLED / "redis-python", HERE / "redis_python/requirements.txt"
-
-    def install() -> None:
-        run(sys.executable, "-m", "venv", str(folder / "venv"))
-        pip = [str(folder / "venv/bin/python"), "-m", "pip", "install", "--quiet"]
-        run(*pip, "--disable-pip-version-check", "-r", str(requirements))
-
-    unless_installed(folder, [requirements], install)
-    return [str(folder / "venv/bin/python"), str(HERE / "redis_python/client.py")]
+    return python_program("redis_python")
 
 
 def node_client() -> list[str]:
-    folder, here = INSTALLED / "redis-node", HERE / "redis_node"
-    names = ("package.json", "package-lock.json", "client.mjs")
-
-    def install() -> None:
-        # Modules are looked for beside the program.
-        for name in names:
-            shutil.copy(here / name, folder)
-        run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder)
-
-    subprocess.run([REPOSITORY / "setup/test_client_node.sh", "build"], check=True, timeout=280)
-    unless_installed(folder, [here / name for name in names], install)
-    return [str(INSTALLED / "node-own/bin/node"), str(folder / "client.mjs")]
+    return node_program("redis_node")
 
 
 def go_client() -> list[str]:
-    folder, here = INSTALLED / "redis-go", HERE / "redis_go"
-    go = REPOSITORY / "var/go/bin/go"
-
-    def install() -> None:
-        assert go.exists(), "run setup/go.sh"
-        run(str(go), "build", "-mod=readonly", "-o", str(folder / "client"), ".", cwd=here)
-
-    sources = [here / "go.mod", here / "go.sum", *sorted(here.glob("*.go"))]
-    unless_installed(folder, sources, install)
-    return [str(folder / "client")]
+    return go_program("redis_go")
 
 
 def java_client() -> list[str]:
-    folder, here = INSTALLED / "redis-java", HERE / "redis_java"
+    return java_program("redis_java")
 
-    def install() -> None:
-        run("mvn", "-q", "-B", f"-DbuildDirectory={folder}", "process-classes", cwd=here)
 
-    unless_installed(folder, [here / "pom.xml", *sorted(here.rglob("*.java"))], install)
-    path = f"{folder / 'classes'}{os.pathsep}{folder / 'lib' / '*'}"
-    return ["java", "-XX:TieredStopAtLevel=1", "-cp", path, "Application"]
+def php_client() -> list[str]:
+    return php_program("redis_php")
+
+
+def ruby_client() -> list[str]:
+    return ruby_program("redis_ruby")
+
+
+def rust_client() -> list[str]:
+    return rust_program("redis_rust")
 
 
 CLIENTS: list[tuple[Callable[[], list[str]], str]] = [
@@ -173,6 +152,10 @@ CLIENTS: list[tuple[Callable[[], list[str]], str]] = [
     (java_client, "jedis"),
     (java_client, "jedis, resp3"),
     (java_client, "lettuce"),
+    (php_client, "phpredis"),
+    (ruby_client, "redis-rb"),
+    (rust_client, "redis-rs"),
+    (rust_client, "redis-rs, resp3"),
 ]
 
 
@@ -183,10 +166,14 @@ def test_an_application(
 ) -> None:
     authority = str(certificates / "server.pem")
     words = [*client(), how, str(redis_port(server)), USER, PASSWORD, authority]
-    told = dict(json.loads(line) for line in run(*words).splitlines())
+    with Sql(server.socket, "app") as holder:
+        holder.run("BEGIN", "UPDATE locked SET v = 2")
+        told = dict(json.loads(line) for line in run(*words).splitlines())
+        holder.run("ROLLBACK")
+    steps = {**STEPS, **TIME_OUT} if "time-out" in told else STEPS
     wrong = {
         step: told.get(step, "nothing")
-        for step, answer in STEPS.items()
+        for step, answer in steps.items()
         if not _is(told.get(step, "nothing"), answer)
     }
     assert wrong == {}
@@ -201,6 +188,19 @@ def _is(told: Any, answer: Any) -> bool:
     if isinstance(answer, tuple):
         return str(told).startswith("error: ") and any(word in str(told) for word in answer)
     return type(told) is type(answer) and told == answer
+
+
+def test_what_redis_py_makes_of_info(server: ServerInstance, sql: Sql) -> None:
+    python, client = python_program("redis_python")
+    told = json.loads(
+        run(python, client.replace("client.py", "counters.py"), str(redis_port(server)))
+    )
+    hget, errors = told["hget"], told["errors"]
+    assert hget["calls"] >= 1 and hget["rejected_calls"] >= 1
+    assert hget["usec"] == 0 and hget["usec_per_call"] == 0
+    assert errors["errorstat_ERR"]["count"] >= 1
+    assert "connected_clients" in told["several"] and "redis_version" not in told["several"]
+    assert told["databases"] == []
 
 
 class TestRedisCli:
@@ -235,7 +235,22 @@ class TestRedisCli:
 
     def test_what_it_shows_of_the_server(self, server: ServerInstance, sql: Sql) -> None:
         assert "redis_version:" in self.cli(server, "INFO")
+        assert "cmdstat_info:calls=" in self.cli(server, "INFO", "commandstats")
         assert "hget" in self.cli(server, "COMMAND", "DOCS", "hget")
+
+    def test_its_line_a_second(self, server: ServerInstance, sql: Sql) -> None:
+        """On a terminal: into a pipe it would keep its lines back."""
+        ours, its = pty.openpty()
+        program_of = [*DEFAULT_SIGNALS, str(peer_program("redis-cli"))]
+        command = [*program_of, "-p", str(redis_port(server)), "--stat"]
+        shown = ""
+        with subprocess.Popen([*command, "-i", "0.1"], stdin=its, stdout=its) as program:
+            while shown.count("\n") < 4:
+                shown += os.read(ours, 1000).decode()
+            program.terminate()
+        for end in (ours, its):
+            os.close(end)
+        assert re.search(r"^0 +[\d.]+[BKM] +\d+ +0 +\d+ \(\+\d+\) +\d+", shown, re.MULTILINE), shown
 
     def test_many_commands_from_a_file(self, server: ServerInstance, sql: Sql) -> None:
         lines = "".join(f"HSET app.employee:{number} salary 1\r\n" for number in range(100, 1100))

@@ -121,6 +121,15 @@ def group(machine: Machine, block: Block) -> None:
     assert machine.ask(9999, ["\n".join(asked)]) == [_bytes(reply.strip()) for _, reply in shown]
 
 
+def hello(machine: Machine, block: Block) -> None:
+    """Requests and replies of which some parts, shown as …, are others each time."""
+    for line in (line for line in block.text.splitlines() if "→" in line):
+        request, reply = (part.strip() for part in line.split("→"))
+        (answer,) = machine.ask(9999, [_bytes(request)])
+        assert re.fullmatch(re.escape(_bytes(reply)).replace("…", ".*"), answer), answer
+    machine.ask(9999, ["H"])  # without texts again
+
+
 def _bytes(shown: str) -> str:
     return shown.replace("␉", "\t").replace("␀", "\0")
 
@@ -154,6 +163,13 @@ def two_terminals(machine: Machine, block: Block) -> None:
     told = machine.tree.shell(bench.replace("60", "1"), folder=PROJECT)
     assert re.search(r"^requests a second +\d+$", told, re.MULTILINE), told
     machine.on_a_terminal(top, "requests/s", "q", PROJECT)
+
+
+def with_clients_of_caches(machine: Machine, block: Block) -> None:
+    told = machine.tree.shell(block.text, folder=PROJECT).splitlines()
+    before, after, strings = told[:8], told[8:16], told[16:]
+    assert (before[5], after[5]) == ("user_0000007@example.com", "a@b.c")
+    assert strings == ["OK", "hello", "VALUE greeting 0 5", "hello", "END"]
 
 
 def pasted(machine: Machine, block: Block) -> None:
@@ -467,6 +483,7 @@ PLAN: dict[str, Page] = {
         [
             ("make run ", make_run),
             ("var/bin/hs-bench", two_terminals),
+            ("redis-cli -p 6380", with_clients_of_caches),
             ("exec 3<>", pasted),
             ("0\t1", what_was_printed),
             ("var/servers/", sql_of_the_demo),
@@ -555,7 +572,7 @@ PLAN: dict[str, Page] = {
             ("hs-bench --port", benches),
         ],
     ),
-    "docs/porting.md": Page(nothing, []),
+    "docs/porting.md": Page(nothing, [("/* Rows", Shown("what no server has yet"))]),
     "docs/protocol.md": Page(
         users,
         [
@@ -570,6 +587,9 @@ PLAN: dict[str, Page] = {
             ("indexid ␉ +", requests()),
             ("indexid ␉ insert", requests()),
             ("G ␉ n", group),
+            ("within ␉ ms", requests()),
+            ("H [␉ option]", hello),
+            ("D ␉ indexid", requests()),
             ("A ␉ 1", Shown("the form of a request; test_log_in.py")),
             ("<code> ␉ 1", Shown("the form of a reply")),
         ],
@@ -582,6 +602,7 @@ PLAN: dict[str, Page] = {
             ("db.table:part", Shown("the grammar of keys; test_redis_keys.py")),
             ("mariadb <", containers),
             ("SCAN 0", Shown("the form of patterns; test_redis_scan.py")),
+            ("HS.FIND shop.article", Shown("one of each; test_redis_find.py runs them")),
         ],
     ),
     "docs/scaling.md": Page(
@@ -626,6 +647,15 @@ PLAN: dict[str, Page] = {
             ("from handlersocket2 import Assign, Client", python()),
             ('user = client.index("app", "user", ["id"', python()),
             ("user.find(Range(ge=40", python()),
+            (
+                "told = client.described_index",
+                python(
+                    "Row(id=42, name='Ann', age=31)",
+                    "[('name', 'varchar(100)', False)]",
+                    "{'id': <class 'int'>, 'name': <class 'str'>, 'email': str | None,"
+                    " 'age': int | None, 'visits': <class 'int'>}",
+                ),
+            ),
             ("for row in user.iterate", python()),
             ('user = client.index("app", "user", ["name"', python()),
             ('user.update(42, {"visits": Assign', python()),
@@ -634,6 +664,7 @@ PLAN: dict[str, Page] = {
             ('Client("handlersocket://ann', python()),
             ("handlersocket://db1,db2/app", Shown("the form of a URL")),
             ("with client.pipeline()", python()),
+            ('print(client.hello()["protocol"]', python("2 True")),
             ("import logging", python("find read 1 user")),
             ("with Connection", python()),
             ("python -m pytest", LeftOut("`make test` runs these tests")),

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from server_instance import REPOSITORY, ServerInstance
 from support.database import Sql
 from support.resp import OK, QUEUED, Error, Reply, packed, read_reply
 
@@ -26,7 +25,6 @@ from soak.channel import LINGER_NOT
 from soak.shared import Shared
 from soak.tables import DATABASE
 
-CONTAINERS = REPOSITORY / "tools" / "sql" / "containers.sql"
 CLIENTS = 3
 KEYS = 6
 MOST_COMMANDS = 16
@@ -48,9 +46,9 @@ Value = bytes | tuple[bytes | None, int | None] | None
 State = dict[bytes, Value]
 
 
-def create(server: ServerInstance) -> None:
-    server.client(CONTAINERS.read_text())
-    with Sql(server.socket, DATABASE) as sql:
+def create(server: Path) -> None:
+    """The tables of containers are there already."""
+    with Sql(server, DATABASE) as sql:
         sql.run(TABLE)
 
 
@@ -343,6 +341,7 @@ DISTURBANCES = (
     "ALTER TABLE handlersocket.kv FORCE",
     "ALTER TABLE cache_row FORCE",
     "FLUSH TABLES handlersocket.kv, cache_row",
-    "UPDATE handlersocket.containers SET cas_column = IF(cas_column = 'cas', '0', 'cas')",
+    "UPDATE handlersocket.containers SET cas_column = IF(cas_column = 'cas', '0', 'cas')"
+    " WHERE name = 'default'",
     "UPDATE handlersocket.config_options SET value = IF(value = '|', '/', '|')",
 )

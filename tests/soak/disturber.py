@@ -48,8 +48,15 @@ STATISTICS_OF_MARIADB = [
     "SELECT * FROM information_schema.client_statistics",
     "SELECT * FROM information_schema.table_statistics",
 ]
+# What the look ahead at lookups reads, and whether it does.
+LOOK_AHEAD = [
+    *2 * ["SET GLOBAL handlersocket_prefetch = {on}"],
+    "SET GLOBAL innodb_adaptive_hash_index = {on}",
+    "SET GLOBAL innodb_buffer_pool_size = {megabytes} * 1024 * 1024",
+]
 NO_SUCH_THREAD = 1094
 LOCK_WAIT_TIMEOUT = 1205
+RESIZE_IN_PROGRESS = 3166
 
 
 class Disturber:
@@ -86,6 +93,8 @@ class Disturber:
             self._actions += [(self._take_right, 4), (self._storm, 1), (self._accounts, 1)]
         if "statistics" in features:
             self._actions += [(self._statistics, 2)]
+        if "prefetch" in features and ON_MYSQL:
+            self._actions += [(self._look_ahead, 2)]
         if remote is not None:
             self._actions += [(self._ask_other_server, 4)]
 
@@ -289,6 +298,17 @@ class Disturber:
         for statement in self._rng.sample(choice, 3):
             is_on = self._rng.random() < 0.7
             sql.rows(statement.format(yes="YES" if is_on else "NO", on="ON" if is_on else "OFF"))
+
+    def _look_ahead(self, sql: Sql) -> None:
+        self._tally["looks ahead changed"] += 1
+        is_on = self._rng.random() < 0.7
+        statement = self._rng.choice(LOOK_AHEAD)
+        megabytes = self._rng.choice([64, 128, 256])
+        try:
+            sql.run(statement.format(on="ON" if is_on else "OFF", megabytes=megabytes))
+        except pymysql.err.Error as error:
+            if error.args[0] != RESIZE_IN_PROGRESS:
+                raise
 
     def _ask_other_server(self, _sql: Sql) -> None:
         if self._remote is not None:

@@ -50,6 +50,7 @@ FEATURES = (
     "upserts",  # inserts of several rows, and those that say what is done about rows that are there
     "groups",  # transfers between accounts, several lines each
     "redis",  # clients of Redis with rows and strings of their own
+    "memcached",  # clients of memcached with items of their own
     "bulk",  # modifications of many rows
     "volatile",  # tables without transactions
     "faults",  # closes, resets, half closes, slow reading
@@ -60,6 +61,7 @@ FEATURES = (
     "accounts",  # log-ins, accounts that lose rights and get them back
     "remote",  # a Spider table, whose back end stands still now and then
     "statistics",  # what the server counts is switched on and off, emptied and read
+    "prefetch",  # MySQL: the look ahead and the hash index are switched, the buffer pool resized
     "crash",  # kill -9 at the end of a round
     "xids",  # the check of the binary log
 )

@@ -33,6 +33,8 @@ from soak.cache import Cache
 from soak.cache import create as create_cache
 from soak.client import HANG, Settings, run_client
 from soak.disturber import Disturber, run_disturber
+from soak.items import Items
+from soak.items import create as create_items
 from soak.remote import LIBRARY, Remote, is_possible
 from soak.remote import SETTINGS as REMOTE_SETTINGS
 from soak.shared import Phase, Shared, State
@@ -41,6 +43,7 @@ from soak.tables import FIRST_OWNER, all_tables
 from soak.transfers import Bank
 from soak.transfers import create as create_bank
 
+CONTAINERS = REPOSITORY / "tools" / "sql" / "containers.sql"
 LOCK_WAIT_TIMEOUT = 4
 SERVER_SETTINGS: dict[str, str | int | None] = {
     "log_bin": "binlog",
@@ -99,9 +102,11 @@ class Run:
         make_certificate(self.folder, "server")
         sockets = [str(self.folder / name) for name in ("r.sock", "w.sock")]
         self._redis_port = free_port()
+        self._memcached_port = free_port()
         settings = {
             **SERVER_SETTINGS,
             "handlersocket_redis_port": self._redis_port,
+            "handlersocket_memcached_port": self._memcached_port,
             "handlersocket_threads_wr": options.writers,
             "ssl_cert": str(self.folder / "server.pem"),
             "ssl_key": str(self.folder / "server-key.pem"),
@@ -132,8 +137,11 @@ class Run:
         create_accounts(self._server.socket, self._tables, self._owners)
         if "groups" in self._options.features:
             create_bank(self._server.socket)
+        self._server.client(CONTAINERS.read_text())
         if "redis" in self._options.features:
-            create_cache(self._server)
+            create_cache(self._server.socket)
+        if "memcached" in self._options.features:
+            create_items(self._server.socket)
         if self._remote is not None:
             self._remote.create(self._server.socket)
             self._remote.settle(self._server.socket)
@@ -194,6 +202,9 @@ class Run:
         if "redis" in options.features:
             cache = Cache(self._server.socket, self._redis_port, self._shared, options.seed)
             self._start("the cache", run_bystander, parent, cache, self._shared)
+        if "memcached" in options.features:
+            items = Items(self._server.socket, self._memcached_port, self._shared, options.seed)
+            self._start("the items", run_bystander, parent, items, self._shared)
 
     def _start(self, name: str, target: Callable[..., None], *arguments: object) -> None:
         process = self._fork.Process(target=target, args=arguments, name=name, daemon=True)

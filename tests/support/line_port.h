@@ -1,7 +1,7 @@
 // The port of the tests' line protocol, as an entry of the table in base/ports.h.
 //
 // base/ports.h includes this file in its namespace, in the build of the plugin that
-// tests/e2e/test_second_protocol.py loads. Nothing else of that plugin names the port.
+// tests/e2e/requests/test_second_protocol.py loads. Nothing else of that plugin names the port.
 #pragma once
 
 extern const PortProtocol line_protocol;

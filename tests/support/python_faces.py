@@ -28,6 +28,15 @@ class Blocking:
     def index(self, *arguments: Any, **keywords: Any) -> BlockingIndex:
         return BlockingIndex(self, self._of.index(*arguments, **keywords))
 
+    def described_index(self, *arguments: Any, **keywords: Any) -> BlockingIndex:
+        return BlockingIndex(self, self._wait(self._of.described_index, *arguments, **keywords))
+
+    def describe(self, *arguments: Any, **keywords: Any) -> Any:
+        return self._wait(self._of.describe, *arguments, **keywords)
+
+    def hello(self) -> Any:
+        return self._wait(self._of.hello)
+
     def ping(self) -> None:
         self._wait(self._of.ping)
 

@@ -172,8 +172,8 @@ REFUSED_BEFORE_LOOKING = [("error", 3105)] if ON_MYSQL else []
 # The error for a row that violates a CHECK.
 CHECK_ERROR = 3819 if ON_MYSQL else 4025
 
-# Types of tests/e2e/column_types.py that this server lacks, and types that cannot be a key. MariaDB
-# 10.11 has no VECTOR. None of MySQL's collations is called nopad or uca1400.
+# Types of tests/e2e/values/support_column_types.py that this server lacks, and types that cannot be
+# a key. MariaDB 10.11 has no VECTOR. None of MySQL's collations is called nopad or uca1400.
 MISSING_TYPES = (
     ("uuid", "inet4", "inet6", "varchar_nopad", "varchar_uca1400") if ON_MYSQL else ("vector",)
 )

@@ -24,7 +24,7 @@ SCRIPT_STEPS = {
 }
 WITH_SEND = {"pieces", "every_ms", "cut"}
 LAST = ("reset", "stop_reading")
-REQUESTS = {"find", "insert", "insert_rows"}
+REQUESTS = {"find", "insert", "insert_rows", "describe", "hello"}
 STEPS = {
     "call",
     "result",
@@ -37,9 +37,21 @@ STEPS = {
     "signal",
     "await",
 }
-BESIDE = {"gives", "timeout_ms", "take", "signal_after_first"}
-RESULTS = {"rows", "modified", "id", "count", "exists", "outcomes", "error"}
-BESIDE_ERROR = {"line", "sent", "maybe_executed", "code", "text", "kind", "after_ms", "within_ms"}
+BESIDE = {"gives", "timeout_ms", "server_ms", "take", "signal_after_first"}
+RESULTS = {"rows", "modified", "id", "count", "exists", "outcomes", "described", "pairs", "error"}
+BESIDE_ERROR = {
+    "line",
+    "sent",
+    "maybe_executed",
+    "code",
+    "text",
+    "kind",
+    "number",
+    "sqlstate",
+    "message",
+    "after_ms",
+    "within_ms",
+}
 
 every_scenario = pytest.mark.parametrize(
     "scenario", [pytest.param(scenario, id=scenario["name"]) for scenario in SCENARIOS]

@@ -46,6 +46,10 @@ export class Addresses {
     return this.list.some((address) => endpointOf(address, 'write') !== null);
   }
 
+  get hasReader(): boolean {
+    return this.list.some(({ port, socket }) => port !== undefined || socket !== undefined);
+  }
+
   private next(place: number): number {
     return (place + 1) % this.list.length;
   }

@@ -1,6 +1,6 @@
 // The types of what the calls of an index take.
 import type { Assignment } from './assign.js';
-import type { CallOptions } from './core.js';
+import type { RequestOptions } from './core.js';
 import type { Range } from './range.js';
 import type { Duplicate, FilterOp, FindOp } from './requests.js';
 import type { Value } from './tokens.js';
@@ -19,7 +19,7 @@ export type Filter<Column extends string = string> =
   | readonly [column: Column, op: FilterOp, value: Value | Date]
   | readonly [column: Column, op: FilterOp, value: Value | Date, effect: 'skip' | 'while'];
 
-export interface FindOptions<FilterColumn extends string = string, Part extends string = string> extends CallOptions {
+export interface FindOptions<FilterColumn extends string = string, Part extends string = string> extends RequestOptions {
   /** How the key is compared; `=` by default. `>` and `>=` go up the index, `<` and `<=` go down. */
   op?: FindOp | undefined;
   /** The most rows; 1 by default. */
@@ -46,8 +46,7 @@ export interface FindInOptions<FilterColumn extends string = string, Part extend
 export type RowValues<Named> = { readonly [N in keyof Named]?: Named[N] | Writable } | readonly Writable[];
 
 /** The same with assignments among them. */
-export type NewValues<Named> =
-  { readonly [N in keyof Named]?: Named[N] | Writable | Assignment } | readonly (Writable | Assignment)[];
+export type NewValues<Named> = { readonly [N in keyof Named]?: Named[N] | Writable | Assignment } | readonly (Writable | Assignment)[];
 
 /** What becomes of columns of a row that is there, by their names. */
 export type Changes<Named> = { readonly [N in keyof Named]?: Named[N] | Writable | Assignment };
@@ -55,12 +54,12 @@ export type Changes<Named> = { readonly [N in keyof Named]?: Named[N] | Writable
 /** Of a count, which has no limit unless one is given. */
 export type CountOptions<FilterColumn extends string = string, Part extends string = string> = FindOptions<FilterColumn, Part>;
 
-export interface InsertManyOptions extends CallOptions {
+export interface InsertManyOptions extends RequestOptions {
   /** What is done about a row that is there already; by default the request fails. */
   duplicate?: Duplicate | undefined;
 }
 
-export interface UpsertOptions<FilterColumn extends string = string> extends CallOptions {
+export interface UpsertOptions<FilterColumn extends string = string> extends RequestOptions {
   /** A row that is there is left as it is unless it meets all of them. */
   filters?: readonly Filter<FilterColumn>[] | undefined;
 }

@@ -1,12 +1,13 @@
 // One connection of a route as callers see it: it is made when a request needs it, and made again when it was lost. The
 // channel owns what waits for it, the back-off between attempts, and the connections that finish what they owe elsewhere.
 import type { Port } from './addresses.js';
-import type { Connection, End, Limits, Owner } from './connection.js';
+import type { Connection } from './connection.js';
 import type { Core } from './core.js';
 import { dial, DialError } from './dial.js';
 import type { Dialing } from './dial.js';
 import { HandlerSocketError, ReplyError } from './errors.js';
 import type { Counters, RouteName } from './observe.js';
+import type { End, Limits, Owner } from './owner.js';
 import { Queue } from './queue.js';
 import { Reads } from './slot.js';
 import type { Slot } from './slot.js';

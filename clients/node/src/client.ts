@@ -1,73 +1,26 @@
 // The client: what an application makes once and shares. It owns the connections of its core.
 import { inspect } from 'node:util';
 import { endpointName, endpointOf } from './addresses.js';
-import { columnOf } from './column-types.js';
-import type { Column, TypeName, ValueOf } from './column-types.js';
 import { Core } from './core.js';
-import type { CallOptions } from './core.js';
+import type { CallOptions, RequestOptions } from './core.js';
+import type { Description } from './description.js';
 import { usage } from './errors.js';
 import { runGroup } from './group.js';
 import type { On, Results } from './group.js';
-import { Index, columnsOf } from './handle.js';
+import { Index } from './handle.js';
 import type { Columns } from './handle.js';
+import { checkTypes, definitionOf, describedIndexOf, indexOf } from './index-options.js';
+import type { DescribeOptions, DescribedRow, IndexOptions, IndexOptionsOf, NamedRow, NamesOf, TypesOptions } from './index-options.js';
 import type { Counters } from './observe.js';
 import { settle } from './options.js';
 import type { Options } from './options.js';
 import { Batch } from './pipeline.js';
 import type { Settled } from './pipeline.js';
-import { valueToken } from './tokens.js';
-import type { Value } from './tokens.js';
+import { helloLine } from './requests.js';
+import { Kind, Reads, Slot } from './slot.js';
 import { optionsOfUrl, withEnvironment } from './url.js';
 
-/** Rows by name, from the columns of an index. */
-export type NamedRow<C extends Columns> = C extends readonly (infer N extends string)[]
-  ? { [name in N]: string | null }
-  : { -readonly [name in keyof C]: ValueOf<C[name]> };
-
-type NamesOf<C> = C extends readonly (infer N extends string)[] ? N : keyof C & string;
-
-interface IndexPlace {
-  /** The database; by default that of the client. */
-  readonly database?: string;
-  readonly table: string;
-  /** The name of the index; by default PRIMARY. */
-  readonly index?: string;
-}
-
-export interface IndexOptions<
-  C extends Columns = Columns,
-  F extends Columns = Columns,
-  K extends readonly string[] = readonly string[],
-> extends IndexPlace {
-  /** What rows have, and what can be set. An array: all of it is text. */
-  readonly columns: C;
-  /** The columns of which filters may speak. */
-  readonly filterColumns?: F;
-  /** The names of the parts of the index, for keys by name, and for the types of their values. */
-  readonly key?: K;
-}
-
-type TypeWord = TypeName | `${TypeName}?`;
-
-/** The types that a column can have, if its values are to be V. JSON can be anything. */
-export type TypesFor<V> = { [T in TypeWord]: ValueOf<T> extends V ? T : never }[TypeWord] | TypeOfOnesOwn<V> | 'json';
-
-interface TypeOfOnesOwn<V> {
-  read(bytes: Buffer | null): V;
-  // What is written may be of a narrower type than what is read.
-  write?(value: any): Value;
-}
-
-/** Options of an index whose rows are of a type that the application has. */
-export interface IndexOptionsOf<Row> extends IndexPlace {
-  readonly columns: { readonly [N in keyof Row]-?: TypesFor<Row[N]> };
-  readonly filterColumns?: Columns;
-  readonly key?: readonly string[];
-  readonly rows?: 'object';
-}
-
 const IDLE_LOOK_MS = 5;
-const INDEX_OPTIONS: ReadonlySet<string> = new Set(['database', 'table', 'index', 'columns', 'filterColumns', 'key', 'rows']);
 
 export class Client {
   readonly #core: Core;
@@ -95,38 +48,52 @@ export class Client {
   ): Index<NamedRow<C>, NamedRow<C>, NamesOf<F>, K[number]>;
   index<Row extends object>(options: IndexOptionsOf<Row>): Index<Row, Row>;
   index(options: IndexOptions & { readonly rows?: 'object' | 'array' }): unknown {
-    for (const name of Object.keys(options)) {
-      if (!INDEX_OPTIONS.has(name)) throw usage(`an index has no option ${JSON.stringify(name)}`);
-    }
-    const { database = this.#core.settings.database, table, index = 'PRIMARY', rows = 'object' } = options;
-    if (rows !== 'object' && rows !== 'array') throw usage("rows is 'object' or 'array'");
-    const list = columnsOf(options.columns, 'columns');
-    const columns = new Map(list.map((column) => [column.name, column]));
-    if (rows === 'object' && (columns.size < list.length || columns.has('__proto__'))) {
-      throw usage("two columns of one name, or one that is called __proto__, need rows: 'array'");
-    }
-    const filters = columnsOf(options.filterColumns ?? [], 'filter columns');
-    // A filter column without a type has that of the column, if it is one of the columns.
-    const typed = Array.isArray(options.filterColumns ?? []) ? filters.map((column) => columns.get(column.name) ?? column) : filters;
-    const definition = this.#core.define(
-      database,
-      table,
-      index,
-      list.map(({ name }) => name),
-      filters.map(({ name }) => name),
-    );
-    const parts = (options.key ?? []).map((name) => columns.get(name) ?? typed.find((column) => column.name === name) ?? untyped(name));
-    const state = {
-      core: this.#core,
-      definition,
-      shape: { columns: list, named: rows === 'object' },
-      columns,
-      filters: typed,
-      parts,
-      fronts: new Map(),
-      kinds: [],
-    };
-    return new Index(state, this.#core);
+    return indexOf(this.#core, options);
+  }
+
+  /** Asks the server what the columns of an index are, and what its key is made of. Without `columns` it is all that the table has. */
+  async describe(options: DescribeOptions, call?: CallOptions): Promise<Description> {
+    const definition = definitionOf(this.#core, options);
+    const { counters } = this.#core.observer;
+    const slot = new Slot(new Kind('describe', definition, Reads.Description, false, undefined, false, counters), '\n');
+    slot.front = 'D\t';
+    return this.#core.ask(slot, call) as Promise<Description>;
+  }
+
+  /**
+   * An index whose columns and types are those of a description. It sends nothing, and the description is from one moment: after an
+   * ALTER TABLE a value that does not fit its old type is the error `decode`. Then describe it again.
+   */
+  indexFrom(description: Description, options: TypesOptions & { readonly rows: 'array' }): Index<any[], DescribedRow>;
+  indexFrom<Row extends object = DescribedRow>(
+    description: Description,
+    options?: TypesOptions & { readonly rows?: 'object' },
+  ): Index<Row, Row>;
+  indexFrom(description: Description, options: TypesOptions = {}): unknown {
+    return describedIndexOf(this.#core, description, options);
+  }
+
+  /** Asks the server for a description, and makes an index from it: `describedIndex<User>({ table: 'user' })`. */
+  describedIndex(
+    options: DescribeOptions & TypesOptions & { readonly rows: 'array' },
+    call?: CallOptions,
+  ): Promise<Index<any[], DescribedRow>>;
+  describedIndex<Row extends object = DescribedRow>(
+    options: DescribeOptions & TypesOptions & { readonly rows?: 'object' },
+    call?: CallOptions,
+  ): Promise<Index<Row, Row>>;
+  async describedIndex({ types = {}, rows = 'object', ...options }: DescribeOptions & TypesOptions, call?: CallOptions): Promise<unknown> {
+    const typed = { types, rows };
+    checkTypes(typed);
+    return describedIndexOf(this.#core, await this.describe(options, call), typed);
+  }
+
+  /** Asks the server for its versions, and for what it understands. */
+  async hello(options?: CallOptions): Promise<ReadonlyMap<string, string>> {
+    const { settings, observer } = this.#core;
+    const kind = new Kind('hello', undefined, Reads.Pairs, false, undefined, false, observer.counters);
+    // A hello turns off what it does not name.
+    return this.#core.ask(new Slot(kind, helloLine(settings.texts === 'on')), options) as Promise<ReadonlyMap<string, string>>;
   }
 
   /**
@@ -134,7 +101,7 @@ export class Client {
    * They stay neighbours on one connection, and each has its own result. With a modification among them all go to the port
    * for writing, so that finds see what stands before them. It is no transaction.
    */
-  async pipeline<const T extends readonly unknown[]>(build: (on: <I>(index: I) => I) => T, options?: CallOptions): Promise<Settled<T>> {
+  async pipeline<const T extends readonly unknown[]>(build: (on: <I>(index: I) => I) => T, options?: RequestOptions): Promise<Settled<T>> {
     const batch = new Batch(this.#core, options);
     try {
       const promises = build((index) => Index.with(index, batch));
@@ -152,7 +119,7 @@ export class Client {
    * The result is that of each. If one fails, nothing was done, and the error is its own, with its place as `line`.
    * It goes to the port for writing in one piece, and is never sent twice.
    */
-  group<const T extends readonly unknown[]>(build: (on: On) => T, options?: CallOptions): Promise<Results<T>> {
+  group<const T extends readonly unknown[]>(build: (on: On) => T, options?: RequestOptions): Promise<Results<T>> {
     return runGroup(this.#core, build, options) as Promise<Results<T>>;
   }
 
@@ -200,9 +167,4 @@ export class Client {
   [inspect.custom](): string {
     return `Client { ${this.toString()} }`;
   }
-}
-
-/** A part of the key that is no column of the rows. */
-function untyped(name: string): Column {
-  return { ...columnOf(name, 'string?'), write: valueToken };
 }

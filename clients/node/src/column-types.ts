@@ -12,6 +12,8 @@ export interface TypeMap {
   string: string;
   /** A whole number of at most 53 bits, or a fraction. One beyond is an error: use `bigint`, or `double` if it is a DOUBLE. */
   number: number;
+  /** A whole number of at most 53 bits. */
+  integer: number;
   /** A DOUBLE or FLOAT, also beyond 2^53. */
   double: number;
   /** A whole number of any size. */
@@ -111,16 +113,32 @@ function shortWhole(piece: Piece, from: number, to: number): number {
   return number;
 }
 
-function readNumber(piece: Piece, from: number, to: number): number {
+/** The same with a sign, or NaN. */
+function shortInteger(piece: Piece, from: number, to: number): number {
   const negative = piece.text.charCodeAt(from) === MINUS && from < to;
   const short = shortWhole(piece, negative ? from + 1 : from, to);
-  if (short >= 0) return negative && short > 0 ? -short : short;
+  if (short < 0) return NaN;
+  return negative && short > 0 ? -short : short;
+}
+
+function readInteger(piece: Piece, from: number, to: number): number {
+  const short = shortInteger(piece, from, to);
+  if (!Number.isNaN(short)) return short;
   const text = ascii(piece, from, to);
-  const number = Number(text);
-  if (WHOLE.test(text) && !Number.isSafeInteger(number)) {
-    throw new WrongValue("the number has more than 53 bits: read it as 'bigint', or a DOUBLE as 'double'");
-  }
-  return readDouble(piece, from, to);
+  if (!WHOLE.test(text)) throw new WrongValue('it is no whole number');
+  return checkedWhole(Number(text));
+}
+
+function readNumber(piece: Piece, from: number, to: number): number {
+  const short = shortInteger(piece, from, to);
+  if (!Number.isNaN(short)) return short;
+  const text = ascii(piece, from, to);
+  return WHOLE.test(text) ? checkedWhole(Number(text)) : readDouble(piece, from, to);
+}
+
+function checkedWhole(number: number): number {
+  if (Number.isSafeInteger(number)) return number;
+  throw new WrongValue("the number has more than 53 bits: read it as 'bigint', or a DOUBLE as 'double'");
 }
 
 function readDouble(piece: Piece, from: number, to: number): number {
@@ -225,6 +243,7 @@ function readBytes(piece: Piece, from: number, to: number): Buffer {
 const READERS: Record<TypeName, Reader> = {
   string: readString,
   number: readNumber,
+  integer: readInteger,
   double: readDouble,
   bigint: readBigint,
   decimal: matched(DECIMAL, 'it is no decimal number'),

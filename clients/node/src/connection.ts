@@ -1,17 +1,19 @@
 // One socket that is connected: what is written to it, the requests that wait for its replies, and its open indexes.
 // It never connects, never waits and never decides where a request goes; its channel does. Requests and replies are matched
 // by their order alone.
-import type { Definition } from './definition.js';
-import { HandlerSocketError, ReplyError, WrongReply, WrongValue } from './errors.js';
+import { giveAnswer } from './answer.js';
+import { ReplyError, WrongReply, WrongValue } from './errors.js';
 import { Gathered, readGroup } from './group-reply.js';
 import { LineCutter } from './lines.js';
-import type { Counters, RouteName } from './observe.js';
+import type { RouteName } from './observe.js';
+import { OpenIndexes } from './open-indexes.js';
+import type { End, Owner } from './owner.js';
 import { Piece } from './pieces.js';
 import { Queue } from './queue.js';
-import type { Head } from './replies.js';
-import { readErrorText, readExists, readHead, readId, readModified, readOutcomes, readRows } from './replies.js';
-import { Kind, Place, Reads, Slot } from './slot.js';
-import type { Opened } from './slot.js';
+import type { ErrorReply, Head } from './replies.js';
+import { readError, readHead, readPairs } from './replies.js';
+import { Kind, Place, Reads } from './slot.js';
+import type { Slot } from './slot.js';
 import type { Wire } from './wire.js';
 
 /** As measured: what the callers of one turn of the event loop ask for is written in their microtasks, but not more than this
@@ -20,42 +22,13 @@ const FLUSH_AT = 64;
 // The most that is handed to the operating system at once. What is behind it is not sent yet.
 const WRITE_AT_ONCE = 1 << 18;
 const NEWLINE = 10;
-const OPENING = new Kind('open', undefined, Reads.Nothing, false);
-
-export interface Limits {
-  readonly maxInFlight: number;
-  readonly maxInFlightBytes: number;
-  readonly maxReplyBytes: number;
-  readonly deadAfter: number;
-  readonly retryReads: number;
-}
-
-/** The channel, as a connection sees it. */
-export interface Owner {
-  readonly route: RouteName;
-  readonly limits: Limits;
-  readonly counters: Counters;
-  /** Replies have come. */
-  room(connection: Connection): void;
-  /** A server has said that another one has to do it. True if the slot is taken away. */
-  elsewhere(slot: Slot, connection: Connection): boolean;
-  /** The connection has ended. The slots are to be sent on another one. */
-  ended(connection: Connection, unsent: Slot[], end: End): void;
-  /** Something is in flight: the deadlines have to be looked at. */
-  busy(connection: Connection): void;
-}
-
-export interface End {
-  readonly kind: 'lost' | 'protocol' | 'closed';
-  readonly reason: string;
-  readonly cause?: unknown;
-}
+/** The hello by which the client turns its options on. */
+export const OPTIONS = new Kind('options', undefined, Reads.Nothing, false);
 
 export class Connection {
   private readonly sent = new Queue<Slot>();
   private pending: Slot[] = [];
-  private readonly opened = new Map<Definition, Opened>();
-  private readonly ids = new Map<Definition, number>();
+  private readonly indexes = new OpenIndexes(this);
   private readonly lines = new LineCutter();
   private readonly head: Head = { code: 0, count: 0, values: 0 };
   private readonly gathered = new Gathered();
@@ -113,10 +86,11 @@ export class Connection {
 
   /** Takes a slot behind those before it. It is written before anything else happens in this turn of the event loop. */
   enqueue(slot: Slot): void {
-    for (const one of slot.group ?? [slot]) {
-      if (one.definition !== undefined) one.opened = this.opened.get(one.definition) ?? this.open(one.definition);
+    if (slot.group === undefined) slot.opened = this.indexes.of(slot.definition);
+    else {
+      for (const one of slot.group) one.opened = this.indexes.of(one.definition);
+      slot.opened = slot.group[0]!.opened;
     }
-    slot.opened ??= slot.group?.[0]!.opened;
     slot.place = Place.Pending;
     this.bytes += slot.bytes;
     this.count += 1;
@@ -140,15 +114,9 @@ export class Connection {
     }
   }
 
-  private open(definition: Definition): Opened {
-    let id = this.ids.get(definition);
-    if (id === undefined) this.ids.set(definition, (id = this.ids.size + 1));
-    const opened: Opened = { connection: this, definition, id, prefix: String(id), error: undefined };
-    this.opened.set(definition, opened);
-    const slot = new Slot(OPENING, `P\t${id}${definition.words}`);
-    slot.opened = opened;
-    this.push(slot);
-    return opened;
+  /** A request of the client itself that goes out together with the next one. */
+  defer(slot: Slot): void {
+    this.pending.push(slot);
   }
 
   private readonly flushLater = (): void => {
@@ -249,7 +217,7 @@ export class Connection {
       this.owner.counters.replies += 1;
       this.answered = true;
       const { error } = slot.sink;
-      if (error !== undefined) this.refuse(slot, error.code, error.text, 0);
+      if (error !== undefined) this.refuse(slot, error, 0);
       else slot.succeed(undefined, slot.sink.given, slot.sink.received);
     }
   }
@@ -294,11 +262,11 @@ export class Connection {
     const piece = new Piece(bytes);
     const error = readGroup(slot, piece, (member, from, end) => this.give(member, piece, from, end));
     if (error === undefined) slot.succeed(undefined, slot.group!.length, bytes.length);
-    else this.refuse(slot, error.code, error.text, bytes.length, error.line);
+    else this.refuse(slot, error, bytes.length, error.line);
   }
 
   private answer(slot: Slot, piece: Piece, from: number, end: number): void {
-    if (slot.definition === undefined) this.answerOwn(slot, piece, from, end);
+    if (slot.kind.own) this.answerOwn(slot, piece, from, end);
     else if (this.isAwaited(slot)) this.give(slot, piece, from, end);
   }
 
@@ -311,78 +279,35 @@ export class Connection {
   }
 
   private give(slot: Slot, piece: Piece, from: number, end: number): void {
-    const head = readHead(piece, from, end, this.head);
-    const size = end - from + 1;
-    if (head.code !== 0) {
-      this.refuse(slot, head.code, readErrorText(piece, head.values, end), size);
-      return;
-    }
-    switch (slot.reads) {
-      case Reads.Rows: {
-        let rows: unknown[];
-        try {
-          rows = readRows(piece, head.values, end, head.count, slot.kind.shape!);
-        } catch (error) {
-          if (!(error instanceof WrongValue)) throw error;
-          // The reply is right and the request was executed: only this caller cannot use it.
-          slot.fail(new HandlerSocketError('decode', error.message, { sent: true, maybeExecuted: false }, error.cause), size);
-          return;
-        }
-        slot.succeed(slot.kind.one ? (rows.length > 0 ? rows[0] : null) : rows, rows.length, size);
-        return;
-      }
-      case Reads.Modified: {
-        const modified = readModified(piece, head.values, end);
-        slot.succeed(modified, modified, size);
-        return;
-      }
-      case Reads.Exists: {
-        const exists = readExists(piece, head.values, end);
-        slot.succeed(exists, exists ? 1 : 0, size);
-        return;
-      }
-      case Reads.Outcomes: {
-        const outcomes = readOutcomes(piece, head.values, end, head.count, slot.rows);
-        slot.succeed(slot.kind.one ? outcomes[0] : outcomes, outcomes.length, size);
-        return;
-      }
-      case Reads.Id:
-        slot.succeed(readId(piece, head.values, end), 1, size);
-        return;
-      default:
-        slot.succeed(undefined, 0, size);
-    }
+    const error = giveAnswer(slot, piece, from, end, this.head);
+    if (error !== undefined) this.refuse(slot, error, end - from + 1);
   }
 
-  /** The reply to P or to a log-in. */
+  /** The reply to P, to a log-in, or to the option of a hello, whose error says only that the server does not have it. */
   private answerOwn(slot: Slot, piece: Piece, from: number, end: number): void {
     const head = readHead(piece, from, end);
     if (head.code === 0) {
+      if (slot.kind === OPTIONS) readPairs(piece, head, end);
       slot.succeed(undefined, 0, 0);
       return;
     }
-    const error = { code: head.code, text: readErrorText(piece, head.values, end) };
-    const { opened } = slot;
-    if (opened === undefined) {
-      slot.fail(new ReplyError('log_in', error.code, error.text, false));
-      return;
-    }
-    // What has been sent behind it is answered that the index is not open. The next call asks for the index again.
-    opened.error = error;
-    if (this.opened.get(opened.definition) === opened) this.opened.delete(opened.definition);
+    if (slot.kind === OPTIONS) return;
+    const error = readError(piece, head, end);
+    if (slot.opened === undefined) slot.fail(new ReplyError('log_in', error.code, error.text, false));
+    else this.indexes.refused(slot.opened, error);
   }
 
-  private refuse(slot: Slot, code: number, text: string, size: number, line = 0): void {
-    const opening = slot.group === undefined ? slot.opened?.error : undefined;
+  private refuse(slot: Slot, answered: ErrorReply, size: number, line = 0): void {
+    const { code, text, told } = (slot.group === undefined ? slot.opened?.error : undefined) ?? answered;
     const modifies = slot.modifies && slot.openingError === undefined;
-    const error = new ReplyError('reply', opening?.code ?? code, opening?.text ?? text, modifies, line);
+    const error = new ReplyError('reply', code, text, modifies, line, told);
     if (error.retry === 'elsewhere' && !slot.settled && this.owner.elsewhere(slot, this)) return;
     slot.fail(error, size);
   }
 
   /** Forgets a slot that has been answered, or will not be sent. */
   private release(slot: Slot): void {
-    if (slot.definition === undefined) return;
+    if (slot.kind.own) return;
     this.bytes -= slot.bytes;
     this.count -= 1;
     if (slot.modifies) this.modifying -= 1;
@@ -440,8 +365,7 @@ export class Connection {
   /** Bytes that are no reply: nothing that follows can be trusted. */
   private wrong(message: string, slot: Slot | undefined, bytes: Buffer): void {
     const reason = looksLikeSql(bytes) ? `${message}: this looks like the port of SQL` : message;
-    if (slot?.definition !== undefined) slot.failWith('protocol', reason);
-    else if (slot?.opened !== undefined) {
+    if (slot?.kind.own === true && slot.opened !== undefined) {
       // What stands behind P gets nothing better.
       this.sent.forEach((other) => {
         if (other.opened === slot.opened) other.failWith('protocol', reason);
@@ -460,21 +384,16 @@ export class Connection {
     for (const slot of this.sent.takeAll()) {
       if (slot.settled) continue;
       const opening = slot.openingError;
-      if (slot.definition !== undefined && opening !== undefined) this.refuse(slot, opening.code, opening.text, 0, opening.line);
+      if (!slot.kind.own && opening !== undefined) this.refuse(slot, opening, 0, opening.line);
       else if (end.kind === 'closed') slot.failWith('closed', end.reason);
-      else if (
-        slot.definition !== undefined &&
-        !slot.modifies &&
-        slot.retries < this.owner.limits.retryReads &&
-        slot.reads !== Reads.Stream
-      ) {
+      else if (!slot.kind.own && !slot.modifies && slot.retries < this.owner.limits.retryReads && slot.reads !== Reads.Stream) {
         slot.retries += 1;
         again.push(slot);
       } else slot.failWith('lost', `the connection was lost: ${end.reason}`, end.cause);
     }
     for (const slot of this.pending) {
       if (slot.settled) continue;
-      if (slot.definition !== undefined) again.push(slot);
+      if (!slot.kind.own) again.push(slot);
       else slot.failWith('lost', `the connection was lost: ${end.reason}`, end.cause);
     }
     this.pending = [];

@@ -5,9 +5,11 @@ import { Channel } from './channel.js';
 import type { Connection } from './connection.js';
 import { Definition } from './definition.js';
 import { usage } from './errors.js';
+import type { HandlerSocketError } from './errors.js';
 import { Observer } from './observe.js';
 import type { RouteName } from './observe.js';
 import type { Settings } from './options.js';
+import { withinFront } from './requests.js';
 import { Signals } from './signals.js';
 import { Streams } from './streams.js';
 import { Kind, Place, Reads, Slot } from './slot.js';
@@ -21,15 +23,24 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** What a call that finds, counts or modifies may say besides. */
+export interface RequestOptions extends CallOptions {
+  /** Milliseconds that the server may take, from 1 to 2147483648. When they are over, it has done nothing, and says so. */
+  within?: number | undefined;
+}
+
 /** Runs requests: at once, or in a pipeline. */
 export interface Executor {
   /** Of a group, and whether its requests must meet a row or none. */
   readonly inGroup?: boolean;
   readonly hasCondition?: boolean;
-  run(slot: Slot, options: CallOptions | undefined): Promise<unknown>;
+  run(slot: Slot, options: RequestOptions | undefined): Promise<unknown>;
 }
 
 const PING = new Kind('ping', undefined, Reads.Ready, false);
+/** Where a request is that has no index. */
+const NOWHERE = { database: '', table: '', index: '' };
+const HAS_NO_TIME: ReadonlySet<Reads> = new Set([Reads.Ready, Reads.Description, Reads.Pairs]);
 
 export class Core implements Executor {
   readonly addresses: Addresses;
@@ -61,7 +72,13 @@ export class Core implements Executor {
   }
 
   /** Two indexes with the same words are opened once on a connection. */
-  define(database: string, table: string, index: string, columns: readonly string[], filterColumns: readonly string[]): Definition {
+  define(
+    database: string,
+    table: string,
+    index: string,
+    columns: readonly string[] | undefined,
+    filterColumns: readonly string[],
+  ): Definition {
     const made = new Definition(database, table, index, columns, filterColumns);
     const known = this.definitions.get(made.words);
     if (known !== undefined) return known;
@@ -69,7 +86,7 @@ export class Core implements Executor {
     return made;
   }
 
-  run(slot: Slot, options: CallOptions | undefined): Promise<unknown> {
+  run(slot: Slot, options: RequestOptions | undefined): Promise<unknown> {
     return new Promise((resolve, reject) => {
       slot.resolve = resolve;
       slot.reject = reject;
@@ -77,8 +94,17 @@ export class Core implements Executor {
     });
   }
 
+  /** Runs what asks about the server and not about rows. Without a port for reading it goes by the route for writing. */
+  ask(slot: Slot, options: CallOptions | undefined): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      slot.resolve = resolve;
+      slot.reject = reject;
+      if (this.begin(slot, options)) leastLoaded(this.addresses.hasReader ? this.reads : this.writes).submit(slot);
+    });
+  }
+
   /** Gives a slot its deadline and its signal. False if it has ended already. */
-  begin(slot: Slot, options: CallOptions | undefined): boolean {
+  begin(slot: Slot, options: RequestOptions | undefined): boolean {
     const { counters } = this.observer;
     counters.requests += 1;
     const timeout = options?.timeout ?? this.settings.timeout;
@@ -87,8 +113,21 @@ export class Core implements Executor {
     if (this.closed || this.draining) slot.failWith('closed', 'the client is closed');
     else if (slot.modifies && !this.hasWriter) slot.fail(usage('a modification needs a port for writing, and the client has none'));
     else if (typeof timeout !== 'number' || !(timeout >= 0)) slot.fail(usage('a timeout is a number of milliseconds; 0 is without end'));
-    else if (options?.signal !== undefined) this.watch(slot, options.signal);
+    else if (options !== undefined) this.obey(slot, options);
     return !slot.settled;
+  }
+
+  private obey(slot: Slot, { within, signal }: RequestOptions): void {
+    if (within !== undefined) {
+      try {
+        if (HAS_NO_TIME.has(slot.reads)) throw usage('within is for requests that find, count or modify');
+        slot.front = withinFront(within);
+      } catch (error) {
+        slot.fail(error as HandlerSocketError);
+        return;
+      }
+    }
+    if (signal !== undefined) this.watch(slot, signal);
   }
 
   private watch(slot: Slot, signal: AbortSignal): void {
@@ -191,9 +230,9 @@ export class Core implements Executor {
 
   /** Tells the hooks about a request when it has ended. */
   private observe(slot: Slot): void {
-    const { operation, definition } = slot.kind;
-    if (definition === undefined) return;
-    const { database, table, index } = definition;
+    const { operation, definition, own } = slot.kind;
+    if (own) return;
+    const { database, table, index } = definition ?? NOWHERE;
     const began = performance.now();
     slot.onEnd = ({ via, place, bytes }, { rows, bytesIn, error = null }) => {
       this.observer.request({

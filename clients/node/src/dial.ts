@@ -3,13 +3,13 @@
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import tls from 'node:tls';
-import { Connection } from './connection.js';
-import type { Owner } from './connection.js';
+import { Connection, OPTIONS } from './connection.js';
 import { HandlerSocketError, ReplyError } from './errors.js';
 import { endpointName, endpointOf } from './addresses.js';
 import type { Address, Port } from './addresses.js';
 import type { Settings } from './options.js';
-import { logInLine, secretLine } from './requests.js';
+import type { Owner } from './owner.js';
+import { helloLine, logInLine, secretLine } from './requests.js';
 import { Kind, Reads, Slot } from './slot.js';
 import { Wire } from './wire.js';
 
@@ -77,6 +77,7 @@ export function dial(address: Address, place: number, port: Port, streams: boole
     }
     const connection = new Connection(wire, place, endpointName(endpoint), owner, streams);
     if (credentials.line !== undefined) await logIn(connection, credentials.line);
+    if (settings.texts === 'on') connection.defer(new Slot(OPTIONS, helloLine(true)));
     return connection;
   };
 

@@ -1,5 +1,6 @@
 // What a call of this client can fail with. Errors are made where something goes wrong and are given to the callers;
-// none of them ever holds a password, a secret or the values of a row.
+// none of them ever holds a password, a secret or the values of a row, but for the message of the server, if it was asked for.
+import type { Told } from './replies.js';
 import { SERVER_ERRORS } from './server-errors.js';
 import type { ServerErrorKind, ServerErrorRetry } from './server-errors.js';
 
@@ -46,7 +47,7 @@ export class ReplyError extends HandlerSocketError {
   readonly code: number;
   /** A word, or a number in decimal. */
   readonly text: string;
-  /** The number, if the text is one: below 1000 the storage engine's, from there on SQL's. */
+  /** With the option `texts` SQL's number. Otherwise the text, if it is a number: below 1000 the storage engine's, from there on SQL's. */
   readonly number: number | null;
   /** The class of errors to which it belongs, such as `duplicate` or `lock`. */
   readonly reason: ServerErrorKind;
@@ -57,8 +58,10 @@ export class ReplyError extends HandlerSocketError {
   readonly sqlState: string | null;
   /** The request of a group that has failed, from 1 on; 0 if it is none, or the group as a whole. */
   readonly line: number;
+  // Private, so that nothing which shows the fields of an error shows it.
+  readonly #serverMessage: string | null;
 
-  constructor(kind: 'reply' | 'log_in', code: number, text: string, modifies: boolean, line = 0) {
+  constructor(kind: 'reply' | 'log_in', code: number, text: string, modifies: boolean, line = 0, told?: Told) {
     const known = SERVER_ERRORS.get(text);
     const where = line === 0 ? '' : `request ${line} of the group: `;
     super(kind, `${where}${known?.words ?? 'the server answered an error'} (${code} ${text})`, {
@@ -68,12 +71,21 @@ export class ReplyError extends HandlerSocketError {
     this.name = 'ReplyError';
     this.code = code;
     this.text = text;
-    this.number = /^\d+$/.test(text) ? Number(text) : null;
+    this.number = told?.number ?? (/^\d+$/.test(text) ? Number(text) : null);
     this.reason = known?.kind ?? (code === 2 ? 'request' : code === 3 ? 'log_in' : 'server');
     this.errorName = known?.name ?? null;
     this.retry = known?.retry ?? 'no';
-    this.sqlState = known?.sqlState ?? null;
+    this.sqlState = told?.sqlState ?? known?.sqlState ?? null;
     this.line = line;
+    this.#serverMessage = told?.message ?? null;
+  }
+
+  /**
+   * With the option `texts`, what the server says, such as `Duplicate entry '7' for key 'PRIMARY'`. It may hold values of a row, so it
+   * is neither in `message` nor in what a logger makes of the error. Null if the server said nothing.
+   */
+  get serverMessage(): string | null {
+    return this.#serverMessage;
   }
 
   /** A condition of a group was not met: no row where there must be one, or one where there must be none. */

@@ -1,7 +1,8 @@
 // What the lines of a group's reply say together.
 import { WrongReply } from './errors.js';
 import type { Piece } from './pieces.js';
-import { readErrorText, readHead } from './replies.js';
+import { readError, readHead } from './replies.js';
+import type { ErrorReply } from './replies.js';
 import type { Slot } from './slot.js';
 
 /** The error of a request that has not failed itself. */
@@ -34,7 +35,7 @@ export function readGroup(
   slot: Slot,
   piece: Piece,
   give: (member: Slot, from: number, end: number) => void,
-): { code: number; text: string; line: number } | undefined {
+): (ErrorReply & { readonly line: number }) | undefined {
   const members = slot.group!;
   const ends: number[] = [];
   for (let end = piece.text.indexOf('\n'); end >= 0; end = piece.text.indexOf('\n', end + 1)) ends.push(end);
@@ -49,15 +50,14 @@ export function readGroup(
     members.forEach((member, place) => give(member, begin(place), ends[place + 1]!));
     return undefined;
   }
-  const text = readErrorText(piece, first.values, ends[0]!);
-  if (text !== UNDONE) return { code: first.code, text, line: 0 };
-  const number = piece.text.slice(first.values + UNDONE.length + 2, ends[0]);
+  const whole = readError(piece, first, ends[0]!);
+  if (whole.text !== UNDONE) return { ...whole, line: 0 };
+  const number = whole.behind ?? '';
   const place = /^[1-9]\d{0,3}$/.test(number) ? Number(number) - 1 : members.length;
   const failed = members[place];
   if (failed === undefined) throw new WrongReply('the number of the request that has failed is missing');
   const end = ends[place + 1]!;
-  const { code, values } = readHead(piece, begin(place), end);
+  const own = readError(piece, readHead(piece, begin(place), end), end);
   // Behind a P that failed the index is not open: why is what counts.
-  const opening = failed.opened?.error;
-  return { code: opening?.code ?? code, text: opening?.text ?? readErrorText(piece, values, end), line: failed.number };
+  return { ...(failed.opened?.error ?? own), line: failed.number };
 }

@@ -1,5 +1,5 @@
 // Groups: requests that are done as a whole or not at all. They are collected while the application names them, and sent as one.
-import type { CallOptions, Core, Executor } from './core.js';
+import type { Core, Executor, RequestOptions } from './core.js';
 import { ReplyError, usage } from './errors.js';
 import type { HandlerSocketError } from './errors.js';
 import { UNDONE } from './group-reply.js';
@@ -33,10 +33,10 @@ class Group {
     return { inGroup: true, hasCondition: meets !== '', run: (slot, options) => this.add(slot, options, meets) };
   }
 
-  private add(slot: Slot, options: CallOptions | undefined, meets: string): Promise<unknown> {
+  private add(slot: Slot, options: RequestOptions | undefined, meets: string): Promise<unknown> {
     if (this.over) return Promise.reject(usage('the group has been sent already'));
-    if (options?.timeout !== undefined || options?.signal !== undefined) {
-      return Promise.reject(usage('a group has one timeout and one signal: the options of group()'));
+    if (options?.timeout !== undefined || options?.signal !== undefined || options?.within !== undefined) {
+      return Promise.reject(usage('a group has one timeout, one signal and one within: the options of group()'));
     }
     if (meets !== '' && !ON_ROWS.has(slot.kind.operation)) {
       return Promise.reject(usage('some and none are for modifications of rows that are there'));
@@ -45,13 +45,13 @@ class Group {
       slot.resolve = resolve;
       slot.reject = reject;
     });
-    slot.meets = meets;
+    slot.front = meets;
     this.members.set(promise, slot);
     return promise;
   }
 
   /** Sends what was named. The result is that of each. */
-  async send(promises: readonly unknown[], options: CallOptions | undefined): Promise<unknown[]> {
+  async send(promises: readonly unknown[], options: RequestOptions | undefined): Promise<unknown[]> {
     this.over = true;
     let refused: unknown;
     for (const promise of promises) if (promise instanceof Promise) promise.catch((error: unknown) => (refused ??= error));
@@ -98,7 +98,7 @@ class GroupSlot extends Slot {
     override readonly group: readonly Slot[],
   ) {
     // What counts for the bounds. The numbers of the indexes are known later.
-    super(kind, group.map((member) => member.meets + member.line).join(''));
+    super(kind, group.map((member) => member.front + member.line).join(''));
     for (const member of group) {
       // None has its result before all lines are known to be right.
       const { resolve } = member;
@@ -122,7 +122,7 @@ class GroupSlot extends Slot {
 }
 
 /** Runs the function that names the requests, and then these. */
-export async function runGroup(core: Core, build: (on: On) => readonly unknown[], options: CallOptions | undefined): Promise<unknown[]> {
+export async function runGroup(core: Core, build: (on: On) => readonly unknown[], options: RequestOptions | undefined): Promise<unknown[]> {
   const group = new Group(core);
   const on = (meets: string) => {
     const executor = group.executor(meets);

@@ -15,7 +15,7 @@ import type {
 } from './call-types.js';
 import { columnOf } from './column-types.js';
 import type { Column, ColumnType } from './column-types.js';
-import type { CallOptions, Core, Executor } from './core.js';
+import type { Core, Executor, RequestOptions } from './core.js';
 import type { Definition } from './definition.js';
 import { usage } from './errors.js';
 import { RowIterator } from './iterate.js';
@@ -83,7 +83,7 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
   }
 
   get columns(): readonly string[] {
-    return this.#state.definition.columns;
+    return this.#state.shape.columns.map(({ name }) => name);
   }
 
   /** The rows with this key, at most `limit`, which is 1 by default. */
@@ -125,7 +125,7 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
   }
 
   /** Inserts a row, and gives the value of its AUTO_INCREMENT column, or null. */
-  insert(values: RowValues<Named>, options?: CallOptions): Promise<bigint | null> {
+  insert(values: RowValues<Named>, options?: RequestOptions): Promise<bigint | null> {
     try {
       const { tokens, front } = this.#values(values, 'insert', false);
       const slot = new Slot(this.#kind('insert', Reads.Id, front), insertTail(tokens));

@@ -9,10 +9,10 @@ export { Range, range } from './range.js';
 export { SERVER_ERRORS } from './server-errors.js';
 
 export type { Address, ReadFrom } from './addresses.js';
-export type { IndexOptions, IndexOptionsOf, NamedRow, TypesFor } from './client.js';
 export type { ColumnType, CustomType, TypeMap, TypeName, ValueOf } from './column-types.js';
 export type { Bounds } from './assign.js';
-export type { CallOptions } from './core.js';
+export type { CallOptions, RequestOptions } from './core.js';
+export type { DescribedColumn, DescribedPart, Description } from './description.js';
 export type { ErrorKind } from './errors.js';
 export type {
   Changes,
@@ -30,6 +30,16 @@ export type {
 } from './call-types.js';
 export type { On, Results } from './group.js';
 export type { Columns } from './handle.js';
+export type {
+  DescribeOptions,
+  DescribedRow,
+  IndexOptions,
+  IndexOptionsOf,
+  IndexPlace,
+  NamedRow,
+  TypesFor,
+  TypesOptions,
+} from './index-options.js';
 export type { Done, Outcome } from './replies.js';
 export type { ConnectionEvent, Counters, Hooks, Logger, RequestEvent, RouteName } from './observe.js';
 export type { Options } from './options.js';

@@ -1,9 +1,9 @@
 // Reading a large result row by row. The rows of what has arrived are held, and nothing is read from the socket until they
 // are taken, so that a slow consumer costs neither side more than a buffer.
-import type { CallOptions, Core } from './core.js';
+import type { Core, RequestOptions } from './core.js';
 import { HandlerSocketError } from './errors.js';
 import { RowCutter } from './row-cutter.js';
-import type { Shape } from './replies.js';
+import type { ErrorReply, Shape } from './replies.js';
 import type { Sink, Slot } from './slot.js';
 
 interface Taker<Row> {
@@ -29,7 +29,7 @@ export class RowIterator<Row> implements AsyncIterableIterator<Row>, Sink {
   constructor(
     private readonly core: Core,
     private readonly slot: Slot,
-    private readonly options: CallOptions | undefined,
+    private readonly options: RequestOptions | undefined,
     shape: Shape,
   ) {
     this.cutter = new RowCutter(shape, core.settings.maxReplyBytes);
@@ -43,7 +43,7 @@ export class RowIterator<Row> implements AsyncIterableIterator<Row>, Sink {
   }
 
   /** @internal */
-  get error(): { readonly code: number; readonly text: string } | undefined {
+  get error(): ErrorReply | undefined {
     return this.cutter.error;
   }
 

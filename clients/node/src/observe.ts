@@ -8,8 +8,9 @@ export type RouteName = 'read' | 'write' | 'long' | 'stream';
 
 /** The end of a request. */
 export interface RequestEvent {
-  /** `find`, `count`, `exists`, `insert`, `upsert`, `update`, `delete`, `increment` or `decrement`. */
+  /** `find`, `count`, `exists`, `insert`, `upsert`, `update`, `delete`, `increment`, `decrement`, `group`, `describe` or `hello`. */
   readonly operation: string;
+  /** This, the table and the index are empty for a hello. */
   readonly database: string;
   readonly table: string;
   readonly index: string;
@@ -128,10 +129,12 @@ function guarded(run: () => void): void {
 export function otelAttributes(event: RequestEvent): Record<string, string | number> {
   const attributes: Record<string, string | number> = {
     'db.system.name': 'handlersocket',
-    'db.namespace': event.database,
-    'db.collection.name': event.table,
     'db.operation.name': event.operation,
   };
+  if (event.table !== '') {
+    attributes['db.namespace'] = event.database;
+    attributes['db.collection.name'] = event.table;
+  }
   if (event.address !== null) {
     const [, host, port] = /^(.*):(\d+)$/.exec(event.address) ?? [undefined, event.address, undefined];
     attributes['server.address'] = host!.replace(/^\[(.*)\]$/, '$1');
@@ -147,5 +150,5 @@ export function otelAttributes(event: RequestEvent): Record<string, string | num
 
 /** The name of a request's span. */
 export function otelSpanName(event: RequestEvent): string {
-  return `${event.operation} ${event.table}`;
+  return event.table === '' ? event.operation : `${event.operation} ${event.table}`;
 }

@@ -38,6 +38,8 @@ export interface Options {
   maxInFlight?: number;
   maxInFlightBytes?: number;
   whenFull?: 'wait' | 'fail';
+  /** Errors have SQL's number and state, and the message of the server, which may hold values of a row. */
+  texts?: 'on' | 'off';
   maxReplyBytes?: number;
   /** How often a find that was lost with its connection is sent again. */
   retryReads?: number;
@@ -70,6 +72,7 @@ const DEFAULTS = {
   maxInFlight: 10_000,
   maxInFlightBytes: 16 << 20,
   whenFull: 'wait',
+  texts: 'off',
   maxReplyBytes: 256 << 20,
   retryReads: 0,
   connectAttempts: 3,
@@ -93,13 +96,14 @@ export const URL_OPTIONS = {
     'retryReads',
     'connectAttempts',
   ],
-  text: ['tls', 'tlsCa', 'tlsName', 'tlsCert', 'tlsKey', 'socket', 'socketWr', 'secret', 'readAfterWrite', 'whenFull', 'readFrom'],
+  text: ['tls', 'tlsCa', 'tlsName', 'tlsCert', 'tlsKey', 'socket', 'socketWr', 'secret', 'readAfterWrite', 'whenFull', 'readFrom', 'texts'],
 } as const satisfies Record<string, readonly (keyof Options)[]>;
 
 const WORDS = {
   tls: ['off', 'verify', 'unverified'],
   readAfterWrite: ['awaited', 'sent'],
   whenFull: ['wait', 'fail'],
+  texts: ['on', 'off'],
   readFrom: ['writer', 'any', 'replicas'],
 } as const;
 const FROM_ZERO: ReadonlySet<string> = new Set(['timeout', 'connectTimeout', 'retryReads', 'backoffMin', 'backoffMax']);

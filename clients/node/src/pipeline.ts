@@ -1,5 +1,5 @@
 // Requests that are handed over together: they are collected while the application names them, and then sent.
-import type { CallOptions, Core, Executor } from './core.js';
+import type { Core, Executor, RequestOptions } from './core.js';
 import { usage } from './errors.js';
 import type { Slot } from './slot.js';
 
@@ -12,15 +12,19 @@ export class Batch implements Executor {
 
   constructor(
     private readonly core: Core,
-    private readonly options: CallOptions | undefined,
+    private readonly options: RequestOptions | undefined,
   ) {}
 
-  run(slot: Slot, options: CallOptions | undefined): Promise<unknown> {
+  run(slot: Slot, options: RequestOptions | undefined): Promise<unknown> {
     if (this.over) return Promise.reject(usage('the pipeline has been sent already'));
     const promise = new Promise((resolve, reject) => {
       slot.resolve = resolve;
       slot.reject = reject;
-      const own = { timeout: options?.timeout ?? this.options?.timeout, signal: options?.signal ?? this.options?.signal };
+      const own = {
+        timeout: options?.timeout ?? this.options?.timeout,
+        signal: options?.signal ?? this.options?.signal,
+        within: options?.within ?? this.options?.within,
+      };
       if (this.core.begin(slot, own)) this.slots.push(slot);
     });
     // The application may look at the results of the pipeline only.

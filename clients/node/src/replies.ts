@@ -53,13 +53,68 @@ function endOfToken(text: string, from: number, to: number): number {
   return end < 0 || end > to ? to : end;
 }
 
-/** The text of an error. */
-export function readErrorText(piece: Piece, values: number, to: number): string {
-  if (values >= to) return '';
-  const from = values + 1;
-  const end = endOfToken(piece.text, from, to);
-  const token = hasEscapes(piece, from, end) ? unescaped(piece, from, end) : undefined;
-  return token === undefined ? piece.bytes.toString('utf8', from, end) : token.bytes.toString('utf8');
+/** What the server tells of an error with the option `texts`. */
+export interface Told {
+  readonly number: number;
+  readonly sqlState: string;
+  readonly message: string;
+}
+
+/** A reply that is an error. */
+export interface ErrorReply {
+  readonly code: number;
+  readonly text: string;
+  readonly told: Told | undefined;
+  /** The token behind all that, which says what has failed of a group; undefined if there is none, or more than one. */
+  readonly behind: string | undefined;
+}
+
+// The text, SQL's number, its state, and the message.
+const WITH_TEXTS = 4;
+
+export function readError(piece: Piece, head: Head, to: number): ErrorReply {
+  const tokens = readTexts(piece, head.values, to, WITH_TEXTS + 2).map((token) => token ?? '');
+  const [text = '', number, sqlState, message] = tokens;
+  const { code } = head;
+  if (number === undefined || sqlState === undefined || message === undefined || !/^\d{1,15}$/.test(number)) {
+    return { code, text, told: undefined, behind: tokens.length === 2 ? number : undefined };
+  }
+  return {
+    code,
+    text,
+    told: { number: Number(number), sqlState, message },
+    behind: tokens.length === WITH_TEXTS + 1 ? tokens[WITH_TEXTS] : undefined,
+  };
+}
+
+/** The tokens of a reply as texts, or the first of them. */
+export function readTexts(piece: Piece, values: number, to: number, most = Infinity): (string | null)[] {
+  const texts: (string | null)[] = [];
+  for (let at = values; at < to && texts.length < most;) {
+    const end = endOfToken(piece.text, at + 1, to);
+    texts.push(readText(piece, at + 1, end));
+    at = end;
+  }
+  return texts;
+}
+
+function readText(piece: Piece, from: number, to: number): string | null {
+  if (to - from === 1 && piece.text.charCodeAt(from) === 0) return null;
+  if (hasEscapes(piece, from, to)) return unescaped(piece, from, to).bytes.toString('utf8');
+  return piece.bytes.toString('utf8', from, to);
+}
+
+/** Names and values, in their order. */
+export function readPairs(piece: Piece, head: Head, to: number): Map<string, string> {
+  const texts = readTexts(piece, head.values, to);
+  if (head.count !== 2 || texts.length % 2 !== 0) throw new WrongReply('the reply is no list of names and values');
+  const pairs = new Map<string, string>();
+  for (let i = 0; i < texts.length; i += 2) {
+    const [name, value] = [texts[i]!, texts[i + 1]!];
+    if (name === null || value === null) throw new WrongReply('the reply is no list of names and values');
+    pairs.set(name, value);
+  }
+  return pairs;
 }
 
 /** The rows behind the head of a reply. */

@@ -139,6 +139,21 @@ export function insertTail(values: readonly string[]): string {
   return `\t+\t${values.length}\t${values.join('\t')}\n`;
 }
 
+const LONGEST_WITHIN = 2 ** 31;
+
+/** The time that the server may take, in front of a request. */
+export function withinFront(milliseconds: unknown): string {
+  if (typeof milliseconds !== 'number' || !(milliseconds >= 1 && milliseconds <= LONGEST_WITHIN)) {
+    throw usage(`within is a number of milliseconds from 1 to ${LONGEST_WITHIN}`);
+  }
+  return `within\t${Math.round(milliseconds)}\t`;
+}
+
+/** `H`. Options that are not named are turned off. */
+export function helloLine(texts: boolean): string {
+  return texts ? 'H\ttexts\n' : 'H\n';
+}
+
 export function secretLine(secret: string): string {
   return `A\t1\t${logInToken(secret, 'a secret')}\n`;
 }

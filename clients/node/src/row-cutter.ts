@@ -3,8 +3,8 @@
 import { WrongReply } from './errors.js';
 import { ByteStore } from './lines.js';
 import { Piece } from './pieces.js';
-import { readErrorText, readHead, readRow } from './replies.js';
-import type { Shape } from './replies.js';
+import { readError, readHead, readRow } from './replies.js';
+import type { ErrorReply, Shape } from './replies.js';
 
 const LF = 10;
 const TAB = 9;
@@ -20,7 +20,7 @@ export class RowCutter {
   /** The whole reply was read. */
   done = false;
   /** The reply was an error. */
-  error: { readonly code: number; readonly text: string } | undefined;
+  error: ErrorReply | undefined;
 
   constructor(
     private readonly shape: Shape,
@@ -66,7 +66,7 @@ export class RowCutter {
     }
     const head = readHead(piece, 0, text.length);
     if (head.code !== 0) {
-      if (this.done) this.error = { code: head.code, text: readErrorText(piece, head.values, text.length) };
+      if (this.done) this.error = readError(piece, head, text.length);
       return 0;
     }
     const width = this.shape.columns.length;

@@ -6,7 +6,7 @@ import type { ErrorKind, Fate } from './errors.js';
 import type { Connection } from './connection.js';
 import type { Definition } from './definition.js';
 import type { Counters } from './observe.js';
-import type { Shape } from './replies.js';
+import type { ErrorReply, Shape } from './replies.js';
 
 /** What a reply is read as. */
 export const enum Reads {
@@ -17,6 +17,10 @@ export const enum Reads {
   Id,
   /** What was done of each row. */
   Outcomes,
+  /** What the server says of an index. */
+  Description,
+  /** Names and values. */
+  Pairs,
   Nothing,
   /** What each request of a group gives. */
   Group,
@@ -38,12 +42,12 @@ export const enum Place {
 /** An index on a connection. */
 export interface Opened {
   readonly connection: Connection;
-  readonly definition: Definition;
-  readonly id: number;
-  /** The id as it stands in front of a request. */
+  /** None for what needs no index. */
+  readonly definition: Definition | undefined;
+  /** Its number, as it stands in front of a request. */
   readonly prefix: string;
   /** The error of `P`. What came behind it was answered that the index is not open, and so was not executed. */
-  error: { readonly code: number; readonly text: string } | undefined;
+  error: ErrorReply | undefined;
 }
 
 /** What a hook is told about a request, once it has ended. */
@@ -58,7 +62,7 @@ export interface Sink {
   /** Says how many bytes were taken. The reply has ended if `done`. */
   take(chunk: Buffer): number;
   readonly done: boolean;
-  readonly error: { readonly code: number; readonly text: string } | undefined;
+  readonly error: ErrorReply | undefined;
   /** Bytes and rows so far. */
   readonly received: number;
   readonly given: number;
@@ -66,9 +70,12 @@ export interface Sink {
 
 /** What requests of one index have in common. There is one such object for all of them, because slots are made often. */
 export class Kind {
+  /** What the client itself asks, for which nobody waits and no bound counts: P, A, an option of H. */
+  readonly own: boolean;
+
   constructor(
     readonly operation: string,
-    /** None for what the client itself asks: P and A. */
+    /** None for what the client itself asks, and for a hello. */
     readonly definition: Definition | undefined,
     readonly reads: Reads,
     readonly modifies: boolean,
@@ -77,7 +84,9 @@ export class Kind {
     /** The first row alone, or null. */
     readonly one = false,
     readonly counters?: Counters,
-  ) {}
+  ) {
+    this.own = reads === Reads.Nothing || reads === Reads.Ready;
+  }
 }
 
 export class Slot {
@@ -97,9 +106,10 @@ export class Slot {
   rows = 1;
   /** The requests of a group, if it is one. */
   readonly group: readonly Slot[] | undefined = undefined;
-  /** Of a request of a group: which it is, from 1 on, and the condition in front of it. */
+  /** Of a request of a group: which it is, from 1 on. */
   number = 0;
-  meets = '';
+  /** What stands in front of the number of its index, or of G: `D`, the time for the server, or the condition of a request of a group. */
+  front = '';
   opened: Opened | undefined;
   sink: Sink | undefined;
   resolve: (value: unknown) => void = ignore;
@@ -109,7 +119,7 @@ export class Slot {
 
   constructor(
     readonly kind: Kind,
-    /** The line without the number of the index, or for P and A the whole line. */
+    /** The line without the number of the index, or the whole line if it needs none. */
     readonly line: string,
   ) {}
 
@@ -132,12 +142,12 @@ export class Slot {
 
   /** What is sent, once its index has a number. */
   get text(): string {
-    if (this.group !== undefined) return `G\t${this.group.length}\n${this.group.map((member) => member.meets + member.text).join('')}`;
-    return this.definition === undefined ? this.line : this.opened!.prefix + this.line;
+    if (this.group !== undefined) return `${this.front}G\t${this.group.length}\n${this.group.map((member) => member.text).join('')}`;
+    return this.kind.own ? this.line : this.front + this.opened!.prefix + this.line;
   }
 
   /** The error of the `P` without which it cannot have been executed. */
-  get openingError(): { readonly code: number; readonly text: string; readonly line?: number } | undefined {
+  get openingError(): (ErrorReply & { readonly line?: number }) | undefined {
     if (this.group === undefined) return this.opened?.error;
     const member = this.group.find(({ opened }) => opened?.error !== undefined);
     return member && { ...member.opened!.error!, line: member.number };
@@ -145,8 +155,8 @@ export class Slot {
 
   /** How many bytes are sent. Those of a group are without the numbers of its indexes. */
   get bytes(): number {
-    if (this.group !== undefined) return this.line.length;
-    return this.definition === undefined || this.opened === undefined ? this.line.length : this.opened.prefix.length + this.line.length;
+    const length = this.front.length + this.line.length;
+    return this.kind.own || this.group !== undefined || this.opened === undefined ? length : this.opened.prefix.length + length;
   }
 
   /** Whether the server can have seen it, and can have executed it. */

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { columnOf } from '../src/column-types.js';
-import { Connection } from '../src/connection.js';
-import type { End, Owner } from '../src/connection.js';
+import { Connection, OPTIONS } from '../src/connection.js';
 import { Definition } from '../src/definition.js';
+import type { Description } from '../src/description.js';
 import { WrongReply } from '../src/errors.js';
+import type { ReplyError } from '../src/errors.js';
 import { Observer } from '../src/observe.js';
+import type { End, Owner } from '../src/owner.js';
 import { RowCutter } from '../src/row-cutter.js';
 import { Kind, Reads, Slot } from '../src/slot.js';
 import { bytesToken } from '../src/tokens.js';
@@ -59,7 +61,10 @@ class Played implements Owner {
   }
 
   ask(definition: Definition): Promise<unknown> {
-    const slot = new Slot(new Kind('find', definition, Reads.Rows, false, SHAPE), '\t=\t1\t1\n');
+    return this.send(new Slot(new Kind('find', definition, Reads.Rows, false, SHAPE), '\t=\t1\t1\n'));
+  }
+
+  send(slot: Slot): Promise<unknown> {
     const promise = new Promise((resolve, reject) => {
       slot.resolve = resolve;
       slot.reject = reject;
@@ -121,6 +126,63 @@ suite(`the seed is HS_SEED=${SEED}`, () => {
     for (let at = 0; at < stream.length; at += 16_000) cutter.take(stream.subarray(at, at + 16_000), (row) => rows.push(row));
     assert.deepEqual(rows, expected);
     assert.ok(cutter.done);
+  });
+
+  test('descriptions, hellos and errors with texts, cut anywhere', async () => {
+    const part = { type: 'int(11)', nullable: false, unsigned: false, decimals: 0, charset: null };
+    const line = '0\t7\tcolumn\tb\ttext\t1\t0\t0\tutf8mb4\tkey\ta\tint(11)\t0\t0\t0\t\0\n';
+    const stream = Buffer.from(
+      `0\t2\ttexts\t1\n0\t1\n${line}1\t4\t121\t1062\t23000\tDuplicate '\x01I\xc3\xa9'\n0\t2\tplugin\t2.0\n`,
+      'latin1',
+    );
+    const one = new Definition('db', 't', 'PRIMARY', ['b'], []);
+    for (let cut = 0; cut <= stream.length; cut++) {
+      for (const pieces of [[stream.subarray(0, cut), stream.subarray(cut)], random.cut(stream, 5)]) {
+        const played = new Played();
+        played.connection.defer(new Slot(OPTIONS, 'H\ttexts\n'));
+        const kinds = [new Kind('describe', one, Reads.Description, false), new Kind('find', one, Reads.Rows, false, SHAPE)];
+        const asked = [...kinds, new Kind('hello', undefined, Reads.Pairs, false)].map((kind) => played.send(new Slot(kind, '\n')));
+        await Promise.resolve();
+        played.receive(pieces);
+        const [description, error, hello] = await Promise.allSettled(asked);
+        assert.deepEqual((description as PromiseFulfilledResult<unknown>).value, {
+          ...{ database: 'db', table: 't', index: 'PRIMARY', filterColumns: [] },
+          columns: [{ ...part, name: 'b', type: 'text', nullable: true, charset: 'utf8mb4' }],
+          key: [{ ...part, name: 'a' }],
+        });
+        const { number, sqlState, serverMessage } = (error as PromiseRejectedResult).reason as ReplyError;
+        assert.deepEqual([number, sqlState, serverMessage], [1062, '23000', "Duplicate '\té'"]);
+        assert.deepEqual((hello as PromiseFulfilledResult<unknown>).value, new Map([['plugin', '2.0']]));
+        assert.equal(played.end, undefined);
+      }
+    }
+  });
+
+  test('any bytes: a description, an error of the protocol, or nothing yet', async () => {
+    const tokens = ['column', 'filter', 'key', 'b', 'int', '0', '1', '2', '7', '4', '\0', '', '\x01I', '\x01', '\n', '\x80', 'undone'];
+    const one = new Definition('db', 't', 'PRIMARY', ['b'], []);
+    for (let round = 0; round < ROUNDS * 3; round++) {
+      const noise = Array.from({ length: random.below(40) }, () => random.one(tokens)).join('\t');
+      const stream = Buffer.from(`${random.one(['0\t7\t', '0\t2\t', '1\t4\t', ''])}${noise}\n`, 'latin1');
+      const played = new Played();
+      played.connection.defer(new Slot(OPTIONS, 'H\ttexts\n'));
+      const kinds = [new Kind('describe', one, Reads.Description, false), new Kind('hello', undefined, Reads.Pairs, false)];
+      const asked = kinds.map((kind) => played.send(new Slot(kind, '\n')));
+      await Promise.resolve();
+      played.receive(
+        random.cut(Buffer.concat([Buffer.from(random.one(['0\t1\n0\t1\n', '0\t2\n0\t1\n', '2\t1\tcmd\n0\t1\n'])), stream]), 7),
+      );
+      played.connection.end({ kind: 'lost', reason: 'the test is over' });
+      for (const ending of await Promise.allSettled(asked)) {
+        if (ending.status === 'rejected') assert.match((ending.reason as { kind: string }).kind, /^(protocol|lost|reply)$/);
+        else if (ending.value instanceof Map) assert.ok([...ending.value].flat().every((text) => typeof text === 'string'));
+        else
+          assert.deepEqual(
+            (ending.value as Description).columns.map(({ name }) => name),
+            ['b'],
+          );
+      }
+    }
   });
 
   test('any bytes: a row, an error of the protocol, or nothing yet', async () => {

@@ -1,11 +1,12 @@
 // Every scenario of scenarios.json, played against this client.
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { Address, CallOptions, Duplicate, FilterOp, FindOp, Index, Options } from '../src/index.js';
+import type { Address, Description, Duplicate, FilterOp, FindOp, Index, Options, RequestOptions } from '../src/index.js';
 import { Client, HandlerSocketError, ReplyError, range } from '../src/index.js';
 import { PlayedPort, Signals, pause, within } from './played-server.js';
 import type { Script } from './played-server.js';
-import { bytes, vectors } from './vectors.js';
+import { bytes, describedOf, vectors } from './vectors.js';
+import type { DescribedVector } from './vectors.js';
 
 type Text = string | null | { repeat: string; times: number };
 
@@ -25,6 +26,8 @@ interface Request {
   find?: Find;
   insert?: { index?: 'u'; values: Text[] };
   insert_rows?: { index?: 'u'; rows: Text[][]; else?: Duplicate };
+  describe?: 't' | 'all';
+  hello?: true;
 }
 
 interface Result {
@@ -34,6 +37,8 @@ interface Result {
   count?: number;
   exists?: boolean;
   outcomes?: [string, number | null][];
+  described?: DescribedVector;
+  pairs?: [string, string][];
   error?: string | string[];
   sent?: boolean;
   maybe_executed?: boolean;
@@ -41,6 +46,9 @@ interface Result {
   text?: string;
   kind?: string;
   line?: number;
+  number?: number;
+  sqlstate?: string;
+  message?: string | null;
   after_ms?: number;
   within_ms?: number;
 }
@@ -56,6 +64,7 @@ interface Step extends Request {
   signal_after_first?: string;
   gives?: Result | Result[];
   timeout_ms?: number;
+  server_ms?: number;
   close?: boolean;
   pause_ms?: number;
   signal?: string;
@@ -100,13 +109,11 @@ class Application {
     };
   }
 
-  private run(
-    request: Request,
-    timeout: number | undefined,
-    signal?: AbortSignal,
-    on: <I>(index: I) => I = (index) => index,
-  ): Promise<unknown> {
-    const common = { timeout, signal };
+  private run(request: Request, common: RequestOptions, on: <I>(index: I) => I = (index) => index): Promise<unknown> {
+    if (request.hello !== undefined) return this.client.hello(common);
+    if (request.describe !== undefined) {
+      return this.client.describe({ database: 'db', table: 't', ...(request.describe === 'all' ? {} : { columns: ['a', 'b'] }) }, common);
+    }
     if (request.insert !== undefined)
       return on(this.indexes[request.insert.index ?? 't']).insert(request.insert.values.map(valueOf), common);
     if (request.insert_rows !== undefined) {
@@ -134,15 +141,15 @@ class Application {
   }
 
   private begin(step: Step, signal?: AbortSignal): Promise<unknown> {
-    if (step.group === undefined) return this.run(step, step.timeout_ms, signal);
-    return this.group(step.group, { timeout: step.timeout_ms, signal });
+    const options = { timeout: step.timeout_ms, within: step.server_ms, signal };
+    return step.group === undefined ? this.run(step, options) : this.group(step.group, options);
   }
 
-  private async group(requests: Request[], options: CallOptions): Promise<unknown> {
+  private async group(requests: Request[], options: RequestOptions): Promise<unknown> {
     let parts: Promise<unknown>[] = [];
     try {
       return await this.client.group((on) => {
-        parts = requests.map((request) => this.run(request, undefined, undefined, { on, ...on }[request.find?.modify?.meets ?? 'on']));
+        parts = requests.map((request) => this.run(request, {}, { on, ...on }[request.find?.modify?.meets ?? 'on']));
         return parts;
       }, options);
     } catch (error) {
@@ -170,7 +177,7 @@ class Application {
     if (step.call !== undefined) {
       const abort = new AbortController();
       this.calls.set(step.call, { ending: this.end(() => this.begin(step, abort.signal)), abort });
-    } else if (step.find ?? step.insert ?? step.insert_rows ?? step.group) {
+    } else if (step.find ?? step.insert ?? step.insert_rows ?? step.describe ?? step.hello ?? step.group) {
       compare(await this.end(() => this.begin(step)), step.gives!);
     } else if (step.result !== undefined) {
       compare(await within(this.calls.get(step.result)!.ending, 'the end of the call'), gives);
@@ -178,7 +185,8 @@ class Application {
       this.calls.get(step.cancel)!.abort.abort();
     } else if (step.pipeline !== undefined) {
       const requests = step.pipeline;
-      const results = await this.client.pipeline((on) => requests.map((request) => this.run(request, step.timeout_ms, undefined, on)));
+      const options = { timeout: step.timeout_ms, within: step.server_ms };
+      const results = await this.client.pipeline((on) => requests.map((request) => this.run(request, options, on)));
       assert.equal(results.length, (step.gives as Result[]).length);
       results.forEach((result, i) => {
         const ending = result.status === 'fulfilled' ? { value: result.value } : { error: result.reason as unknown };
@@ -235,6 +243,8 @@ function compare(ending: Ending, gives: Result | Result[]): void {
     else if (gives.modified !== undefined) assert.equal(ending.value, gives.modified);
     else if (gives.count !== undefined) assert.equal(ending.value, gives.count);
     else if (gives.exists !== undefined) assert.equal(ending.value, gives.exists);
+    else if (gives.described !== undefined) assert.deepEqual(describedOf(ending.value as Description), gives.described);
+    else if (gives.pairs !== undefined) assert.deepEqual([...(ending.value as ReadonlyMap<string, string>)], gives.pairs);
     else if (gives.outcomes !== undefined)
       assert.deepEqual(
         ending.value,
@@ -248,7 +258,17 @@ function compare(ending: Ending, gives: Result | Result[]): void {
   const kinds = typeof gives.error === 'string' ? [gives.error] : gives.error;
   assert.ok(kinds.includes(error.kind), `${error.kind} is not ${kinds.join(' or ')}: ${error.message}`);
   const reply = error instanceof ReplyError ? error : undefined;
-  const found = { sent: error.sent, maybe_executed: error.maybeExecuted, code: reply?.code, text: reply?.text, kind: reply?.reason, line: reply?.line };
+  const found = {
+    sent: error.sent,
+    maybe_executed: error.maybeExecuted,
+    code: reply?.code,
+    text: reply?.text,
+    kind: reply?.reason,
+    line: reply?.line,
+    number: reply?.number,
+    sqlstate: reply?.sqlState,
+    message: reply?.serverMessage,
+  };
   for (const [name, value] of Object.entries(found)) {
     const wanted: unknown = gives[name as keyof Result];
     if (wanted !== undefined) assert.equal(value, wanted, `${name} of ${error.message}`);
@@ -300,7 +320,9 @@ async function play(scenario: Scenario, cutAt: number): Promise<void> {
 function takenBack(scenario: Scenario): Scenario {
   if (scenario.name !== 'given_up_in_the_buffer') return scenario;
   const steps = scenario.steps.map((step) =>
-    step.insert === undefined || step.call !== undefined ? step : { ...step, gives: { ...(step.gives as Result), sent: false, maybe_executed: false } },
+    step.insert === undefined || step.call !== undefined
+      ? step
+      : { ...step, gives: { ...(step.gives as Result), sent: false, maybe_executed: false } },
   );
   return { ...scenario, steps };
 }

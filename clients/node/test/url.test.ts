@@ -117,6 +117,7 @@ suite('options', () => {
       maxInFlight: 10_000,
       maxInFlightBytes: 16 * 1024 * 1024,
       whenFull: 'wait',
+      texts: 'off',
       maxReplyBytes: 256 * 1024 * 1024,
       retryReads: 0,
       connectAttempts: 3,

@@ -2,17 +2,19 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { columnOf } from '../src/column-types.js';
+import { readDescription, typeOf } from '../src/description.js';
 import { HandlerSocketError, ReplyError, WrongReply } from '../src/errors.js';
 import { LineCutter } from '../src/lines.js';
 import { Piece } from '../src/pieces.js';
 import { Assignment, assign, assignmentTokens } from '../src/assign.js';
 import { range } from '../src/range.js';
-import { readErrorText, readExists, readHead, readId, readModified, readOutcomes, readRows } from '../src/replies.js';
+import { readError, readExists, readHead, readId, readModified, readOutcomes, readRows } from '../src/replies.js';
 import { assignmentsToken, findTail, insertRowsTail, insertTail, logInLine, openTail, secretLine } from '../src/requests.js';
 import type { Duplicate, FilterOp, FindOp, ModifyOp } from '../src/requests.js';
 import { SERVER_ERRORS } from '../src/server-errors.js';
 import { bytesToken, countToken, valueToken } from '../src/tokens.js';
-import { bytes, raw, vectors } from './vectors.js';
+import { bytes, describedOf, raw, vectors } from './vectors.js';
+import type { DescribedVector } from './vectors.js';
 
 type Count = number | bigint;
 type Text = string | null;
@@ -128,12 +130,7 @@ function lineOf({ request }: RequestVector): string {
   if (insert !== undefined) return countToken(insert.id, 'id') + insertTail(tokens(insert.values));
   if (rows !== undefined) {
     const duplicate = rows.else === undefined || rows.else === 'update' ? 'fail' : rows.else;
-    const tail = insertRowsTail(
-      rows.rows.map(tokens),
-      duplicate,
-      assignments(rows.assignments ?? [], true),
-      filtersOf(rows.filters ?? []),
-    );
+    const tail = insertRowsTail(rows.rows.map(tokens), duplicate, assignments(rows.assignments ?? [], true), filtersOf(rows.filters ?? []));
     return countToken(rows.id, 'id') + tail;
   }
   const { id, op, key, limit, offset, in: within, filters, modify, answer } = find!;
@@ -200,7 +197,8 @@ suite('values.json', () => {
 interface ReplyVector {
   why: string;
   line: string;
-  to?: 'open_index' | 'auth' | 'find' | 'modify' | 'modify_rows_before' | 'modify_rows_after' | 'insert' | 'count' | 'exists' | 'insert_rows';
+  to?:
+    'open_index' | 'auth' | 'find' | 'modify' | 'modify_rows_before' | 'modify_rows_after' | 'insert' | 'count' | 'exists' | 'insert_rows';
   columns?: number;
   rows?: Text[][];
   modified?: number;
@@ -218,7 +216,10 @@ function readReply({ line, to = 'find', columns, outcomes, asked }: ReplyVector)
   const end = line.length - 1;
   const piece = new Piece(bytes(line));
   const head = readHead(piece, 0, end);
-  if (head.code !== 0) return { code: head.code, text: readErrorText(piece, head.values, end) };
+  if (head.code !== 0) {
+    const { code, text } = readError(piece, head, end);
+    return { code, text };
+  }
   if (to === 'exists') return readExists(piece, head.values, end);
   if (to === 'insert_rows') return readOutcomes(piece, head.values, end, head.count, outcomes?.length ?? asked!);
   if (to === 'modify' || to === 'count') return readModified(piece, head.values, end);
@@ -250,6 +251,68 @@ suite('replies.json and new_replies.json', () => {
           vector.outcomes.map(([done, id]) => ({ done, id: id === null ? null : BigInt(id) })),
         );
       else assert.equal(meaning, vector.modified ?? vector.count ?? vector.exists);
+    });
+  }
+});
+
+interface DescriptionVector {
+  why: string;
+  line: string;
+  columns: string[] | null;
+  filter_columns: string[];
+  described?: DescribedVector;
+  error?: { code: number; text: string };
+  no_reply?: boolean;
+}
+
+const nameOf = (text: string): string => bytes(text).toString('utf8');
+
+suite('descriptions.json', () => {
+  for (const { why, line, columns, filter_columns, ...vector } of vectors<DescriptionVector>('descriptions')) {
+    test(why, () => {
+      const names = columns?.map(nameOf);
+      // One of the vectors is a name that no request can hold.
+      const definition = {
+        database: 'db',
+        table: 't',
+        index: 'PRIMARY',
+        columns: names,
+        filterColumns: filter_columns.map(nameOf),
+        words: '',
+      };
+      const read = () => {
+        const piece = new Piece(bytes(line));
+        const end = line.length - 1;
+        const head = readHead(piece, 0, end);
+        if (head.code !== 0) return readError(piece, head, end);
+        return describedOf(readDescription(piece, head, end, definition));
+      };
+      if (vector.no_reply === true) assert.throws(read, WrongReply);
+      else if (vector.error === undefined) assert.deepEqual(read(), vector.described);
+      else assert.deepEqual(read(), { ...vector.error, told: undefined, behind: undefined });
+    });
+  }
+});
+
+suite('types.json', () => {
+  const types: Record<string, string[]> = {
+    integer: ['integer', 'bigint'],
+    decimal: ['decimal'],
+    float: ['double'],
+    text: ['string'],
+    bytes: ['bytes'],
+    date: ['date'],
+    moment: ['datetime'],
+    time: ['time'],
+    uuid: ['uuid'],
+  };
+  for (const { type, charset, is } of vectors<{ type: string | null; charset: string | null; is: string }>('types')) {
+    test(String(type), () => {
+      const of = (nullable: boolean | null): string => typeOf({ type, charset, nullable, unsigned: false, decimals: 0 });
+      assert.ok(types[is]!.includes(of(false)), of(false));
+      assert.equal(of(true), `${of(false)}?`);
+      assert.equal(of(null), of(true));
+      if (is === 'integer') assert.equal(of(false), type!.startsWith('bigint') ? 'bigint' : 'integer');
     });
   }
 });

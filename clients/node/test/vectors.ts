@@ -1,6 +1,7 @@
 // The test vectors that all clients read: JSON in which a string stands for bytes, one for each character.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Description } from '../src/index.js';
 
 function folder(): string {
   for (let top = __dirname; top !== path.dirname(top); top = path.dirname(top)) {
@@ -31,4 +32,16 @@ export function bytes(text: string): Buffer {
 /** A value of a vector as a client gets or gives it. */
 export function raw(value: string | null): Buffer | null {
   return value === null ? null : bytes(value);
+}
+
+/** What descriptions.json and scenarios.json say of an index. */
+export interface DescribedVector {
+  columns: object[];
+  filter_columns: object[];
+  key: object[];
+}
+
+/** The same of what the client gives. */
+export function describedOf({ columns, filterColumns, key }: Description): DescribedVector {
+  return { columns: [...columns], filter_columns: [...filterColumns], key: [...key] };
 }

@@ -1,7 +1,9 @@
 """What the scenarios' steps mean for a client in Python, and how results are compared."""
 
+from dataclasses import asdict
+
 import pytest
-from vectors import raw, vectors
+from vectors import described, raw, vectors
 
 from handlersocket2 import HandlerSocketError, ModifyOp, Range, ReplyError, was_sent
 from handlersocket2.seen import kind_of
@@ -28,6 +30,8 @@ def options_of(scenario):
     for name, value in scenario.get("options", {}).items():
         if name.endswith("_ms"):
             options[name.removesuffix("_ms")] = value / 1000
+        elif name == "texts":
+            options[name] = value == "on"
         else:
             options[name] = raw(value) if name in ("user", "password", "secret") else value
     return options
@@ -46,6 +50,8 @@ def call_of(step):
     keywords = {}
     if "timeout_ms" in step:
         keywords["timeout"] = step["timeout_ms"] / 1000 or None
+    if "server_ms" in step:
+        keywords["within"] = step["server_ms"] / 1000
     index = fields.get("index", "t")
     if kind == "insert":
         return index, "insert", [[value_of(value) for value in fields["values"]]], keywords
@@ -78,8 +84,18 @@ def fill(group, indexes, steps):
     return pending
 
 
-def timeout_of(step):
-    return {"timeout": step["timeout_ms"] / 1000} if "timeout_ms" in step else {}
+def times_of(step):
+    """The keywords of a group."""
+    names = {"timeout_ms": "timeout", "server_ms": "within"}
+    return {name: step[of_step] / 1000 for of_step, name in names.items() if of_step in step}
+
+
+def question_of(client, step):
+    """The method and the arguments of a step that asks about the server; None for any other."""
+    if "describe" in step:
+        columns = None if step["describe"] == "all" else COLUMNS[step["describe"]]
+        return client.describe, ["db", "t", columns]
+    return (client.hello, []) if "hello" in step else None
 
 
 def check_undone(pending, error):
@@ -102,6 +118,10 @@ def compare(result, error, gives, seconds=None, call=None):
         assert result == [tuple(map(raw, row)) for row in gives["rows"]], error
     if "modified" in gives:
         assert result == gives["modified"], error
+    if "described" in gives:
+        assert asdict(result) == described(gives["described"]), error
+    if "pairs" in gives:
+        assert list(result.items()) == [tuple(pair) for pair in gives["pairs"]], error
     for plain in ("count", "exists"):
         if plain in gives:
             assert result == gives[plain], error
@@ -125,7 +145,7 @@ def compare(result, error, gives, seconds=None, call=None):
     for name in ("sent", "maybe_executed"):
         if name in gives:
             assert said[name] is gives[name], f"{name} of {error!r}"
-    for name in ("code", "text", "kind", "line"):
+    for name in ("code", "text", "kind", "number", "sqlstate", "message", "line"):
         if name in gives and isinstance(error, ReplyError):
             assert getattr(error, name) == gives[name]
     if "after_ms" in gives:

@@ -4,9 +4,9 @@ import pytest
 from vectors import raw, vectors
 
 from handlersocket2 import ProtocolError
+from handlersocket2.asks import Operation
 from handlersocket2.channel import NEVER, Channel
 from handlersocket2.codec import decode_line
-from handlersocket2.operations import Operation
 from handlersocket2.options import Options
 
 ANY = Operation("any", None, lambda line, _: decode_line(line), modifies=False)
@@ -55,7 +55,16 @@ def test_replies_cut_at_every_byte(vector):
 
 @pytest.mark.parametrize("size", [1, 2, 100])
 @pytest.mark.parametrize(
-    "data", [b"0\t1\n" * 3, b"0\t1\n" * 2 + b"0", b"0\t1\nhello\n", b"\n\n", b"hello\n0\t1\n"]
+    "data",
+    [
+        b"0\t1\n" * 3,
+        b"0\t1\n" * 2 + b"0",
+        b"0\t1\nhello\n",
+        b"\n\n",
+        b"hello\n0\t1\n",
+        b"0\t" + b"9" * 5000 + b"\n",  # more digits than Python reads
+        b"9" * 5000 + b"\t1\n",
+    ],
 )
 def test_what_is_no_reply_ends_it(data, size):
     channel, calls = channel_with(2)

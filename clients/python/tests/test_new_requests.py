@@ -3,7 +3,8 @@
 import pytest
 
 from handlersocket2 import Assign, Filter, FilterKind, In, InsertRows, ModifyOp, Outcome, Range
-from handlersocket2.operations import Nothing, Operations, Specs
+from handlersocket2.asks import Nothing, Specs
+from handlersocket2.operations import Operations
 from handlersocket2.requests import OpenIndex
 from handlersocket2.rows import reader_for
 

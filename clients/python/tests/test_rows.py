@@ -122,6 +122,14 @@ def test_a_value_that_does_not_fit(wanted, raw, beside):
     assert refused.value.__suppress_context__, "the other error would show the value"
 
 
+@pytest.mark.parametrize("last", [str, bytes])
+def test_a_value_that_does_not_fit_behind_some_that_do(last):
+    """They are converted already when it is found."""
+    wanted = {"a": int, "b": date, "c": float, "d": last}
+    with pytest.raises(DecodeError, match="column 'c' is no float"):
+        read(wanted, (b"1", b"2024-02-29", b"s3cret", b"x"))
+
+
 def test_null():
     assert read(["a", "b"], (None, b"x")) == [(None, b"x")]
     assert read({"a": bytes, "b": int | None}, (None, None)) == [(None, None)]

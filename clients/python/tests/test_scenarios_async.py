@@ -13,7 +13,8 @@ from scenarios import (
     fill,
     options_of,
     played,
-    timeout_of,
+    question_of,
+    times_of,
 )
 
 from handlersocket2 import AsyncClient
@@ -64,6 +65,9 @@ class Application:
         try:
             if "group" in step:
                 return await self._group(step), None
+            if question := question_of(self._client, step):
+                method, arguments = question
+                return await method(*arguments), None
             index, method, arguments, keywords = call_of(step)
             call = getattr(self._indexes[index], method)(*arguments, **keywords)
             self._calls[step["call"]] = call
@@ -78,7 +82,7 @@ class Application:
         return self._seconds[name], self._calls.get(name)
 
     async def _group(self, step):
-        group = self._client.group(**timeout_of(step))
+        group = self._client.group(**times_of(step))
         pending = fill(group, self._indexes, step["group"])
         try:
             await group.run()

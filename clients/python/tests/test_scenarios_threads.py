@@ -18,7 +18,8 @@ from scenarios import (
     fill,
     options_of,
     played,
-    timeout_of,
+    question_of,
+    times_of,
 )
 
 from handlersocket2 import Client
@@ -69,6 +70,9 @@ class Application:
         try:
             if "group" in step:
                 result = self._group(step)
+            elif question := question_of(self._client, step):
+                method, arguments = question
+                result = method(*arguments)
             else:
                 index, method, arguments, keywords = call_of(step)
                 result = getattr(self._indexes[index], method)(*arguments, **keywords)
@@ -81,7 +85,7 @@ class Application:
         compare(result, error, gives, seconds)
 
     def _group(self, step):
-        group = self._client.group(**timeout_of(step))
+        group = self._client.group(**times_of(step))
         pending = fill(group, self._indexes, step["group"])
         try:
             group.run()

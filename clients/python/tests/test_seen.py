@@ -1,11 +1,11 @@
 """Hooks and counters: what a client lets others see, and what it never shows."""
 
-import asyncio
 import logging
 import socket
 import threading
 
 import pytest
+from faces import Face
 from played_server import PlayedServer
 
 from handlersocket2 import (
@@ -27,28 +27,6 @@ def server():
         played.held = threading.Event()
         yield played
         played.held.set()
-
-
-class Face:
-    """Makes the same calls with either face."""
-
-    def __init__(self, kind, *arguments, **options):
-        self._runner = asyncio.Runner() if kind is AsyncClient else None
-        self.client = kind(*arguments, **options)
-
-    def __call__(self, call):
-        if self._runner is None:
-            return call()
-
-        async def made():
-            return await call()
-
-        return self._runner.run(made())
-
-    def close(self):
-        self(self.client.close)
-        if self._runner is not None:
-            self._runner.close()
 
 
 @pytest.fixture(params=[Client, AsyncClient], ids=["threads", "asyncio"])

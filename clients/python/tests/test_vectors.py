@@ -1,10 +1,16 @@
 """What the test vectors say about bytes holds for this client."""
 
+from dataclasses import asdict
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from uuid import UUID
+
 import pytest
-from vectors import raw, request_of, vectors
+from vectors import described, raw, request_of, vectors
 
 from handlersocket2 import (
     Auth,
+    ColumnDescription,
     Count,
     Exists,
     FetchModify,
@@ -17,9 +23,10 @@ from handlersocket2 import (
     ProtocolError,
     ReplyError,
 )
+from handlersocket2.asks import Specs
 from handlersocket2.codec import decode_line, decode_value, encode_value
-from handlersocket2.decoders import opened
-from handlersocket2.operations import Operations, Specs
+from handlersocket2.decoders import description_decoder, opened
+from handlersocket2.operations import Operations
 from handlersocket2.requests import result_of
 from handlersocket2.rows import reader_for
 
@@ -151,3 +158,56 @@ def test_an_error_is_read(vector):
     with pytest.raises(ReplyError) as caught:
         read(vector)
     assert {"code": caught.value.code, "text": caught.value.text} == vector["error"]
+
+
+@pytest.mark.parametrize("to", ["count", "exists", "modify", "insert"])
+def test_a_number_of_more_digits_than_python_reads(to):
+    vector = {"line": "0\t1\t" + "9" * 5000 + "\n", "to": to}
+    for reads in (read, read_by_an_index):
+        with pytest.raises(ProtocolError):
+            reads(vector)
+
+
+def read_description(vector):
+    line = raw(vector["line"])[:-1]
+    plain = not (b"\x00" in line or b"\x01" in line)
+    return description_decoder(vector["columns"], vector["filter_columns"])(line, plain)
+
+
+@pytest.mark.parametrize("vector", vectors("descriptions"), ids=lambda vector: vector["why"])
+def test_a_description_is_read(vector):
+    if "no_reply" in vector:
+        with pytest.raises(ProtocolError):
+            read_description(vector)
+    elif "error" in vector:
+        with pytest.raises(ReplyError) as caught:
+            read_description(vector)
+        assert {"code": caught.value.code, "text": caught.value.text} == vector["error"]
+    else:
+        assert asdict(read_description(vector)) == described(vector["described"])
+
+
+PYTHON_TYPES = {
+    "integer": int,
+    "decimal": Decimal,
+    "float": float,
+    "text": str,
+    "bytes": bytes,
+    "date": date,
+    "moment": datetime,
+    "time": timedelta,
+    "uuid": UUID,
+}
+
+
+@pytest.mark.parametrize(
+    "vector", vectors("types"), ids=lambda vector: f"{vector['type']}-{vector['charset']}"
+)
+def test_a_type_is_read_as(vector):
+    def read_as(nullable):
+        column = ColumnDescription("a", vector["type"], nullable, False, 0, vector["charset"])
+        return column.python_type
+
+    kind = PYTHON_TYPES[vector["is"]]
+    assert read_as(False) is kind
+    assert read_as(True) == read_as(None) == kind | None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from handlersocket2 import (
     Assign,
@@ -17,6 +17,8 @@ from handlersocket2 import (
     AsyncIndex,
     Client,
     ClientOptions,
+    ColumnDescription,
+    Description,
     Filter,
     FindOptions,
     Index,
@@ -26,6 +28,7 @@ from handlersocket2 import (
     Pending,
     PipelinedIndex,
     Range,
+    ReplyError,
     Row,
 )
 
@@ -77,7 +80,25 @@ def rows_of_ones_own(client: Client) -> None:
     del user, points, named, found
 
 
+def described(client: Client, error: ReplyError) -> None:
+    told: Description = client.describe("app", "user", ["id"], index="by_name", timeout=1)
+    column: ColumnDescription = told.columns[0]
+    number, texts = column.decimals, (column.name, column.type, column.charset)
+    decimals: int | None = number
+    index: Index[NamedRow[Any]] = client.described_index(None, "user", filter_columns=["age"])
+    row: NamedRow[Any] | None = index.find_one(1)
+    index = client.index("app", "user", {**told.types, "born": str})
+    versions: dict[str, str] = client.hello(timeout=None)
+    message: str | None = error.message
+    del column, texts, decimals, row, versions, message
+
+
 async def awaited(client: AsyncClient) -> None:
+    told: Description = await client.describe("app", "user")
+    index: AsyncIndex[NamedRow[Any]] = await client.described_index("app", "user", timeout=1)
+    row: NamedRow[Any] | None = await index.find_one(1)
+    versions: dict[str, str] = await client.hello()
+    del told, row, versions
     users: AsyncIndex[User] = client.index(None, "user", User, filter_columns=["age"])
     user: User | None = await users.find_one(1, timeout=0.1)
     found: list[User] = await users.find(1, op=">=", limit=3)
@@ -97,7 +118,7 @@ async def awaited(client: AsyncClient) -> None:
 def made() -> None:
     options: ClientOptions = {"user": "ann", "password": lambda: "pw", "when_full": "fail"}
     Client("handlersocket://db/app", **options)
-    Client(("db", 9998), write=("db", 9999), read_after_write="sent")
+    Client(("db", 9998), write=("db", 9999), read_after_write="sent", texts=True)
     AsyncClient([(("db1", 9998), ("db1", 9999)), (("db2", 9998), None)], retry_reads=1)
 
 
@@ -126,6 +147,9 @@ def refused(client: Client, index: Index[Row], pipelined: PipelinedIndex[Row]) -
     pipelined.increment(1, [1], filter=[])  # type: ignore[call-arg]
     Filter("LIKE", 0, 1)  # type: ignore[arg-type]
     client.index("d", "t", [1])  # type: ignore[list-item]
+    client.describe("d", "t", within=1)  # type: ignore[call-arg]
+    client.described_index("d", "t", {"id": int})  # type: ignore[arg-type]
+    Client("db:9998", texts="on")  # type: ignore[arg-type]
     Client("db:9998", time_out=3)  # type: ignore[call-arg]
     Client("db:9998", when_full="later")  # type: ignore[arg-type]
     AsyncClient("db:9998", timeout="3")  # type: ignore[arg-type]

@@ -38,6 +38,19 @@ def raw(text):
     return None if text is None else text.encode("latin-1")
 
 
+def described(meaning):
+    """A description as dataclasses.asdict() gives it."""
+
+    texts = ("name", "type", "charset")
+    return {
+        kind: tuple(
+            {key: of[key] and _name(of[key]) if key in texts else of[key] for key in of}
+            for of in columns
+        )
+        for kind, columns in meaning.items()
+    }
+
+
 def request_of(vector):
     ((kind, fields),) = vector["request"].items()
     if kind == "auth":

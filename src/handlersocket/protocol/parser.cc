@@ -62,6 +62,8 @@ Status Parser::parse(std::string_view line, Request& request) {
     return status_of(parse_find_or_insert(first, tokens, request));
   if (is(first, 'P')) return status_of(parse_open_index(tokens, request));
   if (is(first, 'A')) return status_of(parse_auth(tokens, request));
+  if (is(first, 'H')) return status_of(parse_hello(tokens, request));
+  if (is(first, 'D')) return status_of(parse_describe(tokens, request));
   return status_of(Mistake::cmd);
 }
 
@@ -72,8 +74,10 @@ Status Parser::parse_in_group(std::string_view line, Request& request, Meets& me
   if (meets != Meets::anything) line.remove_prefix(some_word.size());
   const Status parsed = parse(line, request);
   if (!parsed.ok()) return parsed;
-  const bool may_stand = request.kind != Kind::open_index && request.kind != Kind::auth &&
-                         (meets == Meets::anything || request.kind == Kind::modify);
+  const bool is_of_connection = request.kind == Kind::open_index || request.kind == Kind::auth ||
+                                request.kind == Kind::hello || request.kind == Kind::describe;
+  const bool may_stand =
+      !is_of_connection && (meets == Meets::anything || request.kind == Kind::modify);
   return may_stand ? parsed : status_of(Mistake::cmd);
 }
 
@@ -88,6 +92,25 @@ Mistake Parser::parse_open_index(TokenScanner& tokens, Request& request) {
        {&names.database, &names.table, &names.index, &names.columns, &names.filter_columns}) {
     if (tokens.done()) break;
     *name = tokens.next();
+    Value value{};
+    if (!escapes_names_) continue;
+    if (!values_.read(*name, tokens.saw_escape(), value)) return Mistake::escape;
+    if (!value.null) *name = value.bytes;
+  }
+  if (names.columns == every_column_word) {
+    names.columns = {};
+    names.every_column = true;
+  }
+  return Mistake::none;
+}
+
+Mistake Parser::parse_hello(TokenScanner& tokens, Request& request) {
+  request.kind = Kind::hello;
+  request.hello = {};
+  while (!tokens.done()) {
+    const std::string_view option = tokens.next();
+    if (option == Hello::texts) request.hello.wants_texts = true;
+    if (option == Hello::names) request.hello.escapes_names = true;
   }
   return Mistake::none;
 }
@@ -103,6 +126,13 @@ Mistake Parser::parse_auth(TokenScanner& tokens, Request& request) {
     return Mistake::authtype;
   }
   return read_text(tokens, auth.secret);
+}
+
+Mistake Parser::parse_describe(TokenScanner& tokens, Request& request) {
+  request.kind = Kind::describe;
+  if (tokens.done() || !read_number(tokens.next(), request.index_id)) return Mistake::stmtnum;
+  has_index_id_ = true;
+  return tokens.done() ? Mistake::none : Mistake::cmd;
 }
 
 // A missing text is empty.

@@ -4,9 +4,10 @@
 // allocates nothing. Each worker thread has one object. It does no I/O and knows no table. Any
 // bytes give a Request or an ordinary Status.
 //
-//   line     = open / find / range / insert / rows / auth
+//   line     = open / find / range / insert / rows / auth / hello / describe
 //                                                     ; LF (and a CR before it) already removed
 //                                                     ; lines of a group: group.h
+//                                                     ; the time of a request: within.h
 //   open     = "P" TAB id TAB db TAB table TAB index TAB columns [TAB fcolumns [ignored]]
 //                                                     ; missing tokens are empty
 //   find     = id TAB op TAB n *(TAB value) clauses
@@ -31,6 +32,8 @@
 //            / TAB "update" TAB k k(assign) *(TAB "F" TAB fop TAB fcol TAB value)
 //   auth     = "A" TAB "1" TAB secret [ignored]
 //            / "A" TAB "2" TAB user [TAB password [ignored]]
+//   hello    = "H" *(TAB option)                      ; option: "texts" or "names"; others are ignored
+//   describe = "D" TAB id
 //   assign   = TAB column TAB how TAB value           ; how: change_words.h
 //            / TAB column TAB ("+[" / "-[") TAB value TAB value TAB value
 //   value    = NUL / *(byte / %x01 %x40-4F)
@@ -65,13 +68,16 @@ class Parser {
   // answered before any mistake behind it.
   Status parse(std::string_view line, Request& request);
 
-  // Parses a line of a group, and sets `meets`. In a group no index is opened and nobody logs in.
+  // Parses a line of a group, and sets `meets`. In a group no index is opened or described, and nobody logs in or says hello.
   Status parse_in_group(std::string_view line, Request& request, Meets& meets);
+
+  // Whether the names of an index are escaped. They are not, unless their client has said so.
+  void escape_names(bool are_escaped) { escapes_names_ = are_escaped; }
 
   // The last request is not used any more: frees the memory that it took if it was large.
   void give_back() { values_.give_back(); }
 
-  // Whether the last parse has read the complete index id of a find or insert.
+  // Whether the last parse has read the complete index id of a find, an insert or a description.
   bool has_index_id() const { return has_index_id_; }
   // Whether the last parse has met a modification (an insert, U, D, +, -, set, lock, or an unknown modop). On the
   // read port, `readonly` is answered before its other mistakes.
@@ -85,6 +91,8 @@ class Parser {
   // Each reads the tokens behind the one by which parse() has chosen it.
   Mistake parse_open_index(TokenScanner& tokens, Request& request);
   Mistake parse_auth(TokenScanner& tokens, Request& request);
+  static Mistake parse_hello(TokenScanner& tokens, Request& request);
+  Mistake parse_describe(TokenScanner& tokens, Request& request);
   Mistake read_text(TokenScanner& tokens, std::string_view& text);
   Mistake parse_find_or_insert(std::string_view id, TokenScanner& tokens, Request& request);
 
@@ -103,6 +111,7 @@ class Parser {
   Mistake read_assignments(TokenScanner& tokens, bool may_name_new);
   Mistake read_value(TokenScanner& tokens, Value& value);
 
+  bool escapes_names_ = false;
   bool has_index_id_ = false;
   bool is_modification_ = false;
   std::uint64_t key_count_ = 0;

@@ -9,6 +9,7 @@
 #include "handlersocket/protocol/parser.h"
 #include "handlersocket/protocol/request_writer.h"
 #include "handlersocket/protocol/test_describe.h"
+#include "handlersocket/protocol/within.h"
 
 namespace hs::protocol {
 namespace {
@@ -31,6 +32,8 @@ bool write(Buffer& out, const Request& request) {
     case Kind::insert: writer.insert(request.index_id, request.insert); return true;
     case Kind::insert_rows: writer.insert_rows(request.index_id, request.insert_rows); return true;
     case Kind::auth: writer.auth(request.auth); return true;
+    case Kind::hello: writer.hello(request.hello); return true;
+    case Kind::describe: writer.describe(request.index_id); return true;
   }
   return false;
 }
@@ -39,7 +42,8 @@ void check_promises(const Parser& parser, const Request& request) {
   const bool selects =
       request.kind == Kind::find || request.kind == Kind::count || request.kind == Kind::modify;
   const bool inserts = request.kind == Kind::insert || request.kind == Kind::insert_rows;
-  require(parser.has_index_id() == (selects || inserts));
+  const bool describes = request.kind == Kind::describe;
+  require(parser.has_index_id() == (selects || inserts || describes));
   if (request.kind == Kind::insert_rows)
     require(parser.is_modification() && request.insert_rows.is_valid());
   if (request.kind == Kind::insert) {
@@ -56,7 +60,11 @@ void check_promises(const Parser& parser, const Request& request) {
   }
 }
 
-void fuzz(std::string_view line) {
+void fuzz(std::string_view whole_line) {
+  const Within within = within_of(whole_line);
+  require(whole_line.ends_with(within.request) && within.ms <= max_within_ms);
+  require((within.ms == 0) == (within.request.size() == whole_line.size()));
+  const std::string_view line = within.request;
   // The parser keeps its scratch memory from line to line, as in a worker.
   static Parser parser;
   Request request;

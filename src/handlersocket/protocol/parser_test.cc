@@ -97,6 +97,34 @@ TEST(Parser, StartsAnew) {
   EXPECT_EQ(describe(request), "open 0 ''''''''''");
 }
 
+TEST(Parser, ReadsHello) {
+  Parser parser;
+  Request request;
+  const auto parsed = [&](std::string_view line) {
+    return describe(parser.parse(line, request), request);
+  };
+  EXPECT_EQ(parsed("H"), "hello");
+  EXPECT_EQ(parsed("H\ttexts"), "hello texts");
+  EXPECT_EQ(parsed("H\tnames\tof later\t\0\ttexts"sv), "hello texts names");
+  EXPECT_EQ(parsed("HH"), "error cmd");
+  Meets meets{};
+  EXPECT_FALSE(parser.parse_in_group("H", request, meets).ok());
+}
+
+TEST(Parser, NamesAreEscapedIfTheClientHasSaidSo) {
+  Parser parser;
+  Request request;
+  const auto parsed = [&](std::string_view line) {
+    return describe(parser.parse(line, request), request);
+  };
+  constexpr auto line = "P\t1\td\tt\1I\t\0\tc\1I,\1A"sv;
+  EXPECT_EQ(parsed(line), "open 1 'd''t\\x01I''\\x00''c\\x01I,\\x01A'''");
+  parser.escape_names(true);
+  EXPECT_EQ(parsed(line), "open 1 'd''t\\x09''\\x00''c\\x09,\\x01'''");
+  EXPECT_EQ(parsed("P\t1\td\tt\1"), "error escape");
+  EXPECT_EQ(parsed("P\t1\td\tt\t\t*\tf"), "open 1 'd''t'''*'f'");
+}
+
 TEST(Parser, ReadsAssignments) {
   Parser parser;
   Request request;

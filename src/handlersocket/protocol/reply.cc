@@ -2,10 +2,14 @@
 
 #include <cassert>
 
+#include "handlersocket/protocol/error_texts.h"
 #include "handlersocket/protocol/errors.h"
+#include "handlersocket/protocol/escape.h"
 #include "handlersocket/protocol/number.h"
 
 namespace hs::protocol {
+
+using namespace std::string_view_literals;
 
 void ReplyWriter::ok(std::uint64_t count) { inserted(count, false); }
 
@@ -46,6 +50,66 @@ void ReplyWriter::undone(std::uint64_t line) {
   out_.push_back('\t');
   append_number(out_, line);
   out_.push_back('\n');
+}
+
+void ReplyWriter::explained(Status status, char columns, const store::Said& said) {
+  const ErrorReply reply = reply_of(status);
+  const SqlError sql = error_text_of(status);
+  append_number(out_, reply.code);
+  out_.push_back('\t');
+  out_.push_back(columns);
+  out_.push_back('\t');
+  if (reply.text.empty()) {
+    append_number(out_, reply.number);
+  } else {
+    out_.append(reply.text);
+  }
+  out_.push_back('\t');
+  append_number(out_, sql.number);
+  out_.push_back('\t');
+  out_.append(said.state.empty() ? sql.state : said.state);
+  out_.push_back('\t');
+  append_escaped(out_, said.text.empty() ? sql.text : said.text);
+}
+
+void ReplyWriter::error_with_text(Status status, const store::Said& said) {
+  explained(status, '4', said);
+  out_.push_back('\n');
+}
+
+void ReplyWriter::undone_with_text(std::uint64_t line) {
+  explained(status_of(Mistake::undone), '5', {});
+  out_.push_back('\t');
+  append_number(out_, line);
+  out_.push_back('\n');
+}
+
+void ReplyWriter::described_column(std::string_view kind, std::string_view name,
+                                   const store::DescribedColumn* column) {
+  const auto text = [this](std::string_view value) {
+    out_.push_back('\t');
+    append_escaped(out_, value);
+  };
+  const auto null = [this] { out_.append("\t\0"sv); };
+  text(kind);
+  name.empty() ? null() : text(name);
+  if (column == nullptr) {
+    for (std::uint32_t i = 2; i < description_columns; ++i) null();
+    return;
+  }
+  text(column->type);
+  text(column->is_nullable ? "1" : "0");
+  text(column->is_unsigned ? "1" : "0");
+  out_.push_back('\t');
+  append_number(out_, column->decimals);
+  column->character_set.empty() ? null() : text(column->character_set);
+}
+
+void ReplyWriter::greeting(std::string_view name, std::string_view value) {
+  out_.push_back('\t');
+  out_.append(name);
+  out_.push_back('\t');
+  append_escaped(out_, value);
 }
 
 void ReplyWriter::begin_wide_rows(std::uint32_t columns) {

@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "base/status.h"
 #include "store/operation.h"
+#include "store/table_description.h"
 
 namespace hs::protocol {
 
@@ -27,6 +28,17 @@ class ReplyWriter {
   void error(Status status);
   // The first reply to a group that was undone, because its line of this number has failed.
   void undone(std::uint64_t line);
+  // The same for clients that want texts. What is empty in `said`, which is the server's for this
+  // error, has the words of its kind.
+  void error_with_text(Status status, const store::Said& said);
+  void undone_with_text(std::uint64_t line);
+  // One row of the reply that describes an index. Null: nothing is known of the column but its name. An
+  // expression has no name.
+  static constexpr std::uint32_t description_columns = 7;
+  void described_column(std::string_view kind, std::string_view name,
+                        const store::DescribedColumn* column);
+  // One row of the reply to hello.
+  void greeting(std::string_view name, std::string_view value);
   // One row of the reply to an insert of several rows.
   void inserted_row(std::string_view fate, const std::optional<store::InsertId>& id);
 
@@ -44,6 +56,7 @@ class ReplyWriter {
 
  private:
   void begin_wide_rows(std::uint32_t columns);
+  void explained(Status status, char columns, const store::Said& said);
 
   Buffer& out_;
 };

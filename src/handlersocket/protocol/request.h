@@ -19,18 +19,40 @@ enum class AuthWay : std::uint8_t {
   account,  // A 2: a user and a password of the server
 };
 
+// In place of the names of columns in an `open_index`.
+inline constexpr std::string_view every_column_word = "*";
+
 struct Auth {
   AuthWay way = AuthWay::secret;
   std::string_view user{};    // of an account
   std::string_view secret{};  // the port's secret, or the account's password
 };
 
-enum class Kind : std::uint8_t { open_index, find, count, modify, insert, insert_rows, auth };
+// What a client wants from now on that the original does not have.
+struct Hello {
+  static constexpr std::string_view texts = "texts";
+  static constexpr std::string_view names = "names";
+
+  bool wants_texts = false;    // errors with SQL's number, SQLSTATE and message
+  bool escapes_names = false;  // the names of an index are escaped as values are
+};
+
+enum class Kind : std::uint8_t {
+  open_index,
+  find,
+  count,
+  modify,
+  insert,
+  insert_rows,
+  auth,
+  hello,
+  describe
+};
 
 // One parsed request. `kind` says which of the members below `index_id` are valid.
 struct Request {
   Kind kind = Kind::find;
-  std::uint64_t index_id = 0;    // of all but auth
+  std::uint64_t index_id = 0;    // of all but auth and hello
   store::IndexNames names{};     // of open_index
   store::Selection selection{};  // of find, count and modify
   bool exists = false;           // of count: only whether there is a row
@@ -39,6 +61,7 @@ struct Request {
   std::uint32_t surplus = 0;     // of insert: tokens behind the values, which have no meaning
   store::InsertRows insert_rows{};
   Auth auth{};
+  Hello hello{};
 };
 
 }  // namespace hs::protocol

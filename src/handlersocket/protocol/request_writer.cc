@@ -42,8 +42,8 @@ bool is_name(std::string_view token) {
 }  // namespace
 
 bool RequestWriter::open_index(std::uint64_t index_id, const store::IndexNames& names) {
-  if (names.every_column) return false;  // this protocol has no word for them
-  const std::array named{names.database, names.table, names.index, names.columns};
+  const std::array named{names.database, names.table, names.index,
+                         names.every_column ? every_column_word : names.columns};
   if (!std::ranges::all_of(named, is_name) || !is_name(names.filter_columns)) return false;
   out_.append("P\t");
   append_number(out_, index_id);
@@ -171,6 +171,19 @@ void RequestWriter::auth(const Auth& auth) {
     out_.push_back('\t');
   }
   append_escaped(out_, auth.secret);
+  end_line();
+}
+
+void RequestWriter::hello(const Hello& hello) {
+  out_.append("H");
+  if (hello.wants_texts) token(Hello::texts);
+  if (hello.escapes_names) token(Hello::names);
+  end_line();
+}
+
+void RequestWriter::describe(std::uint64_t index_id) {
+  out_.append("D");
+  number(index_id);
   end_line();
 }
 

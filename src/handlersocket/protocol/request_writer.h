@@ -30,6 +30,8 @@ class RequestWriter {
   void insert(std::uint64_t index_id, const store::Insert& insert);
   void insert_rows(std::uint64_t index_id, const store::InsertRows& rows);
   void auth(const Auth& auth);
+  void hello(const Hello& hello);
+  void describe(std::uint64_t index_id);
   // The next `lines` requests are one group. meets() stands in front of a modification among them.
   void begin_group(std::uint64_t lines);
   void meets(Meets meets);

@@ -123,7 +123,7 @@ inline std::string describe(const store::Selection& selection) {
 
 inline std::string describe(const store::IndexNames& names) {
   return describe(names.database) + describe(names.table) + describe(names.index) +
-         describe(names.columns) + describe(names.filter_columns);
+         (names.every_column ? "*" : describe(names.columns)) + describe(names.filter_columns);
 }
 
 inline std::string describe(const Request& request) {
@@ -141,6 +141,10 @@ inline std::string describe(const Request& request) {
       return "auth " +
              (request.auth.way == AuthWay::account ? describe(request.auth.user) : std::string()) +
              describe(request.auth.secret);
+    case Kind::describe: return "describe " + id;
+    case Kind::hello:
+      return std::string("hello") + (request.hello.wants_texts ? " texts" : "") +
+             (request.hello.escapes_names ? " names" : "");
   }
   return "?";
 }

@@ -24,6 +24,8 @@ inline std::string written(const Request& request) {
     case Kind::insert: writer.insert(request.index_id, request.insert); break;
     case Kind::insert_rows: writer.insert_rows(request.index_id, request.insert_rows); break;
     case Kind::auth: writer.auth(request.auth); break;
+    case Kind::hello: writer.hello(request.hello); break;
+    case Kind::describe: writer.describe(request.index_id); break;
   }
   return std::string(out.view());
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "handlersocket/protocol/group.h"
+#include "handlersocket/protocol/within.h"
 
 namespace hs::session {
 namespace {
@@ -40,7 +41,8 @@ std::size_t whole_requests(std::string_view input) {
   std::size_t whole = 0;
   while (const std::optional<Line> line = line_at(input, whole, whole)) {
     std::uint64_t there = 0;
-    const std::uint64_t lines = protocol::group_lines(line->text).value_or(0);
+    const std::string_view request = protocol::within_of(line->text).request;
+    const std::uint64_t lines = protocol::group_lines(request).value_or(0);
     const std::optional<std::size_t> end = end_of_lines(input, line->end_offset, lines, there);
     if (!end) break;
     whole = *end;

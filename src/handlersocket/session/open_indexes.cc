@@ -4,24 +4,29 @@
 #include <utility>
 
 namespace hs::session {
+namespace {
+
+constexpr char name_end = '\0';
+
+}  // namespace
 
 std::string join_names(const store::IndexNames& names) {
   std::string joined;
   joined.reserve(names.database.size() + names.table.size() + names.index.size() +
                  names.columns.size() + names.filter_columns.size() + 4);
-  joined.append(names.database).push_back('\t');
-  joined.append(names.table).push_back('\t');
-  joined.append(names.index).push_back('\t');
-  joined.append(names.columns).push_back('\t');
+  joined.append(names.database).push_back(name_end);
+  joined.append(names.table).push_back(name_end);
+  joined.append(names.index).push_back(name_end);
+  joined.append(names.columns).push_back(name_end);
   joined.append(names.filter_columns);
   return joined;
 }
 
 store::IndexNames split_names(std::string_view names) {
   const auto take = [&names] {
-    const std::size_t tab = names.find('\t');
-    const std::string_view name = names.substr(0, tab);
-    names.remove_prefix(tab == std::string_view::npos ? names.size() : tab + 1);
+    const std::size_t end = names.find(name_end);
+    const std::string_view name = names.substr(0, end);
+    names.remove_prefix(end == std::string_view::npos ? names.size() : end + 1);
     return name;
   };
   store::IndexNames split;

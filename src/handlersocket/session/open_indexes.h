@@ -16,7 +16,7 @@
 
 namespace hs::session {
 
-// The names of a P request, joined by TAB. No name holds a TAB.
+// The names of a P request, joined by zero bytes. No name that can be opened holds one.
 std::string join_names(const store::IndexNames& names);
 // Views into `names`.
 store::IndexNames split_names(std::string_view names);

@@ -174,6 +174,19 @@ TEST_F(PassOfSeveral, WhatCannotBeUndoneIsNotExecutedAgain) {
   EXPECT_EQ(replies(2), "0\t1\t4\n0\t1\t5\n");
 }
 
+// A write that needs no statement, as when no column of a hash is named, is nothing that a store has to
+// commit. So a write that cannot be undone may follow it at once.
+TEST_F(PassOfSeveral, WhatCannotBeUndoneMayFollowAWriteThatHasChangedNothing) {
+  open(3);
+  store_.modifications = {{}, for_good, {}, {}};
+  store_.ends = {Status(Error::commit_failed, 1180)};
+  run({update(1), update(2) + update(3), update(4)});
+  EXPECT_EQ(store_.calls, "begin modify1 modify2 modify3 modify4 end release ");
+  EXPECT_EQ(replies(0), "0\t1\t1\n");
+  EXPECT_EQ(replies(1), "0\t1\t2\n1\t1\t1180\n");
+  EXPECT_EQ(replies(2), "1\t1\t1180\n");
+}
+
 TEST_F(PassOfSeveral, NorIfItFailed) {
   open(1);
   store_.modifications = {store::Outcome(Status(Error::duplicate_key, 121)).for_good(),
@@ -183,8 +196,8 @@ TEST_F(PassOfSeveral, NorIfItFailed) {
   EXPECT_EQ(replies(0), "1\t1\t121\n0\t1\t2\n");
 }
 
-// A group that only looks is a write, but the store has nothing to commit for it. So it does not have
-// what cannot be undone wait for a commit.
+// A group that only looks is a write, but the store has nothing to commit for it. So what cannot be
+// undone comes behind it without a commit.
 TEST_F(PassOfSeveral, NorIfAWriteBeforeItHasChangedNothing) {
   open(3);
   const std::string looks = "G\t1\n1\t=\t1\t1\n";

@@ -6,6 +6,7 @@
 
 #include "handlersocket/protocol/errors.h"
 #include "handlersocket/protocol/reply.h"
+#include "handlersocket/session/description.h"
 #include "handlersocket/session/execution.h"
 #include "handlersocket/session/framing.h"
 #include "handlersocket/session/handlersocket.h"
@@ -20,6 +21,12 @@ using protocol::ReplyWriter;
 using protocol::Request;
 using protocol::status_of;
 using store::Outcome;
+
+constexpr std::string_view plugin_version = "2.0.0";
+constexpr std::string_view protocol_version = "2";
+// What the original does not know.
+constexpr std::string_view request_words =
+    "up down ^ C E set insert else G some none lock within H D *";
 
 // Whether the open index has the columns that a request names by their numbers.
 bool has_columns(const NamedIndex& index, const Request& request) {
@@ -59,17 +66,22 @@ Counter counter_of(const Request& request) {
     case Kind::insert:
     case Kind::insert_rows: return Counter::requests_insert;
     case Kind::auth: return Counter::requests_log_in;
+    case Kind::hello:
+    case Kind::describe: return Counter::requests_other;
   }
   return Counter::requests_malformed;
 }
 
 Status Session::admit(std::string_view line, Workspace& workspace) {
+  workspace.parser.escape_names(hello_.escapes_names);
   return admit_parsed(workspace.parser.parse(line, workspace.request), workspace);
 }
 
 Status Session::admit_parsed(Status parsed, Workspace& workspace) {
   NamedIndex*& index = workspace.index;
   index = nullptr;
+  if (last_error_ != nullptr) [[unlikely]]
+    last_error_->status = {};
   workspace.parsed = parsed;
   if (parsed == status_of(Mistake::cmd) || parsed == status_of(Mistake::authtype)) return parsed;
   const bool is_auth = parsed.ok() && workspace.request.kind == Kind::auth;
@@ -106,6 +118,7 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
       outcome = open_again(workspace, *index);
   }
   if (admitted && outcome.ok()) {
+    const Listening listening(*this, workspace.store, outcome);
     switch (request.kind) {
       case Kind::find:
       case Kind::count:
@@ -127,6 +140,8 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
         outcome = log_in(request.auth, changes);
         if (outcome.status().ok()) ReplyWriter(out).ok();
         break;
+      case Kind::hello: greet(request.hello, changes, out); break;
+      case Kind::describe: outcome = describe(*index, workspace.store, out); break;
     }
   }
   if (answer.note_outcome(outcome)) append_error(outcome.status(), out);
@@ -135,11 +150,19 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
 
 Outcome Session::open_index(Workspace& workspace, passes::Changes& changes, bool& has_no_place) {
   const Request& request = workspace.request;
-  std::string names = join_names(request.names);
+  store::IndexNames asked = request.names;
+  std::string columns;
+  if (asked.every_column) {
+    const Outcome outcome = open_every_column(workspace, columns);
+    if (!outcome.ok()) return outcome;
+    asked.every_column = false;
+    asked.columns = columns;
+  }
+  std::string names = join_names(asked);
   has_no_place = !indexes_.has_room(request.index_id, names.size(), config_.max_open_indexes.get());
   if (has_no_place) return status_of(Mistake::stmtnum);
   NamedIndex opened{.names = std::move(names)};
-  const Outcome outcome = workspace.store.open_index(request.names, caller(), opened.use);
+  const Outcome outcome = workspace.store.open_index(asked, caller(), opened.use);
   const bool is_remote = outcome.verdict() == store::Verdict::remote && remote_open() &&
                          remote_open()->key == opened.names;
   if (!outcome.ok() && !is_remote) {
@@ -161,17 +184,47 @@ Outcome Session::open_index(Workspace& workspace, passes::Changes& changes, bool
   return {};
 }
 
-store::Outcome Session::execute_planned(passes::Place& place, passes::Protocol& protocol) {
+// The columns are those of now, so that rows keep their width when the table gets another column.
+Outcome Session::open_every_column(Workspace& workspace, std::string& columns) {
+  store::IndexUse use;
+  const Outcome outcome = workspace.store.open_index(workspace.request.names, caller(), use);
+  // Its columns are known to a thread that may wait for the other server, and not to this one.
+  if (outcome.verdict() == store::Verdict::remote) return Error::no_column;
+  if (!outcome.ok()) return outcome;
+  const bool sees_all = caller()->may_do_everything();
+  store::TableDescription seen;
+  if (!sees_all) {
+    const Outcome told = workspace.store.describe_table(workspace.request.names, caller(), seen);
+    if (!told.ok()) return told;
+  }
+  for (const store::ShapedColumn& column : use.index().shape()->columns) {
+    if (column.is_invisible) continue;
+    // A client that has not named it must not learn that there is such a column.
+    if (!sees_all && std::ranges::find(seen.columns, column.name, &store::DescribedColumn::name) ==
+                         seen.columns.end())
+      return store::access_denied;
+    if (column.name.find(store::IndexNames().separator) != std::string::npos)
+      return Error::no_column;
+    if (!columns.empty()) columns += store::IndexNames().separator;
+    columns += column.name;
+  }
+  return {};
+}
+
+Outcome Session::execute_planned(passes::Place& place, passes::Protocol& protocol) {
   Workspace& workspace = static_cast<HandlerSocket&>(protocol).workspace();
-  return workspace.group.lines == 0 ? execute_admitted(place, workspace)
-                                    : execute_planned_group(place, workspace);
+  Outcome outcome;
+  const Listening listening(*this, place.store, outcome);
+  outcome = workspace.group.lines == 0 ? execute_admitted(place, workspace)
+                                       : execute_planned_group(place, workspace);
+  return outcome;
 }
 
 Session::Before& Session::begin_change(passes::Changes& changes) {
   if (before_ == nullptr) {
     changes.note(*this);
-    before_ =
-        std::make_unique<Before>(Before{.log_in = log_in_.state(), .remote_open = remote_open()});
+    before_ = std::make_unique<Before>(
+        Before{.log_in = log_in_.state(), .remote_open = remote_open(), .hello = hello_});
   }
   return *before_;
 }
@@ -187,6 +240,7 @@ void Session::undo_changes() {
   if (before->has_changed_caller) indexes_.forget_indexes();
   become(std::move(before->log_in));
   remote_open() = std::move(before->remote_open);
+  take(before->hello);
 }
 
 Outcome Session::open_again(Workspace& workspace, NamedIndex& index) {
@@ -206,6 +260,35 @@ Status Session::log_in(const protocol::Auth& auth, passes::Changes& changes) {
   return {};
 }
 
+void Session::greet(const protocol::Hello& hello, passes::Changes& changes, Buffer& out) {
+  begin_change(changes);
+  take(hello);
+  ReplyWriter reply(out);
+  reply.begin_rows(2);
+  reply.greeting("plugin", plugin_version);
+  reply.greeting("server", config_.server);
+  reply.greeting("protocol", protocol_version);
+  reply.greeting("requests", request_words);
+  if (hello.wants_texts) reply.greeting(protocol::Hello::texts, "1");
+  if (hello.escapes_names) reply.greeting(protocol::Hello::names, "1");
+  reply.end_rows();
+}
+
+Outcome Session::describe(const NamedIndex& index, store::Store& store, Buffer& out) const {
+  const store::IndexNames names = split_names(index.names);
+  store::TableDescription table;
+  const Outcome outcome = store.describe_table(names, caller(), table);
+  // This thread must not wait for the other server.
+  if (outcome.verdict() == store::Verdict::remote) return Error::not_supported;
+  return outcome.ok() ? append_description(names, table, out) : outcome;
+}
+
+void Session::take(const protocol::Hello& hello) {
+  hello_ = hello;
+  if (hello.wants_texts == (last_error_ != nullptr)) return;
+  last_error_ = hello.wants_texts ? std::make_unique<LastError>() : nullptr;
+}
+
 void Session::become(passes::LogIn::State state) {
   assert(position() == nullptr);
   if (state.caller != caller()) {
@@ -216,7 +299,12 @@ void Session::become(passes::LogIn::State state) {
   most_waiting = most_waiting_now();
 }
 
-void Session::append_error(Status status, Buffer& out) const { ReplyWriter(out).error(status); }
+void Session::append_error(Status status, Buffer& out) const {
+  ReplyWriter reply(out);
+  if (last_error_ == nullptr) return reply.error(status);
+  static const store::Said nothing;
+  reply.error_with_text(status, status == last_error_->status ? last_error_->said : nothing);
+}
 
 std::size_t Session::whole_requests(std::string_view input) const {
   return session::whole_requests(input);

@@ -33,6 +33,7 @@ namespace hs::session {
 struct SessionConfig : passes::LogInConfig {
   bool writable = false;                         // the write port
   Setting<std::size_t> max_open_indexes = 4096;  // of one session
+  std::string server{};                          // what hello tells of the database server
 };
 
 class HandlerSocket;
@@ -89,6 +90,8 @@ class Session final : public passes::Dialogue {
     owner_ = nullptr;
   }
   void execute(passes::Requests& requests) override;
+  std::size_t look_ahead(std::string_view input, const store::Store& store,
+                         passes::LookAhead& ahead) override;
   passes::Plan plan(net::Turn& turn, passes::Protocol& protocol) override;
   store::Outcome execute_planned(passes::Place& place, passes::Protocol& protocol) override;
 
@@ -116,11 +119,48 @@ class Session final : public passes::Dialogue {
   }
 
  private:
-  // What P and A requests have replaced since keep_changes().
+  // What the server says of the error that a request has met last.
+  struct LastError {
+    Status status{};
+    store::Said said{};
+  };
+  // While it lives, the store says what it has to say.
+  class Listening {
+   public:
+    // `outcome` is that of the request, when this object ends.
+    Listening(Session& session, store::Store& store, const store::Outcome& outcome)
+        : session_(session),
+          store_(store),
+          outcome_(outcome),
+          listens_(session.last_error_ != nullptr) {
+      if (!listens_) [[likely]]
+        return;
+      session.last_error_->said = {};
+      store_.explain_to(&session.last_error_->said);
+    }
+    ~Listening() {
+      if (!listens_) [[likely]]
+        return;
+      store_.explain_to(nullptr);
+      // A hello may have ended it.
+      if (session_.last_error_ != nullptr) session_.last_error_->status = outcome_.status();
+    }
+    Listening(const Listening&) = delete;
+    Listening& operator=(const Listening&) = delete;
+
+   private:
+    Session& session_;
+    store::Store& store_;
+    const store::Outcome& outcome_;
+    const bool listens_;
+  };
+
+  // What P, A and H requests have replaced since keep_changes().
   struct Before {
     passes::LogIn::State log_in;
     std::optional<passes::RemoteOpen> remote_open;
     bool has_changed_caller = false;
+    protocol::Hello hello{};
     std::vector<std::pair<std::uint64_t, NamedIndex>> indexes{};  // the latest comes last
   };
 
@@ -131,20 +171,29 @@ class Session final : public passes::Dialogue {
     indexes_.forget_indexes();
     owner_ = &store;
   }
-  static void refuse_and_close(protocol::Mistake mistake, passes::Requests& requests);
+  void refuse_and_close(protocol::Mistake mistake, passes::Requests& requests) const;
   Status admit_parsed(Status parsed, Workspace& workspace);
+  bool execute_within(Line line, passes::Requests& requests, HandlerSocket& front);
   bool execute_line(const Line& line, passes::Requests& requests, HandlerSocket& front);
   // In session_groups.cc.
-  bool execute_group(const Line& first, passes::Requests& requests, HandlerSocket& front);
+  bool execute_group(const Line& first, bool is_out_of_time, passes::Requests& requests,
+                     HandlerSocket& front);
   template <class Execute>
   store::Outcome execute_unit(const Group& group, passes::Place& place, Workspace& workspace,
                               GroupFailure& failure, Execute execute);
   store::Outcome execute_planned_group(passes::Place& place, Workspace& workspace);
+  void append_failure(const Group& group, const GroupFailure& failure, Buffer& out) const;
   passes::Plan plan_group(const Line& first, net::Turn& turn, Workspace& workspace);
   void give_up_first(passes::Requests& requests, Workspace& workspace);
+  void refuse(const Line& line, Status why, passes::Requests& requests, Workspace& workspace);
+  void refuse_group(const Group& group, Status why, passes::Requests& requests);
   bool hold_back(const protocol::Auth& auth, bool was_right, passes::Requests& requests);
   store::Outcome open_index(Workspace& workspace, passes::Changes& changes, bool& has_no_place);
+  store::Outcome open_every_column(Workspace& workspace, std::string& columns);
   Status log_in(const protocol::Auth& auth, passes::Changes& changes);
+  void take(const protocol::Hello& hello);
+  store::Outcome describe(const NamedIndex& index, store::Store& store, Buffer& out) const;
+  void greet(const protocol::Hello& hello, passes::Changes& changes, Buffer& out);
   void become(passes::LogIn::State state);
   std::size_t most_waiting_now() const {
     return caller() != nullptr ? no_limit : most_waiting_before_login;
@@ -157,6 +206,8 @@ class Session final : public passes::Dialogue {
   const store::Store* owner_ = nullptr;  // of the open indexes; never dereferenced
   OpenIndexes indexes_;
   std::unique_ptr<Before> before_;  // null: nothing has changed
+  protocol::Hello hello_;
+  std::unique_ptr<LastError> last_error_;  // null: the client wants no texts
 };
 
 }  // namespace hs::session

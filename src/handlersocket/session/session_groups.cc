@@ -10,6 +10,7 @@
 #include "handlersocket/session/execution.h"
 #include "handlersocket/session/handlersocket.h"
 #include "passes/requests.h"
+#include "passes/waiting.h"
 
 namespace hs::session {
 namespace {
@@ -24,15 +25,6 @@ using store::Verdict;
 constexpr std::size_t most_bytes_in_worker = std::size_t{1} << 18;
 constexpr std::size_t most_bytes_aside = std::size_t{64} << 20;
 
-// What a group answers whose line has failed: the first reply names it, it has its own error, and the
-// others say that they are undone.
-void append_failure(const Group& group, const GroupFailure& failure, Buffer& out) {
-  ReplyWriter reply(out);
-  reply.undone(failure.line);
-  for (std::uint64_t line = 1; line <= group.lines; ++line)
-    reply.error(line == failure.line ? failure.status : status_of(Mistake::undone));
-}
-
 // Whether a unit that has ended so was undone because of that line.
 bool is_because_of(const GroupFailure& failure, Outcome outcome) {
   return failure.line != 0 && outcome.answered() && outcome.status() == failure.status;
@@ -43,6 +35,15 @@ bool is_because_of(const GroupFailure& failure, Outcome outcome) {
 Status Session::admit_in_group(std::string_view line, Workspace& workspace,
                                protocol::Meets& meets) {
   return admit_parsed(workspace.parser.parse_in_group(line, workspace.request, meets), workspace);
+}
+
+// What a group answers whose line has failed: the first reply names it, it has its own error, and the
+// others say that they are undone.
+void Session::append_failure(const Group& group, const GroupFailure& failure, Buffer& out) const {
+  ReplyWriter reply(out);
+  last_error_ == nullptr ? reply.undone(failure.line) : reply.undone_with_text(failure.line);
+  for (std::uint64_t line = 1; line <= group.lines; ++line)
+    append_error(line == failure.line ? failure.status : status_of(Mistake::undone), out);
 }
 
 // Executes the lines of a group as a unit, and appends their replies if all of them succeed.
@@ -69,7 +70,8 @@ Outcome Session::execute_unit(const Group& group, passes::Place& place, Workspac
 }
 
 // In a worker. Whether the turn goes on.
-bool Session::execute_group(const Line& first, passes::Requests& requests, HandlerSocket& front) {
+bool Session::execute_group(const Line& first, bool is_out_of_time, passes::Requests& requests,
+                            HandlerSocket& front) {
   net::Turn& turn = requests.turn();
   const std::optional<std::uint64_t> lines = protocol::group_lines(first.text);
   if (!lines) {
@@ -89,9 +91,9 @@ bool Session::execute_group(const Line& first, passes::Requests& requests, Handl
   answer.counter = Counter::requests_group;
   answer.replies = replies_to(*group);
   const Mistake mistake = caller() == nullptr ? Mistake::unauth : Mistake::readonly;
-  if (caller() == nullptr || !config_.writable) {
-    append_errors(status_of(mistake), answer.replies, requests.out());
-    requests.refused(answer.counter, group->end_offset);
+  const bool may_not = caller() == nullptr || !config_.writable;
+  if (may_not || is_out_of_time) {
+    refuse_group(*group, may_not ? status_of(mistake) : passes::out_of_time, requests);
     return true;
   }
   answer.write = true;
@@ -102,19 +104,24 @@ bool Session::execute_group(const Line& first, passes::Requests& requests, Handl
   const std::size_t begin = requests.out().size();
   passes::Place place{.store = workspace.store, .uses = {}, .out = requests.out()};
   GroupFailure failure;
-  const Outcome outcome =
-      execute_unit(*group, place, workspace, failure, [&](std::uint64_t /*line*/) -> Outcome {
-        NamedIndex& index = *workspace.index;
-        if (!index.use) {
-          if (const Outcome opened = open_again(workspace, index); !opened.ok()) return opened;
-        }
-        place.uses = {&index.use, 1};
-        place.values_ignored = 0;
-        const Outcome executed = execute_admitted(place, workspace);
-        answer.values_ignored += place.values_ignored;
-        const bool is_long = requests.is_long() || place.out.size() - begin > most_bytes_in_worker;
-        return executed.ok() && is_long ? Outcome(Verdict::oversized) : executed;
-      });
+  Outcome outcome;
+  {
+    const Listening listening(*this, workspace.store, outcome);
+    outcome =
+        execute_unit(*group, place, workspace, failure, [&](std::uint64_t /*line*/) -> Outcome {
+          NamedIndex& index = *workspace.index;
+          if (!index.use) {
+            if (const Outcome opened = open_again(workspace, index); !opened.ok()) return opened;
+          }
+          place.uses = {&index.use, 1};
+          place.values_ignored = 0;
+          const Outcome executed = execute_admitted(place, workspace);
+          answer.values_ignored += place.values_ignored;
+          const bool is_long =
+              requests.is_long() || place.out.size() - begin > most_bytes_in_worker;
+          return executed.ok() && is_long ? Outcome(Verdict::oversized) : executed;
+        });
+  }
   if (answer.note_outcome(outcome)) {
     if (is_because_of(failure, outcome)) {
       append_failure(*group, failure, requests.out());
@@ -135,6 +142,7 @@ Outcome Session::execute_planned_group(passes::Place& place, Workspace& workspac
       execute_unit(group, place, workspace, failure, [&](std::uint64_t line) -> Outcome {
         // A group may take as long as many requests. Nothing of it is done yet.
         if (place.client != nullptr && place.client->must_end()) return Status(Error::killed);
+        if (passes::is_over(place.deadline)) return passes::out_of_time;
         // As in a worker, the lines before it come first.
         if (line >= uses.size()) {
           assert(!place.not_opened.ok());

@@ -95,6 +95,57 @@ TEST_F(SessionTest, ValuesWithoutAColumnAreIgnoredAndCounted) {
   EXPECT_EQ(answer_.values_ignored, 1U);
 }
 
+TEST_F(SessionTest, HelloIsAnsweredWithWhatIsThere) {
+  config_.server = "a server";
+  const std::string greeting =
+      "0|2|plugin|2.0.0|server|a server|protocol|2|requests|"
+      "up down ^ C E set insert else G some none lock within H D *";
+  EXPECT_EQ(say("H"), greeting);
+  EXPECT_EQ(answer_.counter, Counter::requests_other);
+  EXPECT_EQ(say("H|nothing|names|texts"), greeting + "|texts|1|names|1");
+  config_.anonymous = nullptr;
+  Session stranger(config_);
+  EXPECT_EQ(say("H|texts", stranger), "3|1|unauth");
+}
+
+TEST_F(SessionTest, ErrorsHaveTextsForWhoWantsThem) {
+  EXPECT_EQ(say("P|1|hst|t||id,a"), "0|1");
+  EXPECT_EQ(say("H|texts").substr(0, 4), "0|2|");
+  EXPECT_EQ(say("X"), "2|4|cmd|1149|42000|This is no request, or none that may stand here");
+  EXPECT_EQ(say("P|2|hst|nosuch||id"),
+            "1|4|open_table|1146|42S02|There is no such table, or it cannot be used here");
+  EXPECT_EQ(say("1|+|2|1|x"), "1|4|121|1062|23000|Duplicate entry for a unique index");
+  changes_.keep();
+  // A pass that is executed again: the client had not said hello yet.
+  EXPECT_EQ(say("H").substr(0, 4), "0|2|");
+  EXPECT_EQ(say("X"), "2|1|cmd");
+  changes_.undo();
+  EXPECT_EQ(say("X").substr(0, 8), "2|4|cmd|");
+}
+
+TEST_F(SessionTest, AnOpenIndexIsDescribed) {
+  EXPECT_EQ(say("P|1|hst|t|ua|a,id|b"), "0|1");
+  EXPECT_EQ(say("D|1"),
+            "0|7|column|a|text|1|0|0|~|column|id|bigint|0|0|0|~|filter|b|bigint|1|0|0|~|"
+            "key|c|text|0|0|0|~|key|id|bigint|0|0|0|~");
+  EXPECT_EQ(answer_.counter, Counter::requests_other);
+  EXPECT_EQ(say("P|1|hst|t||"), "0|1");
+  EXPECT_EQ(say("D|1"), "0|7|key|id|bigint|0|0|0|~");
+  EXPECT_EQ(say("P|1|hst|t|2|"), "0|1");
+  EXPECT_EQ(say("D|1"), "0|7|key|b|bigint|1|0|0|~");
+  EXPECT_EQ(say("D|7"), "2|1|stmtnum");
+  EXPECT_EQ(say("D"), "2|1|stmtnum");
+  EXPECT_EQ(say("D|1|x"), "2|1|cmd");
+}
+
+TEST_F(SessionTest, AStarOpensAllColumns) {
+  EXPECT_EQ(say("P|1|hst|t||*|id"), "0|1");
+  EXPECT_EQ(say("1|=|1|1").substr(0, 10), "0|4|1|one|");
+  EXPECT_EQ(say("P|1|hst|nosuch||*"), "1|1|open_table");
+  EXPECT_EQ(say("P|1|hst|t||*,id"), "2|1|fld");
+  EXPECT_EQ(say("P|1|hst|t||id|*"), "2|1|fld");
+}
+
 TEST_F(SessionTest, ASecretIsNeededForEverythingButA) {
   config_.secret = "open\x02sesame";
   config_.anonymous = nullptr;

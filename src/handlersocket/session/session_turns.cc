@@ -7,7 +7,9 @@
 
 #include "handlersocket/protocol/errors.h"
 #include "handlersocket/protocol/group.h"
+#include "handlersocket/protocol/lookup.h"
 #include "handlersocket/protocol/reply.h"
+#include "handlersocket/protocol/within.h"
 #include "handlersocket/session/framing.h"
 #include "handlersocket/session/handlersocket.h"
 #include "handlersocket/session/line.h"
@@ -23,7 +25,6 @@ using net::Turn;
 using passes::LogIn;
 using protocol::Kind;
 using protocol::Mistake;
-using protocol::ReplyWriter;
 using protocol::status_of;
 
 std::string_view described(const protocol::Request& request) {
@@ -53,19 +54,59 @@ void Session::execute(passes::Requests& requests) {
     if (too_long) [[unlikely]]
       return refuse_and_close(Mistake::request_size, requests);
     if (!line) return;
-    if (protocol::begins_group(line->text)) [[unlikely]] {
-      if (!execute_group(*line, requests, front)) return;
+    if (protocol::may_begin_within(line->text)) [[unlikely]] {
+      if (!execute_within(*line, requests, front)) return;
+    } else if (protocol::begins_group(line->text)) [[unlikely]] {
+      if (!execute_group(*line, false, requests, front)) return;
     } else if (!requests.may_begin() || !execute_line(*line, requests, front)) {
       return;
     }
   }
 }
 
+std::size_t Session::look_ahead(std::string_view input, const store::Store& store,
+                                passes::LookAhead& ahead) {
+  if (caller() == nullptr || owner_ != &store) return 0;
+  std::size_t taken = 0;
+  while (!ahead.is_full()) {
+    const auto lookup = protocol::plain_lookup(input.substr(taken), ahead.next_key());
+    if (lookup.parts == 0) break;
+    const NamedIndex* const named = indexes_.find(lookup.id);
+    if (named == nullptr || !named->use || lookup.parts > named->key_parts) break;
+    ahead.add(named->use.index(), lookup.parts);
+    taken += lookup.end;
+  }
+  return taken;
+}
+
 // Nobody can tell where the next request begins.
-void Session::refuse_and_close(Mistake mistake, passes::Requests& requests) {
-  ReplyWriter(requests.out()).error(status_of(mistake));
+void Session::refuse_and_close(Mistake mistake, passes::Requests& requests) const {
+  append_error(status_of(mistake), requests.out());
   requests.refused(Counter::requests_malformed, requests.turn().input.size());
   requests.turn().next = Next::close;
+}
+
+// A request that may have a time of its own. Whether the turn goes on.
+bool Session::execute_within(Line line, passes::Requests& requests, HandlerSocket& front) {
+  const protocol::Within within = protocol::within_of(line.text);
+  if (within.hides_group) {
+    refuse_and_close(Mistake::cmd, requests);
+    return false;
+  }
+  line.text = within.request;
+  const bool is_out_of_time = requests.begin_within(within.ms);
+  if (protocol::begins_group(line.text)) {
+    if (!execute_group(line, is_out_of_time, requests, front)) return false;
+  } else {
+    if (!requests.may_begin()) return false;
+    if (is_out_of_time) {
+      refuse(line, passes::out_of_time, requests, front.workspace());
+    } else if (!execute_line(line, requests, front)) {
+      return false;
+    }
+  }
+  requests.end_within();
+  return true;
 }
 
 // Whether the turn goes on.
@@ -97,18 +138,37 @@ bool Session::execute_line(const Line& line, passes::Requests& requests, Handler
 }
 
 void Session::give_up_first(passes::Requests& requests, Workspace& workspace) {
-  const std::optional<Line> line = line_at(requests.turn().input, 0, 0);
+  std::optional<Line> line = line_at(requests.turn().input, 0, 0);
   assert(line);
+  const protocol::Within within = protocol::within_of(line->text);
+  line->text = within.request;
+  const bool is_out_of_time = requests.begin_within(within.ms);
+  requests.end_within();
+  const Status why = is_out_of_time ? passes::out_of_time : passes::row_wait_timed_out;
   if (const auto lines = protocol::group_lines(line->text)) {
     const std::optional<Group> group = group_at(requests.turn(), *line, *lines);
     assert(group);
-    append_errors(passes::row_wait_timed_out, replies_to(*group), requests.out());
-    return requests.refused(Counter::requests_group, group->end_offset);
+    return refuse_group(*group, why, requests);
   }
-  const Status admitted = admit(line->text, workspace);
-  assert(admitted.ok());
-  ReplyWriter(requests.out()).error(admitted.ok() ? passes::row_wait_timed_out : admitted);
-  requests.refused(counter_of(workspace.request), line->end_offset);
+  refuse(*line, why, requests, workspace);
+}
+
+// Answers a request that is not executed with `why`, or if it has a mistake with that.
+void Session::refuse(const Line& line, Status why, passes::Requests& requests,
+                     Workspace& workspace) {
+  const Status admitted = admit(line.text, workspace);
+  append_error(admitted.ok() ? why : admitted, requests.out());
+  if (admitted.ok() && why == passes::out_of_time) requests.tally(Counter::requests_timed_out);
+  const Counter counter =
+      workspace.parsed.ok() ? counter_of(workspace.request) : Counter::requests_malformed;
+  requests.refused(counter, line.end_offset);
+}
+
+void Session::refuse_group(const Group& group, Status why, passes::Requests& requests) {
+  if (last_error_ != nullptr) last_error_->status = {};
+  append_errors(why, replies_to(group), requests.out());
+  if (why == passes::out_of_time) requests.tally(Counter::requests_timed_out);
+  requests.refused(Counter::requests_group, group.end_offset);
 }
 
 // A log-in is about to be answered: whether that is not to be done yet.
@@ -130,10 +190,16 @@ passes::Plan Session::plan(Turn& turn, passes::Protocol& protocol) {
   auto& front = static_cast<HandlerSocket&>(protocol);
   Workspace& workspace = front.workspace();
   const protocol::Request& request = workspace.request;
-  const std::optional<Line> line = line_at(turn.input, 0, 0);
+  std::optional<Line> line = line_at(turn.input, 0, 0);
   if (!line) return {.kind = incomplete};
+  const protocol::Within within = protocol::within_of(line->text);
+  line->text = within.request;
   workspace.group = {};
-  if (protocol::begins_group(line->text)) return plan_group(*line, turn, workspace);
+  if (protocol::begins_group(line->text)) {
+    passes::Plan plan = plan_group(*line, turn, workspace);
+    plan.within_ms = within.ms;
+    return plan;
+  }
   const Status admitted = admit(line->text, workspace);
   if (turn.endpoint != nullptr && admitted.ok() && is_log_in(request)) {
     const protocol::Auth& auth = request.auth;
@@ -148,13 +214,15 @@ passes::Plan Session::plan(Turn& turn, passes::Protocol& protocol) {
     needed.assign(1, {.key = workspace.opens, .names = request.names});
     return {.kind = open, .caller = &caller(), .indexes = needed};
   }
-  if (!admitted.ok() || workspace.index == nullptr) return {.kind = quick};
+  if (!admitted.ok() || workspace.index == nullptr || request.kind == Kind::describe)
+    return {.kind = quick};
   const std::string& names = workspace.index->names;
   needed.assign(1, {.key = names, .names = split_names(names)});
   return {.kind = is_write(request) ? write : find,
           .end_offset = line->end_offset,
           .counter = counter_of(request),
           .described = described(request),
+          .within_ms = within.ms,
           .caller = &caller(),
           .indexes = needed};
 }

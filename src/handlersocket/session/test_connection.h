@@ -18,6 +18,7 @@
 #include "net/application.h"
 #include "passes/pass_runner.h"
 #include "passes/stream_runner.h"
+#include "passes/waiting.h"
 
 namespace hs::session {
 
@@ -89,7 +90,8 @@ class TestConnection {
                .input = input_,
                .scanned = scanned_,
                .noted = noted_,
-               .oversized = oversized()};
+               .oversized = oversized(),
+               .arrived_at = passes::monotonic_now()};
       if (next_ == net::Next::log_in) {
         log_in();
         next_ = net::Next::again;

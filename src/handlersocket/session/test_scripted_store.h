@@ -6,11 +6,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <memory>
 #include <new>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -67,6 +69,17 @@ class ScriptedStore final : public store::Store {
     use = {std::make_shared<ScriptedIndex>(), caller};
     return {};
   }
+  // Records the keys, with a comma behind each part, and with a bar behind each key.
+  void look_ahead(bool on) override { calls += on ? "look-ahead " : "look-no-more "; }
+  std::uint32_t requests_without_look() override { return std::exchange(without_look, 0); }
+  void expect(std::span<const store::Lookup> lookups) override {
+    calls += "expect:";
+    for (const store::Lookup& lookup : lookups) {
+      for (const store::Value& value : lookup.key) calls.append(value.bytes) += ',';
+      calls += '|';
+    }
+    calls += ' ';
+  }
   store::Outcome find(store::IndexUse&, const store::Selection&, store::Rows&, Buffer& out,
                       store::Sink* sink, store::Found&) override {
     calls += "find ";
@@ -96,6 +109,7 @@ class ScriptedStore final : public store::Store {
                         store::Rows*, Buffer& out, store::Changed& changed) override {
     const std::string key(selection.key[0].bytes);
     calls += "modify" + key + " ";
+    if (pause.count() != 0) std::this_thread::sleep_for(pause);
     throw_if_due(out);
     changed.rows = std::stoul(key);
     return next(modifications);
@@ -109,6 +123,7 @@ class ScriptedStore final : public store::Store {
   }
 
   std::string calls;
+  std::chrono::milliseconds pause{0};  // so long each modification takes
   bool flushes = true;
   int parks = 0;  // so many of the next finds are parked
   int positions = 0;
@@ -119,6 +134,7 @@ class ScriptedStore final : public store::Store {
   // The find or modification that throws, counted from 0. It throws only once.
   int throws_at = -1;
   bool throws_in_end = false;
+  std::uint32_t without_look = 0;  // what it says once
   // The first `times` finds end with `outcome`; the others are answered.
   store::Outcome outcome;
   int times = 0;
@@ -158,6 +174,9 @@ class SharedStore final : public store::Store {
                             store::IndexUse& use) override {
     return store_.open_index(names, caller, use);
   }
+  void look_ahead(bool on) override { store_.look_ahead(on); }
+  std::uint32_t requests_without_look() override { return store_.requests_without_look(); }
+  void expect(std::span<const store::Lookup> lookups) override { store_.expect(lookups); }
   store::Outcome find(store::IndexUse& use, const store::Selection& selection, store::Rows& rows,
                       Buffer& out, store::Sink* sink, store::Found& found) override {
     return store_.find(use, selection, rows, out, sink, found);

@@ -4,8 +4,8 @@
 #include <cassert>
 #include <cstddef>
 
+#include "base/sql_errors.h"
 #include "keys/key.h"
-#include "keys/sql_errors.h"
 
 namespace hs::memcached {
 namespace {
@@ -127,7 +127,7 @@ void append_text(Status status, std::string& text) {
     text += words;
   } else {
     text += "SERVER_ERROR ";
-    keys::append_sql_error(status, text);
+    append_sql_error(status, text);
   }
 }
 

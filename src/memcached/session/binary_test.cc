@@ -116,8 +116,8 @@ TEST_F(MemcachedBinaryTest, AFailedCommitNamesItsRequests) {
   say(ask(0x0a));
   server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
   EXPECT_EQ(say(ask(0x05, "n", numbers({0, 2, 0, 40, 0})) + ask(0x01, "a", plain_, "x")),
-            "5 3 =1197 08S01 The row, the value or the reply is too large\n"
-            "1 3 =1197 08S01 The row, the value or the reply is too large\n");
+            "5 3 =1197 HY000 The change is too large for the binary log\n"
+            "1 3 =1197 HY000 The change is too large for the binary log\n");
 }
 
 TEST_F(MemcachedBinaryTest, PlainLogsIn) {

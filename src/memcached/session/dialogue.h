@@ -50,7 +50,7 @@ class Dialogue final : public passes::Dialogue {
   void execute(passes::Requests& requests) override;
   passes::Plan plan(net::Turn& turn, passes::Protocol& protocol) override;
   store::Outcome execute_planned(passes::Place& place, passes::Protocol& protocol) override;
-  void end_planned() override;
+  void end_planned(Status ended, passes::Protocol& protocol) override;
 
  private:
   enum class Wire : std::uint8_t { unknown, text, binary };

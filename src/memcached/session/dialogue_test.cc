@@ -209,8 +209,8 @@ TEST_F(MemcachedDialogueTest, AFailedCommitTakesRepliesBack) {
   say("version\r\n");
   server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
   EXPECT_EQ(say("set a 0 0 1\r\nx\r\nset b 0 0 1 noreply\r\nx\r\nget a\r\n"),
-            "SERVER_ERROR 1197 08S01 The row, the value or the reply is too large\r\n"
-            "SERVER_ERROR 1197 08S01 The row, the value or the reply is too large\r\n");
+            "SERVER_ERROR 1197 HY000 The change is too large for the binary log\r\n"
+            "SERVER_ERROR 1197 HY000 The change is too large for the binary log\r\n");
   EXPECT_EQ(say("get a\r\n"), "END\r\n");
 }
 
@@ -219,9 +219,25 @@ TEST_F(MemcachedDialogueTest, AFailedCommitTakesBackWhatWasReadBehindAChangeWith
   say("version\r\n");
   server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
   EXPECT_EQ(say("set a 0 0 1 noreply\r\nx\r\nget a\r\nversion\r\n"),
-            "SERVER_ERROR 1197 08S01 The row, the value or the reply is too large\r\n"
+            "SERVER_ERROR 1197 HY000 The change is too large for the binary log\r\n"
             "VERSION 1.6.45\r\n");
   EXPECT_EQ(say("get a\r\n"), "END\r\n");
+}
+
+// A part of a reply, once sent, cannot be taken back.
+TEST_F(MemcachedDialogueTest, AFailedCommitLeavesNoPartOfALongGetBehindIt) {
+  server_.passes.max_pass_steps = 40;
+  say("set kept 0 0 1\r\nx\r\n");
+  std::string request = "get a";
+  std::string kept;
+  for (int i = 0; i < 30; ++i) {
+    request += " kept";
+    kept += "VALUE kept 0 1\r\nx\r\n";
+  }
+  server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
+  EXPECT_EQ(
+      say("set a 0 0 1\r\nx\r\n" + request + "\r\n"),
+      "SERVER_ERROR 1197 HY000 The change is too large for the binary log\r\n" + kept + "END\r\n");
 }
 
 TEST_F(MemcachedDialogueTest, ABrokenPassIsExecutedAgain) {

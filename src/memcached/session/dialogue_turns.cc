@@ -195,6 +195,10 @@ bool Dialogue::execute_get(passes::Requests& requests, Memcached& front, const R
     if (key.empty()) break;
     if (requests.may_go_on()) [[likely]]
       continue;
+    if (!requests.is_part_final()) {
+      requests.out().truncate(begin);
+      return false;
+    }
     note_container(requests, container);
     begin_change(requests.changes()).many = {
         .has_begun = true, .next = static_cast<std::size_t>(key.data() - request.more_keys.data())};
@@ -289,7 +293,7 @@ Outcome Dialogue::execute_planned(passes::Place& place, passes::Protocol& protoc
 }
 
 // The thread that calls it has the connection alone, outside of any pass that could be executed again.
-void Dialogue::end_planned() {
+void Dialogue::end_planned(Status /*ended*/, passes::Protocol& /*protocol*/) {
   planned_ = {};
   state_.many = {};
 }

@@ -88,19 +88,20 @@ bool take_range(std::string_view& key, Comparison& comparison) {
 
 Outcome read_range(RowWork& work, const Request& request, const keys::ItemKey& from,
                    Comparison comparison) {
-  return keys::with_item(work, from, false, [&](const KeyedRow& row) -> store::Outcome {
-    const std::size_t begin = work.out().size();
-    RangeRows rows(work, request, *row.access);
-    store::Selection selection = row.selection(work);
-    selection.range = store::range_of(comparison);
-    selection.limit = store::no_limit;
-    store::Found found;
-    const store::Outcome outcome =
-        work.store.find(*row.use, selection, rows, work.out(), work.sink, found);
-    if (!outcome.ok() || rows.status().ok()) return outcome;
-    work.out().truncate(begin);
-    return rows.status();
-  });
+  return keys::with_item(
+      work, from, keys::Asks::item, false, [&](const KeyedRow& row) -> store::Outcome {
+        const std::size_t begin = work.out().size();
+        RangeRows rows(work, request, *row.access);
+        store::Selection selection = row.selection(work);
+        selection.range = store::range_of(comparison);
+        selection.limit = store::no_limit;
+        store::Found found;
+        const store::Outcome outcome =
+            work.store.find(*row.use, selection, rows, work.out(), work.sink, found);
+        if (!outcome.ok() || rows.status().ok()) return outcome;
+        work.out().truncate(begin);
+        return rows.status();
+      });
 }
 
 }  // namespace hs::memcached

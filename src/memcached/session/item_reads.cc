@@ -68,7 +68,7 @@ Status choose_item(const keys::Containers& containers, std::string_view key, std
   key.remove_prefix(container_mark.size());
   const std::size_t end = key.find('.');
   const std::string_view name = key.substr(0, end);
-  const auto found = containers.find(name);
+  const auto& found = containers.find(name);
   if (found == nullptr) return status_of(Mistake::no_such_container);
   container = name;
   chosen.is_container = end == std::string_view::npos;
@@ -89,7 +89,9 @@ Outcome read_item(RowWork& work, const Request& request, std::string_view key,
   store::Comparison comparison{};
   if (request.form == Form::text && take_range(from.key, comparison)) [[unlikely]]
     return read_range(work, request, from, comparison);
-  return keys::with_item(work, chosen.item, false, [&](const KeyedRow& row) -> Outcome {
+  const bool shows_cas = request.shows_cas || request.action == Action::describe;
+  const keys::Asks asks = shows_cas ? keys::Asks::item : keys::Asks::shown;
+  return keys::with_item(work, chosen.item, asks, false, [&](const KeyedRow& row) -> Outcome {
     ItemRows rows(work, request, key, *row.access);
     const Outcome outcome = keys::find_item(work, row, rows);
     if (!outcome.ok()) return outcome;

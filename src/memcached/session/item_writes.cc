@@ -205,7 +205,7 @@ Outcome change_item(RowWork& work, const Request& request, std::string_view key,
     if (request.action == Action::touch_and_get) return read_item(work, request, key, chosen);
     return status_of(Mistake::bad_line);
   }
-  return keys::with_item(work, chosen.item, true, [&](const KeyedRow& row) -> Outcome {
+  return keys::with_changed_item(work, chosen.item, [&](const KeyedRow& row) -> Outcome {
     if (request.compared && row.access->item.cas == ItemColumns::none)
       return status_of(Mistake::no_cas);
     Change change;
@@ -233,7 +233,8 @@ Outcome flush(RowWork& work, std::string_view container) {
     const std::string_view text = work.rows.text_of(found->name, keys::Asks::item, {});
     access = work.rows.find(text);
     if (access == nullptr || access->container != found) {
-      const Outcome opened = work.rows.open_items(work.store, work.caller, found, access);
+      const Outcome opened =
+          work.rows.open_items(work.store, work.caller, found, keys::Asks::item, access);
       if (!opened.ok()) return opened;
     }
     own = {access->index, work.caller};

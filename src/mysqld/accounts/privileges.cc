@@ -101,21 +101,43 @@ store::Outcome outcome_of(AccountContext::Begun begun, const Account& account) {
 
 }  // namespace
 
-store::Outcome Privileges::ask(const Account& account, const AskedNames& names,
-                               Permissions& permissions) {
+template <class Ask>
+store::Outcome Privileges::ask_context(const Account& account, const AskedNames& names, Ask ask) {
   AccountContext& context = context_of(account);
   const store::Outcome begun =
       outcome_of(context.begin(account.logged_in(), names.database, names.table), account);
   if (!begun.ok()) return begun;
   try {
-    permissions.is_exempt = context.is_exempt();
-    permissions.everything = context.has_every_privilege();
-    if (!permissions.everything) ask_about_columns(context, names, writes_, permissions);
+    ask(context);
   } catch (...) {  // no memory for an answer
     context.end();
     throw;
   }
   return context.end() ? store::Outcome{} : store::Verdict::blocked;
+}
+
+store::Outcome Privileges::ask(const Account& account, const AskedNames& names,
+                               Permissions& permissions) {
+  return ask_context(account, names, [&](AccountContext& context) {
+    permissions.is_exempt = context.is_exempt();
+    permissions.everything = context.has_every_privilege();
+    if (!permissions.everything) ask_about_columns(context, names, writes_, permissions);
+  });
+}
+
+store::Outcome Privileges::ask_seen(const Account& account, const AskedNames& names,
+                                    std::vector<bool>& seen) {
+  return ask_context(account, names, [&](AccountContext& context) {
+    seen.assign(names.columns.size(), context.has_every_privilege());
+    for (const Privilege privilege : {Privilege::select, Privilege::insert, Privilege::update}) {
+      const Extent extent = context.extent(privilege);
+      if (extent == Extent::nothing) continue;
+      for (std::size_t i = 0; i < seen.size(); ++i) {
+        seen[i] =
+            seen[i] || extent == Extent::all || context.has_column(privilege, names.columns[i]);
+      }
+    }
+  });
 }
 
 store::Outcome Privileges::act(const Account& account) {

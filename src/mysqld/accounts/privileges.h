@@ -31,6 +31,8 @@ class Privileges {
 
   // `blocked` if the server cannot be asked now; an error if there is no such account.
   store::Outcome ask(const Account& account, const AskedNames& names, Permissions& permissions);
+  // Which of the columns it may read, insert or update, on whatever port. The same outcomes.
+  store::Outcome ask_seen(const Account& account, const AskedNames& names, std::vector<bool>& seen);
 
   // Makes the THD act as the account, for what asks who the user is. An error if there is no such
   // account, `blocked` if the server cannot be asked now. Otherwise stop_acting() has to be called,
@@ -43,6 +45,8 @@ class Privileges {
   Status tell_of_access(const Account& account, TABLE& table, Purpose purpose);
 
  private:
+  template <class Ask>
+  store::Outcome ask_context(const Account& account, const AskedNames& names, Ask ask);
   server::AccountContext& context_of(const Account& account);
 
   struct Known {

@@ -20,6 +20,7 @@
 #include "mysqld/plugin/port_protocol.h"
 #include "mysqld/plugin/server_check.h"
 #include "mysqld/store/table_store.h"
+#include "mysqld/thread/deadline_watch.h"
 #include "mysqld/thread/host_thread.h"
 #include "mysqld/thread/wait_watch.h"
 #include "net/server.h"
@@ -43,6 +44,7 @@ struct HostedCrew {
   TableStoreConfig store{};
   HostThreadConfig host{};
   std::optional<WaitWatch> watch{};  // if it writes
+  DeadlineWatch deadlines{};
 };
 
 // The ports that are open, and what they need meanwhile.

@@ -148,7 +148,7 @@ bool open_or_say_why(const StartReport& report) {
 bool start_plugin() {
   const StartReport report;
   const std::lock_guard life(life_mutex);
-  is_on = is_enabled();
+  is_on = switch_option(Option::enabled);
   try {
     if (!settings_can_be_meant()) return false;
     if (!listens_anywhere()) {
@@ -192,6 +192,12 @@ void switch_ports(bool on) {
 }
 
 bool are_ports_on() { return is_on; }
+
+void change_setting(bool& setting, bool value) {
+  const std::lock_guard lock(settings_mutex);
+  setting = value;
+  if (is_running) apply_settings();
+}
 
 void change_setting(unsigned long long& number, unsigned long long value) {
   const StartReport report;

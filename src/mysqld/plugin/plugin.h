@@ -21,6 +21,7 @@ void switch_ports(bool on);
 bool are_ports_on();
 // Sets a number that system_variables() shows. If the ports are open, fits the numbers to the
 // machine and hands them on to the ports.
+void change_setting(bool& setting, bool value);
 void change_setting(unsigned long long& number, unsigned long long value);
 // The name of an account has changed.
 void change_accounts();

@@ -22,6 +22,7 @@
 #include "mysqld/plugin/status_variables.h"
 #include "mysqld/plugin/system_variables.h"
 #include "mysqld/server/logging.h"
+#include "mysqld/server/row_prefetch.h"
 #include "mysqld/server/table_opening.h"
 #include "mysqld/server/tls_context.h"
 #include "mysqld/server/worker_thd.h"
@@ -77,6 +78,7 @@ void take_live_settings(net::ServerConfig& config) {
 }
 void take_live_settings(session::RunnerConfig& runner) {
   runner.session.max_open_indexes = number_option(Option::max_open_indexes);
+  runner.looks_ahead = switch_option(Option::prefetch) && server::can_prefetch_rows();
   runner.max_request_size = number_option(Option::max_request_size);
   runner.max_request_time = seconds_of(Option::max_request_time);
   runner.long_request_time = seconds_of(Option::long_request_time);
@@ -182,7 +184,11 @@ redis::ServerFacts facts_of(std::size_t port) {
           .connected_clients = opened - counted.sum(Counter::connections_closed),
           .most_clients = number_option(Option::max_connections),
           .connections_received = opened,
+          .connections_refused = counted.sum(Counter::connections_refused),
           .commands_processed = commands,
+          .bytes_received = counted.sum(Counter::bytes_received),
+          .bytes_sent = counted.sum(Counter::bytes_sent),
+          .waiting_bytes = waiting_bytes().held(),
           .tcp_port = tcp_port_of(port)};
 }
 
@@ -239,6 +245,7 @@ void set_up(OpenPort& port, const OpenPorts& open) {
   runner.close = close_connection;
   runner.memcached_facts = [number = port.number] { return memcached_facts_of(number); };
   runner.session.writable = port_table[port.number].writes;
+  runner.session.server = server::own_version();
   if (has_option(port.number, PortOption::secret))
     runner.session.secret = text_option(option_of(port.number, PortOption::secret));
   take_accounts(runner.session);
@@ -258,6 +265,7 @@ void add_crew(OpenPorts& open, std::size_t number) {
   crew.store.databases =
       DatabaseList::parse(text_option(Option::databases)).value_or(DatabaseList());
   crew.host.lock_wait_timeout_s = &open.lock_wait_timeout_s;
+  crew.host.deadlines = &crew.deadlines;
   if (crew.store.writes) crew.host.watch = &crew.watch.emplace(std::chrono::milliseconds(0));
 }
 

@@ -10,6 +10,7 @@
 #include "mysqld/plugin/start_report.h"
 #include "mysqld/plugin/system_variables.h"
 #include "mysqld/server/api.h"
+#include "mysqld/server/row_prefetch.h"
 #include "mysqld/server/table_opening.h"
 
 namespace hs::mysqld {
@@ -211,6 +212,8 @@ void name_settings_without_effect() {
   }
   if (is_given(Option::threads_remote) && !server::has_remote_tables())
     name_without_effect(Option::threads_remote, "this server has no tables on other servers");
+  if (switch_option(Option::prefetch) && !server::can_prefetch_rows())
+    name_without_effect(Option::prefetch, "this server lends a plugin nothing of InnoDB");
   const std::vector<Option> ports = options_of(PortOption::port);
   if (is_given(Option::address) && std::ranges::none_of(ports, is_set))
     name_without_effect(Option::address, none_is_set(ports));

@@ -9,6 +9,7 @@
 #include "mysqld/plugin/ports.h"
 #include "mysqld/plugin/settings_check.h"
 #include "mysqld/server/api.h"
+#include "mysqld/server/row_prefetch.h"
 #include "mysqld/server/worker_thd.h"
 
 namespace hs::mysqld {
@@ -80,6 +81,18 @@ void take_over(THD* /*thd*/, server::SystemVariable* /*variable*/, void* value, 
                  *static_cast<const unsigned long long*>(save));
 }
 
+// SET GLOBAL handlersocket_prefetch.
+void take_over_prefetch(THD* /*thd*/, server::SystemVariable* /*variable*/, void* value,
+                        const void* save) {
+  const bool on = *static_cast<const bool*>(save);
+  if (on && !server::can_prefetch_rows()) {
+    my_printf_error(ER_NOT_SUPPORTED_YET,
+                    "handlersocket_prefetch: this server lends a plugin nothing of InnoDB", MYF(0));
+    return;
+  }
+  change_setting(*static_cast<bool*>(value), on);
+}
+
 // SET GLOBAL handlersocket_enabled. To close the ports means to wait for their threads.
 void switch_over(THD* /*thd*/, server::SystemVariable* /*variable*/, void* value,
                  const void* save) try {
@@ -127,10 +140,10 @@ void take_over_account(THD* /*thd*/, server::SystemVariable* /*variable*/, void*
 }
 
 struct Variables {
-  bool enabled = true;
+  std::array<bool, option_count> switches{};
   std::array<char*, option_count> texts{};
   std::array<unsigned long long, option_count> numbers{};
-  SwitchVariable enabling{};
+  std::array<SwitchVariable, option_count> switch_variables{};
   std::array<TextVariable, option_count> text_variables{};
   std::array<NumberVariable, option_count> number_variables{};
   unsigned long long no_connection = 0;
@@ -150,17 +163,24 @@ struct Variables {
     for (std::size_t i = 0; i < option_count; ++i) {
       const OptionInfo& info = option_table[i];
       if (info.type == OptionType::live_switch)
-        list[i] = make_switch(info);
+        list[i] = make_switch(i, info);
       else
         list[i] = is_number(info) ? make_number(i, info) : make_text(i, info);
     }
     list[option_count] = reinterpret_cast<server::SystemVariable*>(&closing);
   }
 
-  server::SystemVariable* make_switch(const OptionInfo& info) {
-    enabling = {PLUGIN_VAR_BOOL,         info.name, info.help, nullptr, switch_over, &enabled,
-                info.default_number != 0};
-    return reinterpret_cast<server::SystemVariable*>(&enabling);
+  server::SystemVariable* make_switch(std::size_t i, const OptionInfo& info) {
+    const bool is_on = info.default_number != 0;
+    switches[i] = is_on;
+    switch_variables[i] = {PLUGIN_VAR_BOOL,
+                           info.name,
+                           info.help,
+                           nullptr,
+                           info.option == Option::enabled ? switch_over : take_over_prefetch,
+                           &switches[i],
+                           is_on};
+    return reinterpret_cast<server::SystemVariable*>(&switch_variables[i]);
   }
 
   server::SystemVariable* make_text(std::size_t i, const OptionInfo& info) {
@@ -212,7 +232,7 @@ std::string live_text_option(Option option) {
   return std::string(text_option(option));
 }
 
-bool is_enabled() { return variables().enabled; }
+bool switch_option(Option option) { return variables().switches[static_cast<std::size_t>(option)]; }
 
 std::uint64_t number_option(Option option) {
   return variables().numbers[static_cast<std::size_t>(option)];

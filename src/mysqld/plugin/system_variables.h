@@ -20,8 +20,8 @@ server::SystemVariable** system_variables();
 std::string_view text_option(Option option);
 // Of one that SET GLOBAL may change.
 std::string live_text_option(Option option);
-// Whether handlersocket_enabled is ON.
-bool is_enabled();
+// Of a live_switch.
+bool switch_option(Option option);
 std::uint64_t number_option(Option option);
 // Replaces a number that is not possible by the one that is used; SHOW VARIABLES shows it. Only
 // called while the plugin starts.

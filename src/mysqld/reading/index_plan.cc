@@ -101,6 +101,7 @@ store::ShapedColumn shaped(const Field& field) {
   store::ShapedColumn column{.name = std::string(server::name_of(field)),
                              .is_nullable = server::is_nullable(field),
                              .is_generated = server::is_generated(field),
+                             .is_invisible = server::is_invisible(field),
                              .decimals = static_cast<std::uint8_t>(field.decimals())};
   switch (field.type()) {
     case MYSQL_TYPE_TINY:

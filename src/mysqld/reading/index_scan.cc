@@ -175,12 +175,22 @@ int IndexScan::search_next_in() {
   const std::span<const store::Value> values = selection_->in.values;
   if (in_next_ >= values.size()) return HA_ERR_END_OF_FILE;
   const std::size_t number = in_next_++;
+  if (ahead_ != nullptr && number % RowsAhead::most_values == 0) [[unlikely]]
+    tell_next_in(number);
   const store::Value& value = values[number];
   if (in_is_new_ != nullptr) [[unlikely]]
     return (*in_is_new_)[number] ? search_for(&value) : 0;
   if (const int error = search_for(&value); error != 0) return error;
   if (!in_values_.is_new(value, search_)) at_ = At::end;
   return 0;
+}
+
+// The values from this one on are searched next.
+void IndexScan::tell_next_in(std::size_t number) {
+  const store::In& in = selection_->in;
+  if (range_.bound != Bound::only) return;
+  const std::size_t count = std::min(in.values.size() - number, RowsAhead::most_values);
+  ahead_->fetch_in(*plan_, *opened_, key_, in.key_part, in.values.subspan(number, count));
 }
 
 std::unique_ptr<ScanPosition> IndexScan::position() {
@@ -214,14 +224,15 @@ std::shared_ptr<const std::vector<bool>> IndexScan::new_in_values() {
 }
 
 Status IndexScan::resume(const IndexPlan& plan, OpenTable& opened,
-                         const store::Selection& selection, const ScanPosition& from) {
-  if (Status status = set_up(plan, opened, selection, no_bound); !status.ok()) return status;
+                         const store::Selection& selection, const ScanPosition& from,
+                         std::uint64_t most_steps) {
+  if (Status status = set_up(plan, opened, selection, most_steps); !status.ok()) return status;
   if (plan.position_parts() == 0 || plan.position_shape() != from.shape)
     return server::status_of(ER_TABLE_DEF_CHANGED);
   in_next_ = from.in_next;
   in_is_new_ = from.in_is_new;
   offset_ = from.offset;
-  limit_ = from.limit;
+  limit_ = selection.behind == &from ? selection.limit : from.limit;
   if (from.key.empty()) return {};
   const int error = search_for(has_in_ ? &selection.in.values[in_next_ - 1] : nullptr);
   if (error != 0) return server::status_of(error);

@@ -23,6 +23,7 @@
 #include "mysqld/reading/prefix_check.h"
 #include "mysqld/reading/range_end.h"
 #include "mysqld/reading/row_filter.h"
+#include "mysqld/reading/rows_ahead.h"
 #include "mysqld/reading/step_meter.h"
 #include "mysqld/reading/text_prefix.h"
 #include "store/operation.h"
@@ -41,6 +42,11 @@ struct ScanPosition final : store::Position {
   std::shared_ptr<const std::vector<bool>> in_is_new;
   std::uint64_t offset = 0;
   std::uint64_t limit = 0;
+
+  std::size_t bytes() const override {
+    const std::size_t of_in = in_is_new == nullptr ? 0 : in_is_new->size() / 8;
+    return sizeof *this + shape.size() + key.size() + of_in;
+  }
 };
 
 class IndexScan {
@@ -52,6 +58,9 @@ class IndexScan {
 
   explicit IndexScan(StepMeter& meter) : meter_(meter) {}
 
+  // Who is told of the next values of an IN. Null, as at the beginning: nobody.
+  void look_ahead(RowsAhead* ahead) { ahead_ = ahead; }
+
   // The scan gives up when it has spent more than `most_steps`.
   Status start(const IndexPlan& plan, OpenTable& opened, const store::Selection& selection,
                std::uint64_t most_steps);
@@ -59,10 +68,11 @@ class IndexScan {
   // The place where the scan stands: behind the row that is in the record, or before a value of IN.
   // Ends the scan. Not for a plan whose position_parts() is 0.
   std::unique_ptr<ScanPosition> position();
-  // As start(), but goes on behind `from`. The selection must be the same. Fails if the table has
-  // changed so that the place cannot be found again.
+  // As start(), but goes on behind `from`, which stays valid meanwhile. The selection must be the same,
+  // or be one that goes on behind this place. Fails if the table has changed so that the place cannot be
+  // found again.
   Status resume(const IndexPlan& plan, OpenTable& opened, const store::Selection& selection,
-                const ScanPosition& from);
+                const ScanPosition& from, std::uint64_t most_steps);
 
   // Returns 0 with a row, HA_ERR_END_OF_FILE when there are no more rows, gave_up, or the engine's
   // error.
@@ -91,7 +101,9 @@ class IndexScan {
   // How many rows next() has given, also before the scan was left for another one.
   std::uint64_t given() const { return selection_->limit - limit_; }
   // Whether no row can follow those that were given, so that next() need not be called.
-  bool is_done() const { return limit_ == 0 || (one_row_ && !has_in_); }
+  bool is_done() const { return limit_ == 0 || is_only_row(); }
+  // Whether the row that was given is all that the selection can have.
+  bool is_only_row() const { return one_row_ && !has_in_; }
   // Whether the steps that start() allowed are spent, by the scan or by the work on its rows.
   bool is_over_bound() const { return meter_.spent() > gives_up_at_; }
 
@@ -119,6 +131,7 @@ class IndexScan {
   int search_for(const store::Value* in_value);
   void make_search(const store::Value* in_value);
   int search_next_in();
+  void tell_next_in(std::size_t number);
   std::shared_ptr<const std::vector<bool>> new_in_values();
   int read();
   int read_first();
@@ -128,6 +141,7 @@ class IndexScan {
   bool is_asked_for();
 
   StepMeter& meter_;
+  RowsAhead* ahead_ = nullptr;
   const IndexPlan* plan_ = nullptr;
   OpenTable* opened_ = nullptr;
   TABLE* table_ = nullptr;

@@ -40,6 +40,8 @@ class StepMeter {
     if (until_look_ <= 0) [[unlikely]]
       look();
   }
+  // When a wait for a lock must not go on.
+  store::Budget::Time interrupted_at() const { return budget_->interrupted_at(); }
   // What follows may take as long as it likes.
   void have_no_end() { budget_->end_time_at(store::Budget::never); }
   void count_row() { budget_->count_row(); }

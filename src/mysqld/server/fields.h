@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace hs::mysqld::server {
@@ -18,9 +19,18 @@ inline std::uint16_t number_of(const Field& field);
 inline bool is_hidden(const Field& field);
 // Columns that SELECT * leaves out, and that can be named.
 inline bool is_invisible(const Field& field);
+// Its type, as SQL writes it.
+inline std::string sql_type_of(const Field& field);
+// The character set of its text. Empty: its values are bytes, or no text.
+inline std::string_view character_set_of(const Field& field);
+// The digits behind the point: of a decimal, of a fixed float, and of the seconds of a time.
+inline std::uint32_t decimals_of(const Field& field);
 // Its column may be NULL.
 inline bool is_nullable(const Field& field);
 inline bool is_zerofill(const Field& field);
+// A number without a sign, as SQL says it. Other columns without negative values are called unsigned by the
+// server, too, such as BIT and TIMESTAMP.
+inline bool is_unsigned_number(const Field& field);
 inline bool is_blob(const Field& field);
 // Its values are in the stored row, and are not computed when the row is read.
 inline bool is_stored(const Field& field);
@@ -61,3 +71,43 @@ inline void unpack(Field& field, std::string_view image);
 }  // namespace hs::mysqld::server
 
 #include "family_fields.h"
+
+namespace hs::mysqld::server {
+
+inline std::string_view character_set_of(const Field& field) {
+  // MariaDB's UUID and INET are stored as strings and have a character set, but are no texts.
+  const bool is_list = field.real_type() == MYSQL_TYPE_ENUM || field.real_type() == MYSQL_TYPE_SET;
+  const bool has_text = is_text(field) &&
+                        (is_list || is_compressed(field) || is_plain_string(field)) &&
+                        field.charset() != &my_charset_bin;
+  return has_text ? name_of(*field.charset()) : std::string_view();
+}
+
+inline bool is_unsigned_number(const Field& field) {
+  switch (field.real_type()) {
+    case MYSQL_TYPE_TINY:
+    case MYSQL_TYPE_SHORT:
+    case MYSQL_TYPE_INT24:
+    case MYSQL_TYPE_LONG:
+    case MYSQL_TYPE_LONGLONG:
+    case MYSQL_TYPE_NEWDECIMAL:
+    case MYSQL_TYPE_FLOAT:
+    case MYSQL_TYPE_DOUBLE: return field.is_unsigned();
+    default: return false;
+  }
+}
+
+inline std::uint32_t decimals_of(const Field& field) {
+  const std::uint32_t decimals = field.decimals();
+  return decimals < DECIMAL_NOT_SPECIFIED ? decimals : 0;
+}
+
+inline std::string sql_type_of(const Field& field) {
+  // The server writes into this room, and takes another one for a long list of ENUM or SET.
+  char room[MAX_FIELD_WIDTH];
+  String text(room, sizeof room, system_charset_info);
+  field.sql_type(text);
+  return {text.ptr(), text.length()};
+}
+
+}  // namespace hs::mysqld::server

@@ -16,6 +16,12 @@ inline std::uint32_t raised_error(const THD* thd);
 // The SQLSTATE of the error that has been raised; there must be one.
 inline const char* raised_state(const THD* thd);
 
+// The message of the error that has been raised; there must be one.
+inline const char* raised_text(const THD* thd);
+
+// What follows is about the row of this number in its statement. Some messages name it.
+inline void number_row(THD* thd, std::uint64_t number);
+
 // The engine's error when KILL has ended a read.
 constexpr int killed_error();
 // The engine's error when it reads a row for a change, another session has locked the row, and the

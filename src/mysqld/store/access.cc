@@ -19,6 +19,16 @@ Outcome Access::may_open(const store::Caller& caller, const std::string& databas
   return permissions.sees_table() ? Status{} : store::access_denied;
 }
 
+Outcome Access::seen_columns(const store::Caller& caller, const std::string& database,
+                             const std::string& table, std::span<const std::string> columns,
+                             std::vector<bool>& seen) {
+  seen.assign(columns.size(), caller.may_do_everything());
+  if (caller.may_do_everything()) return {};
+  counters_.add(Counter::privileges_asked);
+  return privileges_.ask_seen(static_cast<const Account&>(caller),
+                              {.database = database, .table = table, .columns = columns}, seen);
+}
+
 bool Access::server_is_offline(const Permissions& of_caller) {
   return !of_caller.is_exempt && server::is_offline();
 }

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/counters.h"
 #include "mysqld/accounts/privileges.h"
@@ -46,6 +48,10 @@ class Access {
   // exists.
   store::Outcome may_open(const store::Caller& caller, const std::string& database,
                           const std::string& table);
+  // Which of these columns the caller may read or change in some way, as SHOW COLUMNS tells it.
+  store::Outcome seen_columns(const store::Caller& caller, const std::string& database,
+                              const std::string& table, std::span<const std::string> columns,
+                              std::vector<bool>& seen);
   // Tells the server's audit trail that the caller uses the table. On MySQL, an audit plugin may
   // refuse it.
   Status tell(const store::IndexUse& use, TABLE& table, Purpose purpose);

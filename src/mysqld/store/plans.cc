@@ -15,8 +15,12 @@ std::shared_ptr<IndexPlan> Plans::find(const store::IndexNames& names) {
        {names.database, names.table, names.index, names.columns, names.filter_columns}) {
     asked_for_.append(part).push_back('\t');
   }
-  // Behind the names, where no column of a client can be.
+  // A name may contain a TAB, and the name of a column whatever separates those of another list.
+  for (const std::string_view part : {names.database, names.table, names.index, names.columns})
+    asked_for_.append(std::to_string(part.size())).push_back('\t');
+  asked_for_.push_back(names.separator);
   if (names.every_column) asked_for_.append("*\t");
+  if (names.keeps_positions) asked_for_.append("+\t");
   const auto known = plans_.find(asked_for_);
   return known == plans_.end() ? nullptr : known->second;
 }

@@ -18,7 +18,7 @@ namespace hs::mysqld {
 
 // An index that connections have open.
 struct OpenedIndex {
-  std::string names;  // as P gave them, each with a TAB behind it
+  std::string names;  // as P gave them, each with a TAB behind it, and what tells them from others
   std::uint64_t opened;
   std::uint64_t requests;
 };

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cassert>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
+#include "mysqld/reading/table_description.h"
 #include "mysqld/server/api.h"
 #include "mysqld/server/cluster.h"
 #include "mysqld/server/errors.h"
@@ -49,6 +52,7 @@ TableStore::~TableStore() {
 }
 
 void TableStore::begin_pass(store::PassMode mode, store::Budget& budget) {
+  ahead_.forget();
   access_.ask_again();
   meter_.begin(budget);
   pass_.begin(mode);
@@ -75,7 +79,7 @@ Outcome TableStore::open_index(const store::IndexNames& names,
           : std::make_shared<IndexPlan>(
                 names,
                 tables_.slot(server::stored_name(names.database), server::stored_name(names.table)),
-                config_.encoding, config_.streams);
+                config_.encoding, config_.streams || names.keeps_positions);
   const TableSlot& slot = plan->slot();
   if (!config_.databases.allows(slot.database)) return store::access_denied;
   if (const Outcome may = access_.may_open(*caller, slot.database, slot.name); !may.ok())
@@ -87,6 +91,36 @@ Outcome TableStore::open_index(const store::IndexNames& names,
   if (Status status = plan->resolve(*opened->table); !status.ok()) return status;
   if (known == nullptr) plans_.add(plan);
   use = {std::move(plan), caller};
+  return {};
+}
+
+Outcome TableStore::describe_table(const store::IndexNames& names,
+                                   const std::shared_ptr<const store::Caller>& caller,
+                                   store::TableDescription& description) {
+  if (!server::is_name(names.database) || !server::is_name(names.table)) return Error::no_table;
+  if (const Outcome begun = pass_.begin_read(); !begun.ok()) return begun;
+  const std::string database = server::stored_name(names.database);
+  const std::string table = server::stored_name(names.table);
+  if (!config_.databases.allows(database)) return store::access_denied;
+  if (const Outcome may = access_.may_open(*caller, database, table); !may.ok()) return may;
+  OpenTable* opened = nullptr;
+  const Outcome outcome = tables_.open_reader(*tables_.slot(database, table), opened);
+  meter_.look();
+  if (!outcome.ok()) return outcome;
+  const std::vector<std::string> columns = column_names_of(*opened->table);
+  std::vector<bool> seen;
+  if (const Outcome asked = access_.seen_columns(*caller, database, table, columns, seen);
+      !asked.ok())
+    return asked;
+  std::unordered_set<std::string_view> shown;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (seen[i]) shown.insert(columns[i]);
+  }
+  description =
+      describe(*opened->table, [&](const std::string& name) { return shown.contains(name); });
+  // A table may have thousands of columns. Others of the pass must not wait for many such requests.
+  meter_.spend(columns.size());
+  meter_.look();
   return {};
 }
 
@@ -138,12 +172,12 @@ Outcome TableStore::search(store::IndexUse& use, const store::Selection& selecti
                       server::asks_for_user_to_read(*opened->table));
   if (!acting.outcome().ok()) [[unlikely]]
     return acting.outcome();
+  if (ahead_.expects()) [[unlikely]]
+    ahead_.fetch_expected(plan, *opened);
   tables_.announce(selection);
   const std::uint64_t most_steps =
       is_bounded ? StepMeter::most_in_a_worker : std::uint64_t{IndexScan::no_bound};
-  const Status started = sink == nullptr || sink->position == nullptr
-                             ? scan_.start(plan, *opened, selection, most_steps)
-                             : go_on(plan, *opened, selection, *sink);
+  const Status started = start(plan, *opened, selection, sink, most_steps);
   if (!started.ok()) return started;
   if (sink != nullptr) scan_.allow(steps_between_looks);
   return pass_.counted(answer(plan, *opened), false);
@@ -165,14 +199,23 @@ Outcome TableStore::count(store::IndexUse& use, const store::Selection& selectio
   return search<Wants::count>(use, selection, sink, answer);
 }
 
+Status TableStore::start(const IndexPlan& plan, OpenTable& opened,
+                         const store::Selection& selection, store::Sink* sink,
+                         std::uint64_t most_steps) {
+  if (sink != nullptr && sink->position != nullptr) return go_on(plan, opened, selection, *sink);
+  if (selection.behind == nullptr) return scan_.start(plan, opened, selection, most_steps);
+  const auto& from = static_cast<const ScanPosition&>(*selection.behind);
+  return scan_.resume(plan, opened, selection, from, most_steps);
+}
+
 Status TableStore::go_on(const IndexPlan& plan, OpenTable& opened,
                          const store::Selection& selection, store::Sink& sink) {
   const auto& from = static_cast<const ScanPosition&>(*sink.position);
-  const Status status = scan_.resume(plan, opened, selection, from);
+  const Status status = scan_.resume(plan, opened, selection, from, IndexScan::no_bound);
   if (status.number() != ER_TABLE_DEF_CHANGED || from.reply_begun) return status;
   // The place is lost, but nothing was answered: the find begins again.
   sink.position = nullptr;
-  return scan_.start(plan, opened, selection, IndexScan::no_bound);
+  return start(plan, opened, selection, nullptr, IndexScan::no_bound);
 }
 
 Outcome TableStore::answer_rows(const IndexPlan& plan, OpenTable& opened, store::Rows& rows,
@@ -188,6 +231,8 @@ Outcome TableStore::answer_rows(const IndexPlan& plan, OpenTable& opened, store:
   const bool can_park = plan.position_parts() != 0;
   const TableRow row(*opened.table, scratch_);
   std::uint64_t count = 0;
+  found.end = nullptr;
+  found.may_have_more = false;
   const auto park = [&] {
     counters_.add(Counter::rows_read, count);
     server::count_sent_rows(host_.thd(), count);
@@ -217,6 +262,8 @@ Outcome TableStore::answer_rows(const IndexPlan& plan, OpenTable& opened, store:
     // Also behind the last row: a worker keeps no large reply, and a streamer sends it in pieces.
     if (!in_pieces && out.size() - begin > most_bytes) break;
     if (scan_.is_done()) {
+      found.may_have_more = !scan_.is_only_row();
+      if (found.wants_end && can_park && found.may_have_more) found.end = scan_.position();
       error = HA_ERR_END_OF_FILE;
       break;
     }

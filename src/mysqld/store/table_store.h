@@ -17,6 +17,7 @@
 #include "mysqld/opening/open_tables.h"
 #include "mysqld/reading/index_plan.h"
 #include "mysqld/reading/index_scan.h"
+#include "mysqld/reading/rows_ahead.h"
 #include "mysqld/reading/step_meter.h"
 #include "mysqld/store/access.h"
 #include "mysqld/store/found_rows.h"
@@ -45,7 +46,10 @@ class TableStore final : public store::Store {
   void begin_pass(store::PassMode mode, store::Budget& budget) override;
   void forget_permissions() override { access_.ask_again(); }
   store::Outcome end_pass() override { return pass_.end(); }
-  void abandon_pass() override { pass_.abandon(); }
+  void abandon_pass() override {
+    ahead_.forget();
+    pass_.abandon();
+  }
   void release() override;
   store::Outcome begin_unit() override { return pass_.begin_unit(); }
   store::Outcome end_unit() override { return pass_.end_unit(); }
@@ -53,10 +57,19 @@ class TableStore final : public store::Store {
   store::Outcome open_index(const store::IndexNames& names,
                             const std::shared_ptr<const store::Caller>& caller,
                             store::IndexUse& use) override;
+  store::Outcome describe_table(const store::IndexNames& names,
+                                const std::shared_ptr<const store::Caller>& caller,
+                                store::TableDescription& description) override;
   // The indexes that its connections have open, at most so many. Between passes.
   using OpenedIndex = mysqld::OpenedIndex;
   std::vector<OpenedIndex> opened_indexes(std::size_t most) const { return plans_.opened(most); }
 
+  void look_ahead(bool on) override {
+    ahead_.look_ahead(on);
+    scan_.look_ahead(on ? &ahead_ : nullptr);
+  }
+  void expect(std::span<const store::Lookup> lookups) override { ahead_.expect(lookups); }
+  std::uint32_t requests_without_look() override { return ahead_.requests_without_look(); }
   store::Outcome find(store::IndexUse& use, const store::Selection& selection, store::Rows& rows,
                       Buffer& out, store::Sink* sink, store::Found& found) override;
   store::Outcome count(store::IndexUse& use, const store::Selection& selection, std::uint64_t& rows,
@@ -68,6 +81,7 @@ class TableStore final : public store::Store {
                         store::Changed& changed) override;
   store::Outcome insert_rows(store::IndexUse& use, const store::InsertRows& rows,
                              std::vector<store::InsertedRow>& inserted) override;
+  void explain_to(store::Said* said) override { writer_.explain_to(said); }
 
  private:
   // Of the rows that a modification answers, and of a find in a unit on another thread: they are one
@@ -83,6 +97,8 @@ class TableStore final : public store::Store {
   template <Wants wants>
   store::Outcome open_for_reading(IndexPlan& plan, std::span<const store::Filter> filters,
                                   OpenTable*& opened);
+  Status start(const IndexPlan& plan, OpenTable& opened, const store::Selection& selection,
+               store::Sink* sink, std::uint64_t most_steps);
   Status go_on(const IndexPlan& plan, OpenTable& opened, const store::Selection& selection,
                store::Sink& sink);
   store::Outcome answer_rows(const IndexPlan& plan, OpenTable& opened, store::Rows& rows,
@@ -133,6 +149,7 @@ class TableStore final : public store::Store {
   IndexScan scan_;
   ColumnScratch scratch_;
   Plans plans_;
+  RowsAhead ahead_;
   FoundRows found_;
 };
 

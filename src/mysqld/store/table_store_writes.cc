@@ -101,9 +101,14 @@ Status TableStore::execute(const store::IndexUse& use, Write& write, OpenTable& 
   executed = true;
   const bool has_triggers = tables_.is_alone();
   if (has_triggers) pass_.begin_traces();
-  WatchedWrite watched(host_, opened.can_undo);
+  WatchedWrite watched(host_, opened.can_undo, meter_.interrupted_at());
   Status status = write.execute(opened);
-  if (watched.end() && !status.ok()) status = lock_wait_ended;
+  const WatchedWrite::Ended ended = watched.end();
+  if (ended != WatchedWrite::Ended::by_itself && !status.ok()) {
+    const bool is_out_of_time = ended == WatchedWrite::Ended::by_deadline;
+    status = is_out_of_time ? Status{Error::max_request_time} : lock_wait_ended;
+    writer_.explain_nothing();
+  }
   if (has_triggers) pass_.end_traces();
   return status;
 }

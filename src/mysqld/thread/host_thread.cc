@@ -114,7 +114,12 @@ void HostThread::wait_for_rows(bool to_the_end) {
 
 void HostThread::show_state(const char* state) { server::show(thd_, true, state); }
 
-void HostThread::show_idle() { server::show(thd_, false, config_.idle_state); }
+// A KILL was for the work that is over now. The thread would be shown as killed until it works again.
+void HostThread::show_idle() {
+  if (killed()) [[unlikely]]
+    forgive();
+  server::show(thd_, false, config_.idle_state);
+}
 
 void HostThread::refresh_variables() {
   auto& mine = thd_->variables;

@@ -12,6 +12,7 @@
 
 #include "base/setting.h"
 #include "mysqld/server/instrumented_thread.h"
+#include "mysqld/thread/deadline_watch.h"
 #include "mysqld/thread/wait_watch.h"
 
 class THD;
@@ -28,6 +29,8 @@ struct HostThreadConfig {
   bool waits_for_rows = false;
   // Of a worker that writes; it outlives the thread. Null: no wait is ended from outside.
   WaitWatch* watch = nullptr;
+  // Of a thread that writes aside; it outlives the thread. Null: no request has a time of its own.
+  DeadlineWatch* deadlines = nullptr;
 };
 
 class HostThread {
@@ -98,18 +101,40 @@ class HostThread {
 // write that cannot be undone is not watched, because it must not stop half way.
 class WatchedWrite {
  public:
-  WatchedWrite(HostThread& host, bool can_undo) : host_(host), is_over_(!can_undo) {
-    if (can_undo) host_.begin_write();
+  enum class Ended : std::uint8_t {
+    by_itself,
+    by_watch,     // because it waited for a row
+    by_deadline,  // because the time of its request was over
+  };
+
+  // `deadline`: as store::Budget::interrupted_at().
+  WatchedWrite(HostThread& host, bool can_undo, DeadlineWatch::Time deadline)
+      : host_(host), is_over_(!can_undo) {
+    if (!can_undo) return;
+    DeadlineWatch* const deadlines = host.config().deadlines;
+    if (deadline != DeadlineWatch::Time::max() && deadlines != nullptr) [[unlikely]]
+      timed_.emplace(*deadlines, host.thd(), deadline);
+    host_.begin_write();
   }
   ~WatchedWrite() { end(); }
   WatchedWrite(const WatchedWrite&) = delete;
   WatchedWrite& operator=(const WatchedWrite&) = delete;
 
-  // Whether the write was ended because it waited for a row.
-  bool end() { return !std::exchange(is_over_, true) && host_.end_write(); }
+  // How the write was ended. Both watches may have killed its statement, and neither kill may reach the
+  // next request of the pass.
+  Ended end() {
+    if (std::exchange(is_over_, true)) return Ended::by_itself;
+    const bool by_watch = host_.end_write();
+    const bool by_deadline = timed_ && timed_->end();
+    if (by_deadline) [[unlikely]]
+      host_.forgive();
+    if (by_watch) return Ended::by_watch;
+    return by_deadline ? Ended::by_deadline : Ended::by_itself;
+  }
 
  private:
   HostThread& host_;
+  std::optional<DeadlineWatch::Write> timed_;
   bool is_over_;
 };
 

@@ -66,6 +66,12 @@ bool is_told_by_engine_number(int error) {
   }
 }
 
+// Errors of which the server can say which key it was. They are answers, and not tried again.
+bool names_a_key(int error) {
+  return error == HA_ERR_FOUND_DUPP_KEY || error == HA_ERR_NO_REFERENCED_ROW ||
+         error == HA_ERR_ROW_IS_REFERENCED;
+}
+
 // Errors after which the store does not answer, because they say that something is locked.
 bool is_tried_again(std::uint32_t number) {
   switch (number) {
@@ -110,6 +116,17 @@ bool gives_low_id(const TABLE& table, const IndexPlan& plan, std::span<const sto
 }  // namespace
 
 Status RowWriter::failure(int engine_error) {
+  if (said_ != nullptr && thd_->is_error()) [[unlikely]]
+    *said_ = {.state = server::raised_state(thd_), .text = server::raised_text(thd_)};
+  return number_of_failure(engine_error);
+}
+
+void RowWriter::begin_row() {
+  if (said_ != nullptr) [[unlikely]]
+    server::number_row(thd_, ++rows_begun_);
+}
+
+Status RowWriter::number_of_failure(int engine_error) {
   if (engine_error == server::killed_error()) return server::status_of(ER_QUERY_INTERRUPTED);
   if (engine_error == server::row_locked_error() || is_told_by_engine_number(engine_error))
     return server::status_of(engine_error);
@@ -138,6 +155,8 @@ Status RowWriter::engine_failure(TABLE& table, int error) {
   if (error != server::killed_error() && !is_told_by_engine_number(error)) {
     may_have_changed_ = true;
     if (!thd_->is_error()) table.file->print_error(error, MYF(0));
+  } else if (said_ != nullptr && names_a_key(error) && !thd_->is_error()) {
+    table.file->print_error(error, MYF(0));  // only for its words
   }
   return failure(error);
 }
@@ -244,6 +263,7 @@ Status RowWriter::set_up_modify(OpenTable& opened, IndexPlan& plan, const store:
 
 Status RowWriter::modify(OpenTable& opened, const IndexPlan& plan, const store::Change& change,
                          bool& counted) {
+  begin_row();
   // The engine has locked the row when it was read.
   if (change.only_locks()) {
     counted = true;

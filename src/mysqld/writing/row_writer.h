@@ -48,7 +48,10 @@ class RowWriter {
                 bool& counted);
 
   // Called when a write begins: it has changed nothing yet.
-  void begin() { may_have_changed_ = was_signalled_ = false; }
+  void begin() {
+    may_have_changed_ = was_signalled_ = false;
+    rows_begun_ = 0;
+  }
   // After a write that failed: whether the table or the binary log may hold a change of it, because
   // a row was changed before the failure, or because the engine may not have undone the row that
   // failed. Then the whole statement has to be undone.
@@ -57,10 +60,20 @@ class RowWriter {
   // raised by a trigger's SIGNAL. Nothing is locked, so it is the answer.
   bool was_signalled() const { return was_signalled_; }
 
-  // The number of the error that the server has raised; if it has raised none, `engine_error`.
+  // The number of the error that the server has raised; if it has raised none, `engine_error`. What the
+  // server says of it is left with who has asked for that.
   Status failure(int engine_error);
+  // Null: nobody asks.
+  void explain_to(store::Said* said) { said_ = said; }
+  // What the server said last is not why the write has failed.
+  void explain_nothing() {
+    if (said_ != nullptr) *said_ = {};
+  }
 
  private:
+  Status number_of_failure(int engine_error);
+  // Messages name the row.
+  void begin_row();
   Status engine_failure(TABLE& table, int error);
   static std::optional<store::InsertId> id_of_row(TABLE& table);
   Status begin_set_up(OpenTable& opened, IndexPlan& plan);
@@ -100,9 +113,11 @@ class RowWriter {
   Status server_failure();
 
   THD* thd_;
+  store::Said* said_ = nullptr;
   RowFilters condition_;                        // of several rows that may update
   std::vector<store::Assignment> assignments_;  // of them, with the values of the row at hand
   Buffer images_;                               // of those values
+  std::uint64_t rows_begun_ = 0;                // if somebody asks what the server says
   bool gives_id_ = false;                       // an update to the AUTO_INCREMENT column
   bool has_changed_row_ = false;                // the last update
   bool may_have_changed_ = false;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/short_bytes.h"
+
 namespace hs::redis {
 namespace {
 
@@ -146,6 +148,16 @@ constexpr std::array command_table{
                 "3.2.0", "Answers how many bytes a column has."},
     CommandInfo{Command::hvals, "hvals", 2, 1, 1, 1, Effect::find, Group::hash, 0, "2.0.0",
                 "Reads all columns of a row that are not NULL, without their names."},
+    CommandInfo{Command::hs_count, "hs.count", -2, 1, 1, 1, Effect::count, Group::hash, 0, "8.0.0",
+                "Counts the rows that are selected by an index."},
+    CommandInfo{Command::hs_delete, "hs.delete", -3, 1, 1, 1, Effect::erase, Group::hash, 0,
+                "8.0.0", "Deletes the rows that are selected by an index."},
+    CommandInfo{Command::hs_describe, "hs.describe", 2, 1, 1, 1, Effect::find, Group::hash, 0,
+                "8.0.0", "Tells of the columns and indexes of a table that the account may see."},
+    CommandInfo{Command::hs_find, "hs.find", -2, 1, 1, 1, Effect::find, Group::hash, 0, "8.0.0",
+                "Reads the rows that are selected by an index, and says where to go on."},
+    CommandInfo{Command::hs_update, "hs.update", -6, 1, 1, 1, Effect::update, Group::hash, 0,
+                "8.0.0", "Sets columns of the rows that are selected by an index."},
     CommandInfo{Command::append, "append", 3, 1, 1, 1, Effect::update, Group::string, Flags::fast,
                 "2.0.0", "Adds bytes at the end of an item."},
     CommandInfo{Command::decr, "decr", 2, 1, 1, 1, Effect::update, Group::string, Flags::fast,
@@ -375,6 +387,7 @@ constexpr auto names_of_redis_only = std::to_array<std::string_view>({"acl",
 static_assert(std::ranges::is_sorted(names_of_redis_only));
 
 constexpr std::size_t longest_name = 24;
+constexpr unsigned case_bit = 'a' - 'A';
 
 // Longer names are those of no command, and stay empty.
 struct LowerCase {
@@ -390,16 +403,17 @@ struct LowerCase {
   std::string_view text;
 };
 
-// A hash table of the commands by their names, made by the compiler. A slot that is taken leads to the next.
+// A hash table of the commands by their names, made by the compiler. A slot that is taken leads to the next. A
+// letter has the same place in upper and lower case, so nothing is copied to find one.
 constexpr std::size_t slot_count = 256;
 constexpr std::uint8_t no_command = 255;
 static_assert(command_table.size() < slot_count / 2);
 
-constexpr std::size_t first_slot(std::string_view lower) {
+constexpr std::size_t first_slot(std::string_view name) {
   const auto at = [&](std::size_t place) -> std::size_t {
-    return static_cast<unsigned char>(lower[place]);
+    return static_cast<unsigned char>(name[place]) | case_bit;
   };
-  const std::size_t size = lower.size();
+  const std::size_t size = name.size();
   return (size * 7 + at(0) * 31 + at(size / 2) * 17 + at(size - 1) * 131) % slot_count;
 }
 constexpr std::size_t next_slot(std::size_t slot) { return (slot + 1) % slot_count; }
@@ -415,17 +429,33 @@ constexpr std::array slots = [] {
   return made;
 }();
 
+// The names in upper case, in the order of the table.
+constexpr std::array upper_names = [] {
+  std::array<std::array<char, longest_name>, command_table.size()> made{};
+  for (std::size_t i = 0; i < command_table.size(); ++i) {
+    std::ranges::transform(command_table[i].name, made[i].begin(), [](char byte) {
+      return byte >= 'a' && byte <= 'z' ? static_cast<char>(byte - ('a' - 'A')) : byte;
+    });
+  }
+  return made;
+}();
+
+// Clients write a name either in upper or in lower case, and few in both.
+bool is_name_of(std::size_t command, std::string_view name) {
+  const std::string_view lower = command_table[command].name;
+  if (name.size() != lower.size()) return false;
+  return are_equal(name.data(), upper_names[command].data(), name.size()) ||
+         are_equal(name.data(), lower.data(), name.size()) || is_word(name, lower);
+}
+
 }  // namespace
 
 std::span<const CommandInfo> all_commands() { return command_table; }
 
 const CommandInfo* find_command(std::string_view name) {
-  const LowerCase asked(name);
-  if (asked.text.empty()) return nullptr;
-  for (std::size_t slot = first_slot(asked.text); slots[slot] != no_command;
-       slot = next_slot(slot)) {
-    const CommandInfo& info = command_table[slots[slot]];
-    if (info.name == asked.text) return &info;
+  if (name.empty()) return nullptr;
+  for (std::size_t slot = first_slot(name); slots[slot] != no_command; slot = next_slot(slot)) {
+    if (is_name_of(slots[slot], name)) return &command_table[slots[slot]];
   }
   return nullptr;
 }

@@ -80,6 +80,12 @@ enum class Command : std::uint8_t {
   hsetnx,
   hstrlen,
   hvals,
+  // every index
+  hs_count,
+  hs_delete,
+  hs_describe,
+  hs_find,
+  hs_update,
   // strings
   append,
   decr,

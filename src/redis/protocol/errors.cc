@@ -1,11 +1,12 @@
 #include "redis/protocol/errors.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstddef>
 
+#include "base/sql_errors.h"
 #include "keys/key.h"
-#include "keys/sql_errors.h"
 
 namespace hs::redis {
 namespace {
@@ -125,7 +126,14 @@ void append_text(Status status, std::string_view said, std::string& text) {
     return;
   }
   text += "ERR ";
-  keys::append_sql_error(status, text);
+  append_sql_error(status, text);
+}
+
+ErrorCode code_of(std::string_view text) {
+  const std::string_view code = text.substr(0, text.find(' '));
+  const auto found = std::ranges::find(error_codes, code);
+  if (found == error_codes.end()) return ErrorCode::general;
+  return static_cast<ErrorCode>(found - error_codes.begin());
 }
 
 }  // namespace hs::redis

@@ -5,6 +5,8 @@
 // mistakes are numbers in a Status of the kind Error::protocol. Pure functions, for any thread.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -56,5 +58,26 @@ constexpr Status status_of(Mistake mistake) {
 
 // Appends the text of an error; `said` is that of Mistake::said.
 void append_text(Status status, std::string_view said, std::string& text);
+
+// The codes with which the texts begin. There are no others.
+enum class ErrorCode : std::uint8_t {
+  general,
+  exec_abort,
+  no_auth,
+  no_permission,
+  no_protocol,
+  read_only,
+  try_again,
+  wrong_password,
+  wrong_type,
+  count_,
+};
+
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(ErrorCode::count_)>
+    error_codes{"ERR",      "EXECABORT", "NOAUTH",    "NOPERM",   "NOPROTO",
+                "READONLY", "TRYAGAIN",  "WRONGPASS", "WRONGTYPE"};
+
+// Of an error's text. What has none of them is a general one.
+ErrorCode code_of(std::string_view text);
 
 }  // namespace hs::redis

@@ -21,17 +21,8 @@ struct Head {
 // No such line of a client that means well is longer.
 constexpr std::size_t most_head_bytes = std::size_t{64} << 10;
 
-// Of the line whose first byte, the one that says what it is, stands at `begin`. Redis looks for the CR
-// alone, and takes the byte behind it for the LF.
-Head head_at(std::string_view input, std::size_t begin) {
+Head long_head_at(std::string_view input, std::size_t begin) {
   const std::size_t left = input.size() - begin;
-  const char* const at = input.data() + begin;
-  // The usual ones have one or two digits.
-  if (left >= 5 && is_digit(at[1])) [[likely]] {
-    if (at[2] == '\r') return {Head::State::whole, at[1] - '0', begin + 4};
-    if (at[3] == '\r' && is_digit(at[2]) && at[1] != '0')
-      return {Head::State::whole, (at[1] - '0') * 10 + (at[2] - '0'), begin + 5};
-  }
   const std::size_t cr = input.substr(0, begin + std::min(left, most_head_bytes)).find('\r', begin);
   if (cr == std::string_view::npos)
     return {.state = left > most_head_bytes ? Head::State::too_long : Head::State::incomplete};
@@ -40,6 +31,34 @@ Head head_at(std::string_view input, std::size_t begin) {
   if (!read_integer(input.substr(begin + 1, cr - begin - 1), head.number))
     head.state = Head::State::no_number;
   return head;
+}
+
+// A number of one digit or two, as the usual heads have it, and a CR behind it. `at` is the byte in front of it, and
+// five bytes are there. Returns where the next line begins; null: it is another head.
+inline const char* short_head_end(const char* at, std::size_t& number) {
+  const auto digit = [&](std::size_t place) -> std::size_t {
+    return static_cast<unsigned char>(at[place]) - std::size_t{'0'};
+  };
+  number = digit(1);
+  if (number > 9) return nullptr;
+  if (at[2] == '\r') return at + 4;
+  if (number == 0 || digit(2) > 9 || at[3] != '\r') return nullptr;
+  number = number * 10 + digit(2);
+  return at + 5;
+}
+constexpr std::ptrdiff_t most_short_head = 5;
+
+// Of the line whose first byte, the one that says what it is, stands at `begin`. Redis looks for the CR
+// alone, and takes the byte behind it for the LF.
+inline Head head_at(std::string_view input, std::size_t begin) {
+  if (input.size() - begin >= most_short_head) [[likely]] {
+    std::size_t number = 0;
+    const char* const end = short_head_end(input.data() + begin, number);
+    if (end != nullptr) [[likely]]
+      return {Head::State::whole, static_cast<std::int64_t>(number),
+              static_cast<std::size_t>(end - input.data())};
+  }
+  return long_head_at(input, begin);
 }
 
 }  // namespace
@@ -60,6 +79,25 @@ RequestReader::Found RequestReader::read(std::string_view input, const RequestLi
   return found;
 }
 
+// The words of an array that are whole and have short heads, up to the first that is not so. `at` is where they
+// begin, and becomes where they end. Returns how many there are. A client's usual request has no others.
+std::size_t RequestReader::take_short_words(std::string_view input, std::uint64_t most,
+                                            const RequestLimits& limits, std::size_t& at) {
+  const char* const end = input.data() + input.size();
+  const char* next = input.data() + at;
+  std::size_t taken = 0;
+  for (; taken < most && end - next >= most_short_head && *next == '$'; ++taken) {
+    std::size_t size = 0;
+    const char* const word = short_head_end(next, size);
+    if (word == nullptr || size > limits.most_bulk_bytes) break;
+    if (static_cast<std::size_t>(end - word) < size + 2) break;
+    words_.emplace_back(word, size);
+    next = word + size + 2;
+  }
+  at = static_cast<std::size_t>(next - input.data());
+  return taken;
+}
+
 RequestReader::Found RequestReader::read_array(std::string_view input, const RequestLimits& limits,
                                                RequestProgress& progress) {
   const Head count = head_at(input, 0);
@@ -78,7 +116,7 @@ RequestReader::Found RequestReader::read_array(std::string_view input, const Req
   // What was looked at before is looked at again only when the rest is there, too.
   const bool is_continued = progress.words != 0;
   std::size_t at = is_continued ? progress.at : count.end;
-  std::size_t known = progress.words;
+  std::size_t known = is_continued ? progress.words : take_short_words(input, words, limits, at);
   for (; known < words; ++known) {
     if (at == input.size()) break;
     if (input[at] != '$') return fail(std::string("expected '$', got '") + input[at] + '\'');

@@ -56,6 +56,8 @@ class RequestReader {
 
  private:
   Found read_array(std::string_view input, const RequestLimits& limits, RequestProgress& progress);
+  std::size_t take_short_words(std::string_view input, std::uint64_t most,
+                               const RequestLimits& limits, std::size_t& at);
   Found read_inline(std::string_view input, const RequestLimits& limits);
   Found fail(std::string_view mistake);
 

@@ -100,6 +100,11 @@ TEST(RequestReaderTest, TakesLittleBeforeALogIn) {
   EXPECT_EQ(mistake_of("*1\r\n$16385\r\n", limits), "Protocol error: unauthenticated bulk length");
 }
 
+TEST(RequestReaderTest, LimitsShortWordsToo) {
+  const std::string request = "*1\r\n$50\r\n" + std::string(50, 'a') + "\r\n";
+  EXPECT_EQ(mistake_of(request, {.most_bulk_bytes = 49}), "Protocol error: invalid bulk length");
+}
+
 // The second look begins where the first one has ended.
 TEST(RequestReaderTest, LooksAtALongArrayOnce) {
   RequestReader reader;

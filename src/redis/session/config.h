@@ -16,6 +16,7 @@
 #include "net/server.h"
 #include "passes/log_in.h"
 #include "redis/session/client_names.h"
+#include "redis/session/command_counts.h"
 #include "redis/session/scan_positions.h"
 
 namespace hs::redis {
@@ -27,7 +28,11 @@ struct ServerFacts {
   std::uint64_t connected_clients = 0;
   std::uint64_t most_clients = 0;
   std::uint64_t connections_received = 0;
+  std::uint64_t connections_refused = 0;
   std::uint64_t commands_processed = 0;
+  std::uint64_t bytes_received = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t waiting_bytes = 0;  // requests and replies that wait now, at all ports
   std::uint64_t tcp_port = 0;
 };
 
@@ -62,6 +67,7 @@ struct Config {
   mutable QueuedBytes queued{};
   mutable ScanPositions scans{};
   mutable ClientNames clients{};
+  mutable CommandCountSet command_counts{};
   // The connections of the port, and the end of one. They ask the workers and wait, so no worker calls
   // them. Empty: there is nobody to ask.
   std::function<net::ConnectionList()> connections{};

@@ -23,6 +23,7 @@
 #include "redis/protocol/commands.h"
 #include "redis/protocol/reply.h"
 #include "redis/protocol/request_reader.h"
+#include "redis/session/command_counts.h"
 #include "redis/session/config.h"
 #include "redis/session/transaction.h"
 #include "redis/session/watched.h"
@@ -66,9 +67,11 @@ class Dialogue final : public passes::Dialogue {
   }
 
   void execute(passes::Requests& requests) override;
+  std::size_t look_ahead(std::string_view input, const store::Store& store,
+                         passes::LookAhead& ahead) override;
   passes::Plan plan(net::Turn& turn, passes::Protocol& protocol) override;
   store::Outcome execute_planned(passes::Place& place, passes::Protocol& protocol) override;
-  void end_planned() override;
+  void end_planned(Status ended, passes::Protocol& protocol) override;
 
  private:
   // How far a request of many keys has come that goes on in a later turn.
@@ -123,11 +126,15 @@ class Dialogue final : public passes::Dialogue {
   // dialogue_turns.cc: one request. False: the turn is over.
   bool execute_request(passes::Requests& requests, Redis& front, Words words, std::size_t end);
   bool end(passes::Requests& requests, const passes::Answer& answer, std::size_t begin,
-           std::size_t end);
-  bool refuse_request(passes::Requests& requests, Status status, std::size_t end);
+           std::size_t end, CommandNote note);
+  void skip_reply(passes::Changes& changes);
+  bool refuse_request(passes::Requests& requests, Status status, std::size_t end,
+                      const CommandNote& note);
+  ErrorCode code_of(Status status) const;
   bool execute_rows(passes::Requests& requests, Redis& front, const CommandInfo& info, Words words,
                     std::size_t end);
-  bool count_keys(passes::Requests& requests, Redis& front, Words keys, std::size_t end);
+  bool count_keys(passes::Requests& requests, Redis& front, Command command, Words keys,
+                  std::size_t end);
   void give_up_first(passes::Requests& requests, Redis& front);
   Status admit(Words words, const CommandInfo*& info);
   Work work_for(store::Store& store, Redis& front, Reply& reply, bool is_worker, store::Sink* sink);
@@ -135,6 +142,13 @@ class Dialogue final : public passes::Dialogue {
   // dialogue_transaction.cc
   bool queue(passes::Requests& requests, const CommandInfo& info, Words words, std::size_t end);
   bool execute_transaction(passes::Requests& requests, Redis& front, std::size_t end);
+  // Calls `count(note)` for each command that EXEC has executed. None was if a watched row has changed.
+  template <class Count>
+  void count_queued(Count count) const {
+    if (!has_run_queued_) return;
+    state_.transaction->for_each_command(
+        [&](Command command) { count(CommandNote{.command = command}); });
+  }
   store::Outcome run_transaction(Work& work);
   store::Outcome run_queued(Work& work);
   void spoil(passes::Changes& changes) { begin_change(changes).is_spoiled = true; }
@@ -160,8 +174,9 @@ class Dialogue final : public passes::Dialogue {
   State state_;
   std::unique_ptr<Before> before_;  // null: nothing has changed
   keys::RememberedRows remembered_;
-  std::string said_;            // the text of Mistake::said
-  bool has_told_name_ = false;  // to the port's ClientNames
+  std::string said_;             // the text of Mistake::said
+  bool has_told_name_ = false;   // to the port's ClientNames
+  bool has_run_queued_ = false;  // by the EXEC that was executed last
 
   // What plan() has read.
   const CommandInfo* planned_ = nullptr;

@@ -9,6 +9,7 @@
 #include "redis/protocol/number.h"
 #include "redis/session/client_list.h"
 #include "redis/session/dialogue.h"
+#include "redis/session/info_reply.h"
 #include "redis/session/redis.h"
 #include "redis/session/server_replies.h"
 

@@ -261,7 +261,7 @@ TEST_F(RedisDialogueTest, APassThatIsExecutedAgainFindsTheTransaction) {
 TEST_F(RedisDialogueTest, AFailedCommitIsTheAnswer) {
   client();
   server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
-  EXPECT_EQ(say({"HSET", "db.t:1", "a", "one"}).substr(0, 15), "-ERR 1197 08S01");
+  EXPECT_EQ(say({"HSET", "db.t:1", "a", "one"}).substr(0, 15), "-ERR 1197 HY000");
   EXPECT_EQ(say({"EXISTS", "db.t:1"}), ":0\r\n");
 }
 
@@ -272,7 +272,7 @@ TEST_F(RedisDialogueTest, AFailedCommitTakesBackWhatWasReadBehindAChangeWithoutR
   const std::string replies = client().send(TestClient::packed({"CLIENT", "REPLY", "SKIP"}) +
                                             TestClient::packed({"HSET", "db.t:1", "a", "one"}) +
                                             TestClient::packed({"HGET", "db.t:1", "a"}));
-  EXPECT_EQ(replies.substr(0, 15), "-ERR 1197 08S01");
+  EXPECT_EQ(replies.substr(0, 15), "-ERR 1197 HY000");
   EXPECT_EQ(say({"EXISTS", "db.t:1"}), ":0\r\n");
 }
 
@@ -300,6 +300,18 @@ TEST_F(RedisDialogueTest, ManyKeysAreCountedInSeveralTurns) {
   }
   EXPECT_EQ(client().send(request + TestClient::packed({"PING"})), ":10\r\n+PONG\r\n");
   EXPECT_GT(client().turns, 5);
+}
+
+TEST_F(RedisDialogueTest, ACountOfManyKeysForgetsAChangeWhoseCommitHasFailed) {
+  server_.passes.max_pass_steps = 40;
+  client().send({"PING"});
+  std::string request = "*101\r\n$6\r\nEXISTS\r\n";
+  for (int i = 0; i < 100; ++i) request += "$6\r\ndb.t:5\r\n";
+  server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
+  const std::string replies =
+      client().send(TestClient::packed({"HSET", "db.t:5", "a", "x"}) + request);
+  EXPECT_EQ(replies.substr(0, 15), "-ERR 1197 HY000");
+  EXPECT_TRUE(replies.ends_with("\r\n:0\r\n")) << replies;
 }
 
 TEST_F(RedisDialogueTest, ManyKeysAreDeletedByAnotherThread) {

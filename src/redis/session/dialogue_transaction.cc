@@ -44,20 +44,22 @@ bool Dialogue::queue(passes::Requests& requests, const CommandInfo& info, Words 
   }
   if (!status.ok()) {
     spoil(requests.changes());
-    return refuse_request(requests, status, end_offset);
+    return refuse_request(requests, status, end_offset,
+                          {.command = info.command, .end = CommandEnd::refused});
   }
   const std::size_t begin = requests.out().size();
   reply_to(requests.out()).simple("QUEUED");
-  return end(requests, {.ok = true, .counter = Counter::requests_other}, begin, end_offset);
+  return end(requests, {.ok = true, .counter = Counter::requests_other}, begin, end_offset, {});
 }
 
 bool Dialogue::execute_transaction(passes::Requests& requests, Redis& front,
                                    std::size_t end_offset) {
+  const CommandNote note{.command = Command::exec};
   if (!is_queueing())
-    return refuse_request(requests, status_of(Mistake::exec_without_multi), end_offset);
+    return refuse_request(requests, status_of(Mistake::exec_without_multi), end_offset, note);
   if (state_.is_spoiled) {
     end_transaction(requests.changes());
-    return refuse_request(requests, status_of(Mistake::exec_abort), end_offset);
+    return refuse_request(requests, status_of(Mistake::exec_abort), end_offset, note);
   }
   const Transaction& transaction = *state_.transaction;
   const bool is_write = is_locking();
@@ -67,18 +69,22 @@ bool Dialogue::execute_transaction(passes::Requests& requests, Redis& front,
                   .counter = is_write ? Counter::requests_update : Counter::requests_find};
   if (keys == 0) answered.counter = Counter::requests_other;
   const std::size_t begin = requests.out().size();
-  if (!answered.may_run(requests.runs())) return end(requests, answered, begin, end_offset);
+  if (!answered.may_run(requests.runs())) return end(requests, answered, begin, end_offset, note);
   if (keys > most_keys_of_worker) {
     answered.verdict = Verdict::oversized;
-    return end(requests, answered, begin, end_offset);
+    return end(requests, answered, begin, end_offset, note);
   }
   Reply reply = reply_to(requests.out());
   Work work = work_for(requests.store(), front, reply, true, nullptr);
   Outcome outcome = front.look(requests.store());
   if (outcome.ok()) outcome = run_transaction(work);
   if (answered.note_outcome(outcome)) answer(outcome.status(), requests.out());
-  const bool goes_on = end(requests, answered, begin, end_offset);
-  if (requests.turn().consumed == end_offset) end_transaction(requests.changes());
+  const bool goes_on = end(requests, answered, begin, end_offset, note);
+  if (requests.turn().consumed == end_offset) {
+    if (answered.ok)
+      count_queued([&](const CommandNote& one) { front.commands().note(requests.notes(), one); });
+    end_transaction(requests.changes());
+  }
   return goes_on;
 }
 
@@ -96,6 +102,7 @@ Outcome Dialogue::watch(Work& work, Words keys, std::shared_ptr<const Watched>& 
 // All of its commands, or none if one fails.
 Outcome Dialogue::run_transaction(Work& work) {
   work.is_in_unit = true;
+  has_run_queued_ = false;
   if (is_locking()) {
     const Outcome outcome = store::run_unit(work.store, work.out(), [&] {
       const Outcome checked = state_.watched ? state_.watched->check(work) : Outcome();
@@ -136,6 +143,7 @@ Outcome Dialogue::run_queued(Work& work) {
     }
     return false;
   });
+  has_run_queued_ = outcome.ok();
   return outcome;
 }
 

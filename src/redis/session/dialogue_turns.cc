@@ -60,6 +60,11 @@ bool is_too_much(const CommandInfo& info, Words words) {
   return writes(info.effect) && keys_of(info, words.size()).count > most_keys_of_worker;
 }
 
+// Whether it keeps what it has found, and goes on when others have had their turn.
+bool is_parked(Command command) {
+  return command == Command::keys || command == Command::hs_find || command == Command::hs_count;
+}
+
 bool is_about_many_keys(Command command) {
   return command == Command::exists || command == Command::touch;
 }
@@ -103,11 +108,13 @@ void Dialogue::execute(passes::Requests& requests) {
         if (!turn.oversized || turn.consumed != 0) return;
         answer(status_of(Mistake::request_size), requests.out());
         requests.refused(Counter::requests_malformed, turn.input.size());
+        front.commands().note(requests.notes(), {.code = ErrorCode::general});
         turn.next = Next::close;
         return;
       case Found::mistake:
         answer(say("ERR " + reader.mistake()), requests.out());
         requests.refused(Counter::requests_malformed, turn.input.size());
+        front.commands().note(requests.notes(), {.code = ErrorCode::general});
         turn.next = Next::close;
         return;
       case Found::request: break;
@@ -143,40 +150,68 @@ Status Dialogue::admit(Words words, const CommandInfo*& info) {
   return {};
 }
 
+ErrorCode Dialogue::code_of(Status status) const {
+  std::string text;
+  append_text(status, said_, text);
+  return redis::code_of(text);
+}
+
 // The reply that begins at `begin` is complete. Whether the turn goes on.
 bool Dialogue::end(passes::Requests& requests, const Answer& answer, std::size_t begin,
-                   std::size_t end) {
+                   std::size_t end, CommandNote note) {
   Answer told = answer;
   const bool is_answered = answer.verdict == Verdict::answered && !answer.put_off;
-  if (is_answered && wants_no_reply()) [[unlikely]] {
+  // An error's first byte is a minus.
+  const auto note_error = [&] {
+    if (note.end == CommandEnd::done) note.end = CommandEnd::failed;
+    note.code = redis::code_of(requests.out().view().substr(begin + 1));
+  };
+  if (is_answered && !answer.ok) [[unlikely]]
+    note_error();
+  const bool is_silent = wants_no_reply();
+  if (is_silent) [[unlikely]] {
     // It is never answered, not even with an error. But requests behind it may have seen what it has done.
-    requests.out().truncate(begin);
+    if (is_answered) requests.out().truncate(begin);
     told.replies = 0;
-    if (state_.skipped_replies != 0) --begin_change(requests.changes()).skipped_replies;
   }
   const bool goes_on = requests.end(told, end);
-  if (requests.turn().consumed == end && state_.many.next != 0)
-    begin_change(requests.changes()).many = {};
+  if (requests.turn().consumed != end) return goes_on;
+  if (!is_answered) [[unlikely]] {  // it has waited for too long
+    if (!is_silent) {
+      note_error();
+    } else {
+      note = {.command = note.command, .end = CommandEnd::failed, .code = ErrorCode::try_again};
+    }
+  }
+  if (is_silent) skip_reply(requests.changes());
+  static_cast<Redis&>(requests.protocol()).commands().note(requests.notes(), note);
+  if (state_.many.next != 0) begin_change(requests.changes()).many = {};
   return goes_on;
 }
 
-bool Dialogue::refuse_request(passes::Requests& requests, Status status, std::size_t end_offset) {
+// The request that is over had no reply, if that was to be so.
+void Dialogue::skip_reply(passes::Changes& changes) {
+  if (state_.skipped_replies != 0) --begin_change(changes).skipped_replies;
+}
+
+bool Dialogue::refuse_request(passes::Requests& requests, Status status, std::size_t end_offset,
+                              const CommandNote& note) {
   const std::size_t begin = requests.out().size();
   answer(status, requests.out());
-  return end(requests, {.ok = false, .counter = Counter::requests_other}, begin, end_offset);
+  return end(requests, {.ok = false, .counter = Counter::requests_other}, begin, end_offset, note);
 }
 
 bool Dialogue::execute_request(passes::Requests& requests, Redis& front, Words words,
                                std::size_t end_offset) {
-  // What a browser sends, perhaps because of a page that means harm.
-  if (is_word(words[0], "post") || is_word(words[0], "host:")) {
-    requests.turn().next = Next::close;
-    return false;
-  }
   const CommandInfo* info = nullptr;
   const Status admitted = admit(words, info);
   const bool begins = info != nullptr && info->command == Command::multi;
   if (!admitted.ok()) {
+    // What a browser sends, perhaps because of a page that means harm.
+    if (is_word(words[0], "post") || is_word(words[0], "host:")) {
+      requests.turn().next = Next::close;
+      return false;
+    }
     if (begins) {
       State& state = begin_change(requests.changes());
       state.transaction = std::make_shared<Transaction>(config_.queued);
@@ -187,7 +222,9 @@ bool Dialogue::execute_request(passes::Requests& requests, Redis& front, Words w
     } else if (is_queueing()) {
       spoil(requests.changes());
     }
-    return refuse_request(requests, admitted, end_offset);
+    const Command refused = info != nullptr ? info->command : Command::count_;
+    return refuse_request(requests, admitted, end_offset,
+                          {.command = refused, .end = CommandEnd::refused});
   }
   const bool is_queued = is_queueing() && !info->has_flag(CommandFlags::not_queued) &&
                          !(state_.was_refused && info->has_flag(CommandFlags::before_log_in));
@@ -196,7 +233,7 @@ bool Dialogue::execute_request(passes::Requests& requests, Redis& front, Words w
   if (asks_for_clients(*info, words) && config_.connections != nullptr) {
     Answer aside{.read = true, .counter = Counter::requests_other};
     if (aside.may_run(requests.runs())) aside.verdict = Verdict::oversized;
-    return end(requests, aside, requests.out().size(), end_offset);
+    return end(requests, aside, requests.out().size(), end_offset, {.command = info->command});
   }
   if (info->effect != Effect::none) return execute_rows(requests, front, *info, words, end_offset);
 
@@ -210,7 +247,7 @@ bool Dialogue::execute_request(passes::Requests& requests, Redis& front, Words w
   }
   answered.ok = status.ok();
   if (!status.ok()) answer(status, requests.out());
-  const bool goes_on = end(requests, answered, begin, end_offset);
+  const bool goes_on = end(requests, answered, begin, end_offset, {.command = info->command});
   if (done == Done::closes) requests.turn().next = Next::close;
   return goes_on && done != Done::closes;
 }
@@ -219,14 +256,15 @@ bool Dialogue::execute_rows(passes::Requests& requests, Redis& front, const Comm
                             Words words, std::size_t end_offset) {
   Answer answered{
       .write = writes(info.effect), .read = !writes(info.effect), .counter = counter_of(info)};
+  const CommandNote note{.command = info.command};
   const std::size_t begin = requests.out().size();
-  if (!answered.may_run(requests.runs())) return end(requests, answered, begin, end_offset);
+  if (!answered.may_run(requests.runs())) return end(requests, answered, begin, end_offset, note);
   const Words keys = words.subspan(1);
   if (is_about_many_keys(info.command) && keys.size() > 1)
-    return count_keys(requests, front, keys, end_offset);
+    return count_keys(requests, front, info.command, keys, end_offset);
   if (is_too_much(info, words)) {
     answered.verdict = Verdict::oversized;
-    return end(requests, answered, begin, end_offset);
+    return end(requests, answered, begin, end_offset, note);
   }
   Reply reply = reply_to(requests.out());
   Work work = work_for(requests.store(), front, reply, true, nullptr);
@@ -237,11 +275,11 @@ bool Dialogue::execute_rows(passes::Requests& requests, Redis& front, const Comm
     outcome = watches ? watch(work, keys, watched) : execute_on_rows(work, info, words);
   if (watched != nullptr) begin_change(requests.changes()).watched = std::move(watched);
   if (answered.note_outcome(outcome)) answer(outcome.status(), requests.out());
-  return end(requests, answered, begin, end_offset);
+  return end(requests, answered, begin, end_offset, note);
 }
 
 // So that other clients do not wait behind a request of very many keys, it goes on in later turns.
-bool Dialogue::count_keys(passes::Requests& requests, Redis& front, Words keys,
+bool Dialogue::count_keys(passes::Requests& requests, Redis& front, Command command, Words keys,
                           std::size_t end_offset) {
   Answer answered{.read = true, .counter = Counter::requests_count};
   const std::size_t begin = requests.out().size();
@@ -255,13 +293,13 @@ bool Dialogue::count_keys(passes::Requests& requests, Redis& front, Words keys,
     if (!outcome.ok()) break;
     many.count += rows;
     if (++many.next < keys.size() && !requests.may_go_on()) {
-      begin_change(requests.changes()).many = many;
+      if (requests.is_part_final()) begin_change(requests.changes()).many = many;
       return false;
     }
   }
   if (outcome.ok()) reply.integer(static_cast<std::int64_t>(many.count));
   if (answered.note_outcome(outcome)) answer(outcome.status(), requests.out());
-  return end(requests, answered, begin, end_offset);
+  return end(requests, answered, begin, end_offset, {.command = command});
 }
 
 void Dialogue::give_up_first(passes::Requests& requests, Redis& front) {
@@ -271,9 +309,15 @@ void Dialogue::give_up_first(passes::Requests& requests, Redis& front) {
   static_cast<void>(found);
   const CommandInfo* info = nullptr;
   const Status admitted = admit(front.reader().words(), info);
-  answer(admitted.ok() ? passes::row_wait_timed_out : admitted, requests.out());
+  const Status status = admitted.ok() ? passes::row_wait_timed_out : admitted;
+  if (!wants_no_reply()) answer(status, requests.out());
   requests.refused(info != nullptr ? counter_of(*info) : Counter::requests_other,
                    front.reader().size());
+  front.commands().note(requests.notes(),
+                        {.command = info != nullptr ? info->command : Command::count_,
+                         .end = admitted.ok() ? CommandEnd::failed : CommandEnd::refused,
+                         .code = code_of(status)});
+  skip_reply(requests.changes());
   State& state = begin_change(requests.changes());
   state.many = {};
   if (info != nullptr && info->command == Command::exec) end_transaction(requests.changes());
@@ -300,6 +344,8 @@ passes::Plan Dialogue::plan(Turn& turn, passes::Protocol& protocol) {
       return {.kind = done};
     }
   }
+  // Of one that fails, too.
+  const std::uint32_t replies = wants_no_reply() ? 0 : 1;
   const bool is_transaction = info->command == Command::exec && is_queueing();
   if (info->effect == Effect::none && !is_transaction) {
     if (!asks_for_clients(*info, planned_words_) || is_queueing() || config_.connections == nullptr)
@@ -308,6 +354,7 @@ passes::Plan Dialogue::plan(Turn& turn, passes::Protocol& protocol) {
             .end_offset = reader.size(),
             .counter = Counter::requests_other,
             .described = "client",
+            .replies = replies,
             .caller = &caller()};
   }
   const bool is_write = is_transaction ? is_locking() : writes(info->effect);
@@ -316,6 +363,7 @@ passes::Plan Dialogue::plan(Turn& turn, passes::Protocol& protocol) {
                        .end_offset = reader.size(),
                        .counter = counter_of(effect),
                        .described = is_transaction ? "transaction" : described(effect),
+                       .replies = replies,
                        .caller = &caller()};
   if (!is_transaction) {
     const bool has_key = info->first_key != 0;
@@ -339,8 +387,7 @@ Outcome Dialogue::execute_planned(passes::Place& place, passes::Protocol& protoc
   std::optional<WholeReply> whole;
   if (place.sink != nullptr) whole.emplace(*place.sink);
   store::Sink* sink = whole ? &*whole : nullptr;
-  // It is parked by itself.
-  if (planned_->command == Command::keys) sink = place.sink;
+  if (is_parked(planned_->command)) sink = place.sink;
   Reply reply = reply_to(place.out);
   if (planned_->command == Command::client) {
     const Status status = answer_clients(config_, {.connection = number, .account = user()},
@@ -364,12 +411,21 @@ Outcome Dialogue::execute_planned(passes::Place& place, passes::Protocol& protoc
 }
 
 // The thread that calls it has the connection alone, outside of any pass that could be executed again.
-void Dialogue::end_planned() {
+void Dialogue::end_planned(Status ended, passes::Protocol& protocol) {
   planned_words_.clear();
   hs::give_back(planned_words_, kept_words);
   state_.many = {};
   if (state_.skipped_replies != 0) --state_.skipped_replies;
-  if (planned_ == nullptr || planned_->command != Command::exec) return;
+  if (planned_ == nullptr) return;
+  CommandCounter& commands = static_cast<Redis&>(protocol).commands();
+  CommandNote note{.command = planned_->command};
+  if (!ended.ok()) {
+    note.end = CommandEnd::failed;
+    note.code = code_of(ended);
+  }
+  commands.count(note);
+  if (planned_->command != Command::exec) return;
+  if (ended.ok()) count_queued([&](const CommandNote& one) { commands.count(one); });
   state_.transaction = nullptr;
   state_.watched = nullptr;
   state_.is_spoiled = state_.was_refused = false;

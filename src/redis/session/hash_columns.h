@@ -1,4 +1,4 @@
-// What the commands that change columns of a row say and ask about them.
+// What the commands that name columns of a row say and ask about them.
 //
 // On the thread that executes the request. The row is open, see keys/row_work.h.
 #pragma once
@@ -11,6 +11,11 @@
 namespace hs::redis {
 
 inline std::string in_quotes(std::string_view name) { return "'" + std::string(name) + "'"; }
+
+inline Status no_such_column(Work& work, const KeyedRow& row, std::string_view field) {
+  return say(work, "ERR no column " + in_quotes(field) + " in table " +
+                       in_quotes(row.access->names.database + "." + row.access->names.table));
+}
 
 inline Status part_of_key(Work& work, std::string_view field) {
   return say(work,

@@ -16,11 +16,6 @@ using store::Value;
 // client's to try again.
 constexpr int most_tries = 3;
 
-Status no_such_column(Work& work, const KeyedRow& row, std::string_view field) {
-  return say(work, "ERR no column " + in_quotes(field) + " in table " +
-                       in_quotes(row.access->names.database + "." + row.access->names.table));
-}
-
 // Fills the values of the columns that an insert needs: those of the fields, the last one of each, and
 // behind them those of the key.
 Status take_values(Work& work, const KeyedRow& row, Words fields, Words values) {

@@ -31,20 +31,20 @@ Status item_of(Work& work, std::string_view key, keys::ItemKey& item) {
   item = work.containers.resolve(key);
   if (item.container != nullptr) return {};
   const keys::SplitKey split = keys::split_key(key);
-  const bool has_database = split.name.find_first_of(".@") != std::string_view::npos;
-  const bool is_row = split.has_parts && (has_database || !work.default_database.empty());
+  const bool is_row = split.has_parts &&
+                      (keys::has_database_or_index(split.name) || !work.default_database.empty());
   return keys::status_of(is_row ? keys::KeyMistake::is_row : keys::KeyMistake::no_container);
 }
 
 Outcome put_item(Work& work, std::string_view key, const Item& item) {
   keys::ItemKey named;
   if (const Status status = item_of(work, key, named); !status.ok()) return status;
-  return keys::with_item(work, named, true,
-                         [&](const KeyedRow& row) { return keys::put_item(work, row, item); });
+  return keys::with_changed_item(
+      work, named, [&](const KeyedRow& row) { return keys::put_item(work, row, item); });
 }
 
 Outcome get_item(Work& work, std::string_view key, FoundItem& found) {
-  return read_item(work, key, [&](const KeyedRow& row) {
+  return read_item(work, key, keys::Asks::item, [&](const KeyedRow& row) {
     found = {};
     WholeItem rows(*row.access, work.clock.now_ms(), found);
     const Outcome outcome = keys::find_item(work, row, rows);

@@ -18,10 +18,10 @@ Status item_of(Work& work, std::string_view key, keys::ItemKey& item);
 
 // Calls `execute(row)` with the row of the item.
 template <class Execute>
-store::Outcome read_item(Work& work, std::string_view key, Execute execute) {
+store::Outcome read_item(Work& work, std::string_view key, keys::Asks asks, Execute execute) {
   keys::ItemKey item;
   if (const Status status = item_of(work, key, item); !status.ok()) return status;
-  return keys::with_item(work, item, false, execute);
+  return keys::with_item(work, item, asks, false, execute);
 }
 
 // Locks the item and does what `decide(before, after, decision)` says, see keys/items.h.
@@ -29,8 +29,8 @@ template <class Decide>
 store::Outcome change_item(Work& work, std::string_view key, Decide decide) {
   keys::ItemKey item;
   if (const Status status = item_of(work, key, item); !status.ok()) return status;
-  return keys::with_item(work, item, true,
-                         [&](const KeyedRow& row) { return keys::change_item(work, row, decide); });
+  return keys::with_changed_item(
+      work, item, [&](const KeyedRow& row) { return keys::change_item(work, row, decide); });
 }
 
 store::Outcome put_item(Work& work, std::string_view key, const Item& item);

@@ -30,7 +30,7 @@ class LiveRows final : public store::Rows {
 };
 
 Outcome count_item(Work& work, std::string_view key, std::uint64_t& items) {
-  return read_item(work, key, [&](const KeyedRow& row) {
+  return read_item(work, key, keys::Asks::value, [&](const KeyedRow& row) {
     LiveRows rows(work, *row.access);
     const Outcome outcome = keys::find_item(work, row, rows);
     if (outcome.ok()) items = rows.is_live ? 1 : 0;
@@ -41,7 +41,7 @@ Outcome count_item(Work& work, std::string_view key, std::uint64_t& items) {
 Outcome delete_item(Work& work, std::string_view key, std::uint64_t& items) {
   keys::ItemKey item;
   if (const Status status = item_of(work, key, item); !status.ok()) return status;
-  return keys::with_item(work, item, true, [&](const KeyedRow& row) {
+  return keys::with_changed_item(work, item, [&](const KeyedRow& row) {
     LiveRows rows(work, *row.access);
     store::Changed changed;
     const store::Change erase{.kind = store::ChangeKind::erase, .rows_before = true};

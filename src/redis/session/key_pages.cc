@@ -87,7 +87,7 @@ Status KeyPages::read_pattern(Work& work, std::string_view pattern) {
   Glob parts = parts_;
   if (parts.take_literal_until(':', name)) {
     const std::shared_ptr<const keys::Container> named = work.containers.find(name);
-    const bool is_row = name.find_first_of(".@") != std::string::npos;
+    const bool is_row = keys::has_database_or_index(name);
     if (named != work.containers.by_default()) container_ = named.get();
     if (container_ != nullptr || is_row || work.containers.by_default() == nullptr) {
       parts_ = std::move(parts);
@@ -136,7 +136,8 @@ Outcome KeyPages::read(Work& work, store::Sink* sink, const ScanKey* from, std::
                        Page& page) {
   const auto open = [&](std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                         KeyedRow& row) {
-    if (container_ != nullptr) return keys::open_container(work, *container_, access, own, row);
+    if (container_ != nullptr)
+      return keys::open_container(work, *container_, Asks::item, access, own, row);
     return keys::open_named(work, name_, Asks::key, {}, access, own, row);
   };
   return keys::with_opened(work, false, open, [&](const KeyedRow& row) {

@@ -79,7 +79,7 @@ Outcome scan_keys(Work& work, Words words) {
   std::optional<ScanPosition> from;
   if (cursor != 0) {
     from = work.scans.find(cursor, work.caller->name());
-    if (!from || from->pattern != pattern) {
+    if (!from || from->place != nullptr || from->pattern != pattern) {
       return say(work,
                  "ERR invalid cursor: it is too old, or of another MATCH or account. Begin "
                  "again with 0, see docs/redis.md");

@@ -5,12 +5,14 @@
 // requests, scratch memory, and the indexes that commands have opened.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "keys/row_work.h"
 #include "passes/dialogue.h"
 #include "redis/protocol/request_reader.h"
+#include "redis/session/command_counts.h"
 #include "redis/session/config.h"
 #include "redis/session/work.h"
 
@@ -21,12 +23,14 @@ class Redis final : public passes::Protocol {
   Redis(std::shared_ptr<const Config> config, CounterBlock& counters)
       : config_(std::move(config)),
         counters_(counters),
+        commands_(config_->command_counts),
         clock_(config_->wall_ms),
         containers_(*config_->containers, clock_) {}
 
   const Config& config() const { return *config_; }
   // Those of the thread for the port. What a pass counts, it counts by itself.
   CounterBlock& counters() { return counters_; }
+  CommandCounter& commands() { return commands_; }
   RequestReader& reader() { return reader_; }
   keys::Scratch& scratch() { return scratch_; }
   keys::OpenRows& rows() { return rows_; }
@@ -41,11 +45,14 @@ class Redis final : public passes::Protocol {
     reader_.give_back();
     scratch_.give_back();
     rows_.give_back();
+    commands_.give_back();
   }
+  void publish(std::uint32_t notes) override { commands_.publish(notes); }
 
  private:
   const std::shared_ptr<const Config> config_;
   CounterBlock& counters_;
+  CommandCounter commands_;
   RequestReader reader_;
   keys::Scratch scratch_;
   keys::OpenRows rows_;

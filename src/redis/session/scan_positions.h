@@ -2,19 +2,23 @@
 //
 // A port has one. Any thread may use it: it has a lock, which no other command takes. A cursor belongs to
 // an account and to a pattern, and leads on from any connection. How many there are and how many bytes they
-// take is bounded; with more, the one that was not used for the longest time is given up. It knows no
-// store: a position is the key of a row, in values.
+// take is bounded; with more, the account that has the most gives up the one that it has not used for the
+// longest time, so nobody loses a cursor because another account scans much. It knows no table: a position
+// is the key of a row, in values, or is what a store has made, which consists of values.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
+
+#include "store/store.h"
 
 namespace hs::redis {
 
@@ -25,6 +29,8 @@ struct ScanPosition {
   std::string account;
   std::string pattern;  // it leads on with this one only
   ScanKey key;
+  // Of a find, in place of a key: where it has ended, as a store knows it.
+  std::shared_ptr<const store::Position> place{};
 };
 
 class ScanPositions {
@@ -51,14 +57,20 @@ class ScanPositions {
     ScanPosition position;
   };
   using Entries = std::list<Entry>;
+  // What an account has.
+  struct Held {
+    Entries entries{};  // the one that was used last is the first
+    std::size_t bytes = 0;
+  };
 
+  void give_up_one(bool by_bytes);
   void drop(std::uint64_t cursor);
   void drop_previous(std::uint64_t cursor);
 
   std::mutex mutex_;
   std::uint64_t last_;
   std::size_t bytes_ = 0;
-  Entries entries_;  // the one that was used last is the first
+  std::unordered_map<std::string, Held> accounts_;
   std::unordered_map<std::uint64_t, Entries::iterator> by_cursor_;
 };
 

@@ -43,11 +43,21 @@ TEST(ScanPositionsTest, GivesUpWhatWasNotUsedForTheLongestTime) {
   const std::uint64_t used = positions.add(0, at("ann", "0"));
   const std::uint64_t unused = positions.add(0, at("ann", "1"));
   for (std::size_t i = 0; i < ScanPositions::most; ++i) {
-    positions.add(0, at("bob", "2"));
+    positions.add(0, at("ann", "2"));
     EXPECT_TRUE(positions.find(used, "ann"));
   }
   EXPECT_EQ(positions.size(), ScanPositions::most);
   EXPECT_FALSE(positions.find(unused, "ann"));
+}
+
+TEST(ScanPositionsTest, AnAccountThatScansMuchTakesNothingFromOthers) {
+  ScanPositions positions;
+  const std::uint64_t of_ann = positions.add(0, at("ann", "0"));
+  const std::uint64_t of_cat = positions.add(0, at("cat", std::string(1 << 20, 'x')));
+  for (std::size_t i = 0; i < 2 * ScanPositions::most; ++i) positions.add(0, at("bob", "2"));
+  for (std::size_t i = 0; i < 100; ++i) positions.add(0, at("bob", std::string(1 << 20, 'x')));
+  EXPECT_TRUE(positions.find(of_ann, "ann"));
+  EXPECT_TRUE(positions.find(of_cat, "cat"));
 }
 
 TEST(ScanPositionsTest, HasABoundInBytes) {

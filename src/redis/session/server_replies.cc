@@ -8,6 +8,7 @@
 #include "redis/protocol/errors.h"
 #include "redis/protocol/number.h"
 #include "redis/session/command_replies.h"
+#include "redis/session/info_reply.h"
 
 namespace hs::redis {
 namespace {
@@ -22,61 +23,6 @@ std::int64_t now_us() {
 }
 
 constexpr std::int64_t us_in_a_second = 1'000'000;
-
-// A section of INFO: its name in the request, its heading, and its lines.
-struct Section {
-  std::string_view name;
-  std::string text;
-};
-
-std::vector<Section> sections_of(const Config& config) {
-  const ServerFacts facts = config.facts != nullptr ? config.facts() : ServerFacts{};
-  const auto line = [](std::string_view name, const auto& value) {
-    std::string text(name);
-    text += ':';
-    if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(value)>>) {
-      text += std::to_string(value);
-    } else {
-      text += value;
-    }
-    return text + "\r\n";
-  };
-  return {
-      {"server", "# Server\r\n" + line("redis_version", redis_version) +
-                     line("redis_mode", "standalone") + line("server_name", "handlersocket") +
-                     line("database_version", facts.version) + line("multiplexing_api", "epoll") +
-                     line("tcp_port", facts.tcp_port) + line("uptime_in_seconds", facts.uptime_s) +
-                     line("uptime_in_days", facts.uptime_s / 86400)},
-      {"clients", "# Clients\r\n" + line("connected_clients", facts.connected_clients) +
-                      line("maxclients", facts.most_clients) + line("blocked_clients", 0)},
-      {"memory", "# Memory\r\n" + line("maxmemory", 0) + line("maxmemory_policy", "noeviction")},
-      {"persistence", "# Persistence\r\n" + line("loading", 0) + line("async_loading", 0) +
-                          line("rdb_bgsave_in_progress", 0) + line("aof_enabled", 1)},
-      {"stats", "# Stats\r\n" + line("total_connections_received", facts.connections_received) +
-                    line("total_commands_processed", facts.commands_processed)},
-      {"replication", "# Replication\r\n" + line("role", "master") + line("connected_slaves", 0) +
-                          line("master_failover_state", "no-failover")},
-      {"cluster", "# Cluster\r\n" + line("cluster_enabled", 0)},
-      {"keyspace", "# Keyspace\r\n"},
-  };
-}
-
-bool asks_for_all(std::string_view word) {
-  return is_word(word, "all") || is_word(word, "default") || is_word(word, "everything");
-}
-
-void answer_info(const Config& config, Words names, Reply& reply) {
-  std::string text;
-  for (const Section& section : sections_of(config)) {
-    bool is_wanted = names.empty();
-    for (const std::string_view name : names)
-      is_wanted = is_wanted || asks_for_all(name) || is_word(name, section.name);
-    if (!is_wanted) continue;
-    if (!text.empty()) text += "\r\n";
-    text += section.text;
-  }
-  reply.verbatim(text);
-}
 
 // The parameters that clients and monitors ask for. What they say is true here.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> parameters{{
@@ -152,6 +98,8 @@ Status answer_config(Words words, Reply& reply, std::string& said) {
   }
   if (is_word(words[1], "set") || is_word(words[1], "rewrite"))
     return say(said, "ERR settings are changed by SET GLOBAL, see docs/redis.md");
+  if (is_word(words[1], "resetstat"))
+    return say(said, "ERR counters are those of all clients and only grow, see docs/redis.md");
   return unknown_part("CONFIG", words[1], said);
 }
 

@@ -14,9 +14,6 @@
 
 namespace hs::redis {
 
-// Clients ask for the version in order to know which commands there may be.
-inline constexpr std::string_view redis_version = "8.0.0";
-
 // Appends the reply, or returns why there is none; `said` is then the text of Mistake::said.
 Status answer_plain(const Config& config, const CommandInfo& info,
                     std::span<const std::string_view> words, Reply& reply, std::string& said);

@@ -59,6 +59,10 @@ class Transaction {
     return count;
   }
 
+  template <class Visit>
+  void for_each_command(Visit visit) const {
+    for (const Queued& one : commands_) visit(one.info->command);
+  }
   // Calls `execute(info, words)` for each command, until it returns false. `words` is overwritten.
   template <class Execute>
   void for_each(std::vector<std::string_view>& words, Execute execute) const {

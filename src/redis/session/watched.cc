@@ -39,7 +39,7 @@ Outcome digest_of(Work& work, std::string_view key, bool locks, std::uint64_t& d
   };
   const keys::ItemKey item = work.containers.resolve(key);
   if (item.container != nullptr) {
-    return keys::with_item(work, item, false, [&](const KeyedRow& row) {
+    return keys::with_item(work, item, keys::Asks::item, false, [&](const KeyedRow& row) {
       ItemDigest rows(work, *row.access);
       const Outcome outcome = take(row, rows);
       digest = rows.digest();

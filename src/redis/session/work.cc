@@ -28,6 +28,11 @@ Outcome execute_on_rows(Work& work, const CommandInfo& info, Words words) {
     case Command::touch:
     case Command::type:
     case Command::unlink: return execute_on_keys(work, info.command, words);
+    case Command::hs_count:
+    case Command::hs_delete:
+    case Command::hs_find:
+    case Command::hs_update: return execute_find(work, info, words);
+    case Command::hs_describe: return describe_table(work, words);
     case Command::keys: return list_keys(work, words);
     case Command::scan: return scan_keys(work, words);
     case Command::hgetdel: return take_from_hash(work, words);

@@ -47,6 +47,10 @@ store::Outcome change_string(Work& work, Command command, Words words);
 store::Outcome add_to_string(Work& work, Command command, Words words);
 // expiry_commands.cc
 store::Outcome execute_expiry(Work& work, const CommandInfo& info, Words words);
+// find_commands.cc. Beside the workers, `work.sink` is the store's own: a find and a count may be parked.
+store::Outcome execute_find(Work& work, const CommandInfo& info, Words words);
+// describe_command.cc
+store::Outcome describe_table(Work& work, Words words);
 // key_commands.cc: of one key; `rows` is how many rows or live items there are, or were.
 store::Outcome count_key(Work& work, std::string_view key, std::uint64_t& rows);
 store::Outcome delete_key(Work& work, std::string_view key, std::uint64_t& rows);

@@ -69,6 +69,10 @@ public final class Application {
                 case "one" -> one(client);
                 case "new" -> NewRequests.run(client);
                 case "groups" -> GroupRequests.run(client);
+                case "described" -> DescribedTables.types(client, Integer.parseInt(arguments[2]));
+                case "altered" -> DescribedTables.altered(client);
+                case "texts" -> DescribedTables.texts(client);
+                case "within" -> DescribedTables.within(client);
                 default -> throw new IllegalArgumentException(arguments[0]);
             }
         }

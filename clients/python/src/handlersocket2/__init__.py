@@ -1,13 +1,15 @@
 """A client for HandlerSocket: rows of MariaDB and MySQL by an indexed key, without SQL."""
 
 from .address import Address
-from .aio import AsyncClient, AsyncGroup, AsyncPipeline
+from .aio import AsyncClient
 from .aio_index import AsyncIndex
+from .aio_pipelines import AsyncGroup, AsyncPipeline
 from .aio_wires import AsyncCall, was_sent
 from .changes import Assign, Assignment, Done, NewValue, Outcome
 from .client import Client, ClientGroup, ClientPipeline, Index
 from .codec import Cell, RawReply, Value
 from .connection import Connection, Pipeline
+from .descriptions import ColumnDescription, Description
 from .errors import (
     AuthenticationError,
     BusyError,
@@ -51,16 +53,19 @@ from .ranges import Range
 from .requests import (
     Auth,
     Count,
+    Describe,
     Exists,
     Filter,
     FilterKind,
     FilterOp,
     Find,
     FindOp,
+    Hello,
     In,
     LogIn,
     OpenIndex,
     Request,
+    Within,
 )
 from .results import RawRow
 from .rows import NamedRow, Row
@@ -96,6 +101,7 @@ __all__ = [
     "ClientOptions",
     "ClientPipeline",
     "ClosedError",
+    "ColumnDescription",
     "ConnectError",
     "Connection",
     "ConnectionLost",
@@ -105,6 +111,8 @@ __all__ = [
     "Counters",
     "DataError",
     "DecodeError",
+    "Describe",
+    "Description",
     "Done",
     "Duplicate",
     "DuplicateKeyError",
@@ -125,6 +133,7 @@ __all__ = [
     "ForeignKeyError",
     "GroupedIndex",
     "HandlerSocketError",
+    "Hello",
     "In",
     "Index",
     "Insert",
@@ -161,6 +170,7 @@ __all__ = [
     "UpsertOptions",
     "Value",
     "Values",
+    "Within",
     "was_sent",
 ]
 __version__ = "2.0.0.dev0"

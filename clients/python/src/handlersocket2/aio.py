@@ -12,22 +12,16 @@ from typing import Any, TypeVar, Unpack, cast, overload
 
 from .address import Address
 from .aio_index import AsyncIndex
+from .aio_pipelines import AsyncGroup, AsyncPipeline
 from .aio_wires import PILE, AsyncCall, AsyncStreams, AsyncWire, open_wire
+from .asks import Ask, Nothing, Operation
 from .calls import NEVER
-from .core import Core, Link, is_final
-from .errors import (
-    ClosedError,
-    HandlerSocketError,
-)
+from .core import Core
+from .descriptions import Description
+from .errors import ClosedError, HandlerSocketError
 from .forks import renew_after_fork
-from .groups import GroupedIndex, Grouping
-from .operations import (
-    Ask,
-    Nothing,
-    Operation,
-)
+from .links import Link, is_final
 from .options import ClientOptions
-from .pipelines import PipelinedIndex, Pipelining
 from .ranges import UNSET, Unset
 from .rows import NamedRow, Row, RowReader
 from .seen import Counters
@@ -128,6 +122,59 @@ class AsyncClient:
         filter_columns: Sequence[str] = (),
     ) -> AsyncIndex[Any]:
         """An index of a table with the columns that its rows are to have. Sends nothing yet."""
+        return self._index(database, table, columns, index, filter_columns)
+
+    def describe(
+        self,
+        database: str | None,
+        table: str,
+        columns: Sequence[str] | None = None,
+        *,
+        index: str = "PRIMARY",
+        filter_columns: Sequence[str] = (),
+        timeout: float | Unset | None = UNSET,
+    ) -> AsyncCall[Description]:
+        """What the server says of the columns of an index, and of what its key is made of.
+
+        Without `columns` it is all that the table has.
+        """
+        ask = self._core.describe(
+            database, table, columns, index=index, filter_columns=filter_columns, timeout=timeout
+        )
+        return self._run(ask, self._core.link_about_server())
+
+    async def described_index(
+        self,
+        database: str | None,
+        table: str,
+        columns: Sequence[str] | None = None,
+        *,
+        index: str = "PRIMARY",
+        filter_columns: Sequence[str] = (),
+        timeout: float | Unset | None = UNSET,
+    ) -> AsyncIndex[NamedRow[Any]]:
+        """Describes an index, and makes one whose rows have the types that the server has said.
+
+        The description is from this moment. After an ALTER TABLE a value that does not fit its old
+        type is a DecodeError; then describe it again.
+        """
+        described = await self.describe(
+            database, table, columns, index=index, filter_columns=filter_columns, timeout=timeout
+        )
+        return self._index(database, table, described, index, filter_columns)
+
+    def hello(self, *, timeout: float | Unset | None = UNSET) -> AsyncCall[dict[str, str]]:
+        """What the server says of itself: versions and what it understands, in its order."""
+        return self._run(self._core.hello(timeout), self._core.link_about_server())
+
+    def _index(
+        self,
+        database: str | None,
+        table: str,
+        columns: Sequence[str] | Mapping[str, Any] | type[Any] | Description,
+        index: str,
+        filter_columns: Sequence[str],
+    ) -> AsyncIndex[Any]:
         operations, reader = self._core.operations(
             database, table, columns, index=index, filter_columns=filter_columns
         )
@@ -140,9 +187,14 @@ class AsyncClient:
         """Requests of this client's indexes that travel together."""
         return AsyncPipeline(self)
 
-    def group(self, *, timeout: float | Unset | None = UNSET) -> AsyncGroup:
-        """Requests of this client's indexes that are done as a whole or not at all."""
-        return AsyncGroup(self, timeout)
+    def group(
+        self, *, timeout: float | Unset | None = UNSET, within: float | None = None
+    ) -> AsyncGroup:
+        """Requests of this client's indexes that are done as a whole or not at all.
+
+        `within` is the time in seconds that the server may take for all of them.
+        """
+        return AsyncGroup(self, timeout, within)
 
     def counters(self) -> Counters:
         """What the client has done so far."""
@@ -203,14 +255,14 @@ class AsyncClient:
         self._sweeper = None
         self._streams.forget()
 
-    def _run(self, ask: Ask[T]) -> AsyncCall[T]:
+    def _run(self, ask: Ask[T], link: Link | None = None) -> AsyncCall[T]:
         self._check()
         now = monotonic()
         call = self._call(ask, now)
         if isinstance(ask, Nothing):
             call.set_result(ask.result)
             return call
-        link = self._core.link_for((ask,))
+        link = link or self._core.link_for((ask,))
         self._watch(call, link, now)
         link.submit(call, now)
         self._sweep_later()
@@ -319,7 +371,8 @@ class AsyncClient:
                 link.connecting = True
                 await asyncio.sleep(max(0.0, link.not_before - monotonic()))
                 error: HandlerSocketError | None = None
-                for server, place in self._core.places(link.route):
+                left = False
+                for server, place in link.places():
                     try:
                         wire = await open_wire(link, server, place, self._tls)
                     except HandlerSocketError as refused:
@@ -327,9 +380,12 @@ class AsyncClient:
                         if is_final(refused):
                             break
                     else:
-                        link.connected(wire, monotonic())
-                        return
-                link.attempt_failed(error or self._core.no_port(link), monotonic())
+                        left = not link.connected(wire, monotonic())
+                        if not left:
+                            return
+                        break
+                if not left:
+                    link.attempt_failed(error or self._core.no_port(link), monotonic())
         except Exception as error:  # of ours; nobody may wait for ever because of it
             link.attempt_failed(final(f"{type(error).__name__}: {error}"), monotonic())
             raise
@@ -344,98 +400,3 @@ class AsyncClient:
                 yield row
         finally:
             await rows.aclose()
-
-
-class AsyncPipeline(Pipelining):
-    """Requests that travel together. Run at the end of an `async with` block, or by run()."""
-
-    def __init__(self, client: AsyncClient) -> None:
-        super().__init__()
-        self._client = client
-
-    def on(self, index: AsyncIndex[R]) -> PipelinedIndex[R]:
-        if index._client is not self._client:
-            raise ValueError("the index was opened by another client than the pipeline's")
-        return PipelinedIndex(index.operations, self._add)
-
-    async def run(self) -> None:
-        """Sends what was added and waits for every reply. May be used again after it."""
-        waiting = self._take()
-        try:
-            calls = self._client._run_all([pending.ask for pending in waiting])
-        except HandlerSocketError as error:
-            for pending in waiting:
-                pending._settle_as(error)
-            raise
-        try:
-            if calls:
-                await asyncio.wait(calls)
-        finally:
-            for call in calls:
-                call.cancel()
-        for pending, call in zip(waiting, calls, strict=True):
-            error_of_call = call.exception()
-            if isinstance(error_of_call, HandlerSocketError):
-                pending._settle_as(error_of_call)
-            else:
-                pending._settle_as(call.result())
-        self._raise_if_lost(waiting)
-
-    async def __aenter__(self) -> AsyncPipeline:
-        return self
-
-    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            await self.run()
-
-
-class AsyncGroup(Grouping):
-    """Requests that are done as a whole or not at all.
-
-    Run at the end of an `async with` block, or by run().
-
-    `on(index)` has the calls of Index, each returning a Pending, and locks. `some(index)` has
-    modifications that must meet a row, `none(index)` those that must meet none: else nothing is
-    done, and the error is an UnmetError.
-    """
-
-    def __init__(self, client: AsyncClient, timeout: float | Unset | None) -> None:
-        super().__init__(timeout)
-        self._client = client
-
-    def on(self, index: AsyncIndex[R]) -> GroupedIndex[R]:
-        return self._on(index, b"")
-
-    def some(self, index: AsyncIndex[R]) -> GroupedIndex[R]:
-        return self._on(index, b"some\t")
-
-    def none(self, index: AsyncIndex[R]) -> GroupedIndex[R]:
-        return self._on(index, b"none\t")
-
-    def _on(self, index: AsyncIndex[R], meets: bytes) -> GroupedIndex[R]:
-        if index._client is not self._client:
-            raise ValueError("the index was opened by another client than the group's")
-        return self._grouped(index.operations, meets)
-
-    async def run(self) -> None:
-        """Sends what was added and waits for every reply. May be used again after it.
-
-        If a request fails, nothing was done: the error is that of this request, whose `line` says
-        which it is. It is never sent again by itself if it may have been executed.
-        """
-        pending, ask = self._whole()
-        if ask is None:
-            return
-        try:
-            results = await self._client._run(ask)
-        except HandlerSocketError as error:
-            self._settle_failed(pending, error)
-            raise
-        self._settle(pending, ask, results)
-
-    async def __aenter__(self) -> AsyncGroup:
-        return self
-
-    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            await self.run()

@@ -11,10 +11,11 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .address import Place
+from .asks import Ask, Nothing, Operation
 from .calls import Call, Opening, Tries, fate_of
 from .channel import Channel
 from .codec import quoted
-from .core import Core, Link, Wire
+from .core import Core
 from .errors import (
     ClosedError,
     ConnectionLost,
@@ -24,7 +25,7 @@ from .errors import (
 )
 from .forks import leave_to_parent
 from .grouped import Openings
-from .operations import Ask, Nothing, Operation
+from .links import Link, Wire
 from .options import Options
 from .ranges import UNSET
 from .rows import RowReader
@@ -241,7 +242,7 @@ class _Stream:
         self._options = options
         self._reader = reader
         self._transport = transport
-        self._indexes = StreamIndexes()
+        self._indexes = StreamIndexes(options)
         self._first = True
         self._closed = False
 
@@ -254,10 +255,10 @@ class _Stream:
         assert spec is not None
         options = self._options
         timeout = options.timeout if ask.timeout is UNSET else cast("float | None", ask.timeout)
-        lines, opening = self._indexes.lines(ask, spec)
+        lines, ahead = self._indexes.lines(ask, spec)
         self._transport.write(lines)
         stream = RowStream(
-            spec, row_reader, options.max_reply_bytes, opening=opening, first=self._first
+            spec, row_reader, options.max_reply_bytes, ahead=ahead, first=self._first
         )
         self._first = False
         while not stream.done:
@@ -308,6 +309,8 @@ class AsyncStreams:
         stream: _Stream | None = None
         whole = False
         try:
+            if self._core.is_closed:
+                raise ClosedError("the client is closed")
             stream = await self._take()
             async for row in stream.rows(ask, reader):
                 yield row
@@ -325,6 +328,7 @@ class AsyncStreams:
         """Ends all of them. An iteration that goes on has ClosedError."""
         for stream in self._all():
             stream.close()
+        self._room.release()  # the first that waits is refused, and lets the next one in
 
     def after_fork(self) -> None:
         for stream in self._all():

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from .decoders import opened
+from .asks import Operation
+from .decoders import opened, options_on
 from .errors import ClosedError, HandlerSocketError, RequestTimeout
 from .grouped import Openings
-from .operations import Operation
 
 NEVER = float("inf")
 
@@ -78,13 +78,21 @@ def opening_of(call: Call) -> Opening | Openings | None:
 
 
 class Opening:
-    """A `P`, in the place of a call. The client itself asks it, perhaps with callers who wait."""
+    """A `P`, in the place of a call. The client itself asks it, perhaps with callers who wait.
+
+    Or the hello that turns the options of the client on, for which nobody waits.
+    """
 
     opening: Opening | Openings | None = None
     tries: Tries
 
-    def __init__(self, line: bytes, answered: Callable[[Opening], None]) -> None:
-        self.operation: Operation[Any] = _OPEN
+    def __init__(
+        self,
+        line: bytes,
+        answered: Callable[[Opening], None],
+        operation: Operation[Any] | None = None,
+    ) -> None:
+        self.operation: Operation[Any] = operation or _OPEN
         self.line = line
         self.sent = True
         self.error: HandlerSocketError | None = None
@@ -118,6 +126,12 @@ class Opening:
 
 
 _OPEN: Operation[None] = Operation("open_index", None, opened, modifies=False)
+_TURN_ON: Operation[None] = Operation("hello", None, options_on, modifies=False)
+
+
+def turning_on(line: bytes) -> Opening:
+    """The hello that turns the options of the client on."""
+    return Opening(line, lambda _: None, _TURN_ON)
 
 
 def expire(call: Call) -> None:

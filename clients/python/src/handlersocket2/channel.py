@@ -10,21 +10,23 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 
-from .calls import NEVER, Call, Opening, expire, is_sent, opening_of
+from .asks import Spec
+from .calls import NEVER, Call, Opening, expire, is_sent, opening_of, turning_on
 from .codec import quoted
+from .describing import DescribeOperation
 from .errors import (
     ConnectionLost,
     DecodeError,
     HandlerSocketError,
     ProtocolError,
     ReplyError,
-    reply_error,
+    same_error,
 )
 from .greeting import ENOUGH, sql_greeting
 from .grouped import GroupOperation, Openings
-from .operations import Spec
 from .options import Options
 from .seen import Counters
+from .setup import hello_line
 
 #: What is asked when a reply says that a request is to go to another server; True if it goes there.
 Elsewhere = Callable[["Channel", Call, ReplyError], bool]
@@ -54,6 +56,8 @@ class Channel:
         self._most_of_reply = options.max_reply_bytes
         self._dead_after = NEVER if options.dead_after is None else options.dead_after
         self._elsewhere = elsewhere
+        #: The hello that turns options on, until it goes out with the first request.
+        self._hello = hello_line(options) if options.texts else b""
         self._out: list[bytes] = []
         #: The calls whose bytes were not handed out yet.
         self.unsent: list[Call] = []
@@ -91,6 +95,8 @@ class Channel:
             prefix = self._prefix_for(call)
             if not line:
                 return True
+        if before := call.operation.before:
+            self._out.append(before)
         self._out.append(prefix)
         if not call.operation.more:  # else all of a group stands in front
             self._out.append(line)
@@ -105,6 +111,9 @@ class Channel:
     def _prefix_for(self, call: Call) -> bytes:
         """The number of an index that is not open, or perhaps not yet; b"" without an index."""
         operation = call.operation
+        if self._hello and (call.line or operation.spec is not None):  # and no ping
+            hello, self._hello = self._hello, b""
+            self._add_opening(turning_on(hello), hello)
         if isinstance(operation, GroupOperation):
             return self._lines_of(call, operation)
         spec = operation.spec
@@ -118,6 +127,8 @@ class Channel:
         if prefix is None:
             prefix = self._open(spec)
         call.opening = self._openings.get(spec)
+        if spec.all_columns and isinstance(operation, DescribeOperation):
+            operation.opening = self._openings.get(spec)
         if not call.line:
             self._wait_for_opening(call)
         return prefix
@@ -272,7 +283,8 @@ class Channel:
                 self._last += 1
             number = self._numbers[spec] = b"%d" % self._last
         opening = Opening(spec.line, partial(self._opened, spec))
-        self._prefixes[spec] = number
+        if not spec.all_columns:
+            self._prefixes[spec] = number
         self._openings[spec] = opening
         self._add_opening(opening, b"P\t" + number + spec.line)
         return number
@@ -287,7 +299,7 @@ class Channel:
                 del self._numbers[spec]  # it is none of ours any more
                 self._prefixes.pop(spec, None)
             return
-        number = line.partition(b"\t")[0]
+        number = line.partition(b"\t")[0].rstrip()
         if number not in self._taken and number in self._remembered:
             self._taken.add(number)
             opening = Opening(self._remembered[number], partial(self._reopened, number))
@@ -325,8 +337,11 @@ class Channel:
     def _break(self, call: Call | None, words: str) -> None:
         """Ends it. The call to which the bytes belong has the error; the others are lost."""
         self.broken = ProtocolError(words, sent=True)
-        if isinstance(call, Opening) and self.slots:
-            call = self.slots.popleft()  # behind it stands the request for which it was sent
+        while isinstance(call, Opening):
+            # Who waits for it has the error, or the request behind it, for which it was sent.
+            awaited = any(not caller.done() for caller in call.callers)
+            call.set_exception(ProtocolError(words, sent=True))
+            call = self.slots.popleft() if self.slots and not awaited else None
         if call is not None and not call.done():
             modifies = call.operation.modifies
             call.set_exception(ProtocolError(words, sent=True, maybe_executed=modifies))
@@ -398,6 +413,4 @@ def _of_opening(call: Call) -> ReplyError | None:
     cause = opening.error if opening is not None else None
     if not isinstance(cause, ReplyError):
         return None
-    error = reply_error(cause.code, cause.text)
-    error.line = cause.line
-    return error
+    return same_error(cause)

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar, Unpack, cast, overload
 
 from .address import Address
+from .asks import Ask, ask_for
 from .changes import Outcome
 from .codec import Value
+from .descriptions import Description
 from .errors import HandlerSocketError
 from .groups import GroupedIndex, Grouping
 from .keywords import (
@@ -25,11 +27,7 @@ from .keywords import (
     UpsertOptions,
     Values,
 )
-from .operations import (
-    Ask,
-    Operations,
-    ask_for,
-)
+from .operations import Operations
 from .options import ClientOptions
 from .pipelines import Pending, PipelinedIndex, Pipelining
 from .ranges import UNSET, Unset
@@ -114,6 +112,59 @@ class Client:
 
         It is opened when a request first needs it. A client of one port opens it at once.
         """
+        return self._index(database, table, columns, index, filter_columns)
+
+    def describe(
+        self,
+        database: str | None,
+        table: str,
+        columns: Sequence[str] | None = None,
+        *,
+        index: str = "PRIMARY",
+        filter_columns: Sequence[str] = (),
+        timeout: float | Unset | None = UNSET,
+    ) -> Description:
+        """What the server says of the columns of an index, and of what its key is made of.
+
+        Without `columns` it is all that the table has.
+        """
+        ask = self._core.describe(
+            database, table, columns, index=index, filter_columns=filter_columns, timeout=timeout
+        )
+        return self._core.run(ask, self._core.link_about_server())
+
+    def described_index(
+        self,
+        database: str | None,
+        table: str,
+        columns: Sequence[str] | None = None,
+        *,
+        index: str = "PRIMARY",
+        filter_columns: Sequence[str] = (),
+        timeout: float | Unset | None = UNSET,
+    ) -> Index[NamedRow[Any]]:
+        """Describes an index, and makes one whose rows have the types that the server has said.
+
+        The description is from this moment. After an ALTER TABLE a value that does not fit its old
+        type is a DecodeError; then describe it again.
+        """
+        described = self.describe(
+            database, table, columns, index=index, filter_columns=filter_columns, timeout=timeout
+        )
+        return self._index(database, table, described, index, filter_columns)
+
+    def hello(self, *, timeout: float | Unset | None = UNSET) -> dict[str, str]:
+        """What the server says of itself: versions and what it understands, in its order."""
+        return self._core.run(self._core.hello(timeout), self._core.link_about_server())
+
+    def _index(
+        self,
+        database: str | None,
+        table: str,
+        columns: Sequence[str] | Mapping[str, Any] | type[Any] | Description,
+        index: str,
+        filter_columns: Sequence[str],
+    ) -> Index[Any]:
         operations, reader = self._core.operations(
             database, table, columns, index=index, filter_columns=filter_columns
         )
@@ -133,9 +184,14 @@ class Client:
         """Requests of this client's indexes that travel together."""
         return ClientPipeline(self._core)
 
-    def group(self, *, timeout: float | Unset | None = UNSET) -> ClientGroup:
-        """Requests of this client's indexes that are done as a whole or not at all."""
-        return ClientGroup(self._core, timeout)
+    def group(
+        self, *, timeout: float | Unset | None = UNSET, within: float | None = None
+    ) -> ClientGroup:
+        """Requests of this client's indexes that are done as a whole or not at all.
+
+        `within` is the time in seconds that the server may take for all of them.
+        """
+        return ClientGroup(self._core, timeout, within)
 
     def counters(self) -> Counters:
         """What the client has done so far."""
@@ -334,8 +390,10 @@ class ClientGroup(Grouping):
     done, and the error is an UnmetError.
     """
 
-    def __init__(self, core: ThreadCore, timeout: float | Unset | None) -> None:
-        super().__init__(timeout)
+    def __init__(
+        self, core: ThreadCore, timeout: float | Unset | None, within: float | None
+    ) -> None:
+        super().__init__(timeout, within)
         self._core = core
 
     def on(self, index: Index[R]) -> GroupedIndex[R]:

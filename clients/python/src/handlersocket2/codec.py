@@ -34,6 +34,7 @@ VALUE_TYPES = (
     UUID,
 )
 
+_MOST_DIGITS = 20
 _ESCAPES = [(bytes([low]), bytes([0x01, low + 0x40])) for low in range(0x10)]
 _PREFIX, _ESCAPED_PREFIX = _ESCAPES.pop(1)
 
@@ -141,11 +142,16 @@ def quoted(line: bytes) -> str:
     return repr(line.partition(b"\t")[0][:40])
 
 
+def is_number(digits: bytes) -> bool:
+    """Whether it is digits, and no more of them than 64 bits have."""
+    return len(digits) <= _MOST_DIGITS and digits.isdigit()
+
+
 def decode_line(line: bytes) -> RawReply:
     """A reply's line, without its LF."""
     code, _, rest = line.partition(b"\t")
     columns, more, values = rest.partition(b"\t")
-    if not (code.isdigit() and columns.isdigit()):
+    if not (is_number(code) and is_number(columns)):
         raise ProtocolError(f"no reply: {quoted(line)}", sent=True)
     return RawReply(
         int(code),

@@ -6,8 +6,8 @@ import ssl
 from typing import TypeVar
 
 from .address import Address, parse_address
+from .asks import ask_for
 from .client import ClientPipeline
-from .operations import ask_for
 from .pipelines import Pending
 from .requests import Request
 from .threads import ThreadCore

@@ -9,235 +9,28 @@ from __future__ import annotations
 
 import logging
 import random
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 from .address import Place
-from .calls import Call, closed, expire, is_sent, tries_of
+from .asks import Ask, Operation, Specs
+from .calls import Call, tries_of
 from .channel import Channel
-from .decoders import opened
-from .errors import (
-    AuthenticationError,
-    BusyError,
-    ConnectError,
-    ConnectionLost,
-    HandlerSocketError,
-    ProtocolError,
-    ReplyError,
-)
+from .decoders import opened, pairs
+from .describing import DescribeOperation
+from .descriptions import Description
+from .errors import ConnectError, ReplyError
 from .grouped import GroupOperation
-from .operations import Ask, Operation, Operations, Specs
+from .links import Link, Wire
+from .operations import Operations
+from .ranges import Unset
 from .requests import OpenIndex
 from .rows import RowReader, reader_for
 from .seen import ConnectionSeen, Counters, RequestSeen, call_hook, rows_of
-from .setup import final
+from .setup import final, hello_line
 from .tokens import check_names
 from .url import Target
-
-
-class Wire:
-    """The socket below a channel, as a face has it."""
-
-    channel: Channel
-    #: The number of the server to which it goes.
-    server: int
-    #: Whether what is in the channel will be sent without a word.
-    scheduled = False
-
-    def flush_soon(self) -> None:
-        """There is something to send."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Ends the connection at once."""
-        raise NotImplementedError
-
-
-class Link:
-    """One of the connections of a route: it, what waits for it, and how attempts have gone."""
-
-    def __init__(self, core: Core, route: str) -> None:
-        self.core = core
-        self.route = route
-        self.wire: Wire | None = None
-        #: Wires to servers that are current no more. They still answer what was sent.
-        self.retiring: list[Wire] = []
-        self.waiting: deque[Call] = deque()
-        self.connecting = False
-        self.not_before = 0.0
-        self._failures = 0
-
-    @property
-    def load(self) -> int:
-        return len(self.waiting) + (len(self.wire.channel.slots) if self.wire else 0)
-
-    def submit(self, call: Call, now: float) -> None:
-        """Sends it, or lets it wait: for a connection, or for room."""
-        wire = self.wire
-        if wire is not None and not self.waiting and wire.channel.add(call, now):
-            wire.flush_soon()
-            return
-        if wire is not None and self.core.options.when_full == "fail":
-            call.set_exception(BusyError("as much is in flight as the client allows"))
-            return
-        self.waiting.append(call)
-        if wire is None:
-            self.core.wants_connection(self)
-
-    def connected(self, wire: Wire, now: float) -> None:
-        """A connection was made, and the log-in was answered."""
-        self.connecting = False
-        self.wire = wire
-        self.core.counters.connected += 1
-        self.core.saw("connected", self.route, self.core.place_of(self, wire))
-        self.core.reached(self, wire.server)
-        self.drain(now)
-
-    def drain(self, now: float) -> None:
-        """What waits goes as far as there is room."""
-        wire = self.wire
-        if wire is None or not self.waiting:
-            return
-        added = False
-        while self.waiting:
-            call = self.waiting[0]
-            if call.done():
-                self.waiting.popleft()
-            elif wire.channel.add(call, now):
-                self.waiting.popleft()
-                added = True
-            else:
-                break
-        if added:
-            wire.flush_soon()
-
-    def attempt_failed(self, error: HandlerSocketError, now: float) -> None:
-        """All addresses were tried. Some errors would come again, and end all calls that wait."""
-        self.connecting = False
-        self._failed(now)
-        self.core.saw("failed", self.route, None, str(error), max(0.0, self.not_before - now))
-        last = is_final(error)
-        kept: deque[Call] = deque()
-        for call in self.waiting:
-            if call.done():
-                continue
-            tries = tries_of(call)
-            tries.connected += 1
-            if last or tries.connected >= self.core.options.connect_attempts:
-                call.set_exception(of_attempt(error))
-            else:
-                kept.append(call)
-        self.waiting = kept
-
-    def lost(self, wire: Wire, error: ConnectionLost, now: float) -> None:
-        """The wire can be used no more. Nothing that modifies and was sent is sent again."""
-        if wire is self.wire:
-            self.wire = None
-        elif wire in self.retiring:
-            self.retiring.remove(wire)
-        wire.close()
-        channel = wire.channel
-        self.core.counters.lost += 1
-        self.core.saw("lost", self.route, self.core.place_of(self, wire), str(error))
-        again: list[Call] = []
-        for call in channel.left_over(error):
-            tries = tries_of(call)
-            if not is_sent(call):
-                again.append(call)
-            elif tries.repeated < self.core.options.retry_reads:
-                tries.repeated += 1
-                call.sent = False
-                again.append(call)
-            else:
-                call.set_exception(type(error)(*error.args, sent=True))
-        if channel.proved:
-            self._failures = 0
-        else:
-            self._failed(now)
-        self.waiting.extendleft(reversed(again))
-        if self.waiting and self.wire is None:
-            self.core.wants_connection(self)
-
-    def retire(self, now: float) -> None:
-        """Its server is current no more: it answers what was sent, and takes nothing new."""
-        wire = self.wire
-        if wire is None:
-            return
-        self.wire = None
-        if wire.channel.slots:
-            self.retiring.append(wire)
-        else:
-            wire.close()
-        if self.waiting:
-            self.core.wants_connection(self)
-
-    def replied(self, wire: Wire, now: float) -> None:
-        """Something has come on a wire: looks at what follows from it."""
-        channel = wire.channel
-        if channel.broken is not None:
-            self.lost(wire, ConnectionLost(f"the connection was given up: {channel.broken}"), now)
-        elif wire is not self.wire:
-            if wire in self.retiring and not channel.slots:
-                self.retiring.remove(wire)
-                wire.close()
-        else:
-            if channel.proved:
-                self._failures = 0
-            if self.waiting:
-                self.drain(now)
-
-    def sweep(self, now: float) -> None:
-        """Frees callers whose time is over, and ends connections that are dead."""
-        for call in self.waiting:
-            if call.deadline <= now and not call.done():
-                expire(call)
-                self.core.given_up_waiting += 1
-        if any(call.done() for call in self.waiting):
-            self.waiting = deque(call for call in self.waiting if not call.done())
-        for wire in self.wires():
-            wire.channel.sweep(now)
-            if now >= wire.channel.dead_at:
-                self.lost(wire, wire.channel.dead(), now)
-
-    def wires(self) -> list[Wire]:
-        return [*self.retiring, *([self.wire] if self.wire else [])]
-
-    @property
-    def busy(self) -> bool:
-        """Whether something waits, or is owed a reply."""
-        return bool(self.waiting) or any(wire.channel.slots for wire in self.wires())
-
-    def close(self) -> None:
-        for call in self.waiting:
-            if not call.done():
-                closed(call)
-        self.waiting.clear()
-        for wire in self.wires():
-            wire.channel.call_back()
-            for call in wire.channel.slots:
-                if not call.done():
-                    closed(call)
-            wire.channel.slots.clear()
-            wire.close()
-        self.wire = None
-        self.retiring.clear()
-
-    def forget(self) -> None:
-        """In a forked child: all of it belongs to the parent."""
-        self.wire = None
-        self.retiring.clear()
-        self.waiting.clear()
-        self.connecting = False
-        self._failures = 0
-        self.not_before = 0.0
-
-    def _failed(self, now: float) -> None:
-        self._failures += 1
-        options = self.core.options
-        most = min(options.backoff_max, options.backoff_min * 2.0 ** min(self._failures - 1, 60))
-        self.not_before = now + random.uniform(0, most)
 
 
 class Core:
@@ -287,21 +80,45 @@ class Core:
         self,
         database: str | None,
         table: str,
-        columns: Sequence[str] | Mapping[str, Any] | type[Any],
+        columns: Sequence[str] | Mapping[str, Any] | type[Any] | Description,
         *,
         index: str,
         filter_columns: Sequence[str],
     ) -> tuple[Operations[Any], RowReader[Any]]:
         """The requests of an index. Refuses names that no request can hold."""
-        if database is None:
-            database = self.target.database
-            if database is None:
-                raise ValueError("there is no database: name it here, or in the client's URL")
-        if not isinstance(columns, (type, Mapping)):
+        if not isinstance(columns, (type, Mapping, Description)):
             check_names(columns, "columns")
         names, reader = reader_for(columns)
-        request = OpenIndex(0, database, table, index, names, filter_columns)
-        return Operations(self.specs, self.specs.get(request), reader), reader
+        spec = self.specs.get(OpenIndex(0, self._of(database), table, index, names, filter_columns))
+        return Operations(self.specs, spec, reader), reader
+
+    def describe(
+        self,
+        database: str | None,
+        table: str,
+        columns: Sequence[str] | None,
+        *,
+        index: str,
+        filter_columns: Sequence[str],
+        timeout: float | Unset | None,
+    ) -> Ask[Description]:
+        """What the columns of an index are. Refuses names that no request can hold."""
+        names = () if columns is None else columns
+        request = OpenIndex(0, self._of(database), table, index, names, filter_columns)
+        spec = self.specs.of_all_columns(request) if columns is None else self.specs.get(request)
+        return Ask(DescribeOperation(spec), b"\n", timeout=timeout)
+
+    def hello(self, timeout: float | Unset | None) -> Ask[dict[str, str]]:
+        """Asks for versions and for what the server understands."""
+        operation = Operation("hello", None, pairs, modifies=False)
+        return Ask(operation, hello_line(self.options), timeout=timeout)
+
+    def _of(self, database: str | None) -> str:
+        """The database that is named, or that of the client."""
+        named = self.target.database if database is None else database
+        if named is None:
+            raise ValueError("there is no database: name it here, or in the client's URL")
+        return named
 
     def saw(
         self,
@@ -399,15 +216,23 @@ class Core:
         links = self.routes[route]
         return links[0] if len(links) == 1 else min(links, key=lambda link: link.load)
 
+    def link_about_server(self) -> Link:
+        """Where a request goes that asks for no rows."""
+        reads = any(server.read is not None for server in self.servers)
+        return min(self.routes["read" if reads else "write"], key=lambda link: link.load)
+
+    def wanted(self, route: str) -> int:
+        """The number of the server that a route asks now."""
+        if route == "write" or self.options.read_from == "writer":
+            return self._current
+        return self._home
+
     def places(self, route: str) -> list[tuple[int, Place]]:
         """The servers that an attempt tries, with their numbers, in order."""
         count = len(self.servers)
-        if route == "write" or self.options.read_from == "writer":
-            order = [(self._current + step) % count for step in range(count)]
-        else:
-            order = [(self._home + step) % count for step in range(count)]
-            if self.options.read_from == "replicas":
-                order.sort(key=lambda number: number == self._current)
+        order = [(self.wanted(route) + step) % count for step in range(count)]
+        if route != "write" and self.options.read_from == "replicas":
+            order.sort(key=lambda number: number == self._current)
         places: list[tuple[int, Place]] = []
         for number in order:
             server = self.servers[number]
@@ -438,7 +263,7 @@ class Core:
         if link.route == "write" or self.options.read_from == "writer":
             if wire.server == self._current:
                 self._move_to(following)
-        else:
+        elif wire.server == self._home:
             self._home = following
             link.retire(0.0)
         call.sent = False
@@ -471,17 +296,3 @@ class Core:
         self.is_closed = self.is_shutting_down = True
         for link in self.links:
             link.close()
-
-
-def is_final(error: HandlerSocketError) -> bool:
-    """Whether a second attempt would end in the same way."""
-    return isinstance(error, (AuthenticationError, ProtocolError)) or (
-        isinstance(error, ConnectError) and error.final
-    )
-
-
-def of_attempt(error: HandlerSocketError) -> HandlerSocketError:
-    """An error of an attempt for one of the calls that have waited: nothing of it was sent."""
-    if isinstance(error, ReplyError):
-        return type(error)(error.code, error.text, sent=False)
-    return type(error)(*error.args, sent=False)

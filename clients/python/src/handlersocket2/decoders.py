@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NoReturn, TypeVar
 
 from .changes import Outcome
 from .codec import decode_line
-from .errors import ProtocolError, reply_error
-from .results import outcomes
+from .descriptions import Description, description_of
+from .errors import ProtocolError, ReplyError
+from .results import error_of, names_and_values, outcomes
 from .rows import RowReader
 
 R = TypeVar("R")
+
+#: A line with a sign and as many digits as 64 bits have. Python refuses to read some thousands.
+_LONGEST = len(b"0\t1\t-") + 20
 
 
 def rows_decoder(
@@ -45,13 +50,12 @@ def refuse(line: bytes, expected: str) -> NoReturn:
     """Raises the error that a reply is, or says that it is not the one that was expected."""
     reply = decode_line(line)
     if reply.code != 0:
-        text = (reply.values[0] if reply.values else b"") or b""
-        raise reply_error(reply.code, text.decode("utf-8", "replace"))
+        raise error_of(reply)
     raise ProtocolError(f"{expected} was expected, not one of {reply.columns}", sent=True)
 
 
 def count(line: bytes, plain: bool) -> int:
-    if line.startswith(b"0\t1\t") and line[4:].isdigit():
+    if line.startswith(b"0\t1\t") and line[4:].isdigit() and len(line) <= _LONGEST:
         return int(line[4:])
     refuse(line, "a reply of 1 column and a count")
 
@@ -75,9 +79,36 @@ def inserted(line: bytes, plain: bool) -> int | None:
     if line == b"0\t1":
         return None
     # A signed column may have been given a negative one.
-    if line.startswith(b"0\t1\t") and line[4:].removeprefix(b"-").isdigit():
-        return int(line[4:])
+    number = line[4:]
+    if line.startswith(b"0\t1\t") and number.removeprefix(b"-").isdigit() and len(line) <= _LONGEST:
+        return int(number)
     refuse(line, "a reply of 1 column and a number")
+
+
+def description_decoder(
+    columns: Sequence[str] | None, filter_columns: Sequence[str]
+) -> Callable[[bytes, bool], Description]:
+    """Of an index that was opened with these columns; None for all that there are."""
+
+    def read(line: bytes, plain: bool) -> Description:
+        if line.startswith(b"0\t7\t"):
+            return description_of(decode_line(line), columns, filter_columns)
+        refuse(line, "a reply of 7 columns")
+
+    return read
+
+
+def pairs(line: bytes, plain: bool = False) -> dict[str, str]:
+    """The reply to a hello."""
+    if line.startswith(b"0\t2"):
+        return names_and_values(decode_line(line))
+    refuse(line, "a reply of 2 columns")
+
+
+def options_on(line: bytes, plain: bool = False) -> None:
+    """The reply to a hello of the client's own. A server that has none is one without options."""
+    with suppress(ReplyError):
+        pairs(line)
 
 
 def nothing(line: bytes, plain: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from .error_table import MEANINGS, Kind, Meaning, Retry
 
@@ -26,6 +26,14 @@ class HandlerSocketError(Exception):
         return not self.maybe_executed
 
 
+class Told(NamedTuple):
+    """What the server tells of an error with the option `texts`."""
+
+    number: int
+    sqlstate: str
+    message: str
+
+
 class ReplyError(HandlerSocketError):
     """The server answered a request with an error.
 
@@ -35,6 +43,8 @@ class ReplyError(HandlerSocketError):
     """
 
     line = 0
+    #: What the server has told beside that, if it has.
+    told: Told | None = None
 
     def __init__(
         self, code: int, text: str, *, sent: bool = True, maybe_executed: bool = False
@@ -51,8 +61,13 @@ class ReplyError(HandlerSocketError):
 
     @property
     def number(self) -> int | None:
-        """The error number of the storage engine (below 1000) or of the server, if it is one."""
-        return int(self.text) if re.fullmatch("[0-9]+", self.text) else None
+        """With the option `texts` the error number of SQL.
+
+        Otherwise that of the storage engine (below 1000) or of SQL, if the text is one.
+        """
+        if self.told is not None:
+            return self.told.number
+        return int(self.text) if re.fullmatch("[0-9]{1,20}", self.text) else None
 
     @property
     def kind(self) -> Kind:
@@ -67,7 +82,15 @@ class ReplyError(HandlerSocketError):
     @property
     def sqlstate(self) -> str | None:
         """SQL's five characters, if this error has them."""
-        return self._meaning.sqlstate
+        return self._meaning.sqlstate if self.told is None else self.told.sqlstate
+
+    @property
+    def message(self) -> str | None:
+        """With the option `texts` what the server says, such as which key is there already.
+
+        It may show values of a row. So it is no part of the error's text, which goes into logs.
+        """
+        return None if self.told is None else self.told.message
 
     @property
     def in_doubt(self) -> bool:
@@ -177,8 +200,19 @@ def meaning_of(code: int, text: str) -> Meaning:
     return MEANINGS.get(text) or _UNKNOWN_OF_CODE.get(code, _UNKNOWN)
 
 
-def reply_error(code: int, text: str, *, modifies: bool = False) -> ReplyError:
+def reply_error(
+    code: int, text: str, told: Told | None = None, *, modifies: bool = False
+) -> ReplyError:
     """The most fitting exception for an error reply to a request, perhaps one that modifies."""
     meaning = meaning_of(code, text)
     made = UnmetError if text == "unmet" else _CLASSES.get(meaning.kind, ReplyError)
-    return made(code, text, maybe_executed=modifies and meaning.maybe_executed)
+    error = made(code, text, maybe_executed=modifies and meaning.maybe_executed)
+    error.told = told
+    return error
+
+
+def same_error(error: ReplyError) -> ReplyError:
+    """The same answer of the server for another call that changes nothing."""
+    made = reply_error(error.code, error.text, error.told)
+    made.line = error.line
+    return made

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from .codec import RawReply, decode_line
-from .errors import (
-    DecodeError,
-    HandlerSocketError,
-    ProtocolError,
-    ReplyError,
-    reply_error,
-)
-from .operations import Ask, Operation, Spec
+from .asks import Ask, Operation, Spec
+from .codec import decode_line, is_number
+from .errors import DecodeError, HandlerSocketError, ProtocolError, ReplyError, same_error
+from .results import WITH_TEXTS, error_of
 
 
 class _Opening(Protocol):
@@ -31,7 +26,7 @@ class Openings:
     def error(self) -> HandlerSocketError | None:
         for place, opening in self.of_places.items():
             if isinstance(opening.error, ReplyError):
-                error = reply_error(opening.error.code, opening.error.text)
+                error = same_error(opening.error)
                 error.line = place
                 return error
         return None
@@ -66,11 +61,12 @@ class GroupOperation(Operation[list[Any]]):
         if head.code == 0 or any(each.code == 0 for each in replies):
             raise ProtocolError("the lines contradict each other: this is no group", sent=True)
         if head.values[:1] != (b"undone",):
-            raise _error_of(head)
-        place = head.values[1] if len(head.values) == 2 else None
-        if place is None or not place.isdigit() or not 0 < int(place) <= len(replies):
+            raise error_of(head)
+        # Behind the text, or behind what the option `texts` adds to it.
+        place = head.values[-1] if len(head.values) in (2, WITH_TEXTS + 1) else None
+        if place is None or not is_number(place) or not 0 < int(place) <= len(replies):
             raise ProtocolError("the number of the request that has failed is missing", sent=True)
-        error = _error_of(replies[int(place) - 1])
+        error = error_of(replies[int(place) - 1])
         error.line = list(self.asks)[int(place) - 1]
         raise error
 
@@ -85,8 +81,3 @@ class GroupOperation(Operation[list[Any]]):
             return error
         except ReplyError as error:
             raise ProtocolError("an error in a group that was done", sent=True) from error
-
-
-def _error_of(reply: RawReply) -> ReplyError:
-    text = (reply.values[0] if reply.values else b"") or b""
-    return reply_error(reply.code, text.decode("utf-8", "replace"))

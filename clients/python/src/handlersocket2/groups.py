@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar, Unpack
 
+from .asks import Ask, Nothing
 from .errors import HandlerSocketError, ReplyError, reply_error
 from .grouped import GroupOperation
 from .keywords import Key, ModifyOptions
-from .operations import Ask, Nothing, Operations
+from .operations import Operations
 from .pipelines import Pending, PipelinedIndex, Pipelining
 from .ranges import UNSET, Unset
+from .tokens import within_prefix
 from .writes import ModifyOp
 
 R = TypeVar("R")
@@ -36,15 +38,18 @@ class GroupedIndex(PipelinedIndex[R]):
 class Grouping(Pipelining):
     """Collects the requests of a group, and keeps their results in order."""
 
-    def __init__(self, timeout: float | Unset | None) -> None:
+    def __init__(self, timeout: float | Unset | None, within: float | None) -> None:
         super().__init__()
         self._timeout = timeout
+        self._before = b"" if within is None else within_prefix(within)
         self._meets: dict[Pending[Any], bytes] = {}
 
     def _grouped(self, operations: Operations[R], meets: bytes) -> GroupedIndex[R]:
         def add(ask: Ask[T]) -> Pending[T]:
             if ask.timeout is not UNSET:
                 raise ValueError("a group has one time-out: that of group()")
+            if ask.operation.before:
+                raise ValueError("a group has one time for the server: that of group()")
             if meets and (ask.operation.name not in _ON_ROWS or isinstance(ask, Nothing)):
                 raise ValueError("some() and none() are for modifications of rows that are there")
             if len(self._waiting) == MAX_GROUP:
@@ -70,7 +75,8 @@ class Grouping(Pipelining):
         if not asks:
             return waiting, None
         size = b"".join(ask.line for ask in asks.values())
-        return waiting, Ask(GroupOperation(asks, conditions), size, 1, self._timeout)
+        operation = GroupOperation(asks, conditions)
+        return waiting, Ask(operation, size, 1, self._timeout, self._before)
 
     @staticmethod
     def _settle(waiting: Sequence[Pending[Any]], ask: Ask[list[Any]], results: list[Any]) -> None:

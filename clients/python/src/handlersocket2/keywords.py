@@ -24,6 +24,8 @@ Changes: TypeAlias = Mapping[str, NewValue]
 class _EveryCall(TypedDict, total=False):
     #: Seconds for this call in place of the client's; None: it may take for ever.
     timeout: float | None
+    #: Seconds that the server may take. When they are over, it has done nothing, and says so.
+    within: float
 
 
 class _Finding(_EveryCall, total=False):

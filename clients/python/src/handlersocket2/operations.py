@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import Any, Generic, TypeVar, cast
 
 from . import decoders
+from .asks import Ask, Nothing, Operation, Spec, Specs
 from .changes import NewValue, Outcome, is_assigned
-from .codec import VALUE_TYPES, Value, decode_line, escape
+from .codec import VALUE_TYPES, Value, escape
 from .keywords import (
     Changes,
     CountOptions,
@@ -31,18 +32,15 @@ from .keywords import (
 )
 from .ranges import UNSET, Range, Unset
 from .requests import (
-    READS,
     Count,
     Exists,
     Filter,
     Find,
     In,
     OpenIndex,
-    Request,
-    result_of,
 )
 from .rows import RowReader
-from .tokens import check_list, check_some_values
+from .tokens import check_list, check_some_values, within_prefix
 from .writes import (
     FetchAssign,
     FetchModify,
@@ -54,95 +52,16 @@ from .writes import (
 )
 
 R = TypeVar("R")
-T = TypeVar("T")
 
 _EVERYTHING = 2**64 - 1
 _LOW = re.compile(rb"[\x00-\x0f]")
 
 
-class Spec:
-    """What one `P` opens. There is one for each combination of names, so it is its own key."""
-
-    __slots__ = ("columns", "database", "filter_columns", "index", "line", "table")
-
-    def __init__(self, request: OpenIndex) -> None:
-        self.line = request.encode()[len(b"P\t0") :]  # behind the index id
-        self.database = request.database
-        self.table = request.table
-        self.index = request.index
-        self.columns = tuple(request.columns)
-        self.filter_columns = tuple(request.filter_columns)
-
-
-class Specs:
-    """All that a client has been asked to open."""
-
-    def __init__(self) -> None:
-        self._specs: dict[tuple[object, ...], Spec] = {}
-
-    def get(self, request: OpenIndex) -> Spec:
-        """Refuses names that no request can hold."""
-        made = Spec(request)
-        key = (made.database, made.table, made.index, made.columns, made.filter_columns)
-        return self._specs.setdefault(key, made)
-
-
-class Operation(Generic[T]):
-    """What is the same for all requests of a kind: their index, and how a reply is read."""
-
-    __slots__ = ("decode", "modifies", "more", "name", "spec")
-
-    def __init__(
-        self, name: str, spec: Spec | None, decode: Callable[[bytes, bool], T], *, modifies: bool
-    ) -> None:
-        self.name = name
-        self.spec = spec
-        #: Gives the result of a line, or raises ReplyError, ProtocolError or DecodeError. The
-        #: second argument says that the line has neither an escaped byte nor a NULL.
-        self.decode = decode
-        self.modifies = modifies
-        #: How many lines its reply has beside the first one.
-        self.more = 0
-
-
-class Ask(Generic[T]):
-    """A request as a value. Its line lacks the index id, which each connection has its own of.
-
-    Without a line the index is opened, and nothing else is asked.
-    """
-
-    __slots__ = ("line", "operation", "reach", "timeout")
-
-    def __init__(
-        self,
-        operation: Operation[T],
-        line: bytes,
-        reach: int = 1,
-        timeout: float | Unset | None = UNSET,
-    ) -> None:
-        self.operation = operation
-        self.line = line
-        #: How many rows it may answer; so a long find is known.
-        self.reach = reach
-        self.timeout = timeout
-
-
-class Nothing(Ask[T]):
-    """A request whose result is known. It is not sent."""
-
-    __slots__ = ("result",)
-
-    def __init__(self, operation: Operation[T], result: T) -> None:
-        super().__init__(operation, b"")
-        self.result = result
-
-
-def ask_for(request: Request[T]) -> Ask[T]:
-    """Any request, with an index id that the caller knows."""
-    decode = lambda line, _: result_of(request, decode_line(line))  # noqa: E731
-    modifies = not isinstance(request, READS)
-    name = "open_index" if isinstance(request, OpenIndex) else "request"
-    return Ask(Operation(name, None, decode, modifies=modifies), request.encode())
+def _times(options: dict[str, Any]) -> tuple[float | Unset | None, bytes]:
+    """Takes out the time-out, and the time for the server as what stands in front of the line."""
+    timeout = options.pop("timeout", UNSET)
+    within = options.pop("within", None)
+    return timeout, b"" if within is None else within_prefix(within)
 
 
 class Operations(Generic[R]):
@@ -165,20 +84,20 @@ class Operations(Generic[R]):
     def find(self, key: Key, options: FindOptions) -> Ask[list[R]]:
         if not options and (line := plain_line(key)):
             return Ask(self.find_operation, line)
-        find, reach, timeout = self._finding(key, options)
+        find, reach, timeout, before = self._finding(key, options)
         if _is_empty(find.in_):
             return Nothing(self.find_operation, [])
-        return Ask(self.find_operation, _behind_id(find.encode()), reach, timeout)
+        return Ask(self.find_operation, _behind_id(find.encode()), reach, timeout, before)
 
     def find_one(self, key: Key, options: FindOneOptions) -> Ask[R | None]:
         if not options and (line := plain_line(key)):
             return Ask(self.find_one_operation, line)
         if "limit" in options:
             raise TypeError("find_one() has no limit: it answers one row")
-        find, reach, timeout = self._finding(key, cast(FindOptions, options))
+        find, reach, timeout, before = self._finding(key, cast(FindOptions, options))
         if _is_empty(find.in_):
             return Nothing(self.find_one_operation, None)
-        return Ask(self.find_one_operation, _behind_id(find.encode()), reach, timeout)
+        return Ask(self.find_one_operation, _behind_id(find.encode()), reach, timeout, before)
 
     def find_in(
         self, values: Sequence[Value], key: Key, key_part: int, options: FindInOptions
@@ -191,35 +110,35 @@ class Operations(Generic[R]):
         with_in = cast(FindOptions, {**options, "in_": In(values, key_part)})
         if "limit" not in options and isinstance(values, Sequence):
             with_in["limit"] = len(values)
-        find, reach, timeout = self._finding(parts, with_in)
+        find, reach, timeout, before = self._finding(parts, with_in)
         if _is_empty(find.in_):
             return Nothing(self.find_operation, [])
-        return Ask(self.find_operation, _behind_id(find.encode()), reach, timeout)
+        return Ask(self.find_operation, _behind_id(find.encode()), reach, timeout, before)
 
     def iterate(self, key: Key, options: FindOptions) -> Ask[list[R]]:
         """A find without a limit, unless one is given."""
         return self.find(key, {"limit": _EVERYTHING, **options})
 
     def count(self, key: Key, options: CountOptions) -> Ask[int]:
-        find, reach, timeout = self._finding(key, options, _EVERYTHING)
+        find, reach, timeout, before = self._finding(key, options, _EVERYTHING)
         operation = Operation("count", self.spec, decoders.count, modifies=False)
         if _is_empty(find.in_):
             return Nothing(operation, 0)
-        return Ask(operation, _behind_id(Count(find).encode()), reach, timeout)
+        return Ask(operation, _behind_id(Count(find).encode()), reach, timeout, before)
 
     def exists(self, key: Key, options: ExistsOptions) -> Ask[bool]:
         if "limit" in options:
             raise TypeError("exists() has no limit: one row is enough")
-        find, reach, timeout = self._finding(key, cast(FindOptions, options))
+        find, reach, timeout, before = self._finding(key, cast(FindOptions, options))
         operation = Operation("exists", self.spec, decoders.exists, modifies=False)
         if _is_empty(find.in_):
             return Nothing(operation, False)
-        return Ask(operation, _behind_id(Exists(find).encode()), reach, timeout)
+        return Ask(operation, _behind_id(Exists(find).encode()), reach, timeout, before)
 
     def modify(
         self, change: ModifyOp, key: Key, values: NewValues, options: ModifyOptions
     ) -> Ask[int]:
-        find, _, timeout = self._finding(key, cast(FindOptions, options))
+        find, _, timeout, before = self._finding(key, cast(FindOptions, options))
         if _is_empty(find.in_):
             return Nothing(Operation(_NAMES[change], self.spec, decoders.count, modifies=True), 0)
         if change is ModifyOp.UPDATE and is_assigned(_list_of(values)):
@@ -229,7 +148,7 @@ class Operations(Generic[R]):
             spec, given = self._for_columns(change, cast(Values, values))
             line = FindModify(find, change, given).encode()
         operation = Operation(_NAMES[change], spec, decoders.count, modifies=True)
-        return Ask(operation, _behind_id(line), 1, timeout)
+        return Ask(operation, _behind_id(line), 1, timeout, before)
 
     def fetch(
         self,
@@ -241,7 +160,7 @@ class Operations(Generic[R]):
         after: bool = False,
     ) -> Ask[list[R]]:
         """A modification that answers the rows as they were before, or as they are `after` it."""
-        find, _, timeout = self._finding(key, cast(FindOptions, options))
+        find, _, timeout, before = self._finding(key, cast(FindOptions, options))
         spec, decode = self.spec, self.find_operation.decode
         if _is_empty(find.in_):
             return Nothing(self.find_operation, [])
@@ -256,24 +175,24 @@ class Operations(Generic[R]):
             self._for_columns(change, cast(Values, values))
             line = FetchModify(find, change, cast(Sequence[Value], values), after=after).encode()
         operation = Operation(_NAMES.get(change, "modify"), spec, decode, modifies=True)
-        return Ask(operation, _behind_id(line), 1, timeout)
+        return Ask(operation, _behind_id(line), 1, timeout, before)
 
     def insert_many(self, rows: Sequence[Values], options: InsertManyOptions) -> Ask[list[Outcome]]:
         spec, given = self._rows(rows)
         rest: dict[str, Any] = dict(options)
-        timeout = rest.pop("timeout", UNSET)
+        timeout, before = _times(rest)
         if unknown := rest.keys() - {"duplicate"}:
             raise TypeError(f"insert_many() has no option {min(unknown)!r}")
         line = InsertRows(0, given, **rest).encode()
         operation = Operation("insert", spec, decoders.outcomes_decoder(len(given)), modifies=True)
-        return Ask(operation, _behind_id(line), 1, timeout)
+        return Ask(operation, _behind_id(line), 1, timeout, before)
 
     def upsert(self, row: Values, changes: Changes, options: UpsertOptions) -> Ask[Outcome]:
         many = self.upsert_many([row], changes, options)
         read = many.operation.decode
         first: Callable[[bytes, bool], Outcome] = lambda line, plain: read(line, plain)[0]  # noqa: E731
         operation = Operation("upsert", many.operation.spec, first, modifies=True)
-        return Ask(operation, many.line, 1, many.timeout)
+        return Ask(operation, many.line, 1, many.timeout, many.operation.before)
 
     def upsert_many(
         self, rows: Sequence[Values], changes: Changes, options: UpsertOptions
@@ -284,35 +203,36 @@ class Operations(Generic[R]):
         check_some_values(tuple(changes), "changes of an upsert")
         spec, assignments = self._assigned(changes, spec.columns)
         rest: dict[str, Any] = dict(options)
-        timeout = rest.pop("timeout", UNSET)
+        timeout, before = _times(rest)
         if filters := rest.get("filters"):
             rest["filters"] = self._numbered(filters)
         line = InsertRows(0, given, changes=assignments, **rest).encode()
         operation = Operation("upsert", spec, decoders.outcomes_decoder(len(given)), modifies=True)
-        return Ask(operation, _behind_id(line), 1, timeout)
+        return Ask(operation, _behind_id(line), 1, timeout, before)
 
     def insert(self, values: Values, options: InsertOptions) -> Ask[int | None]:
         spec, given = self._named(values, "an insert")
         operation = Operation("insert", spec, decoders.inserted, modifies=True)
         line = Insert(0, given).encode()
-        timeout = options.pop("timeout", UNSET)
-        if options:
-            raise TypeError(f"insert() has no option {next(iter(options))!r}")
-        return Ask(operation, _behind_id(line), 1, timeout)
+        rest: dict[str, Any] = dict(options)
+        timeout, before = _times(rest)
+        if rest:
+            raise TypeError(f"insert() has no option {next(iter(rest))!r}")
+        return Ask(operation, _behind_id(line), 1, timeout, before)
 
     def _finding(
         self, key: Key, options: FindOptions, usual: int = 1
-    ) -> tuple[Find, int, float | Unset | None]:
-        """The find, how far it reaches, and its time-out. `usual` is the limit that it has."""
+    ) -> tuple[Find, int, float | Unset | None, bytes]:
+        """The find, how far it reaches, and its times. `usual` is the limit that it has."""
         rest: dict[str, Any] = dict(options)
-        timeout = rest.pop("timeout", UNSET)
+        timeout, before = _times(rest)
         long = rest.pop("long", None)
         if filters := rest.get("filters"):
             rest["filters"] = self._numbered(filters)
         find = Find(0, _parts(key), **rest)
         limit = usual if find.limit is None else find.limit
         reach = limit if long is None else _EVERYTHING if long else 0
-        return find, reach, timeout
+        return find, reach, timeout, before
 
     def _numbered(self, filters: Sequence[Filter]) -> Sequence[Filter]:
         """Filters whose columns are numbers. What is no list of filters is for Find to refuse."""

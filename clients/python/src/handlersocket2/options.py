@@ -42,6 +42,7 @@ class ClientOptions(TypedDict, total=False):
     max_in_flight: int
     max_in_flight_bytes: int
     when_full: _WhenFull
+    texts: bool
     max_reply_bytes: int
     retry_reads: int
     connect_attempts: int
@@ -77,6 +78,8 @@ class Options:
     max_in_flight: int = 10_000
     max_in_flight_bytes: int = 16 * 1024 * 1024
     when_full: _WhenFull = "wait"
+    #: Whether the server tells the number, the state and a message of each error.
+    texts: bool = False
     max_reply_bytes: int = 256 * 1024 * 1024
     retry_reads: int = 0
     connect_attempts: int = 3
@@ -101,6 +104,8 @@ class Options:
             if getattr(self, name) not in allowed:
                 among = " ".join(map(str, allowed))
                 raise ValueError(f"{name} is one of {among}, not {getattr(self, name)!r}")
+        if not isinstance(self.texts, bool):
+            raise TypeError(f"texts is True or False, not {self.texts!r}")
         if self.read_after_write == "sent" and self.write_connections != 1:
             raise ValueError("read_after_write='sent' needs write_connections=1")
 
@@ -177,6 +182,10 @@ def read_option(name: str, text: str) -> Any:
         if not text.isascii() or not text.isdigit():
             raise ValueError(f"{name} is a whole number, not {text!r}")
         return int(text)
+    if name == "texts":
+        if text not in ("on", "off"):
+            raise ValueError(f"texts is on or off, not {text!r}")
+        return text == "on"
     if name == "tls" and text not in ("off", "verify", "unverified"):
         raise ValueError(f"tls is one of off verify unverified, not {text!r}")
     return text

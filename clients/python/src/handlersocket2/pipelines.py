@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Generic, Protocol, TypeVar, Unpack, cast
 
+from .asks import Ask
 from .changes import Outcome
 from .codec import Value
 from .errors import HandlerSocketError, ReplyError
@@ -23,10 +24,7 @@ from .keywords import (
     UpsertOptions,
     Values,
 )
-from .operations import (
-    Ask,
-    Operations,
-)
+from .operations import Operations
 from .writes import ModifyOp
 
 R = TypeVar("R")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias, TypeVar, get_args
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, get_args
 
 from .codec import RawReply, Value, encode_line, encode_value
-from .errors import ProtocolError, reply_error
+from .descriptions import Description, description_of
+from .errors import ProtocolError
 from .ranges import Range
-from .results import RawRow, one_number, rows_of_values
+from .results import RawRow, error_of, names_and_values, one_number, rows_of_values
 from .tokens import (
     check_list,
     member_token,
@@ -20,6 +21,7 @@ from .tokens import (
     operator_token,
     some_values_tokens,
     values_tokens,
+    within_prefix,
 )
 
 #: How a find compares the key, and how a filter compares its column.
@@ -92,6 +94,36 @@ class LogIn:
 
     def decode(self, reply: RawReply) -> None:
         return None
+
+
+@dataclass(frozen=True)
+class Describe:
+    """`D`: what the columns of an open index are, and what its key is made of."""
+
+    index_id: int
+
+    def encode(self) -> bytes:
+        return encode_line([b"D", number_token(self.index_id, "an index id")])
+
+    def decode(self, reply: RawReply) -> Description:
+        return description_of(reply)
+
+
+@dataclass(frozen=True)
+class Hello:
+    """`H`: asks for versions and for what the server understands, as names and values.
+
+    It turns `options` on for its connection, and those off that it does not name.
+    """
+
+    options: Sequence[str] = ()
+
+    def encode(self) -> bytes:
+        check_list(self.options, "options of a hello")
+        return encode_line([b"H", *(name_token(each, "an option") for each in self.options)])
+
+    def decode(self, reply: RawReply) -> dict[str, str]:
+        return names_and_values(reply)
 
 
 @dataclass(frozen=True)
@@ -217,14 +249,33 @@ class Exists:
         return found == 1
 
 
+@dataclass(frozen=True)
+class Within(Generic[T_co]):
+    """`within`: a find, a modification or an insert for which the server may take so many seconds.
+
+    When they are over, it has done nothing, and answers `max_request_time`.
+    """
+
+    seconds: float
+    request: Request[T_co]
+
+    def encode(self) -> bytes:
+        return within_prefix(self.seconds) + self.request.encode()
+
+    def decode(self, reply: RawReply) -> T_co:
+        return self.request.decode(reply)
+
+
 #: The requests that change nothing.
-READS = (Find, Count, Exists, OpenIndex, Auth, LogIn)
+READS = (Find, Count, Exists, OpenIndex, Auth, LogIn, Describe, Hello)
+
+
+def is_read(request: Request[Any]) -> bool:
+    return isinstance(request.request if isinstance(request, Within) else request, READS)
 
 
 def result_of(request: Request[T_co], reply: RawReply) -> T_co:
     """The result, or the ReplyError raised that the server answered."""
     if reply.code != 0:
-        text = reply.values[0] if reply.values else b""
-        modifies = not isinstance(request, READS)
-        raise reply_error(reply.code, (text or b"").decode("utf-8", "replace"), modifies=modifies)
+        raise error_of(reply, modifies=not is_read(request))
     return request.decode(reply)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar, get_type_hints
 
 from .codec import Cell, decode_value
+from .descriptions import Description
 from .errors import DecodeError, ProtocolError
 from .types import ColumnType
 
@@ -162,30 +163,34 @@ class RowReader(Generic[R]):
                 for convert, value in zip(self._from_bytes, values, strict=True)
             ]
         except ValueError:
-            self._refuse(values)
+            self._refuse(self._first_that_does_not_fit(values))
+
+    def _first_that_does_not_fit(self, values: Sequence[Cell]) -> int:
+        for number, (convert, value) in enumerate(zip(self._from_bytes, values, strict=True)):
+            if convert is not None and value is not None:
+                try:
+                    convert(value)
+                except ValueError:
+                    return number
+        raise DecodeError(_NO_FIT, sent=True) from None
 
     def _convert(self, values: list[Any]) -> None:
         """Makes what the caller wants of a row that has no NULL."""
+        number = 0
         try:
             for number, convert in self._made:
                 values[number] = convert(values[number])
         except ValueError:
-            raw = [value.encode() if isinstance(value, str) else value for value in values]
-            self._refuse(raw)
+            self._refuse(number)
 
-    def _refuse(self, values: Sequence[Any]) -> NoReturn:
+    def _refuse(self, number: int) -> NoReturn:
         """Says which column it was, and not the value: that may be anybody's secret."""
         assert self._types is not None
-        for name, kind, value in zip(self._columns, self._types, values, strict=True):
-            try:
-                if kind.from_bytes is not None and value is not None:
-                    kind.from_bytes(value)
-            except ValueError:
-                wanted = getattr(kind.wanted, "__name__", kind.wanted)
-                text = f"a value of the column {name!r} is no {wanted}"
-                # Not `from` the other error, which shows the value.
-                raise DecodeError(text, sent=True) from None
-        raise DecodeError(_NO_FIT, sent=True) from None
+        wanted = self._types[number].wanted
+        kind = getattr(wanted, "__name__", wanted)
+        text = f"a value of the column {self._columns[number]!r} is no {kind}"
+        # Not `from` the other error, which shows the value.
+        raise DecodeError(text, sent=True) from None
 
     def _check_null(self, values: Sequence[Any]) -> None:
         assert self._types is not None
@@ -211,20 +216,30 @@ def raise_as_decode_error(error: Exception) -> NoReturn:
 
 
 def reader_for(
-    columns: Sequence[str] | Mapping[str, Any] | type[R],
+    columns: Sequence[str] | Mapping[str, Any] | type[R] | Description,
 ) -> tuple[tuple[str, ...], RowReader[Any]]:
     """The names of the columns, and what reads their rows.
 
     Names alone give rows of bytes; with a type for each, rows of these types; a dataclass or a
-    NamedTuple gives its own objects, by the names and types of its fields.
+    NamedTuple gives its own objects, by the names and types of its fields; a description gives rows
+    of the types that the columns have.
     """
     if isinstance(columns, type):
         return _reader_of_class(columns)
+    if isinstance(columns, Description):
+        types = [column.python_type for column in columns.columns]
+        return _reader_of_types([column.name or "" for column in columns.columns], types)
     if isinstance(columns, Mapping):
-        names = tuple(columns)
-        return names, RowReader(names, [ColumnType(t) for t in columns.values()], row_class(names))
+        return _reader_of_types(columns, columns.values())
     names = tuple(columns)
     return names, RowReader(names, None, row_class(names))
+
+
+def _reader_of_types(
+    columns: Iterable[str], types: Iterable[Any]
+) -> tuple[tuple[str, ...], RowReader[NamedRow[Any]]]:
+    names = tuple(columns)
+    return names, RowReader(names, [ColumnType(each) for each in types], row_class(names))
 
 
 def _reader_of_class(wanted: type[R]) -> tuple[tuple[str, ...], RowReader[R]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from .address import Place
+from .asks import Operation
 from .errors import (
     AuthenticationError,
     BusyError,
@@ -24,7 +25,6 @@ from .errors import (
     RequestCancelled,
     RequestTimeout,
 )
-from .operations import Operation
 
 #: What goes wrong in a hook is said here, and nowhere else.
 _LOGGER = logging.getLogger("handlersocket2")
@@ -35,7 +35,8 @@ _LOGGER.addHandler(logging.NullHandler())
 class RequestSeen:
     """A request that has ended."""
 
-    #: find, insert, update, delete, increment, decrement, open_index or request.
+    #: find, count, exists, insert, upsert, update, delete, increment, decrement, lock, group,
+    #: describe, hello, open_index or request.
     operation: str
     database: str | None
     table: str | None

@@ -7,10 +7,11 @@ import ssl
 
 from .address import Place
 from .codec import Value, decode_line
-from .errors import ConnectError, ProtocolError, reply_error
+from .errors import ConnectError, ProtocolError
 from .greeting import sql_greeting
 from .options import Options, Password
-from .requests import Auth, LogIn
+from .requests import Auth, Hello, LogIn
+from .results import error_of
 
 
 def log_in_line(options: Options, peer: str | None, *, encrypted: bool) -> bytes | None:
@@ -49,8 +50,12 @@ def check_log_in(line: bytes) -> None:
     """Raises what the server answers to the log-in, if it is an error."""
     reply = decode_line(line)
     if reply.code != 0:
-        text = (reply.values[0] if reply.values else b"") or b""
-        raise reply_error(reply.code, text.decode("utf-8", "replace"))
+        raise error_of(reply)
+
+
+def hello_line(options: Options) -> bytes:
+    """A hello that names the options of the client: it turns off what it does not name."""
+    return Hello(["texts"] if options.texts else []).encode()
 
 
 def check_greeting(data: bytes) -> None:

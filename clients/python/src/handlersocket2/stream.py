@@ -2,44 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeAlias, TypeVar
 
+from .asks import Ask, Spec
 from .codec import Cell, decode_value, quoted
-from .decoders import opened, refuse
+from .decoders import opened, options_on, refuse
 from .errors import ProtocolError
 from .greeting import sql_greeting
-from .operations import Ask, Spec
+from .options import Options
 from .rows import RowReader
+from .setup import hello_line
 
 R = TypeVar("R")
+
+#: What reads the replies that come before the rows.
+Ahead: TypeAlias = Sequence[Callable[[bytes], object]]
 
 
 class StreamIndexes:
     """The indexes that are open on a connection for streams."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: Options) -> None:
         self._numbers: dict[Spec, bytes] = {}
+        self._hello = hello_line(options) if options.texts else b""
 
-    def lines(self, ask: Ask[Any], spec: Spec) -> tuple[bytes, bool]:
-        """What to send, and whether the reply to a `P` comes first."""
+    def lines(self, ask: Ask[Any], spec: Spec) -> tuple[bytes, Ahead]:
+        """What to send, and what reads the replies that come before that to the request."""
+        begin, ahead = b"", list[Callable[[bytes], object]]()
+        if self._hello:
+            begin, self._hello = self._hello, b""
+            ahead.append(options_on)
         number = self._numbers.get(spec)
-        if number is not None:
-            return number + ask.line, False
-        number = self._numbers[spec] = b"%d" % (len(self._numbers) + 1)
-        return b"P\t" + number + spec.line + number + ask.line, True
+        if number is None:
+            number = self._numbers[spec] = b"%d" % (len(self._numbers) + 1)
+            begin += b"P\t" + number + spec.line
+            ahead.append(opened)
+        return begin + ask.operation.before + number + ask.line, ahead
 
 
 class RowStream(Generic[R]):
     """Takes bytes as they come, and gives the rows that are whole."""
 
     def __init__(
-        self, spec: Spec, reader: RowReader[R], most: int, *, opening: bool, first: bool
+        self, spec: Spec, reader: RowReader[R], most: int, *, ahead: Ahead, first: bool
     ) -> None:
         self.done = False
         self._width = len(spec.columns)
         self._reader = reader
         self._most = most
-        self._opening = opening
+        self._ahead = list(ahead)
         self._first = first  # nothing has come on this connection yet
         self._head = b""  # of the reply, until it is known to be rows
         self._in_rows = False
@@ -77,12 +89,11 @@ class RowStream(Generic[R]):
         self._head = b""
         if self._first and (words := sql_greeting(data)):
             raise ProtocolError(words, sent=True)
-        if self._opening:
+        while self._ahead:
             line, end, rest = data.partition(b"\n")
             if not end:
                 return self._wait_with(data)
-            opened(line)
-            self._opening = False
+            self._ahead.pop(0)(line)
             data = rest
         self._first = False
         nothing = b"0\t%d" % self._width

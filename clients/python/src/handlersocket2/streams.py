@@ -7,10 +7,11 @@ import threading
 from collections.abc import Iterator
 from typing import TypeVar, cast
 
+from .asks import Ask, Nothing
 from .deadline import Deadline
 from .errors import ClosedError, ConnectionLost, HandlerSocketError, RequestTimeout
 from .forks import renew_after_fork
-from .operations import Ask, Nothing
+from .options import Options
 from .ranges import UNSET
 from .rows import RowReader
 from .sockets import WOULD_BLOCK, shut_down, wait_for
@@ -23,9 +24,9 @@ _CHUNK = 64 * 1024
 
 
 class _Stream:
-    def __init__(self, opened: socket.socket) -> None:
+    def __init__(self, opened: socket.socket, options: Options) -> None:
         self.socket = opened
-        self.indexes = StreamIndexes()
+        self.indexes = StreamIndexes(options)
         self.first = True
 
 
@@ -38,7 +39,7 @@ class Streams:
         self._lock = threading.Lock()
         self._kept: _Stream | None = None
         self._used: set[_Stream] = set()
-        self._room = threading.BoundedSemaphore(core.options.max_streams)
+        self._room = threading.Semaphore(core.options.max_streams)
         renew_after_fork(self)
 
     def rows(self, ask: Ask[list[R]], reader: RowReader[R]) -> Iterator[R]:
@@ -55,6 +56,7 @@ class Streams:
             if self._kept is not None:
                 self._kept.socket.close()
                 self._kept = None
+        self._room.release()  # the first that waits is refused, and lets the next one in
 
     def after_fork(self) -> None:
         for stream in [*self._used, *([self._kept] if self._kept else [])]:
@@ -62,7 +64,7 @@ class Streams:
         self._lock = threading.Lock()
         self._kept = None
         self._used = set()
-        self._room = threading.BoundedSemaphore(self._core.options.max_streams)
+        self._room = threading.Semaphore(self._core.options.max_streams)
 
     def _rows(self, ask: Ask[list[R]], reader: RowReader[R]) -> Iterator[R]:
         if isinstance(ask, Nothing):
@@ -75,6 +77,8 @@ class Streams:
         stream: _Stream | None = None
         whole = False
         try:
+            if self._closed:
+                raise ClosedError("the client is closed")
             stream = self._take()
             for rows in self._chunks(stream, ask, reader, seconds):
                 yield from rows
@@ -89,9 +93,9 @@ class Streams:
     ) -> Iterator[list[R]]:
         spec = ask.operation.spec
         assert spec is not None
-        lines, opening = stream.indexes.lines(ask, spec)
+        lines, ahead = stream.indexes.lines(ask, spec)
         most = self._core.options.max_reply_bytes
-        rows = RowStream(spec, reader, most, opening=opening, first=stream.first)
+        rows = RowStream(spec, reader, most, ahead=ahead, first=stream.first)
         stream.first = False
         unsent = memoryview(lines)
         while not rows.done:
@@ -133,7 +137,7 @@ class Streams:
             except HandlerSocketError as refused:
                 error = refused
             else:
-                return _Stream(opened)
+                return _Stream(opened, self._core.options)
         raise error or self._core.no_port(None)
 
     def _give_back(self, stream: _Stream, *, whole: bool) -> None:

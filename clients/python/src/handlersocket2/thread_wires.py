@@ -9,13 +9,14 @@ import threading
 from time import monotonic
 from typing import Any, Generic, TypeVar, cast
 
+from .asks import Ask
 from .calls import Call as CoreCall
 from .calls import Opening, Tries
 from .channel import Channel
-from .core import Core, Link, Wire
+from .core import Core
 from .errors import HandlerSocketError
 from .grouped import Openings
-from .operations import Ask
+from .links import Link, Wire
 from .sockets import WOULD_BLOCK, shut_down
 
 T = TypeVar("T")

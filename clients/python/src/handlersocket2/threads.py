@@ -15,11 +15,12 @@ from time import monotonic
 from typing import Any, TypeVar, cast
 
 from .address import Place
+from .asks import Ask, Nothing
 from .calls import NEVER, expire, fate_of
 from .calls import Call as CoreCall
 from .channel import Channel
 from .codec import quoted
-from .core import Core, Link, is_final
+from .core import Core
 from .deadline import Deadline
 from .errors import (
     ClosedError,
@@ -30,7 +31,7 @@ from .errors import (
     RequestCancelled,
 )
 from .forks import renew_after_fork
-from .operations import Ask, Nothing
+from .links import Link, is_final
 from .ranges import UNSET
 from .seen import Counters
 from .sessions import Sessions
@@ -57,15 +58,15 @@ class ThreadCore(Core):
         self._lock = threading.Lock()
         renew_after_fork(self)
 
-    def run(self, ask: Ask[T]) -> T:
-        """Sends one request, and waits for its reply."""
+    def run(self, ask: Ask[T], link: Link | None = None) -> T:
+        """Sends one request, on this link or the one that fits, and waits for its reply."""
         call = Call(ask, self._deadline_of(ask, monotonic()))
         if isinstance(ask, Nothing):
             self.check()
             return cast(T, ask.result)
         began = monotonic()
         with self._lock:
-            self._submit(self.link_for((ask,)), call, began)
+            self._submit(link or self.link_for((ask,)), call, began)
         self._drive(call)
         self._has_ended(call, began)
         return call.outcome()
@@ -166,7 +167,10 @@ class ThreadCore(Core):
 
     def elsewhere(self, channel: Channel, call: CoreCall, error: ReplyError) -> bool:
         cast("Call[Any]", call).wire = None
-        return super().elsewhere(channel, call, error)
+        goes = super().elsewhere(channel, call, error)
+        if goes:
+            cast("Call[Any]", call).wake()  # its thread sends it, if it sleeps
+        return goes
 
     # How a thread gets its reply. The lock is held, but for where it says otherwise.
 
@@ -343,7 +347,7 @@ class ThreadCore(Core):
             return
         wire: ThreadWire | None = None
         error: HandlerSocketError | None = None
-        places = self.places(link.route)
+        places = link.places()
         until = min(now + self.options.connect_timeout, call.deadline)
         self._lock.release()
         try:

@@ -11,6 +11,7 @@ from .codec import VALUE_TYPES, Value, encode_value
 # line, and begin another request.
 
 _MOST = 2**64 - 1
+_LONGEST = 2**31 / 1000
 
 
 def number_token(number: object, what: str) -> bytes:
@@ -19,6 +20,15 @@ def number_token(number: object, what: str) -> bytes:
     if not 0 <= number <= _MOST:
         raise ValueError(f"{what} is a number from 0 to {_MOST}, not {number}")
     return b"%d" % number
+
+
+def within_prefix(seconds: float) -> bytes:
+    """What stands in front of a request, if the server may take so long for it."""
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool):
+        raise TypeError(f"within is a number of seconds, not {type(seconds).__name__}")
+    if not 0 < seconds <= _LONGEST:
+        raise ValueError(f"within is more than 0 and at most {_LONGEST} seconds, not {seconds}")
+    return b"within\t%d\t" % max(1, round(seconds * 1000))
 
 
 def name_token(text: str, what: str, forbidden: str = "\t\n\r\0") -> bytes:

@@ -17,6 +17,10 @@ inline bool is_invisible(const Field& field) {
   return field.invisible == INVISIBLE_USER || field.invisible == INVISIBLE_SYSTEM;
 }
 
+inline std::string_view name_of(const CHARSET_INFO& charset) {
+  return {charset.cs_name.str, charset.cs_name.length};
+}
+
 inline bool is_nullable(const Field& field) { return field.real_maybe_null(); }
 
 inline bool is_zerofill(const Field& field) { return (field.flags & ZEROFILL_FLAG) != 0; }

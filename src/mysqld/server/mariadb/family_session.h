@@ -17,6 +17,12 @@ inline std::uint32_t raised_error(const THD* thd) {
 
 inline const char* raised_state(const THD* thd) { return thd->get_stmt_da()->get_sqlstate(); }
 
+inline const char* raised_text(const THD* thd) { return thd->get_stmt_da()->message(); }
+
+inline void number_row(THD* thd, std::uint64_t number) {
+  thd->get_stmt_da()->set_current_row_for_warning(static_cast<long>(number));
+}
+
 inline bool forbids_writes(bool is_exempt) { return opt_readonly && !is_exempt; }
 inline bool is_offline() { return false; }
 

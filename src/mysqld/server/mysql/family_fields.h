@@ -13,6 +13,8 @@ inline bool is_hidden(const Field& field) { return field.is_hidden_by_system(); 
 
 inline bool is_invisible(const Field& field) { return field.is_hidden_by_user(); }
 
+inline std::string_view name_of(const CHARSET_INFO& charset) { return charset.csname; }
+
 inline bool is_nullable(const Field& field) { return field.is_nullable(); }
 
 inline bool is_zerofill(const Field& field) { return field.is_flag_set(ZEROFILL_FLAG); }

@@ -19,6 +19,12 @@ inline std::uint32_t raised_error(const THD* thd) {
 
 inline const char* raised_state(const THD* thd) { return thd->get_stmt_da()->returned_sqlstate(); }
 
+inline const char* raised_text(const THD* thd) { return thd->get_stmt_da()->message_text(); }
+
+inline void number_row(THD* thd, std::uint64_t number) {
+  thd->get_stmt_da()->set_current_row_for_condition(number);
+}
+
 inline bool forbids_writes(bool is_exempt) {
   return opt_readonly && (opt_super_readonly || !is_exempt);
 }

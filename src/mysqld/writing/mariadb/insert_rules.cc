@@ -90,6 +90,7 @@ bool fill_insert(THD* thd, TABLE& table, const IndexPlan& plan,
 Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
                          std::span<const store::Value> values, std::optional<store::InsertId>& id) {
   TABLE& table = *opened.table;
+  begin_row();
   const server::StrictChecks checks(thd_, server::Strictness::null_is_error);
   const AutoIncrement auto_increment(table);
   // If there are BEFORE triggers, missing values are checked after them, for each row.
@@ -167,6 +168,7 @@ Status RowWriter::insert_every_row(OpenTable& opened, const IndexPlan& plan,
 Status RowWriter::insert_row(OpenTable& opened, const IndexPlan& plan,
                              const store::InsertRows& rows, std::span<const store::Value> values,
                              ServerWrite& by_server, InsertedRow& inserted) {
+  begin_row();
   TABLE& table = *opened.table;
   RowTriggers triggers(thd_, table, TRG_EVENT_INSERT);
   bool skip = false;

@@ -117,6 +117,7 @@ bool fill_insert(THD* thd, TABLE& table, const IndexPlan& plan,
 Status RowWriter::insert(OpenTable& opened, const IndexPlan& plan,
                          std::span<const store::Value> values, std::optional<store::InsertId>& id) {
   TABLE& table = *opened.table;
+  begin_row();
   const server::StrictChecks checks(thd_, server::Strictness::null_is_error);
   const AutoIncrement auto_increment(table);
   restore_record(&table, s->default_values);
@@ -193,6 +194,7 @@ Status RowWriter::insert_every_row(OpenTable& opened, const IndexPlan& plan,
 Status RowWriter::insert_row(OpenTable& opened, const IndexPlan& plan,
                              const store::InsertRows& rows, std::span<const store::Value> values,
                              ServerWrite& by_server, InsertedRow& inserted) {
+  begin_row();
   TABLE& table = *opened.table;
   restore_record(&table, s->default_values);
   if (!generated_columns_are_left(table, plan, values)) return failure(0);

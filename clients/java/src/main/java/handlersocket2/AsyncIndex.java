@@ -4,7 +4,6 @@ import handlersocket2.IndexWrites.Answered;
 import handlersocket2.internal.Call;
 import handlersocket2.internal.Observer;
 import handlersocket2.internal.Operation;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -28,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 public final class AsyncIndex<T> {
     private final IndexCore core;
     private final Function<Row, T> mapper;
-    private final Duration timeout;
+    private final Times times;
     private final Sender sender;
 
     /** Who sends what is asked, or collects it. */
@@ -44,10 +43,10 @@ public final class AsyncIndex<T> {
         }
     }
 
-    AsyncIndex(IndexCore core, Function<Row, T> mapper, Duration timeout, Sender sender) {
+    AsyncIndex(IndexCore core, Function<Row, T> mapper, Times times, Sender sender) {
         this.core = core;
         this.mapper = mapper;
-        this.timeout = timeout;
+        this.times = times;
         this.sender = sender;
     }
 
@@ -56,7 +55,7 @@ public final class AsyncIndex<T> {
             sender.nothing();
             return CompletableFuture.completedFuture(request.known());
         }
-        Call<R> call = request.call(request.convert(), timeout, sender.observer(core.router.observer()));
+        Call<R> call = request.call(request.convert(), times, sender.observer(core.router.observer()));
         sender.send(call);
         return call;
     }

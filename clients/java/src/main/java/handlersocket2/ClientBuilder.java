@@ -309,6 +309,17 @@ public final class ClientBuilder {
     }
 
     /**
+     * Whether errors have what the server says about them: {@link ReplyException#serverMessage()}; they have not.
+     *
+     * @param wanted whether they have
+     * @return this builder
+     */
+    public ClientBuilder texts(boolean wanted) {
+        settings.texts = wanted;
+        return this;
+    }
+
+    /**
      * How often a find is sent again whose connection was lost; 0. What modifies never is.
      *
      * @param times how often

@@ -34,13 +34,13 @@ public final class Group {
             EnumSet.of(Operation.UPDATE, Operation.DELETE, Operation.INCREMENT, Operation.DECREMENT, Operation.LOCK);
 
     private final Router router;
-    private Duration timeout;
+    private Times times;
     private List<GroupCall.Line> lines = new ArrayList<>();
     private int places;
 
     Group(Router router) {
         this.router = router;
-        this.timeout = router.settings().timeout;
+        this.times = Times.of(router.settings().timeout);
     }
 
     /**
@@ -50,7 +50,19 @@ public final class Group {
      * @return this
      */
     public Group timeout(Duration timeout) {
-        this.timeout = timeout;
+        times = times.withTimeout(timeout);
+        return this;
+    }
+
+    /**
+     * Gives the server a time for the whole: it ends a group that takes longer, and answers {@code max_request_time} to
+     * all of it. Then nothing was done. Those of its indexes do not matter.
+     *
+     * @param time more than nothing; it is rounded to milliseconds
+     * @return this
+     */
+    public Group within(Duration time) {
+        times = times.within(time);
         return this;
     }
 
@@ -151,7 +163,7 @@ public final class Group {
             throw problem;
         }
         long now = Clock.now();
-        GroupCall call = new GroupCall(collected, now, Request.deadline(now, timeout), router.observer());
+        GroupCall call = new GroupCall(times.within(), collected, now, times.deadline(now), router.observer());
         router.submit(call);
         return call;
     }

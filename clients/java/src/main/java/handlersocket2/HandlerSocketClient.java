@@ -11,6 +11,8 @@ import handlersocket2.internal.Settings;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * A client of a server, or of a list of servers. Make one for an application: any number of threads may share it. What
@@ -77,6 +79,17 @@ public final class HandlerSocketClient implements AutoCloseable {
     }
 
     /**
+     * The index that the server has described, with the columns of the description, also if all were asked for. {@link
+     * Row#get(String)} and {@link Row#toMap()} give values of the types that the server has told.
+     *
+     * @param description from {@link IndexBuilder#describe()}
+     * @return the index; nothing is sent yet
+     */
+    public Index<Row> index(Description description) {
+        return IndexBuilder.described(router, indexes, description);
+    }
+
+    /**
      * An index of a table, with everything that can be said about it.
      *
      * @param table the table
@@ -111,12 +124,31 @@ public final class HandlerSocketClient implements AutoCloseable {
             long now = Clock.now();
             Call<Reply> call =
                     new Call<>(
-                            Operation.PING, null, new LineWriter(0), Reply.Expect.NOTHING, false, 0, now,
+                            Operation.PING, null, new byte[0], new LineWriter(0), Reply.Expect.NOTHING, false, 0, now,
                             Request.deadline(now, settings.timeout), reply -> reply, router.observer());
             Waiting.refuseOwnThread();
             router.ping(route, call);
             Waiting.await(call);
         }
+    }
+
+    /**
+     * Asks the server for its versions, and for what it understands. The original server does not know this request, and
+     * answers {@code cmd}.
+     *
+     * @return values by their names, in the server's order
+     */
+    public Map<String, String> hello() {
+        return Question.hello(router, settings.timeout).ask();
+    }
+
+    /**
+     * The same, without waiting.
+     *
+     * @return the future of values by their names, in the server's order
+     */
+    public CompletableFuture<Map<String, String>> helloAsync() {
+        return Question.hello(router, settings.timeout).send();
     }
 
     /**

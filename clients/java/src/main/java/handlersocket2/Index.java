@@ -1,17 +1,13 @@
 package handlersocket2;
 
-import handlersocket2.IndexWrites.Answered;
 import handlersocket2.internal.Call;
 import handlersocket2.internal.Cursor;
-import handlersocket2.internal.Operation;
 import handlersocket2.internal.Reply;
 import handlersocket2.internal.Router;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -25,24 +21,22 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> what rows are: {@link Row}, or what {@link #as} and {@link #map} say
  */
-public final class Index<T> {
-    private final IndexCore core;
-    private final Function<Row, T> mapper;
-    private final Duration timeout;
+public final class Index<T> extends IndexChanges<T> {
+    private final Times times;
 
-    Index(IndexCore core, Function<Row, T> mapper, @Nullable Duration timeout) {
-        this.core = core;
-        this.mapper = mapper;
-        this.timeout = timeout == null ? core.router.settings().timeout : timeout;
+    Index(IndexCore core, Function<Row, T> mapper, Times times) {
+        super(core, mapper);
+        this.times = times;
     }
 
-    private <R> R run(Request<R> request) {
+    @Override
+    <R> R run(Request<R> request) {
         if (request.line() == null) {
             return request.known();
         }
         Waiting.refuseOwnThread();
         // The caller's thread converts, not the one that reads for all callers.
-        Call<Reply> call = request.call(reply -> reply, timeout, core.router.observer());
+        Call<Reply> call = request.call(reply -> reply, times, core.router.observer());
         core.router.submit(call);
         return request.read(Waiting.await(call));
     }
@@ -53,12 +47,12 @@ public final class Index<T> {
      * @return a view of this one
      */
     public AsyncIndex<T> async() {
-        return new AsyncIndex<>(core, mapper, timeout, core.router::submit);
+        return new AsyncIndex<>(core, mapper, times, core.router::submit);
     }
 
     /** The same index in a group. */
     AsyncIndex<T> in(AsyncIndex.Sender group) {
-        return new AsyncIndex<>(core, mapper, timeout, group);
+        return new AsyncIndex<>(core, mapper, times, group);
     }
 
     /** Whether it belongs to a client. */
@@ -68,7 +62,7 @@ public final class Index<T> {
 
     /** The same index in a pipeline. */
     AsyncIndex<T> in(Pipeline pipeline) {
-        return new AsyncIndex<>(core, mapper, timeout, pipeline::add);
+        return new AsyncIndex<>(core, mapper, times, pipeline::add);
     }
 
     /**
@@ -78,10 +72,18 @@ public final class Index<T> {
      * @return a view of this one
      */
     public Index<T> withTimeout(Duration timeout) {
-        if (timeout.isNegative()) {
-            throw new UsageException("a time-out is not negative");
-        }
-        return new Index<>(core, mapper, timeout);
+        return new Index<>(core, mapper, times.withTimeout(timeout));
+    }
+
+    /**
+     * The same index with a time for the server: it ends a request that takes longer, and answers {@code
+     * max_request_time}. Then nothing was done. It does not matter within a {@link Group}, which has one as a whole.
+     *
+     * @param time more than nothing; it is rounded to milliseconds
+     * @return a view of this one
+     */
+    public Index<T> within(Duration time) {
+        return new Index<>(core, mapper, times.within(time));
     }
 
     /**
@@ -111,7 +113,7 @@ public final class Index<T> {
      * @return a view of this one
      */
     public <R> Index<R> map(Function<Row, R> mapper) {
-        return new Index<>(core, mapper, timeout);
+        return new Index<>(core, mapper, times);
     }
 
     /**
@@ -175,288 +177,6 @@ public final class Index<T> {
     }
 
     /**
-     * Inserts a row. Columns that are not named get their defaults.
-     *
-     * @param values values by their columns
-     * @return the AUTO_INCREMENT value as 64 bits without a sign, if the table has such a column
-     */
-    public OptionalLong insert(Map<String, ?> values) {
-        return run(core.writes.insert(values));
-    }
-
-    /**
-     * Inserts a row.
-     *
-     * @param values values of the first of the index's columns
-     * @return the AUTO_INCREMENT value as 64 bits without a sign, if the table has such a column
-     */
-    public OptionalLong insert(List<?> values) {
-        return run(core.writes.insert(values));
-    }
-
-    /**
-     * Inserts a row.
-     *
-     * @param row its components are the columns
-     * @return the AUTO_INCREMENT value as 64 bits without a sign, if the table has such a column
-     */
-    public OptionalLong insert(Record row) {
-        return run(core.writes.insert(RecordMapper.values(row)));
-    }
-
-    /**
-     * Inserts several rows: all of them or none.
-     *
-     * @param rows maps with the same columns, lists of the same length, or records
-     * @param duplicate what is done about a row that is there already
-     * @return what was done of each row
-     */
-    public List<Outcome> insertMany(Collection<?> rows, Duplicate duplicate) {
-        return run(core.writes.insertMany(rows, duplicate));
-    }
-
-    /**
-     * Inserts a row, or changes the one that is there.
-     *
-     * @param upsert the row and the changes
-     * @return what was done
-     */
-    public Outcome upsert(Upsert upsert) {
-        return run(core.writes.upsert(upsert));
-    }
-
-    /**
-     * The same with several rows: all of it is done or nothing.
-     *
-     * @param upsert the rows and the changes
-     * @return what was done of each row
-     */
-    public List<Outcome> upsertMany(Upsert upsert) {
-        return run(core.writes.upsertMany(upsert));
-    }
-
-    /**
-     * Sets columns of the rows that are meant.
-     *
-     * @param find which rows are meant
-     * @param values new values by their columns, or what an {@link Assign} makes of them
-     * @return how many rows
-     */
-    public long update(Find find, Map<String, ?> values) {
-        return run(core.writes.modify(Operation.UPDATE, find, values));
-    }
-
-    /**
-     * Sets columns of the rows that are meant.
-     *
-     * @param find which rows are meant
-     * @param values new values of the first of the index's columns
-     * @return how many rows
-     */
-    public long update(Find find, List<?> values) {
-        return run(core.writes.modify(Operation.UPDATE, find, values));
-    }
-
-    /**
-     * Adds to columns of the rows that are meant. NULL stays NULL.
-     *
-     * @param find which rows are meant
-     * @param values numbers by their columns
-     * @return how many rows
-     */
-    public long increment(Find find, Map<String, ?> values) {
-        return run(core.writes.modify(Operation.INCREMENT, find, values));
-    }
-
-    /**
-     * Adds to columns of the rows that are meant. NULL stays NULL.
-     *
-     * @param find which rows are meant
-     * @param values numbers of the first of the index's columns
-     * @return how many rows
-     */
-    public long increment(Find find, List<?> values) {
-        return run(core.writes.modify(Operation.INCREMENT, find, values));
-    }
-
-    /**
-     * Subtracts from columns of the rows that are meant. A row whose value would cross zero stays as it is, and does not count.
-     *
-     * @param find which rows are meant
-     * @param values numbers by their columns
-     * @return how many rows
-     */
-    public long decrement(Find find, Map<String, ?> values) {
-        return run(core.writes.modify(Operation.DECREMENT, find, values));
-    }
-
-    /**
-     * Subtracts from columns of the rows that are meant. A row whose value would cross zero stays as it is, and does not count.
-     *
-     * @param find which rows are meant
-     * @param values numbers of the first of the index's columns
-     * @return how many rows
-     */
-    public long decrement(Find find, List<?> values) {
-        return run(core.writes.modify(Operation.DECREMENT, find, values));
-    }
-
-    /**
-     * Deletes the rows that are meant.
-     *
-     * @param find which rows are meant
-     * @return how many rows
-     */
-    public long delete(Find find) {
-        return run(core.writes.modify(Operation.DELETE, find, List.of()));
-    }
-
-    /**
-     * Sets columns of the rows that are meant. They are answered as they were.
-     * The original server changes columns that get no value, too, so name all columns of the index there.
-     *
-     * @param find which rows are meant
-     * @param values new values by their columns
-     * @return the rows before
-     */
-    public List<T> fetchAndUpdate(Find find, Map<String, ?> values) {
-        return run(core.writes.fetch(Operation.UPDATE, Answered.BEFORE, find, values, mapper));
-    }
-
-    /**
-     * Sets columns of the rows that are meant. They are answered as they were.
-     *
-     * @param find which rows are meant
-     * @param values new values of the first of the index's columns
-     * @return the rows before
-     */
-    public List<T> fetchAndUpdate(Find find, List<?> values) {
-        return run(core.writes.fetch(Operation.UPDATE, Answered.BEFORE, find, values, mapper));
-    }
-
-    /**
-     * Adds to columns of the rows that are meant. NULL stays NULL. They are answered as they were.
-     * The original server changes columns that get no value, too, so name all columns of the index there.
-     *
-     * @param find which rows are meant
-     * @param values numbers by their columns
-     * @return the rows before
-     */
-    public List<T> fetchAndIncrement(Find find, Map<String, ?> values) {
-        return run(core.writes.fetch(Operation.INCREMENT, Answered.BEFORE, find, values, mapper));
-    }
-
-    /**
-     * Adds to columns of the rows that are meant. NULL stays NULL. They are answered as they were.
-     *
-     * @param find which rows are meant
-     * @param values numbers of the first of the index's columns
-     * @return the rows before
-     */
-    public List<T> fetchAndIncrement(Find find, List<?> values) {
-        return run(core.writes.fetch(Operation.INCREMENT, Answered.BEFORE, find, values, mapper));
-    }
-
-    /**
-     * Subtracts from columns of the rows that are meant. They are answered as they were. A row whose value would cross zero stays as it is, and does not count.
-     * The original server changes columns that get no value, too, so name all columns of the index there.
-     *
-     * @param find which rows are meant
-     * @param values numbers by their columns
-     * @return the rows before
-     */
-    public List<T> fetchAndDecrement(Find find, Map<String, ?> values) {
-        return run(core.writes.fetch(Operation.DECREMENT, Answered.BEFORE, find, values, mapper));
-    }
-
-    /**
-     * Subtracts from columns of the rows that are meant. They are answered as they were. A row whose value would cross zero stays as it is, and does not count.
-     *
-     * @param find which rows are meant
-     * @param values numbers of the first of the index's columns
-     * @return the rows before
-     */
-    public List<T> fetchAndDecrement(Find find, List<?> values) {
-        return run(core.writes.fetch(Operation.DECREMENT, Answered.BEFORE, find, values, mapper));
-    }
-
-    /**
-     * Deletes the rows that are meant. They are answered as they were.
-     *
-     * @param find which rows are meant
-     * @return the rows before
-     */
-    public List<T> fetchAndDelete(Find find) {
-        return run(core.writes.fetch(Operation.DELETE, Answered.BEFORE, find, List.of(), mapper));
-    }
-
-    /**
-     * Sets columns of the rows that are meant. They are answered as they are afterwards.
-     *
-     * @param find which rows are meant
-     * @param values new values by their columns, or what an {@link Assign} makes of them
-     * @return the rows afterwards
-     */
-    public List<T> updateAndFetch(Find find, Map<String, ?> values) {
-        return run(core.writes.fetch(Operation.UPDATE, Answered.AFTER, find, values, mapper));
-    }
-
-    /**
-     * Sets columns of the rows that are meant. They are answered as they are afterwards.
-     *
-     * @param find which rows are meant
-     * @param values new values of the first of the index's columns, or what an {@link Assign} makes of them
-     * @return the rows afterwards
-     */
-    public List<T> updateAndFetch(Find find, List<?> values) {
-        return run(core.writes.fetch(Operation.UPDATE, Answered.AFTER, find, values, mapper));
-    }
-
-    /**
-     * Adds to columns of the rows that are meant. They are answered as they are afterwards.
-     *
-     * @param find which rows are meant
-     * @param values numbers by their columns
-     * @return the rows afterwards
-     */
-    public List<T> incrementAndFetch(Find find, Map<String, ?> values) {
-        return run(core.writes.fetch(Operation.INCREMENT, Answered.AFTER, find, values, mapper));
-    }
-
-    /**
-     * Adds to columns of the rows that are meant. They are answered as they are afterwards.
-     *
-     * @param find which rows are meant
-     * @param values numbers of the first of the index's columns
-     * @return the rows afterwards
-     */
-    public List<T> incrementAndFetch(Find find, List<?> values) {
-        return run(core.writes.fetch(Operation.INCREMENT, Answered.AFTER, find, values, mapper));
-    }
-
-    /**
-     * Subtracts from columns of the rows that are meant. They are answered as they are afterwards.
-     *
-     * @param find which rows are meant
-     * @param values numbers by their columns
-     * @return the rows afterwards
-     */
-    public List<T> decrementAndFetch(Find find, Map<String, ?> values) {
-        return run(core.writes.fetch(Operation.DECREMENT, Answered.AFTER, find, values, mapper));
-    }
-
-    /**
-     * Subtracts from columns of the rows that are meant. They are answered as they are afterwards.
-     *
-     * @param find which rows are meant
-     * @param values numbers of the first of the index's columns
-     * @return the rows afterwards
-     */
-    public List<T> decrementAndFetch(Find find, List<?> values) {
-        return run(core.writes.fetch(Operation.DECREMENT, Answered.AFTER, find, values, mapper));
-    }
-
-    /**
      * Reads a large result row by row, on a connection of its own. A slow reader slows down the server, and neither side
      * holds more than a buffer. The time-out bounds the wait for the next bytes. Who stops early has to close it.
      *
@@ -468,8 +188,8 @@ public final class Index<T> {
         if (IndexCore.isEmpty(find)) {
             return new RowIterator<>(null, core.shape, mapper);
         }
-        long nanos = Request.deadline(0, timeout);
-        Cursor cursor = core.router.streams().open(core.shape.index(), core.stream(find), nanos);
+        Cursor cursor =
+                core.router.streams().open(core.shape.index(), times.within(), core.stream(find), times.deadline(0));
         return new RowIterator<>(cursor, core.shape, mapper);
     }
 

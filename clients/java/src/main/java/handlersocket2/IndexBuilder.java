@@ -2,10 +2,12 @@ package handlersocket2;
 
 import handlersocket2.internal.IndexDef;
 import handlersocket2.internal.Router;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** Says which index of a table is meant, and which columns. */
@@ -17,13 +19,34 @@ public final class IndexBuilder {
     private String index = "PRIMARY";
     private final Map<String, Class<?>> columns = new LinkedHashMap<>();
     private List<String> filterColumns = List.of();
-    private List<String> keyColumns = List.of();
+    private List<@Nullable String> keyColumns = List.of();
+    private Times times;
 
     IndexBuilder(Router router, IndexRegistry indexes, @Nullable String database, String table) {
         this.router = router;
         this.indexes = indexes;
         this.database = database;
         this.table = table;
+        this.times = Times.of(router.settings().timeout);
+    }
+
+    /** The index that was described, with its columns and their types. */
+    static Index<Row> described(Router router, IndexRegistry indexes, Description of) {
+        IndexBuilder builder = new IndexBuilder(router, indexes, of.database(), of.table()).index(of.index());
+        for (Description.Column column : of.columns()) {
+            builder.column(name(column), column.javaType());
+        }
+        builder.filterColumns = of.filterColumns().stream().map(IndexBuilder::name).toList();
+        // A part that is an expression has no name.
+        builder.keyColumns = of.key().stream().map(Description.Column::name).toList();
+        return builder.open();
+    }
+
+    private static String name(Description.Column column) {
+        if (column.name() == null) {
+            throw new UsageException("only a part of an index may have no name");
+        }
+        return column.name();
     }
 
     /**
@@ -102,12 +125,47 @@ public final class IndexBuilder {
     }
 
     /**
+     * How long a call of the index may take, if not as long as the client says.
+     *
+     * @param timeout the time; zero is for ever
+     * @return this builder
+     */
+    public IndexBuilder timeout(Duration timeout) {
+        times = times.withTimeout(timeout);
+        return this;
+    }
+
+    /**
+     * Asks the server what the columns and the parts of the index are: all columns of the table, unless some were named.
+     * The original server does not know this request, and answers {@code cmd}.
+     *
+     * @return what it says, of which {@link HandlerSocketClient#index(Description)} makes an index
+     */
+    public Description describe() {
+        return question().ask();
+    }
+
+    /**
+     * The same, without waiting.
+     *
+     * @return the future of what it says
+     */
+    public CompletableFuture<Description> describeAsync() {
+        return question().send();
+    }
+
+    private Question<Description> question() {
+        List<String> asked = columns.isEmpty() ? null : List.copyOf(columns.keySet());
+        return Question.describe(router, indexes.of(key(asked)), times.timeout());
+    }
+
+    /**
      * The index. Nothing is sent until a call needs it.
      *
      * @return the index
      */
     public Index<Row> open() {
-        return new Index<>(core(), row -> row, null);
+        return new Index<>(core(), row -> row, times);
     }
 
     /**
@@ -126,12 +184,14 @@ public final class IndexBuilder {
     }
 
     private IndexCore core() {
+        Class<?>[] types = new ArrayList<>(columns.values()).toArray(new Class<?>[0]);
+        return new IndexCore(router, indexes, new RowShape(indexes.of(key(List.copyOf(columns.keySet()))), types), keyColumns);
+    }
+
+    private IndexDef.Key key(@Nullable List<String> asked) {
         if (database == null) {
             throw new UsageException("neither the client nor the index names a database");
         }
-        IndexDef.Key key =
-                new IndexDef.Key(database, table, index, List.copyOf(columns.keySet()), filterColumns);
-        Class<?>[] types = new ArrayList<>(columns.values()).toArray(new Class<?>[0]);
-        return new IndexCore(router, indexes, new RowShape(indexes.of(key), types), keyColumns);
+        return new IndexDef.Key(database, table, index, asked, filterColumns);
     }
 }

@@ -22,11 +22,12 @@ final class IndexCore {
     /** Those that write. */
     final IndexWrites writes;
     private final IndexRegistry indexes;
-    private final List<String> keyColumns;
+    /** Those that have a name. */
+    private final List<@Nullable String> keyColumns;
     /** The same index with other columns in front, which U, + and - need to change columns by name. */
     private final ConcurrentHashMap<List<String>, RowShape> reordered = new ConcurrentHashMap<>();
 
-    IndexCore(Router router, IndexRegistry indexes, RowShape shape, List<String> keyColumns) {
+    IndexCore(Router router, IndexRegistry indexes, RowShape shape, List<@Nullable String> keyColumns) {
         this.router = router;
         this.indexes = indexes;
         this.shape = shape;

@@ -3,6 +3,7 @@ package handlersocket2;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The server answered an error: to a request, or to the log-in ({@link Failure.Kind#LOG_IN}). {@link #category()} is
@@ -50,6 +51,25 @@ public final class ReplyException extends HandlerSocketException {
         ELSEWHERE
     }
 
+    /**
+     * What the server says of an error, with the option {@code texts}.
+     *
+     * @param number SQL's number of the error; 0 if the server does not say it
+     * @param sqlState SQL's five characters
+     * @param message words that may contain values of a row
+     */
+    public record Texts(int number, @Nullable String sqlState, @Nullable String message) {
+        /**
+         * The number and the SQLSTATE. The message would get into logs.
+         *
+         * @return some words
+         */
+        @Override
+        public String toString() {
+            return "Texts(" + number + " " + sqlState + ")";
+        }
+    }
+
     /** The reply's first token. */
     private final int code;
 
@@ -62,6 +82,15 @@ public final class ReplyException extends HandlerSocketException {
     /** What the table of errors says about it. */
     private final ServerError meaning;
 
+    /** SQL's number, if the server says it, or 0. */
+    private final int sqlNumber;
+
+    /** SQL's five characters, if the server or the table of errors says them. */
+    private final @Nullable String sqlState;
+
+    /** The server's words, if it says them. */
+    private final @Nullable String serverMessage;
+
     /**
      * Makes one from what a reply says.
      *
@@ -71,24 +100,31 @@ public final class ReplyException extends HandlerSocketException {
      * @param text the reply's text
      */
     public ReplyException(boolean logIn, boolean modifies, int code, String text) {
-        this(logIn, modifies, code, text, 0);
+        this(logIn, modifies, code, text, 0, null);
     }
 
     /**
-     * Makes one from what the reply to a group says.
+     * Makes one from what the reply to a request or to a group says.
      *
      * @param logIn whether it was the reply to a log-in
      * @param modifies whether the request modifies rows
      * @param code the reply's first token
      * @param text the reply's text
      * @param line the request of a group that has failed, from 1 on, or 0
+     * @param texts what the server says about it, or null
      */
-    public ReplyException(boolean logIn, boolean modifies, int code, String text, int line) {
-        this(logIn, modifies, code, text, line, ServerError.of(code, text));
+    public ReplyException(boolean logIn, boolean modifies, int code, String text, int line, @Nullable Texts texts) {
+        this(logIn, modifies, code, text, line, texts, ServerError.of(code, text));
     }
 
     private ReplyException(
-            boolean logIn, boolean modifies, int code, String text, int line, ServerError meaning) {
+            boolean logIn,
+            boolean modifies,
+            int code,
+            String text,
+            int line,
+            @Nullable Texts texts,
+            ServerError meaning) {
         super(
                 logIn ? Kind.LOG_IN : Kind.REPLY,
                 (line == 0 ? "" : "request " + line + " of the group: ") + "the server answered " + code + " " + text + ": " + meaning.words(),
@@ -99,6 +135,9 @@ public final class ReplyException extends HandlerSocketException {
         this.text = text;
         this.line = line;
         this.meaning = meaning;
+        this.sqlNumber = texts == null ? 0 : texts.number();
+        this.sqlState = texts == null || texts.sqlState() == null ? meaning.sqlState() : texts.sqlState();
+        this.serverMessage = texts == null ? null : texts.message();
     }
 
     /**
@@ -138,13 +177,26 @@ public final class ReplyException extends HandlerSocketException {
     }
 
     /**
-     * The text as a number.
+     * The error's number: SQL's, if the server tells it ({@link ClientBuilder#texts}), or else the text, if that is one.
      *
-     * @return the number of the storage engine (below 1000) or of SQL, or nothing if the text is a word
+     * @return SQL's number; without texts it may be the storage engine's, which is below 1000, or nothing
      */
     public OptionalInt number() {
+        if (sqlNumber > 0) {
+            return OptionalInt.of(sqlNumber);
+        }
         boolean digits = !text.isEmpty() && text.length() <= 9 && text.chars().allMatch(c -> c >= '0' && c <= '9');
         return digits ? OptionalInt.of(Integer.parseInt(text)) : OptionalInt.empty();
+    }
+
+    /**
+     * What the server says in words, with {@link ClientBuilder#texts}. It may contain values of a row, so it is no part
+     * of {@link #getMessage()}: think of that before you log it.
+     *
+     * @return the words, or nothing if the server has not told them
+     */
+    public Optional<String> serverMessage() {
+        return Optional.ofNullable(serverMessage);
     }
 
     /**
@@ -175,12 +227,13 @@ public final class ReplyException extends HandlerSocketException {
     }
 
     /**
-     * SQL's five characters.
+     * SQL's five characters: those that the server tells ({@link ClientBuilder#texts}), or else those that such an error
+     * usually has.
      *
      * @return the SQLSTATE, or nothing
      */
     public Optional<String> sqlState() {
-        return Optional.ofNullable(meaning.sqlState());
+        return Optional.ofNullable(sqlState);
     }
 
     @Override

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A request that is written but not sent: one value that a call, a future or a pipeline runs.
  *
+ * @param index null if it has none
  * @param line what stands behind the id; null if the result is known without asking
  * @param rows how many rows it sends, if its reply tells what was done of each
  * @param known the result in that case
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Request<R>(
         Operation operation,
-        IndexDef index,
+        @Nullable IndexDef index,
         @Nullable LineWriter line,
         Reply.Expect expect,
         boolean isLong,
@@ -34,9 +35,15 @@ record Request<R>(
     }
 
     /** The call, whose future has what convert gives. */
-    <C> Call<C> call(Function<Reply, C> convert, Duration timeout, @Nullable Observer observer) {
+    <C> Call<C> call(Function<Reply, C> convert, Times times, @Nullable Observer observer) {
+        return call(convert, times.within(), times.timeout(), observer);
+    }
+
+    /** The same with what stands in front of the id. */
+    <C> Call<C> call(Function<Reply, C> convert, byte[] prefix, Duration timeout, @Nullable Observer observer) {
         long now = Clock.now();
-        return new Call<>(operation, index, line, expect, isLong, rows, now, deadline(now, timeout), convert, observer);
+        long deadline = deadline(now, timeout);
+        return new Call<>(operation, index, prefix, line, expect, isLong, rows, now, deadline, convert, observer);
     }
 
     /** Converts a reply on the caller's thread. */

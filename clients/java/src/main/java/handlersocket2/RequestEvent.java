@@ -9,9 +9,9 @@ import java.util.Optional;
 /**
  * A request that has ended.
  *
- * @param operation find, insert, update, delete, increment or decrement
- * @param database the database
- * @param table the table
+ * @param operation the word of OpenTelemetry, such as find, insert, group or describe
+ * @param database the database; empty if the request has none, as a hello
+ * @param table the table; empty if the request has none
  * @param index the index; empty means PRIMARY
  * @param address the server that had it last, if one had it
  * @param route read, write, long or stream
@@ -37,10 +37,10 @@ public record RequestEvent(
     /**
      * The name of a span of OpenTelemetry.
      *
-     * @return the operation and the table
+     * @return the operation, and the table if there is one
      */
     public String spanName() {
-        return operation + " " + table;
+        return table.isEmpty() ? operation : operation + " " + table;
     }
 
     /**
@@ -51,8 +51,10 @@ public record RequestEvent(
     public Map<String, Object> attributes() {
         Map<String, Object> attributes = new LinkedHashMap<>();
         attributes.put("db.system.name", "handlersocket");
-        attributes.put("db.namespace", database);
-        attributes.put("db.collection.name", table);
+        if (!table.isEmpty()) {
+            attributes.put("db.namespace", database);
+            attributes.put("db.collection.name", table);
+        }
         attributes.put("db.operation.name", operation);
         address.ifPresent(
                 server -> {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -47,8 +48,15 @@ class ChaosTest {
             if (fate < 2) {
                 return;
             }
+            if (token[0].equals("within")) {
+                token = Arrays.copyOfRange(token, 2, token.length);
+            }
             String reply = "0\t1\n";
-            if (token[1].equals("+")) {
+            if (token[0].equals("H")) {
+                reply = "0\t2\ttexts\t1\n";
+            } else if (token[0].equals("D")) {
+                reply = "0\t7\tcolumn\ta\ttext\t1\t0\t0\tutf8mb4\tkey\ta\ttext\t1\t0\t0\tutf8mb4\n";
+            } else if (token[1].equals("+")) {
                 executed.computeIfAbsent(token[3], key -> new AtomicInteger()).incrementAndGet();
             } else if (!token[0].equals("P")) {
                 reply = "0\t1\t" + token[3] + "\n";
@@ -78,15 +86,20 @@ class ChaosTest {
         List<Thread> threads = new ArrayList<>();
         try (FakeServer server = new FakeServer(this::serve);
                 HandlerSocketClient client = server.client()
-                        .retryReads(2).connectAttempts(20).maxInFlight(50).timeout(Duration.ofSeconds(10)).build()) {
+                        .retryReads(2).connectAttempts(20).maxInFlight(50).timeout(Duration.ofSeconds(10))
+                        .texts(true).build()) {
             Index<String> index = client.index("t", "a").as(String.class);
             long end = System.nanoTime() + SECONDS * 1_000_000_000;
             for (int i = 0; i < 12; i++) {
                 int number = i;
-                Thread thread = new Thread(() -> work(index, number, end));
+                Index<String> own = number % 2 == 0 ? index : index.within(Duration.ofSeconds(1));
+                Thread thread = new Thread(() -> work(own, number, end));
                 thread.start();
                 threads.add(thread);
             }
+            Thread describing = new Thread(() -> describe(client, end));
+            describing.start();
+            threads.add(describing);
             for (Thread thread : threads) {
                 thread.join();
             }
@@ -121,6 +134,27 @@ class ChaosTest {
                 }
             } catch (RuntimeException problem) {
                 failed(value, problem, number % 3 == 1);
+            }
+        }
+    }
+
+    /** Descriptions and hellos, of which some are given up. */
+    private void describe(HandlerSocketClient client, long end) {
+        Random random = new Random(99);
+        for (int i = 0; System.nanoTime() < end; i++) {
+            try {
+                client.table("t" + random.nextInt(3)).describeAsync().cancel(true);
+                Description description = client.table("t" + random.nextInt(3)).describe();
+                if (!description.columns().get(0).javaType().equals(String.class)) {
+                    wrong.add("the description is " + description);
+                }
+                Index<Row> index = client.index(description);
+                read("d" + i, index.findOne("d" + i).map(row -> (String) row.get("a")));
+                if (!client.hello().equals(Map.of("texts", "1"))) {
+                    wrong.add("a hello was answered with something else");
+                }
+            } catch (RuntimeException problem) {
+                failed("d" + i, problem, false);
             }
         }
     }

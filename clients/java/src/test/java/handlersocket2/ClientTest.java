@@ -328,6 +328,32 @@ class ClientTest {
         }
     }
 
+    /** Whoever iterates holds their connection, and does nothing. */
+    @Test
+    void closingEndsThoseThatWaitForAnIteration() throws Exception {
+        FakeServer.Conversation endless = peer -> {
+            peer.line();
+            peer.line();
+            peer.send("0\t1\n0\t1\t1\t");
+            peer.line();
+        };
+        try (FakeServer server = new FakeServer(endless);
+                HandlerSocketClient client = server.client().maxStreams(1).build();
+                RowIterator<String> held = index(client).iterate(Find.ge(1).limit(9))) {
+            assertEquals("1", held.next());
+            List<CompletableFuture<?>> waiting = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                waiting.add(CompletableFuture.runAsync(
+                        () -> index(client).iterate(Find.ge(1)).close(), task -> new Thread(task).start()));
+            }
+            CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS).execute(client::close);
+            for (CompletableFuture<?> one : waiting) {
+                ExecutionException closed = assertThrows(ExecutionException.class, () -> one.get(5, TimeUnit.SECONDS));
+                assertTrue(closed.getCause() instanceof ClientClosedException, closed.toString());
+            }
+        }
+    }
+
     /** A connection that was read to its end is used again, with its open indexes. */
     @Test
     void anIterationLeavesItsConnectionToTheNext() throws Exception {

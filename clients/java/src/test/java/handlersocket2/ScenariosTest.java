@@ -3,18 +3,15 @@ package handlersocket2;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assertions.fail;
 
 import java.math.BigInteger;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -133,8 +130,35 @@ class ScenariosTest {
 
         private Index<Row> index(Map<String, Object> request, Map<String, Object> step) {
             Index<Row> index = "u".equals(request.get("index")) ? client.index("u", "a") : client.index("t", "a", "b");
-            Object timeout = step.get("timeout_ms");
-            return timeout == null ? index : index.withTimeout(Duration.ofMillis(((BigInteger) timeout).longValue()));
+            if (step.containsKey("timeout_ms")) {
+                index = index.withTimeout(millis(step.get("timeout_ms")));
+            }
+            return step.containsKey("server_ms") ? index.within(millis(step.get("server_ms"))) : index;
+        }
+
+        private static Duration millis(Object number) {
+            return Duration.ofMillis(((BigInteger) number).longValue());
+        }
+
+        /** What a step begins, waiting for it or not. */
+        private record Work(Callable<Object> waits, Callable<CompletableFuture<?>> future) {}
+
+        private Work work(Map<String, Object> step) {
+            if (step.containsKey("hello")) {
+                return new Work(client::hello, client::helloAsync);
+            }
+            if (step.containsKey("describe")) {
+                IndexBuilder table = client.table("t");
+                IndexBuilder asked = step.get("describe").equals("all") ? table : table.columns("a", "b");
+                return new Work(asked::describe, asked::describeAsync);
+            }
+            if (step.containsKey("group")) {
+                List<CompletableFuture<?>> parts = new ArrayList<>();
+                Group group = group(step, parts);
+                return new Work(() -> run(group, parts), () -> group.send().thenApply(nothing -> results(parts)));
+            }
+            Index<Row> index = index(request(step), step);
+            return new Work(() -> sync(index, step), () -> async(index.async(), step));
         }
 
         private static Map<String, Object> request(Map<String, Object> step) {
@@ -145,14 +169,11 @@ class ScenariosTest {
                     .orElseThrow();
         }
 
-        private Begun begin(Map<String, Object> step) {
-            List<CompletableFuture<?>> parts = new ArrayList<>();
-            Group group = step.containsKey("group") ? group(step, parts) : null;
-            Index<Row> index = group == null ? index(request(step), step) : null;
+        private Begun begin(Map<String, Object> step) throws Exception {
+            Work work = work(step);
             long now = System.nanoTime();
             if (futures) {
-                CompletableFuture<?> future =
-                        group == null ? async(index.async(), step) : group.send().thenApply(nothing -> results(parts));
+                CompletableFuture<?> future = work.future().call();
                 return new Begun(() -> {
                     try {
                         return future.get(20, TimeUnit.SECONDS);
@@ -161,7 +182,7 @@ class ScenariosTest {
                     }
                 }, () -> future.cancel(true), now);
             }
-            FutureTask<Object> task = new FutureTask<>(() -> group == null ? sync(index, step) : run(group, parts));
+            FutureTask<Object> task = new FutureTask<>(work.waits());
             Thread thread = new Thread(task);
             thread.setDaemon(true);
             thread.start();
@@ -177,7 +198,10 @@ class ScenariosTest {
         private Group group(Map<String, Object> step, List<CompletableFuture<?>> parts) {
             Group group = client.group();
             if (step.containsKey("timeout_ms")) {
-                group.timeout(Duration.ofMillis(((BigInteger) step.get("timeout_ms")).longValue()));
+                group.timeout(millis(step.get("timeout_ms")));
+            }
+            if (step.containsKey("server_ms")) {
+                group.within(millis(step.get("server_ms")));
             }
             for (Object each : (List<Object>) step.get("group")) {
                 Map<String, Object> one = (Map<String, Object>) each;
@@ -332,22 +356,9 @@ class ScenariosTest {
                 }
                 assertTrue(!gives.containsKey("error"), "there should have been an error");
             } catch (RuntimeException problem) {
-                compare(gives, problem);
+                ScenarioResults.compare(gives, problem);
             }
-            assertEquals(gives.get("rows"), texts(rows));
-        }
-
-        private static List<List<String>> texts(List<Row> rows) {
-            List<List<String>> texts = new ArrayList<>();
-            for (Row row : rows) {
-                String[] values = new String[row.size()];
-                for (int i = 0; i < values.length; i++) {
-                    byte[] bytes = row.getBytes(i);
-                    values[i] = bytes == null ? null : new String(bytes, ISO_8859_1);
-                }
-                texts.add(Arrays.asList(values));
-            }
-            return texts;
+            assertEquals(gives.get("rows"), ScenarioResults.texts(rows));
         }
 
         private static void check(Object wanted, Begun call) throws Exception {
@@ -365,7 +376,7 @@ class ScenariosTest {
             try {
                 result = call.result().call();
             } catch (Exception problem) {
-                compare(gives, problem);
+                ScenarioResults.compare(gives, problem);
                 long took = (System.nanoTime() - call.began()) / 1_000_000;
                 if (gives.containsKey("after_ms")) {
                     assertTrue(took >= ((BigInteger) gives.get("after_ms")).longValue(), "too early: " + took);
@@ -375,64 +386,7 @@ class ScenariosTest {
                 }
                 return;
             }
-            if (gives.containsKey("rows")) {
-                assertEquals(gives.get("rows"), texts((List<Row>) result));
-            } else if (gives.containsKey("modified")) {
-                assertEquals(((BigInteger) gives.get("modified")).longValue(), result);
-            } else if (gives.containsKey("count")) {
-                assertEquals(((BigInteger) gives.get("count")).longValue(), result);
-            } else if (gives.containsKey("exists")) {
-                assertEquals(gives.get("exists"), result);
-            } else if (gives.containsKey("outcomes")) {
-                assertEquals(outcomes((List<Object>) gives.get("outcomes")), result);
-            } else if (gives.containsKey("id")) {
-                Object id = gives.get("id");
-                assertEquals(
-                        id == null ? OptionalLong.empty() : OptionalLong.of(((BigInteger) id).longValue()), result);
-            } else {
-                fail("there should have been the error " + gives.get("error") + " in place of " + result);
-            }
-        }
-
-        private static List<Outcome> outcomes(List<Object> wanted) {
-            List<Outcome> outcomes = new ArrayList<>();
-            for (Object each : wanted) {
-                List<Object> pair = (List<Object>) each;
-                OptionalLong id = pair.get(1) == null
-                        ? OptionalLong.empty() : OptionalLong.of(((BigInteger) pair.get(1)).longValue());
-                outcomes.add(new Outcome(Outcome.Done.valueOf(((String) pair.get(0)).toUpperCase(Locale.ROOT)), id));
-            }
-            return outcomes;
-        }
-
-        private static void compare(Map<String, Object> gives, Exception problem) {
-            Object wanted = gives.get("error");
-            if (wanted == null || !(problem instanceof Failure failure)) {
-                throw new AssertionError("an error that should not be", problem);
-            }
-            String kind = failure.kind().name().toLowerCase(Locale.ROOT);
-            boolean right = wanted instanceof List<?> several ? several.contains(kind) : kind.equals(wanted);
-            if (!right) {
-                throw new AssertionError("the error is " + kind + " in place of " + wanted, problem);
-            }
-            if (gives.containsKey("sent")) {
-                assertEquals(gives.get("sent"), failure.wasSent(), "sent");
-            }
-            if (gives.containsKey("maybe_executed")) {
-                assertEquals(gives.get("maybe_executed"), failure.maybeExecuted(), "maybe executed");
-                assertEquals(gives.get("maybe_executed"), !failure.isSafeToRetry());
-            }
-            if (gives.containsKey("code")) {
-                ReplyException reply = (ReplyException) problem;
-                assertEquals(((BigInteger) gives.get("code")).intValue(), reply.code());
-                assertEquals(gives.get("text"), reply.text());
-                if (gives.containsKey("line")) {
-                    assertEquals(((BigInteger) gives.get("line")).intValue(), reply.line());
-                }
-                if (gives.containsKey("kind")) {
-                    assertEquals(gives.get("kind"), reply.category().name().toLowerCase(Locale.ROOT));
-                }
-            }
+            ScenarioResults.compare(gives, result);
         }
     }
 }

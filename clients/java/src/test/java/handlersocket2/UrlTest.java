@@ -58,7 +58,7 @@ class UrlTest {
         Settings settings = read("handlersocket://h?timeout=0ms&connect_timeout=100ms&dead_after=2m&read_connections=2"
                 + "&write_connections=3&long_connections=4&max_streams=5&long_limit=6&read_from=replicas&max_in_flight=7"
                 + "&max_in_flight_bytes=8&when_full=fail&max_reply_bytes=9&retry_reads=10&connect_attempts=11"
-                + "&backoff_min=12ms&backoff_max=13ms&tls=unverified");
+                + "&backoff_min=12ms&backoff_max=13ms&tls=unverified&texts=on");
         assertEquals(Duration.ZERO, settings.timeout);
         assertEquals(Duration.ofMinutes(2), settings.deadAfter);
         assertEquals(6, settings.longLimit);
@@ -66,6 +66,8 @@ class UrlTest {
         assertEquals(ClientBuilder.WhenFull.FAIL, settings.whenFull);
         assertEquals(8, settings.maxInFlightBytes);
         assertEquals(11, settings.connectAttempts);
+        assertTrue(settings.texts);
+        assertFalse(read("handlersocket://h?texts=off").texts || read("handlersocket://h").texts);
         assertEquals(
                 ClientBuilder.ReadAfterWrite.SENT, read("handlersocket://h?read_after_write=sent").readAfterWrite);
     }
@@ -74,7 +76,7 @@ class UrlTest {
     void whatIsRefused() {
         for (String url : List.of(
                 "http://h", "handlersocket:h", "handlersocket://h?x=1", "handlersocket://h?timeout=1s&timeout=2s",
-                "handlersocket://h?timeout=5", "handlersocket://h?timeout", "handlersocket://h?tls=yes",
+                "handlersocket://h?timeout=5", "handlersocket://h?timeout", "handlersocket://h?tls=yes", "handlersocket://h?texts=1",
                 "handlersocket://h:0", "handlersocket://h:65536", "handlersocket://h:x", "handlersocket://h:,",
                 "handlersocket://h,1", "handlersocket://1", "handlersocket://,h", "handlersocket://[::1",
                 "handlersocket://h/a/b", "handlersocket://h#x", "handlersocket://%zz", "handlersocket://%ff",

@@ -30,6 +30,10 @@ final class AddressBook {
         return addresses.stream().anyMatch(Address::canWrite);
     }
 
+    boolean canRead() {
+        return addresses.stream().anyMatch(address -> address.readPort().isPresent() || address.readSocket().isPresent());
+    }
+
     synchronized Address current(boolean toWrite) {
         return addresses.get(place(toWrite));
     }

@@ -36,11 +36,17 @@ public class Call<T> extends CompletableFuture<T> {
     }
 
     public final Operation operation;
+    /** Null if the request has none: PING, HELLO. */
     public final @Nullable IndexDef index;
+    /** What stands in front of the id, or of the line if it has none; empty in most calls. */
+    final byte[] prefix;
     /** What stands behind the id, up to LF. */
     final byte[] line;
-
+    /** How many bytes of the line count. */
+    final int lineLength;
+    /** The line and its prefix: what counts for the bounds. */
     final int length;
+
     final Reply.Expect expect;
     final boolean isLong;
     /** How many rows it sends, of each of which its reply tells what was done. */
@@ -71,6 +77,7 @@ public class Call<T> extends CompletableFuture<T> {
     public Call(
             Operation operation,
             @Nullable IndexDef index,
+            byte[] prefix,
             LineWriter line,
             Reply.Expect expect,
             boolean isLong,
@@ -82,7 +89,9 @@ public class Call<T> extends CompletableFuture<T> {
         this.operation = operation;
         this.index = index;
         this.line = line.bytes();
-        this.length = line.length();
+        this.prefix = prefix;
+        this.lineLength = line.length();
+        this.length = lineLength + prefix.length;
         this.expect = expect;
         this.isLong = isLong;
         this.rows = rows;
@@ -92,13 +101,27 @@ public class Call<T> extends CompletableFuture<T> {
         this.observer = observer;
     }
 
+    /** It only wants a connection. */
+    boolean sendsNothing() {
+        return operation == Operation.PING;
+    }
+
     boolean modifies() {
         return operation.modifies();
     }
 
     /** How many columns its reply has to have, or how many rows it has to tell of. */
-    int wanted() {
+    private int wanted() {
         return expect == Reply.Expect.OUTCOMES ? rows : index == null ? -1 : index.columns().size();
+    }
+
+    /** Reads its reply, from begin to end without the last LF. */
+    Reply read(byte[] in, int begin, int end) throws Reply.WrongReply {
+        Reply reply = Reply.parse(in, begin, end, expect, wanted());
+        if (expect == Reply.Expect.DESCRIPTION && reply.code == 0 && index != null) {
+            Columns.check(reply, index);
+        }
+        return reply;
     }
 
     /** Gives it a slot, unless the caller has given up. */
@@ -212,7 +235,7 @@ public class Call<T> extends CompletableFuture<T> {
     }
 
     /** The error of a reply to it, or to the P in front of it. */
-    ReplyException error(int code, String text) {
-        return new ReplyException(false, modifies(), code, text);
+    ReplyException error(Reply reply) {
+        return new ReplyException(false, modifies(), reply.code, reply.errorText(), 0, reply.texts());
     }
 }

@@ -40,6 +40,7 @@ public final class ClientUrl {
                     Map.entry("max_in_flight", (s, v) -> s.maxInFlight = count("max_in_flight", v)),
                     Map.entry("max_in_flight_bytes", (s, v) -> s.maxInFlightBytes = count("max_in_flight_bytes", v)),
                     Map.entry("when_full", (s, v) -> s.whenFull = constant(WhenFull.class, "when_full", v)),
+                    Map.entry("texts", (s, v) -> s.texts = onOrOff("texts", v)),
                     Map.entry("max_reply_bytes", (s, v) -> s.maxReplyBytes = count("max_reply_bytes", v)),
                     Map.entry("retry_reads", (s, v) -> s.retryReads = count("retry_reads", v)),
                     Map.entry("connect_attempts", (s, v) -> s.connectAttempts = count("connect_attempts", v)),
@@ -201,6 +202,14 @@ public final class ClientUrl {
             throw new NumberFormatException();
         }
         return Long.parseLong(digits);
+    }
+
+    private static boolean onOrOff(String name, String value) {
+        return switch (value) {
+            case "on" -> true;
+            case "off" -> false;
+            default -> throw new UsageException("the option " + name + " is on or off");
+        };
     }
 
     private static <E extends Enum<E>> E constant(Class<E> type, String name, String value) {

@@ -6,12 +6,10 @@ import handlersocket2.ConnectException;
 import handlersocket2.ConnectionLostException;
 import handlersocket2.ProtocolException;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.SelectionKey;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -23,9 +21,6 @@ import org.jspecify.annotations.Nullable;
 final class Connection {
     /** So much is written at once. Less waits for the end of what the connection's thread does. */
     private static final int FLUSH_AT = 1024;
-    private static final int BUFFER = 1 << 16;
-    private static final int READ_AT_MOST = 1 << 18;
-    private static final int KEEP_AT_MOST = 1 << 20;
 
     final Address address;
     final Lane lane;
@@ -34,14 +29,14 @@ final class Connection {
 
     // Under the lane's lock.
     private final Outgoing out;
-    /** An {@link Opening} or a {@link Call} each, the oldest first. */
+    /** A {@link Call}, or what {@link OpenIndexes} has put in front of one; the oldest first. */
     private final ArrayDeque<Object> slots = new ArrayDeque<>();
+
+    private final OpenIndexes indexes;
 
     private int calls;
     private int modifying;
     private long callBytes;
-    private Opening[] openings = new Opening[8];
-    private int lastId;
     /** The connection's thread will look at what was added without being woken. */
     private boolean awake = true;
 
@@ -54,10 +49,7 @@ final class Connection {
     private boolean answered;
 
     // Of the connection's thread.
-    private byte[] in = new byte[BUFFER];
-    private ByteBuffer inBuffer = ByteBuffer.wrap(in);
-    private int inLength;
-    private int scanned;
+    private final Incoming in;
     /** Lines that wait for the rest of a group's reply. */
     private int gathered;
 
@@ -72,6 +64,8 @@ final class Connection {
         this.ready = ready;
         this.settings = settings;
         this.out = new Outgoing(lane.lock, lane.counts, ready.transport());
+        this.indexes = new OpenIndexes(out, slots, settings.texts);
+        this.in = new Incoming(ready.transport(), settings.maxReplyBytes);
     }
 
     // What follows is called under the lane's lock.
@@ -93,15 +87,19 @@ final class Connection {
             lastByte = now;
         }
         call.connection = this;
+        indexes.greet();
         if (call instanceof GroupCall group) {
             List<Opening> opened = new ArrayList<>(group.lines.size());
-            group.lines.forEach(line -> opened.add(open(line.call())));
+            group.lines.forEach(line -> opened.add(indexes.open(line.call(), line.call().index)));
             call.start = out.added();
             group.putInto(out, opened);
-        } else {
-            Opening opening = open(call);
+        } else if (call.index != null) {
+            Opening opening = indexes.open(call, call.index);
             call.start = out.added();
-            out.put(opening.id, call.line, call.length);
+            out.put(call.prefix, opening.id, call.line, call.lineLength);
+        } else {
+            call.start = out.added();
+            out.put(call.line, call.lineLength);
         }
         slots.add(call);
         calls++;
@@ -110,28 +108,6 @@ final class Connection {
             modifying++;
         }
         lane.counts.requests++;
-    }
-
-    /** The call's index, which is opened in front of it unless it is open. */
-    private Opening open(Call<?> call) {
-        Opening opening = opened(call.index);
-        call.opening = opening.answered ? null : opening;
-        return opening;
-    }
-
-    private Opening opened(IndexDef index) {
-        if (index.number >= openings.length) {
-            openings = Arrays.copyOf(openings, Math.max(index.number + 1, openings.length * 2));
-        }
-        Opening opening = openings[index.number];
-        if (opening == null || opening.failed()) {
-            opening = new Opening(index, opening == null ? ++lastId : opening.id);
-            openings[index.number] = opening;
-            out.putOpening();
-            out.put(opening.id, index.opening, index.opening.length);
-            slots.add(opening);
-        }
-        return opening;
     }
 
     /** Something was added: sees to it that it is written. A call that is alone does not wait for another thread. */
@@ -297,57 +273,40 @@ final class Connection {
     /** Reads what is there and answers all complete lines. Whether the connection goes on. */
     private boolean read() throws IOException, Reply.WrongReply {
         do {
-            if (inLength == in.length) {
-                in = Arrays.copyOf(in, (int) Math.min(in.length * 2L, settings.maxReplyBytes + 2L + BUFFER));
-                inBuffer = ByteBuffer.wrap(in);
-            }
-            inBuffer.limit(Math.min(in.length, inLength + READ_AT_MOST)).position(inLength);
-            int count = ready.transport().read(inBuffer);
+            int count = in.read();
             if (count <= 0) {
                 return count == 0;
             }
-            inLength += count;
             answerLines(count);
         } while (ready.transport().mayHoldBytes());
         return true;
     }
 
     private void answerLines(int count) throws Reply.WrongReply {
-        int lines = gathered;
-        for (int i = scanned; i < inLength; i++) {
-            if (in[i] == '\n') {
-                lines++;
-            }
-        }
-        scanned = inLength;
+        int lines = gathered + in.newLines();
         boolean owed = takeSlots(lines, count);
         int begin = 0;
         gathered = lines;
         while (batchDone < batch.size()) {
             int more = moreLines(batch.get(batchDone));
-            int end = GroupCall.endOf(in, begin, more);
+            int end = GroupCall.endOf(in.bytes(), begin, more);
             gathered -= more + 1;
             answer(batch.get(batchDone), begin, end);
             batchDone++;
             begin = end + 1;
         }
         if (gathered > 0 && !gathers) {
-            throw new Reply.WrongReply(Greetings.words(in, inLength) + ": it answers no request");
+            throw new Reply.WrongReply(Greetings.words(in.bytes(), in.length()) + ": it answers no request");
         }
-        inLength -= begin;
-        if (inLength > settings.maxReplyBytes) {
+        int left = in.length() - begin;
+        if (left > settings.maxReplyBytes) {
             throw new Reply.WrongReply("a reply is longer than max_reply_bytes");
         }
-        if (inLength > 0 && !owed) {
+        if (left > 0 && !owed) {
             throw new Reply.WrongReply("bytes came while no request was in flight");
         }
         if (begin > 0) {
-            System.arraycopy(in, begin, in, 0, inLength);
-            scanned = inLength;
-            if (inLength == 0 && in.length > KEEP_AT_MOST) {
-                in = new byte[BUFFER];
-                inBuffer = ByteBuffer.wrap(in);
-            }
+            in.drop(begin);
         }
     }
 
@@ -399,41 +358,56 @@ final class Connection {
             throw new Reply.WrongReply("a reply is longer than max_reply_bytes");
         }
         if (slot instanceof Opening opening) {
-            Reply reply = parse(begin, end, Reply.Expect.NOTHING, -1);
+            Reply reply = parse(Reply.Expect.NOTHING, begin, end);
             lane.lock.lock();
             try {
-                opening.code = reply.code;
-                opening.text = reply.code == 0 ? "" : reply.errorText();
-                opening.answered = true;
+                opening.reply = reply;
             } finally {
                 lane.lock.unlock();
             }
             return;
         }
+        if (slot == OpenIndexes.HELLO) {
+            // A server that knows no texts answers an error, and its others are as they are.
+            parse(Reply.Expect.PAIRS, begin, end);
+            return;
+        }
         Call<?> call = (Call<?>) slot;
-        Reply reply = call instanceof GroupCall group
-                ? group.read(in, begin, end) : parse(begin, end, call.expect, call.wanted());
+        Reply reply = read(call, begin, end);
         if (!answered) {
             answered = true;
             lane.hasAnswered();
         }
         Opening opening = call.failedOpening();
         if (opening != null) {
-            lane.refused(call, opening.code, opening.text, address);
+            lane.refused(call, opening.reply, address);
         } else if (reply.code != 0) {
-            lane.refused(call, reply.code, reply.errorText(), address);
+            lane.refused(call, reply, address);
         } else if (!call.finish(reply, end - begin + 1)) {
             lane.shared.dropped.increment();
         }
     }
 
-    private Reply parse(int begin, int end, Reply.Expect expect, int wanted) throws Reply.WrongReply {
+    private Reply read(Call<?> call, int begin, int end) throws Reply.WrongReply {
         try {
-            return Reply.parse(in, begin, end, expect, wanted);
+            return call.read(in.bytes(), begin, end);
         } catch (Reply.WrongReply problem) {
-            String words = Greetings.words(in, inLength);
-            throw words.contains("SQL") && !answered ? new Reply.WrongReply(words) : problem;
+            throw wrong(problem);
         }
+    }
+
+    private Reply parse(Reply.Expect expect, int begin, int end) throws Reply.WrongReply {
+        try {
+            return Reply.parse(in.bytes(), begin, end, expect, -1);
+        } catch (Reply.WrongReply problem) {
+            throw wrong(problem);
+        }
+    }
+
+    /** The first that a port of SQL says is its greeting. */
+    private Reply.WrongReply wrong(Reply.WrongReply problem) {
+        String words = Greetings.words(in.bytes(), in.length());
+        return words.contains("SQL") && !answered ? new Reply.WrongReply(words) : problem;
     }
 
     /** The connection has ended. Each call in flight is looked at: some are sent again, the others fail. */
@@ -476,7 +450,7 @@ final class Connection {
         if (call.isDone()) {
             lane.shared.dropped.increment();
         } else if (opening != null) {
-            endings.add(() -> call.end(call.error(opening.code, opening.text)));
+            endings.add(() -> call.end(call.error(opening.reply)));
         } else if (!sent) {
             if (!answered && ++call.attempts >= settings.connectAttempts) {
                 endings.add(() -> call.end(new ConnectException(reason, cause)));

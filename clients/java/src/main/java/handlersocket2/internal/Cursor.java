@@ -25,6 +25,8 @@ public final class Cursor implements AutoCloseable {
     private static final int LONGEST_HEAD = 1 << 16;
 
     private enum State {
+        /** The hello that turns texts on has no reply yet. */
+        HELLO,
         OPENING,
         HEAD,
         ROWS,
@@ -34,6 +36,7 @@ public final class Cursor implements AutoCloseable {
     private final StreamPool pool;
     private final Shared shared;
     private final IndexDef index;
+    private final byte[] prefix;
     private final LineWriter line;
     private final long timeout;
     private final int columns;
@@ -42,6 +45,8 @@ public final class Cursor implements AutoCloseable {
     private StreamPool.@Nullable Stream stream;
     private @Nullable Address address;
     private State state = State.ENDED;
+    /** P was sent, too. */
+    private boolean opens;
     private byte[] in = new byte[BUFFER];
     private int begin;
     private int end;
@@ -55,10 +60,11 @@ public final class Cursor implements AutoCloseable {
     private long rows;
     private long bytesIn;
 
-    Cursor(StreamPool pool, Shared shared, IndexDef index, LineWriter line, long timeout) {
+    Cursor(StreamPool pool, Shared shared, IndexDef index, byte[] prefix, LineWriter line, long timeout) {
         this.pool = pool;
         this.shared = shared;
         this.index = index;
+        this.prefix = prefix;
         this.line = line;
         this.timeout = timeout;
         this.columns = index.columns().size();
@@ -66,9 +72,13 @@ public final class Cursor implements AutoCloseable {
         try {
             send();
         } catch (RuntimeException problem) {
-            shared.observer.ended(index, address, began, line.length(), 0, 0, problem);
+            shared.observer.ended(index, address, began, bytesOut(), 0, 0, problem);
             throw problem;
         }
+    }
+
+    private long bytesOut() {
+        return prefix.length + line.length();
     }
 
     private long deadline() {
@@ -79,14 +89,20 @@ public final class Cursor implements AutoCloseable {
         stream = pool.acquire(deadline());
         address = stream.address;
         LineWriter request = new LineWriter();
+        boolean greets = shared.settings.texts && !stream.greeted;
+        if (greets) {
+            request.raw(Hello.TEXTS);
+            stream.greeted = true;
+        }
         Integer known = stream.ids.get(index);
         int id = known == null ? stream.ids.size() + 1 : known;
-        if (known == null) {
-            request.raw("P\t").number(id).raw(new String(index.opening, java.nio.charset.StandardCharsets.ISO_8859_1));
+        opens = known == null;
+        if (opens) {
+            request.raw(Opening.WORD).number(id).raw(index.opening);
             stream.ids.put(index, id);
         }
-        request.number(id);
-        state = known == null ? State.OPENING : State.HEAD;
+        request.raw(prefix).number(id);
+        state = greets ? State.HELLO : opens ? State.OPENING : State.HEAD;
         try {
             write(request.bytes(), request.length());
             write(line.bytes(), line.length());
@@ -150,8 +166,8 @@ public final class Cursor implements AutoCloseable {
     private boolean head() throws Reply.WrongReply {
         int stop = begin;
         int tabs = 0;
-        boolean error = state == State.OPENING || begin < end && in[begin] != '0';
-        while (stop < end && in[stop] != '\n' && (error || in[stop] != '\t' || tabs++ == 0)) {
+        boolean whole = state != State.HEAD || begin < end && in[begin] != '0';
+        while (stop < end && in[stop] != '\n' && (whole || in[stop] != '\t' || tabs++ == 0)) {
             stop++;
         }
         if (stop == end) {
@@ -160,25 +176,34 @@ public final class Cursor implements AutoCloseable {
             }
             return false;
         }
-        Reply reply = Reply.parse(
-                in, begin, stop, state == State.OPENING ? Reply.Expect.NOTHING : Reply.Expect.ROWS,
-                error ? -1 : columns);
+        Reply.Expect expect = switch (state) {
+            case HELLO -> Reply.Expect.PAIRS;
+            case OPENING -> Reply.Expect.NOTHING;
+            default -> Reply.Expect.ROWS;
+        };
+        Reply reply = Reply.parse(in, begin, stop, expect, whole ? -1 : columns);
         boolean more = in[stop] == '\t';
         begin = more ? stop : stop + 1;
-        if (state == State.OPENING) {
+        if (state == State.HELLO) {
+            state = opens ? State.OPENING : State.HEAD;
+        } else if (state == State.OPENING) {
             state = State.HEAD;
             if (reply.code != 0) {
-                openingError = new ReplyException(false, false, reply.code, reply.errorText());
+                openingError = error(reply);
                 stream.ids.remove(index);
             }
         } else if (openingError != null || reply.code != 0) {
-            refused(openingError != null ? openingError : new ReplyException(false, false, reply.code, reply.errorText()));
+            refused(openingError != null ? openingError : error(reply));
         } else if (more) {
             state = State.ROWS;
         } else {
             finish();
         }
         return true;
+    }
+
+    private static ReplyException error(Reply reply) {
+        return new ReplyException(false, false, reply.code, reply.errorText(), 0, reply.texts());
     }
 
     private void refused(ReplyException error) {
@@ -286,7 +311,7 @@ public final class Cursor implements AutoCloseable {
         if (state != State.ENDED) {
             state = State.ENDED;
             release(good);
-            shared.observer.ended(index, address, began, line.length(), bytesIn, rows, error);
+            shared.observer.ended(index, address, began, bytesOut(), bytesIn, rows, error);
         }
     }
 

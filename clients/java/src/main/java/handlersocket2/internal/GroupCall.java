@@ -4,6 +4,7 @@ import handlersocket2.ReplyException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** A group as one call: its requests are sent in one piece, and are answered together or not at all. */
@@ -23,14 +24,17 @@ public final class GroupCall extends Call<Void> {
     }
 
     final List<Line> lines;
-    private List<Reply> replies = List.of();
+    /** Of each request, once they have come. */
+    private volatile List<Reply> replies = List.of();
+    /** Somebody ends it: its reply, an error, its deadline, or the caller. */
+    private final AtomicBoolean ended = new AtomicBoolean();
     /** The request that has failed; 0 for none. */
     private volatile int failed;
 
-    public GroupCall(List<Line> lines, long began, long deadline, Observer observer) {
+    public GroupCall(byte[] prefix, List<Line> lines, long began, long deadline, Observer observer) {
         super(
-                Operation.GROUP, lines.get(0).call.index, whole(lines), Reply.Expect.NOTHING, false, 0, began, deadline,
-                reply -> null, observer);
+                Operation.GROUP, lines.get(0).call.index, prefix, whole(lines), Reply.Expect.NOTHING, false, 0, began,
+                deadline, reply -> null, observer);
         this.lines = lines;
     }
 
@@ -38,7 +42,7 @@ public final class GroupCall extends Call<Void> {
     private static LineWriter whole(List<Line> lines) {
         LineWriter whole = new LineWriter();
         for (Line line : lines) {
-            whole.raw(line.meets).raw(new String(line.call.line, 0, line.call.length, StandardCharsets.ISO_8859_1));
+            whole.raw(line.meets).raw(new String(line.call.line, 0, line.call.lineLength, StandardCharsets.ISO_8859_1));
         }
         return whole;
     }
@@ -55,13 +59,13 @@ public final class GroupCall extends Call<Void> {
         return end;
     }
 
-    /** Adds all lines, with the numbers of their indexes. Under the lane's lock. */
+    /** Adds all lines, with the numbers of their indexes. The requests have no time of their own. Under the lane's lock. */
     void putInto(Outgoing out, List<Opening> opened) {
+        out.put(prefix);
         out.put(("G\t" + lines.size() + "\n").getBytes(StandardCharsets.ISO_8859_1));
         for (int i = 0; i < lines.size(); i++) {
             Line line = lines.get(i);
-            out.put(line.condition());
-            out.put(opened.get(i).id, line.call.line, line.call.length);
+            out.put(line.condition(), opened.get(i).id, line.call.line, line.call.lineLength);
         }
     }
 
@@ -87,6 +91,7 @@ public final class GroupCall extends Call<Void> {
      * Reads all lines, and gives the one that says what became of the group. Lines that contradict each other are no
      * reply: a server that does not know groups does the requests one by one.
      */
+    @Override
     Reply read(byte[] in, int begin, int end) throws Reply.WrongReply {
         int at = endOf(in, begin, 0);
         Reply first = Reply.parse(in, begin, at, Reply.Expect.NOTHING, -1);
@@ -94,24 +99,26 @@ public final class GroupCall extends Call<Void> {
         for (Line line : lines) {
             int from = at + 1;
             at = endOf(in, from, 0);
-            Reply reply = Reply.parse(in, from, at, line.call.expect, line.call.wanted());
+            Reply reply = line.call.read(in, from, at);
             if ((reply.code == 0) != (first.code == 0)) {
                 throw new Reply.WrongReply("the lines of the reply contradict each other: this is no group");
             }
             each.add(reply);
         }
         failed = 0;
+        replies = each;
         if (first.code == 0) {
             if (first.values() > 0) {
                 throw new Reply.WrongReply("the reply to a group has a value");
             }
-            replies = each;
             return first;
         }
         if (!first.errorText().equals(UNDONE)) {
             return first;
         }
-        long place = first.values() == 2 ? first.smallNumber(1) : 0;
+        // With texts it stands behind them.
+        boolean tells = first.values() == 2 || first.values() == 5;
+        long place = tells ? first.smallNumber(first.values() - 1) : 0;
         if (place < 1 || place > lines.size()) {
             throw new Reply.WrongReply("the reply does not say which request of the group has failed");
         }
@@ -119,9 +126,11 @@ public final class GroupCall extends Call<Void> {
         return each.get((int) place - 1);
     }
 
+    // Its requests end before it does: who has waited for the group finds all of them done.
+
     @Override
     boolean finish(Reply reply, int bytesIn) {
-        if (isDone()) {
+        if (!ended.compareAndSet(false, true)) {
             return false;
         }
         for (int i = 0; i < lines.size(); i++) {
@@ -132,24 +141,31 @@ public final class GroupCall extends Call<Void> {
 
     @Override
     boolean end(Throwable reason) {
-        boolean first = super.end(reason);
-        if (first) {
-            fail(lines, reason);
+        if (!ended.compareAndSet(false, true)) {
+            return false;
         }
-        return first;
+        int place = reason instanceof ReplyException reply ? reply.line() : 0;
+        for (int i = 0; i < lines.size(); i++) {
+            boolean undone = place > 0 && place != lines.get(i).place;
+            lines.get(i).call.end(undone ? undone(i, place) : reason);
+        }
+        return super.end(reason);
     }
 
-    /** Gives each request its error: if another one has failed, that it is undone. */
+    /** Another request has failed. */
+    private ReplyException undone(int line, int place) {
+        Reply reply = line < replies.size() ? replies.get(line) : null;
+        boolean says = reply != null && reply.errorText().equals(UNDONE);
+        return new ReplyException(false, false, 1, UNDONE, place, says ? reply.texts() : null);
+    }
+
+    /** Gives each request the same error. */
     public static void fail(List<Line> lines, Throwable reason) {
-        int place = reason instanceof ReplyException reply ? reply.line() : 0;
-        for (Line line : lines) {
-            boolean undone = place > 0 && place != line.place;
-            line.call.end(undone ? new ReplyException(false, false, 1, UNDONE, place) : reason);
-        }
+        lines.forEach(line -> line.call.end(reason));
     }
 
     @Override
-    ReplyException error(int code, String text) {
-        return new ReplyException(false, true, code, text, failed);
+    ReplyException error(Reply reply) {
+        return new ReplyException(false, true, reply.code, reply.errorText(), failed, reply.texts());
     }
 }

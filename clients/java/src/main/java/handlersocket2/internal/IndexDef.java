@@ -4,30 +4,44 @@ import handlersocket2.UsageException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is opened by P, as the client knows it. A client makes each once, so connections find their number for it in an
  * array.
  */
 public final class IndexDef {
+    private static final List<String> ALL = List.of("*");
+
     /** Which definition of its client this is, counted from 0. */
     public final int number;
 
     public final Key key;
+    /** Its columns are all that the table has when it is opened. */
+    final boolean hasAllColumns;
     private final Map<String, Integer> positions = new HashMap<>();
     private final Map<String, Integer> filterPositions = new HashMap<>();
     /** What stands behind the id in P, up to LF. */
     final byte[] opening;
 
-    /** What makes two definitions the same. */
+    /**
+     * What makes two definitions the same.
+     *
+     * @param columns null for all that the table has; nobody knows how many, so that is only for a description
+     */
     public record Key(
-            String database, String table, String index, List<String> columns, List<String> filterColumns) {}
+            String database,
+            String table,
+            String index,
+            @Nullable List<String> columns,
+            List<String> filterColumns) {}
 
     public IndexDef(int number, Key key) {
         this.number = number;
         this.key = key;
+        this.hasAllColumns = key.columns() == null;
         this.opening = tail(key);
-        place(key.columns(), positions);
+        place(columns(), positions);
         place(key.filterColumns(), filterPositions);
     }
 
@@ -41,7 +55,14 @@ public final class IndexDef {
     public static byte[] tail(Key key) {
         LineWriter line = new LineWriter();
         line.raw('\t').name(key.database()).raw('\t').name(key.table()).raw('\t').name(key.index()).raw('\t');
-        list(line, key.columns());
+        List<String> columns = key.columns();
+        if (columns == null) {
+            line.raw('*');
+        } else if (columns.equals(ALL)) {
+            throw new UsageException("* is no column: it would be all of them");
+        } else {
+            list(line, columns);
+        }
         if (!key.filterColumns().isEmpty()) {
             list(line.raw('\t'), key.filterColumns());
         }
@@ -63,7 +84,7 @@ public final class IndexDef {
     }
 
     public List<String> columns() {
-        return key.columns();
+        return key.columns() == null ? List.of() : key.columns();
     }
 
     /** Where a column stands in the rows. */

@@ -77,7 +77,7 @@ final class Lane {
                     ending = () -> call.end(new ClientClosedException("the client is closed", false, false));
                 } else if (refuse) {
                     ending = () -> call.end(new BusyException("as much is in flight as may be"));
-                } else if (open != null && waiting.isEmpty() && (call.index == null || open.fits(call))) {
+                } else if (open != null && waiting.isEmpty() && (call.sendsNothing() || open.fits(call))) {
                     ending = give(open, call, call.began);
                     added = true;
                 } else if (i == 0 && settings.whenFull == WhenFull.FAIL && isFull()) {
@@ -110,7 +110,7 @@ final class Lane {
         lock.lock();
         try {
             Connection connection = open;
-            if (connection != null && waiting.isEmpty() && call.index != null && connection.fits(call)) {
+            if (connection != null && waiting.isEmpty() && !call.sendsNothing() && connection.fits(call)) {
                 give(connection, call, call.began);
                 count();
                 connection.urge();
@@ -128,7 +128,7 @@ final class Lane {
 
     /** Gives a call a slot. What is returned has to be run without the lock. */
     private @Nullable Runnable give(Connection connection, Call<?> call, long now) {
-        if (call.index == null) {
+        if (call.sendsNothing()) {
             return () -> call.finish(new Reply(new byte[0], new int[1], 0, 0, 0, 0, false), 0);
         }
         if (call.take()) {
@@ -152,7 +152,7 @@ final class Lane {
         }
         long now = Clock.now();
         for (Call<?> call = waiting.peek(); call != null; call = waiting.peek()) {
-            if (!call.isDone() && call.index != null && !connection.fits(call)) {
+            if (!call.isDone() && !call.sendsNothing() && !connection.fits(call)) {
                 return;
             }
             waiting.poll();
@@ -173,15 +173,15 @@ final class Lane {
         }
     }
 
-    /** A reply was an error. Without the lock. */
-    void refused(Call<?> call, int code, String text, Address address) {
+    /** A reply was an error: that to the call, or to the P in front of it. Without the lock. */
+    void refused(Call<?> call, Reply reply, Address address) {
         if (call.isDone()) {
             shared.dropped.increment();
             return;
         }
-        ReplyException error = call.error(code, text);
+        ReplyException error = call.error(reply);
         boolean elsewhere = error.retry() == ReplyException.Retry.ELSEWHERE && !error.maybeExecuted();
-        if (!elsewhere || !router.tryElsewhere(call, address, error)) {
+        if (!elsewhere || !router.tryElsewhere(call, this, address, error)) {
             call.end(error);
         }
     }

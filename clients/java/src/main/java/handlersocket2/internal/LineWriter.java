@@ -74,6 +74,14 @@ public final class LineWriter {
         return this;
     }
 
+    /** Bytes as they are. */
+    public LineWriter raw(byte[] more) {
+        need(more.length);
+        System.arraycopy(more, 0, bytes, length, more.length);
+        length += more.length;
+        return this;
+    }
+
     /** A number of the protocol, whose 64 bits have no sign. */
     public LineWriter number(long unsigned) {
         need(20);

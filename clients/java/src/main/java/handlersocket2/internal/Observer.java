@@ -11,12 +11,15 @@ import handlersocket2.ReplyException;
 import handlersocket2.RequestEvent;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /** Counts, and tells the listener and the logger, if the application has given any. */
 public final class Observer {
+    private static final IndexDef.Key NO_INDEX = new IndexDef.Key("", "", "", List.of(), List.of());
+
     private final @Nullable ClientListener listener;
     private final System.@Nullable Logger logger;
     private final LongAdder errors = new LongAdder();
@@ -36,8 +39,7 @@ public final class Observer {
     /** A call has ended with a reply or an error. */
     void ended(Call<?> call, @Nullable Reply reply, int bytesIn, @Nullable Throwable error) {
         countError(error);
-        IndexDef index = call.index;
-        if (listener == null || index == null) {
+        if (listener == null || call.sendsNothing()) {
             return;
         }
         Connection connection = call.connection;
@@ -47,7 +49,7 @@ public final class Observer {
         long rows = reply == null ? 0 : reply.hasNumber && call.expect != Reply.Expect.ID ? reply.number
                 : call.expect == Reply.Expect.ID ? 1 : reply.rows();
         ended(
-                call.operation, index, Optional.ofNullable(connection).map(c -> c.address), route, call.began,
+                call.operation, call.index, Optional.ofNullable(connection).map(c -> c.address), route, call.began,
                 call.length, bytesIn, rows, error);
     }
 
@@ -78,7 +80,7 @@ public final class Observer {
 
     private void ended(
             Operation operation,
-            IndexDef index,
+            @Nullable IndexDef index,
             Optional<Address> address,
             Route route,
             long began,
@@ -87,10 +89,11 @@ public final class Observer {
             long rows,
             @Nullable Throwable error) {
         Duration took = Duration.ofNanos(Clock.now() - began);
+        IndexDef.Key key = index == null ? NO_INDEX : index.key;
         try {
             listener.requestEnded(
                     new RequestEvent(
-                            operation.word(), index.key.database(), index.key.table(), index.key.index(), address,
+                            operation.word(), key.database(), key.table(), key.index(), address,
                             route.word(), took, out, in, rows, Optional.ofNullable(error)));
         } catch (Throwable ignored) {
             // A listener may not break the client.

@@ -1,14 +1,16 @@
 package handlersocket2.internal;
 
+import org.jspecify.annotations.Nullable;
+
 /** A P that was sent on a connection. Its lane's lock guards it. */
 final class Opening {
+    /** What stands in front of the id. */
+    static final byte[] WORD = {'P', '\t'};
+
     final IndexDef index;
     final int id;
-    boolean answered;
-    /** 0 if it succeeded. */
-    int code;
-
-    String text = "";
+    /** Null until it has come. */
+    @Nullable Reply reply;
 
     Opening(IndexDef index, int id) {
         this.index = index;
@@ -16,6 +18,6 @@ final class Opening {
     }
 
     boolean failed() {
-        return answered && code != 0;
+        return reply != null && reply.code != 0;
     }
 }

@@ -17,14 +17,23 @@ public enum Operation {
     LOCK,
     /** Requests that are done as a whole or not at all. */
     GROUP,
+    /** Asks what the columns of an index are. */
+    DESCRIBE,
+    /** Asks what the server is and understands. It has no index. */
+    HELLO,
     /** Connects and waits; nothing is sent. */
     PING;
 
     public boolean modifies() {
         return switch (this) {
-            case FIND, COUNT, EXISTS, PING -> false;
+            case FIND, COUNT, EXISTS, DESCRIBE, HELLO, PING -> false;
             default -> true;
         };
+    }
+
+    /** It asks about the server or its tables, and not for rows. */
+    boolean isAboutServer() {
+        return this == DESCRIBE || this == HELLO;
     }
 
     public String word() {

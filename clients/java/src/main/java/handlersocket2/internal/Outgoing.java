@@ -72,8 +72,11 @@ final class Outgoing {
         return problem;
     }
 
-    /** Adds a request. */
-    void put(int id, byte[] line, int count) {
+    /** Adds a request: what stands in front of the id, the id, and what stands behind it. */
+    void put(byte[] prefix, int id, byte[] line, int count) {
+        if (prefix.length > 0) {
+            put(prefix);
+        }
         need(count + 20);
         int end = LineWriter.putNumber(bytes, length, id);
         System.arraycopy(line, 0, bytes, end, count);
@@ -83,18 +86,15 @@ final class Outgoing {
 
     /** Adds bytes as they are. */
     void put(byte[] more) {
-        need(more.length);
-        System.arraycopy(more, 0, bytes, length, more.length);
-        added += more.length;
-        length += more.length;
+        put(more, more.length);
     }
 
-    /** Adds P and its TAB. */
-    void putOpening() {
-        need(2);
-        bytes[length++] = 'P';
-        bytes[length++] = '\t';
-        added += 2;
+    /** Adds the first bytes as they are. */
+    void put(byte[] more, int count) {
+        need(count);
+        System.arraycopy(more, 0, bytes, length, count);
+        added += count;
+        length += count;
     }
 
     private void need(int more) {

@@ -1,5 +1,6 @@
 package handlersocket2.internal;
 
+import handlersocket2.ReplyException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Set;
@@ -17,16 +18,28 @@ public final class Reply {
     /** What may stand in the reply to a request. */
     public enum Expect {
         /** Nothing that matters: P and A. */
-        NOTHING,
-        ROWS,
+        NOTHING(-1),
+        /** As many columns as the index was opened with. */
+        ROWS(0),
         /** How many rows were modified. */
-        COUNT,
+        COUNT(-1),
         /** 1 or 0. */
-        EXISTS,
+        EXISTS(-1),
         /** An AUTO_INCREMENT value, or nothing. */
-        ID,
+        ID(-1),
         /** Of each row what was done, and an AUTO_INCREMENT value or NULL. */
-        OUTCOMES
+        OUTCOMES(2),
+        /** Names and values. */
+        PAIRS(2),
+        /** Of each column and key part what the server says about it. */
+        DESCRIPTION(Columns.WIDTH);
+
+        /** How many columns its rows have: 0 if the caller knows, -1 if it has none. */
+        private final int width;
+
+        Expect(int width) {
+            this.width = width;
+        }
     }
 
     /** The bytes are no reply to that request. */
@@ -85,9 +98,8 @@ public final class Reply {
         if (digits == 0 || at < end && line[at] != '\t') {
             throw new WrongReply("what came is no reply of HandlerSocket");
         }
-        boolean outcomes = code == 0 && expect == Expect.OUTCOMES;
-        boolean rows = code == 0 && expect == Expect.ROWS || outcomes;
-        int columns = outcomes ? 2 : wanted;
+        boolean rows = code == 0 && expect.width >= 0;
+        int columns = expect.width > 0 ? expect.width : wanted;
         if (rows && columns >= 0 && width != columns) {
             throw new WrongReply("a row of the reply has " + width + " columns in place of " + columns);
         }
@@ -126,10 +138,20 @@ public final class Reply {
             }
         }
         Reply reply = new Reply(copy, starts, values, width, code, number, hasNumber);
-        if (outcomes) {
+        if (code == 0 && expect == Expect.OUTCOMES) {
             reply.checkOutcomes(wanted);
+        } else if (code == 0 && expect == Expect.PAIRS) {
+            reply.checkPairs();
         }
         return reply;
+    }
+
+    private void checkPairs() throws WrongReply {
+        for (int i = 0; i < values; i++) {
+            if (isNull(i)) {
+                throw new WrongReply("the reply has NULL in place of a name or a value");
+            }
+        }
     }
 
     private void checkOutcomes(int rows) throws WrongReply {
@@ -241,6 +263,14 @@ public final class Reply {
             number = number * 10 + bytes[at] - '0';
         }
         return negative ? -number : number;
+    }
+
+    /** What the server says of an error with texts, or null if it says no more than the error's text. */
+    public ReplyException.@Nullable Texts texts() {
+        if (code == 0 || values < 4) {
+            return null;
+        }
+        return new ReplyException.Texts((int) Math.max(0, Math.min(Integer.MAX_VALUE, smallNumber(1))), text(2), text(3));
     }
 
     /** How many values there are. */

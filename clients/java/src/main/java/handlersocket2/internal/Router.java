@@ -60,9 +60,17 @@ public final class Router {
         if (refuses(call)) {
             return;
         }
-        Lane[] lanes = call.modifies() || readsBehindWrites() ? writes : call.isLong ? longs : reads;
-        choose(lanes).submit(call);
+        boolean behindWrites = !call.operation.isAboutServer() && readsBehindWrites();
+        choose(behindWrites ? writes : usual(call)).submit(call);
         sweeper.notice();
+    }
+
+    /** The way of a call that does not depend on others. */
+    private Lane[] usual(Call<?> call) {
+        if (call.modifies() || call.operation.isAboutServer() && !shared.addresses.canRead()) {
+            return writes;
+        }
+        return call.isLong ? longs : reads;
     }
 
     /** Calls that stay neighbours on one connection. */
@@ -116,16 +124,17 @@ public final class Router {
         return chosen;
     }
 
-    /** The call was not executed, because another server is meant. Whether it was sent to the next address. */
-    boolean tryElsewhere(Call<?> call, Address address, ReplyException error) {
-        boolean toWrite = call.modifies();
-        shared.leave(address, toWrite, String.valueOf(error.getMessage()));
+    /**
+     * The call was not executed, because another server is meant. Whether it was sent to the next address: by the same
+     * lane, so that a find stays behind the writes of its pipeline.
+     */
+    boolean tryElsewhere(Call<?> call, Lane lane, Address address, ReplyException error) {
+        shared.leave(address, lane.toWrite(), String.valueOf(error.getMessage()));
         if (++call.refusals >= shared.addresses.size() || shared.closed) {
             return false;
         }
         call.untake(true);
-        Lane[] lanes = toWrite ? writes : call.isLong ? longs : reads;
-        choose(lanes).submit(call);
+        lane.submit(call);
         sweeper.notice();
         return true;
     }

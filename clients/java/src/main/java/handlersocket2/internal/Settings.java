@@ -39,6 +39,7 @@ public final class Settings {
     public long maxInFlightBytes = 16 << 20;
     public WhenFull whenFull = WhenFull.WAIT;
     public int maxReplyBytes = 256 << 20;
+    public boolean texts;
 
     public int retryReads = 0;
     public int connectAttempts = 3;
@@ -85,6 +86,7 @@ public final class Settings {
         copy.maxInFlightBytes = maxInFlightBytes;
         copy.whenFull = whenFull;
         copy.maxReplyBytes = maxReplyBytes;
+        copy.texts = texts;
         copy.retryReads = retryReads;
         copy.connectAttempts = connectAttempts;
         copy.backoffMin = backoffMin;

@@ -35,6 +35,8 @@ public final class StreamPool {
         final Address address;
         final Connector.Ready ready;
         final Map<IndexDef, Integer> ids = new HashMap<>();
+        /** The hello that turns texts on was sent. */
+        boolean greeted;
 
         Stream(Address address, Connector.Ready ready) {
             this.address = address;
@@ -43,8 +45,8 @@ public final class StreamPool {
     }
 
     /** Sends a find whose rows are read one by one. The time-out bounds each wait. */
-    public Cursor open(IndexDef index, LineWriter line, long timeout) {
-        return new Cursor(this, shared, index, line, timeout);
+    public Cursor open(IndexDef index, byte[] prefix, LineWriter line, long timeout) {
+        return new Cursor(this, shared, index, prefix, line, timeout);
     }
 
     /** Has to be given back by release(). */
@@ -62,6 +64,7 @@ public final class StreamPool {
             throw new RequestCancelledException("the thread was interrupted", false, false);
         }
         try {
+            refuseClosed();
             return connected(until);
         } catch (RuntimeException problem) {
             permits.release();
@@ -188,5 +191,7 @@ public final class StreamPool {
                 kept = null;
             }
         }
+        // The first that waits is refused, and its permit is the next one's.
+        permits.release();
     }
 }

@@ -3,6 +3,10 @@ package handlersocket2.internal;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import handlersocket2.Json;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -14,7 +18,7 @@ class ReplyFuzzTest {
     void anyBytes() {
         Random random = new Random(1);
         int replies = 0;
-        for (int i = 0; i < 300_000; i++) {
+        for (int i = 0; i < 400_000; i++) {
             byte[] line = new byte[random.nextInt(24)];
             for (int at = 0; at < line.length; at++) {
                 line[at] = random.nextInt(8) == 0 ? (byte) random.nextInt() : LIKELY[random.nextInt(LIKELY.length)];
@@ -39,10 +43,39 @@ class ReplyFuzzTest {
                     reply.smallNumber(value);
                 }
                 assertTrue(reply.errorText() != null);
+                assertEquals(reply.texts() == null, reply.code == 0 || reply.values() < 4);
             } catch (Reply.WrongReply wrong) {
                 assertTrue(wrong.getMessage() != null);
             }
         }
         assertTrue(replies > 8_000, "only " + replies + " were replies");
+    }
+
+    /** The same of descriptions, each of which is like one of the vectors. */
+    @Test
+    void anyDescription() {
+        Random random = new Random(2);
+        int described = 0;
+        for (Map<String, Object> vector : Json.vectors("descriptions.json")) {
+            byte[] good = ((String) vector.get("line")).getBytes(java.nio.charset.StandardCharsets.ISO_8859_1);
+            for (int i = 0; i < 3_000; i++) {
+                byte[] line = Arrays.copyOf(good, good.length - 1);
+                for (int changes = random.nextInt(4); changes > 0; changes--) {
+                    line[random.nextInt(line.length)] = LIKELY[random.nextInt(LIKELY.length)];
+                }
+                IndexDef index = new IndexDef(0, new IndexDef.Key("d", "t", "", null, List.of()));
+                Call<?> call = new Call<>(
+                        Operation.DESCRIBE, index, new byte[0], new LineWriter(), Reply.Expect.DESCRIPTION, false, 0, 0,
+                        0, reply -> reply, null);
+                try {
+                    Reply reply = call.read(line, 0, line.length);
+                    described += reply.code == 0 ? 1 : 0;
+                    assertTrue(reply.code != 0 || reply.values() % Columns.WIDTH == 0 && reply.values() > 0);
+                } catch (Reply.WrongReply wrong) {
+                    assertTrue(wrong.getMessage() != null);
+                }
+            }
+        }
+        assertTrue(described > 5_000, "only " + described + " were descriptions");
     }
 }

@@ -256,6 +256,34 @@ class VectorsTest {
         }
     }
 
+    /** What it makes of them is tested by DescriptionTest. */
+    @Test
+    void descriptions() throws Exception {
+        for (Map<String, Object> vector : Json.vectors("descriptions.json")) {
+            String why = (String) vector.get("why");
+            String line = (String) vector.get("line");
+            List<String> columns = vector.get("columns") == null ? null : names(vector.get("columns"));
+            if (columns != null && columns.contains("a\tb")) {
+                // It can be answered, although this client cannot ask for it.
+                columns = null;
+            }
+            IndexDef index =
+                    new IndexDef(0, new IndexDef.Key("d", "t", "", columns, names(vector.get("filter_columns"))));
+            byte[] bytes = line.getBytes(ISO_8859_1);
+            Call<?> call = new Call<>(
+                    Operation.DESCRIBE, index, new byte[0], new LineWriter(), Expect.DESCRIPTION, false, 0, 0, 0,
+                    reply -> reply, null);
+            if (vector.containsKey("no_reply")) {
+                assertThrows(Reply.WrongReply.class, () -> call.read(bytes, 0, bytes.length - 1), why);
+            } else {
+                Map<String, Object> error = (Map<String, Object>) vector.get("error");
+                Reply reply = call.read(bytes, 0, bytes.length - 1);
+                assertEquals(error == null ? 0 : number(error, "code", 0), reply.code, why);
+                assertEquals(error == null ? "" : error.get("text"), error == null ? "" : reply.errorText(), why);
+            }
+        }
+    }
+
     private static void outcomes(List<Object> outcomes, Reply reply) {
         assertEquals(outcomes.size(), reply.rows());
         int at = 0;

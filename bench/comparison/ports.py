@@ -1,0 +1,198 @@
+"""The plugin's ports for the clients of caches, beside the caches: the same commands on both sides.
+
+The rows of test.user are hashes at Redis's port, and items of a container at both ports. The caches
+hold the same values. hs-bench sends the same commands to all of them.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .bystanders import pace_of
+from .caches import start_memcached, start_redis, start_valkey
+from .cases import HOT, MULTI, PIPELINED, SINGLE, UPDATE
+from .database import DURABLE, Database
+from .load import Pace, Result, run_load
+from .markdown import table
+from .places import REPOSITORY
+
+from demo import ROWS  # isort: skip  (setup/, put on the path by places)
+from server_instance import free_port  # isort: skip
+
+OURS = "plugin"
+#: In the order of the table's columns.
+SERVERS = (OURS, "Redis", "Valkey", "memcached")
+CONTAINERS = REPOSITORY / "tools" / "sql" / "containers.sql"
+#: Each row is an item `user:<key>`, which memcached's clients call `@@user.<key>`.
+CONTAINER = """
+REPLACE INTO handlersocket.containers
+  (name, db_schema, db_table, key_columns, value_columns, flags, unique_idx_name_on_key)
+  VALUES ('user', 'test', 'user', 'user_id', 'user_name|user_email|created', '0', 'PRIMARY');
+"""
+#: What a set stores: three columns for the plugin, and one value of the same size for memcached.
+#: The address is another one each time, so that a set changes its row.
+VALUE = "--stored-value=user_{key:07}|u{n:011}@example.com|2020-01-01 00:00:00"
+ITEM = "--stored-key=@@user.{key}"
+ROW = "--stored-key=test.user:{key}"
+
+
+@dataclass(frozen=True)
+class Work:
+    """One line of the table. `own` is what only the plugin is asked for: how it names the rows."""
+
+    title: str
+    protocol: str
+    options: tuple[str, ...]
+    beside: tuple[str, ...]
+    own: tuple[str, ...] = ()
+
+    @property
+    def is_of_redis(self) -> bool:
+        return self.protocol.startswith("redis")
+
+
+def _reads(
+    what: str,
+    protocol: str,
+    beside: tuple[str, ...],
+    own: tuple[str, ...] = (),
+    load: tuple[str, ...] = PIPELINED,
+    more: tuple[str, ...] = (),
+) -> tuple[Work, ...]:
+    return (
+        Work(f"{what}, hot rows", protocol, load + HOT + more, beside, own),
+        Work(f"{what}, random rows", protocol, load + more, beside, own),
+    )
+
+
+BESIDE_REDIS = ("Redis", "Valkey")
+BESIDE_MEMCACHED = ("memcached",)
+SET = (*UPDATE, VALUE)
+WORKS = (
+    *_reads("`GET`", "redis", BESIDE_REDIS),
+    *_reads("`HMGET` of 3 columns", "redis-hash", BESIDE_REDIS, (ROW,)),
+    *_reads("`HGETALL`", "redis-hash", BESIDE_REDIS, (ROW,), more=("--columns=*",)),
+    *_reads("`get`", "memcached", BESIDE_MEMCACHED, (ITEM,)),
+    *_reads("`mg` of the value", "memcached-meta", BESIDE_MEMCACHED, (ITEM,)),
+    *_reads("`get` of 100 keys, 16 × 1", "memcached", BESIDE_MEMCACHED, (ITEM,), load=MULTI),
+    Work("`get`, 100 × 1", "memcached", SINGLE, BESIDE_MEMCACHED, (ITEM,)),
+    Work("`set`", "memcached", PIPELINED + SET, BESIDE_MEMCACHED, (ITEM,)),
+    Work("`set`, 100 × 1", "memcached", SINGLE + SET, BESIDE_MEMCACHED, (ITEM,)),
+)
+
+# By work and server: the results of all rounds.
+Ports = dict[str, dict[str, list[Result]]]
+
+
+@dataclass(frozen=True)
+class Door:
+    """Where a server takes commands of one kind."""
+
+    pid: int
+    port: int
+
+
+def _start(stack: ExitStack, tree: Path) -> dict[tuple[str, str], Door]:
+    """All servers, by name and protocol. memcached takes both forms at one port."""
+    redis_port, memcached_port = free_port(), free_port()
+    ours = Database(
+        "ours-ports",
+        tree,
+        settings={
+            **DURABLE,
+            "handlersocket_redis_port": redis_port,
+            "handlersocket_memcached_port": memcached_port,
+        },
+    )
+    stack.callback(ours.stop)
+    ours.forget_binlogs()
+    ours.instance.client(CONTAINERS.read_text() + CONTAINER)
+    doors = {}
+    for work in WORKS:
+        port = redis_port if work.is_of_redis else memcached_port
+        doors[OURS, work.protocol] = Door(ours.pid, port)
+    # Every row once, so that the adaptive hash index is there: see settle() in compare.py.
+    every_row = ["--distribution=sequential", f"--keys={ROWS}", f"--operations={ROWS}"]
+    run_load(
+        [*ours.read_options(), *every_row], server_pid=ours.pid, pace=Pace(warm_up=0, duration=60)
+    )
+    for protocol in ("redis", "redis-hash"):
+        for name, start in (("Redis", start_redis), ("Valkey", start_valkey)):
+            cache = start(name=f"{name.lower()}-{protocol}", protocol=protocol)
+            stack.callback(cache.stop)
+            doors[name, protocol] = Door(cache.pid, cache.port)
+    memcached = start_memcached()
+    stack.callback(memcached.stop)
+    for protocol in ("memcached", "memcached-meta"):
+        doors["memcached", protocol] = Door(memcached.pid, memcached.port)
+    return doors
+
+
+def measure_ports(tree: Path, pace: Pace) -> Ports:
+    """In alternating rounds: each server in turn, and each second round in the opposite order."""
+    pace = pace_of(pace)
+    measured: Ports = {}
+    runs = [(work, server) for work in WORKS for server in (OURS, *work.beside)]
+    with ExitStack() as stack:
+        doors = _start(stack, tree)
+        for number in range(pace.rounds):
+            print(f"   round {number + 1} of {pace.rounds}", flush=True)
+            for work, server in runs if number % 2 == 0 else reversed(runs):
+                door = doors[server, work.protocol]
+                options = [f"--port={door.port}", f"--protocol={work.protocol}", *work.options]
+                if server == OURS:
+                    options += work.own
+                result = run_load(options, server_pid=door.pid, pace=pace)
+                measured.setdefault(work.title, {}).setdefault(server, []).append(result)
+    return measured
+
+
+def as_json(ports: Ports) -> dict[str, Any]:
+    return {
+        title: {server: [vars(each) for each in rounds] for server, rounds in servers.items()}
+        for title, servers in ports.items()
+    }
+
+
+def from_json(data: Mapping[str, Any]) -> Ports:
+    return {
+        title: {server: [Result(**each) for each in rounds] for server, rounds in servers.items()}
+        for title, servers in data.items()
+    }
+
+
+def _digits(value: float) -> str:
+    if value >= 100:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def _cell(rounds: Sequence[Result]) -> str:
+    """The median, and the least and the greatest."""
+    values = [each.cpu for each in rounds]
+    middle = _digits(statistics.median(values))
+    ends = f" ({_digits(min(values))}–{_digits(max(values))})" if len(values) > 1 else ""
+    return middle + ends
+
+
+def ports_table(ports: Ports) -> str:
+    """A line for each command and load, a column for each server."""
+    if not ports:
+        return "Not measured."
+    lines = [
+        [
+            work.title,
+            *(
+                _cell(ports[work.title][name]) if name in ports[work.title] else ""
+                for name in SERVERS
+            ),
+        ]
+        for work in WORKS
+        if work.title in ports
+    ]
+    return table(["server CPU a request, µs", *SERVERS], lines)

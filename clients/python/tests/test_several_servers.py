@@ -1,0 +1,97 @@
+"""Requests in flight to a server that names another one, which are answered one after the other."""
+
+import asyncio
+import threading
+import time
+
+import pytest
+from faces import Played, script
+
+from handlersocket2 import AsyncClient, Client
+from handlersocket2.thread_wires import Call
+
+OPEN = "P\t1\tdb\tt\tPRIMARY\ta\n"
+FIND = "1\t=\t1\t1\n"
+OFF_LINE = "1\t1\t3032\n"
+FOUND = "0\t1\tx\n"
+
+
+def servers(calls):
+    """The first one answers when the second one has nothing to do any more."""
+    first = script((OPEN + FIND * calls, "0\t1\n" + OFF_LINE))
+    second = script((OPEN + FIND, "0\t1\n" + FOUND))
+    for number in range(1, calls):
+        second += [{"signal": f"{number}"}, *script((FIND, FOUND))]
+        first += [{"await": f"{number}"}, {"quiet_ms": 20}, {"send": OFF_LINE}]
+    return [{"read": [first]}, {"read": [second]}]
+
+
+@pytest.mark.parametrize("kind", [Client, AsyncClient], ids=["threads", "asyncio"])
+def test_a_pipeline(kind):
+    with Played(kind, servers=servers(3)) as run:
+        index = run.client.index("db", "t", ["a"])
+        pipeline = run.client.pipeline()
+        for _ in range(3):
+            pipeline.on(index).find_one(1)
+        run(pipeline.run)
+        assert pipeline.results() == [(b"x",)] * 3
+
+
+@pytest.mark.parametrize("kind", [Client, AsyncClient], ids=["threads", "asyncio"])
+def test_a_find_that_is_lost_with_the_server_before(kind):
+    """It is sent again to the one that is there already."""
+    first = script((OPEN + FIND * 2, "0\t1\n" + OFF_LINE), {"await": "1"}, {"close": True})
+    second = script((OPEN + FIND, "0\t1\n" + FOUND), {"signal": "1"}, (FIND, FOUND))
+    played = [{"read": [first]}, {"read": [second]}]
+    with Played(kind, options={"retry_reads": 1}, servers=played) as run:
+        index = run.client.index("db", "t", ["a"])
+        pipeline = run.client.pipeline()
+        pipeline.on(index).find_one(1)
+        pipeline.on(index).find_one(1)
+        run(pipeline.run)
+        assert pipeline.results() == [(b"x",)] * 2
+
+
+def test_tasks():
+    async def main(client):
+        index = client.index("db", "t", ["a"])
+        return await asyncio.gather(*(index.find_one(1) for _ in range(5)))
+
+    with Played(AsyncClient, servers=servers(5)) as run:
+        assert run(lambda: main(run.client)) == [(b"x",)] * 5
+
+
+def test_threads():
+    found = []
+    with Played(Client, servers=servers(5)) as run:
+        index = run.client.index("db", "t", ["a"])
+        threads = [
+            threading.Thread(target=lambda: found.append(index.find_one(1))) for _ in range(5)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+    assert found == [(b"x",)] * 5
+
+
+def test_a_thread_that_sleeps_while_another_one_reads_for_it():
+    """Who reads has the last of the replies, so the others have to send by themselves."""
+    played = servers(3)
+    played[0]["read"].append([])  # a ping also makes the connection for long finds
+    with Played(Client, servers=played) as run:
+        run.client.ping()
+        core, index = run.client._core, run.client.index("db", "t", ["a"])
+        ask = index.operations.find_one(1, {})
+        first = [Call(ask, time.monotonic() + 10) for _ in range(2)]
+        with core._lock:
+            for call in first:
+                core._submit(core.link_for((ask,)), call, time.monotonic())
+        threads = [threading.Thread(target=index.find_one, args=(1,))]
+        threads += [threading.Thread(target=core._drive, args=(call,)) for call in first]
+        threads[0].start()
+        threads[1].start()
+        threads[2].start()
+        for thread in threads:
+            thread.join(20)
+        assert [call.outcome() for call in first] == [(b"x",)] * 2
