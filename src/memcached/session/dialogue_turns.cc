@@ -55,9 +55,9 @@ class WholeItem final : public store::Sink {
   store::Sink& sink_;
 };
 
-// What a browser sends, perhaps because of a page that means harm.
+// What a browser sends, perhaps because of a page that means harm. No command begins with a capital.
 bool is_of_browser(std::string_view input) {
-  return input.starts_with("POST ") || input.starts_with("Host:");
+  return input.front() <= 'Z' && (input.starts_with("POST ") || input.starts_with("Host:"));
 }
 
 }  // namespace
