@@ -302,6 +302,17 @@ TEST_F(RedisDialogueTest, ManyKeysAreCountedInSeveralTurns) {
   EXPECT_GT(client().turns, 5);
 }
 
+// Whoever was left out comes first in the next pass, so a count that has had its share must not say so: a
+// few such clients would keep all others out.
+TEST_F(RedisDialogueTest, ACountOfManyKeysThatHasHadItsShareWasNotLeftOut) {
+  server_.passes.max_pass_steps = 10;
+  std::string request = "*101\r\n$6\r\nEXISTS\r\n";
+  for (int i = 0; i < 100; ++i) request += "$6\r\ndb.t:5\r\n";
+  EXPECT_EQ(client().send(request), ":0\r\n");
+  EXPECT_GT(client().turns, 5);
+  EXPECT_EQ(client().turns_left_out, 0);
+}
+
 TEST_F(RedisDialogueTest, ACountOfManyKeysForgetsAChangeWhoseCommitHasFailed) {
   server_.passes.max_pass_steps = 40;
   client().send({"PING"});
