@@ -276,6 +276,30 @@ TEST_F(RedisDialogueTest, AFailedCommitTakesBackWhatWasReadBehindAChangeWithoutR
   EXPECT_EQ(say({"EXISTS", "db.t:1"}), ":0\r\n");
 }
 
+// What it has seen is not there, so no transaction would ever find it unchanged.
+TEST_F(RedisDialogueTest, AFailedCommitTakesBackWhatWasWatchedBehindAChange) {
+  say({"WATCH", "db.t:2"});
+  server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
+  const std::string replies = client().send(TestClient::packed({"HSET", "db.t:1", "a", "one"}) +
+                                            TestClient::packed({"WATCH", "db.t:1"}));
+  EXPECT_EQ(replies.substr(0, 15), "-ERR 1197 HY000");
+  EXPECT_EQ(replies.find('+'), std::string::npos);
+  EXPECT_EQ(client().send(TestClient::packed({"MULTI"}) +
+                          TestClient::packed({"HSET", "db.t:1", "a", "two"}) +
+                          TestClient::packed({"EXEC"})),
+            "+OK\r\n+QUEUED\r\n*1\r\n:1\r\n");
+  say({"WATCH", "db.t:2"});
+  server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
+  client().send(TestClient::packed({"HSET", "db.t:1", "a", "one"}) +
+                TestClient::packed({"WATCH", "db.t:1"}));
+  TestClient other(server_);
+  other.send({"HSET", "db.t:2", "a", "x"});
+  EXPECT_EQ(client().send(TestClient::packed({"MULTI"}) +
+                          TestClient::packed({"HSET", "db.t:1", "a", "three"}) +
+                          TestClient::packed({"EXEC"})),
+            "+OK\r\n+QUEUED\r\n*-1\r\n");
+}
+
 TEST_F(RedisDialogueTest, ALargeTransactionGoesToAnotherThread) {
   std::string request = TestClient::packed({"MULTI"});
   std::string queued = "+OK\r\n";
