@@ -64,7 +64,7 @@ class Dialogue final : public passes::Dialogue {
   // What requests may change. If their pass is executed again, they find it as it was.
   struct State {
     Wire wire = Wire::unknown;
-    std::string container{};      // empty: the default one
+    std::string container{};  // empty: the default one
     // What it was before a request whose reply waits for a commit chose another one.
     std::optional<std::string> container_if_not_committed{};
     std::size_t thrown_away = 0;  // so many bytes at the front belong to a request that was refused

@@ -263,8 +263,7 @@ TEST_F(MemcachedDialogueTest, AFailedCommitLeavesTheContainerThatWasChosenBefore
             "SERVER_ERROR 1197 HY000 The change is too large for the binary log\r\n"
             "SERVER_ERROR 1197 HY000 The change is too large for the binary log\r\n");
   EXPECT_EQ(say("get a:1\r\nget @@two\r\n"), "END\r\nVALUE @@two 0 6\r\nhs/two\r\nEND\r\n");
-  EXPECT_EQ(say("set a:1 0 0 1\r\nx\r\nget a:1\r\n"),
-            "STORED\r\nVALUE a:1 0 2\r\nx|\r\nEND\r\n");
+  EXPECT_EQ(say("set a:1 0 0 1\r\nx\r\nget a:1\r\n"), "STORED\r\nVALUE a:1 0 2\r\nx|\r\nEND\r\n");
 }
 
 TEST_F(MemcachedDialogueTest, ABrokenPassIsExecutedAgain) {

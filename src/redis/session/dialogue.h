@@ -91,7 +91,7 @@ class Dialogue final : public passes::Dialogue {
     std::shared_ptr<const Watched> watched{};    // null: nothing
     // What was watched before a WATCH whose reply waits for a commit.
     std::optional<std::shared_ptr<const Watched>> watched_if_not_committed{};
-    bool is_spoiled = false;                     // EXEC will refuse the transaction
+    bool is_spoiled = false;   // EXEC will refuse the transaction
     bool was_refused = false;  // MULTI itself was: what follows is not executed before EXEC
     bool replies_are_off = false;
     // So many replies are left out: that of CLIENT REPLY SKIP, and that of the next command.
