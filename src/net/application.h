@@ -119,7 +119,8 @@ struct Turn {
   // For the turn that comes behind `wait`: whatever says how far the incomplete request was read.
   std::uint64_t note = 0;
   bool put_off = false;  // read_first() has left requests to execute()
-  // A part of the request that it has come to is done, and stays so, although nothing of the reply is there.
+  // The request that it has come to is done in part, and goes on from there in the next turn. Nothing of
+  // its reply may be there yet.
   bool has_part = false;
   // So many bytes of `input`, from `secret_begin` on, are a secret. Whoever owns the memory that
   // `input` points to writes over them when it is done.
