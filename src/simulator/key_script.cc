@@ -111,7 +111,7 @@ void KeyScript::check_refusal(Refusal refusal) {
 bool KeyScript::is_of_one_of_several(std::string_view reply) {
   if (!is_of_any_quiet(reply)) return false;
   const auto loud = std::ranges::find(expected_, false, &Asked::is_quiet);
-  if (loud - expected_.begin() < 2) return false;
+  if (loud - expected_.begin() < 2 || !expected_.front().tells_by_silence) return false;
   std::for_each(expected_.begin(), loud, [](Asked& asked) { asked.is_unsure = true; });
   return true;
 }
