@@ -1,4 +1,5 @@
 // What a memcached client asks of several items at once: gets of very many, and series of quiet requests.
+#include <algorithm>
 #include <utility>
 
 #include "memcached/protocol/errors.h"
@@ -21,7 +22,8 @@ enum Opcode : std::uint8_t {
 
 }  // namespace
 
-// Behind a change that may fail, with an answer of its own or without.
+// Behind a change that may fail, with an answer of its own or without. It takes turns with others, and an item may
+// expire in between.
 void MemcachedScript::ask_for_very_many() {
   const std::string changed = item_key();
   const std::string value = std::to_string(world_.below(1000));
@@ -42,11 +44,18 @@ void MemcachedScript::ask_for_very_many() {
     keys.push_back(item_key());
     line += ' ' + keys.back();
   }
-  ask_own(line, [=](OwnState& state, const Executed&) {
+  ask_own(line, [=](OwnState& state, const Executed& how) {
     std::string blocks;
     for (const std::string& key : keys) {
       const auto item = state.items.find(key);
-      if (item != state.items.end()) blocks += block(key, item->second, "");
+      if (item == state.items.end()) continue;
+      const std::string one = block(key, item->second, "");
+      const std::string_view rest = how.reply.substr(std::min(blocks.size(), how.reply.size()));
+      if (!rest.starts_with(one) && may_expire(item->second, how)) {
+        state.items.erase(item);
+      } else {
+        blocks += one;
+      }
     }
     return blocks + "END\r\n";
   });

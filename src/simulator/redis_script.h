@@ -89,6 +89,7 @@ class RedisScript final : public KeyScript {
 
   // redis_keys.cc
   void ask_very_many();
+  void ask_one_to_go();
   void ask_keys();
   void ask_scan();
   void take_scan(std::string_view reply);
