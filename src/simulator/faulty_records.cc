@@ -26,8 +26,10 @@ void take(const store::IndexUse& use, const Record& record, store::Rows& rows, B
   if (!rows.take(index_of(use).readers, RecordRow(record), 0, out)) throw std::bad_alloc();
 }
 
-// So many rows are between two looks of a long search at whether it has to give way.
-constexpr std::size_t rows_between_looks = 2;
+// How many percent of the ranges are too much for a worker, and of the rows of a long search come slowly.
+constexpr unsigned long_ranges = 20;
+constexpr unsigned slow_rows = 30;
+constexpr std::size_t slowest_row_ms = 60;
 
 const RecordPosition* parked_at(const store::Sink* sink) {
   return sink == nullptr ? nullptr : static_cast<const RecordPosition*>(sink->position.get());
@@ -38,13 +40,24 @@ const RecordPosition* parked_at(const store::Sink* sink) {
 Table* FaultyStore::table_of(const store::IndexUse& use) { return index_of(use).table; }
 
 // A reply that has begun cannot go on where another server has the table.
-Outcome FaultyStore::begin_read(const store::IndexUse& use, const store::Sink* sink) {
+Outcome FaultyStore::begin_read(const store::IndexUse& use, const store::Selection& selection,
+                                const store::Sink* sink) {
   const Verdict asked = ask_other_server(false, parked_at(sink) == nullptr);
   if (asked != Verdict::answered) return asked;
   if (const Outcome wrong = go_wrong(false); !wrong.ok()) return wrong;
   budget_->spend();
-  const bool is_long = is_bounded(use, sink) && World::current().chance(faults_.long_write);
+  const bool is_range = selection.range.bound == store::Bound::within;
+  const unsigned chance = is_range ? long_ranges : faults_.long_write;
+  const bool is_long = is_bounded(use, sink) && World::current().chance(chance);
   return is_long ? Outcome(Verdict::oversized) : Outcome();
+}
+
+// A long search has met a row: whether it has to be left behind it.
+bool FaultyStore::must_leave(store::Sink& sink) const {
+  World& world = World::current();
+  if (world.chance(slow_rows))
+    net::kernel::poll(nullptr, 0, 1 + static_cast<int>(world.below(slowest_row_ms)));
+  return sink.must_give_way();
 }
 
 // The few rows of the containers are read without a sink, also by streamers.
@@ -87,7 +100,7 @@ Outcome FaultyStore::find_records(store::IndexUse& use, const store::Selection& 
   found.rows = 0;
   found.may_have_more = false;
   found.end = nullptr;
-  if (const Outcome begun = begin_read(use, sink); !begun.ok()) return begun;
+  if (const Outcome begun = begin_read(use, selection, sink); !begun.ok()) return begun;
   const Table& table = *table_of(use);
   FaultyMatches matches(index_of(use), transaction_, selection, parked_at(sink));
   const bool in_pieces = sink != nullptr && rows.is_sent_in_pieces();
@@ -107,21 +120,20 @@ Outcome FaultyStore::find_records(store::IndexUse& use, const store::Selection& 
       if (found.wants_end) found.end = matches.leave(key);
       break;
     }
-    if (!in_pieces || matches.met() % rows_between_looks != 0) continue;
+    if (!in_pieces) continue;
     const store::Sink::Flushed flushed = sink->flush(out, true);
     if (flushed == store::Sink::Flushed::ended) return Error::killed;
-    if (flushed == store::Sink::Flushed::stalled || sink->must_give_way()) {
+    if (flushed == store::Sink::Flushed::stalled || must_leave(*sink)) {
       sink->position = matches.leave(key);
       return Verdict::parked;
     }
-    net::kernel::yield();
   }
   return {};
 }
 
 Outcome FaultyStore::count_records(store::IndexUse& use, const store::Selection& selection,
                                    std::uint64_t& rows, store::Sink* sink) {
-  if (const Outcome begun = begin_read(use, sink); !begun.ok()) return begun;
+  if (const Outcome begun = begin_read(use, selection, sink); !begun.ok()) return begun;
   const Table& table = *table_of(use);
   FaultyMatches matches(index_of(use), transaction_, selection, parked_at(sink));
   std::size_t looked_at = 0;
@@ -131,14 +143,13 @@ Outcome FaultyStore::count_records(store::IndexUse& use, const store::Selection&
     const Record* const record = transaction_.read(table, key);
     if (record == nullptr) continue;
     if (matches.meet(*record) == FaultyMatches::Fate::last || matches.is_full()) break;
-    if (sink == nullptr || matches.met() % rows_between_looks != 0) continue;
+    if (sink == nullptr) continue;
     if (sink->must_end()) return Error::killed;
-    if (sink->must_give_way()) {
+    if (must_leave(*sink)) {
       sink->position = matches.leave(key);
       sink->position->reply_begun = false;
       return Verdict::parked;
     }
-    net::kernel::yield();
   }
   rows = matches.met();
   return {};

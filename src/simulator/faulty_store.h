@@ -78,7 +78,9 @@ class FaultyStore final : public store::Store {
   void roll_back();
 
   // Of tables with rows.
-  store::Outcome begin_read(const store::IndexUse& use, const store::Sink* sink);
+  store::Outcome begin_read(const store::IndexUse& use, const store::Selection& selection,
+                            const store::Sink* sink);
+  bool must_leave(store::Sink& sink) const;
   bool is_bounded(const store::IndexUse& use, const store::Sink* sink) const;
   store::Outcome begin_write(const store::IndexUse& use, std::span<const std::string> keys);
   store::Outcome lock(const store::IndexUse& use, const std::string& key);
