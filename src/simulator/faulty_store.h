@@ -85,7 +85,8 @@ class FaultyStore final : public store::Store {
   store::Outcome begin_write(const store::IndexUse& use, std::span<const std::string> keys);
   store::Outcome lock(const store::IndexUse& use, const std::string& key);
   store::Outcome find_records(store::IndexUse& use, const store::Selection& selection,
-                              store::Rows& rows, Buffer& out, store::Sink* sink, store::Found& found);
+                              store::Rows& rows, Buffer& out, store::Sink* sink,
+                              store::Found& found);
   store::Outcome count_records(store::IndexUse& use, const store::Selection& selection,
                                std::uint64_t& rows, store::Sink* sink);
   store::Outcome modify_records(store::IndexUse& use, const store::Selection& selection,

@@ -22,8 +22,8 @@ enum Opcode : std::uint8_t {
 
 }  // namespace
 
-// Behind a change that may fail, with an answer of its own or without. It takes turns with others, and an item may
-// expire in between.
+// Behind a change that may fail, with an answer of its own or without. It takes turns with others, and an
+// item may expire in between.
 void MemcachedScript::ask_for_very_many() {
   const std::string changed = item_key();
   const std::string value = std::to_string(world_.below(1000));

@@ -28,13 +28,18 @@ void RedisScript::ask_one_to_go() {
   });
 }
 
-// Each key may come many times. A count takes turns with others, and an item may expire in between.
+// While the first of them takes its turns, the others come, and are executed in one pass with their changes.
 void RedisScript::ask_very_many() {
+  for (std::size_t i = 1 + world_.below(3); i != 0; --i) ask_about_keys();
+}
+
+// Each key may come many times. A count takes turns with others, and an item may expire in between.
+void RedisScript::ask_about_keys() {
   constexpr const char* commands[] = {"EXISTS", "TOUCH", "DEL"};
   const std::string command = commands[world_.chance(20) ? 2 : world_.below(2)];
   const bool erases = command == "DEL";
   const std::size_t count = 2 + world_.below(most_keys(erases));
-  if (!erases && world_.chance(70)) ask_one_to_go();
+  if (!erases && world_.chance(80)) ask_one_to_go();
   Words words{command};
   for (std::size_t i = 0; i < count; ++i)
     words.push_back(world_.chance(50) ? item_key() : of_rows + row_key());
@@ -91,8 +96,8 @@ void RedisScript::take_scan(std::string_view reply) {
   scan_.last_key = bulks.back();
 }
 
-// A page answers all of the rows between those where it begins and ends. Rows of others are among them. Of items
-// nobody sees where it ends, if the last ones have expired.
+// A page answers all of the rows between those where it begins and ends. Rows of others are among them. Of
+// items nobody sees where it ends, if the last ones have expired.
 std::string RedisScript::check_scan(const Scan& scan, const OwnState& state,
                                     std::string_view reply) const {
   std::vector<std::string> keys = RedisForm::bulks_of(reply);

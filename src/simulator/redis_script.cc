@@ -166,7 +166,8 @@ void RedisScript::ask_string() {
       });
     case 1:
       return ask_own({"SET", key, value, "NX"}, [=](OwnState& state, const Executed&) {
-        return state.items.try_emplace(key, OwnItem{.value = value}).second ? std::string(ok) : form.null();
+        const bool is_new = state.items.try_emplace(key, OwnItem{.value = value}).second;
+        return is_new ? std::string(ok) : form.null();
       });
     case 2:
     case 3:

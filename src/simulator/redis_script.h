@@ -31,7 +31,7 @@ class RedisScript final : public KeyScript {
   // What HS.FIND and the like select of the client's own rows.
   struct Selected {
     Words words{};                    // that say so
-    std::vector<std::string> keys{};  // of the rows that there may be, in the order of their replies
+    std::vector<std::string> keys{};  // of the rows that there may be, in their order
     std::string comparison{};         // of the column v; empty: there is no condition
     std::uint64_t than = 0;
     bool stops = false;  // the first row that does not fulfil it ends it
@@ -89,6 +89,7 @@ class RedisScript final : public KeyScript {
 
   // redis_keys.cc
   void ask_very_many();
+  void ask_about_keys();
   void ask_one_to_go();
   void ask_keys();
   void ask_scan();

@@ -58,7 +58,8 @@ void RedisScript::ask_watched() {
   counters().shared().asked(number);
   ask_words({"EXEC"}, {.on_reply =
                            [this, number, sum, form = form_](std::string_view reply) {
-                             if (reply == form.null_array()) return counters().shared().refused(number);
+                             if (reply == form.null_array())
+                               return counters().shared().refused(number);
                              require(reply == "*1\r\n+OK\r\n",
                                      "EXEC was answered " + std::string(reply));
                              counters().acknowledged(number, sum);

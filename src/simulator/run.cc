@@ -244,8 +244,8 @@ class SimulatedServer {
   std::vector<passes::MakeProtocol> make_protocols() const {
     const auto containers = std::make_shared<keys::ContainerSource>();
     require(keys::read_source("db.containers", *containers), "the containers have no name");
-    const auto of_redis =
-        std::make_shared<hs::redis::Config>(runner_.session, runner_.max_request_size, first_cursor);
+    const auto of_redis = std::make_shared<hs::redis::Config>(
+        runner_.session, runner_.max_request_size, first_cursor);
     const auto of_memcached = std::make_shared<hs::memcached::Config>(
         runner_.session, runner_.max_request_size, may_flush_);
     of_redis->containers = of_memcached->containers = containers;
