@@ -53,10 +53,10 @@ class KeyScript : public Script {
     // Of a quiet one: that it has no answer means that it was executed, and that its answer is empty. If it
     // fails, it has one.
     bool tells_by_silence = false;
-    bool is_unsure = false;                            // one of the quiet ones around it has failed
-    bool touches_rows = true;                          // if not, it cannot fail
-    std::uint32_t opaque = 0;                          // by which its protocol knows it
-    std::size_t end = 0;                               // of the script's bytes
+    bool is_unsure = false;    // one of the quiet ones around it has failed
+    bool touches_rows = true;  // if not, it cannot fail
+    std::uint32_t opaque = 0;  // by which its protocol knows it
+    std::size_t end = 0;       // of the script's bytes
     std::uint64_t sent_ms = 0;
   };
 

@@ -87,11 +87,10 @@ void MemcachedScript::ask_to_touch() {
 void MemcachedScript::ask_series() {
   const auto ask_quiet = [this](const std::string& line, const std::string& rest,
                                 OwnThings::Execute execute) {
-    ask(line + std::to_string(last_opaque_) + "\r\n" + rest,
-        {.own = std::move(execute),
-         .is_quiet = true,
-         .tells_by_silence = true,
-         .opaque = last_opaque_});
+    ask(line + std::to_string(last_opaque_) + "\r\n" + rest, {.own = std::move(execute),
+                                                              .is_quiet = true,
+                                                              .tells_by_silence = true,
+                                                              .opaque = last_opaque_});
   };
   for (std::size_t i = 1 + world_.below(longest_series); i != 0; --i) {
     const std::string key = item_key();

@@ -98,9 +98,9 @@ RedisScript::Selected RedisScript::select() {
     selected.comparison = comparisons[world_.below(4)];
     selected.than = world_.below(100);
     selected.stops = world_.chance(30);
-    selected.words.insert(selected.words.end(), {selected.stops ? "WHILE" : "FILTER", "v",
-                                                 selected.comparison,
-                                                 std::to_string(selected.than)});
+    selected.words.insert(selected.words.end(),
+                          {selected.stops ? "WHILE" : "FILTER", "v", selected.comparison,
+                           std::to_string(selected.than)});
   }
   return selected;
 }
@@ -146,8 +146,8 @@ void RedisScript::ask_next_page() {
     return found(form, state, keys, has_more ? bulk(position_in(how.reply)) : form.null());
   };
   if (world_.chance(30)) ask_own(words, execute);
-  ask_words(words, {.own = execute,
-                    .on_reply = [this](std::string_view reply) { take_page(reply); }});
+  ask_words(words,
+            {.own = execute, .on_reply = [this](std::string_view reply) { take_page(reply); }});
 }
 
 void RedisScript::take_page(std::string_view reply) {

@@ -80,12 +80,12 @@ void RedisScript::ask_scan() {
   scan_.waits = false;
   const std::string front = items().front().substr(0, items().front().find('.') + 1);
   const std::string count = std::to_string(1 + world_.below(world_.chance(50) ? 3 : 30));
-  ask_words({"SCAN", scan_.cursor, "MATCH", (scan_.is_of_items ? front : of_rows) + "*", "COUNT",
-             count},
-            {.own = [this, scan = scan_](OwnState& state, const Executed& how) {
-               return check_scan(scan, state, how.reply);
-             },
-             .on_reply = [this](std::string_view reply) { take_scan(reply); }});
+  ask_words(
+      {"SCAN", scan_.cursor, "MATCH", (scan_.is_of_items ? front : of_rows) + "*", "COUNT", count},
+      {.own = [this, scan = scan_](
+                  OwnState& state,
+                  const Executed& how) { return check_scan(scan, state, how.reply); },
+       .on_reply = [this](std::string_view reply) { take_scan(reply); }});
 }
 
 void RedisScript::take_scan(std::string_view reply) {
