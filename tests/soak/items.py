@@ -203,7 +203,7 @@ def random_request(rng: random.Random, model: Model) -> Request:
         number = model.seen_cas.get(key, 1)
     if name in (b"append", b"prepend"):
         value = value[:4]
-    keys = (key,)
+    keys: tuple[bytes, ...] = (key,)
     if name in (b"get", b"gets"):
         keys = tuple(rng.sample(model.keys, rng.randint(1, KEYS)))
     exptime = rng.choice([0, 0, 100_000, -1])

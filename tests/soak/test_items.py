@@ -26,7 +26,7 @@ def written(request: Request, reply: Reply) -> bytes:
         if not reply:
             return b"EN\r\n"
         item = reply[0][1]
-        return b"VA %d f%d c%d\r\n%s\r\n" % (len(item.value), item.flags, item.cas, item.value)
+        return b"VA %d f%d c%d\r\n%s\r\n" % (len(item.value), item.flags, item.cas or 0, item.value)
     text = b""
     for key, item in reply:
         cas = b" %d" % (item.cas or 0) if request.name in (b"gets", b"gats") else b""
