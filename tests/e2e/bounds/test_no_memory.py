@@ -222,7 +222,8 @@ def test_coming_and_going(data_root: Path, watch: Any, library: Path, scarcity: 
             # Each of its threads has begun its work, or has failed to.
             time.sleep(0.1)
             scarcity.end()
-            sql.run("DO 0")  # the server is there
+            assert instance.alive
+            sql.run("DO 0")  # and it answers
         assert "could not start: std::bad_alloc" in instance.log_text()
         assert "leaves" not in instance.log_text()
         sql.error(goes)
