@@ -23,6 +23,7 @@ class ContainersTest : public ::testing::Test {
  protected:
   ContainersTest() {
     std::vector<store::MemoryColumn> of_table;
+    of_table.reserve(std::size(columns));
     for (const std::string_view name : columns)
       of_table.push_back({.name = std::string(name), .nullable = name != "name"});
     table_ = &database_.add_table({"hs", "containers", of_table, {{"PRIMARY", {0}, true}}});

@@ -57,8 +57,9 @@ struct KeyedRow {
   store::Selection selection(const RowWork& work) const { return {.key = work.scratch.parts}; }
 };
 
-// The index that the name in front of a key names. What is behind the name is not read. `access` owns what `row`
-// points at if the connection does not: then it remembers it until it opens as much else as it can remember.
+// The index that the name in front of a key names. What is behind the name is not read. What `row`
+// points at belongs to the connection if it remembers it, until it has opened as much else as it can remember.
+// Otherwise it belongs to `access`.
 store::Outcome open_named(RowWork& work, std::string_view key, Asks asks, Words fields,
                           std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                           KeyedRow& row);

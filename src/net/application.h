@@ -119,6 +119,9 @@ struct Turn {
   // For the turn that comes behind `wait`: whatever says how far the incomplete request was read.
   std::uint64_t note = 0;
   bool put_off = false;  // read_first() has left requests to execute()
+  // The request that it has come to is done in part, and goes on from there in the next turn. Nothing of
+  // its reply may be there yet.
+  bool has_part = false;
   // So many bytes of `input`, from `secret_begin` on, are a secret. Whoever owns the memory that
   // `input` points to writes over them when it is done.
   std::size_t secret_begin = 0;
@@ -126,7 +129,7 @@ struct Turn {
 
   // The pass was full before its first request.
   bool was_left_out() const {
-    return next == Next::again && consumed == 0 && reply_begin == reply_end;
+    return next == Next::again && consumed == 0 && reply_begin == reply_end && !has_part;
   }
 };
 

@@ -12,9 +12,6 @@ namespace {
 // A smaller buffer is not worth a move to a new one.
 constexpr std::size_t small_capacity = WaitingBytes::default_allowance;
 
-// All servers of the plugin share it.
-std::atomic<std::uint64_t> last_id{0};
-
 Transfer ended(ssize_t count) {
   if (count >= 0) return {Transfer::Result::done, static_cast<std::size_t>(count)};
   if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) {
@@ -46,7 +43,7 @@ Connection::Connection(Accepted accepted, std::unique_ptr<Dialogue> state_of_app
       home(&inbox),
       share(inbox.waiting, *this, inbox),
       port(accepted.port),
-      id(last_id.fetch_add(1, std::memory_order_relaxed) + 1),
+      id(kernel::next_number()),
       peer(accepted.peer),
       accepted_at(now) {
   share.introduce(dialogue != nullptr && dialogue->most_waiting != Dialogue::no_limit);

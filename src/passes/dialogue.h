@@ -149,9 +149,9 @@ class Dialogue : public net::Dialogue {
   }
 
   // The same in place of a reply that a failed commit has made untrue. A protocol may repeat what the
-  // reply says of its request.
+  // reply says of its request, and takes back what the dialogue remembers of it.
   virtual void replace_reply(std::string_view /*reply*/, Status status, std::uint32_t replies,
-                             Buffer& out) const {
+                             Buffer& out) {
     append_errors(status, replies, out);
   }
 

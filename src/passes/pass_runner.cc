@@ -130,7 +130,7 @@ bool PassRunner::execute_reads(std::span<Turn> turns, Buffer& out) {
     turn.consumed = 0;
     turn.answered = {};
     turn.next = Next::wait;
-    turn.put_off = false;
+    turn.put_off = turn.has_part = false;
     pass_.begin_turn(Runs::all_but_writes, turns.size() - number);
     if (!go_on(number, turns, out)) return false;
     if (turn.put_off) {

@@ -72,6 +72,7 @@ class Requests {
     pass_.spend();
     if (!pass_.is_full(out_)) [[likely]]
       return true;
+    if (is_part_final()) turn_.has_part = true;
     leave_rest();
     return false;
   }

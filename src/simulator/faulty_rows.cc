@@ -40,14 +40,12 @@ std::uint64_t number_of(std::string_view text) {
   return number;
 }
 
-bool meets(const Record& record, std::span<const std::uint32_t> columns,
-           std::span<const store::Filter> filters) {
-  for (const store::Filter& filter : filters) {
-    if (!filter.value.null) World::current().fail("a script needs a filter with a value");
-    const bool is_null = !record[columns[filter.column]].has_value();
-    if (is_null != (filter.comparison == store::Comparison::equal)) return false;
-  }
-  return true;
+int order_of(const Cell& cell, const store::Value& value, bool is_integer) {
+  if (!cell || value.null) return (cell ? 1 : 0) - (value.null ? 0 : 1);
+  if (!is_integer) return std::string_view(*cell).compare(value.bytes);
+  const std::uint64_t left = number_of(*cell);
+  const std::uint64_t right = number_of(value.bytes);
+  return (left > right ? 1 : 0) - (left < right ? 1 : 0);
 }
 
 Record changed_record(const Record& before, std::span<const std::uint32_t> columns,

@@ -23,9 +23,8 @@ inline bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
 
-// Whether the row fulfils all of them. The columns of the filters are positions in `columns`.
-bool meets(const Record& record, std::span<const std::uint32_t> columns,
-           std::span<const store::Filter> filters);
+// Less than, equal to or greater than 0, as the cell is compared with the value. NULL is below all others.
+int order_of(const Cell& cell, const store::Value& value, bool is_integer);
 
 // The record as a change of any kind but `erase` and `lock` leaves it.
 Record changed_record(const Record& before, std::span<const std::uint32_t> columns,

@@ -329,7 +329,7 @@ Outcome FaultyStore::modify(store::IndexUse& use, const store::Selection& select
                             const store::Change& change, store::Rows* rows, Buffer& out,
                             store::Changed& changed) {
   must(selection.is_valid(), "a modification is not valid");
-  if (table_of(use) != nullptr) return modify_record(use, selection, change, rows, out, changed);
+  if (table_of(use) != nullptr) return modify_records(use, selection, change, rows, out, changed);
   changed.rows = 1;
   if (change.only_locks()) return add(use, number_of(selection.key[0].bytes), 0);
   const store::Value& by = change.assigns() ? change.assignments[0].value : change.values[0];

@@ -11,12 +11,13 @@
 // others may find that any table has moved there.
 //
 // Rows of Tables come and go, and are changed by clients of all protocols, also the same row by several.
-// Requests find them by their keys, and lock those that they change until the pass ends (faulty_records.cc).
+// Requests find them by their keys in all ways, and lock those that they change until the pass ends (faulty_records.cc).
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -77,16 +78,20 @@ class FaultyStore final : public store::Store {
   void roll_back();
 
   // Of tables with rows.
-  store::Outcome begin_read(const store::IndexUse& use, const store::Sink* sink);
-  store::Outcome begin_write(const store::IndexUse& use, std::string_view key);
+  store::Outcome begin_read(const store::IndexUse& use, const store::Selection& selection,
+                            const store::Sink* sink);
+  bool must_leave(store::Sink& sink) const;
+  bool is_bounded(const store::IndexUse& use, const store::Sink* sink) const;
+  store::Outcome begin_write(const store::IndexUse& use, std::span<const std::string> keys);
+  store::Outcome lock(const store::IndexUse& use, const std::string& key);
   store::Outcome find_records(store::IndexUse& use, const store::Selection& selection,
-                              store::Rows& rows, Buffer& out, const store::Sink* sink,
+                              store::Rows& rows, Buffer& out, store::Sink* sink,
                               store::Found& found);
   store::Outcome count_records(store::IndexUse& use, const store::Selection& selection,
-                               std::uint64_t& rows, const store::Sink* sink);
-  store::Outcome modify_record(store::IndexUse& use, const store::Selection& selection,
-                               const store::Change& change, store::Rows* rows, Buffer& out,
-                               store::Changed& changed);
+                               std::uint64_t& rows, store::Sink* sink);
+  store::Outcome modify_records(store::IndexUse& use, const store::Selection& selection,
+                                const store::Change& change, store::Rows* rows, Buffer& out,
+                                store::Changed& changed);
   store::Outcome insert_record(store::IndexUse& use, const store::Insert& row,
                                store::Changed& changed);
 

@@ -138,6 +138,9 @@ int shutdown(int fd, int /*how*/) {
 
 std::uint64_t monotonic_now() { return World::current().now(); }
 
+// Of the run, so that a seed does the same whatever ran before it: replies show these numbers.
+std::uint64_t next_number() { return World::current().next_number(); }
+
 void yield() { World::current().maybe_yield(); }
 
 Thread::Thread(std::function<void()> body) { World::current().start_thread(std::move(body)); }

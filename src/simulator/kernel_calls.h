@@ -30,6 +30,7 @@ ssize_t send(int fd, const void* from, std::size_t size, int flags);
 int shutdown(int fd, int how);
 
 std::uint64_t monotonic_now();
+std::uint64_t next_number();
 void yield();
 
 class Condition {

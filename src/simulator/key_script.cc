@@ -9,6 +9,9 @@ namespace {
 constexpr std::int64_t began_ms = 1'700'000'000'000;
 constexpr std::uint64_t ns_per_ms = 1'000'000;
 constexpr std::size_t longest_burst = 8;
+constexpr std::size_t few_keys = 10;
+// A request with so many keys is about as large as a request may be.
+constexpr std::size_t very_many_keys = 200;
 
 std::uint64_t wall_at(std::uint64_t now) {
   return static_cast<std::uint64_t>(began_ms) + now / ns_per_ms;
@@ -38,6 +41,12 @@ void KeyScript::ask_more() {
   const std::size_t most = std::min(left_, 1 + world_.below(longest_burst));
   left_ -= most;
   if (most != 0) ask_burst(most);
+}
+
+std::size_t KeyScript::most_keys(bool writes) const {
+  const unsigned faults = faults_.blocked + (writes ? faults_.row_locked + faults_.broken : 0);
+  const bool is_small = kind_ == ClientKind::light || faults != 0 || world_.chance(50);
+  return is_small ? few_keys : very_many_keys;
 }
 
 void KeyScript::ask(std::string_view bytes, Asked asked) {
@@ -80,26 +89,45 @@ void KeyScript::settle_quiet_ones(std::string_view reply) {
     const Asked asked = std::move(expected_.front());
     expected_.pop_front();
     if (!asked.own) continue;
-    own_.unanswered(asked.own, {.earliest_ms = asked.sent_ms, .latest_ms = wall_at(world_.now())},
-                    quiet_ones_can_fail_unseen() && may_fail_unseen());
+    const Executed how{.earliest_ms = asked.sent_ms, .latest_ms = wall_at(world_.now())};
+    if (asked.tells_by_silence && !asked.is_unsure) {
+      own_.answered(asked.own, how);
+    } else {
+      own_.unanswered(asked.own, how,
+                      asked.is_unsure || (quiet_ones_can_fail_unseen() && may_fail_unseen()));
+    }
   }
+}
+
+void KeyScript::check_refusal(Refusal refusal) {
+  require(refusal != Refusal::commit_failed || faults_.commit_fails != 0,
+          "a commit failed by itself");
+  require(refusal != Refusal::late || faults_.remote_patience_ms != 0,
+          "a request has waited too long by itself");
+  if (refusal == Refusal::late) ++waited_too_long_;
+}
+
+// If several quiet requests may have failed, nobody knows any more how each of them has ended.
+bool KeyScript::is_of_one_of_several(std::string_view reply) {
+  if (!is_of_any_quiet(reply)) return false;
+  const auto loud = std::ranges::find(expected_, false, &Asked::is_quiet);
+  if (loud - expected_.begin() < 2 || !expected_.front().tells_by_silence) return false;
+  std::for_each(expected_.begin(), loud, [](Asked& asked) { asked.is_unsure = true; });
+  return true;
 }
 
 void KeyScript::take_reply(std::string_view reply) {
   const Refusal refusal = refusal_of(reply);
   if (refusal == Refusal::no_room)
     return require(may_be_ended(), "there was no room for a client that holds little");
+  if (refusal != Refusal::none && is_of_one_of_several(reply)) return check_refusal(refusal);
   settle_quiet_ones(reply);
   require(!expected_.empty(), "a reply that nobody asked for: " + std::string(reply));
   const Asked asked = std::move(expected_.front());
   expected_.pop_front();
   if (refusal != Refusal::none) {
     require(asked.touches_rows, "a request without rows has failed: " + std::string(reply));
-    require(refusal != Refusal::commit_failed || faults_.commit_fails != 0,
-            "a commit failed by itself");
-    require(refusal != Refusal::late || faults_.remote_patience_ms != 0,
-            "a request has waited too long by itself");
-    if (refusal == Refusal::late) ++waited_too_long_;
+    check_refusal(refusal);
     if (asked.on_refusal) asked.on_refusal();
     return;
   }

@@ -50,9 +50,13 @@ class KeyScript : public Script {
     std::function<void(std::string_view)> on_reply{};  // it has got this answer
     std::function<void()> on_refusal{};                // it has failed, and nothing was done
     bool is_quiet = false;                             // it has no answer if all goes well
-    bool touches_rows = true;                          // if not, it cannot fail
-    std::uint32_t opaque = 0;                          // by which its protocol knows it
-    std::size_t end = 0;                               // of the script's bytes
+    // Of a quiet one: that it has no answer means that it was executed, and that its answer is empty. If it
+    // fails, it has one.
+    bool tells_by_silence = false;
+    bool is_unsure = false;    // one of the quiet ones around it has failed
+    bool touches_rows = true;  // if not, it cannot fail
+    std::uint32_t opaque = 0;  // by which its protocol knows it
+    std::size_t end = 0;       // of the script's bytes
     std::uint64_t sent_ms = 0;
   };
 
@@ -66,10 +70,16 @@ class KeyScript : public Script {
   // Whether the quiet request has got this answer. If none of its kind has, nobody can tell how it has ended.
   virtual bool is_of_quiet(const Asked& quiet, std::string_view reply) const = 0;
   virtual bool quiet_ones_can_fail_unseen() const = 0;
+  // Of a reply that says that something has failed: whether it does not tell which quiet request that is.
+  virtual bool is_of_any_quiet(std::string_view /*reply*/) const { return false; }
 
   void ask(std::string_view bytes, Asked asked);
+  // How many keys one request may have now. If each of them may meet a fault, one of very many would not end.
+  std::size_t most_keys(bool writes) const;
   std::string item_key() { return items_[world_.below(items_.size())]; }
   std::string row_key() { return rows_[world_.below(rows_.size())]; }
+  const std::vector<std::string>& items() const { return items_; }
+  const std::vector<std::string>& rows() const { return rows_; }
   SeenCounters& counters() { return counters_; }
   const OwnState& likely() const { return own_.likely(); }
   void is_logged_in() { may_be_strange_ = false; }
@@ -77,6 +87,8 @@ class KeyScript : public Script {
  private:
   void take_reply(std::string_view reply);
   void settle_quiet_ones(std::string_view reply);
+  void check_refusal(Refusal refusal);
+  bool is_of_one_of_several(std::string_view reply);
   bool may_fail_unseen() const {
     return faults_.commit_fails != 0 || faults_.remote_patience_ms != 0;
   }

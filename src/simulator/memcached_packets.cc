@@ -7,6 +7,7 @@
 #include "memcached/protocol/errors.h"
 #include "simulator/faulty_rows.h"
 #include "simulator/memcached_script.h"
+#include "simulator/memcached_texts.h"
 
 namespace hs::simulator {
 namespace {
@@ -37,22 +38,6 @@ bool is_packet(std::string_view received) {
 
 Code status_of(std::string_view reply) {
   return static_cast<Code>(memcached::read_header(reply).status);
-}
-
-// What the script compares of a reply: the status, and if it is ok the value.
-std::string digest(Code code, std::string_view value = {}) {
-  return std::to_string(static_cast<unsigned>(code)) + ' ' +
-         (code == Code::ok ? std::string(value) : "");
-}
-std::string digest_of(std::string_view reply) {
-  const BinaryHeader header = memcached::read_header(reply);
-  return digest(status_of(reply), reply.substr(BinaryHeader::size + header.extras));
-}
-
-// In place of the reply as it was, if it says the same.
-std::string in_bytes(const std::string& expected, const Executed& how) {
-  const bool is_packet_there = how.reply.size() >= BinaryHeader::size;
-  return is_packet_there && digest_of(how.reply) == expected ? std::string(how.reply) : expected;
 }
 
 // What is not there is not created.
@@ -138,11 +123,21 @@ void MemcachedScript::ask_shared_packet() {
       {.on_reply = check, .on_refusal = [this, number] { counters().shared().refused(number); }});
 }
 
-// A quiet packet is answered only if it has failed. If its commit has, nobody knows its opaque any more.
+// A quiet packet is answered only if it has failed, or has found something. If its commit has failed, nobody
+// knows its opaque any more. A meta request shows its own, unless it has failed.
 bool MemcachedScript::is_of_quiet(const Asked& quiet, std::string_view reply) const {
-  if (!is_binary_) return false;
-  const std::uint32_t opaque = memcached::read_header(reply).opaque;
-  return opaque == 0 || opaque == quiet.opaque;
+  if (is_binary_) {
+    const std::uint32_t opaque = memcached::read_header(reply).opaque;
+    return opaque == 0 || opaque == quiet.opaque;
+  }
+  if (!quiet.tells_by_silence) return false;
+  const std::string_view line = reply.substr(0, reply.find('\n'));
+  return refusal_of(reply) != Refusal::none ||
+         line.ends_with(" O" + std::to_string(quiet.opaque) + "\r");
+}
+
+bool MemcachedScript::is_of_any_quiet(std::string_view reply) const {
+  return !is_binary_ || memcached::read_header(reply).opaque == 0;
 }
 
 // Items come one after the other, and the line behind the last one ends the reply.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "simulator/faulty_rows.h"
+#include "simulator/memcached_texts.h"
 
 namespace hs::simulator {
 namespace {
@@ -12,25 +13,6 @@ constexpr std::string_view not_stored = "NOT_STORED\r\n";
 constexpr std::string_view not_found = "NOT_FOUND\r\n";
 constexpr std::string_view not_numeric =
     "CLIENT_ERROR cannot increment or decrement non-numeric value\r\n";
-constexpr std::uint64_t ms_per_second = 1000;
-
-// The item has another cas, if it had one that is known.
-void change(OwnItem& item) {
-  if (item.cas) ++*item.cas;
-}
-
-void set(OwnState& state, const std::string& key, const std::string& value, std::uint32_t flags) {
-  const auto found = state.items.find(key);
-  std::optional<std::uint64_t> cas;
-  if (found != state.items.end()) cas = found->second.cas;
-  OwnItem& item = state.items[key] = {.value = value, .flags = flags, .cas = cas};
-  change(item);
-}
-
-std::string block(const std::string& key, const OwnItem& item, const std::string& cas) {
-  return "VALUE " + key + ' ' + std::to_string(item.flags) + ' ' +
-         std::to_string(item.value.size()) + cas + "\r\n" + item.value + "\r\n";
-}
 
 // The cas in a reply with one VALUE. Empty: there is none.
 std::string cas_in(std::string_view reply) {
@@ -70,7 +52,9 @@ void MemcachedScript::ask_log_in() {
 void MemcachedScript::ask_burst(std::size_t most) {
   if (is_binary_) {
     for (std::size_t i = 0; i < most; ++i) {
-      if (world_.chance(25)) {
+      if (world_.chance(20)) {
+        ask_packet_series();
+      } else if (world_.chance(25)) {
         ask_shared_packet();
       } else {
         ask_packet();
@@ -80,7 +64,7 @@ void MemcachedScript::ask_burst(std::size_t most) {
   }
   if (compared_) ask_compared();
   for (std::size_t i = 0; i < most; ++i) {
-    switch (world_.below(8)) {
+    switch (world_.below(11)) {
       case 0:
       case 1: ask_to_store(); break;
       case 2: ask_to_read(); break;
@@ -88,6 +72,9 @@ void MemcachedScript::ask_burst(std::size_t most) {
       case 4: ask_to_change(); break;
       case 5: ask_meta(); break;
       case 6: ask_to_compare(); break;
+      case 7: ask_for_very_many(); break;
+      case 8: ask_to_touch(); break;
+      case 9: ask_series(); break;
       default: ask_shared(); break;
     }
   }
@@ -100,15 +87,9 @@ void MemcachedScript::ask_to_store() {
   const std::uint64_t seconds = world_.chance(20) ? 1 + world_.below(2) : 0;
   const std::string rest = ' ' + key + ' ' + std::to_string(flags) + ' ' + std::to_string(seconds) +
                            ' ' + std::to_string(value.size());
-  const auto expire = [=](OwnState& state, const Executed& how) {
-    if (seconds == 0) return;
-    OwnItem& item = state.items[key];
-    item.first_expiry = (how.earliest_ms / ms_per_second + seconds) * ms_per_second;
-    item.last_expiry = (how.latest_ms / ms_per_second + 1 + seconds) * ms_per_second;
-  };
   const auto put = [=](OwnState& state, const Executed& how) {
-    set(state, key, value, flags);
-    expire(state, how);
+    set_item(state, key, value, flags);
+    expire_item(state.items[key], seconds, how);
     return std::string(stored);
   };
   const auto add = [=](OwnState& state, const Executed& how) {
@@ -145,7 +126,7 @@ void MemcachedScript::ask_to_change() {
     if (item == state.items.end()) return std::string(not_found);
     if (!is_number(item->second.value)) return std::string(not_numeric);
     item->second.value = std::to_string(number_of(item->second.value) + 7);
-    change(item->second);
+    change_cas(item->second);
     return item->second.value + "\r\n";
   };
   const auto erase = [=](OwnState& state, const Executed&) {
@@ -155,7 +136,7 @@ void MemcachedScript::ask_to_change() {
     const auto item = state.items.find(key);
     if (item == state.items.end()) return std::string(not_stored);
     item->second.value += "x";
-    change(item->second);
+    change_cas(item->second);
     return std::string(stored);
   };
   switch (world_.below(6)) {
@@ -175,14 +156,14 @@ void MemcachedScript::ask_meta() {
     case 0:
       return ask_own("ms " + key + ' ' + std::to_string(value.size()) + " F3 O7\r\n" + value,
                      [=](OwnState& state, const Executed&) {
-                       set(state, key, value, 3);
+                       set_item(state, key, value, 3);
                        return std::string("HD O7\r\n");
                      });
     case 1:
       return ask_own("ms " + key + ' ' + std::to_string(value.size()) + " ME k\r\n" + value,
                      [=](OwnState& state, const Executed&) {
                        const bool is_new = !state.items.contains(key);
-                       if (is_new) set(state, key, value, 0);
+                       if (is_new) set_item(state, key, value, 0);
                        return (is_new ? "HD k" : "NS k") + key + "\r\n";
                      });
     case 2:
@@ -222,7 +203,7 @@ void MemcachedScript::ask_to_compare() {
             const bool is_same = item->second.cas ? *item->second.cas == cas : how.reply == stored;
             if (!is_same) return std::string("EXISTS\r\n");
             item->second.cas = cas;
-            set(state, key, "9", 0);
+            set_item(state, key, "9", 0);
             return std::string(stored);
           });
 }

@@ -1,7 +1,7 @@
 // MemcachedScript: a client of memcached's protocol, in text with meta commands among them, or in binary.
 //
-// It asks for items of the container `default`, some of them without an answer, and adds to the shared
-// strings, also by comparing the cas of what it has read.
+// It asks for items of the container `default`, some of them without an answer, for very many at once and in
+// quiet series, and adds to the shared strings, also by comparing the cas of what it has read.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +34,7 @@ class MemcachedScript final : public KeyScript {
   std::size_t reply_size(std::string_view received) const override;
   Refusal refusal_of(std::string_view reply) const override;
   bool is_of_quiet(const Asked& quiet, std::string_view reply) const override;
+  bool is_of_any_quiet(std::string_view reply) const override;
   bool quiet_ones_can_fail_unseen() const override { return !is_binary_; }
 
   // memcached_script.cc
@@ -46,6 +47,12 @@ class MemcachedScript final : public KeyScript {
   void ask_to_compare();
   void ask_shared();
   void ask_compared();
+
+  // memcached_series.cc
+  void ask_for_very_many();
+  void ask_to_touch();
+  void ask_series();
+  void ask_packet_series();
 
   // memcached_packets.cc
   void ask_packet();

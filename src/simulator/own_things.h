@@ -50,6 +50,11 @@ struct Executed {
   std::string_view reply{};
 };
 
+// Whether the item may have gone while the request was executed.
+inline bool may_expire(const OwnItem& item, const Executed& how) {
+  return item.first_expiry != 0 && item.first_expiry <= how.latest_ms;
+}
+
 class OwnThings {
  public:
   // Executes a request: changes the state and returns the reply.

@@ -1,7 +1,6 @@
 #include "simulator/redis_script.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "simulator/faulty_rows.h"
@@ -9,17 +8,7 @@
 namespace hs::simulator {
 namespace {
 
-constexpr std::string_view ok = "+OK\r\n";
-constexpr std::string_view null = "$-1\r\n";
-constexpr std::string_view queued = "+QUEUED\r\n";
 constexpr std::uint64_t ms_per_second = 1000;
-
-std::string bulk(std::string_view text) {
-  return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
-}
-std::string bulk_of(const Cell& cell) { return cell ? bulk(*cell) : std::string(null); }
-std::string integer(std::uint64_t number) { return ":" + std::to_string(number) + "\r\n"; }
-std::string array(std::size_t size) { return "*" + std::to_string(size) + "\r\n"; }
 
 std::string sum_of(const std::string& text, std::uint64_t by) {
   return std::to_string(number_of(text) + by);
@@ -40,18 +29,22 @@ void expire_after(OwnItem& item, std::uint64_t ms, const Executed& how) {
 
 }  // namespace
 
-void RedisScript::ask_words(Words words, Asked asked) {
+void RedisScript::ask_words(const Words& words, Asked asked) {
   std::string request = array(words.size());
-  for (const std::string_view word : words) request += bulk(word);
+  for (const std::string& word : words) request += bulk(word);
+  if (silent_ != 0) {
+    if (silent_ != until_told) --silent_;
+    asked.is_quiet = true;
+  }
   ask(request, std::move(asked));
 }
 
-void RedisScript::ask_own(Words words, OwnThings::Execute execute) {
+void RedisScript::ask_own(const Words& words, OwnThings::Execute execute) {
   ask_words(words, {.own = std::move(execute)});
 }
 
-void RedisScript::ask_plain(Words words, std::string_view answer) {
-  const auto check = [name = std::string(*words.begin()), answer](std::string_view reply) {
+void RedisScript::ask_plain(const Words& words, std::string_view answer) {
+  const auto check = [name = words.front(), answer](std::string_view reply) {
     require(reply == answer, name + " was answered " + std::string(reply));
   };
   ask_words(words, {.on_reply = check, .touches_rows = false});
@@ -72,7 +65,9 @@ void RedisScript::ask_log_in() {
 void RedisScript::ask_burst(std::size_t most) {
   if (watched_) ask_watched();
   for (std::size_t i = 0; i < most; ++i) {
-    switch (world_.below(10)) {
+    if (page_.waits) ask_next_page();
+    if (scan_.waits) ask_scan();
+    switch (world_.below(16)) {
       case 0:
       case 1:
       case 2: ask_hash(); break;
@@ -82,6 +77,12 @@ void RedisScript::ask_burst(std::size_t most) {
       case 6: ask_expiry(); break;
       case 7: ask_many(); break;
       case 8: ask_transaction(); break;
+      case 9: ask_silently(); break;
+      case 10: ask_hello(); break;
+      case 11: ask_selected(); break;
+      case 12: ask_changed(); break;
+      case 13: ask_very_many(); break;
+      case 14: ask_keys(); break;
       default: ask_shared(); break;
     }
   }
@@ -90,6 +91,7 @@ void RedisScript::ask_burst(std::size_t most) {
 
 // One row.
 void RedisScript::ask_hash() {
+  const RedisForm form = form_;
   const std::string key = row_key();
   const std::string named = "db.h:" + key;
   const std::string number = std::to_string(world_.below(100));
@@ -106,18 +108,18 @@ void RedisScript::ask_hash() {
     case 2:
       return ask_own({"HGETALL", named}, [=](OwnState& state, const Executed&) {
         const auto row = state.rows.find(key);
-        if (row == state.rows.end()) return array(0);
+        if (row == state.rows.end()) return form.map(0);
         const auto& [v, s] = row->second;
         std::string fields = bulk("k") + bulk(key);
         if (v) fields += bulk("v") + bulk(*v);
         if (s) fields += bulk("s") + bulk(*s);
-        return array(2 + (v ? 2 : 0) + (s ? 2 : 0)) + fields;
+        return form.map(1U + (v ? 1U : 0U) + (s ? 1U : 0U)) + fields;
       });
     case 3:
       return ask_own({"HMGET", named, "s", "v", "none"}, [=](OwnState& state, const Executed&) {
         const auto row = state.rows.find(key);
         const OwnRow found = row == state.rows.end() ? OwnRow{} : row->second;
-        return array(3) + bulk_of(found.s) + bulk_of(found.v) + std::string(null);
+        return array(3) + form.bulk_of(found.s) + form.bulk_of(found.v) + form.null();
       });
     case 4:
     case 5: {
@@ -153,6 +155,7 @@ void RedisScript::ask_hash() {
 
 // One item.
 void RedisScript::ask_string() {
+  const RedisForm form = form_;
   const std::string key = item_key();
   const std::string value = std::to_string(world_.below(1000));
   switch (world_.below(8)) {
@@ -163,8 +166,8 @@ void RedisScript::ask_string() {
       });
     case 1:
       return ask_own({"SET", key, value, "NX"}, [=](OwnState& state, const Executed&) {
-        return std::string(state.items.try_emplace(key, OwnItem{.value = value}).second ? ok
-                                                                                        : null);
+        const bool is_new = state.items.try_emplace(key, OwnItem{.value = value}).second;
+        return is_new ? std::string(ok) : form.null();
       });
     case 2:
     case 3:
@@ -188,13 +191,13 @@ void RedisScript::ask_string() {
     case 5:
       return ask_own({"GETDEL", key}, [=](OwnState& state, const Executed&) {
         const auto item = state.items.extract(key);
-        return item ? bulk(item.mapped().value) : std::string(null);
+        return item ? bulk(item.mapped().value) : form.null();
       });
     default: break;
   }
   ask_own({"GET", key}, [=](OwnState& state, const Executed&) {
     const auto item = state.items.find(key);
-    return item == state.items.end() ? std::string(null) : bulk(item->second.value);
+    return item == state.items.end() ? form.null() : bulk(item->second.value);
   });
 }
 
@@ -234,6 +237,7 @@ void RedisScript::ask_expiry() {
 
 // Several items and rows.
 void RedisScript::ask_many() {
+  const RedisForm form = form_;
   const std::string first = item_key();
   const std::string second = item_key();
   const std::string row = row_key();
@@ -264,9 +268,9 @@ void RedisScript::ask_many() {
         std::string values = array(3);
         for (const std::string& key : {first, second}) {
           const auto item = state.items.find(key);
-          values += item == state.items.end() ? std::string(null) : bulk(item->second.value);
+          values += item == state.items.end() ? form.null() : bulk(item->second.value);
         }
-        return values + std::string(null);
+        return values + form.null();
       });
   }
 }
@@ -274,6 +278,7 @@ void RedisScript::ask_many() {
 // A row and an item are changed together, or none of them: the last command fails if the item is no number.
 // What is read in between is as the client has left it.
 void RedisScript::ask_transaction() {
+  const RedisForm form = form_;
   const std::string row = row_key();
   const std::string item = item_key();
   const bool reads = world_.chance(50);
@@ -291,7 +296,7 @@ void RedisScript::ask_transaction() {
              ", 'incr': ERR value is not an integer or out of range\r\n";
     }
     std::string replies = array(reads ? 3 : 2);
-    const std::string read = found == state.items.end() ? std::string(null) : bulk(before);
+    const std::string read = found == state.items.end() ? form.null() : bulk(before);
     state.items[item].value = sum_of(before, 1);
     static_cast<void>(add_to(state.rows[row].v, 1));
     replies += ":" + *state.rows[row].v + "\r\n";
@@ -300,84 +305,8 @@ void RedisScript::ask_transaction() {
   });
 }
 
-void RedisScript::ask_shared() {
-  const std::size_t number = world_.below(SharedCounters::count);
-  const bool is_row = number >= SharedCounters::strings;
-  const std::string key = (is_row ? "db.h:" : "") + SharedCounters::key(number);
-  if (world_.chance(30)) {
-    const auto check = [this, number](std::string_view reply) {
-      require(reply.size() > 4 && reply[0] == '$', "GET was answered " + std::string(reply));
-      counters().read(number, number_of(reply.substr(reply.find('\n') + 1)));
-    };
-    if (is_row) return ask_words({"HGET", key, "v"}, {.on_reply = check});
-    return ask_words({"GET", key}, {.on_reply = check});
-  }
-  counters().shared().asked(number);
-  const auto check = [this, number](std::string_view reply) {
-    require(reply[0] == ':', "an addition was answered " + std::string(reply));
-    counters().acknowledged(number, number_of(reply.substr(1)));
-  };
-  const auto refuse = [this, number] { counters().shared().refused(number); };
-  if (is_row)
-    return ask_words({"HINCRBY", key, "v", "1"}, {.on_reply = check, .on_refusal = refuse});
-  ask_words({"INCR", key}, {.on_reply = check, .on_refusal = refuse});
-}
-
-// The first part of an addition that is done only if nobody else has added meanwhile.
-void RedisScript::ask_to_watch() {
-  const std::size_t number = world_.below(SharedCounters::strings);
-  const std::string key = SharedCounters::key(number);
-  watched_ = number;
-  watched_sum_.reset();
-  watch_failed_ = false;
-  ask_words({"WATCH", key}, {.on_reply =
-                                 [](std::string_view reply) {
-                                   require(reply == ok, "WATCH was answered " + std::string(reply));
-                                 },
-                             .on_refusal = [this] { watch_failed_ = true; }});
-  ask_words({"GET", key}, {.on_reply = [this, number](std::string_view reply) {
-              watched_sum_ = number_of(reply.substr(reply.find('\n') + 1));
-              counters().read(number, *watched_sum_);
-            }});
-}
-
-// The second part.
-void RedisScript::ask_watched() {
-  const std::size_t number = *watched_;
-  watched_.reset();
-  if (!watched_sum_ || watch_failed_) return ask_plain({"UNWATCH"}, ok);
-  const std::uint64_t sum = *watched_sum_ + 1;
-  ask_plain({"MULTI"}, ok);
-  ask_plain({"SET", SharedCounters::key(number), std::to_string(sum)}, queued);
-  counters().shared().asked(number);
-  ask_words({"EXEC"}, {.on_reply =
-                           [this, number, sum](std::string_view reply) {
-                             if (reply == "*-1\r\n") return counters().shared().refused(number);
-                             require(reply == "*1\r\n+OK\r\n",
-                                     "EXEC was answered " + std::string(reply));
-                             counters().acknowledged(number, sum);
-                           },
-                       .on_refusal = [this, number] { counters().shared().refused(number); }});
-}
-
 std::size_t RedisScript::reply_size(std::string_view received) const {
-  const std::size_t line_end = received.find("\r\n");
-  if (line_end == received.npos) return 0;
-  const std::size_t head = line_end + 2;
-  std::int64_t number = 0;
-  std::from_chars(received.data() + 1, received.data() + line_end, number);
-  if (received[0] == '$' && number >= 0) {
-    const std::size_t size = head + static_cast<std::size_t>(number) + 2;
-    return received.size() < size ? 0 : size;
-  }
-  if (received[0] != '*') return head;
-  std::size_t size = head;
-  for (; number > 0; --number) {
-    const std::size_t element = reply_size(received.substr(size));
-    if (element == 0) return 0;
-    size += element;
-  }
-  return size;
+  return RedisForm::reply_size(received);
 }
 
 KeyScript::Refusal RedisScript::refusal_of(std::string_view reply) const {

@@ -74,6 +74,15 @@ const Record* Transaction::latest(const Table& table, std::string_view key) cons
   return table.committed(key);
 }
 
+std::set<std::string> Transaction::keys(const Table& table) const {
+  std::set<std::string> keys;
+  for (const auto& [key, versions] : table.rows) keys.insert(key);
+  for (const auto& [place, record] : changes_) {
+    if (place.first == &table) keys.insert(place.second);
+  }
+  return keys;
+}
+
 bool Transaction::lock(Table& table, std::string_view key) {
   const auto held = table.locks.find(key);
   if (held != table.locks.end()) return held->second == this;

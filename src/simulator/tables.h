@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -72,6 +73,8 @@ class Transaction {
   bool lock(Table& table, std::string_view key);
   // The row is locked. No record: it is deleted.
   void write(Table& table, std::string_view key, std::optional<Record> record);
+  // All that a row may have, for a reader or a writer.
+  std::set<std::string> keys(const Table& table) const;
   bool has_changed() const { return !changes_.empty(); }
 
   void commit();

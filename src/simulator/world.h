@@ -55,6 +55,7 @@ class World {
   std::size_t below(std::size_t bound) { return random_() % bound; }
   bool chance(unsigned percent) { return below(100) < percent; }
   std::uint64_t now() const { return now_; }
+  std::uint64_t next_number() { return ++last_number_; }
 
   // A thread of the server has found that something is not as it must be. It keeps the first of
   // these, because an exception must not leave a simulated thread.
@@ -121,6 +122,7 @@ class World {
 
   std::mt19937_64 random_;
   std::uint64_t now_ = 1'000'000'000;
+  std::uint64_t last_number_ = 0;
   std::vector<std::unique_ptr<Thread>> threads_;
   std::vector<std::function<bool()>> actors_;
   Thread* running_ = nullptr;

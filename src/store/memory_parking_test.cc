@@ -56,7 +56,7 @@ class ParkedFind : public ::testing::Test {
       EXPECT_TRUE(reader.end_pass().ok());
       verdict = outcome.verdict();
     }
-    const std::string bytes = sink.bytes + std::string(out.view());
+    std::string bytes = sink.bytes + std::string(out.view());
     EXPECT_EQ(found_rows, static_cast<std::uint64_t>(std::ranges::count(bytes, ' ')));
     in_numbers_ = rows.in_numbers;
     return bytes;

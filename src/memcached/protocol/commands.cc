@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/short_bytes.h"
+
 namespace hs::memcached {
 namespace {
 
@@ -95,7 +97,10 @@ std::span<const TextCommand> text_commands() { return text_table; }
 std::span<const BinaryCommand> binary_commands() { return binary_table; }
 
 const TextCommand* find_text_command(std::string_view word) {
-  const auto* const found = std::ranges::find(text_table, word, &TextCommand::word);
+  const auto* const found = std::ranges::find_if(text_table, [&](const TextCommand& command) {
+    return command.word.size() == word.size() &&
+           are_equal(command.word.data(), word.data(), word.size());
+  });
   return found == text_table.end() ? nullptr : found;
 }
 

@@ -46,7 +46,10 @@ std::size_t Dialogue::whole_requests(std::string_view input) const {
 void Dialogue::append_error(Status status, Buffer& out) const { Reply(out).error(asked_, status); }
 
 void Dialogue::replace_reply(std::string_view reply, Status status, std::uint32_t replies,
-                             Buffer& out) const {
+                             Buffer& out) {
+  // All requests behind the first one that waited have failed with it.
+  if (state_.container_if_not_committed)
+    state_.container = *std::exchange(state_.container_if_not_committed, {});
   if (replies == 0) return;
   const Asked asked{.form = state_.wire == Wire::binary ? Form::binary : Form::text};
   Reply(out).error_in_place_of(reply, asked, status);
@@ -66,6 +69,11 @@ Dialogue::State& Dialogue::begin_change(passes::Changes& changes) {
     before_ = std::make_unique<Before>(Before{.state = state_, .log_in = log_in_.state()});
   }
   return state_;
+}
+
+void Dialogue::keep_changes() {
+  before_.reset();
+  state_.container_if_not_committed.reset();
 }
 
 void Dialogue::undo_changes() {

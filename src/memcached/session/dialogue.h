@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -39,8 +40,8 @@ class Dialogue final : public passes::Dialogue {
   void refuse(net::Refusal why, Buffer& out) const override;
   void append_error(Status status, Buffer& out) const override;
   void replace_reply(std::string_view reply, Status status, std::uint32_t replies,
-                     Buffer& out) const override;
-  void keep_changes() override { before_.reset(); }
+                     Buffer& out) override;
+  void keep_changes() override;
   void undo_changes() override;
   void depart() override { remembered_.clear(); }
   std::string_view user() const override {
@@ -63,7 +64,9 @@ class Dialogue final : public passes::Dialogue {
   // What requests may change. If their pass is executed again, they find it as it was.
   struct State {
     Wire wire = Wire::unknown;
-    std::string container{};      // empty: the default one
+    std::string container{};  // empty: the default one
+    // What it was before a request whose reply waits for a commit chose another one.
+    std::optional<std::string> container_if_not_committed{};
     std::size_t thrown_away = 0;  // so many bytes at the front belong to a request that was refused
     ManyKeys many{};
   };
@@ -100,7 +103,7 @@ class Dialogue final : public passes::Dialogue {
                     std::size_t end);
   void give_up_first(passes::Requests& requests, Memcached& front);
   void throw_away(passes::Requests& requests);
-  void note_container(passes::Requests& requests, const std::string& container);
+  void note_container(passes::Requests& requests, const std::string& container, bool is_write);
 
   // dialogue_items.cc: of all keys of a request.
   store::Outcome execute_on_items(RowWork& work, const Request& request, std::string& container,

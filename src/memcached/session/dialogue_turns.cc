@@ -55,9 +55,9 @@ class WholeItem final : public store::Sink {
   store::Sink& sink_;
 };
 
-// What a browser sends, perhaps because of a page that means harm.
+// What a browser sends, perhaps because of a page that means harm. No command begins with a capital.
 bool is_of_browser(std::string_view input) {
-  return input.starts_with("POST ") || input.starts_with("Host:");
+  return input.front() <= 'Z' && (input.starts_with("POST ") || input.starts_with("Host:"));
 }
 
 }  // namespace
@@ -166,8 +166,14 @@ bool Dialogue::execute_request(passes::Requests& requests, Memcached& front,
   return goes_on && done != Done::closes;
 }
 
-void Dialogue::note_container(passes::Requests& requests, const std::string& container) {
-  if (container != state_.container) begin_change(requests.changes()).container = container;
+void Dialogue::note_container(passes::Requests& requests, const std::string& container,
+                              bool is_write) {
+  if (container == state_.container) return;
+  State& state = begin_change(requests.changes());
+  const bool waits = is_write || !requests.is_part_final();
+  if (waits && !state.container_if_not_committed)
+    state.container_if_not_committed = state.container;
+  state.container = container;
 }
 
 // So that other clients do not wait behind a get of very many keys, it goes on in later turns. What it
@@ -199,14 +205,14 @@ bool Dialogue::execute_get(passes::Requests& requests, Memcached& front, const R
       requests.out().truncate(begin);
       return false;
     }
-    note_container(requests, container);
+    note_container(requests, container, false);
     begin_change(requests.changes()).many = {
         .has_begun = true, .next = static_cast<std::size_t>(key.data() - request.more_keys.data())};
     return false;
   }
   if (outcome.ok()) {
     Reply(requests.out()).end_of_items(request);
-    note_container(requests, container);
+    note_container(requests, container, false);
   } else {
     requests.out().truncate(begin);
   }
@@ -229,7 +235,7 @@ bool Dialogue::execute_item(passes::Requests& requests, Memcached& front, const 
   Outcome outcome = front.look(requests.store());
   if (outcome.ok()) outcome = execute_on_items(work, request, container, nullptr);
   if (outcome.ok()) {
-    note_container(requests, container);
+    note_container(requests, container, !is_read);
   } else {
     requests.out().truncate(begin);
   }

@@ -10,7 +10,12 @@ namespace {
 using store::Outcome;
 using Kind = store::ColumnValue::Kind;
 
-constexpr std::string_view container_mark = "@@";
+constexpr char mark = '@';
+constexpr std::size_t marks = 2;  // in front of a container's name
+
+bool names_container(std::string_view key) {
+  return key.size() >= marks && key[0] == mark && key[1] == mark;
+}
 
 // Writes the item if it is live.
 class ItemRows final : public store::Rows {
@@ -56,7 +61,7 @@ class ItemRows final : public store::Rows {
 
 Status choose_item(const keys::Containers& containers, std::string_view key, std::string& container,
                    ChosenItem& chosen) {
-  if (!key.starts_with(container_mark)) {
+  if (!names_container(key)) [[likely]] {
     const auto& found = container.empty() ? containers.by_default() : containers.find(container);
     if (found == nullptr) {
       return container.empty() ? keys::status_of(keys::KeyMistake::no_container)
@@ -65,7 +70,7 @@ Status choose_item(const keys::Containers& containers, std::string_view key, std
     chosen.item = {found.get(), key};
     return {};
   }
-  key.remove_prefix(container_mark.size());
+  key.remove_prefix(marks);
   const std::size_t end = key.find('.');
   const std::string_view name = key.substr(0, end);
   const auto& found = containers.find(name);

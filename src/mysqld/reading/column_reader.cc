@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "base/ascii.h"
 #include "mysqld/server/api.h"
 
 namespace hs::mysqld {
@@ -144,17 +145,6 @@ template <bool takes_memory>
 ColumnValue read_as_is(Field& field, const TableRow& row, char* /*room*/) {
   const String* const value = text_of<takes_memory>(field, row.scratch.texts().text.begin());
   return value == nullptr ? no_memory : bytes(view_of(*value));
-}
-
-bool is_ascii(std::string_view bytes) {
-  std::uint64_t seen = 0;
-  for (; bytes.size() >= sizeof(seen); bytes.remove_prefix(sizeof(seen))) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data(), sizeof(word));
-    seen |= word;
-  }
-  for (const char byte : bytes) seen |= static_cast<unsigned char>(byte);
-  return (seen & 0x8080808080808080ULL) == 0;
 }
 
 // Text of another character set, converted to utf8mb4.

@@ -71,6 +71,16 @@ std::uint8_t integer_bytes(const Field& field) {
   }
 }
 
+TextImage text_image(const Field& field) {
+  const CHARSET_INFO* const charset = field.charset();
+  const bool is_variable = field.real_type() == MYSQL_TYPE_VARCHAR;
+  if (!is_variable && field.real_type() != MYSQL_TYPE_STRING) return TextImage::by_field;
+  // BINARY is filled with zeros, which count.
+  if (charset == &my_charset_bin) return is_variable ? TextImage::bytes : TextImage::by_field;
+  if (charset->mbminlen != 1 || (charset->state & MY_CS_NONASCII) != 0) return TextImage::by_field;
+  return is_variable ? TextImage::ascii : TextImage::filled;
+}
+
 void mark_index(TABLE& table, uint index) {
   const KEY& key = table.key_info[index];
   for (uint i = 0; i < key.user_defined_key_parts; ++i) {
@@ -243,6 +253,8 @@ void IndexPlan::choose_access(TABLE& table) {
                            (part.length < column.key_length() ||
                             (part.key_part_flag & (HA_PART_KEY_SEG | HA_BLOB_PART)) != 0);
     key_.push_back({.integer_bytes = integer_bytes(*part.field),
+                    .text_image = TextImage::by_field,
+                    .text_room = 0,
                     .is_unsigned = part.field->is_unsigned(),
                     .is_nullable = part.null_bit != 0,
                     .is_string = is_string,
@@ -250,6 +262,10 @@ void IndexPlan::choose_access(TABLE& table) {
                     .descends = (part.key_part_flag & HA_REVERSE_SORT) != 0,
                     .blanks = server::blank_order(table, column),
                     .store_length = part.store_length});
+    if (is_string && !is_prefix && key_.back().blanks == BlankOrder::kept) {
+      key_.back().text_image = text_image(*part.field);
+      key_.back().text_room = static_cast<std::uint32_t>(part.field->char_length());
+    }
     key_names_.push_back(server::columns_of_key_part(table, column));
     has_prefix_parts_ |= is_prefix;
     has_compared_parts_ |= key_.back().is_compared();

@@ -25,8 +25,18 @@ struct TABLE;
 
 namespace hs::mysqld {
 
+// How the image of a text is made of its bytes, without a conversion.
+enum class TextImage : std::uint8_t {
+  by_field,  // only the field can make it
+  bytes,     // VARBINARY: its length in two bytes, and any bytes
+  ascii,     // VARCHAR: the same, of a text of ASCII alone
+  filled,    // CHAR: a text of ASCII that does not end with a blank, and blanks behind it
+};
+
 struct PlannedKeyPart {
   std::uint8_t integer_bytes;  // of an image that is an integer, little-endian; 0: any other type
+  TextImage text_image;
+  std::uint32_t text_room;  // so many bytes a value may have that becomes a TextImage
   bool is_unsigned;
   bool is_nullable;
   bool is_string;  // text or bytes that have no format, see server::is_plain_string()

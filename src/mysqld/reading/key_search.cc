@@ -1,10 +1,13 @@
 #include "mysqld/reading/key_search.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cassert>
+#include <cstring>
 #include <optional>
 
+#include "base/ascii.h"
 #include "mysqld/reading/comparable_value.h"
 #include "mysqld/server/api.h"
 
@@ -52,6 +55,30 @@ bool put_integer(const PlannedKeyPart& part, const Value& value, unsigned char* 
   std::uint64_t image = static_cast<std::uint64_t>(*number);
   if constexpr (std::endian::native == std::endian::big) image = __builtin_bswap64(image);
   std::memcpy(to, &image, sizeof(image));
+  return true;
+}
+
+// The same for texts that need no conversion.
+bool put_text(const PlannedKeyPart& part, const Value& value, unsigned char* to) {
+  const std::string_view text = value.bytes;
+  if (part.text_image == TextImage::by_field || value.null || text.size() > part.text_room)
+    return false;
+  if (part.text_image != TextImage::bytes && !is_ascii(text)) return false;
+  const bool is_filled = part.text_image == TextImage::filled;
+  if (is_filled && text.ends_with(' ')) return false;
+  std::size_t room = part.store_length;
+  if (part.is_nullable) {
+    *to++ = 0;
+    --room;
+  }
+  if (!is_filled) {
+    int2store(to, static_cast<std::uint16_t>(text.size()));
+    to += HA_KEY_BLOB_LENGTH;
+    room -= HA_KEY_BLOB_LENGTH;
+  }
+  assert(text.size() <= room);
+  text.copy(reinterpret_cast<char*>(to), text.size());
+  std::memset(to + text.size(), is_filled ? ' ' : 0, room - text.size());
   return true;
 }
 
@@ -115,6 +142,15 @@ std::optional<PartFit> put_value(const IndexPlan& plan, TABLE& table, std::uint3
     case Fit::none: break;
   }
   return PartFit::exact;
+}
+
+// Whether put_value() makes the same of the value. For debug builds.
+[[maybe_unused]] bool is_image_of_field(const IndexPlan& plan, TABLE& table, std::uint32_t number,
+                                        const Value& value, Range asked,
+                                        const unsigned char* image) {
+  std::array<unsigned char, max_key_bytes> by_field;
+  return put_value(plan, table, number, value, asked, by_field.data()) == PartFit::exact &&
+         std::memcmp(image, by_field.data(), plan.key()[number].store_length) == 0;
 }
 
 bool is_inexact(PartFit fit) { return fit != PartFit::exact && fit != PartFit::prefix; }
@@ -194,6 +230,10 @@ void make_key_search(const IndexPlan& plan, TABLE& table, std::span<const Value>
     search.fits[i] = PartFit::exact;
     if (put_integer(plan.key()[i], value, to)) [[likely]]
       continue;
+    if (put_text(plan.key()[i], value, to)) {
+      assert(is_image_of_field(plan, table, i, value, range, to));
+      continue;
+    }
     const std::optional<PartFit> fit = put_value(plan, table, i, value, range, to);
     if (!fit) {
       search.nothing = true;

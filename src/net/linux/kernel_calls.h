@@ -1,5 +1,5 @@
 // KernelCalls: what net/ asks of the kernel while it serves, under the kernel's own names. passes/
-// has its clock from here.
+// has its clock from here, and connections the numbers of the process.
 //
 // Any thread may call it. It holds names only, so a call costs what the kernel's call costs. The
 // simulator has a header of the same name with a kernel of its own. CMake chooses which of the two
@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -39,6 +40,12 @@ using Thread = std::thread;
 inline std::uint64_t monotonic_now() {
   return static_cast<std::uint64_t>(
       std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+// One that was never given before in this process, whichever server of it asks. Not 0.
+inline std::uint64_t next_number() {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 // Lets other threads on the same core run first.

@@ -434,7 +434,7 @@ constexpr std::array upper_names = [] {
   std::array<std::array<char, longest_name>, command_table.size()> made{};
   for (std::size_t i = 0; i < command_table.size(); ++i) {
     std::ranges::transform(command_table[i].name, made[i].begin(), [](char byte) {
-      return byte >= 'a' && byte <= 'z' ? static_cast<char>(byte - ('a' - 'A')) : byte;
+      return byte >= 'a' && byte <= 'z' ? static_cast<char>(byte - case_bit) : byte;
     });
   }
   return made;

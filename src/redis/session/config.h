@@ -52,8 +52,9 @@ class QueuedBytes {
 };
 
 struct Config {
-  Config(const passes::LogInConfig& log_in_config, const Setting<std::size_t>& most_bytes)
-      : log_in(log_in_config), max_request_size(most_bytes) {}
+  Config(const passes::LogInConfig& log_in_config, const Setting<std::size_t>& most_bytes,
+         std::uint64_t last_cursor = ScanPositions::any_cursor())
+      : log_in(log_in_config), max_request_size(most_bytes), scans(last_cursor) {}
 
   const passes::LogInConfig& log_in;
   const Setting<std::size_t>& max_request_size;
@@ -65,7 +66,7 @@ struct Config {
       std::make_shared<const keys::ContainerSource>();
   keys::Clock::Ask wall_ms = keys::Clock::system_ms;
   mutable QueuedBytes queued{};
-  mutable ScanPositions scans{};
+  mutable ScanPositions scans;
   mutable ClientNames clients{};
   mutable CommandCountSet command_counts{};
   // The connections of the port, and the end of one. They ask the workers and wait, so no worker calls

@@ -59,7 +59,9 @@ class Dialogue final : public passes::Dialogue {
   }
   void refuse(net::Refusal why, Buffer& out) const override;
   void append_error(Status status, Buffer& out) const override;
-  void keep_changes() override { before_.reset(); }
+  void replace_reply(std::string_view reply, Status status, std::uint32_t replies,
+                     Buffer& out) override;
+  void keep_changes() override;
   void undo_changes() override;
   void depart() override { remembered_.clear(); }
   std::string_view user() const override {
@@ -87,7 +89,9 @@ class Dialogue final : public passes::Dialogue {
     std::string library_version{};
     std::shared_ptr<Transaction> transaction{};  // null: there was no MULTI
     std::shared_ptr<const Watched> watched{};    // null: nothing
-    bool is_spoiled = false;                     // EXEC will refuse the transaction
+    // What was watched before a WATCH whose reply waits for a commit.
+    std::optional<std::shared_ptr<const Watched>> watched_if_not_committed{};
+    bool is_spoiled = false;   // EXEC will refuse the transaction
     bool was_refused = false;  // MULTI itself was: what follows is not executed before EXEC
     bool replies_are_off = false;
     // So many replies are left out: that of CLIENT REPLY SKIP, and that of the next command.
@@ -153,6 +157,8 @@ class Dialogue final : public passes::Dialogue {
   store::Outcome run_queued(Work& work);
   void spoil(passes::Changes& changes) { begin_change(changes).is_spoiled = true; }
   void end_transaction(passes::Changes& changes);
+  void note_watched(passes::Requests& requests, std::shared_ptr<const Watched> watched);
+  void forget_watched(passes::Changes& changes);
   // Whether EXEC has to be executed as a write.
   bool is_locking() const { return state_.transaction->has_writes() || state_.watched != nullptr; }
   store::Outcome watch(Work& work, Words keys, std::shared_ptr<const Watched>& watched) const;

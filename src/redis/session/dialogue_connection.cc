@@ -300,7 +300,7 @@ Dialogue::Done Dialogue::execute_connection(passes::Requests& requests, const Co
       }
       return Done::answered;
     case Command::unwatch:
-      begin_change(requests.changes()).watched = nullptr;
+      forget_watched(requests.changes());
       reply.ok();
       return Done::answered;
     default: status = answer_plain(config_, info, words, reply, said_); return Done::answered;

@@ -276,6 +276,23 @@ TEST_F(RedisDialogueTest, AFailedCommitTakesBackWhatWasReadBehindAChangeWithoutR
   EXPECT_EQ(say({"EXISTS", "db.t:1"}), ":0\r\n");
 }
 
+// What it has seen is not there, so no transaction would ever find it unchanged.
+TEST_F(RedisDialogueTest, AFailedCommitTakesBackWhatWasWatchedBehindAChange) {
+  const std::string change = TestClient::packed({"HINCRBY", "db.t:1", "n", "1"});
+  const std::string unit = TestClient::packed({"MULTI"}) + change + TestClient::packed({"EXEC"});
+  const auto watch_behind_a_change = [&] {
+    EXPECT_EQ(say({"WATCH", "db.t:2"}), "+OK\r\n");
+    server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
+    EXPECT_EQ(client().send(change + TestClient::packed({"WATCH", "db.t:1"})).find('+'),
+              std::string::npos);
+  };
+  watch_behind_a_change();
+  EXPECT_EQ(client().send(unit), "+OK\r\n+QUEUED\r\n*1\r\n:1\r\n");
+  watch_behind_a_change();
+  TestClient(server_).send({"HSET", "db.t:2", "a", "x"});
+  EXPECT_EQ(client().send(unit), "+OK\r\n+QUEUED\r\n*-1\r\n");
+}
+
 TEST_F(RedisDialogueTest, ALargeTransactionGoesToAnotherThread) {
   std::string request = TestClient::packed({"MULTI"});
   std::string queued = "+OK\r\n";
@@ -300,6 +317,16 @@ TEST_F(RedisDialogueTest, ManyKeysAreCountedInSeveralTurns) {
   }
   EXPECT_EQ(client().send(request + TestClient::packed({"PING"})), ":10\r\n+PONG\r\n");
   EXPECT_GT(client().turns, 5);
+}
+
+// Whoever was left out comes first in the next pass: a few such clients would keep all others out.
+TEST_F(RedisDialogueTest, ACountOfManyKeysThatHasHadItsShareWasNotLeftOut) {
+  server_.passes.max_pass_steps = 10;
+  std::string request = "*101\r\n$6\r\nEXISTS\r\n";
+  for (int i = 0; i < 100; ++i) request += "$6\r\ndb.t:5\r\n";
+  EXPECT_EQ(client().send(request), ":0\r\n");
+  EXPECT_GT(client().turns, 5);
+  EXPECT_EQ(client().turns_left_out, 0);
 }
 
 TEST_F(RedisDialogueTest, ACountOfManyKeysForgetsAChangeWhoseCommitHasFailed) {

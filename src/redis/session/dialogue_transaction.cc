@@ -24,10 +24,22 @@ bool may_succeed_later(Error kind) {
 }  // namespace
 
 void Dialogue::end_transaction(passes::Changes& changes) {
+  forget_watched(changes);
+  state_.transaction = nullptr;
+  state_.is_spoiled = state_.was_refused = false;
+}
+
+void Dialogue::forget_watched(passes::Changes& changes) {
   State& state = begin_change(changes);
-  state.transaction = nullptr;
   state.watched = nullptr;
-  state.is_spoiled = state.was_refused = false;
+  state.watched_if_not_committed.reset();
+}
+
+void Dialogue::note_watched(passes::Requests& requests, std::shared_ptr<const Watched> watched) {
+  State& state = begin_change(requests.changes());
+  if (!requests.is_part_final() && !state.watched_if_not_committed)
+    state.watched_if_not_committed = state.watched;
+  state.watched = std::move(watched);
 }
 
 bool Dialogue::queue(passes::Requests& requests, const CommandInfo& info, Words words,

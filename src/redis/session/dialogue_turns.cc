@@ -273,7 +273,7 @@ bool Dialogue::execute_rows(passes::Requests& requests, Redis& front, const Comm
   Outcome outcome = front.look(requests.store());
   if (outcome.ok())
     outcome = watches ? watch(work, keys, watched) : execute_on_rows(work, info, words);
-  if (watched != nullptr) begin_change(requests.changes()).watched = std::move(watched);
+  if (watched != nullptr) note_watched(requests, std::move(watched));
   if (answered.note_outcome(outcome)) answer(outcome.status(), requests.out());
   return end(requests, answered, begin, end_offset, note);
 }

@@ -52,7 +52,7 @@ class RedisFindTest : public ::testing::Test {
       client_->send({"HSET", "ai:" + std::to_string(i), "v", "v" + std::to_string(i)});
   }
   // The ids that all pages answer together, and how many pages there are.
-  std::vector<std::string> pages(std::vector<std::string> words, int& count) {
+  std::vector<std::string> pages(const std::vector<std::string>& words, int& count) {
     std::vector<std::string> ids;
     std::string next = "0";
     for (count = 0; next != "-" && count < 1000; ++count) {

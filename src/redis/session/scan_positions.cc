@@ -14,17 +14,14 @@ std::size_t bytes_of(const ScanPosition& position) {
   return bytes + (position.place == nullptr ? 0 : position.place->bytes());
 }
 
-// So that a cursor of before a restart is most likely nobody's afterwards. All stay below 2^53: some
-// clients keep numbers as doubles.
-std::uint64_t first_cursor() {
+}  // namespace
+
+// All stay below 2^53: some clients keep numbers as doubles.
+std::uint64_t ScanPositions::any_cursor() {
   std::random_device random;
   const std::uint64_t high = random() & 0xffffU;
   return (high << 32) | random();
 }
-
-}  // namespace
-
-ScanPositions::ScanPositions() : last_(first_cursor()) {}
 
 std::uint64_t ScanPositions::add(std::uint64_t from, ScanPosition position) {
   const std::size_t bytes = bytes_of(position);

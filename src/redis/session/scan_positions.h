@@ -38,7 +38,10 @@ class ScanPositions {
   static constexpr std::size_t most = 4096;
   static constexpr std::size_t most_bytes = std::size_t{16} << 20;
 
-  ScanPositions();
+  // A cursor by chance, so that one of before a restart is most likely nobody's afterwards.
+  static std::uint64_t any_cursor();
+  // The first cursor is behind this one.
+  explicit ScanPositions(std::uint64_t last = any_cursor()) : last_(last) {}
 
   // The cursor of a scan that has come to this position. `from` is the cursor that it came from; 0: none.
   // That one stays, so that a client may ask again with it, and the one before it goes.

@@ -81,7 +81,7 @@ class TestClient {
     if (closed()) return replies;
     input_ += bytes;
     next_ = net::Next::again;
-    turns = 0;
+    turns = turns_left_out = 0;
     while (next_ == net::Next::again || next_ == net::Next::stream || next_ == net::Next::log_in) {
       ++turns;
       net::Turn turn{.dialogue = dialogue_.get(),
@@ -94,6 +94,7 @@ class TestClient {
         worker.end_pass({&turn, 1}, out_);
         worker.release();
         replies += out_.view(turn.reply_begin, turn.reply_end);
+        if (turn.was_left_out()) ++turns_left_out;
       } else {
         const net::Endpoint endpoint{.is_loopback = true};
         const bool logs_in = next_ == net::Next::log_in;
@@ -126,7 +127,8 @@ class TestClient {
   net::Next next() const { return next_; }
   std::size_t left() const { return input_.size(); }
   net::Dialogue& dialogue() { return *dialogue_; }
-  int turns = 0;
+  int turns = 0;           // that the last bytes took
+  int turns_left_out = 0;  // those of them that would come first in the next pass
 
  private:
   static constexpr int most_turns = 100'000;
