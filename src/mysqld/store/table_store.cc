@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 
-#include "mysqld/reading/table_description.h"
 #include "mysqld/server/api.h"
 #include "mysqld/server/cluster.h"
 #include "mysqld/server/errors.h"
@@ -91,36 +89,6 @@ Outcome TableStore::open_index(const store::IndexNames& names,
   if (Status status = plan->resolve(*opened->table); !status.ok()) return status;
   if (known == nullptr) plans_.add(plan);
   use = {std::move(plan), caller};
-  return {};
-}
-
-Outcome TableStore::describe_table(const store::IndexNames& names,
-                                   const std::shared_ptr<const store::Caller>& caller,
-                                   store::TableDescription& description) {
-  if (!server::is_name(names.database) || !server::is_name(names.table)) return Error::no_table;
-  if (const Outcome begun = pass_.begin_read(); !begun.ok()) return begun;
-  const std::string database = server::stored_name(names.database);
-  const std::string table = server::stored_name(names.table);
-  if (!config_.databases.allows(database)) return store::access_denied;
-  if (const Outcome may = access_.may_open(*caller, database, table); !may.ok()) return may;
-  OpenTable* opened = nullptr;
-  const Outcome outcome = tables_.open_reader(*tables_.slot(database, table), opened);
-  meter_.look();
-  if (!outcome.ok()) return outcome;
-  const std::vector<std::string> columns = column_names_of(*opened->table);
-  std::vector<bool> seen;
-  if (const Outcome asked = access_.seen_columns(*caller, database, table, columns, seen);
-      !asked.ok())
-    return asked;
-  std::unordered_set<std::string_view> shown;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (seen[i]) shown.insert(columns[i]);
-  }
-  description =
-      describe(*opened->table, [&](const std::string& name) { return shown.contains(name); });
-  // A table may have thousands of columns. Others of the pass must not wait for many such requests.
-  meter_.spend(columns.size());
-  meter_.look();
   return {};
 }
 
