@@ -82,11 +82,14 @@ Outcome TableStore::list_names(std::optional<std::string_view> database,
     in = server::stored_name(*database);
     if (const Outcome may = may_list(*caller, in); !may.ok()) return may;
   }
+  THD* const thd = host_.thd();
   Outcome outcome;
   std::size_t bytes = 0;
   const auto take = [&](const std::string& name) {
-    if (sink->must_end()) {
-      outcome = Error::killed;
+    // A directory may have a name that P does not know.
+    if (!server::is_name(name)) return true;
+    if (sink->must_end() || server::is_killed(thd)) {
+      outcome = server::status_of(ER_QUERY_INTERRUPTED);
     } else {
       outcome = is_of_tables ? access_.may_open(*caller, in, name) : may_list(*caller, name);
     }
@@ -100,7 +103,6 @@ Outcome TableStore::list_names(std::optional<std::string_view> database,
     if (bytes > max_listed_bytes) outcome = Error::too_large;
     return outcome.ok();
   };
-  THD* const thd = host_.thd();
   const server::NamesRead read = is_of_tables ? server::read_tables(thd, in, take)
                                               : server::read_databases(thd, take);
   if (read == server::NamesRead::missing) return store::no_database;
