@@ -49,8 +49,7 @@ Outcome MemoryStore::list_names(std::optional<std::string_view> database,
     if (!sees(spec) || (database && spec.database != *database)) continue;
     found.insert(database ? spec.name : spec.database);
   }
-  if (database && found.empty())
-    return caller->may_do_everything() ? no_database : database_denied;
+  if (database && found.empty()) return caller->may_do_everything() ? no_database : database_denied;
   names.assign(found.begin(), found.end());
   return {};
 }

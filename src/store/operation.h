@@ -176,6 +176,9 @@ struct Selection {
   std::uint64_t offset = 0;
   In in{};
   std::span<const Filter> filters{};
+  // With Bound::within: a store may read the rows in either order. Nobody can tell when all of them are
+  // counted.
+  bool in_any_order = false;
   // Of a find: it goes on behind this place, where an earlier find of the same range, key, ends, IN and
   // filters has ended. Its limit counts from there, and its offset is what was left of the earlier one's.
   const Position* behind = nullptr;

@@ -82,8 +82,8 @@ Status Parser::parse_in_group(std::string_view line, Request& request, Meets& me
   if (meets != Meets::anything) line.remove_prefix(some_word.size());
   const Status parsed = parse(line, request);
   if (!parsed.ok()) return parsed;
-  const bool may_stand = is_about_rows(request.kind) &&
-                         (meets == Meets::anything || request.kind == Kind::modify);
+  const bool may_stand =
+      is_about_rows(request.kind) && (meets == Meets::anything || request.kind == Kind::modify);
   return may_stand ? parsed : status_of(Mistake::cmd);
 }
 

@@ -106,19 +106,18 @@ TEST(LookingAheadOnThreads, TheSettingIsChangedWhileTheyWork) {
     return std::make_unique<WatchingStore>(
         std::make_unique<store::MemoryStore>(database, store::Access::read, of_thread.own()), told);
   };
-  net::Server server{
-      places,
-      {.make_worker =
-           [&](std::size_t /*crew*/, ThreadCounters& of_thread) {
-             return std::make_unique<passes::PassRunner>(config, make_store(of_thread), protocols,
-                                                         of_thread.blocks());
-           },
-       .make_streamer =
-           [&](std::size_t /*crew*/, net::Role, ThreadCounters& of_thread) {
-             return std::make_unique<passes::StreamRunner>(config, make_store(of_thread), protocols,
-                                                           of_thread.blocks());
-           }},
-      [](net::LogLevel, const std::string&) {}};
+  net::Server server{places,
+                     {.make_worker =
+                          [&](std::size_t /*crew*/, ThreadCounters& of_thread) {
+                            return std::make_unique<passes::PassRunner>(
+                                config, make_store(of_thread), protocols, of_thread.blocks());
+                          },
+                      .make_streamer =
+                          [&](std::size_t /*crew*/, net::Role, ThreadCounters& of_thread) {
+                            return std::make_unique<passes::StreamRunner>(
+                                config, make_store(of_thread), protocols, of_thread.blocks());
+                          }},
+                     [](net::LogLevel, const std::string&) {}};
   ASSERT_TRUE(server.start());
 
   std::atomic<bool> is_over = false;

@@ -64,7 +64,7 @@ struct Answer : passes::Answer {
 
 bool is_write(const protocol::Request& request);
 bool is_long_list(const protocol::Request& request);  // it is never executed by a worker
-bool is_log_in(const protocol::Request& request);  // of an account
+bool is_log_in(const protocol::Request& request);     // of an account
 passes::LogIn::Way way_of(const protocol::Auth& auth);
 Counter counter_of(const protocol::Request& request);
 

@@ -25,6 +25,15 @@ constexpr std::size_t flush_bytes = std::size_t{64} << 10;
 // A streamed find that answers nothing looks after so many steps, about 1 ms, whether others wait.
 constexpr std::uint64_t steps_between_looks = 4'000;
 
+// Whether a count is of all rows between two ends, so that their order makes no difference.
+bool counts_all(const store::Selection& selection) {
+  const bool is_whole = selection.limit == store::no_limit && selection.offset == 0;
+  return selection.range.bound == store::Bound::within && is_whole &&
+         std::ranges::none_of(selection.filters, [](const store::Filter& filter) {
+           return filter.kind == store::FilterKind::stop;
+         });
+}
+
 }  // namespace
 
 TableStore::TableStore(std::unique_ptr<HostThread> host, const TableStoreConfig& config,
@@ -164,7 +173,10 @@ Outcome TableStore::count(store::IndexUse& use, const store::Selection& selectio
   const auto answer = [&](const IndexPlan& plan, OpenTable& /*opened*/) {
     return count_rows(plan, rows, sink);
   };
-  return search<Wants::count>(use, selection, sink, answer);
+  if (!counts_all(selection)) return search<Wants::count>(use, selection, sink, answer);
+  store::Selection all = selection;
+  all.in_any_order = true;
+  return search<Wants::count>(use, all, sink, answer);
 }
 
 Status TableStore::start(const IndexPlan& plan, OpenTable& opened,

@@ -103,8 +103,8 @@ Outcome TableStore::list_names(std::optional<std::string_view> database,
     if (bytes > max_listed_bytes) outcome = Error::too_large;
     return outcome.ok();
   };
-  const server::NamesRead read = is_of_tables ? server::read_tables(thd, in, take)
-                                              : server::read_databases(thd, take);
+  const server::NamesRead read =
+      is_of_tables ? server::read_tables(thd, in, take) : server::read_databases(thd, take);
   if (read == server::NamesRead::missing) return store::no_database;
   if (read == server::NamesRead::failed) return failed_list();
   if (outcome.ok()) std::ranges::sort(names);

@@ -11,8 +11,9 @@ using dd::cache::Dictionary_client;
 using Names = std::vector<dd::String_type>;
 
 NamesRead take_all(const Names& names, const TakeName& take) {
-  const bool took_all = std::ranges::all_of(
-      names, [&](const dd::String_type& name) { return take({name.data(), name.size()}); });
+  const bool took_all = std::ranges::all_of(names, [&](const dd::String_type& name) {
+    return take({name.data(), name.size()});
+  });
   return took_all ? NamesRead::all : NamesRead::stopped;
 }
 
