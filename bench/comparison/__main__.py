@@ -29,7 +29,7 @@ QUICK_MARK = "-quick"
 QUICK = Pace(warm_up=0.2, duration=0.5, rounds=2)
 FULL = Pace(warm_up=1.0, duration=4.0, rounds=5)
 # Many rounds, because a ratio is of two that are side by side.
-SHORT = Pace(warm_up=0.1, duration=0.5, rounds=11)
+SHORT = Pace(warm_up=0.1, duration=0.5, rounds=7)
 QUICK_CURVES = Pace(warm_up=0.1, duration=0.3, rounds=1)
 FULL_CURVES = Pace(warm_up=0.3, duration=1.5, rounds=3)
 
