@@ -25,7 +25,9 @@ TABLES = (
     " SIGNAL SQLSTATE '01234' SET MESSAGE_TEXT = 'so\tit is', MYSQL_ERRNO = 7777; END",
     "CREATE TABLE many (id INT PRIMARY KEY, amount DECIMAL(5, 2))",
 )
-OPEN = b"P\t1\thst\tt\t\tid,amount,word,day\nP\t2\thst\ttold\t\tid,n\nP\t3\thst\tmany\t\tid,amount\n"
+OPEN = (
+    b"P\t1\thst\tt\t\tid,amount,word,day\nP\t2\thst\ttold\t\tid,n\nP\t3\thst\tmany\t\tid,amount\n"
+)
 ROUNDED = b"1\t=\t1\t1\t1\t0\tset\t1\t1\t=\t1.234"
 #: A request, and the statement that does the same.
 WARNED = {
@@ -45,7 +47,10 @@ WARNED = {
         "INSERT IGNORE INTO t (id, amount, word) VALUES (8, '8888888', 'long word')",
     ),
     "a trigger": (b"2\t=\t1\t1\t1\t0\tU\t1\t5", "UPDATE told SET n = 5 WHERE id = 1"),
-    "nothing": (b"1\t=\t1\t1\t1\t0\tset\t1\t1\t=\t1.23", "UPDATE t SET amount = '1.23' WHERE id = 1"),
+    "nothing": (
+        b"1\t=\t1\t1\t1\t0\tset\t1\t1\t=\t1.23",
+        "UPDATE t SET amount = '1.23' WHERE id = 1",
+    ),
 }
 
 
