@@ -353,7 +353,8 @@ void IndexPlan::mark_columns(TABLE& table, std::span<const store::Column> column
   // The server merges the rows of several partitions by the columns of the index, and then by the
   // primary key.
   const bool is_partitioned = table.part_info != nullptr;
-  if (has_compared_parts_ || is_partitioned) mark_index(table, index_);
+  if (has_compared_parts_ || is_partitioned || server::ends_by_columns(table))
+    mark_index(table, index_);
   if (is_partitioned && table.s->primary_key != MAX_KEY) mark_index(table, table.s->primary_key);
   server::mark_version_columns(table);
 }

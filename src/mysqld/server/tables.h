@@ -31,6 +31,10 @@ inline void mark_for_default(TABLE& table, Field& column);
 // After an update: computes the virtual columns that are read but not stored.
 inline void refresh_virtual_columns(TABLE& table);
 
+// Whether the engine leaves it to the server to find out where rows with equal keys end. The server
+// compares the columns of the row in the record with the key, so they have to be read.
+inline bool ends_by_columns(const TABLE& table);
+
 // Reads the index alone, without the rows.
 inline void start_keyread(TABLE& table, unsigned index);
 inline void end_keyread(TABLE& table);

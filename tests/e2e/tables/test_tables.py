@@ -66,6 +66,15 @@ def assert_finds(client: Client, sql: Sql, database: Database, table: str) -> No
             assert sorted(found, key=repr) == sorted(expected, key=repr)
             numbers = [-1000 if n is None else int(n) for _, n in found]
             assert numbers == sorted(numbers, reverse="<" in op)
+    # Columns are asked for that are not those of the index.
+    notes = client.index(database.name, table, ["note"], index="by_n")
+    for key in (None, -5, 1, 11):
+        expected = sql.rows(
+            f"SELECT note FROM {table} WHERE n <=> {'NULL' if key is None else key}"
+        )
+        assert len(expected) > 1
+        assert sorted(notes.find(key, limit=1000)) == sorted(expected)
+        assert notes.count(key) == len(expected)
     for name, n in (("name 3", 3), ("name 12", -1), ("NAME 5", 5)):
         expected = sql.rows(f"SELECT id, note FROM {table} WHERE name = '{name}' AND n = {n}")
         assert sorted(by_name.find([name, n], limit=1000)) == sorted(expected)
@@ -88,6 +97,11 @@ def assert_writes(client: Client, sql: Sql, database: Database, table: str, twin
         f"SELECT COUNT(*) FROM {twin} WHERE n = 3"
     )
     sql.run(f"UPDATE {twin} SET n = 103 WHERE n = 3")
+    notes_by_n = client.index(database.name, table, ["note"], index="by_n")
+    assert notes_by_n.update(-5, ["by n"], limit=1000) == sql.number(
+        f"SELECT COUNT(*) FROM {twin} WHERE n = -5"
+    )
+    sql.run(f"UPDATE {twin} SET note = 'by n' WHERE n = -5")
     assert row.delete(110, op=">", limit=5) == 5
     sql.run(f"DELETE FROM {twin} WHERE id BETWEEN 111 AND 115")
     assert row.update(1, [99_999, "moved"]) == 1

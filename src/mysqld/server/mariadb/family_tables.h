@@ -47,6 +47,12 @@ inline void mark_for_default(TABLE& table, Field& column) {
 // An update has done it.
 inline void refresh_virtual_columns(TABLE& /*table*/) {}
 
+// Of the engines that are served and may have equal keys, MyRocks alone has no function of its own.
+inline bool ends_by_columns(const TABLE& table) {
+  const LEX_CSTRING& name = *hton_name(table.file->partition_ht());
+  return std::string_view(name.str, name.length) == "ROCKSDB";
+}
+
 inline void start_keyread(TABLE& table, unsigned index) { table.file->ha_start_keyread(index); }
 
 inline void end_keyread(TABLE& table) { table.file->ha_end_keyread(); }
