@@ -108,7 +108,7 @@ RedisScript::Selected RedisScript::select() {
 void RedisScript::ask_selected() {
   Selected selected = select();
   if (!page_.waits && silent_ == 0 && world_.chance(40)) {
-    page_ = {.selected = std::move(selected)};
+    page_ = {.number = page_.number + 1, .selected = std::move(selected)};
     return ask_next_page();
   }
   const bool counts = world_.chance(40);
@@ -147,10 +147,14 @@ void RedisScript::ask_next_page() {
   };
   if (world_.chance(30)) ask_own(words, execute);
   ask_words(words,
-            {.own = execute, .on_reply = [this](std::string_view reply) { take_page(reply); }});
+            {.own = execute, .on_reply = [this, number = page.number](std::string_view reply) {
+               take_page(number, reply);
+             }});
 }
 
-void RedisScript::take_page(std::string_view reply) {
+// Another find with pages may have begun meanwhile.
+void RedisScript::take_page(std::uint64_t number, std::string_view reply) {
+  if (number != page_.number) return;
   page_.after = position_in(reply);
   page_.waits = !page_.after.empty();
   if (!page_.waits) return;

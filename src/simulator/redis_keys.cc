@@ -64,7 +64,7 @@ void RedisScript::ask_about_keys() {
 
 void RedisScript::ask_keys() {
   if (!scan_.waits && world_.chance(60)) {
-    scan_ = {.is_of_items = world_.chance(40)};
+    scan_ = {.is_of_items = world_.chance(40), .number = scan_.number + 1};
     return ask_scan();
   }
   const std::string front = items().front().substr(0, items().front().find('.') + 1);
@@ -85,10 +85,13 @@ void RedisScript::ask_scan() {
       {.own = [this, scan = scan_](
                   OwnState& state,
                   const Executed& how) { return check_scan(scan, state, how.reply); },
-       .on_reply = [this](std::string_view reply) { take_scan(reply); }});
+       .on_reply = [this,
+                    number = scan_.number](std::string_view reply) { take_scan(number, reply); }});
 }
 
-void RedisScript::take_scan(std::string_view reply) {
+// Another scan may have begun meanwhile.
+void RedisScript::take_scan(std::uint64_t number, std::string_view reply) {
+  if (number != scan_.number) return;
   const std::vector<std::string> bulks = RedisForm::bulks_of(reply);
   scan_.cursor = bulks.front();
   scan_.waits = scan_.cursor != "0";

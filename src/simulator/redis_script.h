@@ -44,7 +44,8 @@ class RedisScript final : public KeyScript {
   };
   // The pages of an HS.FIND that goes on.
   struct Page {
-    bool waits = false;  // the next one is to be asked for
+    bool waits = false;        // the next one is to be asked for
+    std::uint64_t number = 0;  // among the client's finds with pages
     Selected selected{};
     std::string after = "0";
     std::string last_key{};
@@ -53,6 +54,7 @@ class RedisScript final : public KeyScript {
   struct Scan {
     bool waits = false;
     bool is_of_items = false;
+    std::uint64_t number = 0;  // among the client's scans
     std::string cursor = "0";
     std::string last_key{};
   };
@@ -84,7 +86,7 @@ class RedisScript final : public KeyScript {
   void ask_selected();
   void ask_changed();
   void ask_next_page();
-  void take_page(std::string_view reply);
+  void take_page(std::uint64_t number, std::string_view reply);
   Selected select();
 
   // redis_keys.cc
@@ -93,7 +95,7 @@ class RedisScript final : public KeyScript {
   void ask_one_to_go();
   void ask_keys();
   void ask_scan();
-  void take_scan(std::string_view reply);
+  void take_scan(std::uint64_t number, std::string_view reply);
   std::string check_scan(const Scan& scan, const OwnState& state, std::string_view reply) const;
 
   // redis_shared.cc
