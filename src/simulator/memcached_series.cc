@@ -20,10 +20,26 @@ enum Opcode : std::uint8_t {
   set_quietly = 0x11,
 };
 
+// Appends the block of an item if it is there. The request takes turns with others, so the item may have
+// expired before, or since it was touched by the same request: the reply says so, if there is one.
+bool append_block(std::string& blocks, OwnState& state, const std::string& key,
+                  const Executed& how) {
+  const auto item = state.items.find(key);
+  if (item == state.items.end()) return false;
+  const std::string one = block(key, item->second, "");
+  const std::string_view rest = how.reply.substr(std::min(blocks.size(), how.reply.size()));
+  const bool is_missing = !how.reply.empty() && !rest.starts_with(one);
+  if (is_missing && may_expire(item->second, how)) {
+    state.items.erase(item);
+    return false;
+  }
+  blocks += one;
+  return true;
+}
+
 }  // namespace
 
-// Behind a change that may fail, with an answer of its own or without. It takes turns with others, and an
-// item may expire in between.
+// Behind a change that may fail, with an answer of its own or without.
 void MemcachedScript::ask_for_very_many() {
   const std::string changed = item_key();
   const std::string value = std::to_string(world_.below(1000));
@@ -46,17 +62,7 @@ void MemcachedScript::ask_for_very_many() {
   }
   ask_own(line, [=](OwnState& state, const Executed& how) {
     std::string blocks;
-    for (const std::string& key : keys) {
-      const auto item = state.items.find(key);
-      if (item == state.items.end()) continue;
-      const std::string one = block(key, item->second, "");
-      const std::string_view rest = how.reply.substr(std::min(blocks.size(), how.reply.size()));
-      if (!rest.starts_with(one) && may_expire(item->second, how)) {
-        state.items.erase(item);
-      } else {
-        blocks += one;
-      }
-    }
+    for (const std::string& key : keys) append_block(blocks, state, key, how);
     return blocks + "END\r\n";
   });
 }
@@ -73,10 +79,7 @@ void MemcachedScript::ask_to_touch() {
   ask_own(line, [=](OwnState& state, const Executed& how) {
     std::string blocks;
     for (const std::string& key : keys) {
-      const auto item = state.items.find(key);
-      if (item == state.items.end()) continue;
-      expire_item(item->second, seconds, how);
-      blocks += block(key, item->second, "");
+      if (append_block(blocks, state, key, how)) expire_item(state.items.at(key), seconds, how);
     }
     return blocks + "END\r\n";
   });
