@@ -8,9 +8,9 @@ export type RouteName = 'read' | 'write' | 'long' | 'stream';
 
 /** The end of a request. */
 export interface RequestEvent {
-  /** `find`, `count`, `exists`, `insert`, `upsert`, `update`, `delete`, `increment`, `decrement`, `group`, `describe` or `hello`. */
+  /** `find`, `count`, `exists`, `insert`, `upsert`, `update`, `delete`, `increment`, `decrement`, `group`, `describe`, `hello`, `list` or `ping`. */
   readonly operation: string;
-  /** This, the table and the index are empty for a hello. */
+  /** This, the table and the index are empty if the request names none. */
   readonly database: string;
   readonly table: string;
   readonly index: string;
