@@ -11,7 +11,6 @@ from pathlib import Path
 from server_instance import ServerInstance
 from support.database import Database, Sql
 from support.servers import ON_MYSQL, needs_original
-
 from support_go import TABLES, go_tests
 from support_listed import LISTED
 

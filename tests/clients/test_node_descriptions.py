@@ -1,4 +1,4 @@
-"""The client for Node.js with real servers: descriptions, hello, error texts, servers' times."""
+"""The client for Node.js with real servers: descriptions, lists, error texts, servers' times."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 from server_instance import ServerInstance
 from support.database import Database, Sql
 from support.servers import ON_MYSQL, needs_original
+from support_listed import LISTED
 from support_node import installed_client, lines, ports, readme_blocks, readme_program
 
 #: Types, what their values are in JavaScript, and two values as SQL writes them.
@@ -186,6 +187,38 @@ def test_descriptions(node: Callable[..., str], sql: Sql, database: Database) ->
     assert given["protocol"] == "2"
     assert "within" in given["requests"].split()
     assert given["connections"] == [2, 0]
+
+
+def listed(name: str, *parts: tuple[str, bool, bool], **kind: bool) -> dict[str, Any]:
+    return {
+        "name": name,
+        "unique": True,
+        "ordered": True,
+        **kind,
+        "parts": [
+            {"column": column, "descends": descends, "prefix": prefix}
+            for column, descends, prefix in parts
+        ],
+    }
+
+
+@pytest.mark.timeout(400)
+def test_lists(node: Callable[..., str], sql: Sql, database: Database) -> None:
+    sql.run(*LISTED)
+    given = dict(lines(node("lists.mjs", *ports(database))))
+    assert database.name in given["databases"]
+    assert "information_schema" not in given["databases"]
+    assert given["tables"] == given["the same"] == ["bare", "hashed", "listed", "über"]
+    assert given["bare"] == []
+    assert given["hashed"] == [listed("by_id", ("id", False, False), unique=False, ordered=False)]
+    assert given["listed"] == [
+        listed("PRIMARY", ("id", False, False)),
+        listed("pair", ("a", False, False), ("id", False, False)),
+        listed("beginning", ("word", False, True), ("a", True, False), unique=False),
+    ]
+    assert given["über"] == [listed("PRIMARY", ("größe", False, False))]
+    assert given["no database"] == given["no table"] == ["reply", False]
+    assert given["connections"] == 1
 
 
 @pytest.mark.timeout(400)

@@ -131,10 +131,8 @@ export function otelAttributes(event: RequestEvent): Record<string, string | num
     'db.system.name': 'handlersocket',
     'db.operation.name': event.operation,
   };
-  if (event.table !== '') {
-    attributes['db.namespace'] = event.database;
-    attributes['db.collection.name'] = event.table;
-  }
+  if (event.database !== '') attributes['db.namespace'] = event.database;
+  if (event.table !== '') attributes['db.collection.name'] = event.table;
   if (event.address !== null) {
     const [, host, port] = /^(.*):(\d+)$/.exec(event.address) ?? [undefined, event.address, undefined];
     attributes['server.address'] = host!.replace(/^\[(.*)\]$/, '$1');
