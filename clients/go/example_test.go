@@ -265,6 +265,24 @@ func ExampleClient_Describe() {
 	// user_id <nil>
 }
 
+func ExampleClient_Indexes() {
+	client, err := handlersocket.Open(url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	indexes, err := client.Indexes(context.Background(), "", "people")
+	for _, index := range indexes {
+		fmt.Println(index.Name, index.Unique, index.Parts[0].Column)
+	}
+	fmt.Println(err)
+	// Output:
+	// PRIMARY true id
+	// by_name false name
+	// <nil>
+}
+
 func ExampleIndex_Within() {
 	client, err := handlersocket.Open(url)
 	if err != nil {

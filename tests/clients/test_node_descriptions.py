@@ -374,16 +374,17 @@ def test_with_the_original(node: Callable[..., str], make_original: Any) -> None
 
 
 @pytest.mark.timeout(400)
-def test_the_example_of_descriptions_in_its_readme(
-    node: Callable[..., str], sql: Sql, database: Database, tmp_path: Path
+@pytest.mark.parametrize("call", ["describe(", "indexes("])
+def test_the_examples_of_its_readme(
+    node: Callable[..., str], sql: Sql, database: Database, tmp_path: Path, call: str
 ) -> None:
     sql.run(
         "CREATE TABLE user (id BIGINT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(40), visits INT)"
     )
     first = readme_blocks("js")[0]
-    (described,) = [block for block in readme_blocks("ts") if "describe(" in block]
+    (asking,) = [block for block in readme_blocks("ts") if call in block]
     closing = "await client.close();\n"
     assert first.endswith(closing)
-    example = first.removesuffix(closing) + described + closing
+    example = first.removesuffix(closing) + asking + closing
     program, said = readme_program(tmp_path, database, example)
     assert node(program).splitlines() == said

@@ -10,7 +10,16 @@ import type { On, Results } from './group.js';
 import { Index } from './handle.js';
 import type { Columns } from './handle.js';
 import { checkTypes, definitionOf, describedIndexOf, indexOf, tableOf } from './index-options.js';
-import type { DescribeOptions, DescribedRow, IndexOptions, IndexOptionsOf, NamedRow, NamesOf, TablePlace, TypesOptions } from './index-options.js';
+import type {
+  DescribeOptions,
+  DescribedRow,
+  IndexOptions,
+  IndexOptionsOf,
+  NamedRow,
+  NamesOf,
+  TablePlace,
+  TypesOptions,
+} from './index-options.js';
 import { PING_LINE } from './list.js';
 import type { ListedIndex } from './list.js';
 import type { Counters } from './observe.js';
@@ -20,7 +29,6 @@ import { Batch } from './pipeline.js';
 import type { Settled } from './pipeline.js';
 import { helloLine, listLine } from './requests.js';
 import { Kind, Reads, Slot } from './slot.js';
-import type { About } from './slot.js';
 import { optionsOfUrl, withEnvironment } from './url.js';
 
 const IDLE_LOOK_MS = 5;
@@ -137,20 +145,19 @@ export class Client {
 
   /** The tables of a database that the account can open; by default of the client's database. */
   async tables(database: string = this.#core.settings.database, options?: CallOptions): Promise<string[]> {
-    return this.#ask('list', Reads.Names, listLine(database), options, { database }) as Promise<string[]>;
+    return this.#ask('list', Reads.Names, listLine(database), options, database) as Promise<string[]>;
   }
 
   /** The indexes of a table with their parts: `indexes({ table: 'user' })`. */
   async indexes(place: TablePlace, options?: CallOptions): Promise<ListedIndex[]> {
     const { database, table } = tableOf(this.#core, place);
-    return this.#ask('list', Reads.Indexes, listLine(database, table), options, { database, table }) as Promise<ListedIndex[]>;
+    return this.#ask('list', Reads.Indexes, listLine(database, table), options, database, table) as Promise<ListedIndex[]>;
   }
 
   /** Sends a line that is about no index. */
-  #ask(operation: string, reads: Reads, line: string, options: CallOptions | undefined, about: Partial<About> = {}): Promise<unknown> {
+  #ask(operation: string, reads: Reads, line: string, options: CallOptions | undefined, database = '', table = ''): Promise<unknown> {
     const { counters } = this.#core.observer;
-    const place = { database: '', table: '', index: '', ...about };
-    const kind = new Kind(operation, undefined, reads, false, undefined, false, counters, place);
+    const kind = new Kind(operation, undefined, reads, false, undefined, false, counters, { database, table, index: '' });
     return this.#core.ask(new Slot(kind, line), options);
   }
 
