@@ -159,7 +159,8 @@ func TestListsThatAreNone(t *testing.T) {
 	const part = "k\t0\t1\ta\t0\t0"
 	names := []string{"0\t0", "0\t2\ta\tb", "0\t1\t\x00", "0\t1\ta\t\x00", "0\t1\ta\x01", "0\t6\t" + part}
 	indexes := []string{
-		"0\t1", "0\t5\t" + part, "0\t7\t" + part, "0\t1\tk", "0\t5\tk\t0\t1\ta\t0", "0\t6\tk", "0\t6\t" + part + "\tk", "0\t7\t" + part + "\t0", "0\t6\t",
+		"0\t1", "0\t5\t" + part, "0\t7\t" + part,
+		"0\t1\tk", "0\t5\tk\t0\t1\ta\t0", "0\t6\tk", "0\t6\t" + part + "\tk", "0\t7\t" + part + "\t0", "0\t6\t",
 		"0\t6\t\x00\t0\t1\ta\t0\t0", "0\t6\tk\t2\t1\ta\t0\t0", "0\t6\tk\t0\tyes\ta\t0\t0", "0\t6\tk\t0\t1\ta\t\x00\t0",
 		"0\t6\tk\t0\t1\ta\t0\t", "0\t6\tk\t0\t1\ta\x01\t0\t0",
 	}

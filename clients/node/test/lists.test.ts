@@ -133,7 +133,8 @@ suite('what is no list', () => {
     const wrong = {
       names: ['0\t0', '0\t2\ta\tb', '0\t1\t\0', '0\t1\ta\t\0', '0\t1\ta\x01', `0\t6\t${part}`],
       indexes: [
-        ...['0\t1', `0\t5\t${part}`, `0\t7\t${part}`, '0\t1\tk', '0\t5\tk\t0\t1\ta\t0', '0\t6\tk', `0\t6\t${part}\tk`, `0\t7\t${part}\t0`, '0\t6\t'],
+        ...['0\t1', `0\t5\t${part}`, `0\t7\t${part}`],
+        ...['0\t1\tk', '0\t5\tk\t0\t1\ta\t0', '0\t6\tk', `0\t6\t${part}\tk`, `0\t7\t${part}\t0`, '0\t6\t'],
         ...['0\t6\t\0\t0\t1\ta\t0\t0', '0\t6\tk\t2\t1\ta\t0\t0', '0\t6\tk\t0\tyes\ta\t0\t0', '0\t6\tk\t0\t1\ta\t\0\t0'],
         ...['0\t6\tk\t0\t1\ta\t0\t', '0\t6\tk\t0\t1\ta\x01\t0\t0'],
       ],
