@@ -665,6 +665,10 @@ PLAN: dict[str, Page] = {
             ("handlersocket://db1,db2/app", Shown("the form of a URL")),
             ("with client.pipeline()", python()),
             ('print(client.hello()["protocol"]', python("2 True")),
+            (
+                'print(client.tables("app"))',
+                python("['user']", "PRIMARY True ['id']", "by_name False ['name']"),
+            ),
             ("import logging", python("find read 1 user")),
             ("with Connection", python()),
             ("python -m pytest", LeftOut("`make test` runs these tests")),
