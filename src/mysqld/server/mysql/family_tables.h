@@ -47,7 +47,7 @@ inline void refresh_virtual_columns(TABLE& table) {
 }
 
 // All engines that are served have functions of their own, or an index with unique keys alone.
-constexpr bool ends_by_columns(const TABLE& /*table*/) { return false; }
+inline bool ends_by_columns(const TABLE& /*table*/) { return false; }
 
 inline void start_keyread(TABLE& table, unsigned /*index*/) { table.set_keyread(true); }
 
