@@ -31,8 +31,9 @@ inline void mark_for_default(TABLE& table, Field& column);
 // After an update: computes the virtual columns that are read but not stored.
 inline void refresh_virtual_columns(TABLE& table);
 
-// Whether the engine leaves it to the server to find out where rows with equal keys end. The server
-// compares the columns of the row in the record with the key, so they have to be read.
+// Whether the engine leaves it to the server to find out where rows with equal keys end, and puts only
+// the columns that are read into the record. The server compares the record's columns with the key, so
+// those of the index have to be read.
 inline bool ends_by_columns(const TABLE& table);
 
 // Reads the index alone, without the rows.

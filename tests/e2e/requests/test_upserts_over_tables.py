@@ -441,7 +441,10 @@ def test_random_tables(server: ServerInstance) -> None:
     seed = int(given or random.SystemRandom().randrange(1 << 32))
     outcomes: dict[str, int] = {}
     made = 0
-    for number in range(TABLES):
+    # In place of a table that the server cannot make, another one is made.
+    for number in range(3 * TABLES):
+        if made == TABLES:
+            break
         rng = random.Random(f"{seed}/{number}")
         twins = Twins(server, rng, _shape(rng))
         if why := twins.make():
@@ -455,5 +458,5 @@ def test_random_tables(server: ServerInstance) -> None:
             raise
         twins.sql.close()
     print(outcomes)
-    assert made > TABLES // 2, outcomes
+    assert made == TABLES, outcomes
     assert outcomes["ok"] > made * REQUESTS // 6 and outcomes["121"] > 0, outcomes

@@ -75,6 +75,8 @@ def assert_finds(client: Client, sql: Sql, database: Database, table: str) -> No
         assert len(expected) > 1
         assert sorted(notes.find(key, limit=1000)) == sorted(expected)
         assert notes.count(key) == len(expected)
+    expected = sql.rows(f"SELECT note FROM {table} WHERE n IN (1, 11)")
+    assert sorted(notes.find_in([1, 11, 1], limit=1000)) == sorted(expected)
     for name, n in (("name 3", 3), ("name 12", -1), ("NAME 5", 5)):
         expected = sql.rows(f"SELECT id, note FROM {table} WHERE name = '{name}' AND n = {n}")
         assert sorted(by_name.find([name, n], limit=1000)) == sorted(expected)
@@ -129,12 +131,13 @@ def test_finds_and_writes(
     assert_finds(reader, sql, database, "t")
 
 
-def test_myrocks(make_server) -> None:
+@pytest.mark.parametrize("partitions", ["", " PARTITION BY HASH (id) PARTITIONS 3"])
+def test_myrocks(make_server, partitions: str) -> None:
     server = make_server()
     with Sql(server.socket) as admin:
         admin.run("INSTALL SONAME 'ha_rocksdb'")
     database = Database(server, "test")
-    create(database.sql, "t", "ENGINE=ROCKSDB COLLATE utf8mb4_bin")
+    create(database.sql, "t", f"ENGINE=ROCKSDB COLLATE utf8mb4_bin{partitions}")
     database.sql.run("ALTER TABLE t MODIFY name VARCHAR(20) COLLATE utf8mb4_general_ci")
     create(database.sql, "twin", "ENGINE=InnoDB")
     fill(database.sql, "t")

@@ -47,11 +47,16 @@ inline void mark_for_default(TABLE& table, Field& column) {
 // An update has done it.
 inline void refresh_virtual_columns(TABLE& /*table*/) {}
 
-// Of the engines that are served and may have equal keys, MyRocks alone has no function of its own.
-inline bool ends_by_columns(const TABLE& table) {
-  const LEX_CSTRING& name = *hton_name(table.file->partition_ht());
-  return std::string_view(name.str, name.length) == "ROCKSDB";
+// An engine that is a plugin has no fixed number, but a name.
+inline std::string_view engine_name(const handlerton& engine) {
+  const LEX_CSTRING& name = *hton_name(&engine);
+  return {name.str, name.length};
 }
+inline bool is_myrocks(const handlerton& engine) { return engine_name(engine) == "ROCKSDB"; }
+
+// InnoDB, MyISAM, MERGE and Aria find out where equal keys end by themselves, and MEMORY puts whole rows
+// into the record.
+inline bool ends_by_columns(const TABLE& table) { return is_myrocks(*table.file->partition_ht()); }
 
 inline void start_keyread(TABLE& table, unsigned index) { table.file->ha_start_keyread(index); }
 

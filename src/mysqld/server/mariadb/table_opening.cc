@@ -35,10 +35,8 @@ Serving serving_of_engine(const handlerton& engine) {
     case DB_TYPE_SEQUENCE: return Serving::here;
     default: break;
   }
-  // An engine that is a plugin has no fixed number.
-  const std::string_view name(hton_name(&engine)->str, hton_name(&engine)->length);
-  if (name == "SPIDER") return Serving::remote;
-  return name == "ROCKSDB" ? Serving::here : Serving::refused;
+  if (engine_name(engine) == "SPIDER") return Serving::remote;
+  return is_myrocks(engine) ? Serving::here : Serving::refused;
 }
 
 // Opens what triggers and foreign keys need, as SQL does. If opening fails, the server itself

@@ -46,7 +46,7 @@ inline void refresh_virtual_columns(TABLE& table) {
   if (table.has_gcol()) update_generated_read_fields(table.record[0], &table);
 }
 
-// All engines that are served have functions of their own, or an index with unique keys alone.
+// InnoDB, MyISAM and MERGE find that out by themselves, and MEMORY puts whole rows into the record.
 inline bool ends_by_columns(const TABLE& /*table*/) { return false; }
 
 inline void start_keyread(TABLE& table, unsigned /*index*/) { table.set_keyread(true); }
