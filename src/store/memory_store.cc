@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "store/memory_assign.h"
-#include "store/memory_caller.h"
 #include "store/memory_index.h"
 
 namespace hs::store {
@@ -145,7 +144,7 @@ void MemoryStore::unlock() {
 void MemoryStore::begin_pass(PassMode mode, Budget& budget) {
   assert(!locked_ && !in_unit_ && undo_.size() == 0);
   mode_ = mode;
-  ++asks_;
+  asked_.clear();
   budget_ = &budget;
 }
 
@@ -209,12 +208,17 @@ Verdict MemoryStore::enter(const MemoryTable& table) {
   return Verdict::answered;
 }
 
-// A caller with limits is a MemoryCaller.
-bool MemoryStore::may(IndexUse& use, Rights needed) const {
-  return use.may(needed, asks_, [&use] {
-    const MemoryTableSpec& spec = static_cast<const MemoryIndex&>(use.index()).table.spec();
-    return static_cast<const MemoryCaller&>(use.caller()).on(spec.database, spec.name);
-  });
+// A caller with limits is a MemoryCaller. Its rights are asked once a pass, as servers do, so those that
+// are given or taken count from the next pass on.
+bool MemoryStore::may(const IndexUse& use, Rights needed) {
+  if (use.caller().may_do_everything()) return true;
+  const MemoryTable& table = static_cast<const MemoryIndex&>(use.index()).table;
+  const auto [asked, is_new] = asked_.try_emplace({&use.caller(), &table}, Rights::none);
+  if (is_new) {
+    const MemoryTableSpec& spec = table.spec();
+    asked->second = static_cast<const MemoryCaller&>(use.caller()).on(spec.database, spec.name);
+  }
+  return contains(asked->second, needed);
 }
 
 Outcome MemoryStore::open_index(const IndexNames& names,

@@ -7,11 +7,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/counters.h"
+#include "store/memory_caller.h"
 #include "store/memory_database.h"
 #include "store/memory_matches.h"
 #include "store/store.h"
@@ -43,7 +46,7 @@ class MemoryStore final : public Store {
   void begin_pass(PassMode mode, Budget& budget) override;
   Outcome end_pass() override;
   void abandon_pass() override;
-  void forget_permissions() override { ++asks_; }
+  void forget_permissions() override { asked_.clear(); }
   void release() override {}
   Outcome begin_unit() override;
   Outcome end_unit() override;
@@ -78,7 +81,7 @@ class MemoryStore final : public Store {
     Status status{};
   };
 
-  bool may(IndexUse& use, Rights needed) const;
+  bool may(const IndexUse& use, Rights needed);
   Verdict enter(const MemoryTable& table);
   void lock();
   void unlock();
@@ -99,7 +102,8 @@ class MemoryStore final : public Store {
   Budget* budget_ = nullptr;  // of the pass
   MemoryFaults faults_;
   PassMode mode_ = PassMode::together;
-  std::uint64_t asks_ = 0;  // rises when what callers may do has to be asked again
+  // What callers may do with tables, as it was asked in this pass.
+  std::map<std::pair<const Caller*, const MemoryTable*>, Rights> asked_;
   bool locked_ = false;
   UndoLog undo_;
   bool in_unit_ = false;

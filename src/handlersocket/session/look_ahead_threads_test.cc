@@ -21,7 +21,7 @@
 #include "store/memory_store.h"
 #include "store/sample_tables.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 constexpr int rows = 1000;
@@ -141,4 +141,4 @@ TEST(LookingAheadOnThreads, TheSettingIsChangedWhileTheyWork) {
 }
 
 }  // namespace
-}  // namespace hs::session
+}  // namespace hs::handlersocket

@@ -11,15 +11,15 @@
 #include "handlersocket/session/framing.h"
 #include "handlersocket/session/handlersocket.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
+using Kind;
+using Mistake;
+using ReplyWriter;
+using Request;
+using status_of;
 using passes::Runs;
-using protocol::Kind;
-using protocol::Mistake;
-using protocol::ReplyWriter;
-using protocol::Request;
-using protocol::status_of;
 using store::Outcome;
 
 constexpr std::string_view plugin_version = "2.0.0";
@@ -48,16 +48,15 @@ bool is_write(const Request& request) {
 }
 
 bool is_long_list(const Request& request) {
-  return request.kind == Kind::list && request.listed != protocol::Listed::indexes;
+  return request.kind == Kind::list && request.listed != Listed::indexes;
 }
 
 bool is_log_in(const Request& request) {
-  return request.kind == Kind::auth && request.auth.way == protocol::AuthWay::account;
+  return request.kind == Kind::auth && request.auth.way == AuthWay::account;
 }
 
-passes::LogIn::Way way_of(const protocol::Auth& auth) {
-  return auth.way == protocol::AuthWay::account ? passes::LogIn::Way::account
-                                                : passes::LogIn::Way::secret;
+passes::LogIn::Way way_of(const Auth& auth) {
+  return auth.way == AuthWay::account ? passes::LogIn::Way::account : passes::LogIn::Way::secret;
 }
 
 Counter counter_of(const Request& request) {
@@ -262,9 +261,9 @@ Outcome Session::open_again(Workspace& workspace, NamedIndex& index) {
   return workspace.store.open_index(split_names(index.names), caller(), index.use);
 }
 
-Status Session::log_in(const protocol::Auth& auth, passes::Changes& changes) {
+Status Session::log_in(const Auth& auth, passes::Changes& changes) {
   passes::LogIn::State next;
-  if (auth.way == protocol::AuthWay::account) {
+  if (auth.way == AuthWay::account) {
     if (!log_in_.has_accounts()) return status_of(Mistake::authtype);
     if (const Status ended = log_in_.end_account(next); !ended.ok()) return ended;
   } else if (!log_in_.try_secret(auth.secret, next)) {
@@ -275,7 +274,7 @@ Status Session::log_in(const protocol::Auth& auth, passes::Changes& changes) {
   return {};
 }
 
-void Session::greet(const protocol::Hello& hello, passes::Changes& changes, Buffer& out) {
+void Session::greet(const Hello& hello, passes::Changes& changes, Buffer& out) {
   begin_change(changes);
   take(hello);
   ReplyWriter reply(out);
@@ -284,9 +283,9 @@ void Session::greet(const protocol::Hello& hello, passes::Changes& changes, Buff
   reply.greeting("server", config_.server);
   reply.greeting("protocol", protocol_version);
   reply.greeting("requests", request_words);
-  if (hello.wants_texts) reply.greeting(protocol::Hello::texts, "1");
-  if (hello.escapes_names) reply.greeting(protocol::Hello::names, "1");
-  if (hello.wants_warnings) reply.greeting(protocol::Hello::warnings, "1");
+  if (hello.wants_texts) reply.greeting(Hello::texts, "1");
+  if (hello.escapes_names) reply.greeting(Hello::names, "1");
+  if (hello.wants_warnings) reply.greeting(Hello::warnings, "1");
   reply.end_rows();
 }
 
@@ -301,7 +300,7 @@ Outcome Session::describe(const NamedIndex& index, store::Store& store, Buffer& 
 
 Outcome Session::list(const Request& request, store::Store& store, store::Sink* sink,
                       Buffer& out) const {
-  if (request.listed == protocol::Listed::indexes) {
+  if (request.listed == Listed::indexes) {
     store::TableDescription table;
     const Outcome outcome = store.describe_table(request.names, caller(), table);
     // This thread must not wait for the other server.
@@ -310,7 +309,7 @@ Outcome Session::list(const Request& request, store::Store& store, store::Sink* 
     return outcome;
   }
   std::optional<std::string_view> database;
-  if (request.listed == protocol::Listed::tables) database = request.names.database;
+  if (request.listed == Listed::tables) database = request.names.database;
   std::vector<std::string> names;
   const Outcome outcome = store.list_names(database, caller(), sink, names);
   if (!outcome.ok()) return outcome;
@@ -329,7 +328,7 @@ Status Session::tell_warnings(Buffer& out) const {
   return {};
 }
 
-void Session::take(const protocol::Hello& hello) {
+void Session::take(const Hello& hello) {
   hello_ = hello;
   last_said_ = hello.wants_texts || hello.wants_warnings ? std::make_unique<LastSaid>() : nullptr;
   if (last_said_ != nullptr) last_said_->said.wants_warnings = hello.wants_warnings;
@@ -352,9 +351,7 @@ void Session::append_error(Status status, Buffer& out) const {
   reply.error_with_text(status, status == last_said_->status ? last_said_->said : nothing);
 }
 
-std::size_t Session::whole_requests(std::string_view input) const {
-  return session::whole_requests(input);
-}
+std::size_t Session::whole_requests(std::string_view input) const { return whole_requests(input); }
 
 void Session::refuse(net::Refusal why, Buffer& out) const {
   Mistake mistake = Mistake::max_waiting_bytes;
@@ -363,4 +360,4 @@ void Session::refuse(net::Refusal why, Buffer& out) const {
   append_error(status_of(mistake), out);
 }
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket
