@@ -264,9 +264,8 @@ class SimulatedServer {
     }
     crew.workers_left = crew.config.workers;
     crew.waiters = &waiters_.emplace_back(*shared_, crew);
-    start_streamers(crew, net::Role::streamer, crew.config.streamers);
-    start_streamers(crew, net::Role::log_in, crew.config.log_in_threads);
-    start_streamers(crew, net::Role::remote, crew.config.remote_threads);
+    for (const net::Role role : {net::Role::streamer, net::Role::log_in, net::Role::remote})
+      start_streamers(crew, role, crew.config.*net::carrier_of(role).count);
     net::Handshaker& handshaker =
         *handshakers_.emplace_back(std::make_unique<net::Handshaker>(*shared_, crew));
     handshaker.queue().join();
