@@ -9,9 +9,6 @@
 namespace hs::handlersocket {
 namespace {
 
-using Kind;
-using ReplyWriter;
-using Request;
 using store::Outcome;
 
 // Removes the values for which the open index has no column, as the original does: real clients

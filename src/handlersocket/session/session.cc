@@ -14,11 +14,6 @@
 namespace hs::handlersocket {
 namespace {
 
-using Kind;
-using Mistake;
-using ReplyWriter;
-using Request;
-using status_of;
 using passes::Runs;
 using store::Outcome;
 
@@ -351,7 +346,9 @@ void Session::append_error(Status status, Buffer& out) const {
   reply.error_with_text(status, status == last_said_->status ? last_said_->said : nothing);
 }
 
-std::size_t Session::whole_requests(std::string_view input) const { return whole_requests(input); }
+std::size_t Session::whole_requests(std::string_view input) const {
+  return handlersocket::whole_requests(input);
+}
 
 void Session::refuse(net::Refusal why, Buffer& out) const {
   Mistake mistake = Mistake::max_waiting_bytes;

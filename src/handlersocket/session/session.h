@@ -79,7 +79,7 @@ class Session final : public passes::Dialogue {
 
   std::size_t whole_requests(std::string_view input) const override;
   std::string_view foreign_protocol(std::string_view begin) const override {
-    return foreign_protocol(begin);
+    return handlersocket::foreign_protocol(begin);
   }
   void refuse(net::Refusal why, Buffer& out) const override;
   void append_error(Status status, Buffer& out) const override;

@@ -15,9 +15,6 @@
 namespace hs::handlersocket {
 namespace {
 
-using Mistake;
-using ReplyWriter;
-using status_of;
 using store::Outcome;
 using store::Verdict;
 

@@ -20,9 +20,6 @@
 namespace hs::handlersocket {
 namespace {
 
-using Kind;
-using Mistake;
-using status_of;
 using net::Next;
 using net::Turn;
 using passes::LogIn;
