@@ -260,7 +260,7 @@ final class Caller {
         book.settleLog(attempt(true, () -> expectId(calls.insert(log, entry))), entry.number);
     }
 
-    /** An assignment takes n across zero, which a decrement does not. */
+    /** It subtracts by an assignment, because a decrement leaves a row as it is if n would cross zero. */
     private void group() {
         List<Integer> rows = new ArrayList<>(book.live());
         int amount = amount();
@@ -279,6 +279,9 @@ final class Caller {
             expectOne(FutureCalls.join(added));
             expectId(FutureCalls.join(logged));
         });
+        if (!(subtracted.isDone() && added.isDone() && logged.isDone())) {
+            throw Wrong.of("an end of each future of the group", List.of(subtracted, added, logged));
+        }
         book.settleTogether(fate, less, more, entry.number);
     }
 
@@ -308,7 +311,7 @@ final class Caller {
         return attempt(modifies, Duration.ZERO, call);
     }
 
-    /** Makes a call whose time-out is not over before that much time. */
+    /** Makes a call. It cannot time out before so much time is over. */
     private Book.Fate attempt(boolean modifies, Duration patience, Runnable call) {
         long began = System.nanoTime();
         try {

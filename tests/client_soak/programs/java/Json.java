@@ -1,3 +1,4 @@
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -24,7 +25,7 @@ final class Json {
         StringBuilder escaped = new StringBuilder();
         for (char c : text.toCharArray()) {
             if (c < ' ' || c > '~') {
-                escaped.append(String.format("\\u%04x", (int) c));
+                escaped.append("\\u").append(HexFormat.of().toHexDigits(c));
             } else {
                 escaped.append(c == '"' || c == '\\' ? "\\" : "").append(c);
             }

@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The Java client's program of the clients' soak: {@code Soak URL SEED CALLERS}. The README of the soak says what it does.
- * Callers with an even number wait for replies, those with an odd one join futures. All of them share one client.
+ * The Java client's program of the clients' soak: {@code Soak URL SEED CALLERS}. The README of the soak says what it
+ * does. Callers with an even number wait for replies, those with an odd one join futures. All of them share one client.
  */
 public final class Soak {
     private final HandlerSocketClient client;
