@@ -88,7 +88,8 @@ type caller struct {
 
 func newCaller(s *service, seed uint64, number int) *caller {
 	return &caller{
-		service: s, number: number, random: rand.New(rand.NewPCG(seed, uint64(number))), errors: map[string]int{},
+		service: s, ledger: newLedger(), number: number,
+		random: rand.New(rand.NewPCG(seed, uint64(number))), errors: map[string]int{},
 	}
 }
 

@@ -48,6 +48,9 @@ type ledger struct {
 	refused, perhaps []int
 }
 
+// Lists that are empty are written as such, and not as null.
+func newLedger() ledger { return ledger{refused: []int{}, perhaps: []int{}} }
+
 func (l *ledger) newNumber() int {
 	l.next++
 	return l.next - 1
@@ -131,7 +134,6 @@ type report struct {
 }
 
 func newReport(callers []*caller, calls int64, lost uint64) report {
-	// Lists that are empty are written as such, and not as null.
 	r := report{Calls: calls, Errors: map[string]int{}, ConnectionsLost: lost, Rows: []any{}, Log: []any{}, Joint: []any{}}
 	for _, c := range callers {
 		r.Unsure += c.maybeExecuted
@@ -150,7 +152,7 @@ func (r *report) add(caller int, l *ledger) {
 	for _, d := range l.doubts {
 		r.Rows = append(r.Rows, []any{caller, d.number, []*state{d.before, d.after}})
 	}
-	r.Log = append(r.Log, []any{caller, l.tries, slices.Concat([]int{}, l.refused), slices.Concat([]int{}, l.perhaps)})
+	r.Log = append(r.Log, []any{caller, l.tries, l.refused, l.perhaps})
 	for _, j := range l.joints {
 		var parts []any
 		for _, d := range j.rows {
