@@ -245,7 +245,8 @@ export class Caller {
       return { fate: DONE, value: await ask() };
     } catch (error) {
       const waited = performance.now() - began;
-      if (error.kind === 'timeout' && waited < options?.timeout) this.#wrong(`the time-out of ${options.timeout} ms came after ${waited} ms`);
+      if (error.kind === 'timeout' && waited < options?.timeout)
+        this.#wrong(`the time-out of ${options.timeout} ms came after ${waited} ms`);
       return { fate: this.#fate(error, modifies) };
     }
   }
