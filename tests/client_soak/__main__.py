@@ -26,12 +26,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None, help="of the faults and of the callers")
     parser.add_argument("--clients", type=languages, default=list(LANGUAGES))
     parser.add_argument("--callers", type=int, default=16, help="of each client")
+    parser.add_argument("--patience", type=float, default=60, help="seconds that are a hang")
     parser.add_argument("--keep", action="store_true", help="keep the folder of a failure")
     given = parser.parse_args()
     seed = given.seed if given.seed is not None else random.SystemRandom().randrange(1 << 32)
     # If a signal ends the run, there is still a summary, and nothing is left behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))
-    run = Run(Options(given.seconds, seed, given.clients, given.callers))
+    run = Run(Options(given.seconds, seed, given.clients, given.callers, given.patience))
     print(f"soak of {', '.join(given.clients)} for {given.seconds:g} s, seed {seed}", flush=True)
     failed = True
     try:
