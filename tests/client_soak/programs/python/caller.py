@@ -250,7 +250,7 @@ class Caller:
         try:
             result = await self._ask(call)
         except HandlerSocketError as error:
-            await self._is_undone(error)
+            self._compare(await self._is_undone(error), True)
             return
         self._compare(read(result), wanted)
 
@@ -264,6 +264,7 @@ class Caller:
     async def _is_undone(self, error: HandlerSocketError) -> bool:
         """Notes an error, and waits. Whether what failed has certainly not been done."""
         self.errors[kind_of(error)] += 1
+        self._compare(error.maybe_executed and not error.sent, False)
         self.unsure += error.maybe_executed
         await asyncio.sleep(PAUSE)
         return error.safe_to_retry
