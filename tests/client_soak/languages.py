@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 
 from server_instance import REPOSITORY
@@ -18,6 +19,7 @@ BUILT = REPOSITORY / "var" / "clients"
 Command = tuple[list[str], dict[str, str]]  # its words, and what it has in its environment
 
 
+@cache
 def go() -> Command:
     program = BUILT / "soak-go"
     compiler = REPOSITORY / "var" / "go" / "bin" / "go"
@@ -25,6 +27,7 @@ def go() -> Command:
     return [str(program)], {}
 
 
+@cache
 def java() -> Command:
     folder = BUILT / "soak-java"
     client, program = folder / "client" / "classes", folder / "program"
@@ -36,6 +39,7 @@ def java() -> Command:
     return ["java", "-Dfile.encoding=UTF-8", "-cp", f"{client}{os.pathsep}{program}", "Soak"], {}
 
 
+@cache
 def node() -> Command:
     _run(REPOSITORY / "setup" / "test_client_node.sh", "build")
     # Packages are looked for beside the program.
@@ -45,6 +49,7 @@ def node() -> Command:
     return [str(BUILT / "node-own" / "bin" / "node"), str(folder / "soak.mjs")], {}
 
 
+@cache
 def python() -> Command:
     program = [sys.executable, str(PROGRAMS / "python" / "soak.py")]
     return program, {"PYTHONPATH": str(CLIENTS / "python" / "src")}
