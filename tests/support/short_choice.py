@@ -58,6 +58,7 @@ CHOSEN = (
     "e2e/requests/test_hello.py",
     "e2e/operation/test_prefetch.py",
     "clients/test_redis_clients.py::TestRedisCli",
+    "client_soak/test_client_soak.py::test_every_client",
     "e2e/memcached/test_memcached.py",
     "e2e/memcached/test_memcached_beside.py",
     "e2e/memcached/test_memcached_accounts.py",
