@@ -21,7 +21,7 @@ type conn struct {
 	options *Config
 	address int
 	name    string
-	onEnd   func(*conn, error)
+	onEnd   func(one *conn, cause error, lost bool)
 	events  *counters
 
 	mu sync.Mutex

@@ -46,7 +46,7 @@ export class Streams {
     if (channel === undefined) return;
     this.active.delete(slot);
     if (channel.isOpen && this.idle.length < KEPT && !this.core.closed) this.idle.push(channel);
-    else channel.close();
+    else channel.close(this.core.closed ? undefined : 'another connection is kept');
     for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
       if (next.settled) continue;
       this.start(next);

@@ -6,7 +6,7 @@ import asyncio
 import select
 import socket
 import ssl
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -30,7 +30,16 @@ from .options import Options
 from .ranges import UNSET
 from .rows import RowReader
 from .setup import cannot_connect, check_greeting, check_log_in, hung_up, log_in_line
-from .stream import RowStream, StreamIndexes
+from .stream import (
+    CLOSED,
+    SERVER_CLOSED,
+    SURPLUS,
+    UNASKED,
+    Ending,
+    RowStream,
+    StreamIndexes,
+    ending_of,
+)
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -233,12 +242,44 @@ def _peer(transport: asyncio.Transport) -> str | None:
     return name[0] if isinstance(name, tuple) else None
 
 
+class _StreamProtocol(asyncio.StreamReaderProtocol):
+    """Says at once what happens to a connection that is kept."""
+
+    #: What is told while it is kept.
+    when_idle: Callable[[Ending], None] | None = None
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._has_come(UNASKED)
+
+    def eof_received(self) -> bool | None:
+        stays = super().eof_received()
+        self._has_come(SERVER_CLOSED)
+        return stays
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._has_come(SERVER_CLOSED if exc is None else Ending("closed", str(exc)))
+
+    def _has_come(self, ending: Ending) -> None:
+        if self.when_idle is not None:
+            self.when_idle(ending)
+
+
 class _Stream:
     """A connection for iterating. If the consumer is slow, the loop stops reading."""
 
     def __init__(
-        self, options: Options, reader: asyncio.StreamReader, transport: asyncio.Transport
+        self,
+        options: Options,
+        place: Place,
+        reader: asyncio.StreamReader,
+        protocol: _StreamProtocol,
+        transport: asyncio.Transport,
     ) -> None:
+        self.place = place
+        self.protocol = protocol
+        self.told_of_end = False
         self._options = options
         self._reader = reader
         self._transport = transport
@@ -307,27 +348,60 @@ class AsyncStreams:
         except TimeoutError:
             raise RequestTimeout("as many iterate as the client allows") from None
         stream: _Stream | None = None
-        whole = False
+        ending: Ending | None = None
         try:
             if self._core.is_closed:
                 raise ClosedError("the client is closed")
             stream = await self._take()
             async for row in stream.rows(ask, reader):
                 yield row
-            whole = True
+        except BaseException as error:
+            ending = ending_of(error)
+            raise
         finally:
             room.release()
             if stream is not None:
-                self._used.discard(stream)
-                if whole and self._kept is None and not self._core.is_closed:
-                    self._kept = stream
-                else:
-                    stream.close()
+                self._give_back(stream, ending)
+
+    def _give_back(self, stream: _Stream, ending: Ending | None) -> None:
+        """Keeps one whose reply was read to its end."""
+        self._used.discard(stream)
+        if self._core.is_closed:
+            ending = CLOSED
+        elif ending is None and not stream.usable:
+            ending = SERVER_CLOSED
+        elif ending is None and self._kept is not None:
+            ending = SURPLUS
+        if ending is not None:
+            self._end(stream, ending)
+            return
+        self._kept = stream
+        stream.protocol.when_idle = self._end_kept
+
+    def _end_kept(self, ending: Ending) -> None:
+        stream = self._take_kept()
+        if stream is not None:
+            self._end(stream, ending)
+
+    def _take_kept(self) -> _Stream | None:
+        stream, self._kept = self._kept, None
+        if stream is not None:
+            stream.protocol.when_idle = None
+        return stream
+
+    def _end(self, stream: _Stream, ending: Ending) -> None:
+        """Tells of it once."""
+        stream.close()
+        if not stream.told_of_end:
+            stream.told_of_end = True
+            self._core.counters.lost += ending.what == "lost"
+            self._core.saw(ending.what, "stream", stream.place, ending.reason)
 
     def close(self) -> None:
         """Ends all of them. An iteration that goes on has ClosedError."""
-        for stream in self._all():
-            stream.close()
+        self._end_kept(CLOSED)
+        for stream in list(self._used):
+            self._end(stream, CLOSED)
         self._room.release()  # the first that waits is refused, and lets the next one in
 
     def after_fork(self) -> None:
@@ -345,11 +419,7 @@ class AsyncStreams:
         return [*self._used, *([self._kept] if self._kept else [])]
 
     async def _take(self) -> _Stream:
-        stream, self._kept = self._kept, None
-        if stream is None or not stream.usable:
-            if stream is not None:
-                stream.close()
-            stream = await self._open()
+        stream = self._take_kept() or await self._open()
         self._used.add(stream)
         return stream
 
@@ -357,20 +427,23 @@ class AsyncStreams:
         error: HandlerSocketError | None = None
         for _, place in self._core.places("stream"):
             try:
-                return await _open_stream(place, self._core.options, self._tls)
+                stream = await _open_stream(place, self._core.options, self._tls)
             except HandlerSocketError as refused:
                 error = refused
+            else:
+                self._core.counters.connected += 1
+                self._core.saw("connected", "stream", place)
+                return stream
         raise error or self._core.no_port(None)
 
 
 async def _open_stream(place: Place, options: Options, tls: ssl.SSLContext | None) -> _Stream:
     reader = asyncio.StreamReader(limit=_CHUNK)
+    protocol = _StreamProtocol(reader)
     transport: asyncio.Transport | None = None
     try:
         async with asyncio.timeout(options.connect_timeout):
-            transport, _ = await _dial(
-                lambda: asyncio.StreamReaderProtocol(reader), place, options, tls
-            )
+            transport, _ = await _dial(lambda: protocol, place, options, tls)
             line = log_in_line(options, _peer(transport), encrypted=tls is not None)
             if line is not None:
                 transport.write(line)
@@ -385,4 +458,4 @@ async def _open_stream(place: Place, options: Options, tls: ssl.SSLContext | Non
         if isinstance(error, (OSError, UnicodeError)):
             raise cannot_connect(place, error) from error
         raise
-    return _Stream(options, reader, transport)
+    return _Stream(options, place, reader, protocol, transport)

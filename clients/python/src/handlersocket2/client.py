@@ -221,7 +221,7 @@ class Client:
 
     def counters(self) -> Counters:
         """What the client has done so far."""
-        return self._core.counted()
+        return self._streams.added_to(self._core.counted())
 
     def close(self) -> None:
         """Ends at once, in every state. Calls under way and later ones have ClosedError."""

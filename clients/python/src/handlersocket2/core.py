@@ -131,7 +131,7 @@ class Core:
 
     def saw(
         self,
-        what: Literal["connected", "lost", "failed", "moved"],
+        what: Literal["connected", "lost", "closed", "failed", "moved"],
         route: str,
         address: Place | None,
         reason: str | None = None,

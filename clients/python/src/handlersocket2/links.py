@@ -26,6 +26,10 @@ from .errors import (
 if TYPE_CHECKING:
     from .core import Core
 
+#: Why a connection is closed that was not lost.
+CLIENT_CLOSED = "the client is closed"
+_MOVED = "requests go to another server now"
+
 
 class Wire:
     """The socket below a channel, as a face has it."""
@@ -140,8 +144,11 @@ class Link:
             self.retiring.remove(wire)
         wire.close()
         channel = wire.channel
-        self.core.counters.lost += 1
-        self.core.saw("lost", self.route, self.core.place_of(self, wire), str(error))
+        if channel.slots or channel.broken is not None:
+            self.core.counters.lost += 1
+            self.core.saw("lost", self.route, self.core.place_of(self, wire), str(error))
+        else:
+            self._saw_closed(wire, str(error))
         again: list[Call] = []
         for call in channel.left_over(error):
             tries = tries_of(call)
@@ -172,7 +179,7 @@ class Link:
         if wire.channel.slots:
             self.retiring.append(wire)
         else:
-            wire.close()
+            self._close(wire, _MOVED)
         if self.waiting:
             self.core.wants_connection(self)
 
@@ -184,7 +191,7 @@ class Link:
         elif wire is not self.wire:
             if wire in self.retiring and not channel.slots:
                 self.retiring.remove(wire)
-                wire.close()
+                self._close(wire, _MOVED)
             if self.waiting:  # what this server has sent to the other one
                 self.drain(now)
         else:
@@ -225,7 +232,7 @@ class Link:
                 if not call.done():
                     closed(call)
             wire.channel.slots.clear()
-            wire.close()
+            self._close(wire, CLIENT_CLOSED)
         self.wire = None
         self.retiring.clear()
 
@@ -237,6 +244,13 @@ class Link:
         self.connecting = False
         self._failures = 0
         self.not_before = 0.0
+
+    def _close(self, wire: Wire, reason: str) -> None:
+        wire.close()
+        self._saw_closed(wire, reason)
+
+    def _saw_closed(self, wire: Wire, reason: str) -> None:
+        self.core.saw("closed", self.route, self.core.place_of(self, wire), reason)
 
     def _failed(self, now: float) -> None:
         self._failures += 1

@@ -73,7 +73,9 @@ class RequestSeen:
 class ConnectionSeen:
     """Something that has happened to a connection."""
 
-    what: Literal["connected", "lost", "failed", "moved"]
+    #: Of the two ways to end: lost, if requests were in flight or what came was no reply; closed,
+    #: if it was idle or the client has closed it.
+    what: Literal["connected", "lost", "closed", "failed", "moved"]
     route: str
     #: The server; of an attempt that failed, none, because it has tried all of them.
     address: Place | None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from .asks import Ask, Spec
 from .codec import Cell, decode_value, quoted
 from .decoders import opened, options_on, refuse
-from .errors import ProtocolError
+from .errors import ClosedError, ConnectionLost, ProtocolError, ReplyError
 from .greeting import sql_greeting
+from .links import CLIENT_CLOSED
 from .options import Options
 from .rows import RowReader
 from .setup import hello_line
@@ -18,6 +19,33 @@ R = TypeVar("R")
 
 #: What reads the replies that come before the rows.
 Ahead: TypeAlias = Sequence[Callable[[bytes], object]]
+
+
+class Ending(NamedTuple):
+    """Why a connection for iterating ends, and what that is for who listens."""
+
+    what: Literal["lost", "closed"]
+    reason: str
+
+
+#: Of connections that are kept, or that nobody needs.
+SERVER_CLOSED = Ending("closed", "the server closed the connection")
+UNASKED = Ending("lost", "the connection was given up: bytes that nobody has asked for")
+CLOSED = Ending("closed", CLIENT_CLOSED)
+SURPLUS = Ending("closed", "another connection is kept")
+
+
+def ending_of(error: BaseException) -> Ending:
+    """Of a connection whose iteration ended with this before all rows had come."""
+    if isinstance(error, ConnectionLost):
+        return Ending("lost", str(error))
+    if isinstance(error, ProtocolError):
+        return Ending("lost", f"the connection was given up: {error}")
+    if isinstance(error, ClosedError):
+        return CLOSED
+    if isinstance(error, ReplyError):
+        return Ending("closed", "the server answered an error")
+    return Ending("closed", "the iteration ended before its reply")
 
 
 class StreamIndexes:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TypeVar, cast
 
+from .address import Place
 from .asks import Ask, Nothing
 from .deadline import Deadline
 from .errors import ClosedError, ConnectionLost, HandlerSocketError, RequestTimeout
@@ -14,8 +16,18 @@ from .forks import renew_after_fork
 from .options import Options
 from .ranges import UNSET
 from .rows import RowReader
+from .seen import Counters
 from .sockets import WOULD_BLOCK, shut_down, wait_for
-from .stream import RowStream, StreamIndexes
+from .stream import (
+    CLOSED,
+    SERVER_CLOSED,
+    SURPLUS,
+    UNASKED,
+    Ending,
+    RowStream,
+    StreamIndexes,
+    ending_of,
+)
 from .threads import ThreadCore
 
 R = TypeVar("R")
@@ -24,8 +36,10 @@ _CHUNK = 64 * 1024
 
 
 class _Stream:
-    def __init__(self, opened: socket.socket, options: Options) -> None:
+    def __init__(self, opened: socket.socket, place: Place, options: Options) -> None:
         self.socket = opened
+        self.place = place
+        self.told_of_end = False
         self.indexes = StreamIndexes(options)
         self.first = True
 
@@ -36,7 +50,10 @@ class Streams:
     def __init__(self, core: ThreadCore) -> None:
         self._core = core
         self._closed = False
-        self._lock = threading.Lock()
+        # An iteration that nobody holds any more ends whenever Python finds that, also in here.
+        self._lock = threading.RLock()
+        self._made = 0
+        self._lost = 0
         self._kept: _Stream | None = None
         self._used: set[_Stream] = set()
         self._room = threading.Semaphore(core.options.max_streams)
@@ -51,20 +68,33 @@ class Streams:
         """Ends all of them. An iteration that goes on has ClosedError."""
         with self._lock:
             self._closed = True
-            for stream in self._used:
+            ended = [*self._used]
+            for stream in ended:
                 shut_down(stream.socket)
             if self._kept is not None:
                 self._kept.socket.close()
+                ended.append(self._kept)
                 self._kept = None
+        for stream in ended:
+            self._tell_of_end(stream, CLOSED)
         self._room.release()  # the first that waits is refused, and lets the next one in
 
     def after_fork(self) -> None:
         for stream in [*self._used, *([self._kept] if self._kept else [])]:
             stream.socket.close()  # only this process's copy
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._kept = None
         self._used = set()
         self._room = threading.Semaphore(self._core.options.max_streams)
+
+    def added_to(self, counters: Counters) -> Counters:
+        """With the connections for iterating."""
+        with self._lock:
+            return replace(
+                counters,
+                connected=counters.connected + self._made,
+                lost=counters.lost + self._lost,
+            )
 
     def _rows(self, ask: Ask[list[R]], reader: RowReader[R]) -> Iterator[R]:
         if isinstance(ask, Nothing):
@@ -75,18 +105,20 @@ class Streams:
         if not room.acquire(timeout=seconds):
             raise RequestTimeout("as many iterate as the client allows")
         stream: _Stream | None = None
-        whole = False
+        ending: Ending | None = None
         try:
             if self._closed:
                 raise ClosedError("the client is closed")
             stream = self._take()
             for rows in self._chunks(stream, ask, reader, seconds):
                 yield from rows
-            whole = True
+        except BaseException as error:
+            ending = ending_of(error)
+            raise
         finally:
             room.release()
             if stream is not None:
-                self._give_back(stream, whole=whole)
+                self._give_back(stream, ending)
 
     def _chunks(
         self, stream: _Stream, ask: Ask[list[R]], reader: RowReader[R], seconds: float | None
@@ -120,9 +152,10 @@ class Streams:
         """The connection that was kept, or a new one."""
         with self._lock:
             stream, self._kept = self._kept, None
-        if stream is None or not _is_quiet(stream.socket):
-            if stream is not None:
-                stream.socket.close()
+        if stream is not None and (ending := _end_of_idle(stream.socket)):
+            self._end(stream, ending)
+            stream = None
+        if stream is None:
             stream = self._open()
         with self._lock:
             self._used.add(stream)
@@ -137,17 +170,37 @@ class Streams:
             except HandlerSocketError as refused:
                 error = refused
             else:
-                return _Stream(opened, self._core.options)
+                with self._lock:
+                    self._made += 1
+                self._core.saw("connected", "stream", place)
+                return _Stream(opened, place, self._core.options)
         raise error or self._core.no_port(None)
 
-    def _give_back(self, stream: _Stream, *, whole: bool) -> None:
+    def _give_back(self, stream: _Stream, ending: Ending | None) -> None:
         """Keeps one whose reply was read to its end."""
         with self._lock:
             self._used.discard(stream)
-            if whole and self._kept is None and not self._closed:
+            if self._closed:
+                ending = CLOSED
+            elif ending is None and self._kept is not None:
+                ending = SURPLUS
+            elif ending is None:
                 self._kept = stream
-                return
+        if ending is not None:
+            self._end(stream, ending)
+
+    def _end(self, stream: _Stream, ending: Ending) -> None:
         stream.socket.close()
+        self._tell_of_end(stream, ending)
+
+    def _tell_of_end(self, stream: _Stream, ending: Ending) -> None:
+        """Once."""
+        with self._lock:
+            if stream.told_of_end:
+                return
+            stream.told_of_end = True
+            self._lost += ending.what == "lost"
+        self._core.saw(ending.what, "stream", stream.place, ending.reason)
 
 
 def _exchange(
@@ -167,12 +220,11 @@ def _exchange(
             wait_for(opened, deadline, for_writing=bool(unsent))
 
 
-def _is_quiet(opened: socket.socket) -> bool:
-    """Whether nothing has come that nobody has asked for, not even the end."""
+def _end_of_idle(opened: socket.socket) -> Ending | None:
+    """Why a connection that was kept is of no use, if it has ended or something has come."""
     try:
-        opened.recv(1)
+        return UNASKED if opened.recv(1) else SERVER_CLOSED
     except WOULD_BLOCK:
-        return True
-    except OSError:
-        pass
-    return False
+        return None
+    except OSError as error:
+        return Ending("closed", str(error))
