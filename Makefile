@@ -8,6 +8,7 @@ MEMCACHED_PORT ?=
 QUICK ?=
 SECONDS ?=
 SEED ?=
+CLIENTS ?=
 # The server of a command that is for one server, if none is named.
 NAME = $(or $(SERVER),mariadb-10.11)
 
@@ -18,7 +19,7 @@ help:
 	@echo "make check     three minutes: unit tests, layers, vectors and some dialogues on one server, for who has changed a line"
 	@echo "make test      run every test, on MariaDB 10.11, and a short choice on the others; with SERVER= all on that one"
 	@echo "make test-cluster  replicas, Galera, Group Replication, backups alone, with SECONDS=60 of conflicts"
-	@echo "make soak      random work with faults, each reply checked, for SECONDS=600; SEED=N replays a run"
+	@echo "make soak      random work with faults, each reply checked, for SECONDS=600; SEED=N replays a run; CLIENTS=go,java,node,python does it with our clients"
 	@echo "make simulate  run the front end in a simulator for a minute; SECONDS=N, or SEED=N to replay one"
 	@echo "make bench     run the benchmarks; QUICK=1 only shows that all of it works, in 6 minutes, and in 12 the first time"
 	@echo "make bench-clients  our client libraries beside those of Redis and SQL; QUICK=1 as above"
@@ -41,7 +42,7 @@ test:
 test-cluster:
 	@setup/test_cluster.sh "$(NAME)" "$(SECONDS)"
 soak:
-	@setup/soak.sh "$(NAME)" "$(SECONDS)" "$(SEED)"
+	@$(if $(CLIENTS),setup/soak_clients.sh "$(NAME)" "$(CLIENTS)",setup/soak.sh "$(NAME)") "$(SECONDS)" "$(SEED)"
 simulate:
 	@setup/simulate.sh "$(SECONDS)" "$(SEED)"
 bench:

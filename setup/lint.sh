@@ -70,7 +70,7 @@ python_types() {
   MYPYPATH=setup:bench var/venv/bin/mypy --strict --cache-dir=var/mypy -p comparison -m clients.__main__
   MYPYPATH=tools var/venv/bin/mypy --strict --cache-dir=var/mypy --ignore-missing-imports -p hs_top
   MYPYPATH=tests:setup:clients/python/src var/venv/bin/mypy --strict --cache-dir=var/mypy --ignore-missing-imports \
-    --follow-imports=silent --explicit-package-bases -p soak
+    --follow-imports=silent --explicit-package-bases -p soak -p client_soak
 }
 
 setup/packages.sh build lint

@@ -13,6 +13,7 @@ from .curves import measure_curves
 from .load import Pace
 from .markdown import fill_document
 from .places import POLITE, REPOSITORY, RESULTS, BenchError, put_first
+from .prefetch import measure_prefetch, prefetch_table
 from .profile import CASES, profile
 from .report import Report, against_sql
 
@@ -27,6 +28,8 @@ QUICK_MARK = "-quick"
 
 QUICK = Pace(warm_up=0.2, duration=0.5, rounds=2)
 FULL = Pace(warm_up=1.0, duration=4.0, rounds=5)
+# Many rounds, because a ratio is of two that are side by side.
+SHORT = Pace(warm_up=0.1, duration=0.5, rounds=7)
 QUICK_CURVES = Pace(warm_up=0.1, duration=0.3, rounds=1)
 FULL_CURVES = Pace(warm_up=0.3, duration=1.5, rounds=3)
 
@@ -44,7 +47,9 @@ def parse_arguments() -> argparse.Namespace:
     curves = commands.add_parser("curves", help="measure how cost grows")
     curves.add_argument("--only", action="append", default=[], choices=CURVE_NAMES)
     curves.set_defaults(work=do_curves)
-    for measuring in (run, curves):
+    prefetch = commands.add_parser("prefetch", help="MySQL's rows fetched ahead, beside Valkey")
+    prefetch.set_defaults(work=do_prefetch)
+    for measuring in (run, curves, prefetch):
         measuring.add_argument(
             "--quick", action="store_true", help="to try it out: the figures are worth nothing"
         )
@@ -54,7 +59,7 @@ def parse_arguments() -> argparse.Namespace:
     profiling.add_argument("--original", action="store_true", help="of the original, not of ours")
     profiling.add_argument("--seconds", type=float, default=5.0, help="of sampling (5)")
     profiling.set_defaults(work=do_profile)
-    for command in (run, curves, profiling):
+    for command in (run, curves, prefetch, profiling):
         command.add_argument("server", help="one that setup/server.sh got, such as mariadb-10.11")
         command.add_argument(
             "--polite", action="store_true", help="ask for no precedence over other programs"
@@ -99,6 +104,13 @@ def do_curves(arguments: argparse.Namespace) -> None:
     pace, mark = (QUICK_CURVES, QUICK_MARK) if arguments.quick else (FULL_CURVES, "")
     path = measure_curves(tree_of(arguments), pace, frozenset(arguments.only), mark)
     print(f"== the curves are in {relative(path)}")
+
+
+def do_prefetch(arguments: argparse.Namespace) -> None:
+    put_first(os.getpid())
+    pace, mark = (QUICK, QUICK_MARK) if arguments.quick else (SHORT, "")
+    path = measure_prefetch(tree_of(arguments), pace, mark)
+    print(f"\n{prefetch_table(path)}\n== all rounds are in {relative(path)}")
 
 
 def do_profile(arguments: argparse.Namespace) -> None:

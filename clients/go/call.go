@@ -14,6 +14,9 @@ const (
 	kindCount
 	kindDescribe
 	kindHello
+	kindNames
+	kindIndexes
+	kindPing
 	kindModify
 	kindModifyRows
 	kindInsert
@@ -61,6 +64,8 @@ type call struct {
 	seen bool
 	// The address of an iteration, which has no conn.
 	address string
+	// The database and the table of a list. No connection opens them.
+	listed *definition
 }
 
 // An operation is what a call does, in the words of OpenTelemetry.
@@ -81,12 +86,13 @@ const (
 	opGroup
 	opDescribe
 	opHello
+	opList
 )
 
 func (o operation) String() string {
 	return [...]string{
 		"find", "count", "exists", "insert", "upsert", "update", "delete", "increment", "decrement", "ping", "lock", "group",
-		"describe", "hello",
+		"describe", "hello", "list",
 	}[o]
 }
 
@@ -167,6 +173,8 @@ func (k *call) answerLine(line []byte) bool {
 		return h.columns == 2
 	case kindDescribe:
 		return h.columns == describedWidth
+	case kindIndexes:
+		return h.columns == listedWidth
 	default:
 		return h.columns == 1
 	}

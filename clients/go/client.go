@@ -65,25 +65,6 @@ func New(config Config) (*Client, error) {
 	return c, nil
 }
 
-// Ping connects for finds, and for modifications if the address has a port for them.
-func (c *Client) Ping(ctx context.Context) error {
-	k := newCall(nil, kindFind, opPing)
-	defer k.free()
-	k.began = now()
-	defer c.events.requests.Add(1)
-	if err := c.enter(ctx, k); err != nil {
-		return err
-	}
-	if _, err := c.lanes[RouteRead][0].get(ctx, k, &tries{}); err != nil {
-		return err
-	}
-	if !c.writable {
-		return nil
-	}
-	_, err := c.lanes[RouteWrite][0].get(ctx, k, &tries{})
-	return err
-}
-
 // Close ends all connections at once. Calls that wait get ErrClosed, and so does every later call.
 func (c *Client) Close() error {
 	c.closing.Store(true)

@@ -61,8 +61,8 @@ func (s *IndexSpec) check() error {
 	for _, name := range []struct{ what, text string }{
 		{"database", s.Database}, {"table", s.Table}, {"index", s.Index},
 	} {
-		if strings.ContainsAny(name.text, "\t\n\r\x00") {
-			return usage("the name of a %s cannot contain TAB, LF, CR or NUL: %q", name.what, name.text)
+		if err := checkName(name.what, name.text); err != nil {
+			return err
 		}
 	}
 	if s.Table == "" {

@@ -316,7 +316,7 @@ func TestE2EManyIndexes(t *testing.T) {
 	}
 }
 
-// The original knows neither descriptions nor hellos, and says so; its errors are as they are.
+// The original knows neither descriptions nor hellos nor lists, and says so; its errors are as they are.
 func TestE2EOriginalTexts(t *testing.T) {
 	c, ctx := openURL(t, environment(t, "HS_E2E_URL")+"?texts=on"), t.Context()
 	var e *Error
@@ -324,6 +324,12 @@ func TestE2EOriginalTexts(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := c.Hello(ctx); !errors.As(err, &e) || e.Text != TextCmd {
+		t.Error(err)
+	}
+	if _, err := c.Databases(ctx); !errors.As(err, &e) || e.Text != TextCmd {
+		t.Error(err)
+	}
+	if err := c.Ping(ctx); err != nil {
 		t.Error(err)
 	}
 	people := IndexOf[person](c, IndexSpec{Table: "people"})

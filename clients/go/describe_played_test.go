@@ -14,7 +14,7 @@ import (
 
 // Descriptions by servers that are played, cut and slow.
 
-// Wherever a connection is cut, a description is whole or there is none; so is a hello.
+// Wherever a connection is cut, a description is whole or there is none; so are a hello, a list and a ping.
 func TestDescriptionsThatAreCut(t *testing.T) {
 	const (
 		opens     = "0\t1\n"
@@ -29,6 +29,13 @@ func TestDescriptionsThatAreCut(t *testing.T) {
 			return second(c.Describe(t.Context(), IndexSpec{Table: "t", Columns: []string{"id"}}))
 		}},
 		"hello": {helloTexts + "\n" + helloTexts + "\n", greeting + greeting, func(c *Client) error { return second(c.Hello(t.Context())) }},
+		"databases": {helloTexts + "\nL\n", greeting + "0\t1\td\ta\x01Ib\n", func(c *Client) error {
+			return second(c.Databases(t.Context()))
+		}},
+		"indexes": {helloTexts + "\nL\td\tt\n", greeting + "0\t6\tPRIMARY\t1\t1\tid\t0\t0\n", func(c *Client) error {
+			return second(c.Indexes(t.Context(), "", "t"))
+		}},
+		"ping": {helloTexts + "\necho\tping\n", greeting + "0\t1\tping\n", func(c *Client) error { return c.Ping(t.Context()) }},
 	} {
 		for cut := range len(each.answer) + 1 {
 			c, done := playClient(t, withTexts, append(expects(each.asked, each.answer[:cut]), scriptStep{Close: true}))

@@ -27,6 +27,9 @@
 //	row, err := users.Get(ctx, 42)
 //	values, err := row.Map()
 //
+// [Client.Databases], [Client.Tables] and [Client.Indexes] say what there is, and [Client.Ping] whether the
+// server is there.
+//
 // # Time-outs
 //
 // A context ends a call at once. What was sent is not called back: its reply is dropped when it

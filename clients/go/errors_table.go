@@ -44,9 +44,11 @@ var errorTable = map[string]errorEntry{
 	"167":                          {1, Kind("value"), "no", "the AUTO_INCREMENT column has no more numbers", "22003", false},
 	"1031":                         {1, Kind("request"), "no", "the table's engine cannot do this", "HY000", false},
 	"1036":                         {1, Kind("read_only"), "no", "the table can only be read", "HY000", false},
+	"1044":                         {1, Kind("privilege"), "no", "the account may do nothing in the database, if there is one", "42000", false},
 	"1045":                         {1, Kind("log_in"), "no", "wrong user or password", "28000", false},
 	"1047":                         {1, Kind("elsewhere"), "elsewhere", "this node of a cluster does not serve requests now", "08S01", false},
 	"1048":                         {1, Kind("value"), "no", "a column cannot be NULL", "23000", false},
+	"1049":                         {1, Kind("schema"), "no", "there is no such database", "42000", false},
 	"1053":                         {1, Kind("elsewhere"), "elsewhere", "the server is shutting down", "08S01", false},
 	"1062":                         {1, Kind("duplicate"), "no", "a row with the same unique key exists", "23000", false},
 	"1114":                         {1, Kind("limit"), "later", "the table is full, or the disk", "HY000", false},
@@ -137,9 +139,11 @@ const (
 	TextAutoIncrementRange       = "167"                          // the AUTO_INCREMENT column has no more numbers
 	TextIllegalForEngine         = "1031"                         // the table's engine cannot do this
 	TextTableReadOnly            = "1036"                         // the table can only be read
+	TextDatabaseAccessDenied     = "1044"                         // the account may do nothing in the database, if there is one
 	TextAccessDenied             = "1045"                         // wrong user or password
 	TextNotReady                 = "1047"                         // this node of a cluster does not serve requests now
 	TextNullNotAllowed           = "1048"                         // a column cannot be NULL
+	TextNoDatabase               = "1049"                         // there is no such database
 	TextServerShutdown           = "1053"                         // the server is shutting down
 	TextDuplicateEntry           = "1062"                         // a row with the same unique key exists
 	TextTableFull                = "1114"                         // the table is full, or the disk

@@ -52,6 +52,8 @@ var exampleReplies = map[string]string{
 const exampleDescription = "0\t7\tcolumn\tuser_name\tvarchar(50)\t1\t0\t0\tutf8mb4\tcolumn\tvisits\tint(11)\t0\t0\t0\t\x00" +
 	"\tcolumn\tcreated\tdatetime\t1\t0\t0\t\x00\tkey\tuser_id\tint(11)\t0\t0\t0\t\x00"
 
+const exampleIndexes = "0\t6\tPRIMARY\t1\t1\tid\t0\t0\tby_name\t0\t1\tname\t0\t0"
+
 func serveExamples(listener net.Listener) {
 	for {
 		socket, err := listener.Accept()
@@ -72,6 +74,8 @@ func serveExamples(listener net.Listener) {
 					reply = "0\t1"
 				case number == "D":
 					reply = exampleDescription
+				case number == "L":
+					reply = exampleIndexes
 				case !known:
 					reply = "2\t1\tcmd"
 				}
@@ -263,6 +267,24 @@ func ExampleClient_Describe() {
 	// visits: int64 0
 	// created: time.Time 2024-01-01 00:00:00 +0000 UTC
 	// user_id <nil>
+}
+
+func ExampleClient_Indexes() {
+	client, err := handlersocket.Open(url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	indexes, err := client.Indexes(context.Background(), "", "people")
+	for _, index := range indexes {
+		fmt.Println(index.Name, index.Unique, index.Parts[0].Column)
+	}
+	fmt.Println(err)
+	// Output:
+	// PRIMARY true id
+	// by_name false name
+	// <nil>
 }
 
 func ExampleIndex_Within() {

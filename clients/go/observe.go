@@ -1,6 +1,7 @@
 package handlersocket
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -26,7 +27,7 @@ func (r Route) String() string { return [...]string{"read", "write", "long", "st
 // OpenTelemetry each belongs to. It never has values of keys or rows.
 type RequestInfo struct {
 	// Operation is find, count, exists, insert, upsert, update, delete, increment, decrement, group, lock,
-	// describe or hello.
+	// describe, hello, list or ping.
 	Operation              string
 	Database, Table, Index string
 	// Address is the server's, empty if there was no connection.
@@ -169,7 +170,7 @@ func (c *Client) ended(k *call, err error) {
 	if k.conn != nil {
 		info.Address = k.conn.name
 	}
-	if d := k.definition; d != nil {
+	if d := cmp.Or(k.definition, k.listed); d != nil {
 		info.Database, info.Table, info.Index = d.database, d.table, d.index
 	}
 	c.config.OnRequest(info)

@@ -72,6 +72,9 @@ func check(got outcome, wanted json.RawMessage) error {
 			return fmt.Errorf("the hello %v", got.hello)
 		}
 	}
+	if err := w.checkList(got); err != nil {
+		return err
+	}
 	took := got.took.Milliseconds()
 	if took < int64(w.AfterMs) || w.WithinMs > 0 && took > int64(w.WithinMs) {
 		return fmt.Errorf("it took %d ms", took)

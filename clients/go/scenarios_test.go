@@ -33,6 +33,9 @@ type applicationStep struct {
 	ServerMs             int  `json:"server_ms"`
 	Describe             string
 	Hello                bool
+	Databases, Ping      bool
+	Tables               *string
+	Indexes              []string
 	Take                 int
 	SignalAfterFirst     string `json:"signal_after_first"`
 }
@@ -49,6 +52,9 @@ type wantedResult struct {
 	MaybeExecuted *bool `json:"maybe_executed"`
 	Described     *describedVector
 	Pairs         *[][2]string
+	Names         *[]byteText
+	Listed        *[]listedVector
+	Pong          *bool
 	Code, Line    *int
 	Text, Kind    *string
 	Number        *int
@@ -69,6 +75,9 @@ type outcome struct {
 	each      []outcome
 	described *Description
 	hello     Hello
+	names     []string
+	listed    []ListedIndex
+	pong      bool
 	err       error
 	took      time.Duration
 }
@@ -212,7 +221,7 @@ func (p *player) step(s *applicationStep) error {
 		return p.pipeline(s)
 	case s.Iterate != nil:
 		return p.iterate(s)
-	case s.Find != nil || s.Insert != nil || s.InsertRows != nil || s.Group != nil || s.Describe != "" || s.Hello:
+	case s.Find != nil || s.Insert != nil || s.InsertRows != nil || s.Group != nil || s.Describe != "" || s.Hello || s.lists():
 		began := time.Now()
 		ctx, cancel := p.context(s)
 		if s.Call != "" {
@@ -276,6 +285,8 @@ func (p *player) begin(ctx context.Context, began time.Time, s *applicationStep)
 		o = p.describe(ctx, s.Describe)
 	case s.Hello:
 		o.hello, o.err = p.client.Hello(ctx)
+	case s.lists():
+		o = p.list(ctx, s)
 	default:
 		o = p.call(ctx, s)
 	}

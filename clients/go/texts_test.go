@@ -134,7 +134,8 @@ func TestEachConnectionAsksForTexts(t *testing.T) {
 	greeted := helloTexts + "\n" + openT
 	c, done := playClient(t, withTexts,
 		append(expects(greeted+"1\t=\t1\t1\n", greeting+"0\t1\n"+duplicate), scriptStep{Close: true}),
-		append(expects(greeted+"1\t=\t1\t2\n1\t=\t1\t3\n", greeting+"0\t1\n0\t1\t2\n0\t1\t3\n"), scriptStep{QuietMs: 20}),
+		append(expects(greeted+"1\t=\t1\t2\n1\t=\t1\t3\n", greeting+"0\t1\n0\t1\t2\n0\t1\t3\n",
+			"echo\tping\n", "0\t1\tping\n"), scriptStep{QuietMs: 20}),
 		append(script{{QuietMs: 20}}, expects(greeted+"G\t1\n1\t+\t1\t4\n", "2\t1\tcmd\n0\t1\n0\t1\n0\t1\n")...),
 		append(expects(greeted+"1\t=\t1\t5\n", greeting+"0\t1\n0\t1\t5\n"),
 			expects("1\t=\t1\t6\n", duplicate+"", "P\t2\td\tu\tPRIMARY\tid\n2\t=\t1\t7\n", "1\t4\topen_table\t1146\t42S02\tno\n"+"2\t4\tstmtnum\t1243\tHY000\tno\n")...))
@@ -152,6 +153,10 @@ func TestEachConnectionAsksForTexts(t *testing.T) {
 		t.Error(err)
 	}
 	if err := c.Ping(ctx); err != nil {
+		t.Error(err)
+	}
+	// A connection that nobody uses yet.
+	if _, err := c.lanes[RouteWrite][0].get(ctx, newCall(nil, kindModify, opInsert), &tries{}); err != nil {
 		t.Error(err)
 	}
 	g := c.Group()

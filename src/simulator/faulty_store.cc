@@ -227,6 +227,17 @@ Outcome FaultyStore::open_index(const store::IndexNames& names,
   return {};
 }
 
+Outcome FaultyStore::list_names(std::optional<std::string_view> database,
+                                const std::shared_ptr<const store::Caller>& /*caller*/,
+                                store::Sink* sink, std::vector<std::string>& names) {
+  must(database.has_value(), "the databases were listed");
+  if (sink == nullptr) return Verdict::oversized;
+  if (const Outcome wrong = go_wrong(false); !wrong.ok()) return wrong;
+  if (sink->must_end()) return Error::killed;
+  names = {"h", std::string(Tables::counters), "there"};
+  return {};
+}
+
 Outcome FaultyStore::find(store::IndexUse& use, const store::Selection& selection,
                           store::Rows& rows, Buffer& out, store::Sink* sink, store::Found& found) {
   must(selection.is_valid(), "a find is not valid");

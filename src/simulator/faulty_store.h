@@ -52,6 +52,10 @@ class FaultyStore final : public store::Store {
   store::Outcome open_index(const store::IndexNames& names,
                             const std::shared_ptr<const store::Caller>& caller,
                             store::IndexUse& use) override;
+  // Of the counters' tables.
+  store::Outcome list_names(std::optional<std::string_view> database,
+                            const std::shared_ptr<const store::Caller>& caller, store::Sink* sink,
+                            std::vector<std::string>& names) override;
   store::Outcome find(store::IndexUse& use, const store::Selection& selection, store::Rows& rows,
                       Buffer& out, store::Sink* sink, store::Found& found) override;
   store::Outcome count(store::IndexUse& use, const store::Selection& selection, std::uint64_t& rows,

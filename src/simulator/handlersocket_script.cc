@@ -12,6 +12,7 @@ constexpr std::uint64_t second_of_pair = 11;
 // More rows than the kernel has room for.
 constexpr std::uint64_t most_rows = 900;
 constexpr std::size_t most_guesses = 40;
+constexpr std::string_view listed_tables = "0\t1\th\tt\tthere";
 
 std::string token(std::uint64_t number) { return std::to_string(number); }
 
@@ -106,7 +107,7 @@ void HandlerSocketScript::ask_more() {
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t key = first_key_ + world_.below(own_keys);
     // A light client does not ask for long finds.
-    const std::size_t kind = world_.below(kind_ == ClientKind::light ? 16 : 22);
+    const std::size_t kind = world_.below(kind_ == ClientKind::light ? 16 : 24);
     if (kind == 0) {
       ask_group();
     } else if (kind == 1) {
@@ -122,6 +123,10 @@ void HandlerSocketScript::ask_more() {
       ask_right();
     } else if (kind == 21) {
       ask_wrong();
+    } else if (kind == 22) {
+      ask({Asked::list}, "L\tdb");
+    } else if (kind == 23) {
+      ask({Asked::echo, key}, "echo\t" + token(key));
     } else if (seventh_is_open) {
       ask({.kind = Asked::lookup, .key = key, .index = '7'}, "7\t=\t1\t" + token(key));
     } else if (world_.chance(50)) {
@@ -277,6 +282,9 @@ void HandlerSocketScript::check_reply(const std::string& line) {
     case Asked::wrong_secret:
       wrong_tries_.add(address_, connected_at_, world_.now());
       return require(line == "3\t1\tunauth", "a wrong secret was answered " + line);
+    case Asked::list: return require(line == listed_tables, "a list was answered " + line);
+    case Asked::echo:
+      return require(line == "0\t1\t" + token(expected.key), "an echo was answered " + line);
     case Asked::mistake: return require(line == "2\t1\tstmtnum", "a mistake was answered " + line);
     case Asked::lookup:
     case Asked::long_find: {

@@ -55,6 +55,8 @@ class HandlerSocketScript final : public Script {
       long_find,
       count,
       mistake,
+      list,
+      echo,
       log_in,
       wrong_log_in,
       wrong_secret

@@ -28,6 +28,8 @@ class MemoryDatabase {
     return table == tables_.end() ? nullptr : &*table;
   }
 
+  const std::deque<MemoryTable>& tables() const { return tables_; }
+
   void lock(Access access) {
     // A writer that waits holds the gate, so new readers cannot delay it for ever.
     const std::lock_guard gate(gate_);

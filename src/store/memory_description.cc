@@ -1,4 +1,7 @@
-// What a table in memory tells of its columns and indexes.
+// What the tables in memory tell of their names, columns and indexes.
+#include <set>
+#include <string>
+
 #include "store/memory_caller.h"
 #include "store/memory_store.h"
 
@@ -29,6 +32,25 @@ Outcome MemoryStore::describe_table(const IndexNames& names,
     for (const std::uint32_t column : key.columns)
       index.parts.push_back({.column = spec.columns[column].name});
   }
+  return {};
+}
+
+Outcome MemoryStore::list_names(std::optional<std::string_view> database,
+                                const std::shared_ptr<const Caller>& caller, Sink* sink,
+                                std::vector<std::string>& names) {
+  if (sink == nullptr) return Verdict::oversized;
+  const auto sees = [&](const MemoryTableSpec& table) {
+    return caller->may_do_everything() ||
+           static_cast<const MemoryCaller&>(*caller).on(table.database, table.name) != Rights::none;
+  };
+  std::set<std::string> found;
+  for (const MemoryTable& table : database_.tables()) {
+    const MemoryTableSpec& spec = table.spec();
+    if (!sees(spec) || (database && spec.database != *database)) continue;
+    found.insert(database ? spec.name : spec.database);
+  }
+  if (database && found.empty()) return caller->may_do_everything() ? no_database : database_denied;
+  names.assign(found.begin(), found.end());
   return {};
 }
 

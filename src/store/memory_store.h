@@ -52,6 +52,9 @@ class MemoryStore final : public Store {
                      IndexUse& use) override;
   Outcome describe_table(const IndexNames& names, const std::shared_ptr<const Caller>& caller,
                          TableDescription& description) override;
+  Outcome list_names(std::optional<std::string_view> database,
+                     const std::shared_ptr<const Caller>& caller, Sink* sink,
+                     std::vector<std::string>& names) override;
   Outcome find(IndexUse& use, const Selection& selection, Rows& rows, Buffer& out, Sink* sink,
                Found& found) override;
   Outcome count(IndexUse& use, const Selection& selection, std::uint64_t& rows,

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hs::store {
 
@@ -118,10 +119,28 @@ struct Filter {
   Value value;
 };
 
-// What the server itself says of an error. Empty: nothing.
+struct Warning {
+  bool is_note = false;
+  std::uint32_t number = 0;
+  std::string text{};  // in utf8mb4
+};
+
+// What the server itself says of a request. Empty: nothing.
 struct Said {
-  std::string state;  // its SQLSTATE
-  std::string text;   // its message, in utf8mb4
+  static constexpr std::size_t most_warnings = 64;
+
+  // of its error
+  std::string state{};  // SQLSTATE
+  std::string text{};   // in utf8mb4
+  // of a write that has succeeded, if they are wanted: the first ones
+  bool wants_warnings = false;
+  std::vector<Warning> warnings{};
+
+  void clear() {
+    state.clear();
+    text.clear();
+    warnings.clear();
+  }
 };
 
 // The names by which an index is opened.
@@ -157,6 +176,9 @@ struct Selection {
   std::uint64_t offset = 0;
   In in{};
   std::span<const Filter> filters{};
+  // With Bound::within: a store may read the rows in either order. Nobody can tell when all of them are
+  // counted.
+  bool in_any_order = false;
   // Of a find: it goes on behind this place, where an earlier find of the same range, key, ends, IN and
   // filters has ended. Its limit counts from there, and its offset is what was left of the earlier one's.
   const Position* behind = nullptr;

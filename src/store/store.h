@@ -18,7 +18,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -229,6 +231,10 @@ class Sink {
 // says that an engine cannot do something.
 inline constexpr Status cannot_be_undone{Error::not_supported, 1178};
 
+// The answers to who lists the tables of a database that is not there, and to who may do nothing in it.
+inline constexpr Status no_database{Error::no_table, 1049};
+inline constexpr Status database_denied{Error::denied, 1044};
+
 // A modification reads the rows that it finds, and changes or erases them.
 constexpr Rights rights_to_modify(const Change& change) {
   return Rights::read | (change.erases() ? Rights::erase : Rights::update);
@@ -295,6 +301,19 @@ class Store {
     return Error::not_supported;
   }
 
+  // Lists names in their order: of the databases in which the caller has a privilege for anything, or of
+  // the tables of `database` that the caller may open. `database_denied` if there is a database in which
+  // the caller may do nothing, or none.
+  //
+  // It takes long. Without a sink the answer is `oversized`. With one, the sink is asked whether it must
+  // end, and if the names take more than max_listed_bytes, the answer is an error.
+  virtual Outcome list_names(std::optional<std::string_view> /*database*/,
+                             const std::shared_ptr<const Caller>& /*caller*/, Sink* /*sink*/,
+                             std::vector<std::string>& /*names*/) {
+    return Error::not_supported;
+  }
+  static constexpr std::size_t max_listed_bytes = std::size_t{32} << 20;
+
   // From now on the store may fetch what finds will need that it knows ahead: those of expect(), and
   // those of the values of an IN. At the beginning it fetches nothing.
   virtual void look_ahead(bool /*on*/) {}
@@ -340,8 +359,8 @@ class Store {
   virtual Outcome insert_rows(IndexUse& use, const InsertRows& rows,
                               std::vector<InsertedRow>& inserted) = 0;
 
-  // From now on, what the server says of the error of a request is left in `said`. Null, as at the
-  // beginning: nobody asks, and nothing is spent on it. A store may have no words.
+  // From now on, what the server says of a request is left in `said`. Null, as at the beginning:
+  // nobody asks, and nothing is spent on it. A store may have no words.
   virtual void explain_to(Said* /*said*/) {}
 };
 

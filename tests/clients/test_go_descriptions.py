@@ -1,4 +1,4 @@
-"""The Go client's descriptions, hello, texts and times for the server, against a real server."""
+"""The Go client's descriptions, hello, texts, times and lists, against a real server."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from server_instance import ServerInstance
 from support.database import Database, Sql
 from support.servers import ON_MYSQL, needs_original
 from support_go import TABLES, go_tests
+from support_listed import LISTED
 
 #: Types, what their values are in Go, and two values as SQL writes them.
 TYPES = (
@@ -159,6 +160,11 @@ def test_hello_texts_and_many_indexes(database: Database, sql: Sql) -> None:
     version = text(sql.row("SELECT VERSION()")[0])
     output = go_tests("TestE2E(Hello|Texts|ManyIndexes)$", database, HS_E2E_VERSION=version)
     assert output.count("--- PASS: TestE2E") == 3
+
+
+def test_lists(database: Database, sql: Sql) -> None:
+    sql.run(*LISTED)
+    go_tests("TestE2ELists$", database)
 
 
 def test_a_time_for_the_server(database: Database, sql: Sql) -> None:

@@ -1,4 +1,4 @@
-"""The client for Node.js with real servers: descriptions, hello, error texts, servers' times."""
+"""The client for Node.js with real servers: descriptions, lists, error texts, servers' times."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 from server_instance import ServerInstance
 from support.database import Database, Sql
 from support.servers import ON_MYSQL, needs_original
+from support_listed import LISTED
 from support_node import installed_client, lines, ports, readme_blocks, readme_program
 
 #: Types, what their values are in JavaScript, and two values as SQL writes them.
@@ -188,6 +189,38 @@ def test_descriptions(node: Callable[..., str], sql: Sql, database: Database) ->
     assert given["connections"] == [2, 0]
 
 
+def listed(name: str, *parts: tuple[str, bool, bool], **kind: bool) -> dict[str, Any]:
+    return {
+        "name": name,
+        "unique": True,
+        "ordered": True,
+        **kind,
+        "parts": [
+            {"column": column, "descends": descends, "prefix": prefix}
+            for column, descends, prefix in parts
+        ],
+    }
+
+
+@pytest.mark.timeout(400)
+def test_lists(node: Callable[..., str], sql: Sql, database: Database) -> None:
+    sql.run(*LISTED)
+    given = dict(lines(node("lists.mjs", *ports(database))))
+    assert database.name in given["databases"]
+    assert "information_schema" not in given["databases"]
+    assert given["tables"] == given["the same"] == ["bare", "hashed", "listed", "über"]
+    assert given["bare"] == []
+    assert given["hashed"] == [listed("by_id", ("id", False, False), unique=False, ordered=False)]
+    assert given["listed"] == [
+        listed("PRIMARY", ("id", False, False)),
+        listed("pair", ("a", False, False), ("id", False, False)),
+        listed("beginning", ("word", False, True), ("a", True, False), unique=False),
+    ]
+    assert given["über"] == [listed("PRIMARY", ("größe", False, False))]
+    assert given["no database"] == given["no table"] == ["reply", False]
+    assert given["connections"] == 1
+
+
 @pytest.mark.timeout(400)
 def test_a_description_from_before_an_alter_table(
     node: Callable[..., str], sql: Sql, database: Database
@@ -341,16 +374,17 @@ def test_with_the_original(node: Callable[..., str], make_original: Any) -> None
 
 
 @pytest.mark.timeout(400)
-def test_the_example_of_descriptions_in_its_readme(
-    node: Callable[..., str], sql: Sql, database: Database, tmp_path: Path
+@pytest.mark.parametrize("call", ["describe(", "indexes("])
+def test_the_examples_of_its_readme(
+    node: Callable[..., str], sql: Sql, database: Database, tmp_path: Path, call: str
 ) -> None:
     sql.run(
         "CREATE TABLE user (id BIGINT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(40), visits INT)"
     )
     first = readme_blocks("js")[0]
-    (described,) = [block for block in readme_blocks("ts") if "describe(" in block]
+    (asking,) = [block for block in readme_blocks("ts") if call in block]
     closing = "await client.close();\n"
     assert first.endswith(closing)
-    example = first.removesuffix(closing) + described + closing
+    example = first.removesuffix(closing) + asking + closing
     program, said = readme_program(tmp_path, database, example)
     assert node(program).splitlines() == said

@@ -123,6 +123,8 @@ class Generator:
         dice = rng.random()
         if dice < 0.02 and "errors" in self.features:
             return self._malformed(rng)
+        if dice < 0.03:
+            return self._echo(rng)
         if dice < 0.05 and "juggling" in self.features:
             return self._juggle(rng)
         if dice < 0.07 and "juggling" in self.features:
@@ -141,6 +143,10 @@ class Generator:
     def _malformed(self, rng: random.Random) -> Request:
         line, reply = rng.choice(MALFORMED)
         return Plain(line, "malformed", reply)
+
+    def _echo(self, rng: random.Random) -> Request:
+        value = b"%d" % rng.randrange(1 << 40)
+        return Plain(b"echo\t%s\n" % value, "echo", b"0\t1\t%s" % value)
 
     def _juggle(self, rng: random.Random) -> Request:
         number = rng.choice(JUGGLED)

@@ -37,6 +37,15 @@ class Blocking:
     def hello(self) -> Any:
         return self._wait(self._of.hello)
 
+    def databases(self) -> Any:
+        return self._wait(self._of.databases)
+
+    def tables(self, *arguments: Any) -> Any:
+        return self._wait(self._of.tables, *arguments)
+
+    def indexes(self, *arguments: Any) -> Any:
+        return self._wait(self._of.indexes, *arguments)
+
     def ping(self) -> None:
         self._wait(self._of.ping)
 

@@ -24,7 +24,8 @@ SCRIPT_STEPS = {
 }
 WITH_SEND = {"pieces", "every_ms", "cut"}
 LAST = ("reset", "stop_reading")
-REQUESTS = {"find", "insert", "insert_rows", "describe", "hello"}
+LISTS = {"databases", "tables", "indexes"}
+REQUESTS = {"find", "insert", "insert_rows", "describe", "hello", "ping"} | LISTS
 STEPS = {
     "call",
     "result",
@@ -39,6 +40,7 @@ STEPS = {
 }
 BESIDE = {"gives", "timeout_ms", "server_ms", "take", "signal_after_first"}
 RESULTS = {"rows", "modified", "id", "count", "exists", "outcomes", "described", "pairs", "error"}
+RESULTS |= {"names", "listed", "pong"}
 BESIDE_ERROR = {
     "line",
     "sent",

@@ -1,6 +1,7 @@
 // Reads the line that answers a caller's request, as its slot wants it, and gives the result to the slot.
 import { readDescription } from './description.js';
 import { HandlerSocketError, WrongValue } from './errors.js';
+import { isPong, readIndexes, readNames, readPong } from './list.js';
 import type { Piece } from './pieces.js';
 import type { ErrorReply, Head } from './replies.js';
 import { readError, readExists, readHead, readId, readModified, readOutcomes, readPairs, readRows } from './replies.js';
@@ -10,8 +11,13 @@ import type { Slot } from './slot.js';
 /** If the line is an error, that is the result, and the slot has nothing yet. `head` is one that is not needed any more. */
 export function giveAnswer(slot: Slot, piece: Piece, from: number, end: number, head: Head): ErrorReply | undefined {
   readHead(piece, from, end, head);
-  if (head.code !== 0) return readError(piece, head, end);
   const size = end - from + 1;
+  if (head.code !== 0) {
+    const error = readError(piece, head, end);
+    if (slot.reads !== Reads.Pong || !isPong(error)) return error;
+    slot.succeed(undefined, 0, size);
+    return undefined;
+  }
   switch (slot.reads) {
     case Reads.Rows:
       giveRows(slot, piece, head, end, size);
@@ -46,6 +52,20 @@ export function giveAnswer(slot: Slot, piece: Piece, from: number, end: number, 
       slot.succeed(pairs, pairs.size, size);
       break;
     }
+    case Reads.Names: {
+      const names = readNames(piece, head, end);
+      slot.succeed(names, names.length, size);
+      break;
+    }
+    case Reads.Indexes: {
+      const indexes = readIndexes(piece, head, end);
+      slot.succeed(indexes, indexes.reduce((sum, { parts }) => sum + parts.length, 0), size);
+      break;
+    }
+    case Reads.Pong:
+      readPong(piece, head, end);
+      slot.succeed(undefined, 0, size);
+      break;
     default:
       slot.succeed(undefined, 0, size);
   }

@@ -9,7 +9,6 @@ import { HandlerSocketError, ReplyError } from './errors.js';
 import type { Counters, RouteName } from './observe.js';
 import type { End, Limits, Owner } from './owner.js';
 import { Queue } from './queue.js';
-import { Reads } from './slot.js';
 import type { Slot } from './slot.js';
 
 export class Channel implements Owner {
@@ -108,9 +107,6 @@ export class Channel implements Owner {
         this.takeWaiting();
       } else if (connection === undefined) {
         return;
-      } else if (slot.reads === Reads.Ready) {
-        this.takeWaiting();
-        slot.succeed(undefined, 0, 0);
       } else if (connection.fits(slot.line)) {
         this.takeWaiting();
         connection.enqueue(slot);

@@ -9,14 +9,25 @@ import { runGroup } from './group.js';
 import type { On, Results } from './group.js';
 import { Index } from './handle.js';
 import type { Columns } from './handle.js';
-import { checkTypes, definitionOf, describedIndexOf, indexOf } from './index-options.js';
-import type { DescribeOptions, DescribedRow, IndexOptions, IndexOptionsOf, NamedRow, NamesOf, TypesOptions } from './index-options.js';
+import { checkTypes, definitionOf, describedIndexOf, indexOf, tableOf } from './index-options.js';
+import type {
+  DescribeOptions,
+  DescribedRow,
+  IndexOptions,
+  IndexOptionsOf,
+  NamedRow,
+  NamesOf,
+  TablePlace,
+  TypesOptions,
+} from './index-options.js';
+import { PING_LINE } from './list.js';
+import type { ListedIndex } from './list.js';
 import type { Counters } from './observe.js';
 import { settle } from './options.js';
 import type { Options } from './options.js';
 import { Batch } from './pipeline.js';
 import type { Settled } from './pipeline.js';
-import { helloLine } from './requests.js';
+import { helloLine, listLine } from './requests.js';
 import { Kind, Reads, Slot } from './slot.js';
 import { optionsOfUrl, withEnvironment } from './url.js';
 
@@ -90,10 +101,9 @@ export class Client {
 
   /** Asks the server for its versions, and for what it understands. */
   async hello(options?: CallOptions): Promise<ReadonlyMap<string, string>> {
-    const { settings, observer } = this.#core;
-    const kind = new Kind('hello', undefined, Reads.Pairs, false, undefined, false, observer.counters);
     // A hello turns off what it does not name.
-    return this.#core.ask(new Slot(kind, helloLine(settings.texts === 'on')), options) as Promise<ReadonlyMap<string, string>>;
+    const line = helloLine(this.#core.settings.texts === 'on');
+    return this.#ask('hello', Reads.Pairs, line, options) as Promise<ReadonlyMap<string, string>>;
   }
 
   /**
@@ -123,9 +133,32 @@ export class Client {
     return runGroup(this.#core, build, options) as Promise<Results<T>>;
   }
 
-  /** Connects for reading and, if there is such a port, for writing, logs in, and waits for it. */
+  /** Connects if need be, and asks the server to say that it is there. A server that does not know the question is there, too. */
   ping(options?: CallOptions): Promise<void> {
-    return this.#core.ping(options);
+    return this.#ask('ping', Reads.Pong, PING_LINE, options) as Promise<void>;
+  }
+
+  /** The databases of which the account may know. */
+  async databases(options?: CallOptions): Promise<string[]> {
+    return this.#ask('list', Reads.Names, listLine(), options) as Promise<string[]>;
+  }
+
+  /** The tables of a database that the account can open; by default of the client's database. */
+  async tables(database: string = this.#core.settings.database, options?: CallOptions): Promise<string[]> {
+    return this.#ask('list', Reads.Names, listLine(database), options, database) as Promise<string[]>;
+  }
+
+  /** The indexes of a table with their parts: `indexes({ table: 'user' })`. */
+  async indexes(place: TablePlace, options?: CallOptions): Promise<ListedIndex[]> {
+    const { database, table } = tableOf(this.#core, place);
+    return this.#ask('list', Reads.Indexes, listLine(database, table), options, database, table) as Promise<ListedIndex[]>;
+  }
+
+  /** Sends a line that is about no index. */
+  #ask(operation: string, reads: Reads, line: string, options: CallOptions | undefined, database = '', table = ''): Promise<unknown> {
+    const { counters } = this.#core.observer;
+    const kind = new Kind(operation, undefined, reads, false, undefined, false, counters, { database, table, index: '' });
+    return this.#core.ask(new Slot(kind, line), options);
   }
 
   /** Numbers of what has been done, at this moment. */

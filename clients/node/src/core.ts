@@ -12,7 +12,8 @@ import type { Settings } from './options.js';
 import { withinFront } from './requests.js';
 import { Signals } from './signals.js';
 import { Streams } from './streams.js';
-import { Kind, Place, Reads, Slot } from './slot.js';
+import { Place, Reads } from './slot.js';
+import type { Slot } from './slot.js';
 import { Sweeper } from './sweeper.js';
 
 /** What a call may say about itself. */
@@ -37,10 +38,8 @@ export interface Executor {
   run(slot: Slot, options: RequestOptions | undefined): Promise<unknown>;
 }
 
-const PING = new Kind('ping', undefined, Reads.Ready, false);
-/** Where a request is that has no index. */
-const NOWHERE = { database: '', table: '', index: '' };
-const HAS_NO_TIME: ReadonlySet<Reads> = new Set([Reads.Ready, Reads.Description, Reads.Pairs]);
+/** What the server is given no time for. */
+const HAS_NO_TIME: ReadonlySet<Reads> = new Set([Reads.Description, Reads.Pairs, Reads.Names, Reads.Indexes, Reads.Pong]);
 
 export class Core implements Executor {
   readonly addresses: Addresses;
@@ -164,24 +163,6 @@ export class Core implements Executor {
     return leastLoaded(long ? this.longs : this.reads);
   }
 
-  /** Connects the routes for single requests, and waits for them. */
-  async ping(options: CallOptions | undefined): Promise<void> {
-    const ways = this.hasWriter ? [...this.reads, ...this.writes] : this.reads;
-    await Promise.all(
-      ways.map(
-        (channel) =>
-          new Promise<unknown>((resolve, reject) => {
-            const slot = new Slot(PING, '');
-            slot.resolve = resolve;
-            slot.reject = reject;
-            if (!this.begin(slot, options)) return;
-            if (channel.isOpen) slot.succeed(undefined, 0, 0);
-            else channel.submit(slot);
-          }),
-      ),
-    );
-  }
-
   /** A server has said that another one has to do it. The request was not executed. */
   elsewhere(slot: Slot, connection: Connection, channel: Channel): boolean {
     if (this.closed || slot.hops + 1 >= this.addresses.list.length || slot.reads === Reads.Stream) return false;
@@ -230,9 +211,9 @@ export class Core implements Executor {
 
   /** Tells the hooks about a request when it has ended. */
   private observe(slot: Slot): void {
-    const { operation, definition, own } = slot.kind;
+    const { operation, about, own } = slot.kind;
     if (own) return;
-    const { database, table, index } = definition ?? NOWHERE;
+    const { database, table, index } = about;
     const began = performance.now();
     slot.onEnd = ({ via, place, bytes }, { rows, bytesIn, error = null }) => {
       this.observer.request({

@@ -19,10 +19,13 @@ export type NamedRow<C extends Columns> = C extends readonly (infer N extends st
 
 export type NamesOf<C> = C extends readonly (infer N extends string)[] ? N : keyof C & string;
 
-export interface IndexPlace {
+export interface TablePlace {
   /** The database; by default that of the client. */
   readonly database?: string;
   readonly table: string;
+}
+
+export interface IndexPlace extends TablePlace {
   /** The name of the index; by default PRIMARY. */
   readonly index?: string;
 }
@@ -78,7 +81,8 @@ export type DescribedRow = { [column: string]: any };
 
 type Rows = 'object' | 'array';
 
-const PLACE_OPTIONS = ['database', 'table', 'index', 'columns', 'filterColumns'];
+const TABLE_OPTIONS: ReadonlySet<string> = new Set(['database', 'table']);
+const PLACE_OPTIONS = [...TABLE_OPTIONS, 'index', 'columns', 'filterColumns'];
 const INDEX_OPTIONS: ReadonlySet<string> = new Set([...PLACE_OPTIONS, 'key', 'rows']);
 const DESCRIBE_OPTIONS: ReadonlySet<string> = new Set(PLACE_OPTIONS);
 
@@ -107,6 +111,13 @@ export function definitionOf(core: Core, options: DescribeOptions): Definition {
     if (!Array.isArray(names)) throw usage('columns to describe are an array of names');
   }
   return core.define(database, table, index, columns, filterColumns);
+}
+
+/** The names of a table. */
+export function tableOf(core: Core, options: TablePlace): Required<TablePlace> {
+  checkNames(options, TABLE_OPTIONS, 'a list of indexes');
+  const { database = core.settings.database, table } = options;
+  return { database, table };
 }
 
 /** Refuses what cannot be meant, whatever the description says. */

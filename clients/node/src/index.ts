@@ -37,9 +37,11 @@ export type {
   IndexOptionsOf,
   IndexPlace,
   NamedRow,
+  TablePlace,
   TypesFor,
   TypesOptions,
 } from './index-options.js';
+export type { ListedIndex, ListedPart } from './list.js';
 export type { Done, Outcome } from './replies.js';
 export type { ConnectionEvent, Counters, Hooks, Logger, RequestEvent, RouteName } from './observe.js';
 export type { Options } from './options.js';

@@ -8,9 +8,9 @@ export type RouteName = 'read' | 'write' | 'long' | 'stream';
 
 /** The end of a request. */
 export interface RequestEvent {
-  /** `find`, `count`, `exists`, `insert`, `upsert`, `update`, `delete`, `increment`, `decrement`, `group`, `describe` or `hello`. */
+  /** `find`, `count`, `exists`, `insert`, `upsert`, `update`, `delete`, `increment`, `decrement`, `group`, `describe`, `hello`, `list` or `ping`. */
   readonly operation: string;
-  /** This, the table and the index are empty for a hello. */
+  /** This, the table and the index are empty if the request names none. */
   readonly database: string;
   readonly table: string;
   readonly index: string;
@@ -131,10 +131,8 @@ export function otelAttributes(event: RequestEvent): Record<string, string | num
     'db.system.name': 'handlersocket',
     'db.operation.name': event.operation,
   };
-  if (event.table !== '') {
-    attributes['db.namespace'] = event.database;
-    attributes['db.collection.name'] = event.table;
-  }
+  if (event.database !== '') attributes['db.namespace'] = event.database;
+  if (event.table !== '') attributes['db.collection.name'] = event.table;
   if (event.address !== null) {
     const [, host, port] = /^(.*):(\d+)$/.exec(event.address) ?? [undefined, event.address, undefined];
     attributes['server.address'] = host!.replace(/^\[(.*)\]$/, '$1');

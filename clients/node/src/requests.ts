@@ -154,6 +154,17 @@ export function helloLine(texts: boolean): string {
   return texts ? 'H\ttexts\n' : 'H\n';
 }
 
+/** `L` with nothing behind it, a database, or a database and a table. Names are not escaped. */
+export function listLine(...names: readonly [] | readonly [database: string] | readonly [database: string, table: string]): string {
+  let line = 'L';
+  for (const [i, name] of names.entries()) {
+    const what = i === 0 ? 'database' : 'table';
+    if (name === '') throw usage(`a list needs the name of its ${what}`);
+    line += `\t${nameToken(name, `a ${what}'s name`)}`;
+  }
+  return `${line}\n`;
+}
+
 export function secretLine(secret: string): string {
   return `A\t1\t${logInToken(secret, 'a secret')}\n`;
 }

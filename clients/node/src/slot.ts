@@ -21,13 +21,17 @@ export const enum Reads {
   Description,
   /** Names and values. */
   Pairs,
+  /** Names of databases or tables. */
+  Names,
+  /** The indexes of a table. */
+  Indexes,
+  /** The value that a ping has sent. */
+  Pong,
   Nothing,
   /** What each request of a group gives. */
   Group,
   /** Rows that are given one by one while they arrive. */
   Stream,
-  /** Nothing is sent: the connection has only to be there. */
-  Ready,
 }
 
 export const enum Place {
@@ -68,6 +72,15 @@ export interface Sink {
   readonly given: number;
 }
 
+/** What a request is about. What it has not is empty. */
+export interface About {
+  readonly database: string;
+  readonly table: string;
+  readonly index: string;
+}
+
+const NOWHERE: About = { database: '', table: '', index: '' };
+
 /** What requests of one index have in common. There is one such object for all of them, because slots are made often. */
 export class Kind {
   /** What the client itself asks, for which nobody waits and no bound counts: P, A, an option of H. */
@@ -75,7 +88,7 @@ export class Kind {
 
   constructor(
     readonly operation: string,
-    /** None for what the client itself asks, and for a hello. */
+    /** None for what the client itself asks, and for what is about no index. */
     readonly definition: Definition | undefined,
     readonly reads: Reads,
     readonly modifies: boolean,
@@ -84,8 +97,10 @@ export class Kind {
     /** The first row alone, or null. */
     readonly one = false,
     readonly counters?: Counters,
+    /** What it is about, for who observes. */
+    readonly about: About = definition ?? NOWHERE,
   ) {
-    this.own = reads === Reads.Nothing || reads === Reads.Ready;
+    this.own = reads === Reads.Nothing;
   }
 }
 

@@ -45,10 +45,11 @@ export class AnsweringServer {
   }
 }
 
-/** A find by one key is answered with a row that has the key and its text; modifications and inserts as if they succeeded. */
+/** A find by one key is answered with a row that has the key and its text; an echo with its value; modifications and inserts as if they succeeded. */
 export function echo(line: string): string | undefined {
   const [id, op, , key, , , clause] = line.split('\t');
   if (id === 'P' || id === 'A') return '0\t1\n';
+  if (id === 'echo') return `0\t1\t${op}\n`;
   if (op === '+') return '0\t1\t43\n';
   if (clause !== undefined && /^[UD+-]$/.test(clause)) return '0\t1\t1\n';
   return `0\t2\t${key}\ttext ${key}\n`;

@@ -1,7 +1,7 @@
 // Every scenario of scenarios.json, played against this client.
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { Address, Description, Duplicate, FilterOp, FindOp, Index, Options, RequestOptions } from '../src/index.js';
+import type { Address, Description, Duplicate, FilterOp, FindOp, Index, ListedIndex, Options, RequestOptions } from '../src/index.js';
 import { Client, HandlerSocketError, ReplyError, range } from '../src/index.js';
 import { PlayedPort, Signals, pause, within } from './played-server.js';
 import type { Script } from './played-server.js';
@@ -28,6 +28,10 @@ interface Request {
   insert_rows?: { index?: 'u'; rows: Text[][]; else?: Duplicate };
   describe?: 't' | 'all';
   hello?: true;
+  databases?: true;
+  tables?: string;
+  indexes?: [string, string];
+  ping?: true;
 }
 
 interface Result {
@@ -39,6 +43,9 @@ interface Result {
   outcomes?: [string, number | null][];
   described?: DescribedVector;
   pairs?: [string, string][];
+  names?: string[];
+  listed?: ListedIndex[];
+  pong?: true;
   error?: string | string[];
   sent?: boolean;
   maybe_executed?: boolean;
@@ -111,6 +118,13 @@ class Application {
 
   private run(request: Request, common: RequestOptions, on: <I>(index: I) => I = (index) => index): Promise<unknown> {
     if (request.hello !== undefined) return this.client.hello(common);
+    if (request.databases !== undefined) return this.client.databases(common);
+    if (request.tables !== undefined) return this.client.tables(request.tables, common);
+    if (request.indexes !== undefined) {
+      const [database, table] = request.indexes;
+      return this.client.indexes({ database, table }, common);
+    }
+    if (request.ping !== undefined) return this.client.ping(common);
     if (request.describe !== undefined) {
       return this.client.describe({ database: 'db', table: 't', ...(request.describe === 'all' ? {} : { columns: ['a', 'b'] }) }, common);
     }
@@ -177,7 +191,7 @@ class Application {
     if (step.call !== undefined) {
       const abort = new AbortController();
       this.calls.set(step.call, { ending: this.end(() => this.begin(step, abort.signal)), abort });
-    } else if (step.find ?? step.insert ?? step.insert_rows ?? step.describe ?? step.hello ?? step.group) {
+    } else if (step.find ?? step.insert ?? step.insert_rows ?? step.describe ?? step.hello ?? listing(step) ?? step.group) {
       compare(await this.end(() => this.begin(step)), step.gives!);
     } else if (step.result !== undefined) {
       compare(await within(this.calls.get(step.result)!.ending, 'the end of the call'), gives);
@@ -229,6 +243,11 @@ function expectedRows(rows: (string | null)[][]): (Buffer | null)[][] {
   return rows.map((row) => row.map(valueOf));
 }
 
+/** Of a step that asks what there is. */
+function listing(step: Step): true | string | [string, string] | undefined {
+  return step.databases ?? step.tables ?? step.indexes ?? step.ping;
+}
+
 function compare(ending: Ending, gives: Result | Result[]): void {
   if (Array.isArray(gives)) {
     if (ending.error !== undefined) throw ending.error;
@@ -245,6 +264,9 @@ function compare(ending: Ending, gives: Result | Result[]): void {
     else if (gives.exists !== undefined) assert.equal(ending.value, gives.exists);
     else if (gives.described !== undefined) assert.deepEqual(describedOf(ending.value as Description), gives.described);
     else if (gives.pairs !== undefined) assert.deepEqual([...(ending.value as ReadonlyMap<string, string>)], gives.pairs);
+    else if (gives.names !== undefined) assert.deepEqual(ending.value, gives.names);
+    else if (gives.listed !== undefined) assert.deepEqual(ending.value, gives.listed);
+    else if (gives.pong !== undefined) assert.equal(ending.value, undefined);
     else if (gives.outcomes !== undefined)
       assert.deepEqual(
         ending.value,

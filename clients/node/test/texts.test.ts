@@ -50,8 +50,13 @@ suite('texts', () => {
 
   test('nothing is said on a connection that has nothing else to say', async () => {
     await using(answer, { texts: 'on' }, async (client, server) => {
-      await client.ping();
+      // It is given up before its connection is there.
+      const abort = new AbortController();
+      const call = client.describe(PLACE, { signal: abort.signal });
+      abort.abort();
+      await assert.rejects(call, { kind: 'cancelled', sent: false });
       await pause(30);
+      assert.equal(client.counters.connectionsMade, 1);
       assert.deepEqual(server.lines, []);
       for (const socket of server.sockets) socket.destroy();
       await pause(30);

@@ -73,6 +73,8 @@ class PlayedServer:
             return b"0\t1\n"
         if tokens[0] == b"A":
             return b"0\t1\n"
+        if tokens[0] == b"echo":
+            return b"0\t1\t" + tokens[1] + b"\n"
         if tokens[0] not in opened:
             return b"2\t1\tstmtnum\n"
         if tokens[1] == b"+":

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 
 import pytest
-from vectors import described, raw, vectors
+from vectors import described, listed, raw, vectors
 
 from handlersocket2 import HandlerSocketError, ModifyOp, Range, ReplyError, was_sent
 from handlersocket2.seen import kind_of
@@ -95,7 +95,12 @@ def question_of(client, step):
     if "describe" in step:
         columns = None if step["describe"] == "all" else COLUMNS[step["describe"]]
         return client.describe, ["db", "t", columns]
-    return (client.hello, []) if "hello" in step else None
+    for kind in ("hello", "databases", "ping"):
+        if kind in step:
+            return getattr(client, kind), []
+    if "tables" in step:
+        return client.tables, [step["tables"]]
+    return (client.indexes, step["indexes"]) if "indexes" in step else None
 
 
 def check_undone(pending, error):
@@ -122,6 +127,12 @@ def compare(result, error, gives, seconds=None, call=None):
         assert asdict(result) == described(gives["described"]), error
     if "pairs" in gives:
         assert list(result.items()) == [tuple(pair) for pair in gives["pairs"]], error
+    if "names" in gives:
+        assert [name.encode() for name in result] == [raw(name) for name in gives["names"]], error
+    if "listed" in gives:
+        assert [asdict(index) for index in result] == listed(gives["listed"]), error
+    if "pong" in gives:
+        assert result is None
     for plain in ("count", "exists"):
         if plain in gives:
             assert result == gives[plain], error

@@ -196,7 +196,7 @@ def test_columns_are_a_list_of_names(client, columns):
 def test_each_way_to_log_in(server, options, line):
     with Client(server.address, timeout=10, **options) as client:
         client.ping()
-        assert server.connections == [[line]]
+        assert server.connections == [[line, b"echo\tping\n"]]
 
 
 def test_one_way_to_log_in_at_a_time():

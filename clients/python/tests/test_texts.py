@@ -146,14 +146,15 @@ def test_an_iteration_whose_replies_come_in_pieces(kind, pieces):
         assert run(lambda: iterated(kind, index, 1)) == [(b"x",), (b"y",)]
 
 
-def test_a_ping_sends_nothing(kind):
-    """Hello goes out together with the first request."""
-    steps = [{"quiet_ms": 100}, {"signal": "quiet"}, *script((HELLO + OPEN, HELD + "0\t1\n"))]
-    with Played(kind, options=TEXTS, read=[steps, []]) as run:  # one is for long finds
+def test_a_ping_and_a_list_behind_a_hello(kind):
+    """Hello goes out together with the first request, and not again."""
+    ping = (HELLO + "echo\tping\n", HELD + "0\t1\tping\n")
+    told = "1\t4\t1049\t1049\t42000\tUnknown database 'no'\n"
+    with Played(kind, options=TEXTS, read=[script(ping, ("L\tno\n", told))]) as run:
         run(run.client.ping)
-        assert run.play.signal("quiet").wait(10)
-        run(run.client.index("db", "t", ["a"]).open)
-        assert run.client.counters().requests == 2
+        with pytest.raises(ReplyError) as raised:
+            run(lambda: run.client.tables("no"))
+        assert (raised.value.sqlstate, raised.value.message) == ("42000", "Unknown database 'no'")
 
 
 @pytest.mark.parametrize("told", ["2\t1\tcmd\n", "3\t1\tunauth\n", "0\t2\n"])

@@ -22,6 +22,8 @@ from handlersocket2 import (
     Filter,
     FindOptions,
     Index,
+    ListedIndex,
+    ListedPart,
     ModifyOp,
     NamedRow,
     Outcome,
@@ -89,8 +91,13 @@ def described(client: Client, error: ReplyError) -> None:
     row: NamedRow[Any] | None = index.find_one(1)
     index = client.index("app", "user", {**told.types, "born": str})
     versions: dict[str, str] = client.hello(timeout=None)
+    names: list[str] = client.databases() + client.tables() + client.tables("app", timeout=1)
+    listed: list[ListedIndex] = client.indexes(None, "user")
+    part: ListedPart = listed[0].parts[0]
+    of: str | None = part.column
+    client.ping(timeout=1)
     message: str | None = error.message
-    del column, texts, decimals, row, versions, message
+    del column, texts, decimals, row, versions, names, of, message
 
 
 async def awaited(client: AsyncClient) -> None:
@@ -98,7 +105,10 @@ async def awaited(client: AsyncClient) -> None:
     index: AsyncIndex[NamedRow[Any]] = await client.described_index("app", "user", timeout=1)
     row: NamedRow[Any] | None = await index.find_one(1)
     versions: dict[str, str] = await client.hello()
-    del told, row, versions
+    names: list[str] = await client.tables("app")
+    listed: list[ListedIndex] = await client.indexes("app", "user", timeout=1)
+    await client.ping()
+    del told, row, versions, names, listed
     users: AsyncIndex[User] = client.index(None, "user", User, filter_columns=["age"])
     user: User | None = await users.find_one(1, timeout=0.1)
     found: list[User] = await users.find(1, op=">=", limit=3)

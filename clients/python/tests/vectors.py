@@ -51,6 +51,21 @@ def described(meaning):
     }
 
 
+def listed(meaning):
+    """Indexes as dataclasses.asdict() gives them."""
+    return [
+        {
+            **index,
+            "name": _name(index["name"]),
+            "parts": tuple(
+                {**part, "column": part["column"] and _name(part["column"])}
+                for part in index["parts"]
+            ),
+        }
+        for index in meaning
+    ]
+
+
 def request_of(vector):
     ((kind, fields),) = vector["request"].items()
     if kind == "auth":

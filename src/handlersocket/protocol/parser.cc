@@ -1,5 +1,7 @@
 #include "handlersocket/protocol/parser.h"
 
+#include <utility>
+
 #include "handlersocket/protocol/change_words.h"
 #include "handlersocket/protocol/number.h"
 
@@ -64,6 +66,12 @@ Status Parser::parse(std::string_view line, Request& request) {
   if (is(first, 'A')) return status_of(parse_auth(tokens, request));
   if (is(first, 'H')) return status_of(parse_hello(tokens, request));
   if (is(first, 'D')) return status_of(parse_describe(tokens, request));
+  if (is(first, 'L')) return status_of(parse_list(tokens, request));
+  if (is(first, 'W')) {
+    request.kind = Kind::warnings;
+    return status_of(tokens.done() ? Mistake::none : Mistake::cmd);
+  }
+  if (first == echo_word) return status_of(parse_echo(tokens, request));
   return status_of(Mistake::cmd);
 }
 
@@ -74,10 +82,8 @@ Status Parser::parse_in_group(std::string_view line, Request& request, Meets& me
   if (meets != Meets::anything) line.remove_prefix(some_word.size());
   const Status parsed = parse(line, request);
   if (!parsed.ok()) return parsed;
-  const bool is_of_connection = request.kind == Kind::open_index || request.kind == Kind::auth ||
-                                request.kind == Kind::hello || request.kind == Kind::describe;
   const bool may_stand =
-      !is_of_connection && (meets == Meets::anything || request.kind == Kind::modify);
+      is_about_rows(request.kind) && (meets == Meets::anything || request.kind == Kind::modify);
   return may_stand ? parsed : status_of(Mistake::cmd);
 }
 
@@ -91,16 +97,21 @@ Mistake Parser::parse_open_index(TokenScanner& tokens, Request& request) {
   for (std::string_view* name :
        {&names.database, &names.table, &names.index, &names.columns, &names.filter_columns}) {
     if (tokens.done()) break;
-    *name = tokens.next();
-    Value value{};
-    if (!escapes_names_) continue;
-    if (!values_.read(*name, tokens.saw_escape(), value)) return Mistake::escape;
-    if (!value.null) *name = value.bytes;
+    if (const Mistake error = read_name(tokens, *name); error != Mistake::none) return error;
   }
   if (names.columns == every_column_word) {
     names.columns = {};
     names.every_column = true;
   }
+  return Mistake::none;
+}
+
+Mistake Parser::read_name(TokenScanner& tokens, std::string_view& name) {
+  name = tokens.next();
+  if (!escapes_names_) return Mistake::none;
+  Value value{};
+  if (!values_.read(name, tokens.saw_escape(), value)) return Mistake::escape;
+  if (!value.null) name = value.bytes;
   return Mistake::none;
 }
 
@@ -111,6 +122,7 @@ Mistake Parser::parse_hello(TokenScanner& tokens, Request& request) {
     const std::string_view option = tokens.next();
     if (option == Hello::texts) request.hello.wants_texts = true;
     if (option == Hello::names) request.hello.escapes_names = true;
+    if (option == Hello::warnings) request.hello.wants_warnings = true;
   }
   return Mistake::none;
 }
@@ -132,6 +144,27 @@ Mistake Parser::parse_describe(TokenScanner& tokens, Request& request) {
   request.kind = Kind::describe;
   if (tokens.done() || !read_number(tokens.next(), request.index_id)) return Mistake::stmtnum;
   has_index_id_ = true;
+  return tokens.done() ? Mistake::none : Mistake::cmd;
+}
+
+Mistake Parser::parse_list(TokenScanner& tokens, Request& request) {
+  request.kind = Kind::list;
+  request.listed = Listed::databases;
+  request.names = {};
+  for (const auto& [name, listed] : {std::pair{&request.names.database, Listed::tables},
+                                     std::pair{&request.names.table, Listed::indexes}}) {
+    if (tokens.done()) return Mistake::none;
+    request.listed = listed;
+    if (const Mistake error = read_name(tokens, *name); error != Mistake::none) return error;
+  }
+  return tokens.done() ? Mistake::none : Mistake::cmd;
+}
+
+Mistake Parser::parse_echo(TokenScanner& tokens, Request& request) {
+  request.kind = Kind::echo;
+  if (tokens.done()) return Mistake::cmd;
+  if (const Mistake error = read_value(tokens, request.echoed); error != Mistake::none)
+    return error;
   return tokens.done() ? Mistake::none : Mistake::cmd;
 }
 

@@ -4,7 +4,7 @@
 // allocates nothing. Each worker thread has one object. It does no I/O and knows no table. Any
 // bytes give a Request or an ordinary Status.
 //
-//   line     = open / find / range / insert / rows / auth / hello / describe
+//   line     = open / find / range / insert / rows / auth / hello / describe / list / warnings / echo
 //                                                     ; LF (and a CR before it) already removed
 //                                                     ; lines of a group: group.h
 //                                                     ; the time of a request: within.h
@@ -32,8 +32,12 @@
 //            / TAB "update" TAB k k(assign) *(TAB "F" TAB fop TAB fcol TAB value)
 //   auth     = "A" TAB "1" TAB secret [ignored]
 //            / "A" TAB "2" TAB user [TAB password [ignored]]
-//   hello    = "H" *(TAB option)                      ; option: "texts" or "names"; others are ignored
+//   hello    = "H" *(TAB option)                      ; option: "texts", "names" or "warnings"; others are
+//                                                     ; ignored
 //   describe = "D" TAB id
+//   list     = "L" [TAB db [TAB table]]
+//   warnings = "W"
+//   echo     = "echo" TAB value
 //   assign   = TAB column TAB how TAB value           ; how: change_words.h
 //            / TAB column TAB ("+[" / "-[") TAB value TAB value TAB value
 //   value    = NUL / *(byte / %x01 %x40-4F)
@@ -68,10 +72,10 @@ class Parser {
   // answered before any mistake behind it.
   Status parse(std::string_view line, Request& request);
 
-  // Parses a line of a group, and sets `meets`. In a group no index is opened or described, and nobody logs in or says hello.
+  // Parses a line of a group, and sets `meets`. In a group there are only requests about rows.
   Status parse_in_group(std::string_view line, Request& request, Meets& meets);
 
-  // Whether the names of an index are escaped. They are not, unless their client has said so.
+  // Whether the names in P and L are escaped. They are not, unless their client has said so.
   void escape_names(bool are_escaped) { escapes_names_ = are_escaped; }
 
   // The last request is not used any more: frees the memory that it took if it was large.
@@ -93,6 +97,9 @@ class Parser {
   Mistake parse_auth(TokenScanner& tokens, Request& request);
   static Mistake parse_hello(TokenScanner& tokens, Request& request);
   Mistake parse_describe(TokenScanner& tokens, Request& request);
+  Mistake parse_list(TokenScanner& tokens, Request& request);
+  Mistake parse_echo(TokenScanner& tokens, Request& request);
+  Mistake read_name(TokenScanner& tokens, std::string_view& name);
   Mistake read_text(TokenScanner& tokens, std::string_view& text);
   Mistake parse_find_or_insert(std::string_view id, TokenScanner& tokens, Request& request);
 

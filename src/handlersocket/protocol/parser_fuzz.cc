@@ -34,6 +34,9 @@ bool write(Buffer& out, const Request& request) {
     case Kind::auth: writer.auth(request.auth); return true;
     case Kind::hello: writer.hello(request.hello); return true;
     case Kind::describe: writer.describe(request.index_id); return true;
+    case Kind::list: return writer.list(request.listed, request.names);
+    case Kind::warnings: writer.warnings(); return true;
+    case Kind::echo: writer.echo(request.echoed); return true;
   }
   return false;
 }

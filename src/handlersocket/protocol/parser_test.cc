@@ -71,6 +71,8 @@ TEST(Parser, TellsOfFaultyRequests) {
            Told{"7x\t+\t1\tv", false, false, Kind::find},
            Told{"P\t7", false, false, Kind::open_index},
            Told{"A\t1", false, false, Kind::auth},
+           Told{"L\td\tt", false, false, Kind::list},
+           Told{"echo\tx", false, false, Kind::echo},
        }) {
     Request request;
     (void)parser.parse(told.line, request);
@@ -109,6 +111,35 @@ TEST(Parser, ReadsHello) {
   EXPECT_EQ(parsed("HH"), "error cmd");
   Meets meets{};
   EXPECT_FALSE(parser.parse_in_group("H", request, meets).ok());
+}
+
+TEST(Parser, ReadsWhatIsAskedOfTheServer) {
+  Parser parser;
+  Request request;
+  const auto parsed = [&](std::string_view line) {
+    return describe(parser.parse(line, request), request);
+  };
+  EXPECT_EQ(parsed("H\twarnings"), "hello warnings");
+  EXPECT_EQ(parsed("L"), "list");
+  EXPECT_EQ(parsed("L\t"), "list ''");
+  EXPECT_EQ(parsed("L\td"), "list 'd'");
+  EXPECT_EQ(parsed("L\td\tt\1I"), "list 'd''t\\x01I'");
+  EXPECT_EQ(parsed("L\td\tt\ti"), "error cmd");
+  EXPECT_EQ(parsed("W"), "warnings");
+  EXPECT_EQ(parsed("W\t"), "error cmd");
+  EXPECT_EQ(parsed("echo\ta\1Ib"), "echo 'a\\x09b'");
+  EXPECT_EQ(parsed("echo\t"), "echo ''");
+  EXPECT_EQ(parsed("echo\t\0"sv), "echo NULL");
+  EXPECT_EQ(parsed("echo\t\1"), "error escape");
+  EXPECT_EQ(parsed("echo"), "error cmd");
+  EXPECT_EQ(parsed("echo\ta\tb"), "error cmd");
+  EXPECT_EQ(parsed("echos\ta"), "error cmd");
+  parser.escape_names(true);
+  EXPECT_EQ(parsed("L\td\tt\1I"), "list 'd''t\\x09'");
+  EXPECT_EQ(parsed("L\td\1"), "error escape");
+  Meets meets{};
+  for (const char* const line : {"L", "W", "echo\ta"})
+    EXPECT_EQ(parser.parse_in_group(line, request, meets), status_of(Mistake::cmd)) << line;
 }
 
 TEST(Parser, NamesAreEscapedIfTheClientHasSaidSo) {

@@ -86,11 +86,6 @@ void ReplyWriter::undone_with_text(std::uint64_t line) {
 
 void ReplyWriter::described_column(std::string_view kind, std::string_view name,
                                    const store::DescribedColumn* column) {
-  const auto text = [this](std::string_view value) {
-    out_.push_back('\t');
-    append_escaped(out_, value);
-  };
-  const auto null = [this] { out_.append("\t\0"sv); };
   text(kind);
   name.empty() ? null() : text(name);
   if (column == nullptr) {
@@ -98,12 +93,45 @@ void ReplyWriter::described_column(std::string_view kind, std::string_view name,
     return;
   }
   text(column->type);
-  text(column->is_nullable ? "1" : "0");
-  text(column->is_unsigned ? "1" : "0");
+  flag(column->is_nullable);
+  flag(column->is_unsigned);
   out_.push_back('\t');
   append_number(out_, column->decimals);
   column->character_set.empty() ? null() : text(column->character_set);
 }
+
+void ReplyWriter::listed_name(std::string_view name) { text(name); }
+
+void ReplyWriter::index_part(const store::DescribedIndex& index, const store::DescribedPart& part) {
+  text(index.name);
+  flag(index.is_unique);
+  flag(index.is_ordered);
+  part.column.empty() ? null() : text(part.column);
+  flag(part.descends);
+  flag(part.is_prefix);
+}
+
+void ReplyWriter::warning(const store::Warning& warning) {
+  text(warning.is_note ? "Note" : "Warning");
+  out_.push_back('\t');
+  append_number(out_, warning.number);
+  text(warning.text);
+}
+
+void ReplyWriter::echo(const store::Value& echoed) {
+  begin_rows(1);
+  echoed.null ? null() : text(echoed.bytes);
+  end_rows();
+}
+
+void ReplyWriter::text(std::string_view value) {
+  out_.push_back('\t');
+  append_escaped(out_, value);
+}
+
+void ReplyWriter::flag(bool is_set) { text(is_set ? "1" : "0"); }
+
+void ReplyWriter::null() { out_.append("\t\0"sv); }
 
 void ReplyWriter::greeting(std::string_view name, std::string_view value) {
   out_.push_back('\t');

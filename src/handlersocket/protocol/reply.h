@@ -25,6 +25,7 @@ class ReplyWriter {
   void ok() { out_.append("0\t1\n"); }
   void ok(std::uint64_t count);
   void inserted(std::uint64_t id, bool is_negative);  // `id` without its sign
+  void echo(const store::Value& echoed);
   void error(Status status);
   // The first reply to a group that was undone, because its line of this number has failed.
   void undone(std::uint64_t line);
@@ -37,6 +38,14 @@ class ReplyWriter {
   static constexpr std::uint32_t description_columns = 7;
   void described_column(std::string_view kind, std::string_view name,
                         const store::DescribedColumn* column);
+  // One row of the reply that lists databases or tables, and of the one that lists indexes, which has a row
+  // for each part.
+  void listed_name(std::string_view name);
+  static constexpr std::uint32_t index_part_columns = 6;
+  void index_part(const store::DescribedIndex& index, const store::DescribedPart& part);
+  // One row of the reply that tells of warnings.
+  static constexpr std::uint32_t warning_columns = 3;
+  void warning(const store::Warning& warning);
   // One row of the reply to hello.
   void greeting(std::string_view name, std::string_view value);
   // One row of the reply to an insert of several rows.
@@ -57,6 +66,9 @@ class ReplyWriter {
  private:
   void begin_wide_rows(std::uint32_t columns);
   void explained(Status status, char columns, const store::Said& said);
+  void text(std::string_view value);
+  void flag(bool is_set);
+  void null();
 
   Buffer& out_;
 };

@@ -32,10 +32,17 @@ struct Auth {
 struct Hello {
   static constexpr std::string_view texts = "texts";
   static constexpr std::string_view names = "names";
+  static constexpr std::string_view warnings = "warnings";
 
-  bool wants_texts = false;    // errors with SQL's number, SQLSTATE and message
-  bool escapes_names = false;  // the names of an index are escaped as values are
+  bool wants_texts = false;     // errors with SQL's number, SQLSTATE and message
+  bool escapes_names = false;   // the names of an index are escaped as values are
+  bool wants_warnings = false;  // the warnings of a write are kept until the next one
 };
+
+inline constexpr std::string_view echo_word = "echo";
+
+// What is listed: the databases, the tables of one, or the indexes of a table.
+enum class Listed : std::uint8_t { databases, tables, indexes };
 
 enum class Kind : std::uint8_t {
   open_index,
@@ -46,14 +53,22 @@ enum class Kind : std::uint8_t {
   insert_rows,
   auth,
   hello,
-  describe
+  describe,
+  list,
+  warnings,
+  echo
 };
+
+// Whether a request is about rows of an open index.
+constexpr bool is_about_rows(Kind kind) { return kind >= Kind::find && kind <= Kind::insert_rows; }
 
 // One parsed request. `kind` says which of the members below `index_id` are valid.
 struct Request {
   Kind kind = Kind::find;
-  std::uint64_t index_id = 0;    // of all but auth and hello
-  store::IndexNames names{};     // of open_index
+  std::uint64_t index_id = 0;    // of open_index, describe, and what is about rows
+  store::IndexNames names{};     // of open_index; of list, the database and the table
+  Listed listed{};               // of list
+  Value echoed{};                // of echo
   store::Selection selection{};  // of find, count and modify
   bool exists = false;           // of count: only whether there is a row
   store::Change change{};        // of modify

@@ -178,12 +178,30 @@ void RequestWriter::hello(const Hello& hello) {
   out_.append("H");
   if (hello.wants_texts) token(Hello::texts);
   if (hello.escapes_names) token(Hello::names);
+  if (hello.wants_warnings) token(Hello::warnings);
   end_line();
 }
 
 void RequestWriter::describe(std::uint64_t index_id) {
   out_.append("D");
   number(index_id);
+  end_line();
+}
+
+bool RequestWriter::list(Listed listed, const store::IndexNames& names) {
+  if (!is_name(names.database) || !is_name(names.table)) return false;
+  out_.append("L");
+  if (listed != Listed::databases) token(names.database);
+  if (listed == Listed::indexes) token(names.table);
+  end_line();
+  return true;
+}
+
+void RequestWriter::warnings() { out_.append("W\n"); }
+
+void RequestWriter::echo(const Value& echoed) {
+  out_.append(echo_word);
+  value(echoed);
   end_line();
 }
 

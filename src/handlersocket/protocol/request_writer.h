@@ -32,6 +32,10 @@ class RequestWriter {
   void auth(const Auth& auth);
   void hello(const Hello& hello);
   void describe(std::uint64_t index_id);
+  // The names are sent unescaped, as by open_index().
+  [[nodiscard]] bool list(Listed listed, const store::IndexNames& names);
+  void warnings();
+  void echo(const Value& echoed);
   // The next `lines` requests are one group. meets() stands in front of a modification among them.
   void begin_group(std::uint64_t lines);
   void meets(Meets meets);

@@ -48,7 +48,7 @@ class RandomRequest {
   Request make() {
     Request request;
     request.index_id = number();
-    switch (random_() % 6) {
+    switch (random_() % 8) {
       case 0:
         request.kind = Kind::open_index;
         request.names = {name(), name(), name(), name(), name()};
@@ -65,6 +65,16 @@ class RandomRequest {
       case 3:
         request.kind = Kind::insert_rows;
         request.insert_rows = insert_rows();
+        break;
+      case 4:
+        request.kind = Kind::list;
+        request.listed = static_cast<Listed>(random_() % 3);
+        if (request.listed != Listed::databases) request.names.database = name();
+        if (request.listed == Listed::indexes) request.names.table = name();
+        break;
+      case 5:
+        request.kind = Kind::echo;
+        request.echoed = value();
         break;
       default:
         request.selection = selection();

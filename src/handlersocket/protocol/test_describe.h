@@ -144,7 +144,14 @@ inline std::string describe(const Request& request) {
     case Kind::describe: return "describe " + id;
     case Kind::hello:
       return std::string("hello") + (request.hello.wants_texts ? " texts" : "") +
-             (request.hello.escapes_names ? " names" : "");
+             (request.hello.escapes_names ? " names" : "") +
+             (request.hello.wants_warnings ? " warnings" : "");
+    case Kind::list:
+      return "list" +
+             (request.listed == Listed::databases ? "" : " " + describe(request.names.database)) +
+             (request.listed == Listed::indexes ? describe(request.names.table) : "");
+    case Kind::warnings: return "warnings";
+    case Kind::echo: return "echo " + describe(request.echoed);
   }
   return "?";
 }

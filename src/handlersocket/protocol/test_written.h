@@ -26,6 +26,11 @@ inline std::string written(const Request& request) {
     case Kind::auth: writer.auth(request.auth); break;
     case Kind::hello: writer.hello(request.hello); break;
     case Kind::describe: writer.describe(request.index_id); break;
+    case Kind::list:
+      if (!writer.list(request.listed, request.names)) return {};
+      break;
+    case Kind::warnings: writer.warnings(); break;
+    case Kind::echo: writer.echo(request.echoed); break;
   }
   return std::string(out.view());
 }

@@ -65,4 +65,13 @@ Status append_description(const store::IndexNames& names, const TableDescription
   return {};
 }
 
+void append_indexes(const TableDescription& table, Buffer& out) {
+  protocol::ReplyWriter reply(out);
+  reply.begin_rows(protocol::ReplyWriter::index_part_columns);
+  for (const DescribedIndex& index : table.indexes) {
+    for (const store::DescribedPart& part : index.parts) reply.index_part(index, part);
+  }
+  reply.end_rows();
+}
+
 }  // namespace hs::session

@@ -16,4 +16,7 @@ namespace hs::session {
 Status append_description(const store::IndexNames& names, const store::TableDescription& table,
                           Buffer& out);
 
+// Appends the reply to a request that lists the indexes of the table: a row for each of their parts.
+void append_indexes(const store::TableDescription& table, Buffer& out);
+
 }  // namespace hs::session

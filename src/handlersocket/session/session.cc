@@ -26,7 +26,7 @@ constexpr std::string_view plugin_version = "2.0.0";
 constexpr std::string_view protocol_version = "2";
 // What the original does not know.
 constexpr std::string_view request_words =
-    "up down ^ C E set insert else G some none lock within H D *";
+    "up down ^ C E set insert else G some none lock within H D * L W echo";
 
 // Whether the open index has the columns that a request names by their numbers.
 bool has_columns(const NamedIndex& index, const Request& request) {
@@ -45,6 +45,10 @@ bool has_columns(const NamedIndex& index, const Request& request) {
 bool is_write(const Request& request) {
   return request.kind == Kind::modify || request.kind == Kind::insert ||
          request.kind == Kind::insert_rows;
+}
+
+bool is_long_list(const Request& request) {
+  return request.kind == Kind::list && request.listed != protocol::Listed::indexes;
 }
 
 bool is_log_in(const Request& request) {
@@ -67,7 +71,10 @@ Counter counter_of(const Request& request) {
     case Kind::insert_rows: return Counter::requests_insert;
     case Kind::auth: return Counter::requests_log_in;
     case Kind::hello:
-    case Kind::describe: return Counter::requests_other;
+    case Kind::describe:
+    case Kind::list:
+    case Kind::warnings:
+    case Kind::echo: return Counter::requests_other;
   }
   return Counter::requests_malformed;
 }
@@ -80,12 +87,14 @@ Status Session::admit(std::string_view line, Workspace& workspace) {
 Status Session::admit_parsed(Status parsed, Workspace& workspace) {
   NamedIndex*& index = workspace.index;
   index = nullptr;
-  if (last_error_ != nullptr) [[unlikely]]
-    last_error_->status = {};
+  if (last_said_ != nullptr) [[unlikely]]
+    last_said_->status = {};
   workspace.parsed = parsed;
   if (parsed == status_of(Mistake::cmd) || parsed == status_of(Mistake::authtype)) return parsed;
   const bool is_auth = parsed.ok() && workspace.request.kind == Kind::auth;
   if (caller() == nullptr && !is_auth) return status_of(Mistake::unauth);
+  if (parsed.ok() && workspace.request.kind == Kind::warnings && !hello_.wants_warnings)
+    return status_of(Mistake::cmd);
   if (workspace.parser.has_index_id()) {
     index = indexes_.find(workspace.request.index_id);
     if (index == nullptr) return status_of(Mistake::stmtnum);
@@ -112,13 +121,14 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
   if (workspace.parsed.ok()) answer.counter = counter_of(request);
   if (admitted) {
     answer.write = is_write(request);
-    answer.read = request.kind == Kind::find || request.kind == Kind::count;
+    answer.read =
+        request.kind == Kind::find || request.kind == Kind::count || is_long_list(request);
     if (!answer.may_run(runs)) return answer;
     if (index != nullptr && !index->use) [[unlikely]]
       outcome = open_again(workspace, *index);
   }
   if (admitted && outcome.ok()) {
-    const Listening listening(*this, workspace.store, outcome);
+    const Listening listening(*this, workspace.store, outcome, answer.write);
     switch (request.kind) {
       case Kind::find:
       case Kind::count:
@@ -142,6 +152,9 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
         break;
       case Kind::hello: greet(request.hello, changes, out); break;
       case Kind::describe: outcome = describe(*index, workspace.store, out); break;
+      case Kind::list: outcome = list(request, workspace.store, nullptr, out); break;
+      case Kind::warnings: outcome = tell_warnings(out); break;
+      case Kind::echo: ReplyWriter(out).echo(request.echoed); break;
     }
   }
   if (answer.note_outcome(outcome)) append_error(outcome.status(), out);
@@ -214,9 +227,11 @@ Outcome Session::open_every_column(Workspace& workspace, std::string& columns) {
 Outcome Session::execute_planned(passes::Place& place, passes::Protocol& protocol) {
   Workspace& workspace = static_cast<HandlerSocket&>(protocol).workspace();
   Outcome outcome;
-  const Listening listening(*this, place.store, outcome);
-  outcome = workspace.group.lines == 0 ? execute_admitted(place, workspace)
-                                       : execute_planned_group(place, workspace);
+  if (workspace.group.lines == 0 && is_long_list(workspace.request))
+    return list(workspace.request, place.store, place.sink, place.out);
+  const bool is_group = workspace.group.lines != 0;
+  const Listening listening(*this, place.store, outcome, is_group || is_write(workspace.request));
+  outcome = is_group ? execute_planned_group(place, workspace) : execute_admitted(place, workspace);
   return outcome;
 }
 
@@ -271,6 +286,7 @@ void Session::greet(const protocol::Hello& hello, passes::Changes& changes, Buff
   reply.greeting("requests", request_words);
   if (hello.wants_texts) reply.greeting(protocol::Hello::texts, "1");
   if (hello.escapes_names) reply.greeting(protocol::Hello::names, "1");
+  if (hello.wants_warnings) reply.greeting(protocol::Hello::warnings, "1");
   reply.end_rows();
 }
 
@@ -283,10 +299,40 @@ Outcome Session::describe(const NamedIndex& index, store::Store& store, Buffer& 
   return outcome.ok() ? append_description(names, table, out) : outcome;
 }
 
+Outcome Session::list(const Request& request, store::Store& store, store::Sink* sink,
+                      Buffer& out) const {
+  if (request.listed == protocol::Listed::indexes) {
+    store::TableDescription table;
+    const Outcome outcome = store.describe_table(request.names, caller(), table);
+    // This thread must not wait for the other server.
+    if (outcome.verdict() == store::Verdict::remote) return Error::not_supported;
+    if (outcome.ok()) append_indexes(table, out);
+    return outcome;
+  }
+  std::optional<std::string_view> database;
+  if (request.listed == protocol::Listed::tables) database = request.names.database;
+  std::vector<std::string> names;
+  const Outcome outcome = store.list_names(database, caller(), sink, names);
+  if (!outcome.ok()) return outcome;
+  ReplyWriter reply(out);
+  reply.begin_rows(1);
+  for (const std::string& name : names) reply.listed_name(name);
+  reply.end_rows();
+  return {};
+}
+
+Status Session::tell_warnings(Buffer& out) const {
+  ReplyWriter reply(out);
+  reply.begin_rows(ReplyWriter::warning_columns);
+  for (const store::Warning& warning : last_said_->said.warnings) reply.warning(warning);
+  reply.end_rows();
+  return {};
+}
+
 void Session::take(const protocol::Hello& hello) {
   hello_ = hello;
-  if (hello.wants_texts == (last_error_ != nullptr)) return;
-  last_error_ = hello.wants_texts ? std::make_unique<LastError>() : nullptr;
+  last_said_ = hello.wants_texts || hello.wants_warnings ? std::make_unique<LastSaid>() : nullptr;
+  if (last_said_ != nullptr) last_said_->said.wants_warnings = hello.wants_warnings;
 }
 
 void Session::become(passes::LogIn::State state) {
@@ -301,9 +347,9 @@ void Session::become(passes::LogIn::State state) {
 
 void Session::append_error(Status status, Buffer& out) const {
   ReplyWriter reply(out);
-  if (last_error_ == nullptr) return reply.error(status);
+  if (!hello_.wants_texts) return reply.error(status);
   static const store::Said nothing;
-  reply.error_with_text(status, status == last_error_->status ? last_error_->said : nothing);
+  reply.error_with_text(status, status == last_said_->status ? last_said_->said : nothing);
 }
 
 std::size_t Session::whole_requests(std::string_view input) const {

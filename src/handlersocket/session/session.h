@@ -63,7 +63,8 @@ struct Answer : passes::Answer {
 };
 
 bool is_write(const protocol::Request& request);
-bool is_log_in(const protocol::Request& request);  // of an account
+bool is_long_list(const protocol::Request& request);  // it is never executed by a worker
+bool is_log_in(const protocol::Request& request);     // of an account
 passes::LogIn::Way way_of(const protocol::Auth& auth);
 Counter counter_of(const protocol::Request& request);
 
@@ -119,31 +120,30 @@ class Session final : public passes::Dialogue {
   }
 
  private:
-  // What the server says of the error that a request has met last.
-  struct LastError {
+  // What the server says of the error that a request has met last, and the warnings of the last write.
+  struct LastSaid {
     Status status{};
     store::Said said{};
   };
-  // While it lives, the store says what it has to say.
+  // While it lives, the store says what it has to say of a write.
   class Listening {
    public:
     // `outcome` is that of the request, when this object ends.
-    Listening(Session& session, store::Store& store, const store::Outcome& outcome)
+    Listening(Session& session, store::Store& store, const store::Outcome& outcome, bool is_write)
         : session_(session),
           store_(store),
           outcome_(outcome),
-          listens_(session.last_error_ != nullptr) {
+          listens_(session.last_said_ != nullptr && is_write) {
       if (!listens_) [[likely]]
         return;
-      session.last_error_->said = {};
-      store_.explain_to(&session.last_error_->said);
+      session.last_said_->said.clear();
+      store_.explain_to(&session.last_said_->said);
     }
     ~Listening() {
       if (!listens_) [[likely]]
         return;
       store_.explain_to(nullptr);
-      // A hello may have ended it.
-      if (session_.last_error_ != nullptr) session_.last_error_->status = outcome_.status();
+      session_.last_said_->status = outcome_.status();
     }
     Listening(const Listening&) = delete;
     Listening& operator=(const Listening&) = delete;
@@ -193,6 +193,9 @@ class Session final : public passes::Dialogue {
   Status log_in(const protocol::Auth& auth, passes::Changes& changes);
   void take(const protocol::Hello& hello);
   store::Outcome describe(const NamedIndex& index, store::Store& store, Buffer& out) const;
+  store::Outcome list(const protocol::Request& request, store::Store& store, store::Sink* sink,
+                      Buffer& out) const;
+  Status tell_warnings(Buffer& out) const;
   void greet(const protocol::Hello& hello, passes::Changes& changes, Buffer& out);
   void become(passes::LogIn::State state);
   std::size_t most_waiting_now() const {
@@ -207,7 +210,7 @@ class Session final : public passes::Dialogue {
   OpenIndexes indexes_;
   std::unique_ptr<Before> before_;  // null: nothing has changed
   protocol::Hello hello_;
-  std::unique_ptr<LastError> last_error_;  // null: the client wants no texts
+  std::unique_ptr<LastSaid> last_said_;  // null: the client wants neither texts nor warnings
 };
 
 }  // namespace hs::session

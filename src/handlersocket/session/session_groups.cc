@@ -41,7 +41,7 @@ Status Session::admit_in_group(std::string_view line, Workspace& workspace,
 // others say that they are undone.
 void Session::append_failure(const Group& group, const GroupFailure& failure, Buffer& out) const {
   ReplyWriter reply(out);
-  last_error_ == nullptr ? reply.undone(failure.line) : reply.undone_with_text(failure.line);
+  hello_.wants_texts ? reply.undone_with_text(failure.line) : reply.undone(failure.line);
   for (std::uint64_t line = 1; line <= group.lines; ++line)
     append_error(line == failure.line ? failure.status : status_of(Mistake::undone), out);
 }
@@ -106,7 +106,7 @@ bool Session::execute_group(const Line& first, bool is_out_of_time, passes::Requ
   GroupFailure failure;
   Outcome outcome;
   {
-    const Listening listening(*this, workspace.store, outcome);
+    const Listening listening(*this, workspace.store, outcome, true);
     outcome =
         execute_unit(*group, place, workspace, failure, [&](std::uint64_t /*line*/) -> Outcome {
           NamedIndex& index = *workspace.index;

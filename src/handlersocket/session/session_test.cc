@@ -99,7 +99,7 @@ TEST_F(SessionTest, HelloIsAnsweredWithWhatIsThere) {
   config_.server = "a server";
   const std::string greeting =
       "0|2|plugin|2.0.0|server|a server|protocol|2|requests|"
-      "up down ^ C E set insert else G some none lock within H D *";
+      "up down ^ C E set insert else G some none lock within H D * L W echo";
   EXPECT_EQ(say("H"), greeting);
   EXPECT_EQ(answer_.counter, Counter::requests_other);
   EXPECT_EQ(say("H|nothing|names|texts"), greeting + "|texts|1|names|1");
@@ -136,6 +136,36 @@ TEST_F(SessionTest, AnOpenIndexIsDescribed) {
   EXPECT_EQ(say("D|7"), "2|1|stmtnum");
   EXPECT_EQ(say("D"), "2|1|stmtnum");
   EXPECT_EQ(say("D|1|x"), "2|1|cmd");
+}
+
+TEST_F(SessionTest, TheIndexesOfATableAreListed) {
+  EXPECT_EQ(say("L|hst|t"),
+            "0|6|PRIMARY|1|1|id|0|0|ua|1|1|c|0|0|ua|1|1|id|0|0|ib|0|1|b|0|0|"
+            "iab|0|1|a|0|0|iab|0|1|b|0|0");
+  EXPECT_EQ(answer_.counter, Counter::requests_other);
+  EXPECT_EQ(say("L|hst|nosuch"), "1|1|open_table");
+}
+
+TEST_F(SessionTest, AWorkerListsNoNames) {
+  for (const char* const line : {"L", "L|hst"}) {
+    EXPECT_EQ(say(line), "no answer");
+    EXPECT_EQ(answer_.verdict, store::Verdict::oversized) << line;
+    EXPECT_TRUE(answer_.read) << line;
+  }
+}
+
+TEST_F(SessionTest, AnEchoIsWhatTheClientHasSaid) {
+  EXPECT_EQ(say("echo|one\x01Itwo"), "0|1|one\x01Itwo");
+  EXPECT_EQ(answer_.counter, Counter::requests_other);
+  EXPECT_EQ(say("echo|~"), "0|1|~");
+  EXPECT_EQ(say("echo"), "2|1|cmd");
+}
+
+TEST_F(SessionTest, WarningsAreKeptForWhoWantsThem) {
+  EXPECT_EQ(say("W"), "2|1|cmd");
+  EXPECT_EQ(say("H|warnings").substr(0, 4), "0|2|");
+  EXPECT_EQ(say("W"), "0|3");
+  EXPECT_EQ(say("X"), "2|1|cmd");  // it wants no texts
 }
 
 TEST_F(SessionTest, AStarOpensAllColumns) {

@@ -31,6 +31,7 @@ std::string_view described(const protocol::Request& request) {
   if (request.kind == Kind::insert || request.kind == Kind::insert_rows) return "insert";
   if (request.kind == Kind::find) return "find";
   if (request.kind == Kind::count) return "count";
+  if (request.kind == Kind::list) return "list";
   return request.change.erases() ? "delete" : "update";
 }
 
@@ -165,7 +166,7 @@ void Session::refuse(const Line& line, Status why, passes::Requests& requests,
 }
 
 void Session::refuse_group(const Group& group, Status why, passes::Requests& requests) {
-  if (last_error_ != nullptr) last_error_->status = {};
+  if (last_said_ != nullptr) last_said_->status = {};
   append_errors(why, replies_to(group), requests.out());
   if (why == passes::out_of_time) requests.tally(Counter::requests_timed_out);
   requests.refused(Counter::requests_group, group.end_offset);
@@ -213,6 +214,14 @@ passes::Plan Session::plan(Turn& turn, passes::Protocol& protocol) {
     workspace.opens = join_names(request.names);
     needed.assign(1, {.key = workspace.opens, .names = request.names});
     return {.kind = open, .caller = &caller(), .indexes = needed};
+  }
+  if (admitted.ok() && is_long_list(request)) {
+    return {.kind = find,
+            .end_offset = line->end_offset,
+            .counter = counter_of(request),
+            .described = described(request),
+            .caller = &caller(),
+            .about = request.names};
   }
   if (!admitted.ok() || workspace.index == nullptr || request.kind == Kind::describe)
     return {.kind = quick};

@@ -154,10 +154,10 @@ class ScriptedStore final : public store::Store {
   }
 };
 
-// The part of a runner in a ScriptedStore that a worker and a streamer share.
-class SharedStore final : public store::Store {
+// A store that another object owns: a ScriptedStore that a worker and a streamer share.
+class SharedStore : public store::Store {
  public:
-  explicit SharedStore(ScriptedStore& store) : store_(store) {}
+  explicit SharedStore(store::Store& store) : store_(store) {}
 
   void begin_pass(store::PassMode mode, store::Budget& budget) override {
     store_.begin_pass(mode, budget);
@@ -200,7 +200,7 @@ class SharedStore final : public store::Store {
   }
 
  private:
-  ScriptedStore& store_;
+  store::Store& store_;
 };
 
 inline RunnerConfig writable_port() {

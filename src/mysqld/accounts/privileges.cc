@@ -140,6 +140,16 @@ store::Outcome Privileges::ask_seen(const Account& account, const AskedNames& na
   });
 }
 
+store::Outcome Privileges::ask_about_database(const Account& account, const std::string& database,
+                                              bool& is_exempt, bool& sees) {
+  static const std::string no_table;
+  return ask_context(account, {.database = database, .table = no_table},
+                     [&](AccountContext& context) {
+                       is_exempt = context.is_exempt();
+                       sees = context.sees_database();
+                     });
+}
+
 store::Outcome Privileges::act(const Account& account) {
   return outcome_of(context_of(account).act(account.logged_in()), account);
 }

@@ -34,6 +34,10 @@ class Privileges {
   // Which of the columns it may read, insert or update, on whatever port. The same outcomes.
   store::Outcome ask_seen(const Account& account, const AskedNames& names, std::vector<bool>& seen);
 
+  // Whether it has a privilege for anything in the database. The same outcomes.
+  store::Outcome ask_about_database(const Account& account, const std::string& database,
+                                    bool& is_exempt, bool& sees);
+
   // Makes the THD act as the account, for what asks who the user is. An error if there is no such
   // account, `blocked` if the server cannot be asked now. Otherwise stop_acting() has to be called,
   // and no question may be asked before.

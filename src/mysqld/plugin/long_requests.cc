@@ -20,15 +20,20 @@ std::string on_one_line(std::string_view name) {
   return text;
 }
 
+std::string place_of(const store::IndexNames& names) {
+  const std::string database = on_one_line(names.database);
+  if (database.empty()) return " of the databases";
+  if (names.table.empty()) return " of the tables of " + database;
+  return " on " + database + '.' + on_one_line(names.table) + " by its index " +
+         (names.index.empty() ? "PRIMARY" : on_one_line(names.index));
+}
+
 }  // namespace
 
 void log_long_request(const passes::LongRequest& request) try {
-  const store::IndexNames& names = request.names;
   std::ostringstream line;
-  line << "handlersocket: a long " << request.kind << " on " << on_one_line(names.database) << '.'
-       << on_one_line(names.table) << " by its index "
-       << (names.index.empty() ? "PRIMARY" : on_one_line(names.index)) << " took " << std::fixed
-       << std::setprecision(1) << std::chrono::duration<double>(request.time).count()
+  line << "handlersocket: a long " << request.kind << place_of(request.names) << " took "
+       << std::fixed << std::setprecision(1) << std::chrono::duration<double>(request.time).count()
        << " s and looked at " << request.rows_examined << " rows: connection " << request.connection
        << " from " << request.peer->text();
   if (!request.account.empty()) line << " as " << on_one_line(request.account);

@@ -56,17 +56,17 @@ Status IndexScan::set_up_within() {
   const store::Selection& selection = *selection_;
   const std::size_t next = selection.key.size();
   const PlannedKeyPart* const part = next < plan_->key_parts() ? &plan_->key()[next] : nullptr;
-  const bool up = selection.range.direction == Direction::up;
+  const bool descends = part != nullptr && part->descends;
+  // Engines are fastest in the order of the index.
+  const bool up = selection.in_any_order ? !descends : selection.range.direction == Direction::up;
   const bool leaves_out_null = !selection.lower.is_given() && selection.upper.is_given() &&
                                part != nullptr && part->is_nullable;
   const store::End& lower = leaves_out_null ? above_null : selection.lower;
   const store::End& first = up ? lower : selection.upper;
   const store::End& last = up ? selection.upper : lower;
-  const Direction direction = part != nullptr && part->descends
-                                  ? store::opposite(selection.range.direction)
-                                  : selection.range.direction;
+  const Direction direction = up != descends ? Direction::up : Direction::down;
   begins_ = lower.begins;
-  if (begins_) return set_up_prefix(direction);
+  if (begins_) return set_up_prefix(up, direction);
   first_.set(selection.key, first);
   last_.set(selection.key, last);
   key_ = first_.span();
@@ -80,12 +80,11 @@ Status IndexScan::set_up_within() {
 }
 
 // The rows are between two edges, which are found when the key before them is known.
-Status IndexScan::set_up_prefix(Direction direction) {
+Status IndexScan::set_up_prefix(bool up, Direction direction) {
   const store::Selection& selection = *selection_;
   const auto part = static_cast<std::uint32_t>(selection.key.size());
   if (!text_.prepare(*plan_, *table_, part, selection.lower.values.front()))
     return server::status_of(HA_ERR_WRONG_COMMAND);
-  const bool up = selection.range.direction == Direction::up;
   first_edge_ = up ? TextPrefix::Edge::least : TextPrefix::Edge::greatest;
   last_edge_ = up ? TextPrefix::Edge::greatest : TextPrefix::Edge::least;
   first_.set(selection.key, {});

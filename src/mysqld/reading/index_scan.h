@@ -127,7 +127,8 @@ class IndexScan {
   };
 
   Status set_up_within();
-  Status set_up_prefix(store::Direction direction);
+  // `up`: the values rise. `direction`: that in the index.
+  Status set_up_prefix(bool up, store::Direction direction);
   int search_for(const store::Value* in_value);
   void make_search(const store::Value* in_value);
   int search_next_in();

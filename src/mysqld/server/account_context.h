@@ -47,7 +47,7 @@ class AccountContext {
     busy,     // another session changes privileges: ask again later
   };
   // Until end(), the THD acts as the account, and questions are about this table. It need not
-  // exist. Without `ready` there is nothing to end. `logged_in` is null for the account with the
+  // exist, and has no name if only the database is asked about. Without `ready` there is nothing to end. `logged_in` is null for the account with the
   // name, and otherwise exists until end().
   virtual Begun begin(LoggedIn* logged_in, const std::string& database,
                       const std::string& table) = 0;
@@ -69,6 +69,8 @@ class AccountContext {
   // Whether it may write though the server is read_only, and go on though it is in offline_mode.
   virtual bool is_exempt() = 0;
   virtual Extent extent(Privilege privilege) = 0;
+  // Whether SHOW DATABASES shows the account the database.
+  virtual bool sees_database() = 0;
   // Only after extent() has answered `some` for this privilege, and before it is asked again.
   virtual bool has_column(Privilege privilege, const std::string& column) = 0;
 

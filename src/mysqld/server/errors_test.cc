@@ -37,6 +37,7 @@ constexpr std::string_view as_clients_call_it(Error kind) {
     case Error::too_large:
     case Error::no_room:
     case Error::no_memory: return "limit";
+    case Error::no_table:
     case Error::table_changed:
     case Error::damaged: return "schema";
     case Error::unreachable:

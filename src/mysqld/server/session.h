@@ -77,8 +77,14 @@ class KeptState {
   const char* state_;
 };
 
-// Removes the warnings that statements have left. No client reads them, and each takes memory.
+// Removes the warnings that statements have left. Most clients do not read them, and each takes memory.
 inline void forget_warnings(THD* thd);
+// From now on the warnings are of one write. Those that come count their rows from the next
+// number_row() on.
+inline void begin_warnings(THD* thd);
+// Calls take(is_note, number, text) for each of them, in their order. It returns whether it takes more.
+template <class Take>
+inline void visit_warnings(const THD* thd, Take take);
 
 // Gives back the memory of statements, and the expressions that are in it. Opening a table may have
 // made expressions. If they were freed later, their memory would be gone already.

@@ -15,8 +15,20 @@ Outcome Access::may_open(const store::Caller& caller, const std::string& databas
   const Outcome asked = privileges_.ask(static_cast<const Account&>(caller),
                                         {.database = database, .table = table}, permissions);
   if (!asked.ok()) return asked;
-  if (server_is_offline(permissions)) return offline;
+  if (server_is_offline(permissions.is_exempt)) return offline;
   return permissions.sees_table() ? Status{} : store::access_denied;
+}
+
+Outcome Access::may_see(const store::Caller& caller, const std::string& database) {
+  if (caller.may_do_everything()) return {};
+  bool is_exempt = false;
+  bool sees = false;
+  counters_.add(Counter::privileges_asked);
+  const Outcome asked = privileges_.ask_about_database(static_cast<const Account&>(caller),
+                                                       database, is_exempt, sees);
+  if (!asked.ok()) return asked;
+  if (server_is_offline(is_exempt)) return offline;
+  return sees ? Status{} : store::database_denied;
 }
 
 Outcome Access::seen_columns(const store::Caller& caller, const std::string& database,
@@ -29,9 +41,7 @@ Outcome Access::seen_columns(const store::Caller& caller, const std::string& dat
                               {.database = database, .table = table, .columns = columns}, seen);
 }
 
-bool Access::server_is_offline(const Permissions& of_caller) {
-  return !of_caller.is_exempt && server::is_offline();
-}
+bool Access::server_is_offline(bool is_exempt) { return !is_exempt && server::is_offline(); }
 
 Outcome Access::permissions_of(const store::IndexUse& use, const Permissions*& permissions) {
   static const Permissions everything{.everything = true};

@@ -32,7 +32,7 @@ class Access {
     const store::Outcome asked = permissions_of(use, permissions);
     if (!asked.ok()) return asked;
     is_exempt_ = permissions->is_exempt;
-    if (server_is_offline(*permissions)) [[unlikely]]
+    if (server_is_offline(permissions->is_exempt)) [[unlikely]]
       return offline;
     return check(*permissions);
   }
@@ -48,6 +48,8 @@ class Access {
   // exists.
   store::Outcome may_open(const store::Caller& caller, const std::string& database,
                           const std::string& table);
+  // Whether the caller has a privilege for anything in the database: `database_denied` if not.
+  store::Outcome may_see(const store::Caller& caller, const std::string& database);
   // Which of these columns the caller may read or change in some way, as SHOW COLUMNS tells it.
   store::Outcome seen_columns(const store::Caller& caller, const std::string& database,
                               const std::string& table, std::span<const std::string> columns,
@@ -62,7 +64,7 @@ class Access {
   static constexpr Status offline{Error::not_ready, 3032};
 
   store::Outcome permissions_of(const store::IndexUse& use, const Permissions*& permissions);
-  static bool server_is_offline(const Permissions& of_caller);
+  static bool server_is_offline(bool is_exempt);
 
   Privileges privileges_;
   CounterBlock& counters_;

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 
-#include "mysqld/reading/table_description.h"
 #include "mysqld/server/api.h"
 #include "mysqld/server/cluster.h"
 #include "mysqld/server/errors.h"
@@ -26,6 +24,15 @@ constexpr std::size_t max_reply_bytes = std::size_t{256} << 10;
 constexpr std::size_t flush_bytes = std::size_t{64} << 10;
 // A streamed find that answers nothing looks after so many steps, about 1 ms, whether others wait.
 constexpr std::uint64_t steps_between_looks = 4'000;
+
+// Whether a count is of all rows between two ends, so that their order makes no difference.
+bool counts_all(const store::Selection& selection) {
+  const bool is_whole = selection.limit == store::no_limit && selection.offset == 0;
+  return selection.range.bound == store::Bound::within && is_whole &&
+         std::ranges::none_of(selection.filters, [](const store::Filter& filter) {
+           return filter.kind == store::FilterKind::stop;
+         });
+}
 
 }  // namespace
 
@@ -91,36 +98,6 @@ Outcome TableStore::open_index(const store::IndexNames& names,
   if (Status status = plan->resolve(*opened->table); !status.ok()) return status;
   if (known == nullptr) plans_.add(plan);
   use = {std::move(plan), caller};
-  return {};
-}
-
-Outcome TableStore::describe_table(const store::IndexNames& names,
-                                   const std::shared_ptr<const store::Caller>& caller,
-                                   store::TableDescription& description) {
-  if (!server::is_name(names.database) || !server::is_name(names.table)) return Error::no_table;
-  if (const Outcome begun = pass_.begin_read(); !begun.ok()) return begun;
-  const std::string database = server::stored_name(names.database);
-  const std::string table = server::stored_name(names.table);
-  if (!config_.databases.allows(database)) return store::access_denied;
-  if (const Outcome may = access_.may_open(*caller, database, table); !may.ok()) return may;
-  OpenTable* opened = nullptr;
-  const Outcome outcome = tables_.open_reader(*tables_.slot(database, table), opened);
-  meter_.look();
-  if (!outcome.ok()) return outcome;
-  const std::vector<std::string> columns = column_names_of(*opened->table);
-  std::vector<bool> seen;
-  if (const Outcome asked = access_.seen_columns(*caller, database, table, columns, seen);
-      !asked.ok())
-    return asked;
-  std::unordered_set<std::string_view> shown;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (seen[i]) shown.insert(columns[i]);
-  }
-  description =
-      describe(*opened->table, [&](const std::string& name) { return shown.contains(name); });
-  // A table may have thousands of columns. Others of the pass must not wait for many such requests.
-  meter_.spend(columns.size());
-  meter_.look();
   return {};
 }
 
@@ -196,7 +173,10 @@ Outcome TableStore::count(store::IndexUse& use, const store::Selection& selectio
   const auto answer = [&](const IndexPlan& plan, OpenTable& /*opened*/) {
     return count_rows(plan, rows, sink);
   };
-  return search<Wants::count>(use, selection, sink, answer);
+  if (!counts_all(selection)) return search<Wants::count>(use, selection, sink, answer);
+  store::Selection all = selection;
+  all.in_any_order = true;
+  return search<Wants::count>(use, all, sink, answer);
 }
 
 Status TableStore::start(const IndexPlan& plan, OpenTable& opened,

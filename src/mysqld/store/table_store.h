@@ -60,6 +60,9 @@ class TableStore final : public store::Store {
   store::Outcome describe_table(const store::IndexNames& names,
                                 const std::shared_ptr<const store::Caller>& caller,
                                 store::TableDescription& description) override;
+  store::Outcome list_names(std::optional<std::string_view> database,
+                            const std::shared_ptr<const store::Caller>& caller, store::Sink* sink,
+                            std::vector<std::string>& names) override;
   // The indexes that its connections have open, at most so many. Between passes.
   using OpenedIndex = mysqld::OpenedIndex;
   std::vector<OpenedIndex> opened_indexes(std::size_t most) const { return plans_.opened(most); }
@@ -84,6 +87,11 @@ class TableStore final : public store::Store {
   void explain_to(store::Said* said) override { writer_.explain_to(said); }
 
  private:
+  // Of the databases that are served.
+  store::Outcome may_list(const store::Caller& caller, const std::string& database);
+  // Why the server could not list names.
+  store::Outcome failed_list();
+
   // Of the rows that a modification answers, and of a find in a unit on another thread: they are one
   // reply, which is sent after the commit.
   static constexpr std::size_t max_whole_reply_bytes = std::size_t{64} << 20;

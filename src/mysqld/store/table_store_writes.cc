@@ -60,6 +60,7 @@ Outcome TableStore::run_write(const store::IndexUse& use, Write& write) {
   writer_.begin();
   bool executed = false;
   if (status.ok()) status = execute(use, write, opened, executed);
+  if (status.ok()) writer_.tell_warnings();
   if (!server::has_transactions(*opened.table)) server::note_unsafe_change(host_.thd());
   if (status.ok()) server::forget_cached_results(host_.thd(), *opened.table);
   if (joins && !status.ok() && !pass_.was_rolled_back()) return leave_shared(opened, status);

@@ -116,9 +116,23 @@ bool gives_low_id(const TABLE& table, const IndexPlan& plan, std::span<const sto
 }  // namespace
 
 Status RowWriter::failure(int engine_error) {
-  if (said_ != nullptr && thd_->is_error()) [[unlikely]]
-    *said_ = {.state = server::raised_state(thd_), .text = server::raised_text(thd_)};
+  if (said_ != nullptr && thd_->is_error()) [[unlikely]] {
+    said_->state = server::raised_state(thd_);
+    said_->text = server::raised_text(thd_);
+  }
   return number_of_failure(engine_error);
+}
+
+void RowWriter::begin_warnings() { server::begin_warnings(thd_); }
+
+void RowWriter::take_warnings() {
+  std::vector<store::Warning>& warnings = said_->warnings;
+  const auto take = [&](bool is_note, std::uint32_t number, std::string_view text) {
+    if (warnings.size() == store::Said::most_warnings) return false;
+    warnings.push_back({.is_note = is_note, .number = number, .text = std::string(text)});
+    return true;
+  };
+  server::visit_warnings(thd_, take);
 }
 
 void RowWriter::begin_row() {

@@ -51,6 +51,13 @@ class RowWriter {
   void begin() {
     may_have_changed_ = was_signalled_ = false;
     rows_begun_ = 0;
+    if (said_ != nullptr && said_->wants_warnings) [[unlikely]]
+      begin_warnings();
+  }
+  // Called when a write has succeeded: leaves its warnings with who has asked for them.
+  void tell_warnings() {
+    if (said_ != nullptr && said_->wants_warnings) [[unlikely]]
+      take_warnings();
   }
   // After a write that failed: whether the table or the binary log may hold a change of it, because
   // a row was changed before the failure, or because the engine may not have undone the row that
@@ -67,11 +74,14 @@ class RowWriter {
   void explain_to(store::Said* said) { said_ = said; }
   // What the server said last is not why the write has failed.
   void explain_nothing() {
-    if (said_ != nullptr) *said_ = {};
+    if (said_ != nullptr) said_->clear();
   }
 
  private:
   Status number_of_failure(int engine_error);
+  // Several writes may share a statement.
+  void begin_warnings();
+  void take_warnings();
   // Messages name the row.
   void begin_row();
   Status engine_failure(TABLE& table, int error);

@@ -71,6 +71,7 @@ public final class Application {
                 case "groups" -> GroupRequests.run(client);
                 case "described" -> DescribedTables.types(client, Integer.parseInt(arguments[2]));
                 case "altered" -> DescribedTables.altered(client);
+                case "lists" -> ListedTables.run(client, arguments[2]);
                 case "texts" -> DescribedTables.texts(client);
                 case "within" -> DescribedTables.within(client);
                 default -> throw new IllegalArgumentException(arguments[0]);

@@ -34,7 +34,10 @@ def test_which(data_root: Path, watch: Any, setting: str, allowed: set[str]) -> 
             sql.run(f"CREATE DATABASE `{name}`", f"CREATE TABLE `{name}`.t (id INT PRIMARY KEY)")
         for port in (server.hs_port, server.hs_port_wr):
             with Wire(port) as wire:
+                assert {*wire.ask(b"L\n").decode().split("\t")} & {*NAMES} == allowed
                 for name in NAMES:
+                    listed = wire.ask(b"L\t%b\n" % name.encode())
+                    assert listed == (b"0\t1\tt" if name in allowed else b"1\t1\t1044"), name
                     reply = wire.ask(b"P\t1\t%b\tt\t\tid\n" % name.encode())
                     assert reply == (b"0\t1" if name in allowed else DENIED), name
                     # It is not told which tables exist.
@@ -49,6 +52,7 @@ def test_names_in_capitals(data_root: Path, watch: Any) -> None:
         with Wire(server.hs_port) as wire:
             for name in (b"shop", b"Shop", b"SHOP"):
                 assert wire.ask(b"P\t1\t%b\tt\t\tid\n" % name) == DENIED
+                assert wire.ask(b"L\t%b\n" % name) == b"1\t1\t1044"
 
 
 @pytest.mark.parametrize("lower_case", [0, 1])
@@ -64,6 +68,7 @@ def test_a_prefix_is_no_way_around(data_root: Path, watch: Any, lower_case: int)
                     for names in (b"%bshop\tt", b"%bforum\tt", b"forum\t%bt"):
                         reply = wire.ask(b"P\t1\t%b\t\tid\n" % (names % prefix))
                         assert reply == b"1\t1\topen_table", (prefix, names)
+                    assert wire.ask(b"L\t%bshop\n" % prefix) == b"1\t1\t1049"
                 assert wire.ask(b"P\t1\tforum\tt\t\tid\n") == b"0\t1"
 
 

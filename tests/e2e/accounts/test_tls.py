@@ -8,7 +8,7 @@ import ssl
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -348,7 +348,11 @@ def test_the_table_of_connections_shows_it(
         plain.ask(OPEN)
         half.send(hello_of(certificates)[:50])
         expected = [(b"TLSv1.3", b"waiting"), (b"", b"waiting"), (b"", b"handshake")]
-        wait_until(lambda: sql.rows(shown) == expected, "all three are there")
+        wait_until(lambda: len(sql.rows(shown)) == 3, "all three are there")
+        # If they are not, what is seen tells why.
+        with suppress(AssertionError):
+            wait_until(lambda: sql.rows(shown) == expected, "as they should be", 5)
+        assert sql.rows(shown) == expected
 
 
 def test_the_python_client(tls_server: ServerInstance, certificates: Path, sql: Sql) -> None:

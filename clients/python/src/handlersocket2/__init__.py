@@ -47,13 +47,16 @@ from .keywords import (
     UpsertOptions,
     Values,
 )
+from .lists import ListedIndex, ListedPart
 from .options import ClientOptions
 from .pipelines import Pending, PipelinedIndex
 from .ranges import Range
 from .requests import (
     Auth,
     Count,
+    Databases,
     Describe,
+    Echo,
     Exists,
     Filter,
     FilterKind,
@@ -62,9 +65,11 @@ from .requests import (
     FindOp,
     Hello,
     In,
+    Indexes,
     LogIn,
     OpenIndex,
     Request,
+    Tables,
     Within,
 )
 from .results import RawRow
@@ -110,12 +115,14 @@ __all__ = [
     "CountOptions",
     "Counters",
     "DataError",
+    "Databases",
     "DecodeError",
     "Describe",
     "Description",
     "Done",
     "Duplicate",
     "DuplicateKeyError",
+    "Echo",
     "Exists",
     "ExistsOptions",
     "FetchAssign",
@@ -136,11 +143,14 @@ __all__ = [
     "Hello",
     "In",
     "Index",
+    "Indexes",
     "Insert",
     "InsertManyOptions",
     "InsertOptions",
     "InsertRows",
     "Key",
+    "ListedIndex",
+    "ListedPart",
     "LockError",
     "LogIn",
     "ModifyOp",
@@ -166,6 +176,7 @@ __all__ = [
     "RequestTimeout",
     "Row",
     "SchemaError",
+    "Tables",
     "UnmetError",
     "UpsertOptions",
     "Value",

@@ -10,6 +10,7 @@ from functools import partial
 from time import monotonic
 from typing import Any, TypeVar, Unpack, cast, overload
 
+from . import listing
 from .address import Address
 from .aio_index import AsyncIndex
 from .aio_pipelines import AsyncGroup, AsyncPipeline
@@ -21,6 +22,7 @@ from .descriptions import Description
 from .errors import ClosedError, HandlerSocketError
 from .forks import renew_after_fork
 from .links import Link, is_final
+from .lists import ListedIndex
 from .options import ClientOptions
 from .ranges import UNSET, Unset
 from .rows import NamedRow, Row, RowReader
@@ -167,6 +169,30 @@ class AsyncClient:
         """What the server says of itself: versions and what it understands, in its order."""
         return self._run(self._core.hello(timeout), self._core.link_about_server())
 
+    def databases(self, *, timeout: float | Unset | None = UNSET) -> AsyncCall[list[str]]:
+        """The names of the databases of which the account may know."""
+        return self._run(listing.databases(timeout), self._core.link_about_server())
+
+    def tables(
+        self, database: str | None = None, *, timeout: float | Unset | None = UNSET
+    ) -> AsyncCall[list[str]]:
+        """The names of the tables of a database that the account can open."""
+        return self._run(self._core.tables(database, timeout), self._core.link_about_server())
+
+    def indexes(
+        self, database: str | None, table: str, *, timeout: float | Unset | None = UNSET
+    ) -> AsyncCall[list[ListedIndex]]:
+        """The indexes of a table. One is left out if the account may not see all of its columns."""
+        ask = self._core.indexes(database, table, timeout)
+        return self._run(ask, self._core.link_about_server())
+
+    def ping(self, *, timeout: float | Unset | None = UNSET) -> AsyncCall[None]:
+        """Asks the server whether it is there. Connects for that, if it is still to be done.
+
+        A server that does not know the request is there, too.
+        """
+        return self._run(listing.ping(timeout), self._core.link_about_server())
+
     def _index(
         self,
         database: str | None,
@@ -199,17 +225,6 @@ class AsyncClient:
     def counters(self) -> Counters:
         """What the client has done so far."""
         return self._core.counted()
-
-    async def ping(self) -> None:
-        """Connects, if that is still to be done, and waits until a request could be sent."""
-        self._check()
-        for link in self._core.links:
-            if not any(self._core.places(link.route)):
-                continue
-            call = self._call(self._core.ping, monotonic())
-            link.submit(call, monotonic())
-            self._sweep_later()
-            await call
 
     async def close(self) -> None:
         """Ends at once, in every state. Calls under way and later ones have ClosedError."""

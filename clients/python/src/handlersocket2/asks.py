@@ -10,7 +10,19 @@ from typing import Any, Generic, TypeVar
 from .codec import decode_line
 from .descriptions import ALL_COLUMNS
 from .ranges import UNSET, Unset
-from .requests import Describe, Hello, OpenIndex, Request, Within, is_read, result_of
+from .requests import (
+    Databases,
+    Describe,
+    Echo,
+    Hello,
+    Indexes,
+    OpenIndex,
+    Request,
+    Tables,
+    Within,
+    is_read,
+    result_of,
+)
 from .tokens import within_prefix
 
 T = TypeVar("T")
@@ -137,6 +149,14 @@ def ask_for(request: Request[T]) -> Ask[T]:
     return Ask(operation, request.encode())
 
 
-_NAMES: dict[type[Any], str] = {OpenIndex: "open_index", Describe: "describe", Hello: "hello"}
+_NAMES: dict[type[Any], str] = {
+    OpenIndex: "open_index",
+    Describe: "describe",
+    Hello: "hello",
+    Databases: "list",
+    Tables: "list",
+    Indexes: "list",
+    Echo: "ping",
+}
 #: What stands in front of the index that is to be described.
 DESCRIBE = b"D\t"

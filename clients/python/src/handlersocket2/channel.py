@@ -111,7 +111,7 @@ class Channel:
     def _prefix_for(self, call: Call) -> bytes:
         """The number of an index that is not open, or perhaps not yet; b"" without an index."""
         operation = call.operation
-        if self._hello and (call.line or operation.spec is not None):  # and no ping
+        if self._hello:
             hello, self._hello = self._hello, b""
             self._add_opening(turning_on(hello), hello)
         if isinstance(operation, GroupOperation):
@@ -121,7 +121,7 @@ class Channel:
             if call.line:
                 self._of_the_caller(call)
             else:
-                call.set_result(None)  # a ping: the connection is there
+                call.set_result(None)  # it asked for nothing but a connection
             return b""
         prefix = self._prefixes.get(spec)
         if prefix is None:

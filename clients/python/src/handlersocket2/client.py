@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar, Unpack, cast, overload
 
+from . import listing
 from .address import Address
 from .asks import Ask, ask_for
 from .changes import Outcome
@@ -27,6 +28,7 @@ from .keywords import (
     UpsertOptions,
     Values,
 )
+from .lists import ListedIndex
 from .operations import Operations
 from .options import ClientOptions
 from .pipelines import Pending, PipelinedIndex, Pipelining
@@ -157,6 +159,30 @@ class Client:
         """What the server says of itself: versions and what it understands, in its order."""
         return self._core.run(self._core.hello(timeout), self._core.link_about_server())
 
+    def databases(self, *, timeout: float | Unset | None = UNSET) -> list[str]:
+        """The names of the databases of which the account may know."""
+        return self._core.run(listing.databases(timeout), self._core.link_about_server())
+
+    def tables(
+        self, database: str | None = None, *, timeout: float | Unset | None = UNSET
+    ) -> list[str]:
+        """The names of the tables of a database that the account can open."""
+        return self._core.run(self._core.tables(database, timeout), self._core.link_about_server())
+
+    def indexes(
+        self, database: str | None, table: str, *, timeout: float | Unset | None = UNSET
+    ) -> list[ListedIndex]:
+        """The indexes of a table. One is left out if the account may not see all of its columns."""
+        ask = self._core.indexes(database, table, timeout)
+        return self._core.run(ask, self._core.link_about_server())
+
+    def ping(self, *, timeout: float | Unset | None = UNSET) -> None:
+        """Asks the server whether it is there. Connects for that, if it is still to be done.
+
+        A server that does not know the request is there, too.
+        """
+        self._core.run(listing.ping(timeout), self._core.link_about_server())
+
     def _index(
         self,
         database: str | None,
@@ -196,11 +222,6 @@ class Client:
     def counters(self) -> Counters:
         """What the client has done so far."""
         return self._core.counted()
-
-    def ping(self) -> None:
-        """Connects, if that is still to be done, and waits until a request could be sent."""
-        self._core.check()
-        self._core.connect()
 
     def close(self) -> None:
         """Ends at once, in every state. Calls under way and later ones have ClosedError."""

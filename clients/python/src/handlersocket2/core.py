@@ -13,16 +13,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from . import listing
 from .address import Place
-from .asks import Ask, Operation, Specs
+from .asks import Ask, Operation, Spec, Specs
 from .calls import Call, tries_of
 from .channel import Channel
-from .decoders import opened, pairs
+from .decoders import pairs
 from .describing import DescribeOperation
 from .descriptions import Description
 from .errors import ConnectError, ReplyError
 from .grouped import GroupOperation
 from .links import Link, Wire
+from .listing import ListOperation
+from .lists import ListedIndex
 from .operations import Operations
 from .ranges import Unset
 from .requests import OpenIndex
@@ -47,8 +50,6 @@ class Core:
         self.is_shutting_down = False
         #: The indexes that callers have opened and numbered by themselves.
         self.remembered: dict[bytes, bytes] = {}
-        #: Asks for nothing but a connection.
-        self.ping: Ask[None] = Ask(Operation("ping", None, opened, modifies=False), b"")
         self._current = 0
         self._home = random.randrange(len(self.servers))  # where finds go, if not to the writer
         options = target.options
@@ -113,6 +114,14 @@ class Core:
         operation = Operation("hello", None, pairs, modifies=False)
         return Ask(operation, hello_line(self.options), timeout=timeout)
 
+    def tables(self, database: str | None, timeout: float | Unset | None) -> Ask[list[str]]:
+        return listing.tables(self._of(database), timeout)
+
+    def indexes(
+        self, database: str | None, table: str, timeout: float | Unset | None
+    ) -> Ask[list[ListedIndex]]:
+        return listing.indexes(self._of(database), table, timeout)
+
     def _of(self, database: str | None) -> str:
         """The database that is named, or that of the client."""
         named = self.target.database if database is None else database
@@ -149,14 +158,16 @@ class Core:
         hook = self.options.on_request
         assert hook is not None
         result, error = outcome
-        spec = operation.spec
+        named: Spec | ListOperation[Any] | None = operation.spec
         if isinstance(operation, GroupOperation):
-            spec = next(iter(operation.asks.values())).operation.spec
+            named = next(iter(operation.asks.values())).operation.spec
+        elif isinstance(operation, ListOperation):
+            named = operation
         seen = RequestSeen(
             operation=operation.name,
-            database=spec.database if spec else None,
-            table=spec.table if spec else None,
-            index=spec.index if spec else None,
+            database=named.database if named else None,
+            table=named.table if named else None,
+            index=named.index if named else None,
             route=link.route,
             address=self.place_of(link, link.wire) if link.wire else None,
             seconds=seconds,

@@ -99,11 +99,18 @@ MEANINGS = {
     "167": Meaning("value", "no", "22003", "the AUTO_INCREMENT column has no more numbers"),
     "1031": Meaning("request", "no", "HY000", "the table's engine cannot do this"),
     "1036": Meaning("read_only", "no", "HY000", "the table can only be read"),
+    "1044": Meaning(
+        "privilege",
+        "no",
+        "42000",
+        "access denied: the account may do nothing in the database, if there is one",
+    ),
     "1045": Meaning("log_in", "no", "28000", "access denied: wrong user or password"),
     "1047": Meaning(
         "elsewhere", "elsewhere", "08S01", "this node of a cluster does not serve requests now"
     ),
     "1048": Meaning("value", "no", "23000", "column cannot be null: a column cannot be NULL"),
+    "1049": Meaning("schema", "no", "42000", "unknown database: there is no such database"),
     "1053": Meaning("elsewhere", "elsewhere", "08S01", "the server is shutting down"),
     "1062": Meaning("duplicate", "no", "23000", "a row with the same unique key exists"),
     "1114": Meaning("limit", "later", "HY000", "the table is full, or the disk"),

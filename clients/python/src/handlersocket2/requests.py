@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, get_args
 
-from .codec import RawReply, Value, encode_line, encode_value
+from .codec import Cell, RawReply, Value, encode_line, encode_value
 from .descriptions import Description, description_of
 from .errors import ProtocolError
+from .lists import ListedIndex, echoed, indexes_of, names_of
 from .ranges import Range
 from .results import RawRow, error_of, names_and_values, one_number, rows_of_values
 from .tokens import (
@@ -124,6 +125,58 @@ class Hello:
 
     def decode(self, reply: RawReply) -> dict[str, str]:
         return names_and_values(reply)
+
+
+@dataclass(frozen=True)
+class Databases:
+    """`L`: the names of the databases in which the account has a privilege."""
+
+    def encode(self) -> bytes:
+        return encode_line([b"L"])
+
+    def decode(self, reply: RawReply) -> list[str]:
+        return names_of(reply)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """`L`: the names of the tables of a database that the account can open."""
+
+    database: str
+
+    def encode(self) -> bytes:
+        return encode_line([b"L", name_token(self.database, "a database's name")])
+
+    def decode(self, reply: RawReply) -> list[str]:
+        return names_of(reply)
+
+
+@dataclass(frozen=True)
+class Indexes:
+    """`L`: the indexes of a table, with their parts."""
+
+    database: str
+    table: str
+
+    def encode(self) -> bytes:
+        tokens = [b"L", name_token(self.database, "a database's name")]
+        return encode_line([*tokens, name_token(self.table, "a table's name")])
+
+    def decode(self, reply: RawReply) -> list[ListedIndex]:
+        return indexes_of(reply)
+
+
+@dataclass(frozen=True)
+class Echo:
+    """`echo`: the reply has this value. So a server shows that it is there, without a table."""
+
+    value: Value
+
+    def encode(self) -> bytes:
+        return encode_line([b"echo", encode_value(self.value)])
+
+    def decode(self, reply: RawReply) -> Cell:
+        return echoed(reply)
 
 
 @dataclass(frozen=True)
@@ -267,7 +320,10 @@ class Within(Generic[T_co]):
 
 
 #: The requests that change nothing.
-READS = (Find, Count, Exists, OpenIndex, Auth, LogIn, Describe, Hello)
+READS = (
+    *(Find, Count, Exists, OpenIndex, Auth, LogIn),
+    *(Describe, Hello, Databases, Tables, Indexes, Echo),
+)
 
 
 def is_read(request: Request[Any]) -> bool:

@@ -36,7 +36,7 @@ class RequestSeen:
     """A request that has ended."""
 
     #: find, count, exists, insert, upsert, update, delete, increment, decrement, lock, group,
-    #: describe, hello, open_index or request.
+    #: describe, hello, list, ping, open_index or request.
     operation: str
     database: str | None
     table: str | None

@@ -15,13 +15,14 @@ from time import monotonic
 from typing import Any, TypeVar, cast
 
 from .address import Place
-from .asks import Ask, Nothing
+from .asks import Ask, Nothing, Operation
 from .calls import NEVER, expire, fate_of
 from .calls import Call as CoreCall
 from .channel import Channel
 from .codec import quoted
 from .core import Core
 from .deadline import Deadline
+from .decoders import opened
 from .errors import (
     ClosedError,
     ConnectionLost,
@@ -42,6 +43,8 @@ from .url import Target
 T = TypeVar("T")
 
 _CHUNK = 64 * 1024
+#: Asks for nothing but a connection.
+_CONNECT: Ask[None] = Ask(Operation("connect", None, opened, modifies=False), b"")
 #: How long a writer waits for room before it looks whether it has to read meanwhile.
 _WRITER_LOOKS = 0.05
 
@@ -103,7 +106,7 @@ class ThreadCore(Core):
         """Makes the connections that are missing."""
         for link in self.links:
             if self.places(link.route):
-                call = Call(self.ping, self._deadline_of(self.ping, monotonic()))
+                call = Call(_CONNECT, self._deadline_of(_CONNECT, monotonic()))
                 with self._lock:
                     self._submit(link, call, monotonic())
                 self._drive(call)

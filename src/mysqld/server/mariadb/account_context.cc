@@ -91,6 +91,13 @@ class Context final : public AccountContext {
   bool is_exempt() override { return (context_.master_access & PRIV_IGNORE_READ_ONLY) != NO_ACL; }
   Extent extent(Privilege privilege) override { return extent_of(bits_of(privilege)); }
 
+  bool sees_database() override {
+    constexpr privilege_t any = DB_ACLS | SHOW_DB_ACL;
+    return (context_.master_access & any) != NO_ACL ||
+           acl_get_all3(&context_, database_.c_str(), false) != NO_ACL ||
+           !check_grant_db(thd_, database_.c_str());
+  }
+
   bool has_column(Privilege privilege, const std::string& column) override {
     const privilege_t wanted = bits_of(privilege);
 #if MYSQL_VERSION_ID >= 110400

@@ -20,6 +20,7 @@
 #include <key.h>
 #include <lock.h>
 #include <log.h>
+#include <my_dir.h>
 #include <mysys_err.h>
 #include <mysqld.h>
 #include <semisync_master.h>
@@ -35,6 +36,8 @@
 #include <sql_parse.h>
 #include <sql_partition.h>
 #include <sql_plugin.h>
+#include <sql_priv.h>
+#include <sql_table.h>
 #include <sql_trigger.h>
 #include <sql_update.h>
 #include <sys_vars_shared.h>

@@ -46,6 +46,21 @@ inline void forget_warnings(THD* thd) {
   if (area.warn_count() != 0) area.clear_warning_info(thd->query_id);
 }
 
+// Otherwise the first warning of a statement would clear the number of the row.
+inline void begin_warnings(THD* thd) { thd->get_stmt_da()->clear_warning_info(thd->query_id); }
+
+template <class Take>
+inline void visit_warnings(const THD* thd, Take take) {
+  Diagnostics_area::Sql_condition_iterator conditions = thd->get_stmt_da()->sql_conditions();
+  while (const Sql_condition* const condition = conditions++) {
+    const Sql_condition::enum_warning_level level = condition->get_level();
+    if (level == Sql_condition::WARN_LEVEL_ERROR) continue;
+    const std::string_view text(condition->get_message_text(),
+                                static_cast<std::size_t>(condition->get_message_octet_length()));
+    if (!take(level == Sql_condition::WARN_LEVEL_NOTE, condition->get_sql_errno(), text)) return;
+  }
+}
+
 inline void free_memory(THD* thd) {
   thd->free_items();
   free_root(thd->mem_root, MYF(MY_KEEP_PREALLOC));

@@ -127,6 +127,16 @@ class Context final : public AccountContext {
   }
   Extent extent(Privilege privilege) override { return extent_of(bits_of(privilege)); }
 
+  bool sees_database() override {
+    if (!lock()) return false;
+    if ((acting_->master_access(database_) & (DB_OP_ACLS | SHOW_DB_ACL)) != 0 ||
+        acting_->db_acl({database_.c_str(), database_.size()}) != 0)
+      return true;
+    const bool is_granted = acl_get(thd_, acting_->host().str, acting_->ip().str,
+                                    acting_->priv_user().str, database_.c_str(), false) != 0;
+    return is_granted || (lock() && !check_grant_db(thd_, database_.c_str()));
+  }
+
   bool has_column(Privilege privilege, const std::string& column) override {
     const Access_bitmask wanted = bits_of(privilege);
     if (!lock()) return false;

@@ -21,9 +21,12 @@
 #include <sql/auth/auth_acls.h>
 #include <sql/auth/auth_common.h>
 #include <sql/auth/sql_security_ctx.h>
+#include <sql/dd/cache/dictionary_client.h>
 #include <sql/dd/dd.h>
+#include <sql/dd/dd_schema.h>
 #include <sql/dd/dictionary.h>
 #include <sql/dd/types/abstract_table.h>
+#include <sql/dd/types/schema.h>
 #include <sql/error_handler.h>
 #include <sql/conn_handler/connection_handler_manager.h>
 #include <sql/conn_handler/init_net_server_extension.h>

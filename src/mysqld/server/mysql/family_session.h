@@ -52,6 +52,22 @@ inline void forget_warnings(THD* thd) {
   area.reset_statement_cond_count();
 }
 
+inline void begin_warnings(THD* thd) {
+  thd->get_stmt_da()->reset_condition_info(thd);
+  thd->get_stmt_da()->reset_statement_cond_count();
+}
+
+template <class Take>
+inline void visit_warnings(const THD* thd, Take take) {
+  Diagnostics_area::Sql_condition_iterator conditions = thd->get_stmt_da()->sql_conditions();
+  while (const Sql_condition* const condition = conditions++) {
+    const Sql_condition::enum_severity_level level = condition->severity();
+    if (level == Sql_condition::SL_ERROR) continue;
+    const std::string_view text(condition->message_text(), condition->message_octet_length());
+    if (!take(level == Sql_condition::SL_NOTE, condition->mysql_errno(), text)) return;
+  }
+}
+
 inline void free_memory(THD* thd) {
   thd->free_items();
   thd->mem_root->ClearForReuse();

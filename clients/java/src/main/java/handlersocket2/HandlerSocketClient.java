@@ -1,11 +1,5 @@
 package handlersocket2;
 
-import handlersocket2.internal.Call;
-import handlersocket2.internal.Clock;
-import handlersocket2.internal.LineWriter;
-import handlersocket2.internal.Operation;
-import handlersocket2.internal.Reply;
-import handlersocket2.internal.Route;
 import handlersocket2.internal.Router;
 import handlersocket2.internal.Settings;
 import java.time.Duration;
@@ -13,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A client of a server, or of a list of servers. Make one for an application: any number of threads may share it. What
@@ -117,19 +112,108 @@ public final class HandlerSocketClient implements AutoCloseable {
         return new Group(router);
     }
 
-    /** Connects and logs in, for reading and for writing, and waits for it. */
+    /**
+     * Asks the server whether it is there. Connects for that, if it is still to be done. A server that does not know the
+     * request is there, too.
+     */
     public void ping() {
-        List<Route> routes = router.canWrite() ? List.of(Route.READ, Route.WRITE) : List.of(Route.READ);
-        for (Route route : routes) {
-            long now = Clock.now();
-            Call<Reply> call =
-                    new Call<>(
-                            Operation.PING, null, new byte[0], new LineWriter(0), Reply.Expect.NOTHING, false, 0, now,
-                            Request.deadline(now, settings.timeout), reply -> reply, router.observer());
-            Waiting.refuseOwnThread();
-            router.ping(route, call);
-            Waiting.await(call);
+        Question.ping(router, settings.timeout).ask();
+    }
+
+    /**
+     * The same, without waiting.
+     *
+     * @return a future that ends when the server has answered
+     */
+    public CompletableFuture<@Nullable Void> pingAsync() {
+        return Question.ping(router, settings.timeout).send();
+    }
+
+    /**
+     * Asks for the databases of which the account may know. The original server does not know this request, nor those of
+     * the other lists, and answers {@code cmd}.
+     *
+     * @return their names, in the server's order
+     */
+    public List<String> databases() {
+        return Question.databases(router, settings.timeout).ask();
+    }
+
+    /**
+     * The same, without waiting.
+     *
+     * @return the future of their names
+     */
+    public CompletableFuture<List<String>> databasesAsync() {
+        return Question.databases(router, settings.timeout).send();
+    }
+
+    /**
+     * Asks for the tables of the client's database that the account can open.
+     *
+     * @return their names, in the server's order
+     */
+    public List<String> tables() {
+        return tables(database());
+    }
+
+    /**
+     * Asks for the tables of a database that the account can open.
+     *
+     * @param database the database
+     * @return their names, in the server's order
+     */
+    public List<String> tables(String database) {
+        return Question.tables(router, database, settings.timeout).ask();
+    }
+
+    /**
+     * The same, without waiting.
+     *
+     * @param database the database
+     * @return the future of their names
+     */
+    public CompletableFuture<List<String>> tablesAsync(String database) {
+        return Question.tables(router, database, settings.timeout).send();
+    }
+
+    /**
+     * Asks for the indexes of a table of the client's database.
+     *
+     * @param table the table
+     * @return the indexes, without those of which the account may not see all columns
+     */
+    public List<ListedIndex> indexes(String table) {
+        return indexes(database(), table);
+    }
+
+    /**
+     * Asks for the indexes of a table.
+     *
+     * @param database its database
+     * @param table the table
+     * @return the indexes, without those of which the account may not see all columns
+     */
+    public List<ListedIndex> indexes(String database, String table) {
+        return Question.indexes(router, database, table, settings.timeout).ask();
+    }
+
+    /**
+     * The same, without waiting.
+     *
+     * @param database its database
+     * @param table the table
+     * @return the future of the indexes
+     */
+    public CompletableFuture<List<ListedIndex>> indexesAsync(String database, String table) {
+        return Question.indexes(router, database, table, settings.timeout).send();
+    }
+
+    private String database() {
+        if (settings.database == null) {
+            throw new UsageException("the client names no database");
         }
+        return settings.database;
     }
 
     /**

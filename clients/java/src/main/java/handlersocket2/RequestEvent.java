@@ -9,7 +9,7 @@ import java.util.Optional;
 /**
  * A request that has ended.
  *
- * @param operation the word of OpenTelemetry, such as find, insert, group or describe
+ * @param operation the word of OpenTelemetry, such as find, insert, group, describe, list or ping
  * @param database the database; empty if the request has none, as a hello
  * @param table the table; empty if the request has none
  * @param index the index; empty means PRIMARY
@@ -51,8 +51,10 @@ public record RequestEvent(
     public Map<String, Object> attributes() {
         Map<String, Object> attributes = new LinkedHashMap<>();
         attributes.put("db.system.name", "handlersocket");
-        if (!table.isEmpty()) {
+        if (!database.isEmpty()) {
             attributes.put("db.namespace", database);
+        }
+        if (!table.isEmpty()) {
             attributes.put("db.collection.name", table);
         }
         attributes.put("db.operation.name", operation);

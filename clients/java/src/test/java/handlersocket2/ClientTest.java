@@ -209,9 +209,9 @@ class ClientTest {
                 HandlerSocketClient client =
                         HandlerSocketClient.builder().sockets(path, path).database("db").build()) {
             client.ping();
-            assertEquals(2, client.counters().connectionsMade());
+            assertEquals(1, client.counters().connectionsMade());
             assertEquals(Optional.of("1"), index(client).findOne(1));
-            assertEquals(2, client.counters().connectionsMade());
+            assertEquals(1, client.counters().connectionsMade());
         } finally {
             Files.deleteIfExists(path);
             Files.delete(folder);

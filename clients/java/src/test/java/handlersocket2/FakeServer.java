@@ -106,11 +106,11 @@ final class FakeServer implements AutoCloseable {
                 .backoff(java.time.Duration.ofMillis(1), java.time.Duration.ofMillis(5));
     }
 
-    /** Answers P, and each find with a row of its key: what most tests need. */
+    /** Answers P, each find with a row of its key, and pings: what most tests need. */
     static void echo(Peer peer) throws IOException {
         for (String line = peer.line(); line != null; line = peer.line()) {
             String[] token = line.split("\t", -1);
-            peer.send(token[0].equals("P") ? "0\t1\n" : "0\t1\t" + token[3] + "\n");
+            peer.send(token[0].equals("P") ? "0\t1\n" : "0\t1\t" + token[token[0].equals("echo") ? 1 : 3] + "\n");
         }
     }
 

@@ -3,6 +3,7 @@ package handlersocket2;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import java.math.BigInteger;
@@ -48,6 +49,12 @@ final class ScenarioResults {
             assertEquals(outcomes((List<Object>) gives.get("outcomes")), result);
         } else if (gives.containsKey("described")) {
             assertEquals(gives.get("described"), described((Description) result));
+        } else if (gives.containsKey("names")) {
+            assertEquals(gives.get("names"), result);
+        } else if (gives.containsKey("listed")) {
+            assertEquals(gives.get("listed"), listed((List<ListedIndex>) result));
+        } else if (gives.containsKey("pong")) {
+            assertNull(result);
         } else if (gives.containsKey("pairs")) {
             List<Object> pairs = new ArrayList<>();
             ((Map<String, String>) result).forEach((name, value) -> pairs.add(List.of(name, value)));
@@ -109,6 +116,24 @@ final class ScenarioResults {
         got.keySet().retainAll(gives.keySet());
         got.forEach((name, value) -> assertEquals(gives.get(name), value, name));
         message.ifPresent(words -> assertFalse(reply.toString().contains(words), "a logger would get the message"));
+    }
+
+    /** Indexes as the vectors write them. */
+    private static List<Object> listed(List<ListedIndex> indexes) {
+        List<Object> all = new ArrayList<>();
+        for (ListedIndex index : indexes) {
+            List<Object> parts = new ArrayList<>();
+            for (ListedIndex.Part part : index.parts()) {
+                Map<String, Object> one = new LinkedHashMap<>();
+                one.put("column", part.column());
+                one.put("descends", part.descends());
+                one.put("prefix", part.prefix());
+                parts.add(one);
+            }
+            all.add(
+                    Map.of("name", index.name(), "unique", index.unique(), "ordered", index.ordered(), "parts", parts));
+        }
+        return all;
     }
 
     /** A description as the vectors write it. */

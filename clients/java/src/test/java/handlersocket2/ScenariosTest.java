@@ -15,6 +15,7 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -146,6 +147,21 @@ class ScenariosTest {
         private Work work(Map<String, Object> step) {
             if (step.containsKey("hello")) {
                 return new Work(client::hello, client::helloAsync);
+            }
+            if (step.containsKey("databases")) {
+                return new Work(client::databases, client::databasesAsync);
+            }
+            if (step.containsKey("tables")) {
+                String database = (String) step.get("tables");
+                return new Work(() -> client.tables(database), () -> client.tablesAsync(database));
+            }
+            if (step.containsKey("indexes")) {
+                List<String> of = (List<String>) step.get("indexes");
+                return new Work(
+                        () -> client.indexes(of.get(0), of.get(1)), () -> client.indexesAsync(of.get(0), of.get(1)));
+            }
+            if (step.containsKey("ping")) {
+                return new Work(Executors.callable(client::ping), client::pingAsync);
             }
             if (step.containsKey("describe")) {
                 IndexBuilder table = client.table("t");

@@ -49,9 +49,6 @@ class TextsTest {
         Queue<String> lines = new ConcurrentLinkedQueue<>();
         try (FakeServer server = server(lines, "0\t2\ttexts\t1\n", 2);
                 HandlerSocketClient client = server.client().texts(true).retryReads(1).build()) {
-            client.ping();
-            Thread.sleep(20);
-            assertEquals(List.of(), List.copyOf(lines), "it does not go out alone");
             Index<String> index = client.index("t", "a").as(String.class);
             for (int i = 0; i < 3; i++) {
                 assertEquals(Optional.of("x"), index.findOne(1));

@@ -36,7 +36,7 @@ public class Call<T> extends CompletableFuture<T> {
     }
 
     public final Operation operation;
-    /** Null if the request has none: PING, HELLO. */
+    /** Null if the request has none: HELLO, LIST, PING. */
     public final @Nullable IndexDef index;
     /** What stands in front of the id, or of the line if it has none; empty in most calls. */
     final byte[] prefix;
@@ -59,6 +59,9 @@ public class Call<T> extends CompletableFuture<T> {
 
     private volatile int state = WAITING;
     private volatile boolean sentBefore;
+
+    /** For hooks: what a list is of. No connection opens it. It is set before the call is submitted. */
+    public IndexDef.@Nullable Key listed;
 
     // Of the lane that has the call, under its lock.
     /** Where the request begins in the bytes of its connection. */
@@ -101,11 +104,6 @@ public class Call<T> extends CompletableFuture<T> {
         this.observer = observer;
     }
 
-    /** It only wants a connection. */
-    boolean sendsNothing() {
-        return operation == Operation.PING;
-    }
-
     boolean modifies() {
         return operation.modifies();
     }
@@ -118,6 +116,9 @@ public class Call<T> extends CompletableFuture<T> {
     /** Reads its reply, from begin to end without the last LF. */
     Reply read(byte[] in, int begin, int end) throws Reply.WrongReply {
         Reply reply = Reply.parse(in, begin, end, expect, wanted());
+        if (expect == Reply.Expect.ECHO) {
+            return Listed.ofPing(reply);
+        }
         if (expect == Reply.Expect.DESCRIPTION && reply.code == 0 && index != null) {
             Columns.check(reply, index);
         }

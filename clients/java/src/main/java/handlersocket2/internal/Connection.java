@@ -228,15 +228,6 @@ final class Connection {
 
     /** Whether the connection goes on. */
     private boolean prepare() throws IOException {
-        List<Runnable> endings = new ArrayList<>(0);
-        try {
-            return prepare(endings);
-        } finally {
-            endings.forEach(Runnable::run);
-        }
-    }
-
-    private boolean prepare(List<Runnable> endings) throws IOException {
         lane.lock.lock();
         try {
             awake = true;
@@ -246,7 +237,7 @@ final class Connection {
             if (condemned != null) {
                 throw new IOException(condemned);
             }
-            lane.pump(this, endings);
+            lane.pump(this);
             out.flushRest();
             if (!out.isWriting() && out.length() > 0) {
                 flush();

@@ -77,8 +77,8 @@ final class Lane {
                     ending = () -> call.end(new ClientClosedException("the client is closed", false, false));
                 } else if (refuse) {
                     ending = () -> call.end(new BusyException("as much is in flight as may be"));
-                } else if (open != null && waiting.isEmpty() && (call.sendsNothing() || open.fits(call))) {
-                    ending = give(open, call, call.began);
+                } else if (open != null && waiting.isEmpty() && open.fits(call)) {
+                    give(open, call, call.began);
                     added = true;
                 } else if (i == 0 && settings.whenFull == WhenFull.FAIL && isFull()) {
                     refuse = true;
@@ -110,7 +110,7 @@ final class Lane {
         lock.lock();
         try {
             Connection connection = open;
-            if (connection != null && waiting.isEmpty() && !call.sendsNothing() && connection.fits(call)) {
+            if (connection != null && waiting.isEmpty() && connection.fits(call)) {
                 give(connection, call, call.began);
                 count();
                 connection.urge();
@@ -126,16 +126,12 @@ final class Lane {
         return open != null || waiting.size() >= settings.maxInFlight;
     }
 
-    /** Gives a call a slot. What is returned has to be run without the lock. */
-    private @Nullable Runnable give(Connection connection, Call<?> call, long now) {
-        if (call.sendsNothing()) {
-            return () -> call.finish(new Reply(new byte[0], new int[1], 0, 0, 0, 0, false), 0);
-        }
+    /** Gives a call a slot, unless the caller has given up. */
+    private void give(Connection connection, Call<?> call, long now) {
         if (call.take()) {
             nextDeadline = Math.min(nextDeadline, call.deadline);
             connection.add(call, now);
         }
-        return null;
     }
 
     private void count() {
@@ -144,21 +140,20 @@ final class Lane {
 
     // What follows is called by connections.
 
-    /** Gives waiting calls their turn. Under the lock; the endings are run without it. */
-    void pump(Connection connection, List<Runnable> endings) {
+    /** Gives waiting calls their turn. Under the lock. */
+    void pump(Connection connection) {
         count();
         if (connection != open || waiting.isEmpty()) {
             return;
         }
         long now = Clock.now();
         for (Call<?> call = waiting.peek(); call != null; call = waiting.peek()) {
-            if (!call.isDone() && !call.sendsNothing() && !connection.fits(call)) {
+            if (!call.isDone() && !connection.fits(call)) {
                 return;
             }
             waiting.poll();
-            Runnable ending = call.isDone() ? null : give(connection, call, now);
-            if (ending != null) {
-                endings.add(ending);
+            if (!call.isDone()) {
+                give(connection, call, now);
             }
         }
     }

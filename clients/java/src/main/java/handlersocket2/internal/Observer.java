@@ -39,7 +39,7 @@ public final class Observer {
     /** A call has ended with a reply or an error. */
     void ended(Call<?> call, @Nullable Reply reply, int bytesIn, @Nullable Throwable error) {
         countError(error);
-        if (listener == null || call.sendsNothing()) {
+        if (listener == null) {
             return;
         }
         Connection connection = call.connection;
@@ -49,7 +49,7 @@ public final class Observer {
         long rows = reply == null ? 0 : reply.hasNumber && call.expect != Reply.Expect.ID ? reply.number
                 : call.expect == Reply.Expect.ID ? 1 : reply.rows();
         ended(
-                call.operation, call.index, Optional.ofNullable(connection).map(c -> c.address), route, call.began,
+                call.operation, keyOf(call), Optional.ofNullable(connection).map(c -> c.address), route, call.began,
                 call.length, bytesIn, rows, error);
     }
 
@@ -64,8 +64,13 @@ public final class Observer {
         }
         countError(error);
         if (listener != null) {
-            ended(Operation.FIND, index, Optional.ofNullable(address), Route.STREAM, began, out, in, rows, error);
+            ended(Operation.FIND, index.key, Optional.ofNullable(address), Route.STREAM, began, out, in, rows, error);
         }
+    }
+
+    private static IndexDef.Key keyOf(Call<?> call) {
+        IndexDef.Key named = call.index == null ? call.listed : call.index.key;
+        return named == null ? NO_INDEX : named;
     }
 
     private void countError(@Nullable Throwable error) {
@@ -80,7 +85,7 @@ public final class Observer {
 
     private void ended(
             Operation operation,
-            @Nullable IndexDef index,
+            IndexDef.Key key,
             Optional<Address> address,
             Route route,
             long began,
@@ -89,7 +94,6 @@ public final class Observer {
             long rows,
             @Nullable Throwable error) {
         Duration took = Duration.ofNanos(Clock.now() - began);
-        IndexDef.Key key = index == null ? NO_INDEX : index.key;
         try {
             listener.requestEnded(
                     new RequestEvent(

@@ -21,19 +21,21 @@ public enum Operation {
     DESCRIBE,
     /** Asks what the server is and understands. It has no index. */
     HELLO,
-    /** Connects and waits; nothing is sent. */
+    /** Asks which databases, tables or indexes there are. */
+    LIST,
+    /** Asks whether the server is there. */
     PING;
 
     public boolean modifies() {
         return switch (this) {
-            case FIND, COUNT, EXISTS, DESCRIBE, HELLO, PING -> false;
+            case FIND, COUNT, EXISTS, DESCRIBE, HELLO, LIST, PING -> false;
             default -> true;
         };
     }
 
     /** It asks about the server or its tables, and not for rows. */
     boolean isAboutServer() {
-        return this == DESCRIBE || this == HELLO;
+        return this == DESCRIBE || this == HELLO || this == LIST || this == PING;
     }
 
     public String word() {

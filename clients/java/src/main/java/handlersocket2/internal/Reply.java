@@ -29,6 +29,12 @@ public final class Reply {
         ID(-1),
         /** Of each row what was done, and an AUTO_INCREMENT value or NULL. */
         OUTCOMES(2),
+        /** Names of databases or tables. */
+        NAMES(1),
+        /** Of each part of each index what it is. */
+        INDEXES(Listed.WIDTH),
+        /** What a ping sends. */
+        ECHO(1),
         /** Names and values. */
         PAIRS(2),
         /** Of each column and key part what the server says about it. */
@@ -142,6 +148,12 @@ public final class Reply {
             reply.checkOutcomes(wanted);
         } else if (code == 0 && expect == Expect.PAIRS) {
             reply.checkPairs();
+        } else if (code == 0 && expect == Expect.NAMES) {
+            Listed.checkNames(reply);
+        } else if (code == 0 && expect == Expect.INDEXES) {
+            Listed.checkIndexes(reply);
+        } else if (code == 0 && expect == Expect.ECHO) {
+            Listed.checkEcho(reply);
         }
         return reply;
     }

@@ -89,14 +89,6 @@ public final class Router {
         sweeper.notice();
     }
 
-    /** Connects a route and completes the call. */
-    public void ping(Route route, Call<?> call) {
-        if (!refuses(call)) {
-            choose(route == Route.WRITE ? writes : reads).submit(call);
-            sweeper.notice();
-        }
-    }
-
     /** Whether any address has a port for writing. Without one, a call that modifies must not come here. */
     public boolean canWrite() {
         return shared.addresses.canWrite();

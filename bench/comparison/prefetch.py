@@ -1,0 +1,191 @@
+"""Rows fetched ahead (handlersocket_prefetch): one process with and without, and Valkey beside it.
+
+Each case is measured with OFF and ON in turns, so both see the machine in the same state.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from .caches import Program, start_valkey
+from .cases import HOT, MULTI, PIPELINED, SINGLE
+from .database import HASH_INDEX, Database
+from .load import Pace, run_load
+from .markdown import table
+from .places import RESULTS, BenchError
+
+from demo import ROWS  # isort: skip  (setup/, put on the path by places)
+from server_instance import Setting, free_port  # isort: skip
+
+OPTION = "handlersocket_prefetch"
+PARTS = "innodb_adaptive_hash_index_parts"
+#: The servers, each with a process of its own.
+SERVERS: Mapping[str, Mapping[str, Setting]] = {
+    "8 parts": {HASH_INDEX: "ON", PARTS: 8},
+    "1 part": {HASH_INDEX: "ON", PARTS: 1},
+    "OFF": {HASH_INDEX: "OFF"},
+}
+#: A text as the primary key, and a number by which a row is found in two steps.
+TABLE = """
+CREATE TABLE IF NOT EXISTS test.ahead (name VARCHAR(20) PRIMARY KEY, number INT UNSIGNED NOT NULL,
+  UNIQUE (number))
+  SELECT CAST(user_id AS CHAR) AS name, user_id AS number, user_name, user_email, created
+  FROM test.user;
+SELECT COUNT(*), SUM(LENGTH(user_email)) FROM test.ahead;
+"""
+CONTAINER = """
+REPLACE INTO handlersocket.containers
+  (name, db_schema, db_table, key_columns, value_columns, flags, unique_idx_name_on_key)
+  VALUES ('default', 'test', 'ahead', 'name', 'user_name|user_email|created', '0',
+  'PRIMARY');
+"""
+CONTAINERS = Path(__file__).resolve().parents[2] / "tools" / "sql" / "containers.sql"
+FEW = ("--connections=16", "--depth=8")
+MANY = ("--connections=4", "--depth=1000")
+BY_TEXT = ("--table=ahead",)
+BY_NUMBER = (*BY_TEXT, "--index=number")
+SEQUENTIAL = ("--distribution=sequential", f"--keys={ROWS}", f"--operations={ROWS}")
+#: By the name of the protocol of hs-bench: the options of a request.
+GET = ("--protocol=redis", "--stored-key={key}")
+HMGET = ("--protocol=redis-hash", "--stored-key=test.ahead:{key}")
+
+
+@dataclass(frozen=True)
+class Case:
+    title: str
+    options: tuple[str, ...]
+    valkey: str = ""  # the protocol by which Valkey is asked for the same
+
+
+CASES = (
+    Case("16 × 100, random rows", PIPELINED),
+    Case("16 × 100, 1,000 hot rows", PIPELINED + HOT),
+    Case("16 × 8, random", FEW),
+    Case("16 × 8, hot", FEW + HOT),
+    Case("4 × 1000, random", MANY),
+    Case("4 × 1000, hot", MANY + HOT),
+    Case("100 × 1, random", SINGLE),
+    Case("100 × 1, hot", SINGLE + HOT),
+    Case("`IN` of 100 random keys, 16 × 1", MULTI),
+    Case("16 × 100, random, by a text", PIPELINED + BY_TEXT),
+    Case("16 × 100, hot, by a text", PIPELINED + HOT + BY_TEXT),
+    Case("16 × 100, random, by a unique secondary index", PIPELINED + BY_NUMBER),
+    Case("16 × 100, hot, by a unique secondary index", PIPELINED + HOT + BY_NUMBER),
+    Case("`GET`, 16 × 100, random", PIPELINED + GET, "redis"),
+    Case("`GET`, 16 × 100, hot", PIPELINED + HOT + GET, "redis"),
+    Case("`HMGET` of 3 columns, 16 × 100, random", PIPELINED + HMGET, "redis-hash"),
+    Case("`HMGET` of 3 columns, 16 × 100, hot", PIPELINED + HMGET + HOT, "redis-hash"),
+)
+
+# By case, and by server with OFF or ON behind it, or Valkey: the CPU of a request in each round.
+Measured = dict[str, dict[str, list[float]]]
+
+
+class Server:
+    """One of ours, with the table and the container of these cases."""
+
+    def __init__(self, name: str, tree: Path, settings: Mapping[str, Setting]) -> None:
+        self.redis_port = free_port()
+        self._database = Database(
+            f"ours-prefetch-{name.replace(' ', '-')}",
+            tree,
+            settings={**settings, "handlersocket_redis_port": self.redis_port},
+        )
+        self._database.instance.client(CONTAINERS.read_text() + TABLE + CONTAINER)
+        every_row = Pace(warm_up=0, duration=60)
+        for options in ((), BY_TEXT, BY_NUMBER):
+            # Twice, so that the adaptive hash index is there.
+            for _ in range(2):
+                self._run([*SEQUENTIAL, *PIPELINED, *options], every_row)
+
+    def measure(self, case: Case, value: str, pace: Pace) -> float:
+        self._database.set_global(OPTION, value)
+        return self._run(list(case.options), pace)
+
+    def _run(self, options: list[str], pace: Pace) -> float:
+        is_of_redis = any(each.startswith("--protocol=redis") for each in options)
+        port = [f"--port={self.redis_port}"] if is_of_redis else self._database.read_options()
+        return run_load([*port, *options], server_pid=self._database.pid, pace=pace).cpu
+
+    def stop(self) -> None:
+        self._database.stop()
+
+
+def _ask_valkey(cache: Program, case: Case, pace: Pace) -> float:
+    options = [each for each in case.options if not each.startswith("--stored-key")]
+    return run_load([f"--port={cache.port}", *options], server_pid=cache.pid, pace=pace).cpu
+
+
+def measure_prefetch(tree: Path, pace: Pace, mark: str) -> Path:
+    """One server after the other, because only one fits into the caches of a CPU."""
+    if tree.name.startswith("mariadb"):
+        raise BenchError(f"{OPTION} is MySQL's")
+    measured: Measured = {}
+    for name, settings in SERVERS.items():
+        with ExitStack() as stack:
+            server = Server(name, tree, settings)
+            stack.callback(server.stop)
+            caches: dict[str, Program] = {}
+            if settings.get(PARTS) == 1:
+                for protocol in ("redis", "redis-hash"):
+                    caches[protocol] = start_valkey(name=f"valkey-{protocol}", protocol=protocol)
+                    stack.callback(caches[protocol].stop)
+            for number in range(pace.rounds):
+                print(f"   {name}: round {number + 1} of {pace.rounds}", flush=True)
+                _run_round(server, name, caches, pace, measured, number)
+    path = RESULTS / f"prefetch-{tree.name}{mark}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(measured, indent=1))
+    return path
+
+
+def _run_round(
+    server: Server,
+    name: str,
+    caches: Mapping[str, Program],
+    pace: Pace,
+    measured: Measured,
+    number: int,
+) -> None:
+    values = ("OFF", "ON") if number % 2 == 0 else ("ON", "OFF")
+    for case in CASES:
+        of_case = measured.setdefault(case.title, {})
+        for value in values:
+            cpu = server.measure(case, value, pace)
+            of_case.setdefault(f"{name} {value}", []).append(cpu)
+        if case.valkey in caches:
+            cpu = _ask_valkey(caches[case.valkey], case, pace)
+            of_case.setdefault("Valkey", []).append(cpu)
+
+
+def _digits(value: float) -> str:
+    if value >= 100:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def _span(values: Sequence[float], show: Callable[[float], str]) -> str:
+    return f"{show(statistics.median(values))} ({show(min(values))}–{show(max(values))})"
+
+
+def prefetch_table(path: Path) -> str:
+    """For each server the median without the option, and the ratio of two runs side by side."""
+    measured: Measured = json.loads(path.read_text())
+    head = ["server CPU a request, µs"]
+    for name in SERVERS:
+        head += [f"hash index {name}: OFF", "ON / OFF"]
+    lines = []
+    for title, of_case in measured.items():
+        line = [title]
+        for name in SERVERS:
+            off, on = of_case[f"{name} OFF"], of_case[f"{name} ON"]
+            ratios = [with_it / without for without, with_it in zip(off, on, strict=True)]
+            line += [_digits(statistics.median(off)), _span(ratios, lambda ratio: f"{ratio:.2f}")]
+        line.append(_span(of_case["Valkey"], _digits) if "Valkey" in of_case else "")
+        lines.append(line)
+    return table([*head, "Valkey"], lines)

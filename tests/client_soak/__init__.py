@@ -1,0 +1,1 @@
+"""Our clients, in four languages, against a server with faults. README.md describes it."""
