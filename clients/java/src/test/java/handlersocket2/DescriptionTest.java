@@ -393,6 +393,7 @@ class DescriptionTest {
         assertEquals(
                 List.of("write describe t", "write hello", "read describe t", "read hello"),
                 told.stream().map(event -> event.route() + " " + event.spanName()).toList());
+        assertEquals(List.of(), List.copyOf(events));
         RequestEvent hello = told.get(1);
         assertEquals("hello", hello.attributes().get("db.operation.name"));
         assertFalse(hello.attributes().containsKey("db.collection.name"));

@@ -168,6 +168,7 @@ class TextsTest {
             seen.add(event);
             seen.add(event.attributes());
         }
+        assertEquals(List.of(), List.copyOf(events));
         seen.forEach(each -> assertFalse(each.toString().contains("tops"), each.toString()));
     }
 
