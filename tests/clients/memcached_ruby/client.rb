@@ -64,8 +64,9 @@ many = (0...150).to_h { |number| ["many#{number}", "value #{number}"] }
 client.multi { many.each { |key, value| client.set(key, value, 100) } }
 tell('get many', client.get_multi(*many.keys, 'none') == many)
 tell('delete', [client.delete('text') == true, client.delete('text') == true])
+# An item of one second lives until the next second begins, which may be before it is touched.
 client.set('short', 'x', 1)
-client.set('long', 'x', 1)
+client.set('long', 'x', 2)
 tell('touch', client.touch('long', 100) ? true : false)
 sleep(2)
 tell('expired', [client.get('short').nil?, client.get('long')])
