@@ -12,6 +12,7 @@ from .curves import NAMES as CURVE_NAMES
 from .curves import measure_curves
 from .load import Pace
 from .markdown import fill_document
+from .new_requests import measure_new_requests, new_requests_table
 from .places import POLITE, REPOSITORY, RESULTS, BenchError, put_first
 from .prefetch import measure_prefetch, prefetch_table
 from .profile import CASES, profile
@@ -49,7 +50,9 @@ def parse_arguments() -> argparse.Namespace:
     curves.set_defaults(work=do_curves)
     prefetch = commands.add_parser("prefetch", help="MySQL's rows fetched ahead, beside Valkey")
     prefetch.set_defaults(work=do_prefetch)
-    for measuring in (run, curves, prefetch):
+    requests = commands.add_parser("requests", help="upserts, inserts of several rows, counts")
+    requests.set_defaults(work=do_requests)
+    for measuring in (run, curves, prefetch, requests):
         measuring.add_argument(
             "--quick", action="store_true", help="to try it out: the figures are worth nothing"
         )
@@ -59,7 +62,7 @@ def parse_arguments() -> argparse.Namespace:
     profiling.add_argument("--original", action="store_true", help="of the original, not of ours")
     profiling.add_argument("--seconds", type=float, default=5.0, help="of sampling (5)")
     profiling.set_defaults(work=do_profile)
-    for command in (run, curves, prefetch, profiling):
+    for command in (run, curves, prefetch, requests, profiling):
         command.add_argument("server", help="one that setup/server.sh got, such as mariadb-10.11")
         command.add_argument(
             "--polite", action="store_true", help="ask for no precedence over other programs"
@@ -111,6 +114,13 @@ def do_prefetch(arguments: argparse.Namespace) -> None:
     pace, mark = (QUICK, QUICK_MARK) if arguments.quick else (SHORT, "")
     path = measure_prefetch(tree_of(arguments), pace, mark)
     print(f"\n{prefetch_table(path)}\n== all rounds are in {relative(path)}")
+
+
+def do_requests(arguments: argparse.Namespace) -> None:
+    put_first(os.getpid())
+    pace, mark = (QUICK, QUICK_MARK) if arguments.quick else (FULL, "")
+    path = measure_new_requests(tree_of(arguments), pace, mark)
+    print(f"\n{new_requests_table(path)}\n== all rounds are in {relative(path)}")
 
 
 def do_profile(arguments: argparse.Namespace) -> None:
