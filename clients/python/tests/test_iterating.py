@@ -18,6 +18,7 @@ from handlersocket2 import (
     ConnectionLost,
     HandlerSocketError,
     In,
+    ProtocolError,
     ReplyError,
     RequestTimeout,
 )
@@ -58,9 +59,9 @@ class Iterating:
     def rows(self, **options):
         return self.client.index("db", "t", ["a"]).iterate(1, **{"limit": 9, **options})
 
-    def take(self, most=9, **options):
+    def take(self, most=9, rows=None, **options):
         """As many rows, and the iteration is left."""
-        rows = []
+        rows = [] if rows is None else rows
 
         async def take_async():
             async with contextlib.aclosing(self.rows(**options)) as found:
@@ -142,6 +143,18 @@ def test_told_when_it_is_lost(kind):
             it.take()
         seen = it.told()
         assert (seen.rows, seen.error) == (1, lost.value)
+
+
+def test_rows_in_front_of_what_is_wrong(kind):
+    """They are given, though all has come at once."""
+    wrong = script((ASKED, OPENED + "0\t1\tfirst\tsecond\t\x01\x01\tthird"), BEHIND)
+    with Iterating(kind, wrong) as it:
+        rows = []
+        with pytest.raises(ProtocolError) as failed:
+            it.take(rows=rows)
+        assert rows == [FIRST, SECOND]
+        assert (it.told().rows, it.told().error) == (2, failed.value)
+        assert it.client.counters().lost == 1
 
 
 def test_told_when_it_is_refused(kind):
@@ -235,6 +248,14 @@ def test_an_error_keeps_the_connection(kind):
         with pytest.raises(ReplyError, match="lock_wait"):
             it.take()
         assert it.take() == [FIRST]
+        assert it.ends() == []
+
+
+def test_who_leaves_at_the_last_row_keeps_the_connection(kind):
+    steps = (ASKED, OPENED + "0\t1\tfirst\n"), (FIND, "0\t1\tsecond\n")
+    with Iterating(kind, script(*steps)) as it:
+        assert it.take(1) == [FIRST]
+        assert it.take(1) == [SECOND]
         assert it.ends() == []
 
 

@@ -126,6 +126,8 @@ class _Stream:
             for row in rows.feed(data):
                 iteration.rows += 1
                 yield row
+            if rows.failure is not None:
+                raise rows.failure
 
     def close(self) -> None:
         self._closed = True

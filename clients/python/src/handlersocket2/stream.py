@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 from .asks import Ask, Spec
 from .codec import Cell, decode_value, quoted
 from .decoders import opened, options_on, refuse
-from .errors import ClosedError, ConnectionLost, ProtocolError, ReplyError
+from .errors import ClosedError, ConnectionLost, HandlerSocketError, ProtocolError, ReplyError
 from .greeting import sql_greeting
 from .iterations import Iteration
 from .links import CLIENT_CLOSED, MOVED
@@ -40,10 +40,12 @@ _NOT_OPENED = Ending("closed", "an index could not be opened")
 
 
 def ending_of(error: BaseException, rows: RowStream[Any] | None) -> Ending | None:
-    """Of a connection whose iteration ended with this before all rows had come.
+    """Of a connection whose iteration ended with this before all rows were given.
 
-    None if it is as good as before, because the whole reply was an error.
+    None if it is as good as before, because the whole reply was an error, or had come already.
     """
+    if isinstance(error, GeneratorExit) and rows is not None and rows.done and not rows.failure:
+        return None
     if isinstance(error, ConnectionLost):
         return Ending("lost", str(error))
     if isinstance(error, ProtocolError):
@@ -109,6 +111,8 @@ class RowStream(Generic[R]):
         counters: Counters,
     ) -> None:
         self.done = False
+        #: What stands behind the rows that were given last.
+        self.failure: HandlerSocketError | None = None
         #: What becomes of the connection behind a ReplyError.
         self.when_refused: Ending | None = _NOT_OPENED
         self._counters = counters
@@ -136,20 +140,29 @@ class RowStream(Generic[R]):
             return self._nothing_more(data)
         line, end, surplus = data.partition(b"\n")
         rows: list[R] = []
-        *whole, last = line.split(b"\t")
+        try:
+            self._take_all(line.split(b"\t"), bool(end), rows)
+            if end:
+                self._nothing_more(surplus)
+        except HandlerSocketError as error:
+            if not rows:
+                raise
+            self.failure = error
+        return rows
+
+    def _take_all(self, pieces: list[bytes], ended: bool, rows: list[R]) -> None:
+        *whole, last = pieces
         for piece in whole:
             self._take(piece, rows)
-        if end:
-            self._take(last, rows)
-            if self._row:
-                raise ProtocolError("a reply ends in the middle of a row", sent=True)
-            self.done = True
-            self._counters.replies += 1
-            self._nothing_more(surplus)
-        else:
+        if not ended:
             self._token.append(last)
             self._hold(len(last))
-        return rows
+            return
+        self._take(last, rows)
+        if self._row:
+            raise ProtocolError("a reply ends in the middle of a row", sent=True)
+        self.done = True
+        self._counters.replies += 1
 
     def _begin(self, data: bytes) -> bytes:
         """Reads what stands before the rows; gives back what follows it."""

@@ -169,6 +169,8 @@ class Streams:
                 self._refuse_if_closed(sent=True)
                 raise ConnectionLost("the server closed the connection", sent=True)
             yield rows.feed(data)
+            if rows.failure is not None:
+                raise rows.failure
 
     def _refuse_if_closed(self, *, sent: bool) -> None:
         if self._closed:
