@@ -408,11 +408,5 @@ class AsyncClient:
         finally:
             link.connecting = False
 
-    async def _iterate(self, ask: Ask[list[R]], reader: RowReader[R]) -> AsyncIterator[R]:
-        self._check()
-        rows = self._streams.rows(ask, reader)
-        try:
-            async for row in rows:
-                yield row
-        finally:
-            await rows.aclose()
+    def _iterate(self, ask: Ask[list[R]], reader: RowReader[R]) -> AsyncIterator[R]:
+        return self._streams.rows(ask, reader, self._check)

@@ -7,6 +7,7 @@ import ssl
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from itertools import count
+from operator import length_hint
 from typing import TypeAlias, TypeVar
 
 from .address import Place
@@ -104,7 +105,7 @@ class _Stream:
 
     async def exchange(
         self, lines: bytes, rows: RowStream[R], iteration: Iteration
-    ) -> AsyncGenerator[R, None]:
+    ) -> AsyncGenerator[list[R], None]:
         self._transport.write(lines)
         iteration.has_sent(len(lines))
         while not rows.done:
@@ -123,9 +124,7 @@ class _Stream:
             iteration.has_received(len(data))
             if not data:
                 raise ConnectionLost("the server closed the connection", sent=True)
-            for row in rows.feed(data):
-                iteration.rows += 1
-                yield row
+            yield rows.feed(data)
             if rows.failure is not None:
                 raise rows.failure
 
@@ -158,17 +157,25 @@ class AsyncStreams:
         #: What makes a connection, or waits until it may.
         self._opening: set[asyncio.Task[_Stream]] = set()
 
-    async def rows(self, ask: Ask[list[R]], reader: RowReader[R]) -> AsyncGenerator[R, None]:
-        """The rows of a find, one by one."""
+    async def rows(
+        self, ask: Ask[list[R]], reader: RowReader[R], check: Callable[[], object]
+    ) -> AsyncGenerator[R, None]:
+        """The rows of a find, one by one. `check` is called first, in the loop that iterates."""
+        check()
         if isinstance(ask, Nothing):
             return
         room = self._room
         with self._iterations.begin(ask) as iteration:
             await self._enter(room, iteration)
             try:
-                async with aclosing(self._rows(iteration, reader)) as rows:
-                    async for row in rows:
-                        yield row
+                async with aclosing(self._chunks(iteration, reader)) as chunks:
+                    async for rows in chunks:
+                        left = iter(rows)
+                        try:
+                            for row in left:
+                                yield row
+                        finally:
+                            iteration.rows += len(rows) - length_hint(left)
             finally:
                 room.release()
 
@@ -182,8 +189,10 @@ class AsyncStreams:
         except TimeoutError:
             raise RequestTimeout(FULL) from None
 
-    async def _rows(self, iteration: Iteration, reader: RowReader[R]) -> AsyncGenerator[R, None]:
-        """From the server that answers with rows."""
+    async def _chunks(
+        self, iteration: Iteration, reader: RowReader[R]
+    ) -> AsyncGenerator[list[R], None]:
+        """The rows as they come, from the server that answers with rows."""
         for asked in count(1):
             stream = await self._take(iteration.deadline)
             iteration.place = stream.place
@@ -192,8 +201,8 @@ class AsyncStreams:
             try:
                 lines, rows = stream.indexes.begin(iteration, reader)
                 async with aclosing(stream.exchange(lines, rows, iteration)) as exchanged:
-                    async for row in exchanged:
-                        yield row
+                    async for each in exchanged:
+                        yield each
                 return
             except BaseException as error:
                 ending = ending_of(error, rows)
