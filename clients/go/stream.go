@@ -25,7 +25,13 @@ func stream[T any](ctx context.Context, x *Index[T], q Query, yield func(T, erro
 	}
 	k, c := r.call, x.client
 	k.began, k.route = now(), RouteStream
-	err := c.enter(ctx, k)
+	var err error
+	// It is told and counted, too, if the loop's body panics.
+	defer func() {
+		c.ended(k, err)
+		k.free()
+	}()
+	err = c.enter(ctx, k)
 	for asked := 1; err == nil; {
 		var address int
 		address, err = iterate(ctx, x, k, yield)
@@ -35,13 +41,15 @@ func stream[T any](ctx context.Context, x *Index[T], q Query, yield func(T, erro
 		}
 		err = nil
 	}
-	if err == errLeft {
+	switch e := (*Error)(nil); {
+	case err == errLeft:
 		err = nil
-	} else if err != nil {
+	case errors.As(err, &e) && (e.Kind == ErrTimeout || e.Kind == ErrCanceled) && e.Sent:
+		c.events.givenUp.Add(1)
+	}
+	if err != nil {
 		yield(none, err)
 	}
-	c.ended(k, err)
-	k.free()
 }
 
 var (
@@ -84,6 +92,9 @@ func iterate[T any](ctx context.Context, x *Index[T], k *call, yield func(T, err
 		}
 	}
 	ending, lost = endingOf(err)
+	if ending == nil {
+		c.events.replies.Add(1)
+	}
 	return one.address, err
 }
 
@@ -133,7 +144,7 @@ func (s *rowStream[T]) begin() error {
 	line = append(line, s.call.front...)
 	line = strconv.AppendUint(line, id, 10)
 	line = append(line, s.call.request...)
-	s.call.bytesOut = int32(len(line))
+	s.call.bytesOut += int64(len(line))
 	s.await()
 	n, err := s.one.socket.Write(line)
 	s.client.events.wrote(n)
@@ -299,7 +310,7 @@ func (s *rowStream[T]) token(delimiter byte) ([]byte, error) {
 			end++
 		}
 		_, _ = s.one.in.Discard(end)
-		s.call.bytesIn += int32(end)
+		s.call.bytesIn += int64(end)
 		if found {
 			return s.value, nil
 		}

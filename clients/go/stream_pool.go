@@ -191,18 +191,15 @@ func (c *Client) connectStream(ctx context.Context, k *call) (*streamConn, error
 	}
 	var err error
 	for attempt := range c.config.ConnectAttempts {
-		wait := make(chan struct{})
-		timer := time.AfterFunc(c.backoff(attempt), func() { close(wait) })
-		if failure := waitFor(ctx, k, wait); failure != nil {
-			timer.Stop()
+		left := make(chan struct{})
+		a := c.tryStream(c.backoff(attempt), left)
+		if failure := waitFor(ctx, k, a.done); failure != nil {
+			close(left)
+			go c.keepStream(a)
 			return nil, failure
 		}
-		var one *conn
-		if one, err = c.connectAny(RouteStream); err == nil {
-			s := &streamConn{
-				socket: one.socket, in: bufio.NewReaderSize(one.socket, keptBuffer),
-				opened: map[int]uint64{}, ungreeted: c.config.Texts, address: one.address, name: one.name,
-			}
+		if err = a.err; err == nil {
+			s := c.newStream(a.conn)
 			if !c.streams.use(s) {
 				return nil, k.fail(ErrClosed, false, nil)
 			}
@@ -220,4 +217,41 @@ func (c *Client) connectStream(ctx context.Context, k *call) (*streamConn, error
 	e := k.fail(ErrConnect, false, err)
 	e.words = "no connection"
 	return nil, e
+}
+
+// tryStream begins an attempt after this wait, unless its caller has left before that.
+func (c *Client) tryStream(wait time.Duration, left <-chan struct{}) *attempt {
+	a := &attempt{done: make(chan struct{})}
+	go func() {
+		defer close(a.done)
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-c.ctx.Done():
+		case <-left:
+			a.err = errUnread
+			return
+		}
+		a.conn, a.err = c.connectAny(RouteStream)
+	}()
+	return a
+}
+
+// keepStream keeps the connection of an attempt whose caller has given up, for the next iteration.
+func (c *Client) keepStream(a *attempt) {
+	<-a.done
+	if a.err != nil {
+		return
+	}
+	if s := c.newStream(a.conn); c.streams.use(s) {
+		c.streams.release(s, nil, false)
+	}
+}
+
+func (c *Client) newStream(one *conn) *streamConn {
+	return &streamConn{
+		socket: one.socket, in: bufio.NewReaderSize(one.socket, keptBuffer),
+		opened: map[int]uint64{}, ungreeted: c.config.Texts, address: one.address, name: one.name,
+	}
 }

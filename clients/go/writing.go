@@ -33,7 +33,7 @@ func (c *conn) put(k *call) {
 	}
 	k.slot = c.tail
 	size := len(c.out) - before
-	k.bytesOut = int32(size)
+	k.bytesOut = int64(size)
 	c.enqueue(slot{call: k, start: start, size: size, began: k.began, more: len(k.group)})
 	if k.deadline != 0 && k.deadline < c.nextDeadline {
 		c.nextDeadline = k.deadline

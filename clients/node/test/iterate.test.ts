@@ -275,7 +275,7 @@ suite("the end of an iteration's connection", () => {
       await iterator.next();
       await iterator.return!();
     });
-    assert.equal(left, 'closed stream 0: the iteration was given up');
+    assert.equal(left, 'closed stream 0: the iteration ended before its reply');
     const closed = await told(endless, async (iterator, client) => {
       await iterator.next();
       await client.close();

@@ -14,7 +14,8 @@ from . import listing
 from .address import Address
 from .aio_index import AsyncIndex
 from .aio_pipelines import AsyncGroup, AsyncPipeline
-from .aio_wires import PILE, AsyncCall, AsyncStreams, AsyncWire, open_wire
+from .aio_streams import AsyncStreams
+from .aio_wires import PILE, AsyncCall, AsyncWire, open_wire
 from .asks import Ask, Nothing, Operation
 from .calls import NEVER
 from .core import Core
@@ -224,7 +225,7 @@ class AsyncClient:
 
     def counters(self) -> Counters:
         """What the client has done so far."""
-        return self._core.counted()
+        return self._streams.added_to(self._core.counted())
 
     async def close(self) -> None:
         """Ends at once, in every state. Calls under way and later ones have ClosedError."""
@@ -292,7 +293,7 @@ class AsyncClient:
             error = asyncio.CancelledError() if call.cancelled() else call.exception()
             result = None if error is not None else call.result()
             seconds = monotonic() - began
-            self._core.saw_request(link, call.operation, call.line, seconds, (result, error))
+            self._core.saw_request(link, call, seconds, (result, error))
 
         call.add_done_callback(tell)
 
@@ -407,11 +408,5 @@ class AsyncClient:
         finally:
             link.connecting = False
 
-    async def _iterate(self, ask: Ask[list[R]], reader: RowReader[R]) -> AsyncIterator[R]:
-        self._check()
-        rows = self._streams.rows(ask, reader)
-        try:
-            async for row in rows:
-                yield row
-        finally:
-            await rows.aclose()
+    def _iterate(self, ask: Ask[list[R]], reader: RowReader[R]) -> AsyncIterator[R]:
+        return self._streams.rows(ask, reader, self._check)

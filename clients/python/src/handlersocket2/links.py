@@ -22,13 +22,14 @@ from .errors import (
     ProtocolError,
     ReplyError,
 )
+from .options import Options
 
 if TYPE_CHECKING:
     from .core import Core
 
 #: Why a connection is closed that was not lost.
 CLIENT_CLOSED = "the client is closed"
-_MOVED = "requests go to another server now"
+MOVED = "requests go to another server now"
 
 
 class Wire:
@@ -96,7 +97,7 @@ class Link:
         self.wire = wire
         self.core.counters.connected += 1
         self.core.saw("connected", self.route, self.core.place_of(self, wire))
-        self.core.reached(self, wire.server)
+        self.core.reached(self.route, wire.server)
         self.drain(now)
         return True
 
@@ -179,7 +180,7 @@ class Link:
         if wire.channel.slots:
             self.retiring.append(wire)
         else:
-            self._close(wire, _MOVED)
+            self._close(wire, MOVED)
         if self.waiting:
             self.core.wants_connection(self)
 
@@ -191,7 +192,7 @@ class Link:
         elif wire is not self.wire:
             if wire in self.retiring and not channel.slots:
                 self.retiring.remove(wire)
-                self._close(wire, _MOVED)
+                self._close(wire, MOVED)
             if self.waiting:  # what this server has sent to the other one
                 self.drain(now)
         else:
@@ -254,9 +255,13 @@ class Link:
 
     def _failed(self, now: float) -> None:
         self._failures += 1
-        options = self.core.options
-        most = min(options.backoff_max, options.backoff_min * 2.0 ** min(self._failures - 1, 60))
-        self.not_before = now + random.uniform(0, most)
+        self.not_before = now + delay_after(self._failures, self.core.options)
+
+
+def delay_after(failures: int, options: Options) -> float:
+    """The seconds between the last of so many attempts that have failed, and the next one."""
+    most = min(options.backoff_max, options.backoff_min * 2.0 ** min(failures - 1, 60))
+    return random.uniform(0, most)
 
 
 def is_final(error: HandlerSocketError) -> bool:

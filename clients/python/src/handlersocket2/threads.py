@@ -82,7 +82,7 @@ class ThreadCore(Core):
                 self.remembered[call.line.split(b"\t", 2)[1]] = call.line
         if self.options.on_request is not None and call.link is not None:
             outcome = (call.result, call.error)
-            self.saw_request(call.link, call.operation, call.line, monotonic() - began, outcome)
+            self.saw_request(call.link, call, monotonic() - began, outcome)
 
     def run_all(self, asks: Sequence[Ask[Any]]) -> list[Call[Any]]:
         """All of a pipeline: neighbours on one connection."""
@@ -157,6 +157,14 @@ class ThreadCore(Core):
             self._ended = ConnectionLost(
                 "the connection belongs to another process, which has forked this one"
             )
+
+    def stream_reached(self, server: int) -> None:
+        with self._lock:
+            self.reached("stream", server)
+
+    def stream_left(self, server: int) -> None:
+        with self._lock:
+            self.left("stream", server)
 
     # What the core wants.
 

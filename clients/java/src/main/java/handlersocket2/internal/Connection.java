@@ -405,7 +405,7 @@ final class Connection {
     private void finish(String reason, @Nullable Throwable cause, boolean violated) {
         List<Runnable> endings = new ArrayList<>();
         List<Call<?>> again = new ArrayList<>();
-        boolean lost;
+        boolean lost = false;
         lane.lock.lock();
         try {
             List<Object> left = new ArrayList<>(batch.subList(batchDone, batch.size()));
@@ -423,10 +423,11 @@ final class Connection {
             lane.ended(this, again, endings, answered, lost, reason);
         } finally {
             lane.lock.unlock();
+            // Even if no thread can be had for the next connection: nobody may wait for ever.
+            ready.close();
+            lane.shared.observer.connectionEnded(address, lane.route, lost, violated, reason);
+            endings.forEach(Runnable::run);
         }
-        ready.close();
-        lane.shared.observer.connectionEnded(address, lane.route, lost, violated, reason);
-        endings.forEach(Runnable::run);
     }
 
     private void sort(

@@ -44,7 +44,7 @@ public final class Cursor implements AutoCloseable {
 
     private StreamPool.@Nullable Stream stream;
     private @Nullable Address address;
-    private State state = State.ENDED;
+    private State state = State.HEAD;
     /** P was sent, too. */
     private boolean opens;
     private byte[] in = new byte[BUFFER];
@@ -71,10 +71,8 @@ public final class Cursor implements AutoCloseable {
         this.starts = new int[columns + 1];
         try {
             send();
-        } catch (RuntimeException problem) {
-            if (address == null) {
-                shared.observer.ended(index, address, began, bytesOut(), 0, 0, problem);
-            }
+        } catch (Throwable problem) {
+            failed(problem);
             throw problem;
         }
     }
@@ -161,7 +159,18 @@ public final class Cursor implements AutoCloseable {
             throw fail(new ProtocolException(problem.getMessage(), false));
         } catch (IOException | CancelledKeyException | ClosedSelectorException problem) {
             throw lost(problem);
+        } catch (RuntimeException | Error problem) {
+            failed(problem);
+            throw problem;
         }
+    }
+
+    /**
+     * Ends it, if it has not ended by this already: it may be that there is no memory, or no connection to another
+     * address. Nobody else may miss its permit for that.
+     */
+    private void failed(Throwable problem) {
+        end(problem, StreamPool.Ending.closed("the iteration has failed"));
     }
 
     /** Reads what stands in front of the rows. False if more has to come. */
@@ -213,7 +222,7 @@ public final class Cursor implements AutoCloseable {
         openingError = null;
         if (error.retry() != ReplyException.Retry.ELSEWHERE) {
             // The connection is as good as before, but for an index that could not be opened.
-            end(error, stream.ids.containsKey(index) ? null : StreamPool.Ending.closed("an index could not be opened"));
+            end(error, stream.ids.containsKey(index) ? surplus() : StreamPool.Ending.closed("an index could not be opened"));
             throw error;
         }
         shared.leave(left, false, String.valueOf(error.getMessage()));
@@ -294,7 +303,12 @@ public final class Cursor implements AutoCloseable {
 
     /** All rows have come. */
     private void finish() {
-        end(null, begin == end ? null : StreamPool.Ending.UNASKED);
+        end(null, surplus());
+    }
+
+    /** What becomes of the connection when the whole reply was read. */
+    private StreamPool.@Nullable Ending surplus() {
+        return begin == end ? null : StreamPool.Ending.UNASKED;
     }
 
     private RuntimeException lost(Exception problem) {
@@ -316,7 +330,7 @@ public final class Cursor implements AutoCloseable {
     }
 
     /** The connection ends with it, unless all of the reply was read. */
-    private void end(@Nullable RuntimeException error, StreamPool.@Nullable Ending ending) {
+    private void end(@Nullable Throwable error, StreamPool.@Nullable Ending ending) {
         if (state != State.ENDED) {
             state = State.ENDED;
             release(ending);

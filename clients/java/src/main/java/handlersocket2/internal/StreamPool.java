@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -29,6 +30,8 @@ public final class StreamPool {
     private final Semaphore permits;
     private final Set<Stream> used = new HashSet<>();
     private @Nullable Stream kept;
+    /** Ends the wait for the next attempt. */
+    private final CountDownLatch over = new CountDownLatch(1);
 
     StreamPool(Shared shared) {
         this.shared = shared;
@@ -85,7 +88,8 @@ public final class StreamPool {
         try {
             refuseClosed();
             return connected(until);
-        } catch (RuntimeException problem) {
+        } catch (Throwable problem) {
+            // An Error, too: of a function that gives the password, for example.
             permits.release();
             throw problem;
         }
@@ -146,17 +150,23 @@ public final class StreamPool {
         if (Thread.currentThread().isInterrupted()) {
             throw new RequestCancelledException("the thread was interrupted", false, false);
         }
+        refuseLate(until);
         if (attempt >= settings.connectAttempts || refused.forGood) {
             throw reason;
         }
-        if (Clock.now() + wait >= until) {
-            throw new RequestTimeoutException("the call's time is over", false, false);
-        }
         try {
-            TimeUnit.NANOSECONDS.sleep(wait);
+            over.await(Math.min(wait, until - Clock.now()), TimeUnit.NANOSECONDS);
         } catch (InterruptedException problem) {
             Thread.currentThread().interrupt();
             throw new RequestCancelledException("the thread was interrupted", false, false);
+        }
+        refuseClosed();
+        refuseLate(until);
+    }
+
+    private static void refuseLate(long until) {
+        if (until <= Clock.now()) {
+            throw new RequestTimeoutException("the call's time is over", false, false);
         }
     }
 
@@ -205,10 +215,13 @@ public final class StreamPool {
                 why = Ending.CLIENT_CLOSED;
             }
         }
-        if (why != null) {
-            end(stream, why);
+        try {
+            if (why != null) {
+                end(stream, why);
+            }
+        } finally {
+            permits.release();
         }
-        permits.release();
     }
 
     private void end(Stream stream, Ending ending) {
@@ -242,6 +255,7 @@ public final class StreamPool {
                 kept = null;
             }
         }
+        over.countDown();
         ended.forEach(stream -> tell(stream, Ending.CLIENT_CLOSED));
         // The first that waits is refused, and its permit is the next one's.
         permits.release();
