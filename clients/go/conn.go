@@ -41,6 +41,10 @@ type conn struct {
 	waiters   waiters
 	reading   bool
 	writing   bool
+	// writeLoop has the writing role and has not begun to write: a caller may take it.
+	lingering bool
+	// The slots before this one are not in `out` any more.
+	written uint64
 	// The last read gave replies to several callers: then it pays to wait for more requests.
 	shared bool
 	// The caller that has the reading role, if it is one, and whether its read was interrupted.
@@ -102,6 +106,8 @@ const (
 	firstInput = 16 << 10
 	// A caller that is alone writes no more than this itself: it could block.
 	mostInline = 16 << 10
+	// Callers that share a connection write when one of so many parts of what is in flight waits.
+	partsInFlight = 6
 )
 
 func newConn(socket net.Conn, options *Config, address int, name string) *conn {
@@ -176,7 +182,7 @@ func (c *conn) haveRead() {
 // flush has writeLoop write the buffer. The lock is held.
 func (c *conn) flush() {
 	if !c.writing && len(c.out) > 0 {
-		c.writing = true
+		c.writing, c.lingering = true, true
 		wake(c.wakeWriter)
 	}
 }
