@@ -104,8 +104,9 @@ var errUnsent = errors.New("nothing was sent")
 
 const (
 	firstInput = 16 << 10
-	// A caller that is alone writes no more than this itself: it could block.
-	mostInline = 16 << 10
+	// A caller writes itself only while no more bytes than these have no reply. They fit into the buffers
+	// between client and server, so that a write does not block if the server does not read.
+	mostInline = 32 << 10
 	// Callers that share a connection write when one of so many parts of what is in flight waits.
 	partsInFlight = 6
 )

@@ -104,14 +104,14 @@ func (c *conn) enqueue(s slot) {
 }
 
 // send has the buffer written: by this caller if it is the only one, or if much of what is in flight waits
-// there; else by writeLoop. The lock is held.
+// there; else by writeLoop. The lock is held. Whatever the server does, a caller does not wait for it here.
 func (c *conn) send(k *call) {
 	if c.writing && !(c.lingering && c.muchWaits()) {
 		return
 	}
 	inline := c.lingering || !c.shared && c.isFirst(k)
 	c.writing = true
-	if inline && len(c.out) <= mostInline {
+	if inline && c.bytes <= mostInline {
 		c.lingering = false
 		c.writeOut()
 		if len(c.out) == 0 || c.err != nil {
