@@ -14,7 +14,7 @@ from typing import Any
 from .caches import Cache, start_redis
 from .database import DURABLE, HASH_INDEX, Database, has_original
 from .load import PATIENCE, Pace
-from .markdown import table
+from .markdown import precise, table
 from .peer import Peer
 from .places import CLIENT_CORES, SERVER_CORES, BenchError, all_cores, on_cores, program
 
@@ -177,18 +177,12 @@ def from_json(data: Mapping[str, Any]) -> Waits:
     }
 
 
-def _digits(milliseconds: float) -> str:
-    if milliseconds >= 100:
-        return f"{milliseconds:,.0f}"
-    return f"{milliseconds:.1f}" if milliseconds >= 10 else f"{milliseconds:.2f}"
-
-
 def _cell(rounds: Sequence[Wait]) -> str:
     """The median of each figure separately, in milliseconds."""
     if not rounds:
         return ""
     figures = zip(*(astuple(wait) for wait in rounds), strict=True)
-    return " / ".join(_digits(statistics.median(each) / MILLISECOND) for each in figures)
+    return " / ".join(precise(statistics.median(each) / MILLISECOND) for each in figures)
 
 
 def bystander_table(waits: Waits) -> str:

@@ -1,8 +1,9 @@
-"""Tables as Markdown, and their places in a document."""
+"""Tables as Markdown, what stands in their cells, and their places in a document."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import statistics
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from .places import BenchError
@@ -15,6 +16,24 @@ def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     ]
     rows.insert(1, "|" + "---|" * len(head))
     return "\n".join(rows)
+
+
+def precise(value: float) -> str:
+    """Three significant digits, but never fewer than there are before the point."""
+    size = abs(value)
+    if size >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if size >= 10 else f"{value:.2f}"
+
+
+def hundredths(value: float) -> str:
+    return f"{value:.2f}"
+
+
+def median_and_ends(values: Sequence[float], show: Callable[[float], str] = precise) -> str:
+    """The median of the rounds, and the least and the greatest if there are several."""
+    ends = f" ({show(min(values))}–{show(max(values))})" if len(values) > 1 else ""
+    return show(statistics.median(values)) + ends
 
 
 def fill_document(document: Path, name: str, text: str) -> None:

@@ -19,7 +19,7 @@ import pymysql
 from .cases import PIPELINED, SINGLE
 from .database import DURABLE, Database
 from .load import Pace, run_load
-from .markdown import table
+from .markdown import hundredths, median_and_ends, table
 from .places import ADDRESS, CLIENT_CORES, RESULTS, BenchError, on_cores
 
 from demo import ROWS  # isort: skip  (setup/, put on the path by places)
@@ -30,6 +30,9 @@ DROP TABLE IF EXISTS test.counter;
 CREATE TABLE test.counter (id INT UNSIGNED PRIMARY KEY, n BIGINT UNSIGNED NOT NULL);
 INSERT INTO test.counter SELECT user_id, 0 FROM test.user WHERE user_id <= {COUNTERS};
 """
+ASIDE = "user_aside"
+PUT_ASIDE = f"RENAME TABLE test.user TO test.{ASIDE}; CREATE TABLE test.user LIKE test.{ASIDE};"
+TAKE_BACK = f"DROP TABLE IF EXISTS test.user; RENAME TABLE test.{ASIDE} TO test.user;"
 UPSERT = (
     "--work=upsert",
     "--table=counter",
@@ -98,7 +101,7 @@ COUNTS = (
     ),
 )
 
-# By the title: what ours and SQL took or did, in each round.
+# By the title, of ours and of SQL, in each round: requests a second, or the seconds of a count.
 Measured = dict[str, dict[str, list[float]]]
 
 
@@ -107,14 +110,26 @@ class Server:
 
     def __init__(self, tree: Path) -> None:
         self._database = Database("ours-requests", tree, settings=DURABLE)
+        self._take_rows_back()
         self._database.instance.client(COUNTER_TABLE)
         self._database.forget_binlogs()
 
-    def write(self, case: Write, pace: Pace) -> tuple[float, float]:
-        """Requests a second: ours and SQL's."""
-        ours = self._run([*self._database.write_options(), *case.ours], case, "hs-bench", pace)
-        sql = self._run([*self._database.sql_options(), *case.sql], case, "hs-bench-sql", pace)
-        return ours, sql
+    def _take_rows_back(self) -> None:
+        """Those of the demo, if an earlier run has put them aside and was ended."""
+        if self._database.has_table(ASIDE):
+            self._database.instance.client(TAKE_BACK)
+
+    def put_rows_aside(self) -> None:
+        """Inserts begin with an empty table, and hs-bench-sql knows no other one."""
+        self._database.instance.client(PUT_ASIDE)
+
+    def rate_of_ours(self, case: Write, pace: Pace) -> float:
+        """Requests a second."""
+        return self._run([*self._database.write_options(), *case.ours], case, "hs-bench", pace)
+
+    def rate_of_sql(self, case: Write, pace: Pace) -> float:
+        """Statements a second."""
+        return self._run([*self._database.sql_options(), *case.sql], case, "hs-bench-sql", pace)
 
     def _run(self, options: Sequence[str], case: Write, generator: str, pace: Pace) -> float:
         if case.fills:
@@ -126,7 +141,7 @@ class Server:
         """Seconds: ours and SQL's. It is an error if the answers differ."""
         ours, told = self._count_by_request(case)
         sql, right = self._count_by_sql(case)
-        if told != right:
+        if told != right or told == 0:
             raise BenchError(f"{case.title}: counted {told} rows, and SQL {right}")
         return ours, sql
 
@@ -157,9 +172,8 @@ class Server:
             connection.close()
 
     def stop(self) -> None:
-        """The next run begins with the demo's rows again."""
         try:
-            self._database.instance.client("DROP TABLE test.user")
+            self._take_rows_back()
         finally:
             self._database.stop()
 
@@ -179,10 +193,18 @@ def measure_new_requests(tree: Path, pace: Pace, mark: str) -> Path:
                 server.count(count)  # so that both find the pages in memory
                 for _ in range(pace.rounds):
                     add(count.title, *server.count(count))
+        server.put_rows_aside()
         for number in range(pace.rounds):
             print(f"   round {number + 1} of {pace.rounds}", flush=True)
             for write in WRITES:
-                add(write.title, *server.write(write, pace))
+                # Each second round goes the other way round.
+                if number % 2 == 0:
+                    ours = server.rate_of_ours(write, pace)
+                    sql = server.rate_of_sql(write, pace)
+                else:
+                    sql = server.rate_of_sql(write, pace)
+                    ours = server.rate_of_ours(write, pace)
+                add(write.title, ours, sql)
     finally:
         server.stop()
     path = RESULTS / f"requests-{tree.name}{mark}.json"
@@ -209,5 +231,4 @@ def _line(title: str, of_case: dict[str, list[float]], unit: str, wanted: str) -
     factor = 1000 if unit == "ms" else 1
     ratios = [ours / sql for ours, sql in zip(of_case["ours"], of_case["sql"], strict=True)]
     cells = [f"{statistics.median(of_case[who]) * factor:,.0f} {unit}" for who in ("ours", "sql")]
-    ratio = f"{statistics.median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f})"
-    return [title, *cells, ratio, wanted]
+    return [title, *cells, median_and_ends(ratios, hundredths), wanted]

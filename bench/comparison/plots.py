@@ -13,8 +13,7 @@ from matplotlib.figure import Figure  # type: ignore[import-not-found,unused-ign
 from PIL import Image  # type: ignore[import-not-found,unused-ignore]
 
 from .load import Result
-from .markdown import table
-from .report import precise
+from .markdown import precise, table
 from .rounds import Measured
 
 # Few dots and few colours: a picture has about 15 kB.

@@ -6,7 +6,6 @@ hold the same values. hs-bench sends the same commands to all of them.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from .caches import start_memcached, start_redis, start_valkey
 from .cases import HOT, MULTI, PIPELINED, SINGLE, UPDATE
 from .database import DURABLE, Database
 from .load import Pace, Result, run_load
-from .markdown import table
+from .markdown import median_and_ends, table
 from .places import REPOSITORY
 
 from demo import ROWS  # isort: skip  (setup/, put on the path by places)
@@ -166,18 +165,8 @@ def from_json(data: Mapping[str, Any]) -> Ports:
     }
 
 
-def _digits(value: float) -> str:
-    if value >= 100:
-        return f"{value:.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
-
-
 def _cell(rounds: Sequence[Result]) -> str:
-    """The median, and the least and the greatest."""
-    values = [each.cpu for each in rounds]
-    middle = _digits(statistics.median(values))
-    ends = f" ({_digits(min(values))}–{_digits(max(values))})" if len(values) > 1 else ""
-    return middle + ends
+    return median_and_ends([each.cpu for each in rounds])
 
 
 def ports_table(ports: Ports) -> str:

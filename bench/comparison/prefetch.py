@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from .caches import Program, start_valkey
 from .cases import HOT, MULTI, PIPELINED, SINGLE
 from .database import HASH_INDEX, Database
 from .load import Pace, run_load
-from .markdown import table
+from .markdown import hundredths, median_and_ends, precise, table
 from .places import RESULTS, BenchError
 
 from demo import ROWS  # isort: skip  (setup/, put on the path by places)
@@ -163,16 +163,6 @@ def _run_round(
             of_case.setdefault("Valkey", []).append(cpu)
 
 
-def _digits(value: float) -> str:
-    if value >= 100:
-        return f"{value:.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
-
-
-def _span(values: Sequence[float], show: Callable[[float], str]) -> str:
-    return f"{show(statistics.median(values))} ({show(min(values))}–{show(max(values))})"
-
-
 def prefetch_table(path: Path) -> str:
     """For each server the median without the option, and the ratio of two runs side by side."""
     measured: Measured = json.loads(path.read_text())
@@ -185,7 +175,7 @@ def prefetch_table(path: Path) -> str:
         for name in SERVERS:
             off, on = of_case[f"{name} OFF"], of_case[f"{name} ON"]
             ratios = [with_it / without for without, with_it in zip(off, on, strict=True)]
-            line += [_digits(statistics.median(off)), _span(ratios, lambda ratio: f"{ratio:.2f}")]
-        line.append(_span(of_case["Valkey"], _digits) if "Valkey" in of_case else "")
+            line += [precise(statistics.median(off)), median_and_ends(ratios, hundredths)]
+        line.append(median_and_ends(of_case["Valkey"]) if "Valkey" in of_case else "")
         lines.append(line)
     return table([*head, "Valkey"], lines)

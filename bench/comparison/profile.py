@@ -19,9 +19,8 @@ from .compare import say, settle
 from .database import DURABLE, HASH_INDEX, Database
 from .elf_functions import Functions
 from .load import Pace, Result
-from .markdown import table
+from .markdown import precise, table
 from .places import RESULTS, BenchError, need_two_cores
-from .report import precise
 from .rounds import run_case
 
 from server_kind import kind_of  # isort: skip  (setup/, put on the path by places)

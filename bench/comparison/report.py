@@ -13,19 +13,11 @@ from . import bystanders, defaults, ports, whole_table
 from .bystanders import Waits, bystander_table
 from .defaults import Defaults, defaults_table
 from .load import Result
-from .markdown import table
+from .markdown import precise, table
 from .ports import Ports, ports_table
 from .rounds import Measured
 from .table import MET, ROWS, TARGET_MET, Figures, Row
 from .whole_table import Readings, whole_table_table
-
-
-def precise(value: float) -> str:
-    """Three significant digits, but never fewer than there are before the point."""
-    size = abs(value)
-    if size >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if size >= 10 else f"{value:.2f}"
 
 
 def span(values: Sequence[float]) -> str:

@@ -20,7 +20,7 @@ from typing import Any
 from .bystanders import pace_of
 from .database import HASH_INDEX, Database
 from .load import Pace
-from .markdown import table
+from .markdown import hundredths, median_and_ends, table
 from .places import ADDRESS, CLIENT_CORES, BenchError, before_others, on_cores, program
 
 from demo import ROWS  # isort: skip  (setup/, put on the path by places)
@@ -147,9 +147,7 @@ def from_json(data: Mapping[str, Any]) -> Readings:
 
 
 def _cell(values: Sequence[float]) -> str:
-    """The median, and the least and the greatest."""
-    middle = f"{statistics.median(values):.2f}"
-    return middle if len(values) == 1 else f"{middle} ({min(values):.2f}–{max(values):.2f})"
+    return median_and_ends(values, hundredths)
 
 
 def whole_table_table(readings: Readings) -> str:

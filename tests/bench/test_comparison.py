@@ -13,11 +13,13 @@ import pytest
 from comparison.cases import READS, READS_WITHOUT_HASH, WRITES
 from comparison.elf_functions import Functions
 from comparison.load import Result, parse_result
-from comparison.markdown import fill_document, table
+from comparison.markdown import fill_document, hundredths, median_and_ends, precise, table
+from comparison.new_requests import COUNTS, new_requests_table
+from comparison.new_requests import WRITES as NEW_WRITES
 from comparison.places import POLITE, BenchError, before_others
 from comparison.ports import OURS, WORKS, as_json, from_json, ports_table
 from comparison.profile import Sample, by_function, parse_samples
-from comparison.report import Report, against_sql, precise, span
+from comparison.report import Report, against_sql, span
 from comparison.rounds import Measured
 from comparison.table import ROWS, Figures, Row
 from support.servers import SERVER_TREE
@@ -313,6 +315,25 @@ def test_digits(value: float, text: str) -> None:
 def test_spans() -> None:
     assert span([3.0, 1.0, 2.0]) == "1.00–3.00"
     assert span([1.0]) == ""
+
+
+def test_a_median_and_its_ends() -> None:
+    assert median_and_ends([3.0, 1.0, 1234.5]) == "3.00 (1.00–1,234)"
+    assert median_and_ends([123.456], hundredths) == "123.46"
+
+
+def test_new_requests_are_a_table(tmp_path: Path) -> None:
+    """A ratio is that of two that ran side by side, not that of the medians."""
+    measured = {
+        case.title: {"ours": [10.0, 1.0, 6.0], "sql": [1.0, 1.0, 6.0]} for case in NEW_WRITES
+    }
+    measured |= {case.title: {"ours": [0.05], "sql": [0.1]} for case in COUNTS}
+    path = tmp_path / "requests.json"
+    path.write_text(json.dumps(measured))
+    lines = new_requests_table(path).splitlines()[2:]
+    assert len(lines) == len(NEW_WRITES) + len(COUNTS)
+    assert lines[0].endswith("| 6 a second | 1 a second | 1.00 (1.00–10.00) | ≥ 10 |")
+    assert lines[-1].endswith("| 50 ms | 100 ms | 0.50 | ≤ 1.2 |")
 
 
 def test_a_polite_benchmark_runs_nothing_before_others(monkeypatch: pytest.MonkeyPatch) -> None:
