@@ -67,6 +67,7 @@ class MemoryStore final : public Store {
   Outcome insert(IndexUse& use, const Insert& row, Changed& changed) override;
   Outcome insert_rows(IndexUse& use, const InsertRows& rows,
                       std::vector<InsertedRow>& inserted) override;
+  void explain_to(Said* said) override { said_ = said; }
 
   MemoryFaults& faults() { return faults_; }
 
@@ -94,6 +95,7 @@ class MemoryStore final : public Store {
                        const Row* inserted);
   Status insert_row(const MemoryIndex& on, const InsertRows& rows, std::span<const Value> values,
                     InsertedRow& inserted);
+  void warn_of_duplicate();
 
   MemoryDatabase& database_;
   const Access access_;
@@ -109,6 +111,7 @@ class MemoryStore final : public Store {
   bool in_unit_ = false;
   std::size_t unit_begin_ = 0;    // the size of the undo log before the unit
   std::vector<Matched> matched_;  // of the modification at work
+  Said* said_ = nullptr;
 };
 
 }  // namespace hs::store

@@ -115,8 +115,9 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
   if (workspace.parsed.ok()) answer.counter = counter_of(request);
   if (admitted) {
     answer.write = is_write(request);
-    answer.read =
-        request.kind == Kind::find || request.kind == Kind::count || is_long_list(request);
+    // Warnings are those of a write that may still be undone, so they wait for the commit, too.
+    answer.read = request.kind == Kind::find || request.kind == Kind::count ||
+                  request.kind == Kind::warnings || is_long_list(request);
     if (!answer.may_run(runs)) return answer;
     if (index != nullptr && !index->use) [[unlikely]]
       outcome = open_again(workspace, *index);
@@ -227,6 +228,10 @@ Outcome Session::execute_planned(passes::Place& place, passes::Protocol& protoco
   const Listening listening(*this, place.store, outcome, is_group || is_write(workspace.request));
   outcome = is_group ? execute_planned_group(place, workspace) : execute_admitted(place, workspace);
   return outcome;
+}
+
+void Session::end_planned(Status ended, passes::Protocol& /*protocol*/) {
+  if (!ended.ok()) forget_warnings();
 }
 
 Session::Before& Session::begin_change(passes::Changes& changes) {
@@ -344,6 +349,12 @@ void Session::append_error(Status status, Buffer& out) const {
   if (!hello_.wants_texts) return reply.error(status);
   static const store::Said nothing;
   reply.error_with_text(status, status == last_said_->status ? last_said_->said : nothing);
+}
+
+void Session::replace_reply(std::string_view /*reply*/, Status status, std::uint32_t replies,
+                            Buffer& out) {
+  forget_warnings();
+  append_errors(status, replies, out);
 }
 
 std::size_t Session::whole_requests(std::string_view input) const {

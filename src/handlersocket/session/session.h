@@ -83,6 +83,8 @@ class Session final : public passes::Dialogue {
   }
   void refuse(net::Refusal why, Buffer& out) const override;
   void append_error(Status status, Buffer& out) const override;
+  void replace_reply(std::string_view reply, Status status, std::uint32_t replies,
+                     Buffer& out) override;
   void keep_changes() override { before_.reset(); }
   void undo_changes() override;
 
@@ -95,6 +97,7 @@ class Session final : public passes::Dialogue {
                          passes::LookAhead& ahead) override;
   passes::Plan plan(net::Turn& turn, passes::Protocol& protocol) override;
   store::Outcome execute_planned(passes::Place& place, passes::Protocol& protocol) override;
+  void end_planned(Status ended, passes::Protocol& protocol) override;
 
   // Executes one line, without its LF and CR, if `runs` allows it. If the verdict is not
   // `answered`, nothing is written and nothing is remembered. If the line changes the session,
@@ -144,6 +147,7 @@ class Session final : public passes::Dialogue {
         return;
       store_.explain_to(nullptr);
       session_.last_said_->status = outcome_.status();
+      if (!outcome_.status().ok()) session_.forget_warnings();
     }
     Listening(const Listening&) = delete;
     Listening& operator=(const Listening&) = delete;
@@ -196,6 +200,11 @@ class Session final : public passes::Dialogue {
   store::Outcome list(const Request& request, store::Store& store, store::Sink* sink,
                       Buffer& out) const;
   Status tell_warnings(Buffer& out) const;
+  // The write that they are of was undone.
+  void forget_warnings() {
+    if (last_said_ != nullptr) [[unlikely]]
+      last_said_->said.warnings.clear();
+  }
   void greet(const Hello& hello, passes::Changes& changes, Buffer& out);
   void become(passes::LogIn::State state);
   std::size_t most_waiting_now() const {

@@ -48,7 +48,7 @@ template <class Execute>
 Outcome Session::execute_unit(const Group& group, passes::Place& place, Workspace& workspace,
                               GroupFailure& failure, Execute execute) {
   failure = {};
-  return store::run_unit(place.store, place.out, [&]() -> Outcome {
+  const Outcome ended = store::run_unit(place.store, place.out, [&]() -> Outcome {
     ReplyWriter(place.out).ok();
     std::string_view body = group.body;
     for (std::uint64_t line = 0; line < group.lines; ++line) {
@@ -63,6 +63,8 @@ Outcome Session::execute_unit(const Group& group, passes::Place& place, Workspac
     }
     return {};
   });
+  if (!ended.ok()) forget_warnings();
+  return ended;
 }
 
 // In a worker. Whether the turn goes on.

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from server_instance import ServerInstance
 from support.database import Sql
+from support.servers import ON_MYSQL
 from support.wire import Wire
-from support_servers import fresh_session, running_server
+from support_servers import BLOCK_COMMITS, fresh_session, running_server
 
 TABLES = (
     "CREATE TABLE t (id INT PRIMARY KEY, amount DECIMAL(5, 2) NOT NULL DEFAULT 0,"
@@ -180,3 +181,22 @@ def test_on_the_port_for_reading(server: ServerInstance, sql: Sql) -> None:
     with Wire(server.hs_port) as wire:
         assert wire.ask(b"H\twarnings\n").endswith(b"warnings\t1")
         assert warnings(wire) == []
+
+
+def test_a_group_that_fails_has_none(wire: Wire) -> None:
+    wire.send(b"G\t2\n" + ROUNDED + b"\n1\t+\t2\t1\t5\n")
+    assert wire.lines(3)[0] == b"1\t2\tundone\t2"
+    assert warnings(wire) == []
+
+
+@pytest.mark.skipif(ON_MYSQL, reason="MySQL has no BACKUP STAGE, which lets a commit fail here")
+def test_a_write_whose_commit_fails_has_none(wire: Wire, sql: Sql) -> None:
+    """Whoever asks behind it, in the same pass, is told so."""
+    sql.run(*BLOCK_COMMITS)
+    wire.send(ROUNDED + b"\nW\n")
+    replies = wire.lines(2)
+    sql.run("BACKUP STAGE END")
+    assert replies == [b"1\t1\t1205"] * 2
+    assert warnings(wire) == []
+    assert wire.ask(ROUNDED + b"\n") == b"0\t1\t1"
+    assert len(warnings(wire)) == 1
