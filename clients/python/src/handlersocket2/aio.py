@@ -242,10 +242,15 @@ class AsyncClient:
         await asyncio.sleep(0)  # the loop closes the sockets
 
     async def shutdown(self, seconds: float | None = None) -> None:
-        """Takes no new calls, waits for the replies that are owed, at most so long, and closes."""
+        """Takes no new calls, waits for the replies that are owed, at most so long, and closes.
+
+        It waits for iterations that go on, too: also for one of the task that calls it.
+        """
         self._core.is_shutting_down = True
         end = NEVER if seconds is None else monotonic() + seconds
-        while self._core.busy and monotonic() < end and not self._core.is_closed:
+        while not self._core.is_closed and monotonic() < end:
+            if not (self._core.busy or self._streams.iterations.go_on):
+                break
             await asyncio.sleep(0.005)
         await self.close()
 

@@ -146,7 +146,7 @@ class AsyncStreams:
     def __init__(self, core: Core, tls: ssl.SSLContext | None) -> None:
         self._core = core
         self._tls = tls
-        self._iterations = Iterations(core)
+        self.iterations = Iterations(core)
         self.forget()
 
     def forget(self) -> None:
@@ -165,7 +165,7 @@ class AsyncStreams:
         if isinstance(ask, Nothing):
             return
         room = self._room
-        with self._iterations.begin(ask) as iteration:
+        with self.iterations.begin(ask) as iteration:
             await self._enter(room, iteration)
             try:
                 async with aclosing(self._chunks(iteration, reader)) as chunks:
@@ -257,12 +257,12 @@ class AsyncStreams:
     def after_fork(self) -> None:
         for stream in [*self._used, *([self._kept] if self._kept else [])]:
             stream.after_fork()
-        self._iterations.after_fork()
+        self.iterations.after_fork()
         self.forget()
 
     def added_to(self, counters: Counters) -> Counters:
         """With the iterations."""
-        return self._iterations.added_to(counters)
+        return self.iterations.added_to(counters)
 
     async def _take(self, deadline: Deadline) -> _Stream:
         """The connection that was kept, or a new one."""

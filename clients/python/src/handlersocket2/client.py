@@ -229,8 +229,11 @@ class Client:
         self._streams.close()
 
     def shutdown(self, seconds: float | None = None) -> None:
-        """Takes no new calls, waits for the replies that are owed, at most so long, and closes."""
-        self._core.shut_down(seconds)
+        """Takes no new calls, waits for the replies that are owed, at most so long, and closes.
+
+        It waits for iterations that go on, too: also for one of the thread that calls it.
+        """
+        self._core.shut_down(seconds, self._streams.iterations)
         self._streams.close()
 
     def __enter__(self) -> Client:

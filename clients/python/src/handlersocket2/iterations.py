@@ -85,6 +85,12 @@ class Iterations:
         if hook is not None:
             call_hook(hook, _seen(iteration, error))
 
+    @property
+    def go_on(self) -> bool:
+        """Whether there is one that has not ended."""
+        with self._lock:
+            return bool(self._going)
+
     def added_to(self, counters: Counters) -> Counters:
         with self._lock:
             for each in (self._ended, *(going.counters for going in list(self._going))):

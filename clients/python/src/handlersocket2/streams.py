@@ -63,7 +63,7 @@ class Streams:
         self._used: set[_Stream] = set()
         self._room = threading.Semaphore(core.options.max_streams)
         self._over = threading.Event()  # ends the wait for the next attempt
-        self._iterations = Iterations(core)
+        self.iterations = Iterations(core)
         renew_after_fork(self)
 
     def rows(self, ask: Ask[list[R]], reader: RowReader[R]) -> Iterator[R]:
@@ -95,7 +95,7 @@ class Streams:
         self._used = set()
         self._room = threading.Semaphore(self._core.options.max_streams)
         self._over = threading.Event()
-        self._iterations.after_fork()
+        self.iterations.after_fork()
 
     def added_to(self, counters: Counters) -> Counters:
         """With the iterations and their connections."""
@@ -105,13 +105,14 @@ class Streams:
                 connected=counters.connected + self._made,
                 lost=counters.lost + self._lost,
             )
-        return self._iterations.added_to(counters)
+        return self.iterations.added_to(counters)
 
     def _rows(self, ask: Ask[list[R]], reader: RowReader[R]) -> Iterator[R]:
         if isinstance(ask, Nothing):
             return
+        self._core.check()  # it begins when the first row is asked for
         room = self._room
-        with self._iterations.begin(ask) as iteration:
+        with self.iterations.begin(ask) as iteration:
             self._enter(room, iteration)
             try:
                 with closing(self._chunks(iteration, reader)) as chunks:

@@ -32,6 +32,7 @@ from .errors import (
     RequestCancelled,
 )
 from .forks import renew_after_fork
+from .iterations import Iterations
 from .links import Link, is_final
 from .ranges import UNSET
 from .seen import Counters
@@ -132,7 +133,7 @@ class ThreadCore(Core):
             self.close()
         self.sessions.close()
 
-    def shut_down(self, seconds: float | None) -> None:
+    def shut_down(self, seconds: float | None, iterations: Iterations) -> None:
         """Takes no new calls, waits for the replies that are owed, at most so long, and closes."""
         end = NEVER if seconds is None else monotonic() + seconds
         with self._lock:
@@ -140,7 +141,7 @@ class ThreadCore(Core):
         nap = threading.Event()
         while monotonic() < end:
             with self._lock:
-                if not self.busy or self.is_closed:
+                if self.is_closed or not (self.busy or iterations.go_on):
                     break
             nap.wait(0.005)
         self.end()

@@ -10,9 +10,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.ResourceBundle;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
 /** The end of a connection for iterating is told, counted and logged as that of any other one. */
@@ -66,6 +68,30 @@ class StreamEndsTest {
 
     private static void assertLost(int lost, HandlerSocketClient client) {
         assertEquals(lost, client.counters().connectionsLost());
+    }
+
+    @Test
+    void aShutdownWaitsForIt() throws Exception {
+        run("0\t1\tfirst\tsecond\n", false, (client, rows) -> {
+            assertEquals("first", rows.next());
+            CompletableFuture<Void> ended = CompletableFuture.runAsync(() -> client.shutdown(Duration.ofSeconds(10)));
+            assertThrows(TimeoutException.class, () -> ended.get(100, TimeUnit.MILLISECONDS));
+            Index<String> index = client.index("t", "a").as(String.class);
+            assertThrows(ClientClosedException.class, () -> index.iterate(Find.eq(1)));
+            assertEquals("second", rows.next());
+            assertFalse(rows.hasNext());
+            ended.get(5, TimeUnit.SECONDS);
+        });
+    }
+
+    @Test
+    void aShutdownDoesNotWaitLongerThanItMay() throws Exception {
+        run("0\t1\tfirst\tsecond\tthi", false, (client, rows) -> {
+            assertEquals("first", rows.next());
+            client.shutdown(Duration.ofMillis(100));
+            assertEquals("second", rows.next());
+            assertThrows(ClientClosedException.class, rows::hasNext);
+        });
     }
 
     @Test

@@ -69,6 +69,7 @@ public final class Cursor implements AutoCloseable {
         this.timeout = timeout;
         this.columns = index.columns().size();
         this.starts = new int[columns + 1];
+        pool.begun();
         try {
             send();
         } catch (Throwable problem) {
@@ -334,6 +335,7 @@ public final class Cursor implements AutoCloseable {
         if (state != State.ENDED) {
             state = State.ENDED;
             release(ending);
+            pool.ended();
             shared.observer.ended(index, address, began, bytesOut(), bytesIn, rows, error);
         }
     }

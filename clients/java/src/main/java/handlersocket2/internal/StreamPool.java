@@ -30,6 +30,10 @@ public final class StreamPool {
     private final Semaphore permits;
     private final Set<Stream> used = new HashSet<>();
     private @Nullable Stream kept;
+    /** How many iterations have begun and not ended. */
+    private int going;
+    /** Those that have begun may go on, but no other one begins. */
+    private boolean leaving;
     /** Ends the wait for the next attempt. */
     private final CountDownLatch over = new CountDownLatch(1);
 
@@ -69,6 +73,26 @@ public final class StreamPool {
     /** Sends a find whose rows are read one by one. The time-out bounds each wait. */
     public Cursor open(IndexDef index, byte[] prefix, LineWriter line, long timeout) {
         return new Cursor(this, shared, index, prefix, line, timeout);
+    }
+
+    /** An iteration begins. It has to be told of its end. */
+    synchronized void begun() {
+        if (leaving) {
+            throw new ClientClosedException("the client is closed", false, false);
+        }
+        going++;
+    }
+
+    synchronized void ended() {
+        going--;
+    }
+
+    synchronized void leave() {
+        leaving = true;
+    }
+
+    synchronized boolean goOn() {
+        return going > 0;
     }
 
     /** Has to be given back by release(). */
