@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+from faces import Played, script
 from played_server import PlayedServer
 from test_connection import Peer
 
@@ -18,6 +19,7 @@ from handlersocket2 import (
     ConnectError,
     RequestTimeout,
 )
+from handlersocket2.thread_wires import ThreadWire
 
 OPENED = b"P\t1\td\tt\tPRIMARY\ta\n"
 
@@ -302,3 +304,31 @@ def test_nobody_listens():
         callers = [Caller(client.ping) for _ in range(10)]
         for caller in callers:
             assert isinstance(caller.ended().error, ConnectError)
+
+
+def test_who_reads_has_its_own_request_sent(monkeypatch):
+    """It began to read while another thread was writing. That one's reply came meanwhile, so it
+    leaves, and nobody sleeps who could write."""
+    sent, go_on = threading.Event(), threading.Event()
+    send = ThreadWire.send
+
+    def send_slowly(wire, data):
+        left = send(wire, data)
+        if not sent.is_set():
+            sent.set()
+            assert go_on.wait(5)
+        return left
+
+    monkeypatch.setattr(ThreadWire, "send", send_slowly)
+    asked = "P\t1\tdb\tt\tPRIMARY\ta\n1\t=\t1\t1\n"
+    steps = script((asked, "0\t1\n0\t1\tx\n"), ("1\t=\t1\t2\n", "0\t1\ty\n"))
+    with Played(Client, options={"timeout": 5}, read=[steps]) as run:
+        index = run.client.index("db", "t", ["a"])
+        writer = Caller(lambda: index.find_one(1))
+        assert sent.wait(5)
+        (wire,) = run.client._core.links[0].wires()
+        reader = Caller(lambda: index.find_one(2))
+        wait_until(lambda: (len(wire.channel.slots), wire.reading) == (1, True))
+        go_on.set()
+        assert writer.ended().result == (b"x",)
+        assert reader.ended().result == (b"y",)

@@ -251,18 +251,25 @@ class ThreadCore(Core):
         finally:
             if not call.is_done:
                 call.set_exception(RequestCancelled("given up", **fate_of(call)))
-            self._pass_on(link)
-            lock.release()
+            try:
+                self._pass_on(link)
+            finally:
+                lock.release()
 
     def _pass_on(self, link: Link) -> None:
         """Who leaves wakes somebody who can go on, if something is left to be done."""
         for wire in cast("list[ThreadWire]", link.wires()):
-            if wire.reading and (wire.writing or not wire.has_output):
-                continue
-            for call in wire.channel.slots:
-                if isinstance(call, Call) and call.parked:
-                    call.wake()
-                    return
+            while not wire.reading or (wire.has_output and not wire.writing):
+                for call in wire.channel.slots:
+                    if isinstance(call, Call) and call.parked:
+                        call.wake()
+                        return
+                if not wire.reading:
+                    break
+                # Nobody sleeps. Who reads has put something there meanwhile, and does not see it.
+                self._write(link, wire)
+                if wire.unsent:
+                    break  # when a reply has come, there is room
         if link.waiting and not link.connecting:
             for waiting in link.waiting:
                 if cast("Call[Any]", waiting).parked:
