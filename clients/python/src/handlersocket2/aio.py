@@ -4,9 +4,9 @@ is sent together."""
 from __future__ import annotations
 
 import asyncio
-from asyncio import get_running_loop
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
+from threading import get_ident
 from time import monotonic
 from typing import Any, TypeVar, Unpack, cast, overload
 
@@ -76,6 +76,8 @@ class AsyncClient:
         usual = usual and chosen.on_request is None
         self._usual_link = reads[0] if usual else None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0  # in which that loop runs; none is 0
+        self._loop_runs: Callable[[], bool]
         self._create_future: Callable[[], AsyncCall[Any]]
         self._tasks: set[asyncio.Task[None]] = set()
         self._sweeper: asyncio.TimerHandle | None = None
@@ -272,6 +274,7 @@ class AsyncClient:
 
     def _forget_loop(self) -> None:
         self._loop = None
+        self._thread = 0
         self._tasks = set()
         self._sweeper = None
         self._streams.forget()
@@ -309,7 +312,9 @@ class AsyncClient:
             link is None
             or link.wire is None
             or link.waiting
-            or self._loop is not get_running_loop()
+            # Before Python 3.12, get_running_loop() is a system call.
+            or self._thread != get_ident()
+            or not self._loop_runs()
             or self._core.is_shutting_down
         ):
             return self._run(Ask(operation, line))
@@ -366,6 +371,8 @@ class AsyncClient:
                     link.forget()
                 self._forget_loop()
             self._loop = loop
+            self._thread = get_ident()
+            self._loop_runs = loop.is_running
             # A future of the loop itself might be of another class.
             self._create_future = cast(Any, partial(asyncio.Future, loop=loop))
         return loop
