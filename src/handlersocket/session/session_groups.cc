@@ -158,6 +158,7 @@ Outcome Session::execute_planned_group(passes::Place& place, Workspace& workspac
   const Error kind = outcome.status().kind();
   const bool is_callers = kind == Error::deadlock || kind == Error::max_request_time;
   if (outcome.ok() || is_callers || !is_because_of(failure, outcome)) return outcome;
+  if (last_said_ != nullptr) last_said_->status = failure.status;
   append_failure(group, failure, place.out);
   place.failed = true;
   return {};
