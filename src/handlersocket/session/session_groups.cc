@@ -99,6 +99,7 @@ bool Session::execute_group(const Line& first, bool is_out_of_time, passes::Requ
 
   Workspace& workspace = front.workspace();
   use_store(workspace.store);
+  begin_write(requests.changes());
   const std::size_t begin = requests.out().size();
   passes::Place place{.store = workspace.store, .uses = {}, .out = requests.out()};
   GroupFailure failure;
