@@ -119,9 +119,10 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
     answer.read = request.kind == Kind::find || request.kind == Kind::count ||
                   request.kind == Kind::warnings || is_long_list(request);
     if (!answer.may_run(runs)) return answer;
-    if (index != nullptr && !index->use) [[unlikely]]
-      outcome = open_again(workspace, *index);
   }
+  if (workspace.parser.is_modification()) begin_write(changes);
+  if (admitted && index != nullptr && !index->use) [[unlikely]]
+    outcome = open_again(workspace, *index);
   if (admitted && outcome.ok()) {
     const Listening listening(*this, workspace.store, outcome, answer.write);
     switch (request.kind) {
@@ -230,8 +231,10 @@ Outcome Session::execute_planned(passes::Place& place, passes::Protocol& protoco
   return outcome;
 }
 
-void Session::end_planned(Status ended, passes::Protocol& /*protocol*/) {
-  if (!ended.ok()) forget_warnings();
+void Session::end_planned(Status ended, passes::Protocol& protocol) {
+  const Workspace& workspace = static_cast<HandlerSocket&>(protocol).workspace();
+  const bool has_written = workspace.group.lines != 0 || is_write(workspace.request);
+  if (has_written && !ended.ok()) forget_warnings();
 }
 
 Session::Before& Session::begin_change(passes::Changes& changes) {
@@ -239,6 +242,7 @@ Session::Before& Session::begin_change(passes::Changes& changes) {
     changes.note(*this);
     before_ = std::make_unique<Before>(
         Before{.log_in = log_in_.state(), .remote_open = remote_open(), .hello = hello_});
+    if (hello_.wants_warnings) before_->warnings = last_said_->said.warnings;
   }
   return *before_;
 }
@@ -255,6 +259,7 @@ void Session::undo_changes() {
   become(std::move(before->log_in));
   remote_open() = std::move(before->remote_open);
   take(before->hello);
+  if (hello_.wants_warnings) last_said_->said.warnings = std::move(before->warnings);
 }
 
 Outcome Session::open_again(Workspace& workspace, NamedIndex& index) {
@@ -328,10 +333,13 @@ Status Session::tell_warnings(Buffer& out) const {
   return {};
 }
 
+// The warnings stay if they are wanted on.
 void Session::take(const Hello& hello) {
   hello_ = hello;
-  last_said_ = hello.wants_texts || hello.wants_warnings ? std::make_unique<LastSaid>() : nullptr;
-  if (last_said_ != nullptr) last_said_->said.wants_warnings = hello.wants_warnings;
+  if (!hello.wants_texts && !hello.wants_warnings) return last_said_.reset();
+  if (last_said_ == nullptr) last_said_ = std::make_unique<LastSaid>();
+  last_said_->said.wants_warnings = hello.wants_warnings;
+  if (!hello.wants_warnings) forget_warnings();
 }
 
 void Session::become(passes::LogIn::State state) {
@@ -353,7 +361,8 @@ void Session::append_error(Status status, Buffer& out) const {
 
 void Session::replace_reply(std::string_view /*reply*/, Status status, std::uint32_t replies,
                             Buffer& out) {
-  forget_warnings();
+  // What has failed may be a find behind a write of another connection.
+  if (before_ != nullptr && before_->has_written) forget_warnings();
   append_errors(status, replies, out);
 }
 

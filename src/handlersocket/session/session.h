@@ -147,7 +147,7 @@ class Session final : public passes::Dialogue {
         return;
       store_.explain_to(nullptr);
       session_.last_said_->status = outcome_.status();
-      if (!outcome_.status().ok()) session_.forget_warnings();
+      if (!outcome_.ok()) session_.forget_warnings();
     }
     Listening(const Listening&) = delete;
     Listening& operator=(const Listening&) = delete;
@@ -159,12 +159,14 @@ class Session final : public passes::Dialogue {
     const bool listens_;
   };
 
-  // What P, A and H requests have replaced since keep_changes().
+  // What P, A and H requests, and the warnings of writes, have replaced since keep_changes().
   struct Before {
     passes::LogIn::State log_in;
     std::optional<passes::RemoteOpen> remote_open;
     bool has_changed_caller = false;
     Hello hello{};
+    std::vector<store::Warning> warnings{};  // if they are wanted
+    bool has_written = false;                // since then, and they are wanted
     std::vector<std::pair<std::uint64_t, NamedIndex>> indexes{};  // the latest comes last
   };
 
@@ -200,7 +202,15 @@ class Session final : public passes::Dialogue {
   store::Outcome list(const Request& request, store::Store& store, store::Sink* sink,
                       Buffer& out) const;
   Status tell_warnings(Buffer& out) const;
-  // The write that they are of was undone.
+  // A write is executed in a pass, or refused: those of the write before it are over, unless the pass is
+  // executed again.
+  void begin_write(passes::Changes& changes) {
+    if (!hello_.wants_warnings) [[likely]]
+      return;
+    begin_change(changes).has_written = true;
+    forget_warnings();
+  }
+  // The write that they are of was undone, or is no longer the last one.
   void forget_warnings() {
     if (last_said_ != nullptr) [[unlikely]]
       last_said_->said.warnings.clear();

@@ -99,6 +99,7 @@ bool Session::execute_group(const Line& first, bool is_out_of_time, passes::Requ
 
   Workspace& workspace = front.workspace();
   use_store(workspace.store);
+  begin_write(requests.changes());
   const std::size_t begin = requests.out().size();
   passes::Place place{.store = workspace.store, .uses = {}, .out = requests.out()};
   GroupFailure failure;
@@ -158,6 +159,7 @@ Outcome Session::execute_planned_group(passes::Place& place, Workspace& workspac
   const Error kind = outcome.status().kind();
   const bool is_callers = kind == Error::deadlock || kind == Error::max_request_time;
   if (outcome.ok() || is_callers || !is_because_of(failure, outcome)) return outcome;
+  if (last_said_ != nullptr) last_said_->status = failure.status;
   append_failure(group, failure, place.out);
   place.failed = true;
   return {};

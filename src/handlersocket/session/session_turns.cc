@@ -155,6 +155,7 @@ void Session::give_up_first(passes::Requests& requests, Workspace& workspace) {
 void Session::refuse(const Line& line, Status why, passes::Requests& requests,
                      Workspace& workspace) {
   const Status admitted = admit(line.text, workspace);
+  if (workspace.parser.is_modification()) begin_write(requests.changes());
   append_error(admitted.ok() ? why : admitted, requests.out());
   if (admitted.ok() && why == passes::out_of_time) requests.tally(Counter::requests_timed_out);
   const Counter counter =
@@ -164,6 +165,7 @@ void Session::refuse(const Line& line, Status why, passes::Requests& requests,
 
 void Session::refuse_group(const Group& group, Status why, passes::Requests& requests) {
   if (last_said_ != nullptr) last_said_->status = {};
+  begin_write(requests.changes());
   append_errors(why, replies_to(group), requests.out());
   if (why == passes::out_of_time) requests.tally(Counter::requests_timed_out);
   requests.refused(Counter::requests_group, group.end_offset);

@@ -177,6 +177,27 @@ def test_a_write_that_fails_has_none(wire: Wire, sql: Sql) -> None:
     assert warnings(wire) == []
 
 
+def test_a_write_that_is_not_executed_has_none(wire: Wire, sql: Sql) -> None:
+    for refused in (b"1\t+\t0\n", b"9\t+\t1\t1\n", b"3\t+\t2\t1\t1\n"):
+        wire.ask(ROUNDED + b"\n")
+        assert len(warnings(wire)) == 1
+        # Then the connection is with a thread that reads, and the write opens its index again.
+        for _ in range(20):
+            wire.ask(b"1\t=\t1\t1\n")
+        sql.run("DROP TABLE IF EXISTS many")
+        assert not wire.ask(refused).startswith(b"0\t")
+        assert warnings(wire) == []
+
+
+def test_they_stay_when_a_long_find_fails(wire: Wire, sql: Sql) -> None:
+    sql.run("INSERT INTO many SELECT seq, 0 FROM seq_1_to_100000")
+    wire.ask(ROUNDED + b"\n")
+    long_find = b"3\tup\t0\t100000\t0\tF\t<\t0\t0\n"
+    assert wire.ask(b"P\t3\thst\tmany\t\tid\tamount\n") == b"0\t1"
+    assert wire.ask(b"within\t5\t" + long_find) == b"1\t1\tmax_request_time"
+    assert len(warnings(wire)) == 1
+
+
 def test_on_the_port_for_reading(server: ServerInstance, sql: Sql) -> None:
     with Wire(server.hs_port) as wire:
         assert wire.ask(b"H\twarnings\n").endswith(b"warnings\t1")
