@@ -46,7 +46,8 @@ T = TypeVar("T")
 _CHUNK = 64 * 1024
 #: Asks for nothing but a connection.
 _CONNECT: Ask[None] = Ask(Operation("connect", None, opened, modifies=False), b"")
-#: How long a writer waits for room before it looks whether it has to read meanwhile.
+#: How long a writer waits for room before it looks whether it has to read meanwhile, and who reads
+#: while another one writes before it looks whether it has to write.
 _WRITER_LOOKS = 0.05
 
 
@@ -141,10 +142,20 @@ class ThreadCore(Core):
         nap = threading.Event()
         while monotonic() < end:
             with self._lock:
-                if self.is_closed or not (self.busy or iterations.go_on):
+                if self.is_closed or not (self._owes or iterations.go_on):
                     break
             nap.wait(0.005)
         self.end()
+
+    @property
+    def _owes(self) -> bool:
+        """Whether somebody waits for a reply. Nobody reads one for which all have given up."""
+        return any(
+            isinstance(call, Call) and not call.is_done
+            for link in self.links
+            for calls in (link.waiting, *(wire.channel.slots for wire in link.wires()))
+            for call in calls
+        )
 
     def after_fork(self) -> None:
         """In the child it is a new client. The parent goes on with the sockets."""
@@ -269,7 +280,7 @@ class ThreadCore(Core):
                 # Nobody sleeps. Who reads has put something there meanwhile, and does not see it.
                 self._write(link, wire)
                 if wire.unsent:
-                    break  # when a reply has come, there is room
+                    break  # who reads looks again soon
         if link.waiting and not link.connecting:
             for waiting in link.waiting:
                 if cast("Call[Any]", waiting).parked:
@@ -323,6 +334,9 @@ class ThreadCore(Core):
 
     def _read(self, call: Call[Any], link: Link, wire: ThreadWire) -> None:
         until = min(call.deadline, wire.channel.dead_at)
+        if wire.writing:
+            # Who writes may leave before all of it is sent. Then somebody has to go on with it.
+            until = min(until, monotonic() + _WRITER_LOOKS)
         self._receive(link, wire, _timeout(until, none=True), select.POLLIN)
         now = monotonic()
         if not wire.closed and now >= wire.channel.dead_at:
