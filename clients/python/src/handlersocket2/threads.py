@@ -240,6 +240,7 @@ class ThreadCore(Core):
         link = call.link
         assert link is not None
         lock = self._lock
+        used: ThreadWire | None = None
         lock.acquire()
         try:
             while not call.is_done:
@@ -248,14 +249,20 @@ class ThreadCore(Core):
                     expire(call)
                     break
                 wire = call.wire or cast("ThreadWire | None", link.wire)
-                if wire is None or wire.closed:
+                if used is not None and used is not wire:
+                    # The call has gone from there: others go on with what it did for them.
+                    used = None
+                    self._pass_on(link)
+                elif wire is None or wire.closed:
                     if link.connecting:
                         self._park(call, call.deadline)
                     else:
                         self._attempt(call, link, now)
                 elif wire.has_output and not wire.writing:
+                    used = wire
                     self._write(link, wire)
                 elif not wire.reading:
+                    used = wire
                     self._read(call, link, wire)
                 else:
                     self._park(call, call.deadline)
@@ -268,24 +275,30 @@ class ThreadCore(Core):
                 lock.release()
 
     def _pass_on(self, link: Link) -> None:
-        """Who leaves wakes somebody who can go on, if something is left to be done."""
+        """Who leaves wakes those who can go on, if something is left to be done."""
         for wire in cast("list[ThreadWire]", link.wires()):
-            while not wire.reading or (wire.has_output and not wire.writing):
-                for call in wire.channel.slots:
-                    if isinstance(call, Call) and call.parked:
-                        call.wake()
-                        return
-                if not wire.reading:
-                    break
-                # Nobody sleeps. Who reads has put something there meanwhile, and does not see it.
-                self._write(link, wire)
-                if wire.unsent:
-                    break  # who reads looks again soon
+            if self._is_woken_for(link, wire) and wire is link.wire:
+                return
         if link.waiting and not link.connecting:
             for waiting in link.waiting:
                 if cast("Call[Any]", waiting).parked:
                     cast("Call[Any]", waiting).wake()
                     return
+
+    def _is_woken_for(self, link: Link, wire: ThreadWire) -> bool:
+        """Wakes one who sleeps, if something is left to be done on this wire. Whether it has."""
+        while not wire.reading or (wire.has_output and not wire.writing):
+            for call in wire.channel.slots:
+                if isinstance(call, Call) and call.parked:
+                    call.wake()
+                    return True
+            if not wire.reading:
+                break
+            # Nobody sleeps. Who reads has put something there meanwhile, and does not see it.
+            self._write(link, wire)
+            if wire.unsent:
+                break  # who reads looks again soon
+        return False
 
     def _park(self, call: Call[Any], until: float) -> None:
         """Sleeps until it is woken, or until then. Lets others in meanwhile."""
