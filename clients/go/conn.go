@@ -154,8 +154,8 @@ func (c *conn) exchangeAll(ctx context.Context, ks []*call) {
 	c.mu.Lock()
 	for _, k := range ks {
 		size := k.size()
-		if !c.hasRoom(size) {
-			// Room comes only when what stands in the buffer was sent.
+		if !c.hasRoom(size) || !c.waiters.isEmpty() {
+			// Room comes only when what stands in the buffer was sent, also to those that wait in front of it.
 			c.flush()
 		}
 		if k.err = c.admit(ctx, k); k.err != nil {
