@@ -11,6 +11,7 @@ from faces import Played, script
 from played_server import PlayedServer
 
 from handlersocket2 import AsyncClient, Client, ClosedError, ConnectError, RequestTimeout
+from handlersocket2.thread_wires import ThreadWire
 
 ROW = "0\t1\n0\t1\tx\t"
 
@@ -138,3 +139,24 @@ def test_a_shutdown_does_not_wait_for_who_has_waited_for_a_connection():
     began = time.monotonic()
     client.shutdown(5)
     assert time.monotonic() - began < 4
+
+
+def test_a_shutdown_does_not_wait_for_a_pipeline_that_was_interrupted(monkeypatch):
+    def interrupted(*_):
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    with PlayedServer() as server:
+        server.held = threading.Event()
+        client = Client(server.address)
+        index = client.index("d", "t", ["a"])
+        pipeline = client.pipeline()
+        for _ in range(3):
+            pipeline.on(index).find("hold")
+        monkeypatch.setattr(ThreadWire, "receive", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            server.held.set()
+            pipeline.run()
+        began = time.monotonic()
+        client.shutdown(5)
+        assert time.monotonic() - began < 4
