@@ -98,10 +98,17 @@ class ThreadCore(Core):
                     call.set_result(ask.result)
                 else:
                     self._submit(link, call, now)
-        for call in calls:
-            if not call.is_done:
-                self._drive(call)
-            self._has_ended(call, now)
+        try:
+            for call in calls:
+                if not call.is_done:
+                    self._drive(call)
+                self._has_ended(call, now)
+        except BaseException:  # the thread was interrupted
+            with self._lock:
+                for call in calls:
+                    if not call.is_done:
+                        call.set_exception(RequestCancelled("given up", **fate_of(call)))
+            raise
         return calls
 
     def connect(self) -> None:
