@@ -61,6 +61,9 @@ func (c *conn) giveOut() (int, error) {
 		c.lines -= s.more + 1
 		c.batch = append(c.batch, *s)
 		c.bytes -= s.size
+		if s.ends {
+			c.unanswered--
+		}
 		*s = slot{}
 		c.head++
 	}

@@ -111,7 +111,7 @@ func (c *conn) send(k *call) {
 	}
 	inline := c.lingering || !c.shared && c.isFirst(k)
 	c.writing = true
-	if inline && c.bytes <= mostInline {
+	if inline && c.bytes <= mostInline && c.unanswered < mostInlineWrites {
 		c.lingering = false
 		c.writeOut()
 		if len(c.out) == 0 || c.err != nil {
@@ -137,6 +137,10 @@ func (c *conn) writeOut() {
 	c.spare = nil
 	c.sent += uint64(len(b))
 	c.written = c.tail
+	if c.head != c.tail {
+		c.slots[(c.tail-1)&c.mask()].ends = true
+		c.unanswered++
+	}
 	c.mu.Unlock()
 	n, err := c.socket.Write(b)
 	c.events.wrote(n)

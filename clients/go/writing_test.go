@@ -2,6 +2,7 @@ package handlersocket
 
 import (
 	"net"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -92,5 +93,54 @@ func TestCallersDoNotWriteWhatCouldBlock(t *testing.T) {
 	}
 	if !c.writing || !c.lingering || len(c.wakeWriter) != 1 {
 		t.Error("nobody writes it")
+	}
+}
+
+// unixPair is a client's end of a Unix socket. The server does not read.
+func unixPair(t *testing.T) net.Conn {
+	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Skip(err)
+	}
+	client, err := net.Dial("unix", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _, _ = client.Close(), server.Close(), listener.Close() })
+	return client
+}
+
+// A Unix socket takes a few hundred writes only, however small they are.
+func TestCallersDoNotWriteWhatAUnixSocketDoesNotTake(t *testing.T) {
+	filled := unixPair(t)
+	writes := 0
+	for ; ; writes++ {
+		_ = filled.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
+		if _, err := filled.Write(make([]byte, 10)); err != nil {
+			break
+		}
+	}
+	if 20*writes > mostInline {
+		t.Skipf("it takes %d writes", writes)
+	}
+	c, _ := sharedConn(t, 10)
+	c.socket = unixPair(t)
+	c.mu.Lock()
+	for range writes {
+		putRequest(c, 10)
+		c.writeOut()
+	}
+	c.mu.Unlock()
+	for range writes {
+		c.mu.Lock()
+		k := putRequest(c, 10)
+		c.mu.Unlock()
+		if !returns(sends(c, k), time.Second) {
+			t.Fatalf("a caller waits after %d writes until the server reads", writes)
+		}
 	}
 }

@@ -2,13 +2,16 @@
 
 import asyncio
 import contextlib
+import socket
 import threading
 import time
 
 import pytest
 from faces import Played, script
+from played_server import PlayedServer
 
-from handlersocket2 import AsyncClient, Client, ClosedError
+from handlersocket2 import AsyncClient, Client, ClosedError, ConnectError, RequestTimeout
+from handlersocket2.thread_wires import ThreadWire
 
 ROW = "0\t1\n0\t1\tx\t"
 
@@ -109,3 +112,51 @@ def test_a_shutdown_does_not_wait_longer_than_it_may():
         assert 0.2 <= time.monotonic() - began < 5
         with pytest.raises(ClosedError):
             next(rows)
+
+
+def test_a_shutdown_does_not_wait_for_what_was_given_up():
+    """Nobody reads its reply."""
+    with PlayedServer() as server:
+        server.held = threading.Event()
+        client = Client(server.address)
+        index = client.index("d", "t", ["a"])
+        with pytest.raises(RequestTimeout):
+            index.find("hold", timeout=0.05)
+        server.held.set()
+        began = time.monotonic()
+        client.shutdown(5)
+        assert time.monotonic() - began < 4
+
+
+def test_a_shutdown_does_not_wait_for_who_has_waited_for_a_connection():
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        address = nobody.getsockname()
+    client = Client(address, timeout=0.1, connect_attempts=9, backoff_min=5, backoff_max=5)
+    with pytest.raises((RequestTimeout, ConnectError)):
+        client.ping()
+    with pytest.raises((RequestTimeout, ConnectError)):
+        client.ping()
+    began = time.monotonic()
+    client.shutdown(5)
+    assert time.monotonic() - began < 4
+
+
+def test_a_shutdown_does_not_wait_for_a_pipeline_that_was_interrupted(monkeypatch):
+    def interrupted(*_):
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    with PlayedServer() as server:
+        server.held = threading.Event()
+        client = Client(server.address)
+        index = client.index("d", "t", ["a"])
+        pipeline = client.pipeline()
+        for _ in range(3):
+            pipeline.on(index).find("hold")
+        monkeypatch.setattr(ThreadWire, "receive", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            server.held.set()
+            pipeline.run()
+        began = time.monotonic()
+        client.shutdown(5)
+        assert time.monotonic() - began < 4

@@ -306,9 +306,9 @@ def test_nobody_listens():
             assert isinstance(caller.ended().error, ConnectError)
 
 
-def test_who_reads_has_its_own_request_sent(monkeypatch):
-    """It began to read while another thread was writing. That one's reply came meanwhile, so it
-    leaves, and nobody sleeps who could write."""
+@pytest.fixture
+def slow_send(monkeypatch):
+    """The first one that sends has sent, and does not come back before it is told to go on."""
     sent, go_on = threading.Event(), threading.Event()
     send = ThreadWire.send
 
@@ -320,6 +320,13 @@ def test_who_reads_has_its_own_request_sent(monkeypatch):
         return left
 
     monkeypatch.setattr(ThreadWire, "send", send_slowly)
+    return sent, go_on
+
+
+def test_who_reads_has_its_own_request_sent(slow_send):
+    """It began to read while another thread was writing. That one's reply came meanwhile, so it
+    leaves, and nobody sleeps who could write."""
+    sent, go_on = slow_send
     asked = "P\t1\tdb\tt\tPRIMARY\ta\n1\t=\t1\t1\n"
     steps = script((asked, "0\t1\n0\t1\tx\n"), ("1\t=\t1\t2\n", "0\t1\ty\n"))
     with Played(Client, options={"timeout": 5}, read=[steps]) as run:
@@ -332,3 +339,28 @@ def test_who_reads_has_its_own_request_sent(monkeypatch):
         go_on.set()
         assert writer.ended().result == (b"x",)
         assert reader.ended().result == (b"y",)
+
+
+def test_who_reads_has_all_of_a_large_request_sent(slow_send):
+    """Who leaves sends as much of it as there is room for, and the server waits for the rest."""
+    sent, go_on = slow_send
+
+    def serve(peer):
+        peer.recv(100)
+        peer.sendall(b"2\t1\tcmd\n")
+        last = peer.recv(1 << 20)
+        while not last.endswith(b"\n"):
+            last = peer.recv(1 << 20)
+        peer.sendall(b"0\t1\ty\n")
+        peer.recv(1)
+
+    peer = Peer(serve)
+    with Client(peer.address, timeout=5) as client:
+        writer = Caller(client.ping)
+        assert sent.wait(5)
+        (wire,) = client._core.links[0].wires()
+        reader = Caller(lambda: client.tables("d" * (12 << 20)))
+        wait_until(lambda: (len(wire.channel.slots), wire.reading) == (1, True))
+        go_on.set()
+        assert writer.ended().error is None
+        assert reader.ended().result == ["y"], reader.error

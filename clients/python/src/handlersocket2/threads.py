@@ -46,7 +46,8 @@ T = TypeVar("T")
 _CHUNK = 64 * 1024
 #: Asks for nothing but a connection.
 _CONNECT: Ask[None] = Ask(Operation("connect", None, opened, modifies=False), b"")
-#: How long a writer waits for room before it looks whether it has to read meanwhile.
+#: How long a writer waits for room before it looks whether it has to read meanwhile, and who reads
+#: while another one writes before it looks whether it has to write.
 _WRITER_LOOKS = 0.05
 
 
@@ -97,10 +98,17 @@ class ThreadCore(Core):
                     call.set_result(ask.result)
                 else:
                     self._submit(link, call, now)
-        for call in calls:
-            if not call.is_done:
-                self._drive(call)
-            self._has_ended(call, now)
+        try:
+            for call in calls:
+                if not call.is_done:
+                    self._drive(call)
+                self._has_ended(call, now)
+        except BaseException:  # the thread was interrupted
+            with self._lock:
+                for call in calls:
+                    if not call.is_done:
+                        call.set_exception(RequestCancelled("given up", **fate_of(call)))
+            raise
         return calls
 
     def connect(self) -> None:
@@ -141,10 +149,20 @@ class ThreadCore(Core):
         nap = threading.Event()
         while monotonic() < end:
             with self._lock:
-                if self.is_closed or not (self.busy or iterations.go_on):
+                if self.is_closed or not (self._owes or iterations.go_on):
                     break
             nap.wait(0.005)
         self.end()
+
+    @property
+    def _owes(self) -> bool:
+        """Whether somebody waits for a reply. Nobody reads one for which all have given up."""
+        return any(
+            isinstance(call, Call) and not call.is_done
+            for link in self.links
+            for calls in (link.waiting, *(wire.channel.slots for wire in link.wires()))
+            for call in calls
+        )
 
     def after_fork(self) -> None:
         """In the child it is a new client. The parent goes on with the sockets."""
@@ -229,6 +247,7 @@ class ThreadCore(Core):
         link = call.link
         assert link is not None
         lock = self._lock
+        used: ThreadWire | None = None
         lock.acquire()
         try:
             while not call.is_done:
@@ -237,14 +256,20 @@ class ThreadCore(Core):
                     expire(call)
                     break
                 wire = call.wire or cast("ThreadWire | None", link.wire)
-                if wire is None or wire.closed:
+                if used is not None and used is not wire:
+                    # The call has gone from there: others go on with what it did for them.
+                    used = None
+                    self._pass_on(link)
+                elif wire is None or wire.closed:
                     if link.connecting:
                         self._park(call, call.deadline)
                     else:
                         self._attempt(call, link, now)
                 elif wire.has_output and not wire.writing:
+                    used = wire
                     self._write(link, wire)
                 elif not wire.reading:
+                    used = wire
                     self._read(call, link, wire)
                 else:
                     self._park(call, call.deadline)
@@ -257,24 +282,30 @@ class ThreadCore(Core):
                 lock.release()
 
     def _pass_on(self, link: Link) -> None:
-        """Who leaves wakes somebody who can go on, if something is left to be done."""
+        """Who leaves wakes those who can go on, if something is left to be done."""
         for wire in cast("list[ThreadWire]", link.wires()):
-            while not wire.reading or (wire.has_output and not wire.writing):
-                for call in wire.channel.slots:
-                    if isinstance(call, Call) and call.parked:
-                        call.wake()
-                        return
-                if not wire.reading:
-                    break
-                # Nobody sleeps. Who reads has put something there meanwhile, and does not see it.
-                self._write(link, wire)
-                if wire.unsent:
-                    break  # when a reply has come, there is room
+            if self._is_woken_for(link, wire) and wire is link.wire:
+                return
         if link.waiting and not link.connecting:
             for waiting in link.waiting:
                 if cast("Call[Any]", waiting).parked:
                     cast("Call[Any]", waiting).wake()
                     return
+
+    def _is_woken_for(self, link: Link, wire: ThreadWire) -> bool:
+        """Wakes one who sleeps, if something is left to be done on this wire. Whether it has."""
+        while not wire.reading or (wire.has_output and not wire.writing):
+            for call in wire.channel.slots:
+                if isinstance(call, Call) and call.parked:
+                    call.wake()
+                    return True
+            if not wire.reading:
+                break
+            # Nobody sleeps. Who reads has put something there meanwhile, and does not see it.
+            self._write(link, wire)
+            if wire.unsent:
+                break  # who reads looks again soon
+        return False
 
     def _park(self, call: Call[Any], until: float) -> None:
         """Sleeps until it is woken, or until then. Lets others in meanwhile."""
@@ -323,6 +354,9 @@ class ThreadCore(Core):
 
     def _read(self, call: Call[Any], link: Link, wire: ThreadWire) -> None:
         until = min(call.deadline, wire.channel.dead_at)
+        if wire.writing:
+            # Who writes may leave before all of it is sent. Then somebody has to go on with it.
+            until = min(until, monotonic() + _WRITER_LOOKS)
         self._receive(link, wire, _timeout(until, none=True), select.POLLIN)
         now = monotonic()
         if not wire.closed and now >= wire.channel.dead_at:
