@@ -165,8 +165,8 @@ class Session final : public passes::Dialogue {
     std::optional<passes::RemoteOpen> remote_open;
     bool has_changed_caller = false;
     Hello hello{};
-    std::vector<store::Warning> warnings{};  // if they are wanted
-    bool has_written = false;                // since then, and they are wanted
+    std::vector<store::Warning> warnings{};                       // if they are wanted
+    bool has_written = false;                                     // since then, and they are wanted
     std::vector<std::pair<std::uint64_t, NamedIndex>> indexes{};  // the latest comes last
   };
 
