@@ -19,7 +19,7 @@ from handlersocket2 import (
     ConnectError,
     RequestTimeout,
 )
-from handlersocket2.thread_wires import ThreadWire
+from handlersocket2.thread_wires import Call, ThreadWire
 
 OPENED = b"P\t1\td\tt\tPRIMARY\ta\n"
 
@@ -364,3 +364,63 @@ def test_who_reads_has_all_of_a_large_request_sent(slow_send):
         go_on.set()
         assert writer.ended().error is None
         assert reader.ended().result == ["y"], reader.error
+
+
+def test_who_is_interrupted_while_it_gives_out_replies(monkeypatch):
+    """What it has not given out is nobody else's reply."""
+    set_result = Call.set_result
+
+    def interrupted(call, result):
+        monkeypatch.undo()
+        set_result(call, result)
+        raise KeyboardInterrupt
+
+    opening = "P\t1\tdb\tt\tPRIMARY\ta\n"
+    finds = "".join(f"1\t=\t1\t{key}\n" for key in range(3))
+    first = script((opening + finds, "0\t1\n0\t1\ta\n0\t1\tb\n0\t1\tc\n"))
+    second = script((opening + "1\t=\t1\t9\n", "0\t1\n0\t1\tx\n"))
+    with Played(Client, options={"timeout": 3}, read=[first, second]) as run:
+        index = run.client.index("db", "t", ["a"])
+        monkeypatch.setattr(Call, "set_result", interrupted)
+        pipeline = run.client.pipeline()
+        for key in range(3):
+            pipeline.on(index).find_one(key)
+        with pytest.raises(KeyboardInterrupt):
+            pipeline.run()
+        assert index.find_one(9) == (b"x",)
+
+
+def test_who_is_interrupted_while_it_waits_for_its_turn(server):
+    """Others have the lock meanwhile. It is not given back by who does not have it."""
+    with Client(server.address, timeout=5) as client:
+        index = client.index("d", "t", ["a"])
+        sleeper = Caller(lambda: index.find("hold"))
+        wait_until(lambda: len(server.connections[0]) == 2)
+        lock, ident = client._core._lock, threading.get_ident()
+
+        def interrupt(*_):
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGUSR1, interrupt)
+        try:
+
+            def hold():
+                wait_until(lambda: index_call.parked)
+                with lock:
+                    index_call.wake()
+                    time.sleep(0.1)
+                    signal.pthread_kill(ident, signal.SIGUSR1)
+                    time.sleep(0.1)
+
+            index_call = Call(index.operations.find(1, {}), time.monotonic() + 5)
+            with lock:
+                client._core._submit(client._core.links[0], index_call, time.monotonic())
+            holder = Caller(hold)
+            with pytest.raises(KeyboardInterrupt):
+                client._core._drive(index_call)
+            holder.ended()
+            assert holder.error is None
+        finally:
+            signal.signal(signal.SIGUSR1, before)
+        server.held.set()
+        assert sleeper.ended().result == [(b"hold",)]

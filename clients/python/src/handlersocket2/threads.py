@@ -11,6 +11,7 @@ from __future__ import annotations
 import select
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import Any, TypeVar, cast
 
@@ -60,7 +61,7 @@ class ThreadCore(Core):
         #: There is one connection only, and no other after it.
         self.once = once
         self._ended: HandlerSocketError | None = None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # one whose owner is known
         renew_after_fork(self)
 
     def run(self, ask: Ask[T], link: Link | None = None) -> T:
@@ -166,7 +167,7 @@ class ThreadCore(Core):
 
     def after_fork(self) -> None:
         """In the child it is a new client. The parent goes on with the sockets."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self.sessions.forget()
         for link in self.links:
             for wire in link.wires():
@@ -246,10 +247,10 @@ class ThreadCore(Core):
         """Does what is to be done until the call is. The lock is not held."""
         link = call.link
         assert link is not None
-        lock = self._lock
         used: ThreadWire | None = None
-        lock.acquire()
+        interrupt = self._relock()
         try:
+            _raise(interrupt)
             while not call.is_done:
                 now = monotonic()
                 if now >= call.deadline:
@@ -273,13 +274,31 @@ class ThreadCore(Core):
                     self._read(call, link, wire)
                 else:
                     self._park(call, call.deadline)
+        except BaseException:
+            with suppress(RuntimeError):
+                self._lock.release()  # it has the lock, unless it was interrupted in front of that
+            self._relock()
+            raise
         finally:
             if not call.is_done:
                 call.set_exception(RequestCancelled("given up", **fate_of(call)))
             try:
                 self._pass_on(link)
             finally:
-                lock.release()
+                self._lock.release()
+
+    def _relock(self) -> BaseException | None:
+        """Takes the lock, also if the thread is interrupted meanwhile. Gives what is to be raised
+        for that, when what the thread leaves is whole."""
+        interrupt: BaseException | None = None
+        while True:
+            try:
+                self._lock.acquire()
+                return interrupt
+            except BaseException as raised:
+                interrupt = raised
+                with suppress(RuntimeError):
+                    self._lock.release()  # if it was interrupted when it had the lock already
 
     def _pass_on(self, link: Link) -> None:
         """Who leaves wakes those who can go on, if something is left to be done."""
@@ -318,7 +337,7 @@ class ThreadCore(Core):
         try:
             woken = gate.acquire(timeout=_timeout(until))
         finally:
-            self._lock.acquire()
+            _raise(self._relock())
         if call.parked:
             call.parked = False
         elif not woken:
@@ -338,12 +357,13 @@ class ThreadCore(Core):
         except OSError:
             wire.deaf = known = True  # whoever reads finds the end
         finally:
-            self._lock.acquire()
+            interrupt = self._relock()
             wire.writing = False
             wire.unsent = data
             wire.close_if_unused()
             if not known and not wire.closed:
                 self._lose(link, wire, ConnectionLost("a thread was interrupted"), monotonic())
+            _raise(interrupt)
         if data and reads and not wire.closed:
             self._wait_for_both(link, wire)
 
@@ -366,24 +386,37 @@ class ThreadCore(Core):
         wire.reading = True
         data: bytes | None = None
         failed: OSError | None = None
+        whole = True  # whether all that has come is here
         self._lock.release()
         try:
             if wire.wait(seconds, events):
+                whole = False
                 data = wire.receive()
+                whole = True
         except OSError as error:
             failed = error
             data = b""
+            whole = True
         finally:
-            self._lock.acquire()
+            interrupt = self._relock()
             wire.reading = False
             wire.close_if_unused()
-        if wire.closed or data is None:
-            return
+            if not whole and not wire.closed:
+                self._lose(link, wire, ConnectionLost("a thread was interrupted"), monotonic())
+        if data is not None and not wire.closed:
+            self._take(link, wire, data, failed)
+        _raise(interrupt)
+
+    def _take(self, link: Link, wire: ThreadWire, data: bytes, failed: OSError | None) -> None:
         now = monotonic()
         if not data:
             self._lose(link, wire, _lost(failed), now)
             return
-        wire.channel.received(data, now)
+        try:
+            wire.channel.received(data, now)
+        except BaseException:  # the thread was interrupted, and what is not given out is gone
+            self._lose(link, wire, ConnectionLost("a thread was interrupted"), now)
+            raise
         if wire.channel.broken is not None and self.once:
             self._lose(link, wire, ConnectionLost(*wire.channel.broken.args), now)
         else:
@@ -414,8 +447,9 @@ class ThreadCore(Core):
                 else:
                     break
         finally:
-            self._lock.acquire()
+            interrupt = self._relock()
             link.connecting = False
+            _raise(interrupt)
         now = monotonic()
         if self.is_closed:
             if wire is not None:
@@ -439,6 +473,11 @@ class ThreadCore(Core):
             check_greeting(data)
             raise ProtocolError(f"bytes that nobody has asked for: {quoted(data)}")
         raise hung_up(place)
+
+
+def _raise(interrupt: BaseException | None) -> None:
+    if interrupt is not None:
+        raise interrupt
 
 
 def _lost(error: OSError | None) -> ConnectionLost:
