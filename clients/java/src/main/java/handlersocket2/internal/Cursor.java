@@ -334,8 +334,11 @@ public final class Cursor implements AutoCloseable {
     private void end(@Nullable Throwable error, StreamPool.@Nullable Ending ending) {
         if (state != State.ENDED) {
             state = State.ENDED;
-            release(ending);
-            pool.ended();
+            try {
+                release(ending);
+            } finally {
+                pool.ended();
+            }
             shared.observer.ended(index, address, began, bytesOut(), bytesIn, rows, error);
         }
     }
