@@ -352,7 +352,7 @@ class Twins:
                 made = _request(self.rng, self.shape)
                 done.append(made.statement("mine"))
                 affected = 0
-                # If INSERT IGNORE meets an error, MySQL leaves the count of the statement before it.
+                # MySQL leaves the count as it was if INSERT IGNORE meets an error.
                 self.sql.run("DO 0")
                 try:
                     self.sql.run(made.statement("twin"))
