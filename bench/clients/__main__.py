@@ -99,6 +99,8 @@ def measure(language: Language, servers: Servers, callers: Sequence[int], pace: 
         for count in callers:
             libraries = language.libraries[:: 1 if number % 2 == 0 else -1]
             for library in libraries:
+                if count > library.most_callers:
+                    continue
                 if language is LIMITS:
                     result = limit_of(library, servers, count, warm_up, pace)
                 else:

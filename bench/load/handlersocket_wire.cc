@@ -91,9 +91,9 @@ class CheckingCounter final : public ReplyCounter {
   void feed(std::string_view bytes, Tally& tally) override {
     splitter_.append(bytes);
     std::string_view line;
-    while (splitter_.next(line) == protocol::ReplySplitter::Result::line) {
+    while (splitter_.next(line) == handlersocket::ReplySplitter::Result::line) {
       ++tally.replies;
-      protocol::Reply reply;
+      handlersocket::Reply reply;
       // expect() was not called for the replies to the greeting.
       if (!reader_.read(line, reply) || !reply.ok() ||
           (!expected_.empty() && !fits(expected_.front(), reply, tally))) {
@@ -109,7 +109,7 @@ class CheckingCounter final : public ReplyCounter {
     std::vector<std::uint64_t> keys;
   };
 
-  bool fits(const Expected& expected, const protocol::Reply& reply, Tally& tally) {
+  bool fits(const Expected& expected, const handlersocket::Reply& reply, Tally& tally) {
     if (expected.action == Action::insert || expected.action == Action::upsert) return true;
     if (expected.action == Action::update) {
       return !reply.values.empty() && reply.values.front().bytes == "1";
@@ -145,8 +145,8 @@ class CheckingCounter final : public ReplyCounter {
 
   const Options& options_;
   std::size_t columns_;
-  protocol::ReplySplitter splitter_;
-  protocol::ReplyReader reader_;
+  handlersocket::ReplySplitter splitter_;
+  handlersocket::ReplyReader reader_;
   std::deque<Expected> expected_;
   Buffer value_;
 };
@@ -157,15 +157,16 @@ class HandlerSocketWire final : public Wire {
       : options_(options), n_(options.first_number) {}
 
   std::size_t greet(Buffer& out) override {
-    protocol::RequestWriter writer(out);
+    handlersocket::RequestWriter writer(out);
     std::size_t replies = 0;
     if (!options_.secret.empty()) {
       writer.auth({.secret = options_.secret});
       ++replies;
     }
     if (!options_.user.empty()) {
-      writer.auth(
-          {.way = protocol::AuthWay::account, .user = options_.user, .secret = options_.password});
+      writer.auth({.way = handlersocket::AuthWay::account,
+                   .user = options_.user,
+                   .secret = options_.password});
       ++replies;
     }
     const Mix& mix = options_.mix;
@@ -178,7 +179,7 @@ class HandlerSocketWire final : public Wire {
   }
 
   void write(Buffer& out, Action action, std::span<const std::uint64_t> keys) override {
-    protocol::RequestWriter writer(out);
+    handlersocket::RequestWriter writer(out);
     if (action == Action::upsert || (action == Action::insert && keys.size() > 1))
       return insert_rows(writer, action, keys);
     if (action == Action::insert) {
@@ -226,7 +227,7 @@ class HandlerSocketWire final : public Wire {
   }
 
  private:
-  std::size_t open(protocol::RequestWriter& writer, std::uint64_t id, std::string_view columns,
+  std::size_t open(handlersocket::RequestWriter& writer, std::uint64_t id, std::string_view columns,
                    std::string_view filter_columns = {}) {
     // A name that cannot be sent is left out. Then the server refuses the first request.
     return writer.open_index(id, {.database = options_.database,
@@ -249,7 +250,7 @@ class HandlerSocketWire final : public Wire {
     }
   }
 
-  void insert_rows(protocol::RequestWriter& writer, Action action,
+  void insert_rows(handlersocket::RequestWriter& writer, Action action,
                    std::span<const std::uint64_t> keys) {
     render(options_.insert_values, keys);
     store::InsertRows rows{.values = values_, .columns = options_.insert_values.size()};

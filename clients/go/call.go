@@ -52,7 +52,7 @@ type call struct {
 	conn *conn
 	slot uint64
 	// For who observes.
-	bytesOut, bytesIn, rows int32
+	bytesOut, bytesIn, rows int64
 	// The words in front of the index id, or of a group; which line of a group it is, from 1 on; and of a
 	// group its lines.
 	front string
@@ -160,7 +160,7 @@ func (k *call) answerLine(line []byte) bool {
 	if h.body == 0 {
 		k.reply = k.reply[:0]
 	}
-	k.bytesIn = int32(min(len(line)+1, math.MaxInt32))
+	k.bytesIn = int64(len(line) + 1)
 	if h.code != 0 {
 		return true
 	}

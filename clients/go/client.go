@@ -62,6 +62,7 @@ func New(config Config) (*Client, error) {
 	}
 	c.reading.Store(int64(rand.IntN(len(config.Addresses))))
 	c.streams.free = make(chan struct{}, config.MaxStreams)
+	c.streams.tell = c.tell
 	return c, nil
 }
 

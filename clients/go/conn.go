@@ -21,7 +21,7 @@ type conn struct {
 	options *Config
 	address int
 	name    string
-	onEnd   func(*conn, error)
+	onEnd   func(one *conn, cause error, lost bool)
 	events  *counters
 
 	mu sync.Mutex
@@ -41,6 +41,11 @@ type conn struct {
 	waiters   waiters
 	reading   bool
 	writing   bool
+	// writeLoop has the writing role and has not begun to write: a caller may take it.
+	lingering bool
+	// The slots before this one are not in `out` any more. How many writes have requests without a reply.
+	written    uint64
+	unanswered int
 	// The last read gave replies to several callers: then it pays to wait for more requests.
 	shared bool
 	// The caller that has the reading role, if it is one, and whether its read was interrupted.
@@ -81,6 +86,8 @@ type slot struct {
 	began   int64
 	// How many lines its reply has beside the first one.
 	more int
+	// It is the last one of a write.
+	ends bool
 }
 
 // An openIndex is an index on this connection. Without an opening it is not open.
@@ -100,8 +107,13 @@ var errUnsent = errors.New("nothing was sent")
 
 const (
 	firstInput = 16 << 10
-	// A caller that is alone writes no more than this itself: it could block.
-	mostInline = 16 << 10
+	// A caller writes itself only while no more bytes than these have no reply, from no more writes. They fit into
+	// the buffers between client and server, so that a write does not block if the server does not read. A Unix
+	// socket has room for fewer than 300 writes, however small they are.
+	mostInline       = 32 << 10
+	mostInlineWrites = 100
+	// Callers that share a connection write when one of so many parts of what is in flight waits.
+	partsInFlight = 6
 )
 
 func newConn(socket net.Conn, options *Config, address int, name string) *conn {
@@ -147,8 +159,8 @@ func (c *conn) exchangeAll(ctx context.Context, ks []*call) {
 	c.mu.Lock()
 	for _, k := range ks {
 		size := k.size()
-		if !c.hasRoom(size) {
-			// Room comes only when what stands in the buffer was sent.
+		if !c.hasRoom(size) || !c.waiters.isEmpty() {
+			// Room comes only when what stands in the buffer was sent, also to those that wait in front of it.
 			c.flush()
 		}
 		if k.err = c.admit(ctx, k); k.err != nil {
@@ -176,7 +188,7 @@ func (c *conn) haveRead() {
 // flush has writeLoop write the buffer. The lock is held.
 func (c *conn) flush() {
 	if !c.writing && len(c.out) > 0 {
-		c.writing = true
+		c.writing, c.lingering = true, true
 		wake(c.wakeWriter)
 	}
 }

@@ -81,7 +81,7 @@ func TestADescribedIndexIsOpenedAgain(t *testing.T) {
 	if got := value(x.Get(ctx, 1)); got != (Date{2024, 2, 29}) {
 		t.Error(got)
 	}
-	for c.Stats().ConnectionsLost == 0 {
+	for len(c.connections()) > 0 {
 		time.Sleep(time.Millisecond)
 	}
 	p := c.Pipeline()

@@ -210,7 +210,7 @@ func (k *call) answerGroup(lines []byte) bool {
 	if !k.answerLine(first) || k.code == 0 && k.hasValues {
 		return false
 	}
-	k.bytesIn = int32(min(len(lines)+1, 1<<31-1))
+	k.bytesIn = int64(len(lines) + 1)
 	for _, line := range k.group {
 		var next []byte
 		next, rest, _ = bytes.Cut(rest, []byte{lf})

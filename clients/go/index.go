@@ -63,7 +63,7 @@ func IndexOf[T any](c *Client, spec IndexSpec) *Index[T] {
 
 func readMany[T any](k *call, p *plan) ([]T, error) {
 	rows, err := rowsOf[T](k.definition, p, k.values())
-	k.rows = int32(len(rows))
+	k.rows = int64(len(rows))
 	if len(p.fields) == 0 {
 		// The rows keep the bytes.
 		k.reply = nil
@@ -94,7 +94,7 @@ func readCount(k *call) (int64, error) {
 	if !ok || values.more || n > math.MaxInt64 {
 		return 0, wrongReply("a number of rows was expected")
 	}
-	k.rows = int32(min(n, math.MaxInt32))
+	k.rows = int64(n)
 	return int64(n), nil
 }
 

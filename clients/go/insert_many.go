@@ -261,6 +261,6 @@ func readOutcomes(k *call, count int) ([]Outcome, error) {
 	if values.more {
 		return nil, wrong
 	}
-	k.rows = int32(count)
+	k.rows = int64(count)
 	return outcomes, nil
 }

@@ -140,7 +140,7 @@ func (l *lane) try(a *attempt, wait time.Duration) {
 }
 
 // ended notes that a connection of this lane has ended.
-func (l *lane) ended(one *conn, cause error) {
+func (l *lane) ended(one *conn, cause error, lost bool) {
 	l.now.CompareAndSwap(one, nil)
 	l.mu.Lock()
 	delete(l.former, one)
@@ -150,7 +150,7 @@ func (l *lane) ended(one *conn, cause error) {
 		l.failures++
 	}
 	l.mu.Unlock()
-	l.client.tell(ConnectionInfo{Event: Disconnected, Address: one.name, Route: l.route, Err: cause})
+	l.client.tell(ConnectionInfo{Event: Disconnected, Address: one.name, Route: l.route, Lost: lost, Err: cause})
 }
 
 // all gives the connections of the lane.

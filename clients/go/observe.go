@@ -71,6 +71,9 @@ type ConnectionInfo struct {
 	Event   ConnectionEvent
 	Address string
 	Route   Route
+	// Lost says of one that is Disconnected that it was lost: requests were in flight, or what came was no
+	// reply. Others were idle, or the client has closed them.
+	Lost bool
 	// Err is without the server's message.
 	Err error
 	// Wait is how long the next attempt to connect waits at most.
@@ -127,10 +130,10 @@ func (c *Client) Stats() Stats {
 
 // tell calls the hook for connections, and the logger.
 func (c *Client) tell(info ConnectionInfo) {
-	switch info.Event {
-	case Connected:
+	switch {
+	case info.Event == Connected:
 		c.events.made.Add(1)
-	case Disconnected:
+	case info.Lost:
 		c.events.lost.Add(1)
 	}
 	info.Err = withoutMessage(info.Err)

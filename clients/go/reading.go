@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 )
 
 // The part of a connection that reads: for who has the reading role.
@@ -60,6 +61,9 @@ func (c *conn) giveOut() (int, error) {
 		c.lines -= s.more + 1
 		c.batch = append(c.batch, *s)
 		c.bytes -= s.size
+		if s.ends {
+			c.unanswered--
+		}
 		*s = slot{}
 		c.head++
 	}
@@ -189,13 +193,16 @@ func looksLikeSQL(b []byte) bool {
 	return len(b) >= 4 && b[1] == 0 && b[2] == 0 && b[3] == 0
 }
 
+// isProtocol says whether a connection ends because of what came on it.
+func isProtocol(cause error) bool {
+	return slices.ContainsFunc(errProtocol, func(wrong error) bool { return errors.Is(cause, wrong) })
+}
+
 // fail ends the connection because reading has failed.
 func (c *conn) fail(err error) {
 	kind := ErrLost
-	for _, wrong := range errProtocol {
-		if errors.Is(err, wrong) {
-			kind = ErrProtocol
-		}
+	if isProtocol(err) {
+		kind = ErrProtocol
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -216,6 +223,7 @@ func (c *conn) end(kind Kind, cause error) {
 		return
 	}
 	c.err = cause
+	lost := kind != ErrClosed && (c.head != c.tail || isProtocol(cause))
 	close(c.dead)
 	closeSocket(c.socket)
 	for ; c.head != c.tail; c.head++ {
@@ -244,6 +252,6 @@ func (c *conn) end(kind Kind, cause error) {
 		return errUnsent
 	})
 	if c.onEnd != nil {
-		go c.onEnd(c, cause)
+		go c.onEnd(c, cause, lost)
 	}
 }

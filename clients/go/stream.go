@@ -1,120 +1,16 @@
 package handlersocket
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
 	"net"
 	"strconv"
-	"sync"
 	"time"
 )
 
 // Rows that are read while they arrive. Each iteration has a connection of its own, so that a slow
 // one holds up nobody else.
-
-// streams are the connections of iterations: how many there may be, and one that is kept.
-type streams struct {
-	free chan struct{}
-
-	mu     sync.Mutex
-	kept   *streamConn
-	active map[*streamConn]bool
-	closed bool
-}
-
-// A streamConn is a connection that serves one iteration at a time.
-type streamConn struct {
-	socket net.Conn
-	in     *bufio.Reader
-	opened map[int]uint64
-	// The texts of errors have not been asked for yet.
-	ungreeted bool
-	address   int
-	name      string
-	// While it is kept: closed when its end is no longer watched, and whether it ended.
-	watched chan struct{}
-	ended   bool
-}
-
-// watch waits for the server to end a connection that is kept.
-func (s *streamConn) watch() {
-	defer close(s.watched)
-	_, err := s.in.Peek(1)
-	var timeout net.Error
-	s.ended = !(errors.As(err, &timeout) && timeout.Timeout())
-}
-
-// wakeUp ends the watch, and says whether the connection can be used.
-func (s *streamConn) wakeUp() bool {
-	_ = s.socket.SetReadDeadline(time.Unix(1, 0))
-	<-s.watched
-	_ = s.socket.SetReadDeadline(time.Time{})
-	return !s.ended
-}
-
-// take gives the connection that is kept, if it can be used.
-func (s *streams) take(address int) *streamConn {
-	s.mu.Lock()
-	one := s.kept
-	s.kept = nil
-	s.mu.Unlock()
-	if one == nil {
-		return nil
-	}
-	if !one.wakeUp() || one.address != address {
-		closeSocket(one.socket)
-		return nil
-	}
-	return one
-}
-
-// use notes a connection that iterates. It is false if the client is closed.
-func (s *streams) use(one *streamConn) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		closeSocket(one.socket)
-		return false
-	}
-	if s.active == nil {
-		s.active = map[*streamConn]bool{}
-	}
-	s.active[one] = true
-	return true
-}
-
-// release keeps a connection whose iteration came to its end, or closes it.
-func (s *streams) release(one *streamConn, whole bool) {
-	s.mu.Lock()
-	delete(s.active, one)
-	keep := whole && s.kept == nil && !s.closed && one.in.Buffered() == 0
-	if keep {
-		one.watched = make(chan struct{})
-		s.kept = one
-	}
-	s.mu.Unlock()
-	if !keep {
-		closeSocket(one.socket)
-		return
-	}
-	_ = one.socket.SetReadDeadline(time.Time{})
-	go one.watch()
-}
-
-func (s *streams) closeAll() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
-	for one := range s.active {
-		closeSocket(one.socket)
-	}
-	if s.kept != nil {
-		closeSocket(s.kept.socket)
-		s.kept = nil
-	}
-}
 
 // stream does an iteration.
 func stream[T any](ctx context.Context, x *Index[T], q Query, yield func(T, error) bool) {
@@ -129,7 +25,13 @@ func stream[T any](ctx context.Context, x *Index[T], q Query, yield func(T, erro
 	}
 	k, c := r.call, x.client
 	k.began, k.route = now(), RouteStream
-	err := c.enter(ctx, k)
+	var err error
+	// It is told and counted, too, if the loop's body panics.
+	defer func() {
+		c.ended(k, err)
+		k.free()
+	}()
+	err = c.enter(ctx, k)
 	for asked := 1; err == nil; {
 		var address int
 		address, err = iterate(ctx, x, k, yield)
@@ -139,17 +41,23 @@ func stream[T any](ctx context.Context, x *Index[T], q Query, yield func(T, erro
 		}
 		err = nil
 	}
-	if err == errLeft {
+	switch e := (*Error)(nil); {
+	case err == errLeft:
 		err = nil
-	} else if err != nil {
+	case errors.As(err, &e) && (e.Kind == ErrTimeout || e.Kind == ErrCanceled) && e.Sent:
+		c.events.givenUp.Add(1)
+	}
+	if err != nil {
 		yield(none, err)
 	}
-	c.ended(k, err)
-	k.free()
 }
 
-// errLeft: the loop has ended before the rows.
-var errLeft = errors.New("the loop was left")
+var (
+	// errLeft: the loop has ended before the rows.
+	errLeft = errors.New("the loop was left")
+	// errUnread is why the client closes a connection whose rows nobody wants any more.
+	errUnread = errors.New("the iteration ended before its reply")
+)
 
 // iterate does an iteration with one connection, and says which address that was to.
 func iterate[T any](ctx context.Context, x *Index[T], k *call, yield func(T, error) bool) (address int, err error) {
@@ -163,10 +71,14 @@ func iterate[T any](ctx context.Context, x *Index[T], k *call, yield func(T, err
 		return 0, err
 	}
 	k.address = one.name
-	whole := false
-	defer func() { c.streams.release(one, whole) }()
+	ending, lost := errUnread, false
+	defer func() { c.streams.release(one, ending, lost) }()
 	stop := context.AfterFunc(ctx, func() { _ = one.socket.SetDeadline(time.Unix(1, 0)) })
-	defer func() { whole = stop() && whole }()
+	defer func() {
+		if !stop() && ending == nil {
+			ending = errUnread
+		}
+	}()
 	s := &rowStream[T]{ctx: ctx, client: c, call: k, one: one, plan: x.plan}
 	err = s.begin()
 	for more := err == nil; more; {
@@ -179,75 +91,24 @@ func iterate[T any](ctx context.Context, x *Index[T], k *call, yield func(T, err
 			return one.address, errLeft
 		}
 	}
-	var e *Error
-	whole = err == nil || errors.As(err, &e) && e.Kind == ErrReply
+	ending, lost = endingOf(err)
+	if ending == nil {
+		c.events.replies.Add(1)
+	}
 	return one.address, err
 }
 
-// takeStream waits until another iteration may begin.
-func (c *Client) takeStream(ctx context.Context, k *call) error {
-	select {
-	case c.streams.free <- struct{}{}:
-		return nil
-	default:
+// endingOf says why a connection ends with its iteration, and whether it is lost. It is nil if the reply was
+// read to its end.
+func endingOf(err error) (cause error, lost bool) {
+	var e *Error
+	switch {
+	case err == nil || errors.As(err, &e) && e.Kind == ErrReply:
+		return nil, false
+	case e != nil && (e.Kind == ErrLost || e.Kind == ErrProtocol):
+		return e.Err, true
 	}
-	if c.config.FailWhenFull {
-		return k.fail(ErrBusy, false, nil)
-	}
-	var over <-chan time.Time
-	if k.deadline != 0 {
-		timer := time.NewTimer(time.Duration(k.deadline - now()))
-		defer timer.Stop()
-		over = timer.C
-	}
-	select {
-	case c.streams.free <- struct{}{}:
-		return nil
-	case <-over:
-		return k.fail(ErrTimeout, false, nil)
-	case <-c.ctx.Done():
-		return k.fail(ErrClosed, false, nil)
-	case <-ctx.Done():
-		return k.fail(kindOf(ctx), false, ctx.Err())
-	}
-}
-
-// connectStream gives a connection for an iteration.
-func (c *Client) connectStream(ctx context.Context, k *call) (*streamConn, error) {
-	if one := c.streams.take(c.wanted(RouteStream)); one != nil && c.streams.use(one) {
-		return one, nil
-	}
-	var err error
-	for attempt := range c.config.ConnectAttempts {
-		wait := make(chan struct{})
-		timer := time.AfterFunc(c.backoff(attempt), func() { close(wait) })
-		if failure := waitFor(ctx, k, wait); failure != nil {
-			timer.Stop()
-			return nil, failure
-		}
-		var one *conn
-		if one, err = c.connectAny(RouteStream); err == nil {
-			s := &streamConn{
-				socket: one.socket, in: bufio.NewReaderSize(one.socket, keptBuffer),
-				opened: map[int]uint64{}, ungreeted: c.config.Texts, address: one.address, name: one.name,
-			}
-			if !c.streams.use(s) {
-				return nil, k.fail(ErrClosed, false, nil)
-			}
-			return s, nil
-		}
-		var permanent permanentError
-		if errors.As(err, &permanent) {
-			e := *permanent.cause
-			return nil, &e
-		}
-		if c.ctx.Err() != nil {
-			return nil, k.fail(ErrClosed, false, nil)
-		}
-	}
-	e := k.fail(ErrConnect, false, err)
-	e.words = "no connection"
-	return nil, e
+	return errUnread, false
 }
 
 // A rowStream reads the reply of one find.
@@ -283,7 +144,7 @@ func (s *rowStream[T]) begin() error {
 	line = append(line, s.call.front...)
 	line = strconv.AppendUint(line, id, 10)
 	line = append(line, s.call.request...)
-	s.call.bytesOut = int32(len(line))
+	s.call.bytesOut += int64(len(line))
 	s.await()
 	n, err := s.one.socket.Write(line)
 	s.client.events.wrote(n)
@@ -449,7 +310,7 @@ func (s *rowStream[T]) token(delimiter byte) ([]byte, error) {
 			end++
 		}
 		_, _ = s.one.in.Discard(end)
-		s.call.bytesIn += int32(end)
+		s.call.bytesIn += int64(end)
 		if found {
 			return s.value, nil
 		}

@@ -57,6 +57,7 @@ func (c *conn) sweep(last *progress) bool {
 		c.nextDeadline = c.endOverdue(time)
 	}
 	c.waiters.endOverdue(time)
+	c.grantRoom()
 	if reads := c.reads.Load(); reads != last.reads || c.head == c.tail {
 		last.reads, last.at = reads, time
 	}
@@ -140,7 +141,8 @@ func (w *waiters) endAll(with func(k *call) error) {
 	w.list = nil
 }
 
-// grantRoom gives turns to those that wait. The lock is held.
+// grantRoom gives turns to those that wait: there is more room, or the first one does not wait any more. The lock is
+// held.
 func (c *conn) grantRoom() {
 	for !c.waiters.isEmpty() && c.hasRoom(c.waiters.list[0].size) {
 		first := c.waiters.list[0]
@@ -167,6 +169,7 @@ func (c *conn) waitForRoom(ctx context.Context, k *call, size int) error {
 	case <-ctx.Done():
 		c.mu.Lock()
 		if c.waiters.remove(w) {
+			c.grantRoom()
 			return k.fail(kindOf(ctx), false, ctx.Err())
 		}
 		if err = <-w.ready; err == nil {

@@ -143,7 +143,7 @@ func TestEachConnectionAsksForTexts(t *testing.T) {
 	if _, err := x.Get(ctx, 1); !errors.Is(err, ErrDuplicate) {
 		t.Error(err)
 	}
-	for c.Stats().ConnectionsLost == 0 {
+	for len(c.connections()) > 0 {
 		time.Sleep(time.Millisecond)
 	}
 	p := c.Pipeline()

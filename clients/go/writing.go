@@ -33,7 +33,7 @@ func (c *conn) put(k *call) {
 	}
 	k.slot = c.tail
 	size := len(c.out) - before
-	k.bytesOut = int32(size)
+	k.bytesOut = int64(size)
 	c.enqueue(slot{call: k, start: start, size: size, began: k.began, more: len(k.group)})
 	if k.deadline != 0 && k.deadline < c.nextDeadline {
 		c.nextDeadline = k.deadline
@@ -103,21 +103,31 @@ func (c *conn) enqueue(s slot) {
 	c.position += uint64(s.size)
 }
 
-// send has the buffer written: by this caller if it is the only one, else by writeLoop. The lock is
-// held.
+// send has the buffer written: by this caller if it is the only one, or if much of what is in flight waits
+// there; else by writeLoop. The lock is held. Whatever the server does, a caller does not wait for it here.
 func (c *conn) send(k *call) {
-	if c.writing {
+	if c.writing && !(c.lingering && c.muchWaits()) {
 		return
 	}
+	inline := c.lingering || !c.shared && c.isFirst(k)
 	c.writing = true
-	if !c.shared && c.isFirst(k) && len(c.out) <= mostInline {
+	if inline && c.bytes <= mostInline && c.unanswered < mostInlineWrites {
+		c.lingering = false
 		c.writeOut()
 		if len(c.out) == 0 || c.err != nil {
 			c.writing = false
 			return
 		}
 	}
+	c.lingering = true
 	wake(c.wakeWriter)
+}
+
+// muchWaits says whether so many requests wait in the buffer that the server should begin with them. If all
+// callers that were answered together also asked together, the server would rest while they are at work, and
+// they while it is. The lock is held.
+func (c *conn) muchWaits() bool {
+	return (c.tail-c.written)*partsInFlight >= c.tail-c.head
 }
 
 // writeOut writes what has piled up. The lock is held, but not while it writes.
@@ -126,6 +136,11 @@ func (c *conn) writeOut() {
 	c.out = c.spare[:0]
 	c.spare = nil
 	c.sent += uint64(len(b))
+	c.written = c.tail
+	if c.head != c.tail {
+		c.slots[(c.tail-1)&c.mask()].ends = true
+		c.unanswered++
+	}
 	c.mu.Unlock()
 	n, err := c.socket.Write(b)
 	c.events.wrote(n)
@@ -140,7 +155,7 @@ func (c *conn) writeOut() {
 }
 
 // writeLoop writes when several callers share the connection. It lets them all put their requests
-// into the buffer before it does.
+// into the buffer before it does, unless one of them takes the writing role.
 func (c *conn) writeLoop() {
 	for {
 		select {
@@ -150,10 +165,13 @@ func (c *conn) writeLoop() {
 		}
 		runtime.Gosched()
 		c.mu.Lock()
-		for len(c.out) > 0 && c.err == nil {
-			c.writeOut()
+		if c.lingering {
+			c.lingering = false
+			for len(c.out) > 0 && c.err == nil {
+				c.writeOut()
+			}
+			c.writing = false
 		}
-		c.writing = false
 		c.mu.Unlock()
 	}
 }

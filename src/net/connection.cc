@@ -38,8 +38,7 @@ void end_with_eof(Descriptor& socket, std::span<char> scratch) {
 Connection::Connection(Accepted accepted, std::unique_ptr<Dialogue> state_of_application,
                        Inbox& inbox, std::uint64_t now)
     : Source(Kind::connection),
-      socket(std::move(accepted.socket)),
-      dialogue(std::move(state_of_application)),
+      Carried(std::move(accepted.socket), std::move(state_of_application)),
       home(&inbox),
       share(inbox.waiting, *this, inbox),
       port(accepted.port),

@@ -1,11 +1,11 @@
 // Connection: one client's socket and what net/ remembers of it between passes.
 //
 // Its worker owns it, and only that worker's thread touches it. While it waits, its worker may give
-// it to another worker, through the other's inbox (worker_moves.cc). The exception
-// is the time while a streamer carries a long find for it: then the members marked [streamer]
-// belong to the streamer. Its state says who has it (net/connection_state.h). An idle connection
-// holds no buffer, only this object and the application's Dialogue. All bytes go through receive()
-// and send(), and there through the byte filter if the client speaks TLS.
+// it to another worker, through the other's inbox (worker_moves.cc). The exception is the time while
+// a carrier has it: then its part Carried belongs to the carrier. Its state says who has it
+// (net/connection_state.h). An idle connection holds no buffer, only this object and the application's
+// Dialogue. All bytes go through receive() and send(), and there through the byte filter if the client
+// speaks TLS.
 #pragma once
 
 #include <atomic>
@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "base/buffer.h"
 #include "net/application.h"
@@ -30,6 +31,7 @@ namespace hs::net {
 
 class Inbox;
 struct Port;
+struct Connection;
 
 // What an event of a worker's epoll set is about. The event carries the address of this object.
 struct Source {
@@ -52,7 +54,29 @@ void end_with_eof(Descriptor& socket, std::span<char> scratch);
 // Writes over the secret that the turn has found in its input, which is memory of net/.
 void hide_secret(const Turn& turn);
 
-struct Connection : Source {
+// What belongs to whoever has the connection: its worker, or a carrier (net/carrier.h).
+struct Carried {
+  Carried(Descriptor accepted, std::unique_ptr<Dialogue> state_of_application)
+      : socket(std::move(accepted)), dialogue(std::move(state_of_application)) {}
+
+  Descriptor socket;                   // carriers only send, but for a handshaker
+  std::unique_ptr<ByteFilter> filter;  // null: plain bytes
+  // Of a handshaker: what its last step has answered.
+  ByteFilter::Progress progress = ByteFilter::Progress::wants_input;
+  std::unique_ptr<Dialogue> dialogue;
+  Buffer input;                     // received, kept for a later turn
+  std::uint64_t blocked_since = 0;  // as in Turn, as are the next two
+  std::uint64_t arrived_at = 0;
+  std::uint64_t deadline = 0;
+  Next next = Next::wait;       // what the application said last
+  Buffer output;                // replies that the socket did not take
+  std::size_t output_sent = 0;  // how much of `output` is sent
+  bool reply_begun = false;     // a long find that is parked has sent the beginning of its reply
+  bool broken = false;          // could not send: the client is gone or too slow
+  Connection* next_in_queue = nullptr;  // the next in a ConnectionQueue or an Inbox
+};
+
+struct Connection : Source, Carried {
   using State = ConnectionState;
 
   Connection(Accepted accepted, std::unique_ptr<Dialogue> state_of_application, Inbox& inbox,
@@ -79,25 +103,8 @@ struct Connection : Source {
   Endpoint endpoint() const;
   // Remembers since when the first request of the input is blocked.
   void note_blocked(const Turn& turn, std::uint64_t now);
-  // [streamer] Counts the requests that a turn has answered.
+  // Counts the requests that a turn has answered. Carriers do it, too.
   void note_answered(const RequestCounts& answered);
-
-  Descriptor socket;                   // [streamer] too; a streamer only sends
-  std::unique_ptr<ByteFilter> filter;  // [streamer] and of a handshaker; null: plain bytes
-  // Of a handshaker: what its last step has answered.
-  ByteFilter::Progress progress = ByteFilter::Progress::wants_input;
-  std::unique_ptr<Dialogue> dialogue;  // [streamer]
-  Buffer input;                        // [streamer] received, kept for a later turn
-  std::uint64_t blocked_since = 0;     // [streamer]
-  std::uint64_t arrived_at = 0;        // [streamer] when its input was found to have come, in ns
-  std::uint64_t deadline = 0;          // [streamer] of its next request, as in Turn
-  Next next = Next::wait;              // [streamer] what the application said last
-  Buffer output;                       // [streamer] replies that the socket did not take
-  std::size_t output_sent = 0;         // [streamer] how much of `output` is sent
-  // [streamer] a long find that is parked has sent the beginning of its reply
-  bool reply_begun = false;
-  bool broken = false;                  // [streamer] could not send: the client is gone or too slow
-  Connection* next_in_queue = nullptr;  // [streamer] the next in a ConnectionQueue or an Inbox
 
   Inbox* home;  // of its worker
   State state = State::waiting;
@@ -107,12 +114,12 @@ struct Connection : Source {
   bool due = false;        // it wants a turn on the input that it has, without a read
   bool oversized = false;  // its input is the beginning of a request that is too large
   std::uint8_t retries = 0;
-  std::uint8_t reads_away =
-      0;                    // turns without a write, while it is with another crew than its port's
-  std::size_t scanned = 0;  // bytes at the front of `input` known to hold no complete request
-  std::uint64_t noted = 0;  // by the dialogue, about that request
-  std::size_t drained = 0;  // bytes thrown away while lingering
-  Strangers::Place place;   // of one that has to log in
+  // Turns without a write, while it is with another crew than its port's.
+  std::uint8_t reads_away = 0;
+  std::size_t scanned = 0;      // bytes at the front of `input` known to hold no complete request
+  std::uint64_t noted = 0;      // by the dialogue, about that request
+  std::size_t drained = 0;      // bytes thrown away while lingering
+  Strangers::Place place;       // of one that has to log in
   WaitingBytes::Share share;    // what `input` and `output` take
   std::uint64_t listed_at = 0;  // in ns; its list is ordered by this time. A carrier may read it
 
@@ -129,11 +136,11 @@ struct Connection : Source {
   const std::uint64_t id;  // of no other connection as long as the process runs
   const PeerAddress peer;
   const std::uint64_t accepted_at;
-  std::uint64_t received = 0;          // bytes in all
-  std::uint64_t hello_size = 0;        // so many of them were read here and given to the filter
-  std::atomic<std::uint64_t> sent{0};  // [streamer] bytes in all; the worker may read it any time
-  // [streamer] Of the requests that were answered and have a kind. The worker may read them any
-  // time.
+  std::uint64_t received = 0;    // bytes in all
+  std::uint64_t hello_size = 0;  // so many of them were read here and given to the filter
+  // These change with whoever has the connection, and the worker may read them at any time: the bytes
+  // sent in all, and the requests that were answered and have a kind.
+  std::atomic<std::uint64_t> sent{0};
   std::atomic<std::uint64_t> requests{0};
   std::atomic<RequestKind> last_request{RequestKind::count_};  // count_: none yet
   // Somebody has asked that it ends. Its worker says so, and a streamer looks at it.

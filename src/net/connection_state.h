@@ -90,18 +90,6 @@ constexpr std::string_view name_of(ConnectionState state) {
   return {};
 }
 
-// Whether a thread has the connection that is a streamer, if only with another queue.
-constexpr bool is_with_streamer(ConnectionState state) {
-  return state == ConnectionState::streaming || state == ConnectionState::logging_in ||
-         state == ConnectionState::remote || state == ConnectionState::lock_wait;
-}
-
-// Whether only the worker's own loop uses the connection.
-constexpr bool may_end(ConnectionState state) {
-  return state != ConnectionState::in_pass && !is_with_streamer(state) &&
-         state != ConnectionState::shaking;
-}
-
 // Whether the connection is in the worker's list of connections that have something to do.
 constexpr bool is_listed_as_ready(ConnectionState state) {
   return state == ConnectionState::queued || state == ConnectionState::draining;

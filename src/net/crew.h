@@ -9,16 +9,16 @@
 // starts. All threads may use the other members at the same time.
 #pragma once
 
+#include <array>
 #include <atomic>
-#include <cassert>
 #include <cstddef>
 #include <list>
 #include <memory>
 #include <vector>
 
 #include "net/balance.h"
+#include "net/carrier.h"
 #include "net/connection_queue.h"
-#include "net/connection_state.h"
 #include "net/inbox.h"
 #include "net/listener.h"
 #include "net/server.h"
@@ -31,16 +31,8 @@ struct Crew {
   Crew(std::size_t number_in_server, const CrewConfig& crew_config)
       : number(number_in_server), config(crew_config) {}
 
-  // Where a connection in `state` waits for its carrier.
-  ConnectionQueue& queue_of(ConnectionState state) {
-    switch (state) {
-      case ConnectionState::logging_in: return log_ins;
-      case ConnectionState::remote: return remotes;
-      case ConnectionState::lock_wait: return lock_waits;
-      case ConnectionState::shaking: return handshakes;
-      default: assert(state == ConnectionState::streaming); return streams;
-    }
-  }
+  // Where connections wait for a carrier.
+  ConnectionQueue& queue_of(Role carrier) { return queues[place_of(carrier)]; }
 
   // Of the inboxes of the workers over which connections are spread, but not `own`: the one with
   // fewest connections. Null if none of them takes any.
@@ -58,26 +50,18 @@ struct Crew {
   }
 
   void wake_all() {
-    streams.wake_all();
-    handshakes.wake_all();
-    log_ins.wake_all();
-    remotes.wake_all();
-    lock_waits.wake_all();
+    for (ConnectionQueue& queue : queues) queue.wake_all();
     for (const auto& inbox : inboxes) inbox->wake();
   }
 
   const std::size_t number;  // among those of its server
   const CrewConfig config;
   Balance balance{config.workers, config.adapts};
-  std::list<Listener> listeners;                // of the ports that belong to it
-  std::vector<std::unique_ptr<Inbox>> inboxes;  // one for each worker
-  ConnectionQueue streams;                      // of those that wait for a streamer
-  ConnectionQueue handshakes;                   // of those that wait for a handshaker
-  ConnectionQueue log_ins;                      // of those that wait for a log-in thread
-  ConnectionQueue remotes;                      // of those that wait for a remote thread
-  ConnectionQueue lock_waits;                   // of those that a waiter has been found for
-  Waiters* waiters = nullptr;                   // set before any thread starts
-  std::atomic<std::size_t> workers_left{0};     // those that still serve
+  std::list<Listener> listeners;                        // of the ports that belong to it
+  std::vector<std::unique_ptr<Inbox>> inboxes;          // one for each worker
+  std::array<ConnectionQueue, carriers.size()> queues;  // one for each kind of carrier
+  Waiters* waiters = nullptr;                           // set before any thread starts
+  std::atomic<std::size_t> workers_left{0};             // those that still serve
 };
 
 }  // namespace hs::net

@@ -8,7 +8,7 @@
 namespace hs::net {
 
 void Handshaker::run() {
-  ::pthread_setname_np(::pthread_self(), "hs-handshaker");
+  ::pthread_setname_np(::pthread_self(), carrier_of(Role::handshaker).thread);
   while (!shared_.stopping.load(std::memory_order_relaxed)) {
     Connection* const connection = queue().pop(std::chrono::milliseconds(tick_ms));
     if (connection == nullptr) continue;

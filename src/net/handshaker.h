@@ -15,7 +15,7 @@ class Handshaker {
   Handshaker(Shared& shared, Crew& crew) : shared_(shared), crew_(crew) {}
 
   // Where it takes its connections from.
-  ConnectionQueue& queue() { return crew_.handshakes; }
+  ConnectionQueue& queue() { return crew_.queue_of(Role::handshaker); }
 
   // The whole life of the thread.
   void run();

@@ -35,7 +35,7 @@ std::shared_ptr<Question> ask(const Shared& shared, Question::Kind kind, std::ui
 
 // As whom the client of a connection acts. One that lingers has no dialogue any more.
 std::string_view user_of(const Connection& connection) {
-  if (is_with_streamer(connection.state)) return connection.user;
+  if (has_dialogue_away(connection.state)) return connection.user;
   return connection.dialogue == nullptr ? std::string_view{} : connection.dialogue->user();
 }
 

@@ -146,9 +146,9 @@ class Server::Impl {
   }
 
   void add_carriers(Crew& crew) {
-    add_streamers(crew, Role::streamer, crew.config.streamers);
-    add_streamers(crew, Role::log_in, crew.config.log_in_threads);
-    add_streamers(crew, Role::remote, crew.config.remote_threads);
+    // Waiters are started when they are needed.
+    for (const Role role : {Role::streamer, Role::log_in, Role::remote})
+      add_streamers(crew, role, crew.config.*carrier_of(role).count);
     const unsigned handshakers = shared_.config.filter == nullptr ? 0 : crew.config.handshakers;
     for (unsigned i = 0; i < handshakers; ++i)
       handshakers_.push_back(std::make_unique<Handshaker>(shared_, crew));

@@ -85,7 +85,8 @@ struct ServerConfig {
   std::size_t read_size = std::size_t{64} << 10;
 };
 
-enum class Role : std::uint8_t { worker, streamer, log_in, remote, waiter };
+// What a thread is for. All but workers are carriers, see net/carrier.h.
+enum class Role : std::uint8_t { worker, streamer, log_in, remote, waiter, handshaker };
 
 // Makes the application object of one thread of a crew, and is called on that thread. The counters
 // belong to that thread alone and outlive the application. Null: the host shuts down before it has
@@ -93,7 +94,7 @@ enum class Role : std::uint8_t { worker, streamer, log_in, remote, waiter };
 struct ApplicationFactory {
   std::function<std::unique_ptr<WorkerApplication>(std::size_t crew, ThreadCounters& counters)>
       make_worker;
-  // `role` is any other.
+  // `role` is that of a carrier which is a streamer.
   std::function<std::unique_ptr<StreamerApplication>(std::size_t crew, Role role,
                                                      ThreadCounters& counters)>
       make_streamer;

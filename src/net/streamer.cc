@@ -121,52 +121,16 @@ class ClientStream final : public Stream {
   bool failed_ = false;
 };
 
-// A thread's name in the operating system, and what the log says of it. Whole lines, because to
-// put one together takes memory.
-struct Words {
-  const char* name;
-  const char* could_not_start;
-  const char* leaves;
-};
-Words words_for(Role role) {
-  switch (role) {
-    case Role::log_in:
-      return {"hs-log-in", "handlersocket: a log-in thread could not start",
-              "handlersocket: a log-in thread leaves: "};
-    case Role::remote:
-      return {"hs-remote", "handlersocket: a remote thread could not start",
-              "handlersocket: a remote thread leaves: "};
-    case Role::waiter:
-      return {"hs-waiter", "handlersocket: a thread that waits for locks could not start",
-              "handlersocket: a thread that waits for locks leaves: "};
-    case Role::streamer:
-    case Role::worker: break;
-  }
-  return {"hs-streamer", "handlersocket: a streamer could not start",
-          "handlersocket: a streamer leaves: "};
-}
-
 }  // namespace
 
-ConnectionQueue& Streamer::queue() {
-  switch (role_) {
-    case Role::log_in: return crew_.log_ins;
-    case Role::remote: return crew_.remotes;
-    case Role::waiter: return crew_.lock_waits;
-    case Role::streamer:
-    case Role::worker: break;
-  }
-  return crew_.streams;
-}
-
 void Streamer::run() {
-  const Words words = words_for(role_);
-  ::pthread_setname_np(::pthread_self(), words.name);
+  const Carrier& kind = carrier_of(role_);
+  ::pthread_setname_np(::pthread_self(), kind.thread);
   // An exception must not end the process that we are a guest of.
   try {
-    if (start(words.could_not_start)) loop();
+    if (start(kind.could_not_start)) loop();
   } catch (const std::exception& error) {
-    shared_.log_line(LogLevel::error, words.leaves, error.what());
+    shared_.log_line(LogLevel::error, kind.leaves, error.what());
   }
   if (!has_retired_) queue().leave();
   if (app_ != nullptr) app_->stop();

@@ -21,12 +21,12 @@ namespace hs::net {
 
 class Streamer {
  public:
-  // `role` is not that of a worker.
+  // `role` is that of a carrier which is no handshaker.
   Streamer(Shared& shared, Crew& crew, Role role)
       : shared_(shared), crew_(crew), role_(role), counters_(shared.counters_of_ports()) {}
 
   // Where it takes its connections from.
-  ConnectionQueue& queue();
+  ConnectionQueue& queue() { return crew_.queue_of(role_); }
 
   // The whole life of the thread.
   void run();

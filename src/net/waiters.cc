@@ -8,8 +8,8 @@ bool Waiters::reserve(Otherwise otherwise) {
   using Place = ConnectionQueue::Place;
   const std::size_t most = crew_.config.waiters;
   const std::size_t share = otherwise == Otherwise::waits ? most : (most + 3) / 4;
-  Place place = crew_.lock_waits.reserve(share);
-  if (place == Place::taken && start_one()) place = crew_.lock_waits.reserve(share);
+  Place place = queue().reserve(share);
+  if (place == Place::taken && start_one()) place = queue().reserve(share);
   return place == Place::reserved;
 }
 
@@ -18,14 +18,14 @@ bool Waiters::start_one() try {
   forget_those_who_left();
   if (waiters_.size() >= crew_.config.waiters) return false;
   Waiter& waiter = waiters_.emplace_back(shared_, crew_);
-  crew_.lock_waits.join();
+  queue().join();
   try {
     waiter.thread = kernel::Thread([&waiter] {
       waiter.streamer.run();
       waiter.has_left = true;
     });
   } catch (const std::exception&) {
-    crew_.lock_waits.leave();
+    queue().leave();
     waiters_.pop_back();
     throw;
   }

@@ -38,7 +38,7 @@ class Waiters {
   Waiters(const Waiters&) = delete;
   Waiters& operator=(const Waiters&) = delete;
 
-  // Keeps a waiter for a connection, which has to be pushed to Crew::lock_waits next. False: there
+  // Keeps a waiter for a connection, which has to be pushed to the waiters' queue next. False: there
   // is none, and no more may be started.
   bool reserve(Otherwise otherwise);
 
@@ -53,6 +53,7 @@ class Waiters {
     kernel::Thread thread;
   };
 
+  ConnectionQueue& queue() { return crew_.queue_of(Role::waiter); }
   bool start_one();
   void forget_those_who_left();
 

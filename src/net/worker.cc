@@ -245,17 +245,12 @@ void Worker::answer(Question& question) {
 // has_to_end and gives it back soon. A handshaker never keeps one for long. A log-in thread keeps
 // it as long as the host needs for the log-in, and a remote thread until the other server answers.
 void Worker::end(Connection& connection) {
-  switch (connection.state) {
-    case Connection::State::streaming:
-    case Connection::State::logging_in:
-    case Connection::State::remote:
-    case Connection::State::lock_wait:
-    case Connection::State::shaking:
-      connection.has_to_end.store(true, std::memory_order_relaxed);
-      return crew_.queue_of(connection.state).give_back(connection);
-    case Connection::State::lingering:
-    case Connection::State::draining: return;  // it ends already
-    default: break;
+  using State = Connection::State;
+  if (connection.state == State::lingering || connection.state == State::draining)
+    return;  // it ends already
+  if (const Carrier* const carrier = carrier_of(connection.state); carrier != nullptr) {
+    connection.has_to_end.store(true, std::memory_order_relaxed);
+    return crew_.queue_of(carrier->role).give_back(connection);
   }
   end_work_of(connection);
   linger(connection);
@@ -330,7 +325,7 @@ void Worker::answer_late() {
   late_looked_at_ = now_;
   const std::uint64_t patience = shared_.remote_patience();
   if (now_ < patience) return;
-  answer_as_late(crew_.remotes.take_back(inbox_, now_ - patience, late_at_once));
+  answer_as_late(crew_.queue_of(Role::remote).take_back(inbox_, now_ - patience, late_at_once));
 }
 
 // The same with those whose deadline has come before a streamer or a remote thread had time for them.
@@ -338,8 +333,8 @@ void Worker::answer_overdue() {
   if (next_deadline_ > now_) [[likely]]
     return;
   next_deadline_ = no_deadline;
-  for (ConnectionQueue* const queue : {&crew_.streams, &crew_.remotes})
-    answer_as_late(queue->take_overdue(inbox_, now_, late_at_once, next_deadline_));
+  for (const Role role : {Role::streamer, Role::remote})
+    answer_as_late(crew_.queue_of(role).take_overdue(inbox_, now_, late_at_once, next_deadline_));
 }
 
 // They are this worker's again.
@@ -451,12 +446,9 @@ void Worker::leave() {
 }
 
 // A streamer that has a connection of this worker sees that the inbox is closed. It gives the
-// connection back at its next send. A handshaker gives back all that it gets, one after the other.
+// connection back at its next send. A handshaker never keeps one for long.
 void Worker::await_carriers() {
-  crew_.streams.give_back_all_of(inbox_);
-  crew_.log_ins.give_back_all_of(inbox_);
-  crew_.remotes.give_back_all_of(inbox_);
-  crew_.lock_waits.give_back_all_of(inbox_);
+  for (ConnectionQueue& queue : crew_.queues) queue.give_back_all_of(inbox_);
   std::shared_ptr<Question> question;
   while (true) {
     inbox_.reset();

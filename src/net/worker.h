@@ -97,7 +97,7 @@ class Worker {
   void proceed(Connection& connection);
   void enqueue(Connection& connection);
   void watch_output(Connection& connection, bool on);
-  bool hand_over(Connection& connection, Connection::State state);
+  bool hand_over(Connection& connection, Role carrier);
   bool hand_to_waiter(Connection& connection);
   void linger(Connection& connection);
   void drain(Connection& connection);

@@ -53,7 +53,7 @@ void Worker::shake_hands(Connection& connection) {
     return shed(connection);
   }
   connections_.set_state(connection, Connection::State::shaking, now_);
-  if (crew_.handshakes.push(connection)) return;
+  if (crew_.queue_of(Role::handshaker).push(connection)) return;
   connections_.set_state(connection, Connection::State::waiting, now_);
   linger(connection);
 }

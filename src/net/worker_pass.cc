@@ -383,10 +383,10 @@ void Worker::proceed(Connection& connection) {
     case Next::in_line:
       if (hand_to_waiter(connection)) return;
       return connections_.set_state(connection, Connection::State::blocked, now_);
-    case Next::stream: hand_over(connection, Connection::State::streaming); return;
+    case Next::stream: hand_over(connection, Role::streamer); return;
     case Next::write: return hand_to_writers(connection);
-    case Next::log_in: hand_over(connection, Connection::State::logging_in); return;
-    case Next::remote: hand_over(connection, Connection::State::remote); return;
+    case Next::log_in: hand_over(connection, Role::log_in); return;
+    case Next::remote: hand_over(connection, Role::remote); return;
     case Next::close: return linger(connection);
   }
 }
@@ -411,18 +411,18 @@ void Worker::watch_output(Connection& connection, bool on) {
   assert(result == 0);
 }
 
-// The connection, which is in state `waiting`, waits for a carrier of `state`. False: there is none,
-// or no memory that could be lent, and the connection ends.
-bool Worker::hand_over(Connection& connection, Connection::State state) {
+// The connection, which is in state `waiting`, waits for a carrier. False: there is none, or no memory
+// that could be lent, and the connection ends.
+bool Worker::hand_over(Connection& connection, Role carrier) {
   if (!connection.share.lend()) {
     shed(connection);
     return false;
   }
   connection.user = connection.dialogue->user();
-  connections_.set_state(connection, state, now_);
+  connections_.set_state(connection, carrier_of(carrier).state, now_);
   if (connection.deadline != 0) [[unlikely]]
     next_deadline_ = std::min(next_deadline_, connection.deadline);
-  if (crew_.queue_of(state).push(connection)) return true;
+  if (crew_.queue_of(carrier).push(connection)) return true;
   connections_.set_state(connection, Connection::State::waiting, now_);
   linger(connection);
   return false;
@@ -435,7 +435,7 @@ bool Worker::hand_to_waiter(Connection& connection) {
   if (crew_.waiters == nullptr) return false;
   if (!crew_.waiters->reserve(connection.next == Next::queue ? Otherwise::asks : Otherwise::waits))
     return false;
-  if (!hand_over(connection, Connection::State::lock_wait)) crew_.lock_waits.cancel_reservation();
+  if (!hand_over(connection, Role::waiter)) crew_.queue_of(Role::waiter).cancel_reservation();
   return true;
 }
 

@@ -126,8 +126,8 @@ std::size_t choose_greedy_clients(World& world, const Faults& faults) {
   return faults.little_room ? world.below(5) : 0;
 }
 
-session::RunnerConfig choose_runner(World& world, const Faults& faults) {
-  session::RunnerConfig config;
+handlersocket::RunnerConfig choose_runner(World& world, const Faults& faults) {
+  handlersocket::RunnerConfig config;
   config.session.writable = true;
   config.max_request_size = max_request_size(faults);
   // It never passes: whoever waits for a lock gets it in the end.
@@ -250,7 +250,7 @@ class SimulatedServer {
         runner_.session, runner_.max_request_size, may_flush_);
     of_redis->containers = of_memcached->containers = containers;
     of_redis->wall_ms = of_memcached->wall_ms = KeyScript::wall_ms;
-    return {session::handlersocket(runner_), session::handlersocket(runner_),
+    return {handlersocket::handlersocket(runner_), handlersocket::handlersocket(runner_),
             hs::redis::redis(of_redis), hs::memcached::memcached(of_memcached)};
   }
 
@@ -264,9 +264,8 @@ class SimulatedServer {
     }
     crew.workers_left = crew.config.workers;
     crew.waiters = &waiters_.emplace_back(*shared_, crew);
-    start_streamers(crew, net::Role::streamer, crew.config.streamers);
-    start_streamers(crew, net::Role::log_in, crew.config.log_in_threads);
-    start_streamers(crew, net::Role::remote, crew.config.remote_threads);
+    for (const net::Role role : {net::Role::streamer, net::Role::log_in, net::Role::remote})
+      start_streamers(crew, role, crew.config.*net::carrier_of(role).count);
     net::Handshaker& handshaker =
         *handshakers_.emplace_back(std::make_unique<net::Handshaker>(*shared_, crew));
     handshaker.queue().join();
@@ -288,7 +287,7 @@ class SimulatedServer {
   WrongTries wrong_tries_;
   const SimulatedAuthenticator authenticator_{wrong_tries_};
   passes::FailedTries failed_tries_{1};
-  session::RunnerConfig runner_;
+  handlersocket::RunnerConfig runner_;
   const Setting<bool> may_flush_ = false;
   const std::vector<passes::MakeProtocol> protocols_ = make_protocols();
   Rows rows_;

@@ -26,7 +26,7 @@ namespace {
 // The options of one port, and the configurations made from them.
 struct Port {
   hs::net::ServerConfig server;
-  hs::session::RunnerConfig runner;
+  hs::handlersocket::RunnerConfig runner;
 };
 
 // There are no accounts, so every log-in fails.
@@ -43,7 +43,7 @@ hs::net::Server make_server(const Port& port, hs::store::MemoryDatabase& databas
   const auto make_store = [&database, access](hs::ThreadCounters& counters) {
     return std::make_unique<hs::store::MemoryStore>(database, access, counters.own());
   };
-  const std::array protocols{hs::session::handlersocket(port.runner)};
+  const std::array protocols{hs::handlersocket::handlersocket(port.runner)};
   hs::net::ApplicationFactory applications{
       .make_worker =
           [=, &port](std::size_t, hs::ThreadCounters& counters) {

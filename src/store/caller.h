@@ -1,36 +1,18 @@
 // Caller: who a connection acts as, and what it may do.
 //
 // A session owns its caller and hands it to the store with the names of an index. The store keeps
-// it beside the open index (IndexUse in store/store.h) and asks there what the caller may do. A
+// it beside the open index (IndexUse in store/store.h) and asks what the caller may do. A
 // caller is made by whoever knows accounts: a store that finds a caller who may not do everything
 // knows that this caller is one of its own. It may be used on a worker's thread and, for a long
 // find, on a streamer's.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string_view>
 
 #include "base/status.h"
 
 namespace hs::store {
-
-// What a request does to the rows of a table. A set of rights is the sum of its members.
-enum class Rights : std::uint8_t {
-  none = 0,
-  read = 1,  // of columns that are answered, compared or part of a key
-  insert = 2,
-  update = 4,
-  erase = 8,
-  all = 15,
-};
-
-constexpr Rights operator|(Rights a, Rights b) {
-  return static_cast<Rights>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
-}
-constexpr bool contains(Rights rights, Rights needed) {
-  return (static_cast<unsigned>(needed) & ~static_cast<unsigned>(rights)) == 0;
-}
 
 // The answer to a request that its caller may not make.
 inline constexpr Status access_denied = Error::denied;

@@ -9,6 +9,8 @@
 namespace hs::store {
 namespace {
 
+constexpr std::uint32_t sql_duplicate_entry = 1062;
+
 std::optional<InsertId> id_of(const MemoryTable& table, const Row& row) {
   if (!table.has_auto_increment()) return std::nullopt;
   return InsertId{.bits = static_cast<std::uint64_t>(table.number_of(row)), .is_signed = true};
@@ -51,7 +53,10 @@ Status MemoryStore::insert_row(const MemoryIndex& on, const InsertRows& rows,
   }
   switch (rows.on_duplicate) {
     case OnDuplicate::fail: return duplicate_key;
-    case OnDuplicate::ignore: inserted = {.fate = RowFate::ignored}; return {};
+    case OnDuplicate::ignore:
+      inserted = {.fate = RowFate::ignored};
+      warn_of_duplicate();
+      return {};
     case OnDuplicate::replace:
       inserted.fate = RowFate::replaced;
       for (; there != nullptr; there = table.duplicate_of(row)) table.erase(*there, undo_);
@@ -65,6 +70,12 @@ Status MemoryStore::insert_row(const MemoryIndex& on, const InsertRows& rows,
   inserted.fate = change.differs ? RowFate::updated : RowFate::unchanged;
   if (change.status.ok()) inserted.id = id_of(table, *there);
   return change.status;
+}
+
+void MemoryStore::warn_of_duplicate() {
+  if (said_ == nullptr || !said_->wants_warnings) return;
+  if (said_->warnings.size() == Said::most_warnings) return;
+  said_->warnings.push_back({.number = sql_duplicate_entry, .text = "Duplicate entry"});
 }
 
 }  // namespace hs::store

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "store/memory_assign.h"
-#include "store/memory_caller.h"
 #include "store/memory_index.h"
 
 namespace hs::store {
@@ -131,73 +130,6 @@ MemoryStore::MemoryStore(MemoryDatabase& database, Access access, CounterBlock& 
 
 MemoryStore::~MemoryStore() { abandon_pass(); }
 
-void MemoryStore::lock() {
-  database_.lock(access_);
-  locked_ = true;
-}
-
-void MemoryStore::unlock() {
-  if (!locked_) return;
-  locked_ = false;
-  database_.unlock(access_);
-}
-
-void MemoryStore::begin_pass(PassMode mode, Budget& budget) {
-  assert(!locked_ && !in_unit_ && undo_.size() == 0);
-  mode_ = mode;
-  ++asks_;
-  budget_ = &budget;
-}
-
-Outcome MemoryStore::end_pass() {
-  assert(!in_unit_);
-  const Status status = commit();
-  unlock();
-  return status;
-}
-
-void MemoryStore::abandon_pass() {
-  in_unit_ = false;
-  if (undo_.size() != 0) {
-    undo_.rollback_to(0);
-    counters_.add(Counter::rollbacks);
-  }
-  unlock();
-}
-
-Outcome MemoryStore::begin_unit() {
-  assert(!in_unit_);
-  in_unit_ = true;
-  unit_begin_ = undo_.size();
-  return {};
-}
-
-Outcome MemoryStore::end_unit() {
-  assert(in_unit_);
-  in_unit_ = false;
-  return mode_ == PassMode::together ? Status{} : commit();
-}
-
-Outcome MemoryStore::undo_unit() {
-  assert(in_unit_);
-  in_unit_ = false;
-  undo_.rollback_to(unit_begin_);
-  return {};
-}
-
-Status MemoryStore::commit() {
-  if (undo_.size() == 0) return {};
-  const Status status = std::exchange(faults_.next_commit, Status{});
-  if (status.ok()) {
-    undo_.clear();
-    counters_.add(Counter::commits);
-  } else {
-    undo_.rollback_to(0);
-    counters_.add(Counter::rollbacks);
-  }
-  return status;
-}
-
 // Every request on rows begins here.
 Verdict MemoryStore::enter(const MemoryTable& table) {
   if (table.blocked()) return Verdict::blocked;
@@ -209,12 +141,17 @@ Verdict MemoryStore::enter(const MemoryTable& table) {
   return Verdict::answered;
 }
 
-// A caller with limits is a MemoryCaller.
-bool MemoryStore::may(IndexUse& use, Rights needed) const {
-  return use.may(needed, asks_, [&use] {
-    const MemoryTableSpec& spec = static_cast<const MemoryIndex&>(use.index()).table.spec();
-    return static_cast<const MemoryCaller&>(use.caller()).on(spec.database, spec.name);
-  });
+// A caller with limits is a MemoryCaller. Its rights are asked once a pass, as servers do, so those that
+// are given or taken count from the next pass on.
+bool MemoryStore::may(const IndexUse& use, Rights needed) {
+  if (use.caller().may_do_everything()) return true;
+  const MemoryTable& table = static_cast<const MemoryIndex&>(use.index()).table;
+  const auto [asked, is_new] = asked_.try_emplace({&use.caller(), &table}, Rights::none);
+  if (is_new) {
+    const MemoryTableSpec& spec = table.spec();
+    asked->second = static_cast<const MemoryCaller&>(use.caller()).on(spec.database, spec.name);
+  }
+  return contains(asked->second, needed);
 }
 
 Outcome MemoryStore::open_index(const IndexNames& names,

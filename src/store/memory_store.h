@@ -7,11 +7,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/counters.h"
+#include "store/memory_caller.h"
 #include "store/memory_database.h"
 #include "store/memory_matches.h"
 #include "store/store.h"
@@ -43,7 +46,7 @@ class MemoryStore final : public Store {
   void begin_pass(PassMode mode, Budget& budget) override;
   Outcome end_pass() override;
   void abandon_pass() override;
-  void forget_permissions() override { ++asks_; }
+  void forget_permissions() override { asked_.clear(); }
   void release() override {}
   Outcome begin_unit() override;
   Outcome end_unit() override;
@@ -64,6 +67,7 @@ class MemoryStore final : public Store {
   Outcome insert(IndexUse& use, const Insert& row, Changed& changed) override;
   Outcome insert_rows(IndexUse& use, const InsertRows& rows,
                       std::vector<InsertedRow>& inserted) override;
+  void explain_to(Said* said) override { said_ = said; }
 
   MemoryFaults& faults() { return faults_; }
 
@@ -78,7 +82,7 @@ class MemoryStore final : public Store {
     Status status{};
   };
 
-  bool may(IndexUse& use, Rights needed) const;
+  bool may(const IndexUse& use, Rights needed);
   Verdict enter(const MemoryTable& table);
   void lock();
   void unlock();
@@ -91,6 +95,7 @@ class MemoryStore final : public Store {
                        const Row* inserted);
   Status insert_row(const MemoryIndex& on, const InsertRows& rows, std::span<const Value> values,
                     InsertedRow& inserted);
+  void warn_of_duplicate();
 
   MemoryDatabase& database_;
   const Access access_;
@@ -99,12 +104,14 @@ class MemoryStore final : public Store {
   Budget* budget_ = nullptr;  // of the pass
   MemoryFaults faults_;
   PassMode mode_ = PassMode::together;
-  std::uint64_t asks_ = 0;  // rises when what callers may do has to be asked again
+  // What callers may do with tables, as it was asked in this pass.
+  std::map<std::pair<const Caller*, const MemoryTable*>, Rights> asked_;
   bool locked_ = false;
   UndoLog undo_;
   bool in_unit_ = false;
   std::size_t unit_begin_ = 0;    // the size of the undo log before the unit
   std::vector<Matched> matched_;  // of the modification at work
+  Said* said_ = nullptr;
 };
 
 }  // namespace hs::store

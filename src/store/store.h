@@ -53,41 +53,21 @@ class Index {
 };
 
 // An index as one connection uses it: the index, which others may share, and the caller on whose
-// behalf it is used. It remembers what the caller may do with it. A store asks that at the first
-// request of each pass, so rights that are given or taken count from the next pass on.
+// behalf it is used.
 class IndexUse {
  public:
   IndexUse() = default;
   IndexUse(std::shared_ptr<Index> index, std::shared_ptr<const Caller> caller)
-      : index_(std::move(index)), caller_(std::move(caller)) {
-    if (!caller_->may_do_everything()) return;
-    rights_ = Rights::all;
-    asked_in_ = for_ever;
-  }
+      : index_(std::move(index)), caller_(std::move(caller)) {}
 
   explicit operator bool() const { return index_ != nullptr; }
   Index& index() const { return *index_; }
   const std::shared_ptr<Index>& shared() const { return index_; }
   const Caller& caller() const { return *caller_; }
 
-  // Whether the caller may do all that is needed. ask() returns the caller's rights, and is called
-  // once for each `pass`: the store's number of the pass at work, from 1 on, or of a part of it.
-  template <class Ask>
-  bool may(Rights needed, std::uint64_t pass, Ask ask) {
-    if (pass > asked_in_) [[unlikely]] {
-      rights_ = ask();
-      asked_in_ = pass;
-    }
-    return contains(rights_, needed);
-  }
-
  private:
-  static constexpr std::uint64_t for_ever = ~std::uint64_t{0};
-
   std::shared_ptr<Index> index_;
   std::shared_ptr<const Caller> caller_;
-  std::uint64_t asked_in_ = 0;  // the pass of rights_
-  Rights rights_ = Rights::none;
 };
 
 // A find of at most one row, as it is named ahead: all parts of the key that it gives, with `=`.
@@ -234,17 +214,6 @@ inline constexpr Status cannot_be_undone{Error::not_supported, 1178};
 // The answers to who lists the tables of a database that is not there, and to who may do nothing in it.
 inline constexpr Status no_database{Error::no_table, 1049};
 inline constexpr Status database_denied{Error::denied, 1044};
-
-// A modification reads the rows that it finds, and changes or erases them.
-constexpr Rights rights_to_modify(const Change& change) {
-  return Rights::read | (change.erases() ? Rights::erase : Rights::update);
-}
-
-constexpr Rights rights_to_insert(const InsertRows& rows) {
-  if (rows.updates()) return Rights::insert | Rights::read | Rights::update;
-  const bool replaces = rows.on_duplicate == OnDuplicate::replace;
-  return replaces ? Rights::insert | Rights::erase : Rights::insert;
-}
 
 class Store {
  public:

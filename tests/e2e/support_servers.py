@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import tempfile
 import time
@@ -39,16 +40,22 @@ BLOCK_COMMITS = [
 def running_server(
     data_root: Path, watch: Any, *, plugin_dir: Path | None = None, **settings: Setting
 ) -> Iterator[ServerInstance]:
-    """A server that runs during the block. conftest's watch notices if it dies."""
-    base_dir = Path(tempfile.mkdtemp(dir=data_root)) / "server"
-    with ServerInstance(
-        SERVER_TREE, base_dir, plugin_dir=plugin_dir, settings=own_settings(settings)
-    ) as instance:
-        watch.servers.append(instance)
-        try:
-            yield instance
-        finally:
-            watch.servers.remove(instance)
+    """A server that runs during the block. conftest's watch notices if it dies.
+
+    Its folder goes with it: to delete those of all servers at the end takes a minute of disk.
+    """
+    folder = Path(tempfile.mkdtemp(dir=data_root))
+    try:
+        with ServerInstance(
+            SERVER_TREE, folder / "server", plugin_dir=plugin_dir, settings=own_settings(settings)
+        ) as instance:
+            watch.servers.append(instance)
+            try:
+                yield instance
+            finally:
+                watch.servers.remove(instance)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -28,7 +28,7 @@ TYPES = """\
 namespace hs::vectors {
 
 using namespace std::string_view_literals;
-using namespace hs::protocol;
+using namespace hs::handlersocket;
 using namespace hs::store;
 using Lines = std::span<const std::string_view>;
 using Values = std::span<const Value>;

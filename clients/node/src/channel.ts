@@ -295,12 +295,12 @@ export class Channel implements Owner {
   }
 
   /** Ends everything at once. */
-  close(): void {
+  close(reason = 'the client is closed'): void {
     if (this.closed) return;
     this.closed = true;
     clearTimeout(this.backoff);
     this.dialing?.cancel();
-    const end: End = { kind: 'closed', reason: 'the client is closed' };
+    const end: End = { kind: 'closed', reason };
     for (const connection of [this.connection, ...this.retired]) connection?.end(end);
     for (const slot of this.waiting.takeAll()) {
       slot.failWith('closed', end.reason);

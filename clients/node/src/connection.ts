@@ -16,9 +16,13 @@ import { Kind, Place, Reads } from './slot.js';
 import type { Slot } from './slot.js';
 import type { Wire } from './wire.js';
 
-/** As measured: what the callers of one turn of the event loop ask for is written in their microtasks, but not more than this
- * at once, so that the server works while the rest is being encoded. */
+// As measured: what the callers of one turn of the event loop ask for is written in their microtasks, but earlier if so much
+// waits. So the server works while the rest is being encoded.
 const FLUSH_AT = 64;
+// Less is written, too, if it is one of so many parts of what is in flight. If all that were answered together also asked
+// together, client and server would work in turns.
+const LEAST_PART = 4;
+const PARTS_IN_FLIGHT = 4;
 // The most that is handed to the operating system at once. What is behind it is not sent yet.
 const WRITE_AT_ONCE = 1 << 18;
 const NEWLINE = 10;
@@ -106,12 +110,17 @@ export class Connection {
       this.wire.socket.ref();
     }
     this.pending.push(slot);
-    if (this.pending.length >= FLUSH_AT) {
+    if (this.muchWaits()) {
       this.flush();
     } else if (!this.scheduled) {
       this.scheduled = true;
       queueMicrotask(this.flushLater);
     }
+  }
+
+  private muchWaits(): boolean {
+    const waiting = this.pending.length;
+    return waiting >= FLUSH_AT || (waiting >= LEAST_PART && waiting * PARTS_IN_FLIGHT >= this.count);
   }
 
   /** A request of the client itself that goes out together with the next one. */

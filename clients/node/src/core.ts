@@ -165,7 +165,7 @@ export class Core implements Executor {
 
   /** A server has said that another one has to do it. The request was not executed. */
   elsewhere(slot: Slot, connection: Connection, channel: Channel): boolean {
-    if (this.closed || slot.hops + 1 >= this.addresses.list.length || slot.reads === Reads.Stream) return false;
+    if (this.closed || slot.hops + 1 >= this.addresses.list.length) return false;
     slot.hops += 1;
     slot.again();
     if (this.addresses.failed(channel.port, connection.address))
@@ -222,7 +222,7 @@ export class Core implements Executor {
         table,
         index,
         address: via?.peer ?? null,
-        route: via?.route ?? null,
+        route: via?.route ?? (slot.reads === Reads.Stream ? 'stream' : null),
         milliseconds: performance.now() - began,
         bytesOut: place === Place.Sent ? bytes : 0,
         bytesIn,

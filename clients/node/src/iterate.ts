@@ -13,7 +13,7 @@ interface Taker<Row> {
 
 /** The rows of a find, for `for await`. Nothing is sent before the first row is asked for. */
 export class RowIterator<Row> implements AsyncIterableIterator<Row>, Sink {
-  private readonly cutter: RowCutter;
+  private cutter: RowCutter;
   private rows: Row[] = [];
   private taken = 0;
   private readonly takers: Taker<Row>[] = [];
@@ -30,9 +30,9 @@ export class RowIterator<Row> implements AsyncIterableIterator<Row>, Sink {
     private readonly core: Core,
     private readonly slot: Slot,
     private readonly options: RequestOptions | undefined,
-    shape: Shape,
+    private readonly shape: Shape,
   ) {
-    this.cutter = new RowCutter(shape, core.settings.maxReplyBytes);
+    this.cutter = this.newCutter();
     this.timeout = options?.timeout ?? core.settings.timeout;
     slot.sink = this;
   }
@@ -67,9 +67,9 @@ export class RowIterator<Row> implements AsyncIterableIterator<Row>, Sink {
     const wasOpen = this.state === 'open';
     this.state = 'ended';
     if (wasOpen && !this.slot.settled) {
-      const { via } = this.slot;
-      if (via !== undefined) via.giveUp(this.slot, 'cancelled', 'the iteration was left');
-      else this.slot.failWith('cancelled', 'the iteration was left');
+      // To leave is no error.
+      this.slot.succeed(undefined, this.given, this.received);
+      this.slot.via?.end({ kind: 'closed', reason: 'the iteration ended before its reply' });
     }
     this.serve();
     return Promise.resolve({ done: true, value: undefined });
@@ -101,6 +101,15 @@ export class RowIterator<Row> implements AsyncIterableIterator<Row>, Sink {
     slot.resolve = () => end(undefined);
     slot.reject = end;
     if (this.core.begin(slot, this.options)) this.core.submit(slot);
+  }
+
+  private newCutter(): RowCutter {
+    return new RowCutter(this.shape, this.core.settings.maxReplyBytes);
+  }
+
+  /** @internal */
+  restart(): void {
+    this.cutter = this.newCutter();
   }
 
   /** @internal The connection hands over what has arrived. */

@@ -67,6 +67,8 @@ export interface Sink {
   take(chunk: Buffer): number;
   readonly done: boolean;
   readonly error: ErrorReply | undefined;
+  /** The request is sent once more, and its reply begins. */
+  restart(): void;
   /** Bytes and rows so far. */
   readonly received: number;
   readonly given: number;
@@ -185,6 +187,7 @@ export class Slot {
     this.wasSent ||= this.place === Place.Sent;
     this.place = Place.Waiting;
     this.opened = undefined;
+    this.sink?.restart();
     this.group?.forEach((member) => (member.opened = undefined));
   }
 
@@ -205,7 +208,7 @@ export class Slot {
     if (this.settled) return;
     this.settled = true;
     if (this.kind.counters !== undefined) this.kind.counters.errors += 1;
-    this.onEnd?.(this, { rows: 0, bytesIn, error });
+    this.onEnd?.(this, { rows: this.sink?.given ?? 0, bytesIn: this.sink?.received ?? bytesIn, error });
     this.reject(error);
   }
 

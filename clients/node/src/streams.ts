@@ -46,7 +46,7 @@ export class Streams {
     if (channel === undefined) return;
     this.active.delete(slot);
     if (channel.isOpen && this.idle.length < KEPT && !this.core.closed) this.idle.push(channel);
-    else channel.close();
+    else channel.close(this.core.closed ? undefined : 'another connection is kept');
     for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
       if (next.settled) continue;
       this.start(next);
@@ -56,8 +56,9 @@ export class Streams {
 
   sweep(now: number): boolean {
     this.waiting.forEach((slot) => {
-      if (slot.deadline !== 0 && now >= slot.deadline)
-        slot.failWith('timeout', 'too many iterations at once (max_streams): none ended in time');
+      if (slot.settled || slot.deadline === 0 || now < slot.deadline) return;
+      this.core.observer.counters.givenUp += 1;
+      slot.failWith('timeout', 'too many iterations at once (max_streams): none ended in time');
     });
     this.waiting.filter((slot) => !slot.settled);
     return this.waiting.length > 0;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Client, HandlerSocketError } from '../src/index.js';
-import type { Index, Options } from '../src/index.js';
+import type { ConnectionEvent, Index, Options } from '../src/index.js';
 import { AnsweringServer } from './answering-server.js';
 import type { Answer } from './answering-server.js';
 import { pause } from './played-server.js';
@@ -215,6 +215,87 @@ suite('an iteration', () => {
       assert.throws(() => rows.iterate(0, { limit: -1 }), /a limit/);
       assert.deepEqual(await rows.iterate(0, { in: { values: [] } }).next(), { done: true, value: undefined });
       assert.equal(server.connections, 0);
+    });
+  });
+});
+
+suite("the end of an iteration's connection", () => {
+  /** The rows that an answer gives, and what is told of its connection until it has ended. */
+  async function told(answer: Answer, take: (iterator: AsyncIterableIterator<Row>, client: Client) => Promise<unknown>): Promise<string> {
+    const events: ConnectionEvent[] = [];
+    const log: string[] = [];
+    const options: Options = {
+      hooks: { connection: (event) => events.push(event) },
+      logger: { info: (line) => log.push(line), warn: (line) => log.push(`warning: ${line}`) },
+    };
+    let lost = 0;
+    await using(answer, options, async (rows, _, client) => {
+      await take(rows.iterate(0, { limit: 9 }), client);
+      for (let i = 0; i < 500 && events.length < 2; i++) await pause(10);
+      lost = client.counters.connectionsLost;
+      assert.equal(client.counters.connectionsMade, 1);
+    });
+    assert.deepEqual([events.length, log.length, events[0]!.event], [2, 2, 'connected']);
+    const { event, route, address, reason } = events[1]!;
+    const warning = event === 'closed' ? '' : 'warning: ';
+    assert.equal(log[1], `${warning}handlersocket2: ${event} (${route}, ${address}): ${reason}`);
+    return `${event} ${route} ${lost}: ${reason}`;
+  }
+  const answering =
+    (reply: string, hangsUp: boolean): Answer =>
+    (line, socket) => {
+      if (line.startsWith('P')) return undefined;
+      if (hangsUp) socket.end(reply);
+      else socket.write(reply);
+      return undefined;
+    };
+  const drain = async (iterator: AsyncIterableIterator<Row>): Promise<void> => {
+    for await (const { id } of iterator) assert.equal(id, 1);
+  };
+  const two = '0\t2\t1\tone\t1\ttwo';
+
+  test('is told as lost, and counted', async () => {
+    const lost = await told(answering(`${two}\t1\tthr`, true), async (iterator) => assert.equal(await kindOf(drain(iterator)), 'lost'));
+    assert.equal(lost, 'lost stream 1: the server closed the connection');
+  });
+
+  test('is told as a protocol error, and counted', async () => {
+    const wrong = await told(answering(`${two}\t1\n`, false), async (iterator) => assert.equal(await kindOf(drain(iterator)), 'protocol'));
+    assert.match(wrong, /^protocol_error stream 1: /);
+    assert.match(await told(answering(`${two}\n0\t1\n`, false), drain), /^protocol_error stream 1: /);
+  });
+
+  test('is told as closed, and not counted, if it was idle', async () => {
+    assert.equal(await told(answering(`${two}\n`, true), drain), 'closed stream 0: the server closed the connection');
+  });
+
+  test('is told as closed, and not counted, if the client closes it', async () => {
+    const endless = answering(`${two}\t`, false);
+    const left = await told(endless, async (iterator) => {
+      await iterator.next();
+      await iterator.return!();
+    });
+    assert.equal(left, 'closed stream 0: the iteration ended before its reply');
+    const closed = await told(endless, async (iterator, client) => {
+      await iterator.next();
+      await client.close();
+    });
+    assert.equal(closed, 'closed stream 0: the client is closed');
+    const idle = await told(answering(`${two}\n`, false), async (iterator, client) => {
+      await drain(iterator);
+      await client.close();
+    });
+    assert.equal(idle, 'closed stream 0: the client is closed');
+  });
+
+  test('says that another one is kept', async () => {
+    const reasons: (string | null)[] = [];
+    await using(many, { hooks: { connection: ({ reason }) => reasons.push(reason) } }, async (rows) => {
+      const open = [rows.iterate(0, { limit: 2 }), rows.iterate(0, { limit: 2 })];
+      for (const iterator of open) await iterator.next();
+      for (const iterator of open) for await (const { id } of iterator) assert.equal(id, 1);
+      await pause(1);
+      assert.deepEqual(reasons, [null, null, 'another connection is kept']);
     });
   });
 });

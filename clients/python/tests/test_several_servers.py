@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 from faces import Played, script
@@ -95,3 +96,46 @@ def test_a_thread_that_sleeps_while_another_one_reads_for_it():
         for thread in threads:
             thread.join(20)
         assert [call.outcome() for call in first] == [(b"x",)] * 2
+
+
+def test_a_thread_that_is_sent_elsewhere_leaves_others_behind():
+    """It has read for all. What the first server says afterwards is for another thread."""
+    first = script((OPEN + FIND * 2, "0\t1\n" + OFF_LINE), {"await": "moved"})
+    first += [{"send": FOUND}]
+    second = script((OPEN + FIND, "0\t1\n"), {"signal": "moved"}, {"await": "found"})
+    second += [{"send": FOUND}]
+    played = [{"read": [first]}, {"read": [second]}]
+    with Played(Client, options={"timeout": 5}, servers=played) as run:
+        index, found = run.client.index("db", "t", ["a"]), []
+        threads = [
+            threading.Thread(target=lambda: found.append(index.find_one(1))) for _ in range(2)
+        ]
+        threads[0].start()
+        link = run.client._core.links[0]
+        while not (link.wire and link.wire.reading):
+            time.sleep(0.001)
+        threads[1].start()
+        threads[1].join(4)
+        run.play.signal("found").set()
+        assert found == [(b"x",)]
+        threads[0].join(5)
+        assert found == [(b"x",)] * 2
+
+
+def test_who_leaves_wakes_one_of_each_connection():
+    """One that answers only what was sent has its own threads."""
+    with Client([(("127.0.0.1", 1), ("127.0.0.1", 1))]) as client:
+        core = client._core
+        link, asleep = core.links[0], []
+        for _ in range(2):
+            call = Call(core.hello(None), time.monotonic() + 10)
+            call.gate, call.parked = threading.Lock(), True
+            call.gate.acquire()
+            asleep.append(call)
+        wires = [
+            SimpleNamespace(channel=SimpleNamespace(slots=[call]), reading=False) for call in asleep
+        ]
+        link.retiring, link.wire = wires[:1], wires[1]
+        core._pass_on(link)
+        link.retiring, link.wire = [], None
+        assert [call.parked for call in asleep] == [False, False]

@@ -108,7 +108,7 @@ def test_each_connection_says_hello(kind):
     read = [
         script(find, {"close": True}),
         script(find, again),
-        script(rows, later, {"expect_end": True}),
+        script(rows, later),
     ]
     with Played(kind, options=TEXTS, read=read) as run:
         index = run.client.index("db", "t", ["a"])

@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+from faces import Played, script
 from played_server import PlayedServer
 from test_connection import Peer
 
@@ -18,6 +19,7 @@ from handlersocket2 import (
     ConnectError,
     RequestTimeout,
 )
+from handlersocket2.thread_wires import Call, ThreadWire
 
 OPENED = b"P\t1\td\tt\tPRIMARY\ta\n"
 
@@ -302,3 +304,123 @@ def test_nobody_listens():
         callers = [Caller(client.ping) for _ in range(10)]
         for caller in callers:
             assert isinstance(caller.ended().error, ConnectError)
+
+
+@pytest.fixture
+def slow_send(monkeypatch):
+    """The first one that sends has sent, and does not come back before it is told to go on."""
+    sent, go_on = threading.Event(), threading.Event()
+    send = ThreadWire.send
+
+    def send_slowly(wire, data):
+        left = send(wire, data)
+        if not sent.is_set():
+            sent.set()
+            assert go_on.wait(5)
+        return left
+
+    monkeypatch.setattr(ThreadWire, "send", send_slowly)
+    return sent, go_on
+
+
+def test_who_reads_has_its_own_request_sent(slow_send):
+    """It began to read while another thread was writing. That one's reply came meanwhile, so it
+    leaves, and nobody sleeps who could write."""
+    sent, go_on = slow_send
+    asked = "P\t1\tdb\tt\tPRIMARY\ta\n1\t=\t1\t1\n"
+    steps = script((asked, "0\t1\n0\t1\tx\n"), ("1\t=\t1\t2\n", "0\t1\ty\n"))
+    with Played(Client, options={"timeout": 5}, read=[steps]) as run:
+        index = run.client.index("db", "t", ["a"])
+        writer = Caller(lambda: index.find_one(1))
+        assert sent.wait(5)
+        (wire,) = run.client._core.links[0].wires()
+        reader = Caller(lambda: index.find_one(2))
+        wait_until(lambda: (len(wire.channel.slots), wire.reading) == (1, True))
+        go_on.set()
+        assert writer.ended().result == (b"x",)
+        assert reader.ended().result == (b"y",)
+
+
+def test_who_reads_has_all_of_a_large_request_sent(slow_send):
+    """Who leaves sends as much of it as there is room for, and the server waits for the rest."""
+    sent, go_on = slow_send
+
+    def serve(peer):
+        peer.recv(100)
+        peer.sendall(b"2\t1\tcmd\n")
+        last = peer.recv(1 << 20)
+        while not last.endswith(b"\n"):
+            last = peer.recv(1 << 20)
+        peer.sendall(b"0\t1\ty\n")
+        peer.recv(1)
+
+    peer = Peer(serve)
+    with Client(peer.address, timeout=5) as client:
+        writer = Caller(client.ping)
+        assert sent.wait(5)
+        (wire,) = client._core.links[0].wires()
+        reader = Caller(lambda: client.tables("d" * (12 << 20)))
+        wait_until(lambda: (len(wire.channel.slots), wire.reading) == (1, True))
+        go_on.set()
+        assert writer.ended().error is None
+        assert reader.ended().result == ["y"], reader.error
+
+
+def test_who_is_interrupted_while_it_gives_out_replies(monkeypatch):
+    """What it has not given out is nobody else's reply."""
+    set_result = Call.set_result
+
+    def interrupted(call, result):
+        monkeypatch.undo()
+        set_result(call, result)
+        raise KeyboardInterrupt
+
+    opening = "P\t1\tdb\tt\tPRIMARY\ta\n"
+    finds = "".join(f"1\t=\t1\t{key}\n" for key in range(3))
+    first = script((opening + finds, "0\t1\n0\t1\ta\n0\t1\tb\n0\t1\tc\n"))
+    second = script((opening + "1\t=\t1\t9\n", "0\t1\n0\t1\tx\n"))
+    with Played(Client, options={"timeout": 3}, read=[first, second]) as run:
+        index = run.client.index("db", "t", ["a"])
+        monkeypatch.setattr(Call, "set_result", interrupted)
+        pipeline = run.client.pipeline()
+        for key in range(3):
+            pipeline.on(index).find_one(key)
+        with pytest.raises(KeyboardInterrupt):
+            pipeline.run()
+        assert index.find_one(9) == (b"x",)
+
+
+def test_who_is_interrupted_while_it_waits_for_its_turn(server):
+    """Others have the lock meanwhile. It is not given back by who does not have it."""
+    with Client(server.address, timeout=5) as client:
+        index = client.index("d", "t", ["a"])
+        sleeper = Caller(lambda: index.find("hold"))
+        wait_until(lambda: len(server.connections[0]) == 2)
+        lock, ident = client._core._lock, threading.get_ident()
+
+        def interrupt(*_):
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGUSR1, interrupt)
+        try:
+
+            def hold():
+                wait_until(lambda: index_call.parked)
+                with lock:
+                    index_call.wake()
+                    time.sleep(0.1)
+                    signal.pthread_kill(ident, signal.SIGUSR1)
+                    time.sleep(0.1)
+
+            index_call = Call(index.operations.find(1, {}), time.monotonic() + 5)
+            with lock:
+                client._core._submit(client._core.links[0], index_call, time.monotonic())
+            holder = Caller(hold)
+            with pytest.raises(KeyboardInterrupt):
+                client._core._drive(index_call)
+            holder.ended()
+            assert holder.error is None
+        finally:
+            signal.signal(signal.SIGUSR1, before)
+        server.held.set()
+        assert sleeper.ended().result == [(b"hold",)]

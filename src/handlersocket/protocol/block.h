@@ -13,7 +13,7 @@
 #include <emmintrin.h>
 #endif
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 // For any machine. In a mask, bit i is set if the answer is yes for byte i.
 class PortableBlock {
@@ -110,4 +110,4 @@ using Block = SseBlock;
 using Block = PortableBlock;
 #endif
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

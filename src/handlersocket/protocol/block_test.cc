@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 namespace {
 
 template <typename AnyBlock>
@@ -55,4 +55,4 @@ TYPED_TEST(BlockTest, LoadsShortRunsAndZerosBehindThem) {
 }
 
 }  // namespace
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -11,7 +11,7 @@
 
 #include "store/operation.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 // A word that says what happens to the rows that are found, and which rows are answered.
 struct Modop {
@@ -132,4 +132,4 @@ constexpr std::string_view word_of(const store::Assignment& assignment) {
   return found->word;
 }
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

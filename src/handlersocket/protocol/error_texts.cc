@@ -2,7 +2,7 @@
 
 #include "handlersocket/protocol/errors.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 namespace {
 
 constexpr SqlError syntax(std::string_view text) { return {1149, "42000", text}; }
@@ -49,4 +49,4 @@ SqlError error_text_of(Status status) {
   return hs::sql_error_of(status);
 }
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -8,9 +8,9 @@
 #include "base/sql_errors.h"
 #include "base/status.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 // The number is the server's own, if the status has one.
 SqlError error_text_of(Status status);
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -12,7 +12,7 @@
 
 #include "base/status.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 // What is wrong with a request, or with who sends it.
 enum class Mistake : std::uint8_t {
@@ -165,4 +165,4 @@ static_assert(error_table.size() == static_cast<std::size_t>(Error::count_));
 static_assert(mistake_table.size() == static_cast<std::size_t>(Mistake::count_));
 static_assert(detail::is_in_order(error_table) && detail::is_in_order(mistake_table));
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

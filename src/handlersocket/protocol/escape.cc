@@ -7,7 +7,7 @@
 
 #include "handlersocket/protocol/block.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 namespace {
 
@@ -99,4 +99,4 @@ bool append_unescaped(Buffer& out, std::string_view token) {
   return true;
 }
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

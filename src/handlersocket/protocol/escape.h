@@ -7,7 +7,7 @@
 
 #include "base/buffer.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 inline constexpr unsigned char escape_prefix = 0x01;
 inline constexpr unsigned char escape_shift = 0x40;
@@ -20,4 +20,4 @@ void append_escaped(Buffer& out, std::string_view bytes);
 // and leaves `out` unchanged.
 [[nodiscard]] bool append_unescaped(Buffer& out, std::string_view token);
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -8,7 +8,7 @@
 #include <random>
 #include <string>
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 namespace {
 
 // The definition of escaping, byte by byte.
@@ -113,4 +113,4 @@ TEST(Escape, LargeValueOfNothingButSpecialBytes) {
 }
 
 }  // namespace
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 namespace {
 
 using std::string_view_literals::operator""sv;
@@ -63,4 +63,4 @@ std::string_view foreign_protocol(std::string_view begin) {
   return {};
 }
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -7,10 +7,10 @@
 
 #include <string_view>
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 // The name of the protocol, or nothing. `begin` is all that the client has sent so far, or at least
 // its first 8 KiB.
 std::string_view foreign_protocol(std::string_view begin);
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

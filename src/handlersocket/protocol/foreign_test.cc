@@ -6,7 +6,7 @@
 
 #include "protocol_vectors.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 namespace {
 
 using std::string_literals::operator""s;
@@ -58,4 +58,4 @@ TEST(ForeignProtocol, IsNothingThatSomebodyMayHaveMeant) {
 }
 
 }  // namespace
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -13,7 +13,7 @@
 
 #include "handlersocket/protocol/number.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 inline constexpr std::uint64_t max_group_lines = std::uint64_t{1} << 12;
 inline constexpr std::string_view group_begin = "G\t";
@@ -50,4 +50,4 @@ constexpr bool is_met(Meets meets, std::uint64_t rows) {
   return meets == Meets::anything || (meets == Meets::some) == (rows != 0);
 }
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

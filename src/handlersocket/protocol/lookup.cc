@@ -2,7 +2,7 @@
 
 #include <optional>
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 namespace {
 
 // Such short numbers surely fit.
@@ -45,4 +45,4 @@ PlainLookup plain_lookup(std::string_view input, std::span<store::Value> key) {
   return {.id = *id, .parts = static_cast<std::size_t>(*parts), .end = at};
 }
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

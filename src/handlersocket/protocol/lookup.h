@@ -11,7 +11,7 @@
 
 #include "store/operation.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 struct PlainLookup {
   std::uint64_t id = 0;
@@ -23,4 +23,4 @@ struct PlainLookup {
 // the input. None if it is incomplete, has more values than `key`, or an escape or a NULL in it.
 PlainLookup plain_lookup(std::string_view input, std::span<store::Value> key);
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -8,7 +8,7 @@
 
 #include "handlersocket/protocol/parser.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 namespace {
 
 using namespace std::string_view_literals;
@@ -74,4 +74,4 @@ TEST(PlainLookup, IsWhatTheParserReads) {
 }
 
 }  // namespace
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

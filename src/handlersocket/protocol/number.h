@@ -11,7 +11,7 @@
 
 #include "base/buffer.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 constexpr bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
@@ -51,4 +51,4 @@ inline void append_number(Buffer& out, std::uint64_t number) {
   out.advance_to(std::to_chars(to, to + most_digits, number).ptr);
 }
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -5,7 +5,7 @@
 #include "handlersocket/protocol/change_words.h"
 #include "handlersocket/protocol/number.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 // Small results are returned by value for speed. If one function writes a result of several fields
 // in parts and another reads it as a whole, that costs more than the rest of a typical line.
@@ -357,4 +357,4 @@ Mistake Parser::read_count(std::string_view word, std::uint64_t limit, const Tok
   return Mistake::none;
 }
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -57,7 +57,7 @@
 #include "handlersocket/protocol/token_scanner.h"
 #include "handlersocket/protocol/value_list.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 // A line of a few megabytes could hold as many values, and to keep a value takes many times the
 // memory of its byte in the line. A request with more than these is `request_size`.
@@ -128,4 +128,4 @@ class Parser {
   std::vector<std::array<Value, 2>> bounds_;  // of assignments
 };
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -47,7 +47,7 @@ void counted_free(void* memory, std::size_t size) {
 }
 [[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 namespace {
 
 TEST(ParserAllocation, NoneOnceWarm) {
@@ -86,4 +86,4 @@ TEST(ParserAllocation, OfALargeLineIsGivenBack) {
 }
 
 }  // namespace
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

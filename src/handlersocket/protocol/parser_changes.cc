@@ -3,7 +3,7 @@
 #include "handlersocket/protocol/number.h"
 #include "handlersocket/protocol/parser.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 Mistake Parser::read_change(std::string_view modop, TokenScanner& tokens, store::Change& change) {
   is_modification_ = true;
@@ -104,4 +104,4 @@ Mistake Parser::read_value(TokenScanner& tokens, Value& value) {
   return values_.read(token, tokens.saw_escape(), value) ? Mistake::none : Mistake::escape;
 }
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -11,7 +11,7 @@
 #include "handlersocket/protocol/test_describe.h"
 #include "handlersocket/protocol/within.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 namespace {
 
 void require(bool condition) {
@@ -87,9 +87,9 @@ void fuzz(std::string_view whole_line) {
 }
 
 }  // namespace
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  hs::protocol::fuzz({reinterpret_cast<const char*>(data), size});
+  hs::handlersocket::fuzz({reinterpret_cast<const char*>(data), size});
   return 0;
 }

@@ -11,7 +11,7 @@
 
 #include "handlersocket/protocol/test_describe.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 namespace {
 
 using namespace std::string_view_literals;
@@ -256,4 +256,4 @@ TEST(Parser, ValueOf16Mebibytes) {
 }
 
 }  // namespace
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -7,7 +7,7 @@
 #include "handlersocket/protocol/escape.h"
 #include "handlersocket/protocol/number.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 using namespace std::string_view_literals;
 
@@ -145,4 +145,4 @@ void ReplyWriter::begin_wide_rows(std::uint32_t columns) {
   append_number(out_, columns);
 }
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

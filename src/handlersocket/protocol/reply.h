@@ -15,7 +15,7 @@
 #include "store/operation.h"
 #include "store/table_description.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 class ReplyWriter {
  public:
@@ -73,4 +73,4 @@ class ReplyWriter {
   Buffer& out_;
 };
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -5,7 +5,7 @@
 #include "handlersocket/protocol/number.h"
 #include "handlersocket/protocol/token_scanner.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 char* ReplySplitter::reserve(std::size_t count) {
   // The bytes are moved only if at least as many have been handed out as are left. So moving never
@@ -53,4 +53,4 @@ bool ReplyReader::read(std::string_view line, Reply& reply) {
   return true;
 }
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -14,7 +14,7 @@
 #include "handlersocket/protocol/request.h"
 #include "handlersocket/protocol/value_list.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 class ReplySplitter {
  public:
@@ -71,4 +71,4 @@ class ReplyReader {
   ValueList values_;
 };
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

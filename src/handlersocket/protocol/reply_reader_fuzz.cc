@@ -11,7 +11,7 @@
 #include "handlersocket/protocol/reply_reader.h"
 #include "handlersocket/protocol/test_describe.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 namespace {
 
 constexpr std::size_t max_reply_size = 200;
@@ -75,9 +75,9 @@ void fuzz(std::string_view input) {
 }
 
 }  // namespace
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  hs::protocol::fuzz({reinterpret_cast<const char*>(data), size});
+  hs::handlersocket::fuzz({reinterpret_cast<const char*>(data), size});
   return 0;
 }

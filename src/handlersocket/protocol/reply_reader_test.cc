@@ -14,7 +14,7 @@
 #include "handlersocket/protocol/test_describe.h"
 #include "handlersocket/protocol/test_values_row.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 namespace {
 
 using Result = ReplySplitter::Result;
@@ -130,4 +130,4 @@ TEST(ReplyReader, ReadsBackWhatReplyWriterWrote) {
 }
 
 }  // namespace
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

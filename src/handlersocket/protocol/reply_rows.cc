@@ -2,7 +2,7 @@
 
 #include "handlersocket/protocol/escape.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 bool ReplyRows::take(std::span<const store::Column> columns, const store::CurrentRow& row,
                      std::size_t /*in_number*/, Buffer& out) {
@@ -27,4 +27,4 @@ bool ReplyRows::take(std::span<const store::Column> columns, const store::Curren
   return true;
 }
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

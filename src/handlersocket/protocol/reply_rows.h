@@ -9,7 +9,7 @@
 #include "base/buffer.h"
 #include "store/rows.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 class ReplyRows final : public store::Rows {
  public:
@@ -17,4 +17,4 @@ class ReplyRows final : public store::Rows {
             std::size_t in_number, Buffer& out) override;
 };
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

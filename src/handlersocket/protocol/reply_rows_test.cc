@@ -9,7 +9,7 @@
 
 #include "handlersocket/protocol/test_values_row.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 namespace {
 
 using namespace std::string_literals;
@@ -69,4 +69,4 @@ TEST(ReplyRows, SaysThatAValueCouldNotBeRead) {
 }
 
 }  // namespace
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

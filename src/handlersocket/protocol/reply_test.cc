@@ -9,7 +9,7 @@
 
 #include "handlersocket/protocol/errors.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 namespace {
 
 std::string written(const std::function<void(ReplyWriter&)>& write) {
@@ -79,4 +79,4 @@ TEST(ReplyWriter, BeginsAndEndsRows) {
 }
 
 }  // namespace
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

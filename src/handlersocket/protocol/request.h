@@ -10,7 +10,7 @@
 
 #include "store/operation.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 using store::Value;
 
@@ -79,4 +79,4 @@ struct Request {
   Hello hello{};
 };
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

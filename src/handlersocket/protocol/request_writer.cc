@@ -8,7 +8,7 @@
 #include "handlersocket/protocol/escape.h"
 #include "handlersocket/protocol/number.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 namespace {
 
@@ -224,4 +224,4 @@ void RequestWriter::value(const Value& value) {
   }
 }
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

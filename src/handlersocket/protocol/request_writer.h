@@ -13,7 +13,7 @@
 #include "handlersocket/protocol/group.h"
 #include "handlersocket/protocol/request.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 class RequestWriter {
  public:
@@ -54,4 +54,4 @@ class RequestWriter {
   Buffer& out_;
 };
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

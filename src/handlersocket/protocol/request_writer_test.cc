@@ -15,7 +15,7 @@
 #include "handlersocket/protocol/test_describe.h"
 #include "handlersocket/protocol/test_written.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 namespace {
 
 using store::AssignKind;
@@ -199,4 +199,4 @@ TEST(RequestWriter, ParserReadsBackWhatWasWritten) {
 }
 
 }  // namespace
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -14,7 +14,7 @@
 #include "handlersocket/protocol/errors.h"
 #include "handlersocket/protocol/request.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 inline std::string describe(std::string_view bytes) {
   constexpr std::string_view digits = "0123456789abcdef";
@@ -161,4 +161,4 @@ inline std::string describe(const Status& status, const Request& request) {
   return status.ok() ? describe(request) : "error " + std::string(reply_of(status).text);
 }
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -9,7 +9,7 @@
 #include "handlersocket/protocol/reply_rows.h"
 #include "store/operation.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 struct ValuesRow final : store::CurrentRow {
   explicit ValuesRow(std::span<const store::Value> values) : values(values) {}
@@ -30,4 +30,4 @@ inline void append_values(std::span<const store::Value> values, Buffer& out) {
   static_cast<void>(ReplyRows().take(columns, ValuesRow(values), 0, out));
 }
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -8,7 +8,7 @@
 #include "base/buffer.h"
 #include "handlersocket/protocol/request_writer.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 // Empty if one of the request's names cannot be written.
 inline std::string written(const Request& request) {
@@ -35,4 +35,4 @@ inline std::string written(const Request& request) {
   return std::string(out.view());
 }
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

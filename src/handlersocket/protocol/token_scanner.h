@@ -14,7 +14,7 @@
 #include "handlersocket/protocol/block.h"
 #include "handlersocket/protocol/escape.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 class TokenScanner {
  public:
@@ -65,4 +65,4 @@ class TokenScanner {
   bool done_ = false;
 };
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 namespace {
 
 using Tokens = std::vector<std::string>;
@@ -70,4 +70,4 @@ TEST(TokenScanner, SeesAnEscapeNoLaterThanItsToken) {
 }
 
 }  // namespace
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -16,7 +16,7 @@
 #include "handlersocket/protocol/escape.h"
 #include "handlersocket/protocol/request.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 class ValueList {
  public:
@@ -78,4 +78,4 @@ class ValueList {
   std::size_t line_size_ = 0;
 };
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -19,7 +19,7 @@
 #include "handlersocket/protocol/test_written.h"
 #include "protocol_vectors.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 namespace {
 
 using vectors::Lines;
@@ -158,4 +158,4 @@ TEST(Vectors, StreamsAreCutIntoReplies) {
 }
 
 }  // namespace
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -13,7 +13,7 @@
 #include "handlersocket/protocol/group.h"
 #include "handlersocket/protocol/number.h"
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 
 inline constexpr std::string_view within_begin = "within\t";
 inline constexpr std::uint64_t max_within_ms = std::uint64_t{1} << 31;
@@ -63,4 +63,4 @@ inline Within within_of(std::string_view line) {
   return {.ms = ms, .request = request};
 }
 
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace hs::protocol {
+namespace hs::handlersocket {
 namespace {
 
 TEST(Within, StandsBeforeARequest) {
@@ -67,4 +67,4 @@ TEST(Within, AGroupBehindAWrongTimeIsNotOverlooked) {
 }
 
 }  // namespace
-}  // namespace hs::protocol
+}  // namespace hs::handlersocket

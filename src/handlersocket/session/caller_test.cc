@@ -7,7 +7,7 @@
 #include "handlersocket/session/test_pass_world.h"
 #include "store/memory_caller.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 using store::MemoryCaller;
@@ -158,4 +158,4 @@ TEST_F(Callers, WithoutAnAccountAreNobody) {
 }
 
 }  // namespace
-}  // namespace hs::session
+}  // namespace hs::handlersocket

@@ -8,7 +8,7 @@
 
 #include "handlersocket/protocol/reply.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 using store::DescribedColumn;
@@ -33,13 +33,13 @@ const DescribedIndex* find_index(const TableDescription& table, std::string_view
 using Columns = std::unordered_map<std::string_view, const DescribedColumn*>;
 
 void append_column(std::string_view kind, std::string_view name, const Columns& columns,
-                   protocol::ReplyWriter& reply) {
+                   ReplyWriter& reply) {
   const auto found = columns.find(name);
   reply.described_column(kind, name, found == columns.end() ? nullptr : found->second);
 }
 
 void append_columns(std::string_view kind, std::string_view names, char separator,
-                    const Columns& columns, protocol::ReplyWriter& reply) {
+                    const Columns& columns, ReplyWriter& reply) {
   while (!names.empty()) {
     const std::size_t end = std::min(names.find(separator), names.size());
     append_column(kind, names.substr(0, end), columns, reply);
@@ -53,8 +53,8 @@ Status append_description(const store::IndexNames& names, const TableDescription
                           Buffer& out) {
   const DescribedIndex* const index = find_index(table, names.index);
   if (index == nullptr) return Error::no_index;
-  protocol::ReplyWriter reply(out);
-  reply.begin_rows(protocol::ReplyWriter::description_columns);
+  ReplyWriter reply(out);
+  reply.begin_rows(ReplyWriter::description_columns);
   Columns columns;
   for (const DescribedColumn& column : table.columns) columns.emplace(column.name, &column);
   append_columns("column", names.columns, names.separator, columns, reply);
@@ -66,12 +66,12 @@ Status append_description(const store::IndexNames& names, const TableDescription
 }
 
 void append_indexes(const TableDescription& table, Buffer& out) {
-  protocol::ReplyWriter reply(out);
-  reply.begin_rows(protocol::ReplyWriter::index_part_columns);
+  ReplyWriter reply(out);
+  reply.begin_rows(ReplyWriter::index_part_columns);
   for (const DescribedIndex& index : table.indexes) {
     for (const store::DescribedPart& part : index.parts) reply.index_part(index, part);
   }
   reply.end_rows();
 }
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket

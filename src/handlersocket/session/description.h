@@ -8,7 +8,7 @@
 #include "store/operation.h"
 #include "store/table_description.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 
 // Appends the reply to a request that describes the index with these names, of the table. It has a row
 // for each column and filter column in the order of the names, and for each part of the index. What the
@@ -19,4 +19,4 @@ Status append_description(const store::IndexNames& names, const store::TableDesc
 // Appends the reply to a request that lists the indexes of the table: a row for each of their parts.
 void append_indexes(const store::TableDescription& table, Buffer& out);
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket

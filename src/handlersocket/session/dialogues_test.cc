@@ -12,7 +12,7 @@
 #include "store/memory_store.h"
 #include "store/sample_tables.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 using vectors::DialogueVector;
@@ -95,4 +95,4 @@ TEST(Dialogues, CutAnywhereAreTheSame) {
 }
 
 }  // namespace
-}  // namespace hs::session
+}  // namespace hs::handlersocket

@@ -6,12 +6,9 @@
 #include "handlersocket/protocol/reply.h"
 #include "handlersocket/protocol/reply_rows.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
-using protocol::Kind;
-using protocol::ReplyWriter;
-using protocol::Request;
 using store::Outcome;
 
 // Removes the values for which the open index has no column, as the original does: real clients
@@ -28,7 +25,7 @@ Outcome execute_find(passes::Place& place, const store::Selection& selection,
   const std::size_t begin = place.out.size();
   ReplyWriter reply(place.out);
   if (place.reply_begins) reply.begin_rows(column_count);
-  protocol::ReplyRows rows;
+  ReplyRows rows;
   store::Found found;
   const Outcome outcome =
       place.store.find(place.uses.front(), selection, rows, place.out, place.sink, found);
@@ -53,8 +50,7 @@ Outcome execute_insert_rows(passes::Place& place, const store::InsertRows& rows,
   if (!outcome.ok()) return outcome;
   ReplyWriter reply(place.out);
   reply.begin_rows(2);
-  for (const store::InsertedRow& row : inserted)
-    reply.inserted_row(protocol::word_of(row.fate), row.id);
+  for (const store::InsertedRow& row : inserted) reply.inserted_row(word_of(row.fate), row.id);
   reply.end_rows();
   return outcome;
 }
@@ -75,7 +71,7 @@ Outcome execute_write(passes::Place& place, Request& request, std::uint32_t colu
   const std::size_t begin = place.out.size();
   const bool has_rows = request.change.gives_rows();
   if (has_rows) reply.begin_rows(column_count);
-  protocol::ReplyRows rows;
+  ReplyRows rows;
   const Outcome outcome =
       place.store.modify(use, request.selection, request.change, &rows, place.out, changed);
   if (!outcome.ok()) {
@@ -102,4 +98,4 @@ Outcome execute_admitted(passes::Place& place, Workspace& workspace) {
   }
 }
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket

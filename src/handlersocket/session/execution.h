@@ -7,10 +7,10 @@
 #include "passes/dialogue.h"
 #include "store/store.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 
 // The one way in which a find, a count or a write is executed, wherever that is. It is the request of the
 // workspace, and uses the first index of the place. Appends the reply only if it succeeds.
 store::Outcome execute_admitted(passes::Place& place, Workspace& workspace);
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket

@@ -6,7 +6,7 @@
 #include "handlersocket/protocol/group.h"
 #include "handlersocket/protocol/within.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 // Behind `lines` lines, of which `there` have ended before `from`. If they have not come as a whole,
@@ -41,8 +41,8 @@ std::size_t whole_requests(std::string_view input) {
   std::size_t whole = 0;
   while (const std::optional<Line> line = line_at(input, whole, whole)) {
     std::uint64_t there = 0;
-    const std::string_view request = protocol::within_of(line->text).request;
-    const std::uint64_t lines = protocol::group_lines(request).value_or(0);
+    const std::string_view request = within_of(line->text).request;
+    const std::uint64_t lines = group_lines(request).value_or(0);
     const std::optional<std::size_t> end = end_of_lines(input, line->end_offset, lines, there);
     if (!end) break;
     whole = *end;
@@ -57,4 +57,4 @@ std::string_view take_line(std::string_view& body) {
   return line->text;
 }
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket

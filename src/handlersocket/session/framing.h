@@ -13,7 +13,7 @@
 #include "handlersocket/session/line.h"
 #include "net/application.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 
 struct Group {
   std::uint64_t lines = 0;   // behind its first line; 0: it is no group
@@ -39,4 +39,4 @@ std::size_t whole_requests(std::string_view input);
 // Takes the next line from the front of a group's body.
 std::string_view take_line(std::string_view& body);
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket

@@ -9,7 +9,7 @@
 #include "handlersocket/session/test_pass_world.h"
 #include "handlersocket/session/test_scripted_store.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 using net::Next;
@@ -209,4 +209,4 @@ TEST_F(GroupsOfScriptedStore, AsideItIsTriedAgainForAWhile) {
 }
 
 }  // namespace
-}  // namespace hs::session
+}  // namespace hs::handlersocket

@@ -1,6 +1,6 @@
 #include "handlersocket/session/handlersocket.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 
 std::unique_ptr<passes::Dialogue> HandlerSocket::open_dialogue() {
   return std::make_unique<Session>(config_.session);
@@ -12,4 +12,4 @@ passes::MakeProtocol handlersocket(const RunnerConfig& config) {
   };
 }
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket

@@ -13,7 +13,7 @@
 #include "passes/dialogue.h"
 #include "passes/runner_config.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 
 // Outlives the runners and their sessions.
 struct RunnerConfig : passes::RunnerConfig {
@@ -49,4 +49,4 @@ class HandlerSocket final : public passes::Protocol {
 // For passes::PassRunner and passes::StreamRunner. The configuration outlives what is made.
 passes::MakeProtocol handlersocket(const RunnerConfig& config);
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket

@@ -12,7 +12,7 @@
 
 #include "net/application.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 
 struct Line {
   std::string_view text;   // without its LF, and without a CR before that
@@ -41,4 +41,4 @@ inline void note_password(net::Turn& turn, std::string_view line) {
   turn.secret_size = rest.size();
 }
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket

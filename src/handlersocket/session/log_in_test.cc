@@ -12,7 +12,7 @@
 #include "passes/failed_tries.h"
 #include "store/memory_caller.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 using namespace std::chrono_literals;
@@ -349,4 +349,4 @@ TEST_F(SlowedTries, WhatCannotBeGuessedDoesNotWait) {
 }
 
 }  // namespace
-}  // namespace hs::session
+}  // namespace hs::handlersocket

@@ -6,7 +6,7 @@
 
 #include "handlersocket/session/test_scripted_store.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 std::string find(int key) { return "1\t=\t1\t" + std::to_string(key) + "\n"; }
@@ -84,4 +84,4 @@ TEST_F(LookingAhead, WithoutTheSettingNothingIsSaid) {
 }
 
 }  // namespace
-}  // namespace hs::session
+}  // namespace hs::handlersocket

@@ -21,7 +21,7 @@
 #include "store/memory_store.h"
 #include "store/sample_tables.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 constexpr int rows = 1000;
@@ -72,8 +72,8 @@ class Client {
     std::string wanted = "0\t1\n";
     for (int i = 0; i < finds_of_round; ++i) {
       const std::string key = std::to_string(1 + (round * 7 + i * 13) % rows);
-      requests += id + "\t=\t1\t" + key + '\n';
-      wanted += "0\t1\t" + key + '\n';
+      requests.append(id).append("\t=\t1\t").append(key).append(1, '\n');
+      wanted.append("0\t1\t").append(key).append(1, '\n');
     }
     EXPECT_EQ(::send(socket_, requests.data(), requests.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(requests.size()));
@@ -127,9 +127,9 @@ TEST(LookingAheadOnThreads, TheSettingIsChangedWhileTheyWork) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   });
-  std::vector<std::thread> threads;
-  for (int number = 0; number < 4; ++number) {
-    threads.emplace_back([&] {
+  std::array<std::thread, 4> threads;
+  for (std::thread& thread : threads) {
+    thread = std::thread([&] {
       Client client(server.bound_port());
       for (int round = 0; round < rounds; ++round) client.ask(round);
     });
@@ -141,4 +141,4 @@ TEST(LookingAheadOnThreads, TheSettingIsChangedWhileTheyWork) {
 }
 
 }  // namespace
-}  // namespace hs::session
+}  // namespace hs::handlersocket

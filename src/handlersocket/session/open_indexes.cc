@@ -3,7 +3,7 @@
 #include <cassert>
 #include <utility>
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 constexpr char name_end = '\0';
@@ -65,4 +65,4 @@ void OpenIndexes::forget_indexes() {
   for (auto& [id, index] : large_) index.use = {};
 }
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket

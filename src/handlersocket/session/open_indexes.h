@@ -14,7 +14,7 @@
 #include "store/operation.h"
 #include "store/store.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 
 // The names of a P request, joined by zero bytes. No name that can be opened holds one.
 std::string join_names(const store::IndexNames& names);
@@ -66,4 +66,4 @@ class OpenIndexes {
   std::size_t names_bytes_ = 0;
 };
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket

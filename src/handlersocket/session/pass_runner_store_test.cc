@@ -9,7 +9,7 @@
 
 #include "handlersocket/session/test_scripted_store.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 using net::Next;
@@ -298,4 +298,4 @@ TEST_F(ScriptedTest, AStreamThatThrowsLeavesNothingOpen) {
 }
 
 }  // namespace
-}  // namespace hs::session
+}  // namespace hs::handlersocket

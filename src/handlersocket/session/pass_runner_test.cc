@@ -13,7 +13,7 @@
 
 #include "handlersocket/session/test_pass_world.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 using net::Next;
@@ -443,4 +443,4 @@ TEST_F(PassRunnerTest, AStreamedFindAnswersErrorsAndWaitsForLocks) {
 }
 
 }  // namespace
-}  // namespace hs::session
+}  // namespace hs::handlersocket

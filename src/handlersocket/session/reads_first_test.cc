@@ -11,7 +11,7 @@
 
 #include "handlersocket/session/test_pass_world.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 using net::Next;
@@ -173,4 +173,4 @@ TEST_F(ReadsFirst, AJoinedTurnMayBeginBehindWhatTheSecondExecutionWrites) {
 }
 
 }  // namespace
-}  // namespace hs::session
+}  // namespace hs::handlersocket

@@ -9,7 +9,7 @@
 
 #include "handlersocket/session/test_scripted_store.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 using net::Next;
@@ -277,4 +277,4 @@ TEST_F(RemoteTables, AFailureThereLeavesNothingOpen) {
 }
 
 }  // namespace
-}  // namespace hs::session
+}  // namespace hs::handlersocket

@@ -7,7 +7,7 @@
 
 #include "handlersocket/session/test_pass_world.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 using namespace std::chrono_literals;
@@ -97,4 +97,4 @@ TEST_F(RequestTime, IsNotBoundedByDefault) {
 }
 
 }  // namespace
-}  // namespace hs::session
+}  // namespace hs::handlersocket

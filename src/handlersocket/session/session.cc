@@ -11,15 +11,10 @@
 #include "handlersocket/session/framing.h"
 #include "handlersocket/session/handlersocket.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 using passes::Runs;
-using protocol::Kind;
-using protocol::Mistake;
-using protocol::ReplyWriter;
-using protocol::Request;
-using protocol::status_of;
 using store::Outcome;
 
 constexpr std::string_view plugin_version = "2.0.0";
@@ -48,16 +43,15 @@ bool is_write(const Request& request) {
 }
 
 bool is_long_list(const Request& request) {
-  return request.kind == Kind::list && request.listed != protocol::Listed::indexes;
+  return request.kind == Kind::list && request.listed != Listed::indexes;
 }
 
 bool is_log_in(const Request& request) {
-  return request.kind == Kind::auth && request.auth.way == protocol::AuthWay::account;
+  return request.kind == Kind::auth && request.auth.way == AuthWay::account;
 }
 
-passes::LogIn::Way way_of(const protocol::Auth& auth) {
-  return auth.way == protocol::AuthWay::account ? passes::LogIn::Way::account
-                                                : passes::LogIn::Way::secret;
+passes::LogIn::Way way_of(const Auth& auth) {
+  return auth.way == AuthWay::account ? passes::LogIn::Way::account : passes::LogIn::Way::secret;
 }
 
 Counter counter_of(const Request& request) {
@@ -121,12 +115,14 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
   if (workspace.parsed.ok()) answer.counter = counter_of(request);
   if (admitted) {
     answer.write = is_write(request);
-    answer.read =
-        request.kind == Kind::find || request.kind == Kind::count || is_long_list(request);
+    // Warnings are those of a write that may still be undone, so they wait for the commit, too.
+    answer.read = request.kind == Kind::find || request.kind == Kind::count ||
+                  request.kind == Kind::warnings || is_long_list(request);
     if (!answer.may_run(runs)) return answer;
-    if (index != nullptr && !index->use) [[unlikely]]
-      outcome = open_again(workspace, *index);
   }
+  if (workspace.parser.is_modification()) begin_write(changes);
+  if (admitted && index != nullptr && !index->use) [[unlikely]]
+    outcome = open_again(workspace, *index);
   if (admitted && outcome.ok()) {
     const Listening listening(*this, workspace.store, outcome, answer.write);
     switch (request.kind) {
@@ -235,11 +231,18 @@ Outcome Session::execute_planned(passes::Place& place, passes::Protocol& protoco
   return outcome;
 }
 
+void Session::end_planned(Status ended, passes::Protocol& protocol) {
+  const Workspace& workspace = static_cast<HandlerSocket&>(protocol).workspace();
+  const bool has_written = workspace.group.lines != 0 || is_write(workspace.request);
+  if (has_written && !ended.ok()) forget_warnings();
+}
+
 Session::Before& Session::begin_change(passes::Changes& changes) {
   if (before_ == nullptr) {
     changes.note(*this);
     before_ = std::make_unique<Before>(
         Before{.log_in = log_in_.state(), .remote_open = remote_open(), .hello = hello_});
+    if (hello_.wants_warnings) before_->warnings = last_said_->said.warnings;
   }
   return *before_;
 }
@@ -256,15 +259,16 @@ void Session::undo_changes() {
   become(std::move(before->log_in));
   remote_open() = std::move(before->remote_open);
   take(before->hello);
+  if (hello_.wants_warnings) last_said_->said.warnings = std::move(before->warnings);
 }
 
 Outcome Session::open_again(Workspace& workspace, NamedIndex& index) {
   return workspace.store.open_index(split_names(index.names), caller(), index.use);
 }
 
-Status Session::log_in(const protocol::Auth& auth, passes::Changes& changes) {
+Status Session::log_in(const Auth& auth, passes::Changes& changes) {
   passes::LogIn::State next;
-  if (auth.way == protocol::AuthWay::account) {
+  if (auth.way == AuthWay::account) {
     if (!log_in_.has_accounts()) return status_of(Mistake::authtype);
     if (const Status ended = log_in_.end_account(next); !ended.ok()) return ended;
   } else if (!log_in_.try_secret(auth.secret, next)) {
@@ -275,7 +279,7 @@ Status Session::log_in(const protocol::Auth& auth, passes::Changes& changes) {
   return {};
 }
 
-void Session::greet(const protocol::Hello& hello, passes::Changes& changes, Buffer& out) {
+void Session::greet(const Hello& hello, passes::Changes& changes, Buffer& out) {
   begin_change(changes);
   take(hello);
   ReplyWriter reply(out);
@@ -284,9 +288,9 @@ void Session::greet(const protocol::Hello& hello, passes::Changes& changes, Buff
   reply.greeting("server", config_.server);
   reply.greeting("protocol", protocol_version);
   reply.greeting("requests", request_words);
-  if (hello.wants_texts) reply.greeting(protocol::Hello::texts, "1");
-  if (hello.escapes_names) reply.greeting(protocol::Hello::names, "1");
-  if (hello.wants_warnings) reply.greeting(protocol::Hello::warnings, "1");
+  if (hello.wants_texts) reply.greeting(Hello::texts, "1");
+  if (hello.escapes_names) reply.greeting(Hello::names, "1");
+  if (hello.wants_warnings) reply.greeting(Hello::warnings, "1");
   reply.end_rows();
 }
 
@@ -301,7 +305,7 @@ Outcome Session::describe(const NamedIndex& index, store::Store& store, Buffer& 
 
 Outcome Session::list(const Request& request, store::Store& store, store::Sink* sink,
                       Buffer& out) const {
-  if (request.listed == protocol::Listed::indexes) {
+  if (request.listed == Listed::indexes) {
     store::TableDescription table;
     const Outcome outcome = store.describe_table(request.names, caller(), table);
     // This thread must not wait for the other server.
@@ -310,7 +314,7 @@ Outcome Session::list(const Request& request, store::Store& store, store::Sink* 
     return outcome;
   }
   std::optional<std::string_view> database;
-  if (request.listed == protocol::Listed::tables) database = request.names.database;
+  if (request.listed == Listed::tables) database = request.names.database;
   std::vector<std::string> names;
   const Outcome outcome = store.list_names(database, caller(), sink, names);
   if (!outcome.ok()) return outcome;
@@ -329,10 +333,13 @@ Status Session::tell_warnings(Buffer& out) const {
   return {};
 }
 
-void Session::take(const protocol::Hello& hello) {
+// The warnings stay if they are wanted on.
+void Session::take(const Hello& hello) {
   hello_ = hello;
-  last_said_ = hello.wants_texts || hello.wants_warnings ? std::make_unique<LastSaid>() : nullptr;
-  if (last_said_ != nullptr) last_said_->said.wants_warnings = hello.wants_warnings;
+  if (!hello.wants_texts && !hello.wants_warnings) return last_said_.reset();
+  if (last_said_ == nullptr) last_said_ = std::make_unique<LastSaid>();
+  last_said_->said.wants_warnings = hello.wants_warnings;
+  if (!hello.wants_warnings) forget_warnings();
 }
 
 void Session::become(passes::LogIn::State state) {
@@ -352,8 +359,15 @@ void Session::append_error(Status status, Buffer& out) const {
   reply.error_with_text(status, status == last_said_->status ? last_said_->said : nothing);
 }
 
+void Session::replace_reply(std::string_view /*reply*/, Status status, std::uint32_t replies,
+                            Buffer& out) {
+  // What has failed may be a find behind a write of another connection.
+  if (before_ != nullptr && before_->has_written) forget_warnings();
+  append_errors(status, replies, out);
+}
+
 std::size_t Session::whole_requests(std::string_view input) const {
-  return session::whole_requests(input);
+  return handlersocket::whole_requests(input);
 }
 
 void Session::refuse(net::Refusal why, Buffer& out) const {
@@ -363,4 +377,4 @@ void Session::refuse(net::Refusal why, Buffer& out) const {
   append_error(status_of(mistake), out);
 }
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket

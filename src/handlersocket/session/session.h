@@ -27,7 +27,7 @@
 #include "passes/log_in.h"
 #include "store/store.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 
 // Of a port. Outlives its sessions.
 struct SessionConfig : passes::LogInConfig {
@@ -44,9 +44,9 @@ struct Workspace {
   explicit Workspace(store::Store& store) : store(store) {}
 
   store::Store& store;
-  protocol::Parser parser;
-  Status parsed;              // of the line parsed last
-  protocol::Request request;  // the request of that line, if it parsed
+  Parser parser;
+  Status parsed;    // of the line parsed last
+  Request request;  // the request of that line, if it parsed
   // the open index of that request, if it was admitted and uses one
   NamedIndex* index = nullptr;
   store::Changed changed;  // by the write executed last
@@ -62,11 +62,11 @@ struct Answer : passes::Answer {
   bool logs_in = false;       // a log-in of an account: nothing was done, a log-in thread has to
 };
 
-bool is_write(const protocol::Request& request);
-bool is_long_list(const protocol::Request& request);  // it is never executed by a worker
-bool is_log_in(const protocol::Request& request);     // of an account
-passes::LogIn::Way way_of(const protocol::Auth& auth);
-Counter counter_of(const protocol::Request& request);
+bool is_write(const Request& request);
+bool is_long_list(const Request& request);  // it is never executed by a worker
+bool is_log_in(const Request& request);     // of an account
+passes::LogIn::Way way_of(const Auth& auth);
+Counter counter_of(const Request& request);
 
 class Session final : public passes::Dialogue {
  public:
@@ -79,10 +79,12 @@ class Session final : public passes::Dialogue {
 
   std::size_t whole_requests(std::string_view input) const override;
   std::string_view foreign_protocol(std::string_view begin) const override {
-    return protocol::foreign_protocol(begin);
+    return handlersocket::foreign_protocol(begin);
   }
   void refuse(net::Refusal why, Buffer& out) const override;
   void append_error(Status status, Buffer& out) const override;
+  void replace_reply(std::string_view reply, Status status, std::uint32_t replies,
+                     Buffer& out) override;
   void keep_changes() override { before_.reset(); }
   void undo_changes() override;
 
@@ -95,6 +97,7 @@ class Session final : public passes::Dialogue {
                          passes::LookAhead& ahead) override;
   passes::Plan plan(net::Turn& turn, passes::Protocol& protocol) override;
   store::Outcome execute_planned(passes::Place& place, passes::Protocol& protocol) override;
+  void end_planned(Status ended, passes::Protocol& protocol) override;
 
   // Executes one line, without its LF and CR, if `runs` allows it. If the verdict is not
   // `answered`, nothing is written and nothing is remembered. If the line changes the session,
@@ -105,7 +108,7 @@ class Session final : public passes::Dialogue {
   // Parses a line into workspace.request and says whether it may be executed. Touches no store.
   Status admit(std::string_view line, Workspace& workspace);
   // The same for a line of a group.
-  Status admit_in_group(std::string_view line, Workspace& workspace, protocol::Meets& meets);
+  Status admit_in_group(std::string_view line, Workspace& workspace, Meets& meets);
 
   bool is_logged_in() const { return log_in_.is_logged_in(); }
   // As whom the connection acts; null: as nobody, because it has to log in first.
@@ -144,6 +147,7 @@ class Session final : public passes::Dialogue {
         return;
       store_.explain_to(nullptr);
       session_.last_said_->status = outcome_.status();
+      if (!outcome_.ok()) session_.forget_warnings();
     }
     Listening(const Listening&) = delete;
     Listening& operator=(const Listening&) = delete;
@@ -155,12 +159,14 @@ class Session final : public passes::Dialogue {
     const bool listens_;
   };
 
-  // What P, A and H requests have replaced since keep_changes().
+  // What P, A and H requests, and the warnings of writes, have replaced since keep_changes().
   struct Before {
     passes::LogIn::State log_in;
     std::optional<passes::RemoteOpen> remote_open;
     bool has_changed_caller = false;
-    protocol::Hello hello{};
+    Hello hello{};
+    std::vector<store::Warning> warnings{};                       // if they are wanted
+    bool has_written = false;                                     // since then, and they are wanted
     std::vector<std::pair<std::uint64_t, NamedIndex>> indexes{};  // the latest comes last
   };
 
@@ -171,7 +177,7 @@ class Session final : public passes::Dialogue {
     indexes_.forget_indexes();
     owner_ = &store;
   }
-  void refuse_and_close(protocol::Mistake mistake, passes::Requests& requests) const;
+  void refuse_and_close(Mistake mistake, passes::Requests& requests) const;
   Status admit_parsed(Status parsed, Workspace& workspace);
   bool execute_within(Line line, passes::Requests& requests, HandlerSocket& front);
   bool execute_line(const Line& line, passes::Requests& requests, HandlerSocket& front);
@@ -187,16 +193,29 @@ class Session final : public passes::Dialogue {
   void give_up_first(passes::Requests& requests, Workspace& workspace);
   void refuse(const Line& line, Status why, passes::Requests& requests, Workspace& workspace);
   void refuse_group(const Group& group, Status why, passes::Requests& requests);
-  bool hold_back(const protocol::Auth& auth, bool was_right, passes::Requests& requests);
+  bool hold_back(const Auth& auth, bool was_right, passes::Requests& requests);
   store::Outcome open_index(Workspace& workspace, passes::Changes& changes, bool& has_no_place);
   store::Outcome open_every_column(Workspace& workspace, std::string& columns);
-  Status log_in(const protocol::Auth& auth, passes::Changes& changes);
-  void take(const protocol::Hello& hello);
+  Status log_in(const Auth& auth, passes::Changes& changes);
+  void take(const Hello& hello);
   store::Outcome describe(const NamedIndex& index, store::Store& store, Buffer& out) const;
-  store::Outcome list(const protocol::Request& request, store::Store& store, store::Sink* sink,
+  store::Outcome list(const Request& request, store::Store& store, store::Sink* sink,
                       Buffer& out) const;
   Status tell_warnings(Buffer& out) const;
-  void greet(const protocol::Hello& hello, passes::Changes& changes, Buffer& out);
+  // A write is executed in a pass, or refused: those of the write before it are over, unless the pass is
+  // executed again.
+  void begin_write(passes::Changes& changes) {
+    if (!hello_.wants_warnings) [[likely]]
+      return;
+    begin_change(changes).has_written = true;
+    forget_warnings();
+  }
+  // The write that they are of was undone, or is no longer the last one.
+  void forget_warnings() {
+    if (last_said_ != nullptr) [[unlikely]]
+      last_said_->said.warnings.clear();
+  }
+  void greet(const Hello& hello, passes::Changes& changes, Buffer& out);
   void become(passes::LogIn::State state);
   std::size_t most_waiting_now() const {
     return caller() != nullptr ? no_limit : most_waiting_before_login;
@@ -209,8 +228,8 @@ class Session final : public passes::Dialogue {
   const store::Store* owner_ = nullptr;  // of the open indexes; never dereferenced
   OpenIndexes indexes_;
   std::unique_ptr<Before> before_;  // null: nothing has changed
-  protocol::Hello hello_;
+  Hello hello_;
   std::unique_ptr<LastSaid> last_said_;  // null: the client wants neither texts nor warnings
 };
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket

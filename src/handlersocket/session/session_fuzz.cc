@@ -21,8 +21,8 @@
 
 namespace {
 
-using hs::session::PassRunner;
-using hs::session::StreamRunner;
+using hs::handlersocket::PassRunner;
+using hs::handlersocket::StreamRunner;
 
 void require(bool condition, const char* what) {
   if (condition) return;
@@ -89,7 +89,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size < 2) return 0;
   const std::uint8_t choice = data[0];
   const std::uint8_t accounts = data[1];
-  hs::session::RunnerConfig config;
+  hs::handlersocket::RunnerConfig config;
   config.session.writable = (choice & 1) != 0;
   if ((choice & 2) != 0) {
     config.session.secret = "s";
@@ -117,7 +117,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   StreamRunner streamer(
       config, std::make_unique<hs::store::MemoryStore>(database, access, counters, bounds),
       counters);
-  hs::session::TestConnection connection(worker, streamer);
+  hs::handlersocket::TestConnection connection(worker, streamer);
   connection.max_request_size = config.max_request_size.get();
   connection.is_loopback = (accounts & 4) == 0;
 

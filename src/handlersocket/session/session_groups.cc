@@ -12,12 +12,9 @@
 #include "passes/requests.h"
 #include "passes/waiting.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
-using protocol::Mistake;
-using protocol::ReplyWriter;
-using protocol::status_of;
 using store::Outcome;
 using store::Verdict;
 
@@ -32,8 +29,7 @@ bool is_because_of(const GroupFailure& failure, Outcome outcome) {
 
 }  // namespace
 
-Status Session::admit_in_group(std::string_view line, Workspace& workspace,
-                               protocol::Meets& meets) {
+Status Session::admit_in_group(std::string_view line, Workspace& workspace, Meets& meets) {
   return admit_parsed(workspace.parser.parse_in_group(line, workspace.request, meets), workspace);
 }
 
@@ -52,14 +48,14 @@ template <class Execute>
 Outcome Session::execute_unit(const Group& group, passes::Place& place, Workspace& workspace,
                               GroupFailure& failure, Execute execute) {
   failure = {};
-  return store::run_unit(place.store, place.out, [&]() -> Outcome {
+  const Outcome ended = store::run_unit(place.store, place.out, [&]() -> Outcome {
     ReplyWriter(place.out).ok();
     std::string_view body = group.body;
     for (std::uint64_t line = 0; line < group.lines; ++line) {
-      protocol::Meets meets{};
+      Meets meets{};
       Outcome outcome = admit_in_group(take_line(body), workspace, meets);
       if (outcome.ok()) outcome = execute(line);
-      if (outcome.ok() && !protocol::is_met(meets, workspace.changed.rows))
+      if (outcome.ok() && !is_met(meets, workspace.changed.rows))
         outcome = status_of(Mistake::unmet);
       if (outcome.ok()) continue;
       failure = {.line = line + 1, .status = outcome.status()};
@@ -67,13 +63,15 @@ Outcome Session::execute_unit(const Group& group, passes::Place& place, Workspac
     }
     return {};
   });
+  if (!ended.ok()) forget_warnings();
+  return ended;
 }
 
 // In a worker. Whether the turn goes on.
 bool Session::execute_group(const Line& first, bool is_out_of_time, passes::Requests& requests,
                             HandlerSocket& front) {
   net::Turn& turn = requests.turn();
-  const std::optional<std::uint64_t> lines = protocol::group_lines(first.text);
+  const std::optional<std::uint64_t> lines = group_lines(first.text);
   if (!lines) {
     refuse_and_close(Mistake::cmd, requests);
     return false;
@@ -101,6 +99,7 @@ bool Session::execute_group(const Line& first, bool is_out_of_time, passes::Requ
 
   Workspace& workspace = front.workspace();
   use_store(workspace.store);
+  begin_write(requests.changes());
   const std::size_t begin = requests.out().size();
   passes::Place place{.store = workspace.store, .uses = {}, .out = requests.out()};
   GroupFailure failure;
@@ -160,6 +159,7 @@ Outcome Session::execute_planned_group(passes::Place& place, Workspace& workspac
   const Error kind = outcome.status().kind();
   const bool is_callers = kind == Error::deadlock || kind == Error::max_request_time;
   if (outcome.ok() || is_callers || !is_because_of(failure, outcome)) return outcome;
+  if (last_said_ != nullptr) last_said_->status = failure.status;
   append_failure(group, failure, place.out);
   place.failed = true;
   return {};
@@ -167,14 +167,14 @@ Outcome Session::execute_planned_group(passes::Place& place, Workspace& workspac
 
 // Its indexes are those of its lines, up to the first line that nobody can execute.
 passes::Plan Session::plan_group(const Line& first, net::Turn& turn, Workspace& workspace) {
-  const std::optional<std::uint64_t> lines = protocol::group_lines(first.text);
+  const std::optional<std::uint64_t> lines = group_lines(first.text);
   if (!lines) return {.kind = passes::Plan::Kind::quick};
   const std::optional<Group> group = group_at(turn, first, *lines);
   if (!group) return {.kind = passes::Plan::Kind::incomplete};
   workspace.needed.clear();
   std::string_view body = group->body;
   for (std::uint64_t line = 0; line < group->lines && config_.writable; ++line) {
-    protocol::Meets meets{};
+    Meets meets{};
     if (!admit_in_group(take_line(body), workspace, meets).ok()) break;
     const std::string& names = workspace.index->names;
     workspace.needed.push_back({.key = names, .names = split_names(names)});
@@ -190,4 +190,4 @@ passes::Plan Session::plan_group(const Line& first, net::Turn& turn, Workspace& 
           .indexes = workspace.needed};
 }
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket

@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "handlersocket/session/framing.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 
 // Why a group was undone: the number of the line that has failed, counted from 1, and its error.
 struct GroupFailure {
@@ -21,4 +21,4 @@ inline std::uint32_t replies_to(const Group& group) {
   return static_cast<std::uint32_t>(group.lines) + 1;
 }
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket

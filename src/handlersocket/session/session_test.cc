@@ -10,7 +10,7 @@
 #include "store/memory_store.h"
 #include "store/sample_tables.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 using namespace std::string_literals;
@@ -332,4 +332,4 @@ TEST(NamesTest, JoinAndSplitAreInverse) {
 }
 
 }  // namespace
-}  // namespace hs::session
+}  // namespace hs::handlersocket

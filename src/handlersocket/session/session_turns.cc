@@ -17,17 +17,14 @@
 #include "passes/requests.h"
 #include "passes/waiting.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 using net::Next;
 using net::Turn;
 using passes::LogIn;
-using protocol::Kind;
-using protocol::Mistake;
-using protocol::status_of;
 
-std::string_view described(const protocol::Request& request) {
+std::string_view described(const Request& request) {
   if (request.kind == Kind::insert || request.kind == Kind::insert_rows) return "insert";
   if (request.kind == Kind::find) return "find";
   if (request.kind == Kind::count) return "count";
@@ -55,9 +52,9 @@ void Session::execute(passes::Requests& requests) {
     if (too_long) [[unlikely]]
       return refuse_and_close(Mistake::request_size, requests);
     if (!line) return;
-    if (protocol::may_begin_within(line->text)) [[unlikely]] {
+    if (may_begin_within(line->text)) [[unlikely]] {
       if (!execute_within(*line, requests, front)) return;
-    } else if (protocol::begins_group(line->text)) [[unlikely]] {
+    } else if (begins_group(line->text)) [[unlikely]] {
       if (!execute_group(*line, false, requests, front)) return;
     } else if (!requests.may_begin() || !execute_line(*line, requests, front)) {
       return;
@@ -70,7 +67,7 @@ std::size_t Session::look_ahead(std::string_view input, const store::Store& stor
   if (caller() == nullptr || owner_ != &store) return 0;
   std::size_t taken = 0;
   while (!ahead.is_full()) {
-    const auto lookup = protocol::plain_lookup(input.substr(taken), ahead.next_key());
+    const auto lookup = plain_lookup(input.substr(taken), ahead.next_key());
     if (lookup.parts == 0) break;
     const NamedIndex* const named = indexes_.find(lookup.id);
     if (named == nullptr || !named->use || lookup.parts > named->key_parts) break;
@@ -89,14 +86,14 @@ void Session::refuse_and_close(Mistake mistake, passes::Requests& requests) cons
 
 // A request that may have a time of its own. Whether the turn goes on.
 bool Session::execute_within(Line line, passes::Requests& requests, HandlerSocket& front) {
-  const protocol::Within within = protocol::within_of(line.text);
+  const Within within = within_of(line.text);
   if (within.hides_group) {
     refuse_and_close(Mistake::cmd, requests);
     return false;
   }
   line.text = within.request;
   const bool is_out_of_time = requests.begin_within(within.ms);
-  if (protocol::begins_group(line.text)) {
+  if (begins_group(line.text)) {
     if (!execute_group(line, is_out_of_time, requests, front)) return false;
   } else {
     if (!requests.may_begin()) return false;
@@ -141,12 +138,12 @@ bool Session::execute_line(const Line& line, passes::Requests& requests, Handler
 void Session::give_up_first(passes::Requests& requests, Workspace& workspace) {
   std::optional<Line> line = line_at(requests.turn().input, 0, 0);
   assert(line);
-  const protocol::Within within = protocol::within_of(line->text);
+  const Within within = within_of(line->text);
   line->text = within.request;
   const bool is_out_of_time = requests.begin_within(within.ms);
   requests.end_within();
   const Status why = is_out_of_time ? passes::out_of_time : passes::row_wait_timed_out;
-  if (const auto lines = protocol::group_lines(line->text)) {
+  if (const auto lines = group_lines(line->text)) {
     const std::optional<Group> group = group_at(requests.turn(), *line, *lines);
     assert(group);
     return refuse_group(*group, why, requests);
@@ -158,6 +155,7 @@ void Session::give_up_first(passes::Requests& requests, Workspace& workspace) {
 void Session::refuse(const Line& line, Status why, passes::Requests& requests,
                      Workspace& workspace) {
   const Status admitted = admit(line.text, workspace);
+  if (workspace.parser.is_modification()) begin_write(requests.changes());
   append_error(admitted.ok() ? why : admitted, requests.out());
   if (admitted.ok() && why == passes::out_of_time) requests.tally(Counter::requests_timed_out);
   const Counter counter =
@@ -167,13 +165,14 @@ void Session::refuse(const Line& line, Status why, passes::Requests& requests,
 
 void Session::refuse_group(const Group& group, Status why, passes::Requests& requests) {
   if (last_said_ != nullptr) last_said_->status = {};
+  begin_write(requests.changes());
   append_errors(why, replies_to(group), requests.out());
   if (why == passes::out_of_time) requests.tally(Counter::requests_timed_out);
   requests.refused(Counter::requests_group, group.end_offset);
 }
 
 // A log-in is about to be answered: whether that is not to be done yet.
-bool Session::hold_back(const protocol::Auth& auth, bool was_right, passes::Requests& requests) {
+bool Session::hold_back(const Auth& auth, bool was_right, passes::Requests& requests) {
   if (was_right) {
     log_in_.end_right_try(requests.turn());
     return false;
@@ -190,20 +189,20 @@ passes::Plan Session::plan(Turn& turn, passes::Protocol& protocol) {
   using enum passes::Plan::Kind;
   auto& front = static_cast<HandlerSocket&>(protocol);
   Workspace& workspace = front.workspace();
-  const protocol::Request& request = workspace.request;
+  const Request& request = workspace.request;
   std::optional<Line> line = line_at(turn.input, 0, 0);
   if (!line) return {.kind = incomplete};
-  const protocol::Within within = protocol::within_of(line->text);
+  const Within within = within_of(line->text);
   line->text = within.request;
   workspace.group = {};
-  if (protocol::begins_group(line->text)) {
+  if (begins_group(line->text)) {
     passes::Plan plan = plan_group(*line, turn, workspace);
     plan.within_ms = within.ms;
     return plan;
   }
   const Status admitted = admit(line->text, workspace);
   if (turn.endpoint != nullptr && admitted.ok() && is_log_in(request)) {
-    const protocol::Auth& auth = request.auth;
+    const Auth& auth = request.auth;
     // Only now, as what waits is asked again.
     if (log_in_.run(turn, auth.user, auth.secret, status_of(Mistake::tls), front.counters()))
       note_password(turn, line->text);
@@ -236,4 +235,4 @@ passes::Plan Session::plan(Turn& turn, passes::Protocol& protocol) {
           .indexes = needed};
 }
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket

@@ -20,7 +20,7 @@
 #include "passes/stream_runner.h"
 #include "passes/waiting.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 
 inline const std::string open_t = "P\t1\thst\tt\t\tid,a,b\n";
 
@@ -153,4 +153,4 @@ class TestConnection {
   Buffer out_;
 };
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket

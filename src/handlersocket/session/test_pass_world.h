@@ -18,7 +18,7 @@
 #include "store/memory_store.h"
 #include "store/sample_tables.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 
 // When a turn is said to have been blocked.
 inline std::uint64_t now_ns() {
@@ -129,4 +129,4 @@ struct World {
 inline const std::string open_ai = "P\t2\thst\tai\t\tv\n";
 inline const std::string open_user = "P\t3\ttest\tuser\t\tuser_id\n";
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket

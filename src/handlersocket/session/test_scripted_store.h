@@ -20,7 +20,7 @@
 #include "handlersocket/session/test_connection.h"
 #include "store/store.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 
 class ScriptedIndex final : public store::Index {
  public:
@@ -260,4 +260,4 @@ class PassOfSeveral : public ScriptedTest {
   std::vector<net::Turn> turns_;
 };
 
-}  // namespace hs::session
+}  // namespace hs::handlersocket

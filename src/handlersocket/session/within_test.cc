@@ -8,7 +8,7 @@
 #include "handlersocket/session/test_scripted_store.h"
 #include "passes/waiting.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 using namespace std::chrono_literals;
@@ -202,4 +202,4 @@ TEST_F(WithinTime, WhoWaitsForAThreadIsAnsweredByItsWorker) {
 }
 
 }  // namespace
-}  // namespace hs::session
+}  // namespace hs::handlersocket

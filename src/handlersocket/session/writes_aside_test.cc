@@ -8,7 +8,7 @@
 
 #include "handlersocket/session/test_scripted_store.h"
 
-namespace hs::session {
+namespace hs::handlersocket {
 namespace {
 
 using net::Next;
@@ -140,4 +140,4 @@ TEST_F(WritesAside, WhatCannotBeUndoneIsNotTriedAgain) {
 }
 
 }  // namespace
-}  // namespace hs::session
+}  // namespace hs::handlersocket

@@ -48,8 +48,7 @@ void Dialogue::append_error(Status status, Buffer& out) const { Reply(out).error
 void Dialogue::replace_reply(std::string_view reply, Status status, std::uint32_t replies,
                              Buffer& out) {
   // All requests behind the first one that waited have failed with it.
-  if (state_.container_if_not_committed)
-    state_.container = *std::exchange(state_.container_if_not_committed, {});
+  state_.container.note_failed();
   if (replies == 0) return;
   const Asked asked{.form = state_.wire == Wire::binary ? Form::binary : Form::text};
   Reply(out).error_in_place_of(reply, asked, status);
@@ -73,7 +72,7 @@ Dialogue::State& Dialogue::begin_change(passes::Changes& changes) {
 
 void Dialogue::keep_changes() {
   before_.reset();
-  state_.container_if_not_committed.reset();
+  state_.container.note_committed();
 }
 
 void Dialogue::undo_changes() {

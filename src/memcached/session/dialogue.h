@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +20,7 @@
 #include "memcached/session/items.h"
 #include "passes/dialogue.h"
 #include "passes/log_in.h"
+#include "passes/provisional.h"
 
 namespace hs::memcached {
 
@@ -64,9 +64,7 @@ class Dialogue final : public passes::Dialogue {
   // What requests may change. If their pass is executed again, they find it as it was.
   struct State {
     Wire wire = Wire::unknown;
-    std::string container{};  // empty: the default one
-    // What it was before a request whose reply waits for a commit chose another one.
-    std::optional<std::string> container_if_not_committed{};
+    passes::Provisional<std::string> container{};  // empty: the default one
     std::size_t thrown_away = 0;  // so many bytes at the front belong to a request that was refused
     ManyKeys many{};
   };

@@ -168,12 +168,10 @@ bool Dialogue::execute_request(passes::Requests& requests, Memcached& front,
 
 void Dialogue::note_container(passes::Requests& requests, const std::string& container,
                               bool is_write) {
-  if (container == state_.container) return;
-  State& state = begin_change(requests.changes());
-  const bool waits = is_write || !requests.is_part_final();
-  if (waits && !state.container_if_not_committed)
-    state.container_if_not_committed = state.container;
-  state.container = container;
+  if (container == state_.container.get()) return;
+  auto& chosen = begin_change(requests.changes()).container;
+  if (is_write || !requests.is_part_final()) return chosen.set_until_commit(container);
+  chosen.set(container);
 }
 
 // So that other clients do not wait behind a get of very many keys, it goes on in later turns. What it
@@ -184,7 +182,7 @@ bool Dialogue::execute_get(passes::Requests& requests, Memcached& front, const R
   const std::size_t begin = requests.out().size();
   if (!answered.may_run(requests.runs())) return end(requests, answered, end_offset);
   RowWork work = work_for(requests.store(), front, requests.out(), true, nullptr);
-  std::string container = state_.container;
+  std::string container = state_.container.get();
   std::string_view rest = request.more_keys;
   std::string_view key = request.key;
   if (state_.many.has_begun) {
@@ -231,7 +229,7 @@ bool Dialogue::execute_item(passes::Requests& requests, Memcached& front, const 
   }
   const std::size_t begin = requests.out().size();
   RowWork work = work_for(requests.store(), front, requests.out(), true, nullptr);
-  std::string container = state_.container;
+  std::string container = state_.container.get();
   Outcome outcome = front.look(requests.store());
   if (outcome.ok()) outcome = execute_on_items(work, request, container, nullptr);
   if (outcome.ok()) {
@@ -292,9 +290,9 @@ Outcome Dialogue::execute_planned(passes::Place& place, passes::Protocol& protoc
   std::optional<WholeItem> sink;
   if (place.sink != nullptr) sink.emplace(*place.sink);
   RowWork work = work_for(place.store, front, place.out, false, sink ? &*sink : nullptr);
-  std::string container = state_.container;
+  std::string container = state_.container.get();
   const Outcome outcome = execute_on_items(work, planned_, container, place.sink);
-  if (outcome.ok()) state_.container = container;
+  if (outcome.ok()) state_.container.set(container);
   return outcome;
 }
 

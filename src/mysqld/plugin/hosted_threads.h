@@ -72,7 +72,8 @@ inline const char* idle_state(net::Role role, bool writes) {
     case net::Role::log_in: return "handlersocket: waiting for log-ins";
     case net::Role::remote: return "handlersocket: waiting for requests to other servers";
     case net::Role::waiter: return "handlersocket: waiting for writes that meet locked rows";
-    case net::Role::worker: break;
+    case net::Role::worker:
+    case net::Role::handshaker: break;
   }
   return writes ? "handlersocket: writer, waiting for requests"
                 : "handlersocket: reader, waiting for requests";

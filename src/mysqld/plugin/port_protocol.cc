@@ -8,7 +8,8 @@
 namespace hs {
 
 constinit const PortProtocol handlersocket_protocol{
-    "HandlerSocket", [](const PortSettings& settings) { return session::handlersocket(settings); }};
+    "HandlerSocket",
+    [](const PortSettings& settings) { return handlersocket::handlersocket(settings); }};
 
 constinit const PortProtocol redis_protocol{"Redis", [](const PortSettings& settings) {
                                               auto config = std::make_shared<redis::Config>(

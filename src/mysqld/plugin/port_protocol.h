@@ -21,7 +21,7 @@
 namespace hs {
 
 // The settings of one port, for whichever protocol it speaks.
-struct PortSettings : session::RunnerConfig {
+struct PortSettings : handlersocket::RunnerConfig {
   std::string default_database{};
   std::shared_ptr<const keys::ContainerSource> containers{};  // of all ports
   // For a protocol that tells of the server, and of the port's connections.

@@ -76,7 +76,7 @@ void take_live_settings(net::ServerConfig& config) {
   config.max_strangers = number_option(Option::max_unauthenticated);
   config.log_in_timeout = seconds_of(Option::log_in_timeout);
 }
-void take_live_settings(session::RunnerConfig& runner) {
+void take_live_settings(handlersocket::RunnerConfig& runner) {
   runner.session.max_open_indexes = number_option(Option::max_open_indexes);
   runner.looks_ahead = switch_option(Option::prefetch) && server::can_prefetch_rows();
   runner.max_request_size = number_option(Option::max_request_size);
@@ -161,7 +161,7 @@ std::shared_ptr<const Account> account_of(Account::Role role) {
                                                               : Option::secret_account));
 }
 
-void take_accounts(session::SessionConfig& session) {
+void take_accounts(handlersocket::SessionConfig& session) {
   session.anonymous = account_of(Account::Role::anonymous);
   session.trusted = account_of(Account::Role::trusted);
 }
@@ -299,7 +299,7 @@ std::string list_of(const std::vector<std::string>& places) {
   return list;
 }
 
-std::string as_whom(const session::SessionConfig& session) {
+std::string as_whom(const handlersocket::SessionConfig& session) {
   std::string text;
   if (const auto anonymous = session.anonymous.get(); anonymous != nullptr)
     text += "; clients act as " + std::string(anonymous->name());
@@ -376,7 +376,7 @@ void warn_if_nobody_may_do_anything() {
   for (std::size_t i = 0; i < open->ports.size(); ++i) {
     if (open->server->places(i).empty()) continue;
     const OpenPort& port = open->ports[i];
-    const session::SessionConfig& session = port.runner.session;
+    const handlersocket::SessionConfig& session = port.runner.session;
     const bool has_trusted = session.trusted.get() != nullptr;
     if (!session.secret.empty() && !has_trusted) warn_of_useless_secret(port);
     if (session.anonymous.get() != nullptr || (!session.secret.empty() && has_trusted)) continue;

@@ -64,14 +64,13 @@ Dialogue::State& Dialogue::begin_change(passes::Changes& changes) {
 void Dialogue::replace_reply(std::string_view /*reply*/, Status status, std::uint32_t replies,
                              Buffer& out) {
   // All requests behind the first one that waited have failed with it.
-  if (state_.watched_if_not_committed)
-    state_.watched = *std::exchange(state_.watched_if_not_committed, {});
+  state_.watched.note_failed();
   append_errors(status, replies, out);
 }
 
 void Dialogue::keep_changes() {
   before_.reset();
-  state_.watched_if_not_committed.reset();
+  state_.watched.note_committed();
 }
 
 void Dialogue::undo_changes() {

@@ -20,6 +20,7 @@
 #include "keys/open_rows.h"
 #include "passes/dialogue.h"
 #include "passes/log_in.h"
+#include "passes/provisional.h"
 #include "redis/protocol/commands.h"
 #include "redis/protocol/reply.h"
 #include "redis/protocol/request_reader.h"
@@ -87,10 +88,8 @@ class Dialogue final : public passes::Dialogue {
     std::string name{};
     std::string library{};
     std::string library_version{};
-    std::shared_ptr<Transaction> transaction{};  // null: there was no MULTI
-    std::shared_ptr<const Watched> watched{};    // null: nothing
-    // What was watched before a WATCH whose reply waits for a commit.
-    std::optional<std::shared_ptr<const Watched>> watched_if_not_committed{};
+    std::shared_ptr<Transaction> transaction{};                     // null: there was no MULTI
+    passes::Provisional<std::shared_ptr<const Watched>> watched{};  // null: nothing
     bool is_spoiled = false;   // EXEC will refuse the transaction
     bool was_refused = false;  // MULTI itself was: what follows is not executed before EXEC
     bool replies_are_off = false;
@@ -160,7 +159,9 @@ class Dialogue final : public passes::Dialogue {
   void note_watched(passes::Requests& requests, std::shared_ptr<const Watched> watched);
   void forget_watched(passes::Changes& changes);
   // Whether EXEC has to be executed as a write.
-  bool is_locking() const { return state_.transaction->has_writes() || state_.watched != nullptr; }
+  bool is_locking() const {
+    return state_.transaction->has_writes() || state_.watched.get() != nullptr;
+  }
   store::Outcome watch(Work& work, Words keys, std::shared_ptr<const Watched>& watched) const;
 
   // dialogue_connection.cc

@@ -189,7 +189,7 @@ std::string Dialogue::describe_client(const net::PeerAddress* peer) const {
          " addr=" + (peer != nullptr ? peer->text() : std::string()) + " name=" + state_.name +
          " user=" + (account.empty() ? std::string(default_user) : std::string(account)) +
          " flags=N db=0 sub=0 psub=0 ssub=0 watch=" +
-         std::to_string(state_.watched ? state_.watched->size() : 0) + " multi=" +
+         std::to_string(state_.watched.get() ? state_.watched.get()->size() : 0) + " multi=" +
          (is_queueing() ? std::to_string(state_.transaction->size()) : std::string("-1")) +
          " resp=" + std::to_string(static_cast<int>(state_.resp)) + " lib-name=" + state_.library +
          " lib-ver=" + state_.library_version;

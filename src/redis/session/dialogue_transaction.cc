@@ -30,16 +30,13 @@ void Dialogue::end_transaction(passes::Changes& changes) {
 }
 
 void Dialogue::forget_watched(passes::Changes& changes) {
-  State& state = begin_change(changes);
-  state.watched = nullptr;
-  state.watched_if_not_committed.reset();
+  begin_change(changes).watched.set(nullptr);
 }
 
 void Dialogue::note_watched(passes::Requests& requests, std::shared_ptr<const Watched> watched) {
-  State& state = begin_change(requests.changes());
-  if (!requests.is_part_final() && !state.watched_if_not_committed)
-    state.watched_if_not_committed = state.watched;
-  state.watched = std::move(watched);
+  auto& known = begin_change(requests.changes()).watched;
+  if (requests.is_part_final()) return known.set(std::move(watched));
+  known.set_until_commit(std::move(watched));
 }
 
 bool Dialogue::queue(passes::Requests& requests, const CommandInfo& info, Words words,
@@ -75,7 +72,8 @@ bool Dialogue::execute_transaction(passes::Requests& requests, Redis& front,
   }
   const Transaction& transaction = *state_.transaction;
   const bool is_write = is_locking();
-  const std::size_t keys = transaction.keys() + (state_.watched ? state_.watched->size() : 0);
+  const Watched* const watched = state_.watched.get().get();
+  const std::size_t keys = transaction.keys() + (watched != nullptr ? watched->size() : 0);
   Answer answered{.write = is_write,
                   .read = !is_write && keys != 0,
                   .counter = is_write ? Counter::requests_update : Counter::requests_find};
@@ -102,8 +100,8 @@ bool Dialogue::execute_transaction(passes::Requests& requests, Redis& front,
 
 // The list is a new one, so that a pass that is executed again finds the old one.
 Outcome Dialogue::watch(Work& work, Words keys, std::shared_ptr<const Watched>& watched) const {
-  auto rows =
-      state_.watched ? std::make_shared<Watched>(*state_.watched) : std::make_shared<Watched>();
+  const Watched* const before = state_.watched.get().get();
+  auto rows = before != nullptr ? std::make_shared<Watched>(*before) : std::make_shared<Watched>();
   const Outcome outcome = rows->add(work, keys);
   if (!outcome.ok()) return outcome;
   watched = std::move(rows);
@@ -117,7 +115,8 @@ Outcome Dialogue::run_transaction(Work& work) {
   has_run_queued_ = false;
   if (is_locking()) {
     const Outcome outcome = store::run_unit(work.store, work.out(), [&] {
-      const Outcome checked = state_.watched ? state_.watched->check(work) : Outcome();
+      const Watched* const watched = state_.watched.get().get();
+      const Outcome checked = watched != nullptr ? watched->check(work) : Outcome();
       return checked.ok() ? run_queued(work) : checked;
     });
     if (!outcome.answered() || outcome.status() != status_of(Mistake::watched_has_changed))

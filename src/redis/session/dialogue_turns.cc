@@ -402,7 +402,9 @@ Outcome Dialogue::execute_planned(passes::Place& place, passes::Protocol& protoc
   if (planned_->command == Command::exec) {
     outcome = run_transaction(work);
   } else if (planned_->command == Command::watch) {
-    outcome = watch(work, Words(planned_words_).subspan(1), state_.watched);
+    std::shared_ptr<const Watched> watched = state_.watched.get();
+    outcome = watch(work, Words(planned_words_).subspan(1), watched);
+    state_.watched.set(std::move(watched));
   } else {
     outcome = execute_on_rows(work, *planned_, planned_words_);
   }
@@ -427,7 +429,7 @@ void Dialogue::end_planned(Status ended, passes::Protocol& protocol) {
   if (planned_->command != Command::exec) return;
   if (ended.ok()) count_queued([&](const CommandNote& one) { commands.count(one); });
   state_.transaction = nullptr;
-  state_.watched = nullptr;
+  state_.watched.set(nullptr);
   state_.is_spoiled = state_.was_refused = false;
 }
 

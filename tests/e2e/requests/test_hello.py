@@ -132,6 +132,18 @@ def test_a_request_that_a_streamer_executes_has_its_text(wire: Wire, sql: Sql) -
     assert reply == [b"1", b"4", b"1264", b"%d" % number, state.encode(), text.encode()]
 
 
+def test_a_group_that_a_streamer_executes_has_its_text(wire: Wire, sql: Sql) -> None:
+    """As in a worker: of the line that has failed."""
+    wire.ask(WORDS)
+    aside = sql.status("handlersocket_writes_aside")
+    touched = b"2\t=\t1\t1\t1\t0\tU\t1\n"
+    wire.send(b"G\t401\n" + touched * 400 + b"1\t+\t3\t1\t0\tx\n")
+    failed = wire.lines(402)[-1].split(b"\t")
+    assert sql.status("handlersocket_writes_aside") == aside + 1
+    number, state, text = sql_error(sql, "INSERT INTO t (id, small, word) VALUES (1, 0, 'x')")
+    assert failed == [b"1", b"4", b"121", b"%d" % number, state.encode(), text.encode()]
+
+
 def test_other_errors_have_texts_of_the_plugin(wire: Wire) -> None:
     wire.ask(WORDS)
     assert wire.ask(b"X\n") == (

@@ -6,6 +6,7 @@ store is held to the same by src/store/memory_inserts_test.cc.
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -222,7 +223,7 @@ def _check_fates(reply: bytes, request: Request, affected: int, story: str) -> l
 def test_random_upserts(
     drawing_server: ServerInstance, sql: Sql, request: pytest.FixtureRequest
 ) -> None:
-    seed = random.SystemRandom().randrange(1 << 32)
+    seed = int(os.environ.get("UPSERT_SEED") or random.SystemRandom().randrange(1 << 32))
     print(f"seed {seed}")
     rng = random.Random(seed)
     kind = request.node.callspec.params["sql"]

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from server_instance import ServerInstance
 from support.database import Sql
+from support.servers import ON_MYSQL
 from support.wire import Wire
-from support_servers import fresh_session, running_server
+from support_servers import BLOCK_COMMITS, fresh_session, running_server
 
 TABLES = (
     "CREATE TABLE t (id INT PRIMARY KEY, amount DECIMAL(5, 2) NOT NULL DEFAULT 0,"
@@ -176,7 +177,47 @@ def test_a_write_that_fails_has_none(wire: Wire, sql: Sql) -> None:
     assert warnings(wire) == []
 
 
+def test_a_write_that_is_not_executed_has_none(wire: Wire, sql: Sql) -> None:
+    for refused in (b"1\t+\t0\n", b"9\t+\t1\t1\n", b"3\t+\t2\t1\t1\n"):
+        wire.ask(ROUNDED + b"\n")
+        assert len(warnings(wire)) == 1
+        # Then the connection is with a thread that reads, and the write opens its index again.
+        for _ in range(20):
+            wire.ask(b"1\t=\t1\t1\n")
+        sql.run("DROP TABLE IF EXISTS many")
+        assert not wire.ask(refused).startswith(b"0\t")
+        assert warnings(wire) == []
+
+
+def test_they_stay_when_a_long_find_fails(wire: Wire, sql: Sql) -> None:
+    sql.run("INSERT INTO many SELECT seq, 0 FROM seq_1_to_100000")
+    wire.ask(ROUNDED + b"\n")
+    long_find = b"3\tup\t0\t100000\t0\tF\t<\t0\t0\n"
+    assert wire.ask(b"P\t3\thst\tmany\t\tid\tamount\n") == b"0\t1"
+    assert wire.ask(b"within\t5\t" + long_find) == b"1\t1\tmax_request_time"
+    assert len(warnings(wire)) == 1
+
+
 def test_on_the_port_for_reading(server: ServerInstance, sql: Sql) -> None:
     with Wire(server.hs_port) as wire:
         assert wire.ask(b"H\twarnings\n").endswith(b"warnings\t1")
         assert warnings(wire) == []
+
+
+def test_a_group_that_fails_has_none(wire: Wire) -> None:
+    wire.send(b"G\t2\n" + ROUNDED + b"\n1\t+\t2\t1\t5\n")
+    assert wire.lines(3)[0] == b"1\t2\tundone\t2"
+    assert warnings(wire) == []
+
+
+@pytest.mark.skipif(ON_MYSQL, reason="MySQL has no BACKUP STAGE, which lets a commit fail here")
+def test_a_write_whose_commit_fails_has_none(wire: Wire, sql: Sql) -> None:
+    """Whoever asks behind it, in the same pass, is told so."""
+    sql.run(*BLOCK_COMMITS)
+    wire.send(ROUNDED + b"\nW\n")
+    replies = wire.lines(2)
+    sql.run("BACKUP STAGE END")
+    assert replies == [b"1\t1\t1205"] * 2
+    assert warnings(wire) == []
+    assert wire.ask(ROUNDED + b"\n") == b"0\t1\t1"
+    assert len(warnings(wire)) == 1

@@ -4,9 +4,9 @@ is sent together."""
 from __future__ import annotations
 
 import asyncio
-from asyncio import get_running_loop
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
+from threading import get_ident
 from time import monotonic
 from typing import Any, TypeVar, Unpack, cast, overload
 
@@ -14,7 +14,8 @@ from . import listing
 from .address import Address
 from .aio_index import AsyncIndex
 from .aio_pipelines import AsyncGroup, AsyncPipeline
-from .aio_wires import PILE, AsyncCall, AsyncStreams, AsyncWire, open_wire
+from .aio_streams import AsyncStreams
+from .aio_wires import PILE, AsyncCall, AsyncWire, open_wire
 from .asks import Ask, Nothing, Operation
 from .calls import NEVER
 from .core import Core
@@ -75,6 +76,8 @@ class AsyncClient:
         usual = usual and chosen.on_request is None
         self._usual_link = reads[0] if usual else None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0  # in which that loop runs; none is 0
+        self._loop_runs: Callable[[], bool]
         self._create_future: Callable[[], AsyncCall[Any]]
         self._tasks: set[asyncio.Task[None]] = set()
         self._sweeper: asyncio.TimerHandle | None = None
@@ -224,7 +227,7 @@ class AsyncClient:
 
     def counters(self) -> Counters:
         """What the client has done so far."""
-        return self._core.counted()
+        return self._streams.added_to(self._core.counted())
 
     async def close(self) -> None:
         """Ends at once, in every state. Calls under way and later ones have ClosedError."""
@@ -241,10 +244,15 @@ class AsyncClient:
         await asyncio.sleep(0)  # the loop closes the sockets
 
     async def shutdown(self, seconds: float | None = None) -> None:
-        """Takes no new calls, waits for the replies that are owed, at most so long, and closes."""
+        """Takes no new calls, waits for the replies that are owed, at most so long, and closes.
+
+        It waits for iterations that go on, too: also for one of the task that calls it.
+        """
         self._core.is_shutting_down = True
         end = NEVER if seconds is None else monotonic() + seconds
-        while self._core.busy and monotonic() < end and not self._core.is_closed:
+        while not self._core.is_closed and monotonic() < end:
+            if not (self._core.busy or self._streams.iterations.go_on):
+                break
             await asyncio.sleep(0.005)
         await self.close()
 
@@ -266,6 +274,7 @@ class AsyncClient:
 
     def _forget_loop(self) -> None:
         self._loop = None
+        self._thread = 0
         self._tasks = set()
         self._sweeper = None
         self._streams.forget()
@@ -292,7 +301,7 @@ class AsyncClient:
             error = asyncio.CancelledError() if call.cancelled() else call.exception()
             result = None if error is not None else call.result()
             seconds = monotonic() - began
-            self._core.saw_request(link, call.operation, call.line, seconds, (result, error))
+            self._core.saw_request(link, call, seconds, (result, error))
 
         call.add_done_callback(tell)
 
@@ -303,7 +312,9 @@ class AsyncClient:
             link is None
             or link.wire is None
             or link.waiting
-            or self._loop is not get_running_loop()
+            # Before Python 3.12, get_running_loop() is a system call.
+            or self._thread != get_ident()
+            or not self._loop_runs()
             or self._core.is_shutting_down
         ):
             return self._run(Ask(operation, line))
@@ -360,6 +371,8 @@ class AsyncClient:
                     link.forget()
                 self._forget_loop()
             self._loop = loop
+            self._thread = get_ident()
+            self._loop_runs = loop.is_running
             # A future of the loop itself might be of another class.
             self._create_future = cast(Any, partial(asyncio.Future, loop=loop))
         return loop
@@ -407,11 +420,5 @@ class AsyncClient:
         finally:
             link.connecting = False
 
-    async def _iterate(self, ask: Ask[list[R]], reader: RowReader[R]) -> AsyncIterator[R]:
-        self._check()
-        rows = self._streams.rows(ask, reader)
-        try:
-            async for row in rows:
-                yield row
-        finally:
-            await rows.aclose()
+    def _iterate(self, ask: Ask[list[R]], reader: RowReader[R]) -> AsyncIterator[R]:
+        return self._streams.rows(ask, reader, self._check)

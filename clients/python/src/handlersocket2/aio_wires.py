@@ -6,31 +6,24 @@ import asyncio
 import select
 import socket
 import ssl
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import Awaitable
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .address import Place
-from .asks import Ask, Nothing, Operation
+from .asks import Operation
 from .calls import Call, Opening, Tries, fate_of
 from .channel import Channel
 from .codec import quoted
-from .core import Core
 from .errors import (
-    ClosedError,
     ConnectionLost,
-    HandlerSocketError,
     ProtocolError,
-    RequestTimeout,
 )
 from .forks import leave_to_parent
 from .grouped import Openings
 from .links import Link, Wire
 from .options import Options
-from .ranges import UNSET
-from .rows import RowReader
 from .setup import cannot_connect, check_greeting, check_log_in, hung_up, log_in_line
-from .stream import RowStream, StreamIndexes
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -56,6 +49,7 @@ if TYPE_CHECKING:
         deadline: float
         sent: bool
         opening: Opening | Openings | None
+        bytes_in: int
         tries: Tries
 else:
     # A task wakes up faster from a Future than from anything derived of it, and a Future takes
@@ -202,8 +196,8 @@ async def open_wire(link: Link, server: int, place: Place, tls: ssl.SSLContext |
     options = link.core.options
     try:
         async with asyncio.timeout(options.connect_timeout):
-            transport, _ = await _dial(lambda: wire, place, options, tls)
-            line = log_in_line(options, _peer(transport), encrypted=tls is not None)
+            transport, _ = await dial(lambda: wire, place, options, tls)
+            line = log_in_line(options, peer_of(transport), encrypted=tls is not None)
             if line is not None:
                 await wire.log_in(line)
     except BaseException as error:
@@ -216,7 +210,7 @@ async def open_wire(link: Link, server: int, place: Place, tls: ssl.SSLContext |
     return wire
 
 
-async def _dial(
+async def dial(
     protocol: Any, place: Place, options: Options, tls: ssl.SSLContext | None
 ) -> tuple[asyncio.Transport, Any]:
     loop = asyncio.get_running_loop()
@@ -227,162 +221,7 @@ async def _dial(
     return await loop.create_connection(protocol, host, port, ssl=tls, server_hostname=name)
 
 
-def _peer(transport: asyncio.Transport) -> str | None:
+def peer_of(transport: asyncio.Transport) -> str | None:
     """The address of the other end, if it is TCP."""
     name = transport.get_extra_info("peername")
     return name[0] if isinstance(name, tuple) else None
-
-
-class _Stream:
-    """A connection for iterating. If the consumer is slow, the loop stops reading."""
-
-    def __init__(
-        self, options: Options, reader: asyncio.StreamReader, transport: asyncio.Transport
-    ) -> None:
-        self._options = options
-        self._reader = reader
-        self._transport = transport
-        self._indexes = StreamIndexes(options)
-        self._first = True
-        self._closed = False
-
-    @property
-    def usable(self) -> bool:
-        return not (self._transport.is_closing() or self._reader.at_eof())
-
-    async def rows(self, ask: Ask[list[R]], row_reader: RowReader[R]) -> AsyncGenerator[R, None]:
-        spec = ask.operation.spec
-        assert spec is not None
-        options = self._options
-        timeout = options.timeout if ask.timeout is UNSET else cast("float | None", ask.timeout)
-        lines, ahead = self._indexes.lines(ask, spec)
-        self._transport.write(lines)
-        stream = RowStream(
-            spec, row_reader, options.max_reply_bytes, ahead=ahead, first=self._first
-        )
-        self._first = False
-        while not stream.done:
-            try:
-                async with asyncio.timeout(timeout):
-                    data = await self._reader.read(_CHUNK)
-            except TimeoutError as error:
-                raise RequestTimeout("no bytes within the time-out", sent=True) from error
-            except OSError as error:
-                data = b""
-                if not self._closed:
-                    raise ConnectionLost(str(error), sent=True) from error
-            if self._closed:
-                raise ClosedError("the client is closed", sent=True)
-            if not data:
-                raise ConnectionLost("the server closed the connection", sent=True)
-            for row in stream.feed(data):
-                yield row
-
-    def close(self) -> None:
-        self._closed = True
-        self._transport.abort()
-
-    def after_fork(self) -> None:
-        leave_to_parent(self._transport, self._transport.get_extra_info("socket"))
-
-
-class AsyncStreams:
-    """The connections for iterating: one for each iteration, and one that is kept."""
-
-    def __init__(self, core: Core, tls: ssl.SSLContext | None) -> None:
-        self._core = core
-        self._tls = tls
-        self._kept: _Stream | None = None
-        self._used: set[_Stream] = set()
-        self._room = asyncio.Semaphore(core.options.max_streams)
-
-    async def rows(self, ask: Ask[list[R]], reader: RowReader[R]) -> AsyncGenerator[R, None]:
-        """The rows of a find, one by one."""
-        if isinstance(ask, Nothing):
-            return
-        room = self._room
-        try:
-            async with asyncio.timeout(self._core.options.timeout):
-                await room.acquire()
-        except TimeoutError:
-            raise RequestTimeout("as many iterate as the client allows") from None
-        stream: _Stream | None = None
-        whole = False
-        try:
-            if self._core.is_closed:
-                raise ClosedError("the client is closed")
-            stream = await self._take()
-            async for row in stream.rows(ask, reader):
-                yield row
-            whole = True
-        finally:
-            room.release()
-            if stream is not None:
-                self._used.discard(stream)
-                if whole and self._kept is None and not self._core.is_closed:
-                    self._kept = stream
-                else:
-                    stream.close()
-
-    def close(self) -> None:
-        """Ends all of them. An iteration that goes on has ClosedError."""
-        for stream in self._all():
-            stream.close()
-        self._room.release()  # the first that waits is refused, and lets the next one in
-
-    def after_fork(self) -> None:
-        for stream in self._all():
-            stream.after_fork()
-        self.forget()
-
-    def forget(self) -> None:
-        """Their loop is no more, or not ours."""
-        self._kept = None
-        self._used = set()
-        self._room = asyncio.Semaphore(self._core.options.max_streams)
-
-    def _all(self) -> list[_Stream]:
-        return [*self._used, *([self._kept] if self._kept else [])]
-
-    async def _take(self) -> _Stream:
-        stream, self._kept = self._kept, None
-        if stream is None or not stream.usable:
-            if stream is not None:
-                stream.close()
-            stream = await self._open()
-        self._used.add(stream)
-        return stream
-
-    async def _open(self) -> _Stream:
-        error: HandlerSocketError | None = None
-        for _, place in self._core.places("stream"):
-            try:
-                return await _open_stream(place, self._core.options, self._tls)
-            except HandlerSocketError as refused:
-                error = refused
-        raise error or self._core.no_port(None)
-
-
-async def _open_stream(place: Place, options: Options, tls: ssl.SSLContext | None) -> _Stream:
-    reader = asyncio.StreamReader(limit=_CHUNK)
-    transport: asyncio.Transport | None = None
-    try:
-        async with asyncio.timeout(options.connect_timeout):
-            transport, _ = await _dial(
-                lambda: asyncio.StreamReaderProtocol(reader), place, options, tls
-            )
-            line = log_in_line(options, _peer(transport), encrypted=tls is not None)
-            if line is not None:
-                transport.write(line)
-                reply = await reader.readline()
-                check_greeting(reply)
-                if not reply.endswith(b"\n"):
-                    raise hung_up(place)
-                check_log_in(reply[:-1])
-    except BaseException as error:
-        if transport is not None:
-            transport.abort()
-        if isinstance(error, (OSError, UnicodeError)):
-            raise cannot_connect(place, error) from error
-        raise
-    return _Stream(options, reader, transport)

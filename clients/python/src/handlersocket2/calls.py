@@ -29,6 +29,8 @@ class Call(Protocol):
     sent: bool
     #: The opening behind which it was sent, if that had no reply yet.
     opening: Opening | Openings | None
+    #: How long its reply was, if somebody wants to know.
+    bytes_in: int
     #: What has been tried so far for one that did not get through at once.
     tries: Tries
 
@@ -77,6 +79,10 @@ def opening_of(call: Call) -> Opening | Openings | None:
     return getattr(call, "opening", None)
 
 
+def bytes_in_of(call: Call) -> int:
+    return getattr(call, "bytes_in", 0)
+
+
 class Opening:
     """A `P`, in the place of a call. The client itself asks it, perhaps with callers who wait.
 
@@ -84,6 +90,7 @@ class Opening:
     """
 
     opening: Opening | Openings | None = None
+    bytes_in = 0
     tries: Tries
 
     def __init__(

@@ -56,6 +56,7 @@ class Channel:
         self._most_of_reply = options.max_reply_bytes
         self._dead_after = NEVER if options.dead_after is None else options.dead_after
         self._elsewhere = elsewhere
+        self._told = options.on_request is not None
         #: The hello that turns options on, until it goes out with the first request.
         self._hello = hello_line(options) if options.texts else b""
         self._out: list[bytes] = []
@@ -224,6 +225,8 @@ class Channel:
                 self._gathered.clear()
                 self._gathered_size = 0
             freed += len(call.line)
+            if self._told:
+                call.bytes_in = len(line) + 1
             if call.done():
                 self._counters.dropped += 1
                 continue

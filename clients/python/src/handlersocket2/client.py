@@ -221,7 +221,7 @@ class Client:
 
     def counters(self) -> Counters:
         """What the client has done so far."""
-        return self._core.counted()
+        return self._streams.added_to(self._core.counted())
 
     def close(self) -> None:
         """Ends at once, in every state. Calls under way and later ones have ClosedError."""
@@ -229,8 +229,11 @@ class Client:
         self._streams.close()
 
     def shutdown(self, seconds: float | None = None) -> None:
-        """Takes no new calls, waits for the replies that are owed, at most so long, and closes."""
-        self._core.shut_down(seconds)
+        """Takes no new calls, waits for the replies that are owed, at most so long, and closes.
+
+        It waits for iterations that go on, too: also for one of the thread that calls it.
+        """
+        self._core.shut_down(seconds, self._streams.iterations)
         self._streams.close()
 
     def __enter__(self) -> Client:

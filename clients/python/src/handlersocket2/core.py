@@ -16,7 +16,7 @@ from typing import Any, Literal
 from . import listing
 from .address import Place
 from .asks import Ask, Operation, Spec, Specs
-from .calls import Call, tries_of
+from .calls import Call, bytes_in_of, tries_of
 from .channel import Channel
 from .decoders import pairs
 from .describing import DescribeOperation
@@ -131,7 +131,7 @@ class Core:
 
     def saw(
         self,
-        what: Literal["connected", "lost", "failed", "moved"],
+        what: Literal["connected", "lost", "closed", "failed", "moved"],
         route: str,
         address: Place | None,
         reason: str | None = None,
@@ -149,8 +149,7 @@ class Core:
     def saw_request(
         self,
         link: Link,
-        operation: Operation[Any],
-        line: bytes,
+        call: Call,
         seconds: float,
         outcome: tuple[Any, BaseException | None],
     ) -> None:
@@ -158,6 +157,7 @@ class Core:
         hook = self.options.on_request
         assert hook is not None
         result, error = outcome
+        operation = call.operation
         named: Spec | ListOperation[Any] | None = operation.spec
         if isinstance(operation, GroupOperation):
             named = next(iter(operation.asks.values())).operation.spec
@@ -171,7 +171,8 @@ class Core:
             route=link.route,
             address=self.place_of(link, link.wire) if link.wire else None,
             seconds=seconds,
-            bytes_out=len(line),
+            bytes_out=len(call.line),
+            bytes_in=bytes_in_of(call),
             rows=None if error is not None else rows_of(operation, result),
             error=error,
         )
@@ -252,12 +253,17 @@ class Core:
                 places.append((number, place))
         return places
 
-    def reached(self, link: Link, server: int) -> None:
-        """A link has a connection to a server, which is current from now on."""
-        if link.route == "write" or self.options.read_from == "writer":
+    def reached(self, route: str, server: int) -> None:
+        """A route has a connection to a server, which is current from now on."""
+        if route == "write" or self.options.read_from == "writer":
             self._move_to(server)
         else:
             self._home = server
+
+    def left(self, route: str, server: int) -> None:
+        """A server has answered that another one is to be asked."""
+        if server == self.wanted(route):
+            self.reached(route, (server + 1) % len(self.servers))
 
     def elsewhere(self, channel: Channel, call: Call, error: ReplyError) -> bool:
         """A server has answered that another one is to be asked. True if that is done."""
@@ -283,6 +289,11 @@ class Core:
         if link.wire is None:
             self.wants_connection(link)
         return True
+
+    def goes_elsewhere(self, error: BaseException, asked: int) -> bool:
+        """Whether an iteration that so many servers were asked goes to another one."""
+        elsewhere = isinstance(error, ReplyError) and error.retry == "elsewhere"
+        return elsewhere and asked < len(self.servers)
 
     def _move_to(self, server: int) -> None:
         if server == self._current:

@@ -22,9 +22,14 @@ from .errors import (
     ProtocolError,
     ReplyError,
 )
+from .options import Options
 
 if TYPE_CHECKING:
     from .core import Core
+
+#: Why a connection is closed that was not lost.
+CLIENT_CLOSED = "the client is closed"
+MOVED = "requests go to another server now"
 
 
 class Wire:
@@ -92,7 +97,7 @@ class Link:
         self.wire = wire
         self.core.counters.connected += 1
         self.core.saw("connected", self.route, self.core.place_of(self, wire))
-        self.core.reached(self, wire.server)
+        self.core.reached(self.route, wire.server)
         self.drain(now)
         return True
 
@@ -140,8 +145,11 @@ class Link:
             self.retiring.remove(wire)
         wire.close()
         channel = wire.channel
-        self.core.counters.lost += 1
-        self.core.saw("lost", self.route, self.core.place_of(self, wire), str(error))
+        if channel.slots or channel.broken is not None:
+            self.core.counters.lost += 1
+            self.core.saw("lost", self.route, self.core.place_of(self, wire), str(error))
+        else:
+            self._saw_closed(wire, str(error))
         again: list[Call] = []
         for call in channel.left_over(error):
             tries = tries_of(call)
@@ -172,7 +180,7 @@ class Link:
         if wire.channel.slots:
             self.retiring.append(wire)
         else:
-            wire.close()
+            self._close(wire, MOVED)
         if self.waiting:
             self.core.wants_connection(self)
 
@@ -184,7 +192,7 @@ class Link:
         elif wire is not self.wire:
             if wire in self.retiring and not channel.slots:
                 self.retiring.remove(wire)
-                wire.close()
+                self._close(wire, MOVED)
             if self.waiting:  # what this server has sent to the other one
                 self.drain(now)
         else:
@@ -225,7 +233,7 @@ class Link:
                 if not call.done():
                     closed(call)
             wire.channel.slots.clear()
-            wire.close()
+            self._close(wire, CLIENT_CLOSED)
         self.wire = None
         self.retiring.clear()
 
@@ -238,11 +246,22 @@ class Link:
         self._failures = 0
         self.not_before = 0.0
 
+    def _close(self, wire: Wire, reason: str) -> None:
+        wire.close()
+        self._saw_closed(wire, reason)
+
+    def _saw_closed(self, wire: Wire, reason: str) -> None:
+        self.core.saw("closed", self.route, self.core.place_of(self, wire), reason)
+
     def _failed(self, now: float) -> None:
         self._failures += 1
-        options = self.core.options
-        most = min(options.backoff_max, options.backoff_min * 2.0 ** min(self._failures - 1, 60))
-        self.not_before = now + random.uniform(0, most)
+        self.not_before = now + delay_after(self._failures, self.core.options)
+
+
+def delay_after(failures: int, options: Options) -> float:
+    """The seconds between the last of so many attempts that have failed, and the next one."""
+    most = min(options.backoff_max, options.backoff_min * 2.0 ** min(failures - 1, 60))
+    return random.uniform(0, most)
 
 
 def is_final(error: HandlerSocketError) -> bool:

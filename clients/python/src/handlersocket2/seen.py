@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
 from .address import Place
@@ -45,8 +45,10 @@ class RequestSeen:
     #: The server, if there was a connection at the end.
     address: Place | None
     seconds: float
+    #: Of an iteration all that its connection has sent and received meanwhile.
     bytes_out: int
-    #: How many rows were answered, or changed.
+    bytes_in: int
+    #: How many rows were answered, or changed. Of an iteration that has failed, those before that.
     rows: int | None
     error: BaseException | None
 
@@ -73,7 +75,9 @@ class RequestSeen:
 class ConnectionSeen:
     """Something that has happened to a connection."""
 
-    what: Literal["connected", "lost", "failed", "moved"]
+    #: Of the two ways to end: lost, if requests were in flight or what came was no reply; closed,
+    #: if it was idle or the client has closed it.
+    what: Literal["connected", "lost", "closed", "failed", "moved"]
     route: str
     #: The server; of an attempt that failed, none, because it has tried all of them.
     address: Place | None
@@ -103,6 +107,14 @@ class Counters:
     writes: int = 0
     connected: int = 0
     lost: int = 0
+
+    def plus(self, other: Counters) -> Counters:
+        return Counters(
+            **{each.name: getattr(self, each.name) + getattr(other, each.name) for each in _COUNTED}
+        )
+
+
+_COUNTED = fields(Counters)
 
 
 #: From the most special on.

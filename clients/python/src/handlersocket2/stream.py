@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from .asks import Ask, Spec
 from .codec import Cell, decode_value, quoted
 from .decoders import opened, options_on, refuse
-from .errors import ProtocolError
+from .errors import ClosedError, ConnectionLost, HandlerSocketError, ProtocolError, ReplyError
 from .greeting import sql_greeting
+from .iterations import Iteration
+from .links import CLIENT_CLOSED, MOVED
 from .options import Options
 from .rows import RowReader
+from .seen import Counters
 from .setup import hello_line
 
 R = TypeVar("R")
@@ -20,14 +23,67 @@ R = TypeVar("R")
 Ahead: TypeAlias = Sequence[Callable[[bytes], object]]
 
 
+class Ending(NamedTuple):
+    """Why a connection for iterating ends, and what that is for who listens."""
+
+    what: Literal["lost", "closed"]
+    reason: str
+
+
+#: Of connections that are kept, or that nobody needs.
+SERVER_CLOSED = Ending("closed", "the server closed the connection")
+UNASKED = Ending("lost", "the connection was given up: bytes that nobody has asked for")
+CLOSED = Ending("closed", CLIENT_CLOSED)
+SURPLUS = Ending("closed", "another connection is kept")
+ELSEWHERE = Ending("closed", MOVED)
+_NOT_OPENED = Ending("closed", "an index could not be opened")
+
+
+def ending_of(error: BaseException, rows: RowStream[Any] | None) -> Ending | None:
+    """Of a connection whose iteration ended with this before all rows were given.
+
+    None if it is as good as before, because the whole reply was an error, or had come already.
+    """
+    if isinstance(error, GeneratorExit) and rows is not None and rows.done and not rows.failure:
+        return None
+    if isinstance(error, ConnectionLost):
+        return Ending("lost", str(error))
+    if isinstance(error, ProtocolError):
+        return Ending("lost", f"the connection was given up: {error}")
+    if isinstance(error, ClosedError):
+        return CLOSED
+    if isinstance(error, ReplyError) and rows is not None:
+        return rows.when_refused
+    return Ending("closed", "the iteration ended before its reply")
+
+
 class StreamIndexes:
     """The indexes that are open on a connection for streams."""
 
     def __init__(self, options: Options) -> None:
+        self._most = options.max_reply_bytes
+        self._first = True  # nothing was asked on this connection yet
         self._numbers: dict[Spec, bytes] = {}
         self._hello = hello_line(options) if options.texts else b""
 
-    def lines(self, ask: Ask[Any], spec: Spec) -> tuple[bytes, Ahead]:
+    def begin(self, iteration: Iteration, reader: RowReader[R]) -> tuple[bytes, RowStream[R]]:
+        """What to send, and what reads the replies."""
+        spec = iteration.ask.operation.spec
+        assert spec is not None
+        lines, ahead = self._lines(iteration.ask, spec)
+        iteration.counters.requests += 1 + len(ahead)
+        rows = RowStream(
+            spec,
+            reader,
+            self._most,
+            ahead=ahead,
+            first=self._first,
+            counters=iteration.counters,
+        )
+        self._first = False
+        return lines, rows
+
+    def _lines(self, ask: Ask[Any], spec: Spec) -> tuple[bytes, Ahead]:
         """What to send, and what reads the replies that come before that to the request."""
         begin, ahead = b"", list[Callable[[bytes], object]]()
         if self._hello:
@@ -45,9 +101,21 @@ class RowStream(Generic[R]):
     """Takes bytes as they come, and gives the rows that are whole."""
 
     def __init__(
-        self, spec: Spec, reader: RowReader[R], most: int, *, ahead: Ahead, first: bool
+        self,
+        spec: Spec,
+        reader: RowReader[R],
+        most: int,
+        *,
+        ahead: Ahead,
+        first: bool,
+        counters: Counters,
     ) -> None:
         self.done = False
+        #: What stands behind the rows that were given last.
+        self.failure: HandlerSocketError | None = None
+        #: What becomes of the connection behind a ReplyError.
+        self.when_refused: Ending | None = _NOT_OPENED
+        self._counters = counters
         self._width = len(spec.columns)
         self._reader = reader
         self._most = most
@@ -60,7 +128,10 @@ class RowStream(Generic[R]):
         self._held = 0
 
     def feed(self, data: bytes) -> list[R]:
-        """Raises ReplyError or ProtocolError; then the connection cannot be used any more."""
+        """Raises ReplyError, and `when_refused` says what that means for the connection.
+
+        Or ProtocolError; then it cannot be used any more.
+        """
         if not self._in_rows:
             data = self._begin(data)
             if not self._in_rows:
@@ -69,19 +140,29 @@ class RowStream(Generic[R]):
             return self._nothing_more(data)
         line, end, surplus = data.partition(b"\n")
         rows: list[R] = []
-        *whole, last = line.split(b"\t")
+        try:
+            self._take_all(line.split(b"\t"), bool(end), rows)
+            if end:
+                self._nothing_more(surplus)
+        except HandlerSocketError as error:
+            if not rows:
+                raise
+            self.failure = error
+        return rows
+
+    def _take_all(self, pieces: list[bytes], ended: bool, rows: list[R]) -> None:
+        *whole, last = pieces
         for piece in whole:
             self._take(piece, rows)
-        if end:
-            self._take(last, rows)
-            if self._row:
-                raise ProtocolError("a reply ends in the middle of a row", sent=True)
-            self.done = True
-            self._nothing_more(surplus)
-        else:
+        if not ended:
             self._token.append(last)
             self._hold(len(last))
-        return rows
+            return
+        self._take(last, rows)
+        if self._row:
+            raise ProtocolError("a reply ends in the middle of a row", sent=True)
+        self.done = True
+        self._counters.replies += 1
 
     def _begin(self, data: bytes) -> bytes:
         """Reads what stands before the rows; gives back what follows it."""
@@ -93,11 +174,10 @@ class RowStream(Generic[R]):
             line, end, rest = data.partition(b"\n")
             if not end:
                 return self._wait_with(data)
-            self._ahead.pop(0)(line)
+            self._answered(self._ahead.pop(0), line)
             data = rest
         self._first = False
-        nothing = b"0\t%d" % self._width
-        begin = nothing + b"\t"
+        begin = b"0\t%d\t" % self._width
         if data.startswith(begin):
             self._in_rows = True
             return data[len(begin) :]
@@ -106,10 +186,22 @@ class RowStream(Generic[R]):
             if data.startswith(b"0\t") and len(data) >= len(begin):
                 raise ProtocolError(f"a reply of {self._width} columns was expected", sent=True)
             return self._wait_with(data)
-        if line != nothing:
-            refuse(line, f"a reply of {self._width} columns")
+        self.when_refused = UNASKED if rest else None
+        self._answered(self._no_rows, line)
         self._in_rows = self.done = True
         return rest
+
+    def _no_rows(self, line: bytes) -> None:
+        if line != b"0\t%d" % self._width:
+            refuse(line, f"a reply of {self._width} columns")
+
+    def _answered(self, read: Callable[[bytes], object], line: bytes) -> None:
+        self._counters.replies += 1
+        try:
+            read(line)
+        except ReplyError:
+            self._counters.errors += 1
+            raise
 
     def _wait_with(self, data: bytes) -> bytes:
         self._head = data

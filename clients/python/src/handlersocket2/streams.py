@@ -4,18 +4,35 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
-from typing import TypeVar, cast
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import replace
+from itertools import count
+from operator import length_hint
+from typing import TypeVar
 
+from .address import Place
 from .asks import Ask, Nothing
 from .deadline import Deadline
-from .errors import ClosedError, ConnectionLost, HandlerSocketError, RequestTimeout
+from .errors import BusyError, ClosedError, ConnectionLost, HandlerSocketError, RequestTimeout
 from .forks import renew_after_fork
+from .iterations import FULL, Attempts, Iteration, Iterations
+from .links import is_final
 from .options import Options
-from .ranges import UNSET
 from .rows import RowReader
+from .seen import Counters
 from .sockets import WOULD_BLOCK, shut_down, wait_for
-from .stream import RowStream, StreamIndexes
+from .stream import (
+    CLOSED,
+    ELSEWHERE,
+    SERVER_CLOSED,
+    SURPLUS,
+    UNASKED,
+    Ending,
+    RowStream,
+    StreamIndexes,
+    ending_of,
+)
 from .threads import ThreadCore
 
 R = TypeVar("R")
@@ -24,10 +41,12 @@ _CHUNK = 64 * 1024
 
 
 class _Stream:
-    def __init__(self, opened: socket.socket, options: Options) -> None:
+    def __init__(self, opened: socket.socket, server: int, place: Place, options: Options) -> None:
         self.socket = opened
+        self.server = server
+        self.place = place
+        self.told_of_end = False
         self.indexes = StreamIndexes(options)
-        self.first = True
 
 
 class Streams:
@@ -36,10 +55,15 @@ class Streams:
     def __init__(self, core: ThreadCore) -> None:
         self._core = core
         self._closed = False
-        self._lock = threading.Lock()
+        # An iteration that nobody holds any more ends whenever Python finds that, also in here.
+        self._lock = threading.RLock()
+        self._made = 0
+        self._lost = 0
         self._kept: _Stream | None = None
         self._used: set[_Stream] = set()
         self._room = threading.Semaphore(core.options.max_streams)
+        self._over = threading.Event()  # ends the wait for the next attempt
+        self.iterations = Iterations(core)
         renew_after_fork(self)
 
     def rows(self, ask: Ask[list[R]], reader: RowReader[R]) -> Iterator[R]:
@@ -51,128 +75,220 @@ class Streams:
         """Ends all of them. An iteration that goes on has ClosedError."""
         with self._lock:
             self._closed = True
-            for stream in self._used:
+            ended = [*self._used]
+            for stream in ended:
                 shut_down(stream.socket)
             if self._kept is not None:
                 self._kept.socket.close()
+                ended.append(self._kept)
                 self._kept = None
+        for stream in ended:
+            self._tell_of_end(stream, CLOSED)
+        self._over.set()
         self._room.release()  # the first that waits is refused, and lets the next one in
 
     def after_fork(self) -> None:
         for stream in [*self._used, *([self._kept] if self._kept else [])]:
             stream.socket.close()  # only this process's copy
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._kept = None
         self._used = set()
         self._room = threading.Semaphore(self._core.options.max_streams)
+        self._over = threading.Event()
+        self.iterations.after_fork()
+
+    def added_to(self, counters: Counters) -> Counters:
+        """With the iterations and their connections."""
+        with self._lock:
+            counters = replace(
+                counters,
+                connected=counters.connected + self._made,
+                lost=counters.lost + self._lost,
+            )
+        return self.iterations.added_to(counters)
 
     def _rows(self, ask: Ask[list[R]], reader: RowReader[R]) -> Iterator[R]:
         if isinstance(ask, Nothing):
             return
-        timeout = self._core.options.timeout if ask.timeout is UNSET else ask.timeout
-        seconds = cast("float | None", timeout)
+        self._core.check()  # it begins when the first row is asked for
         room = self._room
-        if not room.acquire(timeout=seconds):
-            raise RequestTimeout("as many iterate as the client allows")
-        stream: _Stream | None = None
-        whole = False
-        try:
-            if self._closed:
-                raise ClosedError("the client is closed")
-            stream = self._take()
-            for rows in self._chunks(stream, ask, reader, seconds):
-                yield from rows
-            whole = True
-        finally:
-            room.release()
-            if stream is not None:
-                self._give_back(stream, whole=whole)
+        with self.iterations.begin(ask) as iteration:
+            self._enter(room, iteration)
+            try:
+                with closing(self._chunks(iteration, reader)) as chunks:
+                    for rows in chunks:
+                        left = iter(rows)
+                        try:
+                            yield from left
+                        finally:
+                            iteration.rows += len(rows) - length_hint(left)
+            finally:
+                room.release()
 
-    def _chunks(
-        self, stream: _Stream, ask: Ask[list[R]], reader: RowReader[R], seconds: float | None
+    def _enter(self, room: threading.Semaphore, iteration: Iteration) -> None:
+        """Waits until as many iterate as may."""
+        if self._core.options.when_full == "fail":
+            if not room.acquire(blocking=False):
+                raise BusyError(FULL)
+        elif not room.acquire(timeout=iteration.seconds):
+            raise RequestTimeout(FULL)
+
+    def _chunks(self, iteration: Iteration, reader: RowReader[R]) -> Generator[list[R], None, None]:
+        """The rows as they come, from the server that answers with rows."""
+        for asked in count(1):
+            stream = self._take(iteration.deadline)
+            iteration.place = stream.place
+            rows: RowStream[R] | None = None
+            ending: Ending | None = None
+            try:
+                lines, rows = stream.indexes.begin(iteration, reader)
+                yield from self._exchange(stream, lines, rows, iteration)
+                return
+            except BaseException as error:
+                ending = ending_of(error, rows)
+                if not self._core.goes_elsewhere(error, asked):
+                    raise
+                ending = ELSEWHERE
+                self._core.stream_left(stream.server)
+            finally:
+                self._give_back(stream, ending)
+
+    def _exchange(
+        self, stream: _Stream, lines: bytes, rows: RowStream[R], iteration: Iteration
     ) -> Iterator[list[R]]:
-        spec = ask.operation.spec
-        assert spec is not None
-        lines, ahead = stream.indexes.lines(ask, spec)
-        most = self._core.options.max_reply_bytes
-        rows = RowStream(spec, reader, most, ahead=ahead, first=stream.first)
-        stream.first = False
         unsent = memoryview(lines)
         while not rows.done:
-            deadline = Deadline(seconds)
+            deadline = Deadline(iteration.seconds)
             try:
-                unsent, data = _exchange(stream.socket, unsent, deadline)
+                unsent, data = _exchange(stream.socket, unsent, deadline, iteration)
             except TimeoutError as error:
                 raise RequestTimeout("no bytes within the time-out", sent=True) from error
             except (OSError, ValueError) as error:  # ValueError: it was closed
-                self._refuse_if_closed()
+                self._refuse_if_closed(sent=True)
                 raise ConnectionLost(str(error), sent=True) from error
             if not data:
-                self._refuse_if_closed()
+                self._refuse_if_closed(sent=True)
                 raise ConnectionLost("the server closed the connection", sent=True)
             yield rows.feed(data)
+            if rows.failure is not None:
+                raise rows.failure
 
-    def _refuse_if_closed(self) -> None:
+    def _refuse_if_closed(self, *, sent: bool) -> None:
         if self._closed:
-            raise ClosedError("the client is closed", sent=True)
+            raise ClosedError("the client is closed", sent=sent)
 
-    def _take(self) -> _Stream:
+    def _take(self, deadline: Deadline) -> _Stream:
         """The connection that was kept, or a new one."""
+        self._refuse_if_closed(sent=False)
         with self._lock:
             stream, self._kept = self._kept, None
-        if stream is None or not _is_quiet(stream.socket):
-            if stream is not None:
-                stream.socket.close()
-            stream = self._open()
+        if stream is not None and (ending := self._end_of_idle(stream)):
+            self._end(stream, ending)
+            stream = None
+        if stream is None:
+            stream = self._open(deadline)
         with self._lock:
             self._used.add(stream)
+            closed = self._closed
+        if closed:
+            self._give_back(stream, CLOSED)
+            self._refuse_if_closed(sent=False)
         return stream
 
-    def _open(self) -> _Stream:
-        error: HandlerSocketError | None = None
-        for _, place in self._core.places("stream"):
-            deadline = Deadline(self._core.options.connect_timeout)
+    def _end_of_idle(self, stream: _Stream) -> Ending | None:
+        if self._core.wanted("stream") != stream.server:
+            return ELSEWHERE
+        return _end_of_idle(stream.socket)
+
+    def _open(self, deadline: Deadline) -> _Stream:
+        attempts = Attempts(self._core, deadline)
+        while True:
+            stream, error = self._attempt(attempts)
+            if stream is not None:
+                return stream
+            self._refuse_if_closed(sent=False)
+            if error is not None:
+                self._over.wait(attempts.failed(error))
+                self._refuse_if_closed(sent=False)
+
+    def _attempt(self, attempts: Attempts) -> tuple[_Stream | None, HandlerSocketError | None]:
+        """Tries all servers once. Neither of both if another one is wanted meanwhile."""
+        core = self._core
+        meant = core.wanted("stream")
+        error: HandlerSocketError = core.no_port(None)
+        for server, place in core.places("stream"):
             try:
-                opened = self._core.sessions.open(place, deadline)
+                opened = core.sessions.open(place, Deadline(attempts.within()))
+            except RequestTimeout:
+                raise
             except HandlerSocketError as refused:
                 error = refused
+                if is_final(refused):
+                    break
             else:
-                return _Stream(opened, self._core.options)
-        raise error or self._core.no_port(None)
+                if core.wanted("stream") not in (meant, server):
+                    opened.close()
+                    return None, None
+                with self._lock:
+                    self._made += 1
+                core.saw("connected", "stream", place)
+                core.stream_reached(server)
+                return _Stream(opened, server, place, core.options), None
+        return None, error
 
-    def _give_back(self, stream: _Stream, *, whole: bool) -> None:
+    def _give_back(self, stream: _Stream, ending: Ending | None) -> None:
         """Keeps one whose reply was read to its end."""
         with self._lock:
             self._used.discard(stream)
-            if whole and self._kept is None and not self._closed:
+            if self._closed:
+                ending = CLOSED
+            elif ending is None and self._kept is not None:
+                ending = SURPLUS
+            elif ending is None:
                 self._kept = stream
-                return
+        if ending is not None:
+            self._end(stream, ending)
+
+    def _end(self, stream: _Stream, ending: Ending) -> None:
         stream.socket.close()
+        self._tell_of_end(stream, ending)
+
+    def _tell_of_end(self, stream: _Stream, ending: Ending) -> None:
+        """Once."""
+        with self._lock:
+            if stream.told_of_end:
+                return
+            stream.told_of_end = True
+            self._lost += ending.what == "lost"
+        self._core.saw(ending.what, "stream", stream.place, ending.reason)
 
 
 def _exchange(
-    opened: socket.socket, unsent: memoryview, deadline: Deadline
+    opened: socket.socket, unsent: memoryview, deadline: Deadline, iteration: Iteration
 ) -> tuple[memoryview, bytes]:
     """Sends what is to be sent, and gives the next bytes that come."""
     while True:
         try:
             if unsent:
-                unsent = unsent[opened.send(unsent) :]
+                sent = opened.send(unsent)
+                iteration.has_sent(sent)
+                unsent = unsent[sent:]
                 continue
         except WOULD_BLOCK:
             pass
         try:
-            return unsent, opened.recv(_CHUNK)
+            data = opened.recv(_CHUNK)
+            iteration.has_received(len(data))
+            return unsent, data
         except WOULD_BLOCK:
             wait_for(opened, deadline, for_writing=bool(unsent))
 
 
-def _is_quiet(opened: socket.socket) -> bool:
-    """Whether nothing has come that nobody has asked for, not even the end."""
+def _end_of_idle(opened: socket.socket) -> Ending | None:
+    """Why a connection that was kept is of no use, if it has ended or something has come."""
     try:
-        opened.recv(1)
+        return UNASKED if opened.recv(1) else SERVER_CLOSED
     except WOULD_BLOCK:
-        return True
-    except OSError:
-        pass
-    return False
+        return None
+    except OSError as error:
+        return Ending("closed", str(error))

@@ -28,6 +28,7 @@ class Call(Generic[T]):
     """A request of a thread, and how that thread is woken."""
 
     __slots__ = (
+        "bytes_in",
         "deadline",
         "error",
         "gate",
@@ -50,6 +51,7 @@ class Call(Generic[T]):
         self.line = ask.line
         self.deadline = deadline
         self.sent = False
+        self.bytes_in = 0
         self.opening: Opening | Openings | None = None
         self.link: Link | None = None
         self.wire: ThreadWire | None = None  # on which it has a slot

@@ -11,6 +11,7 @@ from __future__ import annotations
 import select
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import Any, TypeVar, cast
 
@@ -32,6 +33,7 @@ from .errors import (
     RequestCancelled,
 )
 from .forks import renew_after_fork
+from .iterations import Iterations
 from .links import Link, is_final
 from .ranges import UNSET
 from .seen import Counters
@@ -45,7 +47,8 @@ T = TypeVar("T")
 _CHUNK = 64 * 1024
 #: Asks for nothing but a connection.
 _CONNECT: Ask[None] = Ask(Operation("connect", None, opened, modifies=False), b"")
-#: How long a writer waits for room before it looks whether it has to read meanwhile.
+#: How long a writer waits for room before it looks whether it has to read meanwhile, and who reads
+#: while another one writes before it looks whether it has to write.
 _WRITER_LOOKS = 0.05
 
 
@@ -58,7 +61,7 @@ class ThreadCore(Core):
         #: There is one connection only, and no other after it.
         self.once = once
         self._ended: HandlerSocketError | None = None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # one whose owner is known
         renew_after_fork(self)
 
     def run(self, ask: Ask[T], link: Link | None = None) -> T:
@@ -82,7 +85,7 @@ class ThreadCore(Core):
                 self.remembered[call.line.split(b"\t", 2)[1]] = call.line
         if self.options.on_request is not None and call.link is not None:
             outcome = (call.result, call.error)
-            self.saw_request(call.link, call.operation, call.line, monotonic() - began, outcome)
+            self.saw_request(call.link, call, monotonic() - began, outcome)
 
     def run_all(self, asks: Sequence[Ask[Any]]) -> list[Call[Any]]:
         """All of a pipeline: neighbours on one connection."""
@@ -96,10 +99,17 @@ class ThreadCore(Core):
                     call.set_result(ask.result)
                 else:
                     self._submit(link, call, now)
-        for call in calls:
-            if not call.is_done:
-                self._drive(call)
-            self._has_ended(call, now)
+        try:
+            for call in calls:
+                if not call.is_done:
+                    self._drive(call)
+                self._has_ended(call, now)
+        except BaseException:  # the thread was interrupted
+            with self._lock:
+                for call in calls:
+                    if not call.is_done:
+                        call.set_exception(RequestCancelled("given up", **fate_of(call)))
+            raise
         return calls
 
     def connect(self) -> None:
@@ -132,7 +142,7 @@ class ThreadCore(Core):
             self.close()
         self.sessions.close()
 
-    def shut_down(self, seconds: float | None) -> None:
+    def shut_down(self, seconds: float | None, iterations: Iterations) -> None:
         """Takes no new calls, waits for the replies that are owed, at most so long, and closes."""
         end = NEVER if seconds is None else monotonic() + seconds
         with self._lock:
@@ -140,14 +150,24 @@ class ThreadCore(Core):
         nap = threading.Event()
         while monotonic() < end:
             with self._lock:
-                if not self.busy or self.is_closed:
+                if self.is_closed or not (self._owes or iterations.go_on):
                     break
             nap.wait(0.005)
         self.end()
 
+    @property
+    def _owes(self) -> bool:
+        """Whether somebody waits for a reply. Nobody reads one for which all have given up."""
+        return any(
+            isinstance(call, Call) and not call.is_done
+            for link in self.links
+            for calls in (link.waiting, *(wire.channel.slots for wire in link.wires()))
+            for call in calls
+        )
+
     def after_fork(self) -> None:
         """In the child it is a new client. The parent goes on with the sockets."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self.sessions.forget()
         for link in self.links:
             for wire in link.wires():
@@ -157,6 +177,14 @@ class ThreadCore(Core):
             self._ended = ConnectionLost(
                 "the connection belongs to another process, which has forked this one"
             )
+
+    def stream_reached(self, server: int) -> None:
+        with self._lock:
+            self.reached("stream", server)
+
+    def stream_left(self, server: int) -> None:
+        with self._lock:
+            self.left("stream", server)
 
     # What the core wants.
 
@@ -219,46 +247,84 @@ class ThreadCore(Core):
         """Does what is to be done until the call is. The lock is not held."""
         link = call.link
         assert link is not None
-        lock = self._lock
-        lock.acquire()
+        used: ThreadWire | None = None
+        interrupt = self._relock()
         try:
+            _raise(interrupt)
             while not call.is_done:
                 now = monotonic()
                 if now >= call.deadline:
                     expire(call)
                     break
                 wire = call.wire or cast("ThreadWire | None", link.wire)
-                if wire is None or wire.closed:
+                if used is not None and used is not wire:
+                    # The call has gone from there: others go on with what it did for them.
+                    used = None
+                    self._pass_on(link)
+                elif wire is None or wire.closed:
                     if link.connecting:
                         self._park(call, call.deadline)
                     else:
                         self._attempt(call, link, now)
                 elif wire.has_output and not wire.writing:
+                    used = wire
                     self._write(link, wire)
                 elif not wire.reading:
+                    used = wire
                     self._read(call, link, wire)
                 else:
                     self._park(call, call.deadline)
+        except BaseException:
+            with suppress(RuntimeError):
+                self._lock.release()  # it has the lock, unless it was interrupted in front of that
+            self._relock()
+            raise
         finally:
             if not call.is_done:
                 call.set_exception(RequestCancelled("given up", **fate_of(call)))
-            self._pass_on(link)
-            lock.release()
+            try:
+                self._pass_on(link)
+            finally:
+                self._lock.release()
+
+    def _relock(self) -> BaseException | None:
+        """Takes the lock, also if the thread is interrupted meanwhile. Gives what is to be raised
+        for that, when what the thread leaves is whole."""
+        interrupt: BaseException | None = None
+        while True:
+            try:
+                self._lock.acquire()
+                return interrupt
+            except BaseException as raised:
+                interrupt = raised
+                with suppress(RuntimeError):
+                    self._lock.release()  # if it was interrupted when it had the lock already
 
     def _pass_on(self, link: Link) -> None:
-        """Who leaves wakes somebody who can go on, if something is left to be done."""
+        """Who leaves wakes those who can go on, if something is left to be done."""
         for wire in cast("list[ThreadWire]", link.wires()):
-            if wire.reading and (wire.writing or not wire.has_output):
-                continue
-            for call in wire.channel.slots:
-                if isinstance(call, Call) and call.parked:
-                    call.wake()
-                    return
+            if self._is_woken_for(link, wire) and wire is link.wire:
+                return
         if link.waiting and not link.connecting:
             for waiting in link.waiting:
                 if cast("Call[Any]", waiting).parked:
                     cast("Call[Any]", waiting).wake()
                     return
+
+    def _is_woken_for(self, link: Link, wire: ThreadWire) -> bool:
+        """Wakes one who sleeps, if something is left to be done on this wire. Whether it has."""
+        while not wire.reading or (wire.has_output and not wire.writing):
+            for call in wire.channel.slots:
+                if isinstance(call, Call) and call.parked:
+                    call.wake()
+                    return True
+            if not wire.reading:
+                break
+            # Nobody sleeps. Who reads has put something there meanwhile, and does not see it.
+            self._write(link, wire)
+            if wire.unsent:
+                break  # who reads looks again soon
+        return False
 
     def _park(self, call: Call[Any], until: float) -> None:
         """Sleeps until it is woken, or until then. Lets others in meanwhile."""
@@ -271,7 +337,7 @@ class ThreadCore(Core):
         try:
             woken = gate.acquire(timeout=_timeout(until))
         finally:
-            self._lock.acquire()
+            _raise(self._relock())
         if call.parked:
             call.parked = False
         elif not woken:
@@ -291,12 +357,13 @@ class ThreadCore(Core):
         except OSError:
             wire.deaf = known = True  # whoever reads finds the end
         finally:
-            self._lock.acquire()
+            interrupt = self._relock()
             wire.writing = False
             wire.unsent = data
             wire.close_if_unused()
             if not known and not wire.closed:
                 self._lose(link, wire, ConnectionLost("a thread was interrupted"), monotonic())
+            _raise(interrupt)
         if data and reads and not wire.closed:
             self._wait_for_both(link, wire)
 
@@ -307,6 +374,9 @@ class ThreadCore(Core):
 
     def _read(self, call: Call[Any], link: Link, wire: ThreadWire) -> None:
         until = min(call.deadline, wire.channel.dead_at)
+        if wire.writing:
+            # Who writes may leave before all of it is sent. Then somebody has to go on with it.
+            until = min(until, monotonic() + _WRITER_LOOKS)
         self._receive(link, wire, _timeout(until, none=True), select.POLLIN)
         now = monotonic()
         if not wire.closed and now >= wire.channel.dead_at:
@@ -316,24 +386,37 @@ class ThreadCore(Core):
         wire.reading = True
         data: bytes | None = None
         failed: OSError | None = None
+        whole = True  # whether all that has come is here
         self._lock.release()
         try:
             if wire.wait(seconds, events):
+                whole = False
                 data = wire.receive()
+                whole = True
         except OSError as error:
             failed = error
             data = b""
+            whole = True
         finally:
-            self._lock.acquire()
+            interrupt = self._relock()
             wire.reading = False
             wire.close_if_unused()
-        if wire.closed or data is None:
-            return
+            if not whole and not wire.closed:
+                self._lose(link, wire, ConnectionLost("a thread was interrupted"), monotonic())
+        if data is not None and not wire.closed:
+            self._take(link, wire, data, failed)
+        _raise(interrupt)
+
+    def _take(self, link: Link, wire: ThreadWire, data: bytes, failed: OSError | None) -> None:
         now = monotonic()
         if not data:
             self._lose(link, wire, _lost(failed), now)
             return
-        wire.channel.received(data, now)
+        try:
+            wire.channel.received(data, now)
+        except BaseException:  # the thread was interrupted, and what is not given out is gone
+            self._lose(link, wire, ConnectionLost("a thread was interrupted"), now)
+            raise
         if wire.channel.broken is not None and self.once:
             self._lose(link, wire, ConnectionLost(*wire.channel.broken.args), now)
         else:
@@ -364,8 +447,9 @@ class ThreadCore(Core):
                 else:
                     break
         finally:
-            self._lock.acquire()
+            interrupt = self._relock()
             link.connecting = False
+            _raise(interrupt)
         now = monotonic()
         if self.is_closed:
             if wire is not None:
@@ -389,6 +473,11 @@ class ThreadCore(Core):
             check_greeting(data)
             raise ProtocolError(f"bytes that nobody has asked for: {quoted(data)}")
         raise hung_up(place)
+
+
+def _raise(interrupt: BaseException | None) -> None:
+    if interrupt is not None:
+        raise interrupt
 
 
 def _lost(error: OSError | None) -> ConnectionLost:

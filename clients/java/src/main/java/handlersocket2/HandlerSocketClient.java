@@ -245,7 +245,7 @@ public final class HandlerSocketClient implements AutoCloseable {
     }
 
     /**
-     * Takes no new calls, waits for the replies that are owed, and closes.
+     * Takes no new calls, waits for the replies that are owed and for iterations that go on, and closes.
      *
      * @param atMost how long it waits
      */

@@ -71,6 +71,45 @@ class ClientTest {
         }
     }
 
+    /** All are answered together. The server need not wait until all have asked again. */
+    @Test
+    void theServerBeginsBeforeAllHaveAsked() throws Exception {
+        int callers = 16;
+        int rounds = 10;
+        FakeServer.Conversation together = peer -> {
+            StringBuilder replies = new StringBuilder();
+            int asked = 0;
+            for (String line = peer.line(); line != null; line = peer.line()) {
+                if (line.startsWith("P")) {
+                    peer.send("0\t1\n");
+                    continue;
+                }
+                replies.append("0\t1\t").append(line.split("\t")[3]).append('\n');
+                if (++asked % callers == 0) {
+                    peer.send(replies.toString());
+                    replies.setLength(0);
+                }
+            }
+        };
+        try (FakeServer server = new FakeServer(together);
+                HandlerSocketClient client = server.client().build()) {
+            AsyncIndex<String> index = index(client).async();
+            List<CompletableFuture<Optional<String>>> ended = new ArrayList<>();
+            for (int caller = 0; caller < callers; caller++) {
+                CompletableFuture<Optional<String>> answer = index.findOne(caller);
+                for (int n = 1; n < rounds; n++) {
+                    answer = answer.thenCompose(key -> index.findOne(key.get()));
+                }
+                ended.add(answer);
+            }
+            for (int caller = 0; caller < callers; caller++) {
+                assertEquals(Optional.of("" + caller), ended.get(caller).get(20, TimeUnit.SECONDS));
+            }
+            long writes = client.counters().writes();
+            assertTrue(writes >= 4 * rounds && writes < callers * rounds, writes + " writes");
+        }
+    }
+
     @Test
     void anInterruptGivesUp() throws Exception {
         try (FakeServer server = new FakeServer(ClientTest::silent);

@@ -19,8 +19,18 @@ import org.jspecify.annotations.Nullable;
  * leave is written by the connection's thread.
  */
 final class Connection {
-    /** So much is written at once. Less waits for the end of what the connection's thread does. */
+    /** So many bytes are written at once. Fewer wait for the end of what the connection's thread does. */
     private static final int FLUSH_AT = 1024;
+    /**
+     * As measured: so many calls are written at once, too, if they are one of so many parts of what is in flight. If all
+     * that were answered together also asked together, client and server would work in turns. Others than the
+     * connection's thread write later, for they do not know how many will follow.
+     */
+    private static final int LEAST_OF_CALLBACKS = 2;
+
+    private static final int PARTS_OF_CALLBACKS = 4;
+    private static final int LEAST_OF_OTHERS = 4;
+    private static final int PARTS_OF_OTHERS = 2;
 
     final Address address;
     final Lane lane;
@@ -35,6 +45,9 @@ final class Connection {
     private final OpenIndexes indexes;
 
     private int calls;
+    /** Those of them that wait to be written. */
+    private int waiting;
+
     private int modifying;
     private long callBytes;
     /** The connection's thread will look at what was added without being woken. */
@@ -103,6 +116,7 @@ final class Connection {
         }
         slots.add(call);
         calls++;
+        waiting++;
         callBytes += call.length;
         if (call.modifies()) {
             modifying++;
@@ -116,16 +130,25 @@ final class Connection {
             return;
         }
         boolean own = Thread.currentThread() == thread;
-        if (out.length() >= FLUSH_AT || calls == 1 && !own) {
+        if (out.length() >= FLUSH_AT || calls == 1 && !own || muchWaits(own)) {
             flush();
         } else if (!own) {
             wake();
         }
     }
 
+    private boolean muchWaits(boolean own) {
+        int least = own ? LEAST_OF_CALLBACKS : LEAST_OF_OTHERS;
+        int parts = own ? PARTS_OF_CALLBACKS : PARTS_OF_OTHERS;
+        return waiting >= least && waiting * parts >= calls;
+    }
+
     private void flush() {
         if (!dead && !out.flush()) {
             wake();
+        }
+        if (out.length() == 0) {
+            waiting = 0;
         }
     }
 
@@ -405,7 +428,7 @@ final class Connection {
     private void finish(String reason, @Nullable Throwable cause, boolean violated) {
         List<Runnable> endings = new ArrayList<>();
         List<Call<?>> again = new ArrayList<>();
-        boolean lost;
+        boolean lost = false;
         lane.lock.lock();
         try {
             List<Object> left = new ArrayList<>(batch.subList(batchDone, batch.size()));
@@ -423,10 +446,11 @@ final class Connection {
             lane.ended(this, again, endings, answered, lost, reason);
         } finally {
             lane.lock.unlock();
+            // Even if no thread can be had for the next connection: nobody may wait for ever.
+            ready.close();
+            lane.shared.observer.connectionEnded(address, lane.route, lost, violated, reason);
+            endings.forEach(Runnable::run);
         }
-        ready.close();
-        lane.shared.observer.connectionEnded(address, lane.route, lost, violated, reason);
-        endings.forEach(Runnable::run);
     }
 
     private void sort(

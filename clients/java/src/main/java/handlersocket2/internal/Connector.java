@@ -99,9 +99,9 @@ final class Connector {
         } catch (IOException | RuntimeException problem) {
             close(channel, selector);
             throw new Refused(new ConnectException("connecting to " + address + ": " + reason(problem), problem), false);
-        } catch (Refused refused) {
+        } catch (Refused | Error problem) {
             close(channel, selector);
-            throw refused;
+            throw problem;
         }
     }
 

@@ -44,7 +44,7 @@ public final class Cursor implements AutoCloseable {
 
     private StreamPool.@Nullable Stream stream;
     private @Nullable Address address;
-    private State state = State.ENDED;
+    private State state = State.HEAD;
     /** P was sent, too. */
     private boolean opens;
     private byte[] in = new byte[BUFFER];
@@ -69,10 +69,11 @@ public final class Cursor implements AutoCloseable {
         this.timeout = timeout;
         this.columns = index.columns().size();
         this.starts = new int[columns + 1];
+        pool.begun();
         try {
             send();
-        } catch (RuntimeException problem) {
-            shared.observer.ended(index, address, began, bytesOut(), 0, 0, problem);
+        } catch (Throwable problem) {
+            failed(problem);
             throw problem;
         }
     }
@@ -159,7 +160,18 @@ public final class Cursor implements AutoCloseable {
             throw fail(new ProtocolException(problem.getMessage(), false));
         } catch (IOException | CancelledKeyException | ClosedSelectorException problem) {
             throw lost(problem);
+        } catch (RuntimeException | Error problem) {
+            failed(problem);
+            throw problem;
         }
+    }
+
+    /**
+     * Ends it, if it has not ended by this already: it may be that there is no memory, or no connection to another
+     * address. Nobody else may miss its permit for that.
+     */
+    private void failed(Throwable problem) {
+        end(problem, StreamPool.Ending.closed("the iteration has failed"));
     }
 
     /** Reads what stands in front of the rows. False if more has to come. */
@@ -211,14 +223,15 @@ public final class Cursor implements AutoCloseable {
         openingError = null;
         if (error.retry() != ReplyException.Retry.ELSEWHERE) {
             // The connection is as good as before, but for an index that could not be opened.
-            end(error, stream.ids.containsKey(index));
+            end(error, stream.ids.containsKey(index) ? surplus() : StreamPool.Ending.closed("an index could not be opened"));
             throw error;
         }
         shared.leave(left, false, String.valueOf(error.getMessage()));
         if (++refusals >= shared.addresses.size()) {
-            throw fail(error);
+            end(error, StreamPool.Ending.MOVED);
+            throw error;
         }
-        release(false);
+        release(StreamPool.Ending.MOVED);
         begin = 0;
         end = 0;
         send();
@@ -278,7 +291,7 @@ public final class Cursor implements AutoCloseable {
         for (; ; ) {
             int count = stream.ready.transport().read(ByteBuffer.wrap(in, end, in.length - end));
             if (count < 0) {
-                throw new IOException("the server has closed the connection");
+                throw lost(StreamPool.SERVER_CLOSED, null);
             }
             if (count > 0) {
                 end += count;
@@ -291,41 +304,56 @@ public final class Cursor implements AutoCloseable {
 
     /** All rows have come. */
     private void finish() {
-        end(null, begin == end);
+        end(null, surplus());
+    }
+
+    /** What becomes of the connection when the whole reply was read. */
+    private StreamPool.@Nullable Ending surplus() {
+        return begin == end ? null : StreamPool.Ending.UNASKED;
     }
 
     private RuntimeException lost(Exception problem) {
-        String reason = "the connection broke: " + problem.getMessage();
+        return lost("the connection broke: " + problem.getMessage(), problem);
+    }
+
+    private RuntimeException lost(String reason, @Nullable Exception cause) {
         return fail(
                 shared.closed
                         ? new ClientClosedException("the client is closed", true, false)
-                        : new ConnectionLostException(reason, problem, true, false));
+                        : new ConnectionLostException(reason, cause, true, false));
     }
 
     private <E extends RuntimeException & Failure> E fail(E error) {
-        end(error, false);
+        boolean violated = error.kind() == Failure.Kind.PROTOCOL;
+        boolean lost = violated || error.kind() == Failure.Kind.LOST;
+        end(error, new StreamPool.Ending(lost, violated, String.valueOf(error.getMessage())));
         return error;
     }
 
-    private void end(@Nullable RuntimeException error, boolean good) {
+    /** The connection ends with it, unless all of the reply was read. */
+    private void end(@Nullable Throwable error, StreamPool.@Nullable Ending ending) {
         if (state != State.ENDED) {
             state = State.ENDED;
-            release(good);
+            try {
+                release(ending);
+            } finally {
+                pool.ended();
+            }
             shared.observer.ended(index, address, began, bytesOut(), bytesIn, rows, error);
         }
     }
 
-    private void release(boolean good) {
+    private void release(StreamPool.@Nullable Ending ending) {
         StreamPool.Stream former = stream;
         stream = null;
         if (former != null) {
-            pool.release(former, good);
+            pool.release(former, ending);
         }
     }
 
     /** Ends it early. */
     @Override
     public void close() {
-        end(null, false);
+        end(null, StreamPool.Ending.closed("the iteration ended before its reply"));
     }
 }

@@ -234,7 +234,7 @@ final class Lane {
     private void attempt() {
         try {
             attemptWhileNeeded();
-        } catch (Error problem) {
+        } catch (RuntimeException | Error problem) {
             // There is no memory, for example. The next call tries again.
             lock.lock();
             try {
@@ -309,7 +309,11 @@ final class Lane {
         } finally {
             lock.unlock();
         }
-        shared.observer.connected(address, route);
+        try {
+            shared.observer.connected(address, route);
+        } catch (RuntimeException | Error problem) {
+            // There is no memory to tell of it, for example. Its calls wait for their replies all the same.
+        }
         connection.serve();
         return true;
     }

@@ -131,11 +131,12 @@ public final class Observer {
     }
 
     private void tell(ConnectionEvent event, Level level) {
-        if (logger != null && logger.isLoggable(level)) {
-            logger.log(
-                    level,
-                    "handlersocket2: {0} {1} {2} {3}",
-                    event.what(), event.route(), event.address().map(Address::toString).orElse(""), event.reason());
+        if (logger != null) {
+            try {
+                log(event, level);
+            } catch (Throwable ignored) {
+                // Nor may a logger.
+            }
         }
         if (listener != null) {
             try {
@@ -143,6 +144,15 @@ public final class Observer {
             } catch (Throwable ignored) {
                 // A listener may not break the client.
             }
+        }
+    }
+
+    private void log(ConnectionEvent event, Level level) {
+        if (logger.isLoggable(level)) {
+            logger.log(
+                    level,
+                    "handlersocket2: {0} {1} {2} {3}",
+                    event.what(), event.route(), event.address().map(Address::toString).orElse(""), event.reason());
         }
     }
 

@@ -109,6 +109,16 @@ final class Outgoing {
      * @return false if the connection's thread has to go on with it
      */
     boolean flush() {
+        try {
+            return flushRounds();
+        } catch (RuntimeException | Error failed) {
+            // There is no memory, for example. What is left of the bytes, nobody knows.
+            problem = new IOException(failed);
+            return false;
+        }
+    }
+
+    private boolean flushRounds() {
         writing = true;
         for (int round = 0; length > 0; round++) {
             if (round == ROUNDS) {

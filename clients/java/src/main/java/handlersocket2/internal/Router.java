@@ -171,7 +171,8 @@ public final class Router {
     public void shutdown(Duration atMost) {
         leaving = true;
         long until = Clock.after(Clock.now(), atMost);
-        while (!shared.closed && Clock.now() < until && sweep(-1, List.of())) {
+        streams.leave();
+        while (!shared.closed && Clock.now() < until && (sweep(-1, List.of()) || streams.goOn())) {
             LockSupport.parkNanos(this, 1_000_000);
             if (Thread.currentThread().isInterrupted()) {
                 break;

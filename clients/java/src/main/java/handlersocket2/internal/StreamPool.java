@@ -7,10 +7,15 @@ import handlersocket2.ClientClosedException;
 import handlersocket2.HandlerSocketException;
 import handlersocket2.RequestCancelledException;
 import handlersocket2.RequestTimeoutException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -18,11 +23,19 @@ import org.jspecify.annotations.Nullable;
 
 /** The connections of the route for iterating. Each is used by one caller, on that caller's thread. One is kept. */
 public final class StreamPool {
+    static final String SERVER_CLOSED = "the server has closed the connection";
+
     private final Shared shared;
     private final Settings settings;
     private final Semaphore permits;
     private final Set<Stream> used = new HashSet<>();
     private @Nullable Stream kept;
+    /** How many iterations have begun and not ended. */
+    private int going;
+    /** Those that have begun may go on, but no other one begins. */
+    private boolean leaving;
+    /** Ends the wait for the next attempt. */
+    private final CountDownLatch over = new CountDownLatch(1);
 
     StreamPool(Shared shared) {
         this.shared = shared;
@@ -37,6 +50,8 @@ public final class StreamPool {
         final Map<IndexDef, Integer> ids = new HashMap<>();
         /** The hello that turns texts on was sent. */
         boolean greeted;
+        /** Under the pool's lock. */
+        private boolean toldOfEnd;
 
         Stream(Address address, Connector.Ready ready) {
             this.address = address;
@@ -44,9 +59,40 @@ public final class StreamPool {
         }
     }
 
+    /** Why a connection ends, and what that is for who listens. */
+    record Ending(boolean lost, boolean violated, String reason) {
+        static final Ending UNASKED = new Ending(true, true, "bytes came while no request was in flight");
+        static final Ending MOVED = closed("requests go to another address now");
+        private static final Ending CLIENT_CLOSED = closed("the client is closed");
+
+        static Ending closed(String reason) {
+            return new Ending(false, false, reason);
+        }
+    }
+
     /** Sends a find whose rows are read one by one. The time-out bounds each wait. */
     public Cursor open(IndexDef index, byte[] prefix, LineWriter line, long timeout) {
         return new Cursor(this, shared, index, prefix, line, timeout);
+    }
+
+    /** An iteration begins. It has to be told of its end. */
+    synchronized void begun() {
+        if (leaving) {
+            throw new ClientClosedException("the client is closed", false, false);
+        }
+        going++;
+    }
+
+    synchronized void ended() {
+        going--;
+    }
+
+    synchronized void leave() {
+        leaving = true;
+    }
+
+    synchronized boolean goOn() {
+        return going > 0;
     }
 
     /** Has to be given back by release(). */
@@ -66,7 +112,8 @@ public final class StreamPool {
         try {
             refuseClosed();
             return connected(until);
-        } catch (RuntimeException problem) {
+        } catch (Throwable problem) {
+            // An Error, too: of a function that gives the password, for example.
             permits.release();
             throw problem;
         }
@@ -91,7 +138,7 @@ public final class StreamPool {
                     used.add(stream);
                 }
                 if (shared.closed) {
-                    stream.ready.close();
+                    end(stream, Ending.CLIENT_CLOSED);
                 }
                 refuseClosed();
                 return stream;
@@ -127,60 +174,100 @@ public final class StreamPool {
         if (Thread.currentThread().isInterrupted()) {
             throw new RequestCancelledException("the thread was interrupted", false, false);
         }
+        refuseLate(until);
         if (attempt >= settings.connectAttempts || refused.forGood) {
             throw reason;
         }
-        if (Clock.now() + wait >= until) {
-            throw new RequestTimeoutException("the call's time is over", false, false);
-        }
         try {
-            TimeUnit.NANOSECONDS.sleep(wait);
+            over.await(Math.min(wait, until - Clock.now()), TimeUnit.NANOSECONDS);
         } catch (InterruptedException problem) {
             Thread.currentThread().interrupt();
             throw new RequestCancelledException("the thread was interrupted", false, false);
         }
+        refuseClosed();
+        refuseLate(until);
     }
 
-    private synchronized @Nullable Stream takeKept() {
-        Stream stream = kept;
-        kept = null;
-        if (stream == null) {
-            return null;
+    private static void refuseLate(long until) {
+        if (until <= Clock.now()) {
+            throw new RequestTimeoutException("the call's time is over", false, false);
         }
-        // An idle connection has nothing to say. If it has, or has ended, it is of no use.
-        boolean silent = false;
-        try {
-            silent = shared.addresses.accepts(stream.address, false)
-                    && stream.ready.transport().read(java.nio.ByteBuffer.allocate(1)) == 0;
-        } catch (java.io.IOException problem) {
-            // It has ended.
-        }
-        if (!silent) {
-            stream.ready.close();
-            return null;
-        }
-        used.add(stream);
-        return stream;
     }
 
-    /** Gives back, to be used again or not. */
-    void release(Stream stream, boolean good) {
-        boolean close;
+    private @Nullable Stream takeKept() {
+        Stream stream;
+        Ending ending;
         synchronized (this) {
-            used.remove(stream);
-            close = !good || kept != null || shared.closed;
-            if (!close) {
-                kept = stream;
+            stream = kept;
+            kept = null;
+            if (stream == null) {
+                return null;
+            }
+            ending = endOfIdle(stream);
+            if (ending == null) {
+                used.add(stream);
+                return stream;
             }
         }
-        if (close) {
-            stream.ready.close();
+        end(stream, ending);
+        return null;
+    }
+
+    /** An idle connection has nothing to say. If it has, or has ended, it is of no use. */
+    private @Nullable Ending endOfIdle(Stream stream) {
+        if (!shared.addresses.accepts(stream.address, false)) {
+            return Ending.MOVED;
         }
-        permits.release();
+        try {
+            int count = stream.ready.transport().read(ByteBuffer.allocate(1));
+            return count == 0 ? null : count > 0 ? Ending.UNASKED : Ending.closed(SERVER_CLOSED);
+        } catch (IOException problem) {
+            return Ending.closed("the connection broke: " + problem.getMessage());
+        }
+    }
+
+    /** Gives back: to be used again, if nothing ends it. */
+    void release(Stream stream, @Nullable Ending ending) {
+        Ending why = ending;
+        synchronized (this) {
+            used.remove(stream);
+            if (why == null && kept != null) {
+                why = Ending.closed("another connection is kept");
+            } else if (why == null && !shared.closed) {
+                kept = stream;
+            } else if (why == null) {
+                why = Ending.CLIENT_CLOSED;
+            }
+        }
+        try {
+            if (why != null) {
+                end(stream, why);
+            }
+        } finally {
+            permits.release();
+        }
+    }
+
+    private void end(Stream stream, Ending ending) {
+        stream.ready.close();
+        tell(stream, ending);
+    }
+
+    private void tell(Stream stream, Ending ending) {
+        synchronized (this) {
+            if (stream.toldOfEnd) {
+                return;
+            }
+            stream.toldOfEnd = true;
+        }
+        shared.observer.connectionEnded(
+                stream.address, Route.STREAM, ending.lost, ending.violated, ending.reason);
     }
 
     void close() {
+        List<Stream> ended;
         synchronized (this) {
+            ended = new ArrayList<>(used);
             for (Stream stream : used) {
                 // Its caller closes the selector.
                 stream.ready.transport().close();
@@ -188,9 +275,12 @@ public final class StreamPool {
             }
             if (kept != null) {
                 kept.ready.close();
+                ended.add(kept);
                 kept = null;
             }
         }
+        over.countDown();
+        ended.forEach(stream -> tell(stream, Ending.CLIENT_CLOSED));
         // The first that waits is refused, and its permit is the next one's.
         permits.release();
     }

@@ -44,10 +44,15 @@ final class Sweeper {
     }
 
     private boolean sweep() {
-        List<Call<?>> expired = new ArrayList<>(0);
-        boolean busy = router.sweep(Clock.now(), expired);
-        expired.forEach(Call::expire);
-        return busy;
+        try {
+            List<Call<?>> expired = new ArrayList<>(0);
+            boolean busy = router.sweep(Clock.now(), expired);
+            expired.forEach(Call::expire);
+            return busy;
+        } catch (RuntimeException | Error problem) {
+            // There is no memory, for example. Later calls have deadlines, too.
+            return true;
+        }
     }
 
     private void run() {
