@@ -43,9 +43,8 @@ type conn struct {
 	writing   bool
 	// writeLoop has the writing role and has not begun to write: a caller may take it.
 	lingering bool
-	// The slots before this one are not in `out` any more.
-	written uint64
-	// How many writes there were whose last request has no reply.
+	// The slots before this one are not in `out` any more. How many writes have requests without a reply.
+	written    uint64
 	unanswered int
 	// The last read gave replies to several callers: then it pays to wait for more requests.
 	shared bool
@@ -113,9 +112,7 @@ const (
 	// socket has room for fewer than 300 writes, however small they are.
 	mostInline       = 32 << 10
 	mostInlineWrites = 100
-	// Callers that share a connection write when so many requests wait, and they are one of so many parts of what
-	// is in flight. As measured: with fewer at once, four callers are slower than if writeLoop writes for them.
-	leastPart     = 4
+	// Callers that share a connection write when one of so many parts of what is in flight waits.
 	partsInFlight = 6
 )
 

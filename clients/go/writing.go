@@ -127,8 +127,7 @@ func (c *conn) send(k *call) {
 // callers that were answered together also asked together, the server would rest while they are at work, and
 // they while it is. The lock is held.
 func (c *conn) muchWaits() bool {
-	waiting := c.tail - c.written
-	return waiting >= leastPart && waiting*partsInFlight >= c.tail-c.head
+	return (c.tail-c.written)*partsInFlight >= c.tail-c.head
 }
 
 // writeOut writes what has piled up. The lock is held, but not while it writes.
