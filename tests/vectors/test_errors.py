@@ -69,6 +69,8 @@ def test_the_numbers_are_those_of_the_documents() -> None:
     }
     assert documented - numbers == set()
     everywhere = "".join(page.read_text() for page in sorted((REPOSITORY / "docs").glob("*.md")))
+    # 62/116 is a measured time, and no error, whatever its figures are.
+    everywhere = re.sub(r"\b\d+/\d+\b", "", everywhere)
     unknown = {n for n in numbers if int(n) >= 1000 and not re.search(rf"\b{n}\b", everywhere)}
     assert unknown == ONLY_HERE
 
