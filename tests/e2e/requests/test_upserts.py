@@ -230,8 +230,9 @@ def test_random_upserts(
     rng = random.Random(seed)
     kind = request.node.callspec.params["sql"]
     outcomes: dict[str, int] = {}
-    # MySQL computes a table's next number anew when one more thread opens it, and counts rows that were
-    # taken back then. So the twin, too, is written by one thread and looked at by another.
+    # MySQL computes a table's next number anew when one more thread opens it, and counts rows
+    # that were taken back then. So the twin, too, is written by one thread and looked at by
+    # another.
     with (
         Wire(drawing_server.hs_port_wr) as wire,
         Sql(drawing_server.socket, database="hst") as writer,
