@@ -11,6 +11,20 @@ function(hs_test_flags target)
   target_compile_options(${target} PRIVATE -O0 -g1)
 endfunction()
 
+# hs_test_headers: the headers of GoogleTest, and those of the standard library that most tests use. All tests have them read
+# once, because reading them takes a third of the time of compiling a test. A test includes what it uses all the same.
+if(HS_TESTS)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cc CONTENT "// Has nothing but headers.\n")
+  add_library(hs_test_headers OBJECT ${PROJECT_BINARY_DIR}/test_headers.cc)
+  target_link_libraries(hs_test_headers PRIVATE GTest::gtest_main)
+  target_precompile_headers(hs_test_headers PRIVATE <gtest/gtest.h> <algorithm> <array> <atomic> <charconv> <chrono> <cstring>
+    <functional> <limits> <map> <memory> <mutex> <optional> <span> <string> <string_view> <thread> <utility> <vector>)
+  hs_test_flags(hs_test_headers)
+  # As programs are compiled.
+  set_target_properties(hs_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(hs_test_headers PRIVATE -fPIE)
+endif()
+
 # hs_vectors: tests/vectors as a header, protocol_vectors.h.
 set(vectors_folder ${PROJECT_SOURCE_DIR}/tests/vectors)
 set(vectors_header ${PROJECT_BINARY_DIR}/vectors/protocol_vectors.h)
@@ -46,6 +60,7 @@ function(hs_library folder)
   if(HS_TESTS AND tests)
     add_executable(${folder}_test ${tests})
     hs_test_flags(${folder}_test)
+    target_precompile_headers(${folder}_test REUSE_FROM hs_test_headers)
     target_link_libraries(${folder}_test PRIVATE hs_${folder} hs_vectors GTest::gtest_main Threads::Threads)
     add_test(NAME ${folder} COMMAND ${folder}_test)
     add_dependencies(unit_tests ${folder}_test)

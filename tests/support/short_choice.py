@@ -30,6 +30,7 @@ CHOSEN = (
     "e2e/requests/test_within.py",
     "e2e/requests/test_lists.py",
     "e2e/requests/test_warnings.py",
+    "e2e/requests/test_random_warnings.py",
     "e2e/tables/test_newer_tables.py",
     "e2e/tables/test_engines.py",
     "e2e/bounds/test_no_memory.py",
