@@ -79,6 +79,8 @@ class ThreadCore(Core):
                 self._submit(link or self.link_for((ask,)), call, began)
             self._drive(call)
             self._has_ended(call, began)
+        except HandlerSocketError:  # it was refused, before anything was begun
+            raise
         except BaseException:
             self._interrupted((call,))
             raise
@@ -111,6 +113,8 @@ class ThreadCore(Core):
                 if not call.is_done:
                     self._drive(call)
                 self._has_ended(call, now)
+        except HandlerSocketError:  # it was refused, before anything was begun
+            raise
         except BaseException:
             self._interrupted(calls)
             raise
