@@ -136,6 +136,6 @@ def test_who_leaves_wakes_one_of_each_connection():
             SimpleNamespace(channel=SimpleNamespace(slots=[call]), reading=False) for call in asleep
         ]
         link.retiring, link.wire = wires[:1], wires[1]
-        core._pass_on(link)
+        core._pass_on(link, asleep[0])
         link.retiring, link.wire = [], None
         assert [call.parked for call in asleep] == [False, False]

@@ -418,6 +418,7 @@ def test_who_is_interrupted_while_it_waits_for_its_turn(server):
             holder = Caller(hold)
             with pytest.raises(KeyboardInterrupt):
                 client._core._drive(index_call)
+            client._core._interrupted((index_call,))
             holder.ended()
             assert holder.error is None
         finally:

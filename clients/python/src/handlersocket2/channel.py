@@ -46,6 +46,8 @@ class Channel:
         """`remembered` has the openings of callers who number their indexes by themselves."""
         self._counters = counters or Counters()
         self.slots: deque[Call] = deque()
+        #: The one whose reply is being read: it has left the slots, and has no result yet.
+        self.matched: Call | None = None
         #: Why it can be used no more.
         self.broken: HandlerSocketError | None = None
         #: Whether a caller's request was ever answered.
@@ -211,7 +213,7 @@ class Channel:
             if not slots:
                 self._break(None, f"a reply that nobody has asked for: {quoted(line)}")
                 break
-            call = slots.popleft()
+            call = self.matched = slots.popleft()
             if call.operation.more:
                 self._gathered.append(line)
                 self._gathered_size += len(line)
@@ -243,6 +245,7 @@ class Channel:
                 call.set_result(result)
             if not self.proved:
                 self.proved = not isinstance(call, Opening)
+        self.matched = None
         self.bytes_in_flight -= freed
 
     def _refused(self, call: Call, error: ReplyError) -> None:

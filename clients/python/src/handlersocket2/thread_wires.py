@@ -29,6 +29,7 @@ class Call(Generic[T]):
 
     __slots__ = (
         "bytes_in",
+        "connects",
         "deadline",
         "error",
         "gate",
@@ -38,10 +39,13 @@ class Call(Generic[T]):
         "opening",
         "operation",
         "parked",
+        "reads",
         "result",
         "sent",
+        "torn",
         "tries",
         "wire",
+        "writes",
     )
 
     tries: Tries  # has a slot, and a value when it is first needed
@@ -60,6 +64,11 @@ class Call(Generic[T]):
         self.error: BaseException | None = None
         self.parked = False
         self.gate: threading.Lock | None = None  # made when it has to sleep
+        # What its thread does at the moment.
+        self.connects = False
+        self.reads: ThreadWire | None = None
+        self.writes: ThreadWire | None = None
+        self.torn: ThreadWire | None = None  # it would be of no use if the thread left now
 
     def done(self) -> bool:
         return self.is_done
@@ -90,11 +99,14 @@ class _Channel(Channel):
     """Tells its calls on which wire they are."""
 
     wire: ThreadWire
+    half_added = False  # a thread that has left before the end of add() has left it so
 
     def add(self, call: CoreCall, now: float) -> bool:
+        self.half_added = True
         added = super().add(call, now)
         if added:
             cast("Call[Any]", call).wire = self.wire
+        self.half_added = False
         return added
 
     def left_over(self, error: HandlerSocketError) -> list[CoreCall]:
@@ -122,7 +134,7 @@ class ThreadWire(Wire):
         elsewhere = core.elsewhere if len(core.servers) > 1 else None
         channel = _Channel(core.options, monotonic(), elsewhere, core.counters, core.remembered)
         channel.wire = self
-        self.channel = channel
+        self.channel: _Channel = channel
 
     @property
     def has_output(self) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import select
 import threading
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from time import monotonic
@@ -45,6 +46,8 @@ from .url import Target
 T = TypeVar("T")
 
 _CHUNK = 64 * 1024
+#: Why a connection is given up that a thread has left in the middle of something.
+_INTERRUPTED = "a thread was interrupted"
 #: Asks for nothing but a connection.
 _CONNECT: Ask[None] = Ask(Operation("connect", None, opened, modifies=False), b"")
 #: How long a writer waits for room before it looks whether it has to read meanwhile, and who reads
@@ -71,10 +74,16 @@ class ThreadCore(Core):
             self.check()
             return cast(T, ask.result)
         began = monotonic()
-        with self._lock:
-            self._submit(link or self.link_for((ask,)), call, began)
-        self._drive(call)
-        self._has_ended(call, began)
+        try:
+            with self._lock:
+                self._submit(link or self.link_for((ask,)), call, began)
+            self._drive(call)
+            self._has_ended(call, began)
+        except HandlerSocketError:  # it was refused, before anything was begun
+            raise
+        except BaseException:
+            self._interrupted((call,))
+            raise
         return call.outcome()
 
     def _has_ended(self, call: Call[Any], began: float) -> None:
@@ -91,24 +100,23 @@ class ThreadCore(Core):
         """All of a pipeline: neighbours on one connection."""
         now = monotonic()
         calls = [Call(ask, self._deadline_of(ask, now)) for ask in asks]
-        with self._lock:
-            self.check()
-            link = self.link_for(asks)
-            for ask, call in zip(asks, calls, strict=True):
-                if isinstance(ask, Nothing):
-                    call.set_result(ask.result)
-                else:
-                    self._submit(link, call, now)
         try:
+            with self._lock:
+                self.check()
+                link = self.link_for(asks)
+                for ask, call in zip(asks, calls, strict=True):
+                    if isinstance(ask, Nothing):
+                        call.set_result(ask.result)
+                    else:
+                        self._submit(link, call, now)
             for call in calls:
                 if not call.is_done:
                     self._drive(call)
                 self._has_ended(call, now)
-        except BaseException:  # the thread was interrupted
-            with self._lock:
-                for call in calls:
-                    if not call.is_done:
-                        call.set_exception(RequestCancelled("given up", **fate_of(call)))
+        except HandlerSocketError:  # it was refused, before anything was begun
+            raise
+        except BaseException:
+            self._interrupted(calls)
             raise
         return calls
 
@@ -116,11 +124,7 @@ class ThreadCore(Core):
         """Makes the connections that are missing."""
         for link in self.links:
             if self.places(link.route):
-                call = Call(_CONNECT, self._deadline_of(_CONNECT, monotonic()))
-                with self._lock:
-                    self._submit(link, call, monotonic())
-                self._drive(call)
-                call.outcome()
+                self.run(_CONNECT, link)
 
     def counted(self) -> Counters:
         with self._lock:
@@ -203,7 +207,9 @@ class ThreadCore(Core):
             cast("Call[Any]", call).wake()  # its thread sends it, if it sleeps
         return goes
 
-    # How a thread gets its reply. The lock is held, but for where it says otherwise.
+    # How a thread gets its reply. The lock is held, but for where it says otherwise. There are no
+    # finally clauses, which an interrupt could end, too: a call says what its thread does at the
+    # moment, and _interrupted() tidies up.
 
     def _deadline_of(self, ask: Ask[Any], now: float) -> float:
         timeout = self.options.timeout if ask.timeout is UNSET else ask.timeout
@@ -217,6 +223,48 @@ class ThreadCore(Core):
             self.check()
         call.link = link
         link.submit(call, now)
+
+    def _interrupted(self, calls: Sequence[Call[Any]]) -> None:
+        """A thread leaves in the middle of something, at Ctrl-C for example. Gives its calls up and
+        ends what it has left half done, so that others can go on. It may have the lock or not."""
+        with suppress(RuntimeError):
+            while True:
+                self._lock.release()
+        with self._lock:
+            now = monotonic()
+            for call in calls:
+                call.parked = False
+                if call.connects and call.link is not None:
+                    call.link.connecting = call.connects = False
+                if call.reads is not None:
+                    call.reads.reading = False
+                    call.reads.close_if_unused()
+                if call.writes is not None:
+                    call.writes.writing = False
+                    call.writes.close_if_unused()
+                if not call.is_done:
+                    call.set_exception(RequestCancelled("given up", **fate_of(call)))
+            for torn in {call.torn for call in calls}:
+                if torn is not None:
+                    self._lose_matched(torn)
+            for link in self.links:
+                for wire in cast("list[ThreadWire]", link.wires()):
+                    if wire.channel.half_added or any(wire is call.torn for call in calls):
+                        self._lose(link, wire, ConnectionLost(_INTERRUPTED), now)
+                # One may have got a slot, and not have left the queue.
+                waits = (each for each in link.waiting if cast("Call[Any]", each).wire is None)
+                link.waiting = deque(dict.fromkeys(waits))
+                link.drain(now)
+                if calls:
+                    self._pass_on(link, calls[0])
+
+    def _lose_matched(self, wire: ThreadWire) -> None:
+        """The call whose reply was being read is in no queue, unless it went to another server."""
+        call = wire.channel.matched
+        if not isinstance(call, Call) or call.is_done or call.wire not in (None, wire):
+            return
+        if not any(call in link.waiting for link in self.links):
+            call.set_exception(ConnectionLost(_INTERRUPTED, sent=True))
 
     def _look(self, link: Link, wire: ThreadWire, now: float) -> None:
         """Whether a connection that was idle is still there, and silent."""
@@ -248,62 +296,37 @@ class ThreadCore(Core):
         link = call.link
         assert link is not None
         used: ThreadWire | None = None
-        interrupt = self._relock()
-        try:
-            _raise(interrupt)
-            while not call.is_done:
-                now = monotonic()
-                if now >= call.deadline:
-                    expire(call)
-                    break
-                wire = call.wire or cast("ThreadWire | None", link.wire)
-                if used is not None and used is not wire:
-                    # The call has gone from there: others go on with what it did for them.
-                    used = None
-                    self._pass_on(link)
-                elif wire is None or wire.closed:
-                    if link.connecting:
-                        self._park(call, call.deadline)
-                    else:
-                        self._attempt(call, link, now)
-                elif wire.has_output and not wire.writing:
-                    used = wire
-                    self._write(link, wire)
-                elif not wire.reading:
-                    used = wire
-                    self._read(call, link, wire)
-                else:
+        self._lock.acquire()
+        while not call.is_done:
+            now = monotonic()
+            if now >= call.deadline:
+                expire(call)
+                break
+            wire = call.wire or cast("ThreadWire | None", link.wire)
+            if used is not None and used is not wire:
+                # The call has gone from there: others go on with what it did for them.
+                used = None
+                self._pass_on(link, call)
+            elif wire is None or wire.closed:
+                if link.connecting:
                     self._park(call, call.deadline)
-        except BaseException:
-            with suppress(RuntimeError):
-                self._lock.release()  # it has the lock, unless it was interrupted in front of that
-            self._relock()
-            raise
-        finally:
-            if not call.is_done:
-                call.set_exception(RequestCancelled("given up", **fate_of(call)))
-            try:
-                self._pass_on(link)
-            finally:
-                self._lock.release()
+                else:
+                    self._attempt(call, link, now)
+            elif wire.has_output and not wire.writing:
+                used = wire
+                self._write(call, link, wire)
+            elif not wire.reading:
+                used = wire
+                self._read(call, link, wire)
+            else:
+                self._park(call, call.deadline)
+        self._pass_on(link, call)
+        self._lock.release()
 
-    def _relock(self) -> BaseException | None:
-        """Takes the lock, also if the thread is interrupted meanwhile. Gives what is to be raised
-        for that, when what the thread leaves is whole."""
-        interrupt: BaseException | None = None
-        while True:
-            try:
-                self._lock.acquire()
-                return interrupt
-            except BaseException as raised:
-                interrupt = raised
-                with suppress(RuntimeError):
-                    self._lock.release()  # if it was interrupted when it had the lock already
-
-    def _pass_on(self, link: Link) -> None:
+    def _pass_on(self, link: Link, call: Call[Any]) -> None:
         """Who leaves wakes those who can go on, if something is left to be done."""
         for wire in cast("list[ThreadWire]", link.wires()):
-            if self._is_woken_for(link, wire) and wire is link.wire:
+            if self._is_woken_for(link, wire, call) and wire is link.wire:
                 return
         if link.waiting and not link.connecting:
             for waiting in link.waiting:
@@ -311,7 +334,7 @@ class ThreadCore(Core):
                     cast("Call[Any]", waiting).wake()
                     return
 
-    def _is_woken_for(self, link: Link, wire: ThreadWire) -> bool:
+    def _is_woken_for(self, link: Link, wire: ThreadWire, leaver: Call[Any]) -> bool:
         """Wakes one who sleeps, if something is left to be done on this wire. Whether it has."""
         while not wire.reading or (wire.has_output and not wire.writing):
             for call in wire.channel.slots:
@@ -321,7 +344,7 @@ class ThreadCore(Core):
             if not wire.reading:
                 break
             # Nobody sleeps. Who reads has put something there meanwhile, and does not see it.
-            self._write(link, wire)
+            self._write(leaver, link, wire)
             if wire.unsent:
                 break  # who reads looks again soon
         return False
@@ -334,89 +357,82 @@ class ThreadCore(Core):
             gate.acquire()
         call.parked = True
         self._lock.release()
-        try:
-            woken = gate.acquire(timeout=_timeout(until))
-        finally:
-            _raise(self._relock())
+        woken = gate.acquire(timeout=_timeout(until))
+        self._lock.acquire()
         if call.parked:
             call.parked = False
         elif not woken:
             gate.acquire()  # it was given while the time ran out
 
-    def _write(self, link: Link, wire: ThreadWire) -> None:
+    def _write(self, call: Call[Any], link: Link, wire: ThreadWire) -> None:
+        call.writes = call.torn = wire
         wire.writing = True
         data = wire.take_output()
-        known = False  # how much of it was sent
         reads = not wire.reading
         self._lock.release()
         try:
             data = wire.send(data)
             if data and not reads:
                 wire.wait(_WRITER_LOOKS, select.POLLOUT)
-            known = True
         except OSError:
-            wire.deaf = known = True  # whoever reads finds the end
-        finally:
-            interrupt = self._relock()
-            wire.writing = False
-            wire.unsent = data
-            wire.close_if_unused()
-            if not known and not wire.closed:
-                self._lose(link, wire, ConnectionLost("a thread was interrupted"), monotonic())
-            _raise(interrupt)
+            wire.deaf = True  # whoever reads finds the end
+        self._lock.acquire()
+        wire.writing = False
+        wire.unsent = data
+        wire.close_if_unused()
+        call.writes = call.torn = None
         if data and reads and not wire.closed:
-            self._wait_for_both(link, wire)
+            self._wait_for_both(call, link, wire)
 
-    def _wait_for_both(self, link: Link, wire: ThreadWire) -> None:
+    def _wait_for_both(self, call: Call[Any], link: Link, wire: ThreadWire) -> None:
         """There is no room to send, and nobody reads: both sides would wait for each other."""
         if not wire.reading:
-            self._receive(link, wire, _WRITER_LOOKS, select.POLLIN | select.POLLOUT)
+            self._receive(call, link, wire, _WRITER_LOOKS, select.POLLIN | select.POLLOUT)
 
     def _read(self, call: Call[Any], link: Link, wire: ThreadWire) -> None:
         until = min(call.deadline, wire.channel.dead_at)
         if wire.writing:
             # Who writes may leave before all of it is sent. Then somebody has to go on with it.
             until = min(until, monotonic() + _WRITER_LOOKS)
-        self._receive(link, wire, _timeout(until, none=True), select.POLLIN)
+        self._receive(call, link, wire, _timeout(until, none=True), select.POLLIN)
         now = monotonic()
         if not wire.closed and now >= wire.channel.dead_at:
             self._lose(link, wire, wire.channel.dead(), now)
 
-    def _receive(self, link: Link, wire: ThreadWire, seconds: float | None, events: int) -> None:
+    def _receive(
+        self,
+        call: Call[Any],
+        link: Link,
+        wire: ThreadWire,
+        seconds: float | None,
+        events: int,
+    ) -> None:
+        call.reads = wire
         wire.reading = True
         data: bytes | None = None
         failed: OSError | None = None
-        whole = True  # whether all that has come is here
         self._lock.release()
         try:
             if wire.wait(seconds, events):
-                whole = False
+                call.torn = wire  # what is read and not given out would be gone
                 data = wire.receive()
-                whole = True
         except OSError as error:
             failed = error
             data = b""
-            whole = True
-        finally:
-            interrupt = self._relock()
-            wire.reading = False
-            wire.close_if_unused()
-            if not whole and not wire.closed:
-                self._lose(link, wire, ConnectionLost("a thread was interrupted"), monotonic())
+        self._lock.acquire()
+        wire.reading = False
+        wire.close_if_unused()
+        call.reads = None
         if data is not None and not wire.closed:
             self._take(link, wire, data, failed)
-        _raise(interrupt)
+        call.torn = None
 
     def _take(self, link: Link, wire: ThreadWire, data: bytes, failed: OSError | None) -> None:
         now = monotonic()
         if not data:
             self._lose(link, wire, _lost(failed), now)
             return
-        try:
-            wire.channel.received(data, now)
-        except BaseException:  # the thread was interrupted, and what is not given out is gone
-            self._lose(link, wire, ConnectionLost("a thread was interrupted"), now)
-            raise
+        wire.channel.received(data, now)
         if wire.channel.broken is not None and self.once:
             self._lose(link, wire, ConnectionLost(*wire.channel.broken.args), now)
         else:
@@ -424,32 +440,27 @@ class ThreadCore(Core):
 
     def _attempt(self, call: Call[Any], link: Link, now: float) -> None:
         """Tries all servers once, or sleeps until that is allowed."""
-        link.connecting = True
+        call.connects = link.connecting = True
         if now < link.not_before:
-            try:
-                self._park(call, min(link.not_before, call.deadline))
-            finally:
-                link.connecting = False
+            self._park(call, min(link.not_before, call.deadline))
+            call.connects = link.connecting = False
             return
         wire: ThreadWire | None = None
         error: HandlerSocketError | None = None
         places = link.places()
         until = min(now + self.options.connect_timeout, call.deadline)
         self._lock.release()
-        try:
-            for server, place in places:
-                try:
-                    wire = self._open(server, place, Deadline(_timeout(until, none=True)))
-                except HandlerSocketError as refused:
-                    error = refused
-                    if is_final(refused):
-                        break
-                else:
+        for server, place in places:
+            try:
+                wire = self._open(server, place, Deadline(_timeout(until, none=True)))
+            except HandlerSocketError as refused:
+                error = refused
+                if is_final(refused):
                     break
-        finally:
-            interrupt = self._relock()
-            link.connecting = False
-            _raise(interrupt)
+            else:
+                break
+        self._lock.acquire()
+        call.connects = link.connecting = False
         now = monotonic()
         if self.is_closed:
             if wire is not None:
@@ -473,11 +484,6 @@ class ThreadCore(Core):
             check_greeting(data)
             raise ProtocolError(f"bytes that nobody has asked for: {quoted(data)}")
         raise hung_up(place)
-
-
-def _raise(interrupt: BaseException | None) -> None:
-    if interrupt is not None:
-        raise interrupt
 
 
 def _lost(error: OSError | None) -> ConnectionLost:
