@@ -275,7 +275,8 @@ class Caller:
             raise WrongError(f"{found!r}, and not {wanted!r}")
 
     def _any_row(self) -> int:
-        return self._random.choice(sorted(self.book.live))
+        number: int = self._random.choice(sorted(self.book.live))
+        return number
 
     def _hurry(self) -> float:
         return self._random.uniform(0.001, 0.020)
