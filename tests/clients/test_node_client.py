@@ -362,7 +362,6 @@ def quoted(text: str) -> str:
     return "".join(f"%{byte:02X}" for byte in text.encode())
 
 
-@pytest.mark.timeout(400)
 def wait_for_more(server: ServerInstance, before: int) -> int:
     """Waits until more increments than `before` were done; at most a minute."""
     deadline = time.monotonic() + 60
@@ -373,6 +372,7 @@ def wait_for_more(server: ServerInstance, before: int) -> int:
     return done
 
 
+@pytest.mark.timeout(400)
 def test_nothing_is_lost_or_done_twice_when_the_server_dies(
     node: Callable[..., str], make_server: Any, tmp_path: Path
 ) -> None:
