@@ -120,8 +120,7 @@ Answer Session::execute(std::string_view line, Runs runs, Workspace& workspace,
                   request.kind == Kind::warnings || is_long_list(request);
     if (!answer.may_run(runs)) return answer;
   }
-  if (hello_.wants_warnings && workspace.parser.is_modification()) [[unlikely]]
-    begin_write(changes);
+  if (workspace.parser.is_modification()) begin_write(changes);
   if (admitted && index != nullptr && !index->use) [[unlikely]]
     outcome = open_again(workspace, *index);
   if (admitted && outcome.ok()) {
