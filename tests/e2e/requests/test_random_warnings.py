@@ -31,6 +31,8 @@ VALUES = {
     "word": ["a", "abc", "abc  ", "long word"],
     "day": ["2026-11-28", "2026-11-28 10:11:12", "2026-13-01"],
 }
+#: Writes that are refused before anything is executed: without values, of no index, with no number.
+REFUSED = ("1\t+\t0", "9\t+\t1\t1", "1\tinsert\tx\t1\t1")
 OTHERS = ("1\t=\t1\t1", "X\techo\tx", "1\t=\t1\t1\t9\t0\tF\t<\t0\t0", "H\twarnings", "9\t=\t1\t1")
 
 Warnings = list[tuple[bytes, int, bytes]]
@@ -39,7 +41,7 @@ Warnings = list[tuple[bytes, int, bytes]]
 @dataclass(frozen=True)
 class Write:
     line: str
-    statement: str
+    statement: str | None  # None: it is refused
 
 
 def _row(rng: random.Random, width: int) -> list[str]:
@@ -47,6 +49,8 @@ def _row(rng: random.Random, width: int) -> list[str]:
 
 
 def _write(rng: random.Random) -> Write:
+    if rng.random() < 0.1:
+        return Write(rng.choice(REFUSED), None)
     column = rng.randrange(1, len(COLUMNS))
     value = rng.choice(VALUES[COLUMNS[column]])
     setter = f"{COLUMNS[column]} = '{value}'"
@@ -84,6 +88,8 @@ def _told_by_sql(sql: Sql, writes: list[Write], is_atomic: bool) -> Warnings | N
     told: Warnings = []
     try:
         for write in writes:
+            if write.statement is None:
+                raise SqlError("refused")
             sql.rows(write.statement)
             for level, number, text in sql.rows("SHOW WARNINGS"):
                 # MariaDB names the database, too.
