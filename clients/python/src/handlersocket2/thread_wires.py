@@ -68,7 +68,7 @@ class Call(Generic[T]):
         self.connects = False
         self.reads: ThreadWire | None = None
         self.writes: ThreadWire | None = None
-        self.torn: ThreadWire | None = None  # it would be of no use if the thread left now
+        self.torn: ThreadWire | None = None  # this wire is of no use if the thread leaves now
 
     def done(self) -> bool:
         return self.is_done
@@ -99,7 +99,7 @@ class _Channel(Channel):
     """Tells its calls on which wire they are."""
 
     wire: ThreadWire
-    half_added = False  # a thread that has left before the end of add() has left it so
+    half_added = False  # a thread is in the middle of add(), or was interrupted there
 
     def add(self, call: CoreCall, now: float) -> bool:
         self.half_added = True
