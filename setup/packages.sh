@@ -57,6 +57,7 @@ find_missing() {
         need clang test -n "$clang"
         need "libclang-rt-${clang:+$("$clang" -dumpversion | cut -d. -f1)-}dev" builds_fuzzers "$clang"
         need python3-venv python3 -c 'import ensurepip, venv'
+        need_command ccache ccache
         need_command valgrind valgrind
         need_command openssl openssl
         need_command iproute2 ss  # the scripts with which a Galera node gets its data

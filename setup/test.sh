@@ -1,7 +1,7 @@
 #!/bin/bash
 # make test: runs all tests, from nothing, and prints a summary at the end.
 #
-#   setup/test.sh           unit tests, sanitizers, fuzzers, the clients' own tests; all end-to-end tests
+#   setup/test.sh           unit tests with sanitizers, fuzzers, the clients' own tests; all end-to-end tests
 #                           on the first of `servers` in common.sh and a short choice of them on each of the
 #                           others; a soak of each, of one with a plugin that the address sanitizer watches
 #   setup/test.sh NAME      all end-to-end tests on that server
@@ -18,6 +18,8 @@ fuzz_seconds=${HS_FUZZ_SECONDS:-15}
 soak_seconds=${HS_SOAK_SECONDS:-120}
 simulations=${HS_SIMULATIONS:-48000}
 jobs=$(nproc)
+# What two builds compile in the same way is compiled once: the folders that know no server, for each server's plugin.
+export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_DIR=${CCACHE_DIR:-$var/ccache} CCACHE_NOHASHDIR=1
 
 # seed_of_sources: a checksum of the plugin's sources.
 seed_of_sources() {
@@ -32,13 +34,8 @@ run_ctest() {
   ctest --test-dir "$tree" --output-on-failure --no-tests=error --parallel "$jobs" "$@"
 }
 
-unit_tests() {
-  setup/build.sh "$1" all
-  run_ctest "build/$1" --timeout 300
-}
-
 # sanitized_tests NAME: the unit tests, and the plugin for that server; without a name only the unit
-# tests.
+# tests. They are run nowhere else in `make test`: as the plugin is compiled, `make check` runs them.
 sanitized_tests() {
   local tree=build/asan${1:+-$1} targets=(unit_tests) server=()
   if [[ -n $1 ]]; then
@@ -55,6 +52,7 @@ sanitized_tests() {
 # simulate NAME: the cores share the seeds, which follow from HS_SEED. They are the same for any number of cores. xargs
 # starts them, because what bash starts with `&` does not end at Ctrl-C.
 simulate() {
+  setup/build.sh "$1" hs-simulator
   local i begin end
   for ((i = 0; i < jobs; i++)); do
     begin=$((simulations * i / jobs)) end=$((simulations * (i + 1) / jobs))
@@ -102,9 +100,9 @@ fuzzers() {
   ((found > 0)) || die "no fuzzer was built"
 }
 
-# end_to_end_tests NAME PYTEST-ARGUMENTS... As many processes as there are cores, each with servers of its own, share
-# the test files. The memory server, hs-bench and the monitors are for tests that --short leaves out. The peers are those
-# with which the answers to Redis's commands are compared.
+# end_to_end_tests NAME PYTEST-ARGUMENTS... Some processes, each with servers of its own, share the test files. There is one
+# more than there are cores, because a process often waits. The memory server, hs-bench and the monitors are for tests that
+# --short leaves out. The peers are those with which the answers to Redis's commands are compared.
 end_to_end_tests() {
   local name=$1
   shift
@@ -118,7 +116,7 @@ end_to_end_tests() {
   fi
   cd tests
   SERVER=$name ../var/venv/bin/python -m pytest -q --tb=short -o cache_dir="$var/pytest" \
-    --numprocesses "$jobs" --dist loadfile --no-loadscope-reorder "$@" </dev/null
+    --numprocesses $((jobs + 1)) --dist loadfile --no-loadscope-reorder "$@" </dev/null
 }
 
 # soak NAME: if the machine's disk does nothing for a minute, that does not count as a hang of the
@@ -156,9 +154,8 @@ if (($# == 0)); then
   for other in "${names[@]:1}"; do
     check_beside "getting $other" setup/server.sh "$other"
   done
-  check "unit tests" unit_tests "$name"
-  check "the simulator, $simulations runs" simulate "$name"
   check "unit tests with the address and undefined-behaviour sanitizers" sanitized_tests "$sanitized"
+  check "the simulator, $simulations runs" simulate "$name"
   check "unit tests of what has threads with the thread sanitizer" thread_tests
   join_checks
   # The fuzzers run one at a time, and the clients' tests wait for downloads and time-outs.
