@@ -18,8 +18,8 @@ fuzz_seconds=${HS_FUZZ_SECONDS:-15}
 soak_seconds=${HS_SOAK_SECONDS:-120}
 simulations=${HS_SIMULATIONS:-48000}
 jobs=$(nproc)
-# What two builds compile in the same way is compiled once: the folders that know no server, for each server's plugin.
-export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_DIR=${CCACHE_DIR:-$var/ccache} CCACHE_NOHASHDIR=1
+# The folders that know no server are compiled once for the plugins of all servers.
+export HS_LAUNCHER="env;CCACHE_DIR=$var/ccache;CCACHE_NOHASHDIR=1;ccache"
 
 # seed_of_sources: a checksum of the plugin's sources.
 seed_of_sources() {
