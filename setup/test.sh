@@ -77,27 +77,15 @@ with_sanitized_plugin() {
   HS_PLUGIN_DIR=$repo/build/asan-$1/src/mysqld HS_PRELOAD=${preload:1} "${@:2}"
 }
 
-# Runs each fuzzer for a while, over its corpus. New inputs that it finds stay in build/.
+# As many fuzzers at a time as there are cores, each over its corpus.
 fuzzers() {
-  configure build/fuzz -DCMAKE_CXX_COMPILER="$(clang_compiler)" -DHS_FUZZ=ON -DHS_TESTS=OFF -DHS_SANITIZE=address
+  configure build/fuzz -DCMAKE_CXX_COMPILER="$(clang_compiler)" -DHS_FUZZ=ON -DHS_TESTS=OFF -DHS_SANITIZE=address \
+    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1"
   cmake --build build/fuzz --parallel "$jobs" --target fuzzers
-  local fuzzer title log found=0
-  while read -r fuzzer; do
-    found=$((found + 1))
-    title=$(basename "$fuzzer")
-    log=$var/log/$title.log
-    local corpora=("$repo/build/fuzz/found/$title" "$repo/tests/fuzz/$title")
-    mkdir -p "${corpora[0]}"
-    [[ -d ${corpora[1]} ]] || unset 'corpora[1]'
-    # New inputs go into the first folder. The others are only read.
-    if ! "$fuzzer" -max_total_time="$fuzz_seconds" -timeout=60 -rss_limit_mb=2048 \
-      -artifact_prefix="$repo/build/fuzz/$title-" "${corpora[@]}" >"$log" 2>&1 </dev/null; then
-      tail -n 60 "$log" >&2
-      die "$title found a failure; its input is named above"
-    fi
-    echo "$title: $(grep '^Done' "$log")"
-  done < <(find build/fuzz -name '*_fuzz' -type f -executable | sort)
-  ((found > 0)) || die "no fuzzer was built"
+  local programs
+  mapfile -t programs < <(find build/fuzz -name '*_fuzz' -type f -executable | sort)
+  ((${#programs[@]} > 0)) || die "no fuzzer was built"
+  printf '%s\n' "${programs[@]}" | xargs --max-procs "$jobs" --max-lines=1 setup/fuzzer.sh "$fuzz_seconds"
 }
 
 # end_to_end_tests NAME PYTEST-ARGUMENTS... Some processes, each with servers of its own, share the test files. There is one
@@ -158,7 +146,7 @@ if (($# == 0)); then
   check "the simulator, $simulations runs" simulate "$name"
   check "unit tests of what has threads with the thread sanitizer" thread_tests
   join_checks
-  # The fuzzers run one at a time, and the clients' tests wait for downloads and time-outs.
+  # The clients' tests wait for downloads and time-outs.
   check_beside "the clients' own tests" setup/test_clients.sh
   check "fuzzers, $fuzz_seconds s each" fuzzers
   join_checks
