@@ -10,24 +10,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from server_instance import REPOSITORY
+from support.built_once import build_once
 from test_foreign_clients import INSTALLED, run
 
 HERE = Path(__file__).parent
-
-
-def unless_installed(folder: Path, sources: Sequence[Path], install: Callable[[], None]) -> None:
-    """Installs into an empty folder, unless that was done with sources like these."""
-    state = "\n".join(source.read_text() for source in sources)
-    stamp = folder / "installed"
-    if not stamp.exists() or stamp.read_text() != state:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        install()
-        stamp.write_text(state)
 
 
 def python_program(name: str) -> list[str]:
@@ -40,7 +29,7 @@ def python_program(name: str) -> list[str]:
         pip = [str(folder / "venv/bin/python"), "-m", "pip", "install", "--quiet"]
         run(*pip, "--disable-pip-version-check", "-r", str(requirements))
 
-    unless_installed(folder, [requirements], install)
+    build_once(folder, [requirements], install)
     return [str(folder / "venv/bin/python"), str(here / "client.py")]
 
 
@@ -56,7 +45,7 @@ def node_program(name: str) -> list[str]:
         run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder)
 
     subprocess.run([REPOSITORY / "setup/test_client_node.sh", "build"], check=True, timeout=280)
-    unless_installed(folder, [here / file for file in names], install)
+    build_once(folder, [here / file for file in names], install)
     return [str(INSTALLED / "node-own/bin/node"), str(folder / "client.mjs")]
 
 
@@ -69,7 +58,7 @@ def go_program(name: str) -> list[str]:
         run(str(go), "build", "-mod=readonly", "-o", str(folder / "client"), ".", cwd=here)
 
     sources = [here / "go.mod", here / "go.sum", *sorted(here.glob("*.go"))]
-    unless_installed(folder, sources, install)
+    build_once(folder, sources, install)
     return [str(folder / "client")]
 
 
@@ -80,7 +69,7 @@ def java_program(name: str) -> list[str]:
     def install() -> None:
         run("mvn", "-q", "-B", f"-DbuildDirectory={folder}", "process-classes", cwd=here)
 
-    unless_installed(folder, [here / "pom.xml", *sorted(here.rglob("*.java"))], install)
+    build_once(folder, [here / "pom.xml", *sorted(here.rglob("*.java"))], install)
     path = f"{folder / 'classes'}{os.pathsep}{folder / 'lib' / '*'}"
     return ["java", "-XX:TieredStopAtLevel=1", "-cp", path, "Application"]
 
@@ -96,7 +85,7 @@ def rust_program(name: str) -> list[str]:
             shutil.copy(here / file, folder / file)
         run("cargo", "build", "--quiet", cwd=folder, CARGO_TARGET_DIR=str(folder / "target"))
 
-    unless_installed(folder, [here / file for file in sources], install)
+    build_once(folder, [here / file for file in sources], install)
     return [str(folder / "target/debug/client")]
 
 

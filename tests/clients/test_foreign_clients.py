@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from server_instance import REPOSITORY
+from support.built_once import build_once
 from support.database import Database, Sql
 
 HERE = Path(__file__).parent
@@ -59,15 +60,15 @@ def arguments(database: Database) -> tuple[str, str, str]:
 def install_node_client() -> Path:
     """A copy of node/ with its node_modules. It is made again when the lock file changes."""
     folder = INSTALLED / "node"
-    lock = (HERE / "node" / "package-lock.json").read_text()
-    stamp = folder / "installed"
-    if not stamp.exists() or stamp.read_text() != lock:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        for name in ("package.json", "package-lock.json"):
-            shutil.copy(HERE / "node" / name, folder)
+    packages = HERE / "node" / "package.json"
+    lock = HERE / "node" / "package-lock.json"
+
+    def install() -> None:
+        for file in (packages, lock):
+            shutil.copy(file, folder)
         run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder)
-        stamp.write_text(lock)
+
+    build_once(folder, [lock], install)
     return folder
 
 
@@ -108,13 +109,11 @@ def install_java_client() -> Path:
     """The classes and libraries of java/. They are built again when a source changes."""
     folder = INSTALLED / "java"
     sources = [HERE / "java" / "pom.xml", *sorted((HERE / "java" / "src").rglob("*.java"))]
-    state = "\n".join(source.read_text() for source in sources)
-    stamp = folder / "installed"
-    if not stamp.exists() or stamp.read_text() != state:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+
+    def install() -> None:
         run("mvn", "-q", "-B", f"-DbuildDirectory={folder}", "process-classes", cwd=HERE / "java")
-        stamp.write_text(state)
+
+    build_once(folder, sources, install)
     return folder
 
 

@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 import pytest
 from server_instance import REPOSITORY, ServerInstance
+from support.built_once import build_once
 from support.certificates import make_certificate
 from support.database import Database, Sql
 from support.servers import ON_MYSQL, needs_original
@@ -56,17 +57,14 @@ def command(*words: str) -> None:
 def class_path() -> str:
     """The client's classes and the program's. They are built again when a source changes."""
     sources = [*PROGRAM, CLIENT / "pom.xml", *sorted((CLIENT / "src" / "main").rglob("*.*"))]
-    state = "\n".join(source.read_text() for source in sources)
-    stamp = BUILT / "built"
     classes = [str(BUILT / "maven" / "classes"), str(BUILT / "program")]
-    if not stamp.exists() or stamp.read_text() != state:
-        shutil.rmtree(BUILT, ignore_errors=True)
-        BUILT.mkdir(parents=True)
-        command(
-            "mvn", "-q", "-B", "-f", str(CLIENT), f"-DbuildDirectory={BUILT / 'maven'}", "compile"
-        )
+
+    def build() -> None:
+        maven = f"-DbuildDirectory={BUILT / 'maven'}"
+        command("mvn", "-q", "-B", "-f", str(CLIENT), maven, "compile")
         command("javac", "-nowarn", "-cp", classes[0], "-d", classes[1], *map(str, PROGRAM))
-        stamp.write_text(state)
+
+    build_once(BUILT, sources, build)
     return os.pathsep.join(classes)
 
 
