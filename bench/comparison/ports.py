@@ -1,6 +1,7 @@
 """The plugin's ports for the clients of caches, beside the caches: the same commands on both sides.
 
-The rows of test.user are hashes at Redis's port, and items of a container at both ports. The caches
+The rows of test.user are hashes at Redis's port, and items of a container at both ports. A second
+container has the same items as a cache holds them: a key and a value, both of bytes. The caches
 hold the same values. hs-bench sends the same commands to all of them.
 """
 
@@ -33,10 +34,21 @@ REPLACE INTO handlersocket.containers
   (name, db_schema, db_table, key_columns, value_columns, flags, unique_idx_name_on_key)
   VALUES ('user', 'test', 'user', 'user_id', 'user_name|user_email|created', '0', 'PRIMARY');
 """
+#: Each row once more, as an item `bytes:<key>`.
+BYTES = """
+CREATE TABLE IF NOT EXISTS test.bytes (k VARBINARY(20) PRIMARY KEY, v VARBINARY(200) NOT NULL);
+INSERT IGNORE INTO test.bytes
+  SELECT user_id, CONCAT_WS('|', user_name, user_email, created) FROM test.user
+  WHERE NOT EXISTS (SELECT * FROM test.bytes);
+REPLACE INTO handlersocket.containers
+  (name, db_schema, db_table, key_columns, value_columns, flags, unique_idx_name_on_key)
+  VALUES ('bytes', 'test', 'bytes', 'k', 'v', '0', 'PRIMARY');
+"""
 #: What a set stores: three columns for the plugin, and one value of the same size for memcached.
 #: The address is another one each time, so that a set changes its row.
 VALUE = "--stored-value=user_{key:07}|u{n:011}@example.com|2020-01-01 00:00:00"
 ITEM = "--stored-key=@@user.{key}"
+BYTES_OF_REDIS, BYTES_OF_MEMCACHED = "--stored-key=bytes:{key}", "--stored-key=@@bytes.{key}"
 ROW = "--stored-key=test.user:{key}"
 
 
@@ -74,11 +86,20 @@ BESIDE_MEMCACHED = ("memcached",)
 SET = (*UPDATE, VALUE)
 WORKS = (
     *_reads("`GET`", "redis", BESIDE_REDIS),
+    *_reads("`GET` of bytes", "redis", BESIDE_REDIS, (BYTES_OF_REDIS,)),
     *_reads("`HMGET` of 3 columns", "redis-hash", BESIDE_REDIS, (ROW,)),
     *_reads("`HGETALL`", "redis-hash", BESIDE_REDIS, (ROW,), more=("--columns=*",)),
     *_reads("`get`", "memcached", BESIDE_MEMCACHED, (ITEM,)),
+    *_reads("`get` of bytes", "memcached", BESIDE_MEMCACHED, (BYTES_OF_MEMCACHED,)),
     *_reads("`mg` of the value", "memcached-meta", BESIDE_MEMCACHED, (ITEM,)),
     *_reads("`get` of 100 keys, 16 × 1", "memcached", BESIDE_MEMCACHED, (ITEM,), load=MULTI),
+    *_reads(
+        "`get` of 100 keys, of bytes, 16 × 1",
+        "memcached",
+        BESIDE_MEMCACHED,
+        (BYTES_OF_MEMCACHED,),
+        load=MULTI,
+    ),
     Work("`get`, 100 × 1", "memcached", SINGLE, BESIDE_MEMCACHED, (ITEM,)),
     Work("`set`", "memcached", PIPELINED + SET, BESIDE_MEMCACHED, (ITEM,)),
     Work("`set`, 100 × 1", "memcached", SINGLE + SET, BESIDE_MEMCACHED, (ITEM,)),
@@ -110,16 +131,18 @@ def _start(stack: ExitStack, tree: Path) -> dict[tuple[str, str], Door]:
     )
     stack.callback(ours.stop)
     ours.forget_binlogs()
-    ours.instance.client(CONTAINERS.read_text() + CONTAINER)
+    ours.instance.client(CONTAINERS.read_text() + CONTAINER + BYTES)
     doors = {}
     for work in WORKS:
         port = redis_port if work.is_of_redis else memcached_port
         doors[OURS, work.protocol] = Door(ours.pid, port)
     # Every row once, so that the adaptive hash index is there: see settle() in compare.py.
     every_row = ["--distribution=sequential", f"--keys={ROWS}", f"--operations={ROWS}"]
-    run_load(
-        [*ours.read_options(), *every_row], server_pid=ours.pid, pace=Pace(warm_up=0, duration=60)
-    )
+    bytes_of_redis = [f"--port={redis_port}", "--protocol=redis", BYTES_OF_REDIS]
+    for options in (ours.read_options(), bytes_of_redis):
+        run_load(
+            [*options, *every_row], server_pid=ours.pid, pace=Pace(warm_up=0, duration=60)
+        )
     for protocol in ("redis", "redis-hash"):
         for name, start in (("Redis", start_redis), ("Valkey", start_valkey)):
             cache = start(name=f"{name.lower()}-{protocol}", protocol=protocol)

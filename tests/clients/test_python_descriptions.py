@@ -90,6 +90,7 @@ def rows_of_the_driver(database: Database, query: str) -> list[tuple[Any, ...]]:
         user="root",
         database=database.name,
         charset="utf8mb4",
+        ssl_disabled=True,
     )
     try:
         with connection.cursor() as cursor:

@@ -106,7 +106,11 @@ def own_settings(settings: Mapping[str, Setting]) -> dict[str, Setting]:
     if not ON_MYSQL:
         return dict(settings)
     named = (_SETTINGS.get(name, (name, value)) for name, value in settings.items())
-    return dict(setting for setting in named if setting is not None)
+    # The threads that wait for the kernel's I/O look only twice a second whether the server ends.
+    return {
+        "innodb_use_native_aio": "OFF",
+        **dict(setting for setting in named if setting is not None),
+    }
 
 
 # How a line of the plugin begins in the error log.
