@@ -16,6 +16,7 @@ void Scratch::give_back() {
   hs::give_back(values, kept);
   hs::give_back(fields, kept);
   hs::give_back(words, kept);
+  hs::give_back(joined, kept);
 }
 
 namespace {

@@ -27,6 +27,7 @@ struct Scratch {
   std::vector<store::Value> values;  // of columns
   std::vector<std::string_view> fields;
   std::vector<std::string_view> words;  // of a command that was queued
+  std::string joined;                   // an item's value, of several columns
 
   void give_back();
 };

@@ -32,12 +32,13 @@ class ItemRows final : public store::Rows {
     Shown shown{
         .flags = head.flags, .cas = head.cas, .seconds_left = left, .seconds_left_before = left};
     char room[store::Column::room];
-    std::string joined;
     if (access_.item.values == 1) {
       const store::ColumnValue value = columns.front().value(row, room);
       if (value.kind == Kind::no_memory) return false;
       shown.value = {value.data, value.size};
     } else {
+      std::string& joined = work_.scratch.joined;
+      joined.clear();
       status_ = keys::append_value(access_, columns, row, joined);
       if (!status_.ok()) return status_.kind() != Error::no_memory;
       shown.value = joined;

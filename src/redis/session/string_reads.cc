@@ -29,7 +29,8 @@ class ValueRows final : public store::Rows {
       work_.reply.bulk({value.data, value.size});
       return true;
     }
-    std::string value;
+    std::string& value = work_.scratch.joined;
+    value.clear();
     status_ = keys::append_value(access_, columns, row, value);
     if (status_.ok()) work_.reply.bulk(value);
     return status_.kind() != Error::no_memory;
