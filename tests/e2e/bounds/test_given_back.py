@@ -6,8 +6,9 @@ import time
 from pathlib import Path
 
 import pytest
-from server_instance import ServerInstance
+from server_instance import REPOSITORY, ServerInstance, free_port
 from support.database import Database
+from support.resp import OK, Resp
 
 MIB = 1 << 20
 ROWS = 15_000
@@ -28,6 +29,14 @@ def resident(server: ServerInstance) -> int:
     return int(pages) * 4096
 
 
+def await_memory(server: ServerInstance, before: int) -> None:
+    """Returns when the server has little more than it had then."""
+    deadline = time.monotonic() + 10
+    while (growth := resident(server) - before) > SLACK:
+        assert time.monotonic() < deadline, f"{growth / MIB:.0f} MiB are kept"
+        time.sleep(0.05)
+
+
 @pytest.mark.parametrize("kind", REQUESTS)
 def test_memory_of_a_large_request(kind: str, make_server) -> None:
     database = Database(make_server(), "test")
@@ -45,8 +54,31 @@ def test_memory_of_a_large_request(kind: str, make_server) -> None:
         assert wire.ask(b"1\t=\t1\t0\t99\t0\tF\t=\t0\tx\n") == b"0\t1"
         before = resident(database.server)
         assert wire.ask(request) == answer
-        deadline = time.monotonic() + 10
-        while (growth := resident(database.server) - before) > SLACK:
-            assert time.monotonic() < deadline, f"{growth / MIB:.0f} MiB are kept"
-            time.sleep(0.05)
+        await_memory(database.server, before)
     database.close()
+
+
+def test_memory_of_a_large_item(make_server) -> None:
+    """Its value is put together from two columns."""
+    port = free_port()
+    server = make_server(handlersocket_redis_port=port, max_allowed_packet=64 * MIB)
+    server.client(
+        (REPOSITORY / "tools/sql/containers.sql").read_text()
+        + """
+        CREATE TABLE test.pair (k INT PRIMARY KEY, a LONGBLOB, b LONGBLOB);
+        INSERT INTO test.pair VALUES (1, 'a', 'b');
+        INSERT INTO test.pair VALUES (2, REPEAT('x', 20 << 20), REPEAT('x', 20 << 20));
+        SELECT CRC32(a), CRC32(b) FROM test.pair;
+        INSERT INTO handlersocket.containers
+          (name, db_schema, db_table, key_columns, value_columns, flags, unique_idx_name_on_key)
+          VALUES ('pair', 'test', 'pair', 'k', 'a|b', '0', 'PRIMARY');
+        """
+    )
+    half = b"x" * (20 * MIB)
+    with Resp(port, timeout=60) as wire:
+        assert wire.ask("HS.RELOAD") == OK
+        assert wire.ask("GET", "pair:1") == b"a|b"
+        before = resident(server)
+        assert wire.ask("GET", "pair:2") == half + b"|" + half
+        assert wire.ask("GET", "pair:1") == b"a|b"
+        await_memory(server, before)
