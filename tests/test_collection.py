@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from support.scripts import DEFAULT_SIGNALS
 from support.servers import SERVER_TREE, needs_valgrind
-from support.short_choice import choose
+from support.short_choice import is_chosen
 
 TESTS = Path(__file__).resolve().parent
 
@@ -79,11 +79,10 @@ def test_what_gets_signals_is_started_with_their_defaults() -> None:
 )
 def test_what_mariadb_skips_is_in_the_short_choice(request: pytest.FixtureRequest) -> None:
     """`make test` runs all tests on MariaDB 10.11 alone, and the short choice on the others."""
-    chosen = choose([item.nodeid for item in request.session.items])
     run_nowhere = [
         item.nodeid
         for item in request.session.items
-        if item.nodeid not in chosen
+        if not is_chosen(item.nodeid)
         and any(
             marker.args[0] and marker != needs_valgrind.mark
             for marker in item.iter_markers("skipif")

@@ -140,9 +140,7 @@ def _start(stack: ExitStack, tree: Path) -> dict[tuple[str, str], Door]:
     every_row = ["--distribution=sequential", f"--keys={ROWS}", f"--operations={ROWS}"]
     bytes_of_redis = [f"--port={redis_port}", "--protocol=redis", BYTES_OF_REDIS]
     for options in (ours.read_options(), bytes_of_redis):
-        run_load(
-            [*options, *every_row], server_pid=ours.pid, pace=Pace(warm_up=0, duration=60)
-        )
+        run_load([*options, *every_row], server_pid=ours.pid, pace=Pace(warm_up=0, duration=60))
     for protocol in ("redis", "redis-hash"):
         for name, start in (("Redis", start_redis), ("Valkey", start_valkey)):
             cache = start(name=f"{name.lower()}-{protocol}", protocol=protocol)
