@@ -225,6 +225,7 @@ _MARIADB_ONLY = {
     "test_valgrind": "the machine's own loader",
     # MySQL comes with tcmalloc, which keeps what was freed for the next request.
     "test_memory_of_a_large_request[a ": "an allocator that gives large blocks back to the kernel",
+    "test_memory_of_a_large_item": "an allocator that gives large blocks back to the kernel",
     "KILL HARD": "KILL HARD",
     "KILL SOFT": "KILL SOFT",
 }
