@@ -34,12 +34,13 @@ REPLACE INTO handlersocket.containers
   (name, db_schema, db_table, key_columns, value_columns, flags, unique_idx_name_on_key)
   VALUES ('user', 'test', 'user', 'user_id', 'user_name|user_email|created', '0', 'PRIMARY');
 """
-#: Each row once more, as an item `bytes:<key>`.
+#: Each row once more, as an item `bytes:<key>`. With so many digits the first 1,000 rows are
+#: neighbours, as those of test.user are.
 BYTES = """
-CREATE TABLE IF NOT EXISTS test.bytes (k VARBINARY(20) PRIMARY KEY, v VARBINARY(200) NOT NULL);
-INSERT IGNORE INTO test.bytes
-  SELECT user_id, CONCAT_WS('|', user_name, user_email, created) FROM test.user
-  WHERE NOT EXISTS (SELECT * FROM test.bytes);
+DROP TABLE IF EXISTS test.bytes;
+CREATE TABLE test.bytes (k VARBINARY(20) PRIMARY KEY, v VARBINARY(200) NOT NULL);
+INSERT INTO test.bytes
+  SELECT LPAD(user_id, 7, '0'), CONCAT_WS('|', user_name, user_email, created) FROM test.user;
 REPLACE INTO handlersocket.containers
   (name, db_schema, db_table, key_columns, value_columns, flags, unique_idx_name_on_key)
   VALUES ('bytes', 'test', 'bytes', 'k', 'v', '0', 'PRIMARY');
@@ -48,7 +49,8 @@ REPLACE INTO handlersocket.containers
 #: The address is another one each time, so that a set changes its row.
 VALUE = "--stored-value=user_{key:07}|u{n:011}@example.com|2020-01-01 00:00:00"
 ITEM = "--stored-key=@@user.{key}"
-BYTES_OF_REDIS, BYTES_OF_MEMCACHED = "--stored-key=bytes:{key}", "--stored-key=@@bytes.{key}"
+BYTES_OF_REDIS = "--stored-key=bytes:{key:07}"
+BYTES_OF_MEMCACHED = "--stored-key=@@bytes.{key:07}"
 ROW = "--stored-key=test.user:{key}"
 
 
