@@ -153,11 +153,12 @@ if (($# == 0)); then
 fi
 check_more "$name"
 if [[ $name == "$sanitized" ]]; then
-  # These build the plugin with one more port. As it is installed, that is a second link of the whole plugin.
+  # These tests build the plugin again, with one more port. In the sanitized tree that takes seconds. In the other one the
+  # whole plugin would be optimised again.
   mapfile -t line_port < <(cd tests && grep --recursive --files-with-matches --include='test_*.py' support_line_port e2e)
   ((${#line_port[@]} > 0)) || die "no test has the port of the line protocol"
   check "end-to-end tests on $name" end_to_end_tests "$name" "${line_port[@]/#/--ignore=}"
-  check "those of the line protocol on $name with the address sanitizer" \
+  check "end-to-end tests of the line protocol on $name with the address sanitizer" \
     with_sanitized_plugin "$name" end_to_end_tests "$name" "${line_port[@]}"
 else
   check "end-to-end tests on $name" end_to_end_tests "$name"

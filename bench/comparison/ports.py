@@ -34,8 +34,8 @@ REPLACE INTO handlersocket.containers
   (name, db_schema, db_table, key_columns, value_columns, flags, unique_idx_name_on_key)
   VALUES ('user', 'test', 'user', 'user_id', 'user_name|user_email|created', '0', 'PRIMARY');
 """
-#: Each row once more, as an item `bytes:<key>`. With so many digits the first 1,000 rows are
-#: neighbours, as those of test.user are.
+#: Each row once more, as an item `bytes:<key>`. All keys have seven digits. So the keys of the hot
+#: rows stand beside each other in the index, as those of test.user do.
 BYTES = """
 DROP TABLE IF EXISTS test.bytes;
 CREATE TABLE test.bytes (k VARBINARY(20) PRIMARY KEY, v VARBINARY(200) NOT NULL);

@@ -102,11 +102,12 @@ _SETTINGS: dict[str, tuple[str, Setting] | None] = {
 
 
 def own_settings(settings: Mapping[str, Setting]) -> dict[str, Setting]:
-    """A server's settings, by the names that this server uses."""
+    """The settings of a server for one test or one file of tests, by this server's names."""
     if not ON_MYSQL:
         return dict(settings)
     named = (_SETTINGS.get(name, (name, value)) for name, value in settings.items())
-    # The threads that wait for the kernel's I/O look only twice a second whether the server ends.
+    # With the kernel's asynchronous I/O, MySQL takes half a second more to end: the threads that
+    # wait for it look only twice a second whether they shall. The shared server keeps it.
     return {
         "innodb_use_native_aio": "OFF",
         **dict(setting for setting in named if setting is not None),
