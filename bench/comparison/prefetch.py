@@ -1,4 +1,4 @@
-"""Rows fetched ahead (handlersocket_prefetch): one process with and without, and Valkey beside it.
+"""Rows fetched ahead (handlersocket_prefetch): one process with and without, and caches beside it.
 
 Each case is measured with OFF and ON in turns, so both see the machine in the same state.
 """
@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from .caches import Program, start_valkey
+from .caches import Program, start_memcached, start_valkey
 from .cases import HOT, MULTI, PIPELINED, SINGLE
 from .database import HASH_INDEX, Database
 from .load import Pace, run_load
 from .markdown import hundredths, median_and_ends, precise, table
 from .places import RESULTS, BenchError
+from .ports import BYTES, BYTES_OF_MEMCACHED
 
 from demo import ROWS  # isort: skip  (setup/, put on the path by places)
 from server_instance import Setting, free_port  # isort: skip
@@ -53,13 +54,21 @@ SEQUENTIAL = ("--distribution=sequential", f"--keys={ROWS}", f"--operations={ROW
 #: By the name of the protocol of hs-bench: the options of a request.
 GET = ("--protocol=redis", "--stored-key={key}")
 HMGET = ("--protocol=redis-hash", "--stored-key=test.ahead:{key}")
+GET_BYTES = ("--protocol=memcached", BYTES_OF_MEMCACHED)
+#: Of the caches that are asked for the same, by protocol.
+STARTS: Mapping[str, Callable[[], Program]] = {
+    "redis": lambda: start_valkey(name="valkey-redis", protocol="redis"),
+    "redis-hash": lambda: start_valkey(name="valkey-redis-hash", protocol="redis-hash"),
+    "memcached": start_memcached,
+}
+CACHE = "Valkey, memcached"
 
 
 @dataclass(frozen=True)
 class Case:
     title: str
     options: tuple[str, ...]
-    valkey: str = ""  # the protocol by which Valkey is asked for the same
+    beside: str = ""  # the protocol by which a cache is asked for the same
 
 
 CASES = (
@@ -80,9 +89,13 @@ CASES = (
     Case("`GET`, 16 × 100, hot", PIPELINED + HOT + GET, "redis"),
     Case("`HMGET` of 3 columns, 16 × 100, random", PIPELINED + HMGET, "redis-hash"),
     Case("`HMGET` of 3 columns, 16 × 100, hot", PIPELINED + HMGET + HOT, "redis-hash"),
+    Case("`get` of bytes, 16 × 100, random", PIPELINED + GET_BYTES, "memcached"),
+    Case("`get` of bytes, 16 × 100, hot", PIPELINED + HOT + GET_BYTES, "memcached"),
+    Case("`get` of 100 keys, of bytes, 16 × 1, random", MULTI + GET_BYTES, "memcached"),
+    Case("`get` of 100 keys, of bytes, 16 × 1, hot", MULTI + HOT + GET_BYTES, "memcached"),
 )
 
-# By case, and by server with OFF or ON behind it, or Valkey: the CPU of a request in each round.
+# By case, and by server with OFF or ON behind it, or the cache: the CPU of a request in each round.
 Measured = dict[str, dict[str, list[float]]]
 
 
@@ -90,15 +103,18 @@ class Server:
     """One of ours, with the table and the container of these cases."""
 
     def __init__(self, name: str, tree: Path, settings: Mapping[str, Setting]) -> None:
-        self.redis_port = free_port()
+        self._ports = {"redis": free_port(), "memcached": free_port()}
         self._database = Database(
             f"ours-prefetch-{name.replace(' ', '-')}",
             tree,
-            settings={**settings, "handlersocket_redis_port": self.redis_port},
+            settings={
+                **settings,
+                **{f"handlersocket_{each}_port": port for each, port in self._ports.items()},
+            },
         )
-        self._database.instance.client(CONTAINERS.read_text() + TABLE + CONTAINER)
+        self._database.instance.client(CONTAINERS.read_text() + TABLE + CONTAINER + BYTES)
         every_row = Pace(warm_up=0, duration=60)
-        for options in ((), BY_TEXT, BY_NUMBER):
+        for options in ((), BY_TEXT, BY_NUMBER, GET_BYTES):
             # Twice, so that the adaptive hash index is there.
             for _ in range(2):
                 self._run([*SEQUENTIAL, *PIPELINED, *options], every_row)
@@ -108,15 +124,17 @@ class Server:
         return self._run(list(case.options), pace)
 
     def _run(self, options: list[str], pace: Pace) -> float:
-        is_of_redis = any(each.startswith("--protocol=redis") for each in options)
-        port = [f"--port={self.redis_port}"] if is_of_redis else self._database.read_options()
-        return run_load([*port, *options], server_pid=self._database.pid, pace=pace).cpu
+        where = self._database.read_options()
+        for protocol, port in self._ports.items():
+            if any(each.startswith(f"--protocol={protocol}") for each in options):
+                where = [f"--port={port}"]
+        return run_load([*where, *options], server_pid=self._database.pid, pace=pace).cpu
 
     def stop(self) -> None:
         self._database.stop()
 
 
-def _ask_valkey(cache: Program, case: Case, pace: Pace) -> float:
+def _ask_cache(cache: Program, case: Case, pace: Pace) -> float:
     options = [each for each in case.options if not each.startswith("--stored-key")]
     return run_load([f"--port={cache.port}", *options], server_pid=cache.pid, pace=pace).cpu
 
@@ -132,8 +150,8 @@ def measure_prefetch(tree: Path, pace: Pace, mark: str) -> Path:
             stack.callback(server.stop)
             caches: dict[str, Program] = {}
             if settings.get(PARTS) == 1:
-                for protocol in ("redis", "redis-hash"):
-                    caches[protocol] = start_valkey(name=f"valkey-{protocol}", protocol=protocol)
+                for protocol, start in STARTS.items():
+                    caches[protocol] = start()
                     stack.callback(caches[protocol].stop)
             for number in range(pace.rounds):
                 print(f"   {name}: round {number + 1} of {pace.rounds}", flush=True)
@@ -158,9 +176,9 @@ def _run_round(
         for value in values:
             cpu = server.measure(case, value, pace)
             of_case.setdefault(f"{name} {value}", []).append(cpu)
-        if case.valkey in caches:
-            cpu = _ask_valkey(caches[case.valkey], case, pace)
-            of_case.setdefault("Valkey", []).append(cpu)
+        if case.beside in caches:
+            cpu = _ask_cache(caches[case.beside], case, pace)
+            of_case.setdefault(CACHE, []).append(cpu)
 
 
 def prefetch_table(path: Path) -> str:
@@ -176,6 +194,6 @@ def prefetch_table(path: Path) -> str:
             off, on = of_case[f"{name} OFF"], of_case[f"{name} ON"]
             ratios = [with_it / without for without, with_it in zip(off, on, strict=True)]
             line += [precise(statistics.median(off)), median_and_ends(ratios, hundredths)]
-        line.append(median_and_ends(of_case["Valkey"]) if "Valkey" in of_case else "")
+        line.append(median_and_ends(of_case[CACHE]) if CACHE in of_case else "")
         lines.append(line)
-    return table([*head, "Valkey"], lines)
+    return table([*head, CACHE], lines)

@@ -21,8 +21,8 @@
 #include "base/counters.h"
 #include "base/status.h"
 #include "net/application.h"
-#include "passes/look_ahead.h"
 #include "store/caller.h"
+#include "store/look_ahead.h"
 #include "store/store.h"
 
 namespace hs::passes {
@@ -138,7 +138,7 @@ class Dialogue : public net::Dialogue {
   // Names the plain finds at the front of the input, until `ahead` is full, and executes nothing.
   // Those whose index belongs to this store. Returns the bytes that they take.
   virtual std::size_t look_ahead(std::string_view /*input*/, const store::Store& /*store*/,
-                                 LookAhead& /*ahead*/) {
+                                 store::LookAhead& /*ahead*/) {
     return 0;
   }
   // Appends the reply to a request that has failed.

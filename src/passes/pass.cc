@@ -41,7 +41,7 @@ void Pass::name_next(std::size_t number) {
     const std::size_t taken =
         static_cast<Dialogue&>(*turn.dialogue).look_ahead(turn.input.substr(begin), store_, ahead_);
     if (taken == 0) break;
-    ahead_.reach(i, begin + taken);
+    looked_at_ = {.turn = i, .offset = begin + taken};
     if (begin + taken != turn.input.size()) break;
   }
   // Of one find alone nothing can be fetched while another one is executed.

@@ -14,10 +14,10 @@
 
 #include "base/buffer.h"
 #include "passes/dialogue.h"
-#include "passes/look_ahead.h"
 #include "passes/runner_config.h"
 #include "passes/tally.h"
 #include "passes/thread_ports.h"
+#include "store/look_ahead.h"
 #include "store/store.h"
 
 namespace hs::passes {
@@ -67,7 +67,8 @@ class Pass {
   // The reads of these turns are executed in their order. If the settings want it, the store is told
   // which finds come next.
   void begin_reads(std::span<const net::Turn> turns) {
-    ahead_.begin();
+    ahead_.clear();
+    looked_at_ = {};
     turns_ = turns;
     looks_ahead_ = config_.looks_ahead.get();
     if (looks_ahead_ != store_looks_ahead_) [[unlikely]] {
@@ -85,7 +86,7 @@ class Pass {
   void look_ahead(std::size_t number) {
     if (passed_over_ != 0) {
       --passed_over_;
-    } else if (!ahead_.has_reached_behind(number, turns_[number].consumed)) {
+    } else if (!looked_at_.is_behind(number, turns_[number].consumed)) {
       name_next(number);
     }
   }
@@ -132,6 +133,15 @@ class Pass {
     std::size_t requests = 0;
     std::uint64_t spent = 0;
   };
+  // What lies before this place of this turn was looked at for finds that come next.
+  struct LookedAt {
+    std::size_t turn = 0;
+    std::size_t offset = 0;
+
+    bool is_behind(std::size_t other_turn, std::size_t other_offset) const {
+      return other_turn < turn || (other_turn == turn && other_offset < offset);
+    }
+  };
 
   void name_next(std::size_t number);
 
@@ -149,7 +159,8 @@ class Pass {
   bool store_looks_ahead_ = false;
   std::uint32_t passed_over_ = 0;     // for so many requests it does not look
   std::span<const net::Turn> turns_;  // those that it looks at
-  LookAhead ahead_;
+  LookedAt looked_at_;
+  store::LookAhead ahead_;
   store::PassMode mode_ = store::PassMode::together;
   Runs runs_ = Runs::all;
   std::size_t begin_ = 0;        // its place in `out`

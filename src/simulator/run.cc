@@ -135,6 +135,7 @@ handlersocket::RunnerConfig choose_runner(World& world, const Faults& faults) {
   // A request of very many keys may not end in one pass.
   config.max_pass_steps = 1 + world.below(world.chance(50) ? 100 : 800);
   config.max_pass_bytes = 100 + world.below(20'000);
+  config.looks_ahead = world.chance(50);
   config.session.secret = "right";
   config.session.wrong_secret_delay = std::chrono::milliseconds(faults.refusal_delay_ms);
   if (faults.strangers) config.session.anonymous = nullptr;

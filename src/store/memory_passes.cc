@@ -28,6 +28,7 @@ Outcome MemoryStore::end_pass() {
   assert(!in_unit_);
   const Status status = commit();
   unlock();
+  expected_ = {};
   return status;
 }
 
@@ -38,6 +39,7 @@ void MemoryStore::abandon_pass() {
     counters_.add(Counter::rollbacks);
   }
   unlock();
+  expected_ = {};
 }
 
 Outcome MemoryStore::begin_unit() {

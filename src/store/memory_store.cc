@@ -182,10 +182,18 @@ Outcome MemoryStore::open_index(const IndexNames& names,
   return {};
 }
 
+void MemoryStore::note_expected(const IndexUse& use, std::span<const Value> key) {
+  bool is_expected = false;
+  for (const Lookup& lookup : expected_)
+    is_expected |= std::ranges::equal(lookup.key, key) && lookup.index == &use.index();
+  if (is_expected) ++expected_finds_;
+}
+
 Outcome MemoryStore::find(IndexUse& use, const Selection& selection, Rows& rows, Buffer& out,
                           Sink* sink, Found& found) {
   assert(selection.is_valid());
   const MemoryIndex& on = static_cast<const MemoryIndex&>(use.index());
+  note_expected(use, selection.key);
   if (!may(use, Rights::read)) return access_denied;
   if (const Verdict verdict = enter(on.table); verdict != Verdict::answered) return verdict;
   const Status status = MemoryMatches::check(on.table, on.key, on.filter_columns, selection);

@@ -3,12 +3,14 @@
 // It is for tests, for fuzzing, and for measuring the front end without a server. Each worker
 // thread has one object; all use the same database. A pass holds the database's lock from its first
 // request on. Only a find with a sink unlocks it while it sends. Tests can inject faults for
-// everything that a real engine may do to a pass.
+// everything that a real engine may do to a pass. It fetches nothing of what it is told to expect: it compares
+// the keys with that of each find, so that a sanitizer notices those whose bytes are gone, and counts what came.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -58,6 +60,9 @@ class MemoryStore final : public Store {
   Outcome list_names(std::optional<std::string_view> database,
                      const std::shared_ptr<const Caller>& caller, Sink* sink,
                      std::vector<std::string>& names) override;
+  void look_ahead(bool on) override { looks_ahead_ = on; }
+  void expect(std::span<const Lookup> lookups) override { expected_ = lookups; }
+  std::uint32_t requests_without_look() override { return looks_ahead_ ? 0 : without_end; }
   Outcome find(IndexUse& use, const Selection& selection, Rows& rows, Buffer& out, Sink* sink,
                Found& found) override;
   Outcome count(IndexUse& use, const Selection& selection, std::uint64_t& rows,
@@ -70,6 +75,8 @@ class MemoryStore final : public Store {
   void explain_to(Said* said) override { said_ = said; }
 
   MemoryFaults& faults() { return faults_; }
+  // So many finds were made that it was told to expect.
+  std::uint64_t expected_finds() const { return expected_finds_; }
 
  private:
   struct Matched {
@@ -83,6 +90,7 @@ class MemoryStore final : public Store {
   };
 
   bool may(const IndexUse& use, Rights needed);
+  void note_expected(const IndexUse& use, std::span<const Value> key);
   Verdict enter(const MemoryTable& table);
   void lock();
   void unlock();
@@ -112,6 +120,9 @@ class MemoryStore final : public Store {
   std::size_t unit_begin_ = 0;    // the size of the undo log before the unit
   std::vector<Matched> matched_;  // of the modification at work
   Said* said_ = nullptr;
+  bool looks_ahead_ = false;
+  std::span<const Lookup> expected_;
+  std::uint64_t expected_finds_ = 0;
 };
 
 }  // namespace hs::store

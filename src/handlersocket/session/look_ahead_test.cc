@@ -1,4 +1,4 @@
-#include "passes/look_ahead.h"
+#include "store/look_ahead.h"
 
 #include <gtest/gtest.h>
 

@@ -94,7 +94,7 @@ class Session final : public passes::Dialogue {
   }
   void execute(passes::Requests& requests) override;
   std::size_t look_ahead(std::string_view input, const store::Store& store,
-                         passes::LookAhead& ahead) override;
+                         store::LookAhead& ahead) override;
   passes::Plan plan(net::Turn& turn, passes::Protocol& protocol) override;
   store::Outcome execute_planned(passes::Place& place, passes::Protocol& protocol) override;
   void end_planned(Status ended, passes::Protocol& protocol) override;

@@ -100,6 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if ((accounts & 2) != 0) config.session.anonymous = nullptr;
   config.max_request_size = (choice & 4) != 0 ? 100 : 1 << 20;
   config.max_pass_steps = (choice & 8) != 0 ? 2 : 20'000;
+  config.looks_ahead = (choice & 4) == 0;
   config.lock_wait_timeout = std::chrono::nanoseconds{0};
 
   hs::store::MemoryDatabase database;

@@ -63,7 +63,7 @@ void Session::execute(passes::Requests& requests) {
 }
 
 std::size_t Session::look_ahead(std::string_view input, const store::Store& store,
-                                passes::LookAhead& ahead) {
+                                store::LookAhead& ahead) {
   if (caller() == nullptr || owner_ != &store) return 0;
   std::size_t taken = 0;
   while (!ahead.is_full()) {

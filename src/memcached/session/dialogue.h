@@ -49,6 +49,8 @@ class Dialogue final : public passes::Dialogue {
   }
 
   void execute(passes::Requests& requests) override;
+  std::size_t look_ahead(std::string_view input, const store::Store& store,
+                         store::LookAhead& ahead) override;
   passes::Plan plan(net::Turn& turn, passes::Protocol& protocol) override;
   store::Outcome execute_planned(passes::Place& place, passes::Protocol& protocol) override;
   void end_planned(Status ended, passes::Protocol& protocol) override;
@@ -102,6 +104,10 @@ class Dialogue final : public passes::Dialogue {
   void give_up_first(passes::Requests& requests, Memcached& front);
   void throw_away(passes::Requests& requests);
   void note_container(passes::Requests& requests, const std::string& container, bool is_write);
+
+  // look_ahead.cc: names the items that a get of many keys reads next, this key first.
+  void name_items(const Request& request, std::string_view key, std::string_view more_keys,
+                  std::string_view container, store::LookAhead& ahead);
 
   // dialogue_items.cc: of all keys of a request.
   store::Outcome execute_on_items(RowWork& work, const Request& request, std::string& container,

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <optional>
 
+#include "keys/keys_ahead.h"
 #include "memcached/session/dialogue.h"
 #include "memcached/session/memcached.h"
 #include "passes/requests.h"
@@ -189,8 +190,13 @@ bool Dialogue::execute_get(passes::Requests& requests, Memcached& front, const R
     rest.remove_prefix(state_.many.next);
     key = take_word(rest);
   }
+  const bool has_more = has_more_keys(request);
+  keys::KeysAhead keys_ahead(work);
   Outcome outcome = front.look(requests.store());
   while (outcome.ok()) {
+    if (has_more)
+      keys_ahead.begin_key(
+          [&](store::LookAhead& ahead) { name_items(request, key, rest, container, ahead); });
     ChosenItem chosen;
     outcome = choose_item(front.containers(), key, container, chosen);
     if (outcome.ok()) outcome = read_item(work, request, key, chosen);

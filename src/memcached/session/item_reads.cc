@@ -10,13 +10,6 @@ namespace {
 using store::Outcome;
 using Kind = store::ColumnValue::Kind;
 
-constexpr char mark = '@';
-constexpr std::size_t marks = 2;  // in front of a container's name
-
-bool names_container(std::string_view key) {
-  return key.size() >= marks && key[0] == mark && key[1] == mark;
-}
-
 // Writes the item if it is live.
 class ItemRows final : public store::Rows {
  public:
@@ -62,23 +55,21 @@ class ItemRows final : public store::Rows {
 
 Status choose_item(const keys::Containers& containers, std::string_view key, std::string& container,
                    ChosenItem& chosen) {
-  if (!names_container(key)) [[likely]] {
-    const auto& found = container.empty() ? containers.by_default() : containers.find(container);
-    if (found == nullptr) {
-      return container.empty() ? keys::status_of(keys::KeyMistake::no_container)
-                               : status_of(Mistake::no_such_container);
-    }
-    chosen.item = {found.get(), key};
+  const WrittenKey written = split_key(key);
+  if (written.names_container) [[unlikely]] {
+    const auto& found = containers.find(written.container);
+    if (found == nullptr) return status_of(Mistake::no_such_container);
+    container = written.container;
+    chosen.is_container = written.is_container;
+    chosen.item = {found.get(), written.key};
     return {};
   }
-  key.remove_prefix(marks);
-  const std::size_t end = key.find('.');
-  const std::string_view name = key.substr(0, end);
-  const auto& found = containers.find(name);
-  if (found == nullptr) return status_of(Mistake::no_such_container);
-  container = name;
-  chosen.is_container = end == std::string_view::npos;
-  chosen.item = {found.get(), chosen.is_container ? std::string_view() : key.substr(end + 1)};
+  const auto& found = container.empty() ? containers.by_default() : containers.find(container);
+  if (found == nullptr) {
+    return container.empty() ? keys::status_of(keys::KeyMistake::no_container)
+                             : status_of(Mistake::no_such_container);
+  }
+  chosen.item = {found.get(), key};
   return {};
 }
 
@@ -95,15 +86,14 @@ Outcome read_item(RowWork& work, const Request& request, std::string_view key,
   store::Comparison comparison{};
   if (request.form == Form::text && take_range(from.key, comparison)) [[unlikely]]
     return read_range(work, request, from, comparison);
-  const bool shows_cas = request.shows_cas || request.action == Action::describe;
-  const keys::Asks asks = shows_cas ? keys::Asks::item : keys::Asks::shown;
-  return keys::with_item(work, chosen.item, asks, false, [&](const KeyedRow& row) -> Outcome {
-    ItemRows rows(work, request, key, *row.access);
-    const Outcome outcome = keys::find_item(work, row, rows);
-    if (!outcome.ok()) return outcome;
-    if (!rows.is_live()) Reply(work.out()).no_item(request, key);
-    return rows.status();
-  });
+  return keys::with_item(work, chosen.item, asks_of(request), false,
+                         [&](const KeyedRow& row) -> Outcome {
+                           ItemRows rows(work, request, key, *row.access);
+                           const Outcome outcome = keys::find_item(work, row, rows);
+                           if (!outcome.ok()) return outcome;
+                           if (!rows.is_live()) Reply(work.out()).no_item(request, key);
+                           return rows.status();
+                         });
 }
 
 }  // namespace hs::memcached

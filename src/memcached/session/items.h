@@ -18,6 +18,26 @@ using keys::KeyedRow;
 using keys::RowAccess;
 using keys::RowWork;
 
+// A key as a client has written it: @@name.rest, @@name alone, or the key within the container.
+struct WrittenKey {
+  std::string_view container{};
+  bool names_container = false;
+  bool is_container = false;  // there is no key within it
+  std::string_view key{};
+};
+inline WrittenKey split_key(std::string_view key) {
+  constexpr std::string_view marks = "@@";
+  if (!key.starts_with(marks)) [[likely]]
+    return {.key = key};
+  key.remove_prefix(marks.size());
+  const std::size_t end = key.find('.');
+  const bool is_container = end == std::string_view::npos;
+  return {.container = key.substr(0, end),
+          .names_container = true,
+          .is_container = is_container,
+          .key = is_container ? std::string_view() : key.substr(end + 1)};
+}
+
 // The item of a key, in the container that the connection has chosen; empty: the default one. A key
 // @@name.rest chooses the container of that name, for the keys behind it, too; @@name alone names the
 // container itself, and the key within it is empty.
@@ -27,6 +47,12 @@ struct ChosenItem {
 };
 Status choose_item(const keys::Containers& containers, std::string_view key, std::string& container,
                    ChosenItem& chosen);
+
+// Which columns of an item a request shows.
+inline keys::Asks asks_of(const Request& request) {
+  const bool shows_cas = request.shows_cas || request.action == Action::describe;
+  return shows_cas ? keys::Asks::item : keys::Asks::shown;
+}
 
 // item_reads.cc: of one key, with its reply, if it has one.
 store::Outcome read_item(RowWork& work, const Request& request, std::string_view key,

@@ -65,6 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if ((choice & 2) != 0) server.may_flush = true;
   if ((choice & 4) != 0) server.max_request_size = 5000;
   if ((choice & 8) != 0) server.passes.max_pass_steps = 2;
+  if ((accounts & 4) != 0) server.passes.looks_ahead = true;
   if ((choice & 16) != 0) server.database.find_table("hs", "two")->set_blocked(true);
   server.start();
   if ((choice & 64) != 0)

@@ -97,6 +97,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if ((choice & 2) != 0) server.config->default_database = "hst";
   if ((choice & 4) != 0) server.max_request_size = 100;
   if ((choice & 8) != 0) server.passes.max_pass_steps = 2;
+  if ((accounts & 8) != 0) server.passes.looks_ahead = true;
   hs::store::add_golden_tables(server.database);
   hs::store::add_container_tables(server.database);
   auto containers = std::make_shared<hs::keys::ContainerSource>();

@@ -1,10 +1,9 @@
 // The commands that read strings.
 #include <algorithm>
-#include <optional>
 
+#include "keys/keys_ahead.h"
 #include "redis/protocol/number.h"
 #include "redis/session/items.h"
-#include "redis/session/look_ahead.h"
 #include "redis/session/row_replies.h"
 
 namespace hs::redis {
@@ -55,47 +54,19 @@ Outcome get(Work& work, std::string_view key) {
   });
 }
 
-// Tells the store of the keys of an MGET, some at a time.
-class KeysAhead {
- public:
-  KeysAhead(Work& work, Words keys_of_command) : work_(work), keys_(keys_of_command) {}
-  ~KeysAhead() { forget(); }
-  KeysAhead(const KeysAhead&) = delete;
-  KeysAhead& operator=(const KeysAhead&) = delete;
-
-  // This key comes next.
-  void reach(std::size_t number) {
-    if (number != next_ || work_.remembered == nullptr) return;
-    const std::uint32_t passed_over = work_.store.requests_without_look();
-    next_ = number + std::max<std::size_t>(passed_over, passes::LookAhead::most_lookups);
-    forget();
-    if (passed_over != 0) return;
-    passes::LookAhead& ahead = ahead_.emplace();
-    for (std::size_t i = number; i < keys_.size() && !ahead.is_full(); ++i)
-      name_item(*work_.remembered, work_.containers.resolve(keys_[i]), ahead);
-    work_.store.expect(ahead.lookups());
-  }
-
- private:
-  void forget() {
-    if (!ahead_) return;
-    work_.store.expect({});
-    ahead_.reset();
-  }
-
-  Work& work_;
-  const Words keys_;
-  std::size_t next_ = 0;
-  std::optional<passes::LookAhead> ahead_;  // most MGETs need none
-};
-
 // A row is no string, and so nil, as a hash is in Redis.
 Outcome get_many(Work& work, Words keys_of_command) {
   const std::size_t begin = work.out().size();
   work.reply.array(keys_of_command.size());
-  KeysAhead ahead(work, keys_of_command);
+  keys::KeysAhead keys_ahead(work);
   for (std::size_t i = 0; i < keys_of_command.size(); ++i) {
-    ahead.reach(i);
+    keys_ahead.begin_key([&](store::LookAhead& ahead) {
+      for (std::size_t j = i; j < keys_of_command.size() && !ahead.is_full(); ++j) {
+        const keys::ItemKey item = work.containers.resolve(keys_of_command[j]);
+        if (item.container == nullptr) continue;
+        keys::name_key(work.remembered->find(*item.container, keys::Asks::value), item.key, ahead);
+      }
+    });
     const Outcome outcome = get(work, keys_of_command[i]);
     if (outcome.answered() && keys::key_mistake_of(outcome.status()) == keys::KeyMistake::is_row) {
       work.reply.null();

@@ -10,6 +10,7 @@
 #include <cassert>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -117,6 +118,9 @@ class TestClient {
   std::string send(std::initializer_list<std::string_view> words) { return send(packed(words)); }
 
   static std::string packed(std::initializer_list<std::string_view> words) {
+    return packed(std::span(words.begin(), words.size()));
+  }
+  static std::string packed(std::span<const std::string_view> words) {
     std::string request = "*" + std::to_string(words.size()) + "\r\n";
     for (const std::string_view word : words)
       request += "$" + std::to_string(word.size()) + "\r\n" + std::string(word) + "\r\n";

@@ -28,6 +28,7 @@ from support.database import Sql
 from support.resp import OK, packed
 from support.servers import ON_MYSQL, SERVER_TREE, in_dialect, needs_mysql
 from support.wire import Wire
+from support_memcached import Line, memcached_port
 from support_redis import connect
 from support_servers import fresh_session, running_server, wait_until
 
@@ -52,6 +53,7 @@ def server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
     settings: dict[str, Any] = {
         "handlersocket_threads": 2,
         "handlersocket_redis_port": free_port(),
+        "handlersocket_memcached_port": free_port(),
         "innodb_adaptive_hash_index": "ON",
     }
     if ON_MYSQL:
@@ -167,14 +169,20 @@ def batch_of(rng: random.Random) -> tuple[list[bytes], list[Any]]:
     return requests, expected
 
 
-@needs_mysql
-def test_answers_of_redis_are_the_same(server: ServerInstance, sql: Sql) -> None:
+def make_containers(sql: Sql) -> None:
+    """One of texts, and one whose keys have two parts."""
     sql.run(
         "CREATE TABLE s (k VARCHAR(40) PRIMARY KEY, v VARCHAR(20) NOT NULL)",
         f"INSERT INTO s SELECT seq, seq * 3 FROM seq_1_to_{ROWS}",
         "INSERT INTO handlersocket.containers VALUES"
-        " ('text', 'ahead', 's', 'k', 'v', '0', '0', '0', 'PRIMARY')",
+        " ('text', 'ahead', 's', 'k', 'v', '0', '0', '0', 'PRIMARY'),"
+        " ('pair', 'ahead', 't', 'a b', 'v', '0', '0', '0', 'ab')",
     )
+
+
+@needs_mysql
+def test_answers_of_redis_are_the_same(server: ServerInstance, sql: Sql) -> None:
+    make_containers(sql)
     rng = random.Random(5)
     with connect(server) as wire:
         assert wire.ask("HS.RELOAD") == OK
@@ -184,6 +192,46 @@ def test_answers_of_redis_are_the_same(server: ServerInstance, sql: Sql) -> None
                 requests, expected = batch_of(rng)
                 wire.send(b"".join(requests))
                 assert [wire.reply() for _ in expected] == expected
+
+
+def memcached_batch_of(rng: random.Random) -> tuple[bytes, bytes]:
+    """Gets of one key and of many, of two containers, and their replies."""
+    requests, expected = [], []
+
+    def item(shown: str, key: int) -> bytes:
+        value = b"%d" % (key * 3)
+        return b"VALUE %s 0 %d\r\n%s\r\n" % (shown.encode(), len(value), value)
+
+    for _ in range(BATCH):
+        key = rng.randrange(1, ROWS + ROWS // 10)
+        chosen = rng.randrange(4)
+        if chosen == 0:
+            requests.append(b"mg @@text.%d v\r\n" % key)
+            value = b"%d" % (key * 3)
+            found = b"VA %d\r\n%s\r\n" % (len(value), value)
+            expected.append(found if key <= ROWS else b"EN\r\n")
+            continue
+        keys = [key] if chosen == 1 else [rng.randrange(1, ROWS) for _ in range(rng.choice([2, 40]))]
+        names = [f"@@text.{one}" if rng.random() < 0.5 else f"@@pair.{one // 100}:b{one % 100}" for one in keys]
+        requests.append(f"get {' '.join(names)}\r\n".encode())
+        expected += [item(name, one) for name, one in zip(names, keys, strict=True) if one <= ROWS]
+        expected.append(b"END\r\n")
+    return b"".join(requests), b"".join(expected)
+
+
+@needs_mysql
+def test_answers_of_memcached_are_the_same(server: ServerInstance, sql: Sql) -> None:
+    make_containers(sql)
+    rng = random.Random(6)
+    with Line(memcached_port(server)) as line:
+        first = b"get @@text.1 @@pair.0:b1\r\n"
+        wait_until(lambda: line.ask(first).endswith(b"END\r\n"), "the containers are known")
+        for state in ("ON", "OFF", "ON"):
+            sql.run(f"SET GLOBAL handlersocket_prefetch = {state}")
+            for _ in range(WARM // 2):
+                requests, expected = memcached_batch_of(rng)
+                line.send(requests)
+                assert line.exactly(len(expected)) == expected
 
 
 CHANGES = {
