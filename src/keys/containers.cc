@@ -91,7 +91,7 @@ ItemKey Containers::resolve(std::string_view key) const {
   if (set.known.empty()) return {};
   const SplitKey split = split_key(key);
   if (split.has_parts) {
-    const auto& found = set.find(split.name);
+    const auto& found = find(split.name);
     if (found != nullptr && found != set.by_default) return {found.get(), split.parts};
     if (has_database_or_index(split.name)) return {};
   }
@@ -233,7 +233,7 @@ void Containers::judge(store::Store& store, OpenRows& rows) {
 // Several threads may have read at the same time. The number that is shown has to be that of the set.
 bool Containers::publish(ContainerSet set) {
   const std::lock_guard lock(source_.publishing_);
-  set_ = source_.current_.get();
+  take(source_.current_.get());
   const bool is_same = set.known.size() == set_->known.size() && set.mistakes == set_->mistakes &&
                        std::ranges::all_of(set.known, [&](const auto& one) {
                          const std::shared_ptr<const Container>& before = set_->find(one.first);
@@ -241,7 +241,7 @@ bool Containers::publish(ContainerSet set) {
                        });
   if (is_same) return false;
   set.generation = set_->generation + 1;
-  set_ = std::make_shared<const ContainerSet>(std::move(set));
+  take(std::make_shared<const ContainerSet>(std::move(set)));
   source_.current_ = set_;
   source_.generation_.store(set_->generation, std::memory_order_release);
   return true;

@@ -140,8 +140,12 @@ class Containers {
   // What the key names. A container's name and a colon come first, or it is of the default container.
   // With one, a name with a full stop or an at sign before the first colon is still a row's.
   ItemKey resolve(std::string_view key) const;
+  // Null: there is none of this name.
   const std::shared_ptr<const Container>& find(std::string_view name) const {
-    return set_->find(name);
+    if (found_last_ != nullptr && (*found_last_)->name == name) return *found_last_;
+    const std::shared_ptr<const Container>& found = set_->find(name);
+    if (found != nullptr) found_last_ = &found;
+    return found;
   }
   // Null: there is none.
   const std::shared_ptr<const Container>& by_default() const { return set_->by_default; }
@@ -155,7 +159,11 @@ class Containers {
   // Takes over what another thread has read.
   void follow() {
     if (source_.generation_.load(std::memory_order_acquire) != set_->generation) [[unlikely]]
-      set_ = source_.current_.get();
+      take(source_.current_.get());
+  }
+  void take(std::shared_ptr<const ContainerSet> set) {
+    found_last_ = nullptr;
+    set_ = std::move(set);
   }
   bool is_due();
   store::Outcome read(store::Store& store, OpenRows& rows);
@@ -169,6 +177,8 @@ class Containers {
   const ContainerSource& source_;
   Clock& clock_;
   std::shared_ptr<const ContainerSet> set_ = source_.current_.get();
+  // In the set, which never changes. The next key is mostly of the same container.
+  mutable const std::shared_ptr<const Container>* found_last_ = nullptr;
 };
 
 }  // namespace hs::keys

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -87,6 +88,28 @@ TEST_F(ContainersTest, OneThreadReadsNowAndThenForAll) {
   other_.look();
   EXPECT_TRUE(one_.knows("second"));
   EXPECT_TRUE(other_.knows("second"));
+}
+
+// Those that were there before are gone then.
+TEST_F(ContainersTest, WhatIsFoundIsOfTheNewContainers) {
+  now_ms = 1'700'000'000'000;
+  declare("first");
+  for (Server* const server : {&one_, &other_}) {
+    server->look();
+    EXPECT_TRUE(server->knows("first"));
+    EXPECT_TRUE(server->knows("first"));
+    EXPECT_FALSE(server->knows("second"));
+  }
+  const std::weak_ptr<const Container> before = one_.containers.find("first");
+  declare("second");
+  now_ms += 1000;
+  for (Server* const server : {&one_, &other_}) {
+    server->look();
+    EXPECT_TRUE(server->knows("first"));
+    EXPECT_TRUE(server->knows("second"));
+    EXPECT_TRUE(server->knows("first"));
+  }
+  EXPECT_TRUE(before.expired());
 }
 
 // The one who reads first may take its time, and must not leave the others without any container. Without
