@@ -22,11 +22,14 @@ from .markdown import median_and_ends, table
 from .places import REPOSITORY
 
 from demo import ROWS  # isort: skip  (setup/, put on the path by places)
-from server_instance import free_port  # isort: skip
+from server_instance import Setting, free_port  # isort: skip
 
-OURS = "plugin"
+PARTS = "innodb_adaptive_hash_index_parts"
+#: Servers of ours, with what differs in their settings. In one part the hash index of a table has
+#: as many cells as there are for all parts together, so its chains are shorter.
+OURS: Mapping[str, Mapping[str, Setting]] = {"plugin": {}, "plugin, 1 part": {PARTS: 1}}
 #: In the order of the table's columns.
-SERVERS = (OURS, "Redis", "Valkey", "memcached")
+SERVERS = (*OURS, "Redis", "Valkey", "memcached")
 CONTAINERS = REPOSITORY / "tools" / "sql" / "containers.sql"
 #: Each row is an item `user:<key>`, which memcached's clients call `@@user.<key>`.
 CONTAINER = """
@@ -119,14 +122,16 @@ class Door:
     port: int
 
 
-def _start(stack: ExitStack, tree: Path) -> dict[tuple[str, str], Door]:
-    """All servers, by name and protocol. memcached takes both forms at one port."""
+def _start_ours(
+    stack: ExitStack, tree: Path, name: str, doors: dict[tuple[str, str], Door]
+) -> None:
     redis_port, memcached_port = free_port(), free_port()
     ours = Database(
-        "ours-ports",
+        f"ours-ports-{len(OURS[name])}",
         tree,
         settings={
             **DURABLE,
+            **OURS[name],
             "handlersocket_redis_port": redis_port,
             "handlersocket_memcached_port": memcached_port,
         },
@@ -134,15 +139,21 @@ def _start(stack: ExitStack, tree: Path) -> dict[tuple[str, str], Door]:
     stack.callback(ours.stop)
     ours.forget_binlogs()
     ours.instance.client(CONTAINERS.read_text() + CONTAINER + BYTES)
-    doors = {}
     for work in WORKS:
         port = redis_port if work.is_of_redis else memcached_port
-        doors[OURS, work.protocol] = Door(ours.pid, port)
+        doors[name, work.protocol] = Door(ours.pid, port)
     # Every row once, so that the adaptive hash index is there: see settle() in compare.py.
     every_row = ["--distribution=sequential", f"--keys={ROWS}", f"--operations={ROWS}"]
     bytes_of_redis = [f"--port={redis_port}", "--protocol=redis", BYTES_OF_REDIS]
     for options in (ours.read_options(), bytes_of_redis):
         run_load([*options, *every_row], server_pid=ours.pid, pace=Pace(warm_up=0, duration=60))
+
+
+def _start(stack: ExitStack, tree: Path) -> dict[tuple[str, str], Door]:
+    """All servers, by name and protocol. memcached takes both forms at one port."""
+    doors: dict[tuple[str, str], Door] = {}
+    for name in OURS:
+        _start_ours(stack, tree, name, doors)
     for protocol in ("redis", "redis-hash"):
         for name, start in (("Redis", start_redis), ("Valkey", start_valkey)):
             cache = start(name=f"{name.lower()}-{protocol}", protocol=protocol)
@@ -159,7 +170,7 @@ def measure_ports(tree: Path, pace: Pace) -> Ports:
     """In alternating rounds: each server in turn, and each second round in the opposite order."""
     pace = pace_of(pace)
     measured: Ports = {}
-    runs = [(work, server) for work in WORKS for server in (OURS, *work.beside)]
+    runs = [(work, server) for work in WORKS for server in (*OURS, *work.beside)]
     with ExitStack() as stack:
         doors = _start(stack, tree)
         for number in range(pace.rounds):
@@ -167,7 +178,7 @@ def measure_ports(tree: Path, pace: Pace) -> Ports:
             for work, server in runs if number % 2 == 0 else reversed(runs):
                 door = doors[server, work.protocol]
                 options = [f"--port={door.port}", f"--protocol={work.protocol}", *work.options]
-                if server == OURS:
+                if server in OURS:
                     options += work.own
                 result = run_load(options, server_pid=door.pid, pace=pace)
                 measured.setdefault(work.title, {}).setdefault(server, []).append(result)

@@ -18,13 +18,12 @@ from .database import HASH_INDEX, Database
 from .load import Pace, run_load
 from .markdown import hundredths, median_and_ends, precise, table
 from .places import RESULTS, BenchError
-from .ports import BYTES, BYTES_OF_MEMCACHED
+from .ports import BYTES, BYTES_OF_MEMCACHED, PARTS
 
 from demo import ROWS  # isort: skip  (setup/, put on the path by places)
 from server_instance import Setting, free_port  # isort: skip
 
 OPTION = "handlersocket_prefetch"
-PARTS = "innodb_adaptive_hash_index_parts"
 #: The servers, each with a process of its own.
 SERVERS: Mapping[str, Mapping[str, Setting]] = {
     "8 parts": {HASH_INDEX: "ON", PARTS: 8},

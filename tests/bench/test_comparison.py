@@ -256,7 +256,7 @@ def test_the_ports_of_caches_clients_are_a_table() -> None:
     ports = {
         work.title: {
             name: [result(rate=1000.0, cpu=2.0), result(rate=3000.0, cpu=1.0), result(rate=2000.0)]
-            for name in (OURS, *work.beside)
+            for name in (*OURS, *work.beside)
         }
         for work in WORKS
     }
@@ -264,11 +264,11 @@ def test_the_ports_of_caches_clients_are_a_table() -> None:
     lines = ports_table(from_json(json.loads(json.dumps(as_json(ports))))).splitlines()
     assert len(lines) == len(WORKS) + 2
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    assert cells[0][1:] == ["plugin", "Redis", "Valkey", "memcached"]
-    assert cells[2] == ["`GET`, hot rows", *["1.00 (1.00–2.00)"] * 3, ""]
-    assert cells[-1][1:] == ["1.00 (1.00–2.00)", "", "", "1.00 (1.00–2.00)"]
+    assert cells[0][1:] == ["plugin", "plugin, 1 part", "Redis", "Valkey", "memcached"]
+    assert cells[2] == ["`GET`, hot rows", *["1.00 (1.00–2.00)"] * 4, ""]
+    assert cells[-1][1:] == [*["1.00 (1.00–2.00)"] * 2, "", "", "1.00 (1.00–2.00)"]
     for work, line in zip(WORKS, cells[2:], strict=True):
-        assert bool(line[2]) == bool(line[3]) == work.is_of_redis != bool(line[4])
+        assert bool(line[3]) == bool(line[4]) == work.is_of_redis != bool(line[5])
     assert ports_table({}) == "Not measured."
 
 

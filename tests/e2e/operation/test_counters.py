@@ -296,7 +296,7 @@ def test_processlist_forgets_a_kill(sql: Sql, database: Database) -> None:
             # A streamer that has answered is busy for a moment longer.
             wait_until(lambda: sql.rows(commands) == [(b"Sleep",)], "nobody works")
             wire.send(b"1\t>=\t1\t0\t100000\t0\tF\t=\t0\tnone\n")
-            # The worker gives it up soon, and then a streamer has it. It may be over between two looks.
+            # The worker soon gives it up, and a streamer has it. It may be over between two looks.
             deadline = time.monotonic() + 0.5
             while not (found := sql.rows(streaming)) and time.monotonic() < deadline:
                 time.sleep(0.001)

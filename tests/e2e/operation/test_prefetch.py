@@ -211,8 +211,13 @@ def memcached_batch_of(rng: random.Random) -> tuple[bytes, bytes]:
             found = b"VA %d\r\n%s\r\n" % (len(value), value)
             expected.append(found if key <= ROWS else b"EN\r\n")
             continue
-        keys = [key] if chosen == 1 else [rng.randrange(1, ROWS) for _ in range(rng.choice([2, 40]))]
-        names = [f"@@text.{one}" if rng.random() < 0.5 else f"@@pair.{one // 100}:b{one % 100}" for one in keys]
+        keys = (
+            [key] if chosen == 1 else [rng.randrange(1, ROWS) for _ in range(rng.choice([2, 40]))]
+        )
+        names = [
+            f"@@text.{one}" if rng.random() < 0.5 else f"@@pair.{one // 100}:b{one % 100}"
+            for one in keys
+        ]
         requests.append(f"get {' '.join(names)}\r\n".encode())
         expected += [item(name, one) for name, one in zip(names, keys, strict=True) if one <= ROWS]
         expected.append(b"END\r\n")
