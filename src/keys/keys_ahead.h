@@ -4,8 +4,6 @@
 // nothing here opens or executes anything. What is named is a hint, see store/look_ahead.h.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -28,19 +26,21 @@ class KeysAhead {
   KeysAhead(const KeysAhead&) = delete;
   KeysAhead& operator=(const KeysAhead&) = delete;
 
-  // Before each key of the request. Where it is time to look, `name(ahead)` names the keys that come, this one
-  // first, until the list is full. It may pass over some.
+  // So many keys are looked at together, whether they can be named or not.
+  static constexpr std::uint32_t keys_of_look = store::LookAhead::most_lookups;
+
+  // Before each key of the request. Where it is time to look, `name(ahead)` names those of the next keys_of_look
+  // keys that can be named. This key is the first of them.
   template <class Name>
   void begin_key(Name name) {
-    if (keys_without_look_ != 0) {
-      --keys_without_look_;
+    if (keys_until_look_ != 0) {
+      --keys_until_look_;
       return;
     }
     if (work_.remembered == nullptr) return;
-    const std::uint32_t passed_over = work_.store.requests_without_look();
-    keys_without_look_ = std::max<std::size_t>(passed_over, store::LookAhead::most_lookups) - 1;
+    keys_until_look_ = keys_of_look - 1;
     forget();
-    if (passed_over != 0) return;
+    if (work_.store.passes_over(keys_of_look)) return;
     name(ahead_.emplace());
     work_.store.expect(ahead_->lookups());
   }
@@ -53,7 +53,7 @@ class KeysAhead {
   }
 
   RowWork& work_;
-  std::size_t keys_without_look_ = 0;
+  std::uint32_t keys_until_look_ = 0;
   std::optional<store::LookAhead> ahead_;  // most requests need none
 };
 

@@ -27,11 +27,7 @@ void Pass::begin_transaction(store::PassMode mode) {
 // A turn is looked at behind another one only if that one ends with its finds. What comes behind a
 // request of another kind is looked at when that request has been executed.
 void Pass::name_next(std::size_t number) {
-  passed_over_ = store_.requests_without_look();
-  if (passed_over_ != 0) {
-    --passed_over_;
-    return;
-  }
+  if (store_.passes_over(1)) return;
   const bool has_told = !ahead_.lookups().empty();
   ahead_.clear();
   const std::size_t first = turns_[number].consumed;

@@ -74,21 +74,21 @@ class Pass {
     if (looks_ahead_ != store_looks_ahead_) [[unlikely]] {
       store_.look_ahead(looks_ahead_);
       store_looks_ahead_ = looks_ahead_;
-      passed_over_ = 0;
     }
   }
+  // What was named and has not come may be bytes of a turn that is over.
   void end_reads() {
+    if (!ahead_.lookups().empty()) {
+      ahead_.clear();
+      store_.expect({});
+    }
     looks_ahead_ = false;
     turns_ = {};
   }
   bool looks_ahead() const { return looks_ahead_; }
   // The next request of this turn begins.
   void look_ahead(std::size_t number) {
-    if (passed_over_ != 0) {
-      --passed_over_;
-    } else if (!looked_at_.is_behind(number, turns_[number].consumed)) {
-      name_next(number);
-    }
+    if (!looked_at_.is_behind(number, turns_[number].consumed)) name_next(number);
   }
   // The reply to the request that began last is complete.
   void add_write_reply(std::size_t turn, const Buffer& out, bool ok, std::uint32_t replies) {
@@ -157,7 +157,6 @@ class Pass {
   Changes changes_;
   bool looks_ahead_ = false;
   bool store_looks_ahead_ = false;
-  std::uint32_t passed_over_ = 0;     // for so many requests it does not look
   std::span<const net::Turn> turns_;  // those that it looks at
   LookedAt looked_at_;
   store::LookAhead ahead_;

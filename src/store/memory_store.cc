@@ -184,8 +184,14 @@ Outcome MemoryStore::open_index(const IndexNames& names,
 
 void MemoryStore::note_expected(const IndexUse& use, std::span<const Value> key) {
   bool is_expected = false;
-  for (const Lookup& lookup : expected_)
+  for (const Lookup& lookup : expected_) {
+    for (const Value& value : lookup.key) {
+      if (value.bytes.empty()) continue;
+      read_of_expected_ ^= value.bytes.front();
+      read_of_expected_ ^= value.bytes.back();
+    }
     is_expected |= std::ranges::equal(lookup.key, key) && lookup.index == &use.index();
+  }
   if (is_expected) ++expected_finds_;
 }
 

@@ -3,10 +3,11 @@
 // It is for tests, for fuzzing, and for measuring the front end without a server. Each worker
 // thread has one object; all use the same database. A pass holds the database's lock from its first
 // request on. Only a find with a sink unlocks it while it sends. Tests can inject faults for
-// everything that a real engine may do to a pass. It fetches nothing of what it is told to expect: it compares
-// the keys with that of each find, so that a sanitizer notices those whose bytes are gone, and counts what came.
+// everything that a real engine may do to a pass. It fetches nothing of what it is told to expect: it reads the
+// keys at each find, so that a sanitizer notices those whose bytes are gone, and counts what came.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -23,11 +24,12 @@
 
 namespace hs::store {
 
-// What has to go wrong. Each fault happens once.
+// What has to go wrong, or to be otherwise. Each happens once.
 struct MemoryFaults {
   Status next_commit;  // the next commit of writes fails with this
   std::uint64_t broken_in =
       0;  // the n-th find, modify or insert from now on breaks its pass; 0: none
+  std::uint32_t passed_over = 0;  // of so many finds it does not want to know before they come
 };
 
 struct MemoryBounds {
@@ -61,8 +63,15 @@ class MemoryStore final : public Store {
                      const std::shared_ptr<const Caller>& caller, Sink* sink,
                      std::vector<std::string>& names) override;
   void look_ahead(bool on) override { looks_ahead_ = on; }
-  void expect(std::span<const Lookup> lookups) override { expected_ = lookups; }
-  std::uint32_t requests_without_look() override { return looks_ahead_ ? 0 : without_end; }
+  void expect(std::span<const Lookup> lookups) override {
+    expected_ = lookups;
+    told_ += lookups.size();
+  }
+  bool passes_over(std::uint32_t finds) override {
+    const bool passes = !looks_ahead_ || faults_.passed_over != 0;
+    faults_.passed_over -= std::min(faults_.passed_over, finds);
+    return passes;
+  }
   Outcome find(IndexUse& use, const Selection& selection, Rows& rows, Buffer& out, Sink* sink,
                Found& found) override;
   Outcome count(IndexUse& use, const Selection& selection, std::uint64_t& rows,
@@ -75,7 +84,8 @@ class MemoryStore final : public Store {
   void explain_to(Said* said) override { said_ = said; }
 
   MemoryFaults& faults() { return faults_; }
-  // So many finds were made that it was told to expect.
+  // So many finds it was told to expect, and so many were made while it was told of them.
+  std::uint64_t told() const { return told_; }
   std::uint64_t expected_finds() const { return expected_finds_; }
 
  private:
@@ -122,7 +132,9 @@ class MemoryStore final : public Store {
   Said* said_ = nullptr;
   bool looks_ahead_ = false;
   std::span<const Lookup> expected_;
+  std::uint64_t told_ = 0;
   std::uint64_t expected_finds_ = 0;
+  char read_of_expected_ = 0;
 };
 
 }  // namespace hs::store

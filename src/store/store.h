@@ -290,10 +290,9 @@ class Store {
   // A store may fetch what they will need, or forget them: they are a hint, and no answer depends on
   // it. They are valid until the next call of expect() or the end of the pass.
   virtual void expect(std::span<const Lookup> /*lookups*/) {}
-  // For so many requests it is not worth telling what comes next, because what came lately was at
-  // hand. Whoever looks ahead asks this before, and passes over so many.
-  virtual std::uint32_t requests_without_look() { return without_end; }
-  static constexpr std::uint32_t without_end = ~std::uint32_t{0};
+  // Asked before somebody looks at the finds that come next: whether so many of them are to be passed over,
+  // because what came lately was at hand. Then they are counted as passed over.
+  virtual bool passes_over(std::uint32_t /*finds*/) { return true; }
 
   // Has `rows` append the rows that are found to `out`. The selection is valid. If it goes on behind a
   // place that the table does not have any more, the answer is `table_changed`. The answer to a

@@ -19,13 +19,13 @@ class LookingAhead : public PassOfSeveral {
 TEST_F(LookingAhead, TheStoreIsToldOfTheFindsOfATurn) {
   open(1);
   run({find(7) + find(8)});
-  EXPECT_EQ(store_.calls, "begin expect:7,|8,| find find end release ");
+  EXPECT_EQ(store_.calls, "begin expect:7,|8,| find find expect: end release ");
 }
 
 TEST_F(LookingAhead, ItIsToldOfTheFindsOfOtherConnections) {
   open(3);
   run({find(7), find(8), find(9)});
-  EXPECT_EQ(store_.calls, "begin expect:7,|8,|9,| find find find end release ");
+  EXPECT_EQ(store_.calls, "begin expect:7,|8,|9,| find find find expect: end release ");
 }
 
 TEST_F(LookingAhead, ItIsToldOfSoManyAtATime) {
@@ -38,13 +38,22 @@ TEST_F(LookingAhead, ItIsToldOfSoManyAtATime) {
   EXPECT_NE(store_.calls.find("expect:16,|17,|18,|19,| "), std::string::npos);
 }
 
+// Before it writes, the pass gives back the input of those that are over.
+TEST_F(LookingAhead, NothingIsExpectedWhenTheReadsAreOver) {
+  open(2);
+  store_.outcome = store::Verdict::oversized;
+  store_.times = 1;
+  run({find(7) + find(8), find(9)});
+  EXPECT_EQ(store_.calls, "begin expect:7,|8,|9,| find find expect: end release ");
+}
+
 // What comes behind another request may have another meaning when that is done.
 TEST_F(LookingAhead, ItEndsAtARequestOfAnotherKind) {
   open(2);
   run({find(7) + find(8) + "1\t>\t1\t1\n" + find(5) + find(6), find(9)});
-  EXPECT_EQ(
-      store_.calls,
-      "begin expect:7,|8,| find find expect: find expect:5,|6,|9,| find find find end release ");
+  EXPECT_EQ(store_.calls,
+            "begin expect:7,|8,| find find expect: find expect:5,|6,|9,| find find find expect: "
+            "end release ");
 }
 
 TEST_F(LookingAhead, OfOneFindAloneNothingIsSaid) {
@@ -66,14 +75,14 @@ TEST_F(LookingAhead, APassThatIsExecutedAgainLooksAgain) {
   run({find(7) + find(8)});
   EXPECT_EQ(store_.calls,
             "begin expect:7,|8,| find abandon begin-alone expect:7,|8,| find find "
-            "end release ");
+            "expect: end release ");
 }
 
 TEST_F(LookingAhead, SoManyRequestsArePassedOverAsTheStoreSays) {
   open(1);
   store_.without_look = 2;
   run({find(6) + find(7) + find(8) + find(9)});
-  EXPECT_EQ(store_.calls, "begin find find expect:8,|9,| find find end release ");
+  EXPECT_EQ(store_.calls, "begin find find expect:8,|9,| find find expect: end release ");
 }
 
 TEST_F(LookingAhead, WithoutTheSettingNothingIsSaid) {

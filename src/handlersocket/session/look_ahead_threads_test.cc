@@ -34,7 +34,7 @@ class WatchingStore final : public SharedStore {
   WatchingStore(std::unique_ptr<store::Store> store, std::atomic<std::uint64_t>& told)
       : SharedStore(*store), owned_(std::move(store)), told_(told) {}
 
-  std::uint32_t requests_without_look() override { return 0; }
+  bool passes_over(std::uint32_t /*finds*/) override { return false; }
   void expect(std::span<const store::Lookup> lookups) override {
     for (const store::Lookup& lookup : lookups) {
       EXPECT_EQ(lookup.index->key_parts(), 1U);

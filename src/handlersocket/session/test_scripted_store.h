@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <deque>
@@ -71,7 +72,11 @@ class ScriptedStore final : public store::Store {
   }
   // Records the keys, with a comma behind each part, and with a bar behind each key.
   void look_ahead(bool on) override { calls += on ? "look-ahead " : "look-no-more "; }
-  std::uint32_t requests_without_look() override { return std::exchange(without_look, 0); }
+  bool passes_over(std::uint32_t finds) override {
+    const bool passes = without_look != 0;
+    without_look -= std::min(without_look, finds);
+    return passes;
+  }
   void expect(std::span<const store::Lookup> lookups) override {
     calls += "expect:";
     for (const store::Lookup& lookup : lookups) {
@@ -175,7 +180,7 @@ class SharedStore : public store::Store {
     return store_.open_index(names, caller, use);
   }
   void look_ahead(bool on) override { store_.look_ahead(on); }
-  std::uint32_t requests_without_look() override { return store_.requests_without_look(); }
+  bool passes_over(std::uint32_t finds) override { return store_.passes_over(finds); }
   void expect(std::span<const store::Lookup> lookups) override { store_.expect(lookups); }
   store::Outcome find(store::IndexUse& use, const store::Selection& selection, store::Rows& rows,
                       Buffer& out, store::Sink* sink, store::Found& found) override {

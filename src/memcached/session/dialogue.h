@@ -105,7 +105,7 @@ class Dialogue final : public passes::Dialogue {
   void throw_away(passes::Requests& requests);
   void note_container(passes::Requests& requests, const std::string& container, bool is_write);
 
-  // look_ahead.cc: names the items that a get of many keys reads next, this key first.
+  // look_ahead.cc: names the items of the next keys of a get of many, this key first.
   void name_items(const Request& request, std::string_view key, std::string_view more_keys,
                   std::string_view container, store::LookAhead& ahead);
 

@@ -1,6 +1,8 @@
 // The keys that a client's requests read next, named before they are read.
 #include "store/look_ahead.h"
 
+#include <cstdint>
+
 #include "keys/keys_ahead.h"
 #include "memcached/session/dialogue.h"
 
@@ -24,8 +26,10 @@ bool name_item(keys::RememberedRows& rows, const Request& request, std::string_v
 
 void Dialogue::name_items(const Request& request, std::string_view key, std::string_view more_keys,
                           std::string_view container, store::LookAhead& ahead) {
-  for (; !key.empty() && !ahead.is_full(); key = take_word(more_keys))
+  for (std::uint32_t i = 0; i < keys::KeysAhead::keys_of_look && !key.empty(); ++i) {
     name_item(remembered_, request, key, container, ahead);
+    key = take_word(more_keys);
+  }
 }
 
 // Gets of one key. The keys of a get of many are named when it is executed.
@@ -37,7 +41,7 @@ std::size_t Dialogue::look_ahead(std::string_view input, const store::Store& /*s
   std::string_view container = state_.container.get();
   std::size_t taken = 0;
   while (!ahead.is_full()) {
-    // No such request is longer, so the keys of a long one are not searched for its end.
+    // A longer line is left alone, so that nobody searches it for its end.
     const std::string_view next = input.substr(taken, RequestReader::most_line_bytes);
     if (reader.read(next, is_binary(input), limits(false)) != RequestReader::Found::request) break;
     const Request& request = reader.request();

@@ -54,6 +54,26 @@ TEST_F(MemcachedLookingAhead, TheKeysOfAGetOfManyAreNamedSomeAtATime) {
   EXPECT_EQ(told("get  a  b \r\n"), 2U);
 }
 
+// However many keys before it could not be named.
+TEST_F(MemcachedLookingAhead, EachKeyIsNamedOnce) {
+  say("get @@two.a:1\r\n");
+  std::string keys;
+  for (int key = 0; key < 100; ++key)
+    keys += key % 5 == 0 ? " a:" + std::to_string(key) : std::string(" a%3A:1");
+  const std::uint64_t before = server_.worker_store->told();
+  EXPECT_EQ(told("get" + keys + "\r\n"), 20U);
+  EXPECT_EQ(server_.worker_store->told() - before, 20U);
+}
+
+TEST_F(MemcachedLookingAhead, KeysThatTheStorePassesOverAreCountedOnce) {
+  say("get a\r\n");
+  std::string keys;
+  for (int key = 0; key < 40; ++key) keys += " key" + std::to_string(key);
+  server_.worker_store->faults().passed_over = 45;
+  EXPECT_EQ(told("get" + keys + "\r\n"), 0U);
+  EXPECT_EQ(told("get a\r\nget b\r\nget c\r\n"), 3U);
+}
+
 TEST_F(MemcachedLookingAhead, AGetOfManyThatGoesOnInALaterTurnIsLookedAtThere) {
   say("get a\r\n");
   server_.passes.max_pass_steps = 3;

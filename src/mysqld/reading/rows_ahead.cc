@@ -48,10 +48,7 @@ void RowsAhead::fetch_expected(const IndexPlan& plan, OpenTable& opened) {
 void RowsAhead::fetch_in(const IndexPlan& plan, OpenTable& opened,
                          std::span<const store::Value> key, std::uint32_t part,
                          std::span<const store::Value> values) {
-  if (rest_of_pause_ != 0) {
-    rest_of_pause_ -= std::min(rest_of_pause_, static_cast<std::uint32_t>(values.size()));
-    return;
-  }
+  if (passes_over(static_cast<std::uint32_t>(values.size()))) return;
   if (!plan.is_unique(static_cast<std::uint32_t>(key.size())) || !is_plain(plan)) return;
   for (std::size_t i = 0; i < key.size(); ++i) {
     if (i != part && key[i].null) return;

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 
 #include "mysqld/opening/open_tables.h"
 #include "mysqld/reading/index_plan.h"
@@ -35,8 +34,10 @@ class RowsAhead {
   }
   void forget() { left_ = 0; }
   bool expects() const { return left_ != 0; }
-  std::uint32_t requests_without_look() {
-    return is_on_ ? std::exchange(rest_of_pause_, 0) : store::Store::without_end;
+  bool passes_over(std::uint32_t finds) {
+    const bool passes = !is_on_ || rest_of_pause_ != 0;
+    rest_of_pause_ -= std::min(rest_of_pause_, finds);
+    return passes;
   }
 
   // A find by this plan begins: its index is set up, and no scan has begun.
@@ -49,7 +50,7 @@ class RowsAhead {
   static constexpr std::size_t most_values = server::ExpectedKeys::most;
 
  private:
-  // In requests. While nothing is fetched, this is how long nobody notices that it would be of use again.
+  // In finds. While nothing is fetched, this is how long nobody notices that it would be of use again.
   static constexpr std::uint32_t least_pause = 4 * server::ExpectedKeys::most;
   static constexpr std::uint32_t most_pause = 1024;
 

@@ -72,7 +72,7 @@ class TableStore final : public store::Store {
     scan_.look_ahead(on ? &ahead_ : nullptr);
   }
   void expect(std::span<const store::Lookup> lookups) override { ahead_.expect(lookups); }
-  std::uint32_t requests_without_look() override { return ahead_.requests_without_look(); }
+  bool passes_over(std::uint32_t finds) override { return ahead_.passes_over(finds); }
   store::Outcome find(store::IndexUse& use, const store::Selection& selection, store::Rows& rows,
                       Buffer& out, store::Sink* sink, store::Found& found) override;
   store::Outcome count(store::IndexUse& use, const store::Selection& selection, std::uint64_t& rows,

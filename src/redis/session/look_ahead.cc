@@ -14,12 +14,14 @@ using Entry = keys::RememberedRows::Entry;
 // A command with more words is not looked at.
 constexpr std::size_t most_words = 16;
 
-// As Containers::resolve(), of what the connection has used lately.
+// As Containers::resolve(), but it knows only the containers that the connection has used lately. A key of another
+// one may be named as the default container's, which does no harm.
 bool name_item(keys::RememberedRows& rows, std::string_view key, store::LookAhead& ahead) {
   const keys::SplitKey split = keys::split_key(key);
   if (split.has_parts && split.name != keys::Container::default_name) {
     if (const Entry* const entry = rows.find(split.name, Asks::value, {}); entry != nullptr)
       return keys::name_key(entry, split.parts, ahead);
+    if (keys::has_database_or_index(split.name)) return false;
   }
   return keys::name_key(rows.find(keys::Container::default_name, Asks::value, {}), key, ahead);
 }

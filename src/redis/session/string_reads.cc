@@ -61,8 +61,10 @@ Outcome get_many(Work& work, Words keys_of_command) {
   keys::KeysAhead keys_ahead(work);
   for (std::size_t i = 0; i < keys_of_command.size(); ++i) {
     keys_ahead.begin_key([&](store::LookAhead& ahead) {
-      for (std::size_t j = i; j < keys_of_command.size() && !ahead.is_full(); ++j) {
-        const keys::ItemKey item = work.containers.resolve(keys_of_command[j]);
+      const Words rest = keys_of_command.subspan(i);
+      for (const std::string_view key :
+           rest.first(std::min<std::size_t>(rest.size(), keys::KeysAhead::keys_of_look))) {
+        const keys::ItemKey item = work.containers.resolve(key);
         if (item.container == nullptr) continue;
         keys::name_key(work.remembered->find(*item.container, keys::Asks::value), item.key, ahead);
       }
