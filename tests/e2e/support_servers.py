@@ -91,3 +91,18 @@ def wait_until(condition: Callable[[], bool], what: str, seconds: float = 20.0) 
     while not condition():
         assert time.monotonic() < deadline, f"{what}: not within {seconds:g} s"
         time.sleep(0.005)
+
+
+#: The threads that execute a write which waits for a row.
+WRITING_ASIDE = (
+    "SELECT id FROM information_schema.processlist"
+    " WHERE user = 'handlersocket' AND state = 'handlersocket: writing aside'"
+)
+
+
+def wait_until_nobody_writes_aside(sql: Sql) -> None:
+    """A thread is shown so for a moment longer than its write takes.
+
+    Whoever waits for a write of its own to be shown, and kills it, would meet the one before.
+    """
+    wait_until(lambda: sql.rows(WRITING_ASIDE) == [], "the writes before are over")

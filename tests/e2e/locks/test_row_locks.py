@@ -16,7 +16,15 @@ from handlersocket2 import Client, FetchModify, Find, FindModify, Insert, Modify
 from server_instance import ServerInstance
 from support.database import Sql
 from support.servers import ON_MYSQL
-from support_servers import LOGGING, fresh_session, results, running_server, wait_until
+from support_servers import (
+    LOGGING,
+    WRITING_ASIDE,
+    fresh_session,
+    results,
+    running_server,
+    wait_until,
+    wait_until_nobody_writes_aside,
+)
 
 LOCK_WAIT_SECONDS = 6
 SETTINGS = {
@@ -339,15 +347,12 @@ def test_what_cannot_be_undone_is_executed_once(data_root: Path, watch: Any) -> 
 
 
 def test_kill_ends_the_wait(locks_server: ServerInstance, sql: Sql, blocker: Sql) -> None:
+    wait_until_nobody_writes_aside(sql)
     blocker.run(CASES["update"].lock)
     with connect(locks_server) as client:
         asking = Asking(client, add(0, 2))
         wait_until(lambda: sql.status("Innodb_row_lock_current_waits") > 0, "a streamer waits")
-        (number,) = sql.row(
-            "SELECT id FROM information_schema.processlist"
-            " WHERE user = 'handlersocket' AND state = 'handlersocket: writing aside'"
-        )
-        sql.run(f"KILL QUERY {int(number or 0)}")
+        sql.run(f"KILL QUERY {sql.number(WRITING_ASIDE)}")
         assert asking.join() == "1 1317"
         blocker.run("ROLLBACK")
         assert told(client, add(0, 2)) == 1

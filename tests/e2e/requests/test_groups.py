@@ -19,7 +19,15 @@ from support.database import Sql
 from support.servers import GTID_POSITION, ON_MYSQL
 from support.wire import Wire
 from support_binlog import begin_log, row_events
-from support_servers import BLOCK_COMMITS, LOGGING, fresh_session, running_server, wait_until
+from support_servers import (
+    BLOCK_COMMITS,
+    LOGGING,
+    WRITING_ASIDE,
+    fresh_session,
+    running_server,
+    wait_until,
+    wait_until_nobody_writes_aside,
+)
 
 TABLES = (
     "CREATE TABLE account (id INT PRIMARY KEY, amount BIGINT NOT NULL, note TEXT, data BLOB)",
@@ -33,10 +41,6 @@ OPEN = [
     "P\t3\thst\taccount\t\tnote,data",
 ]
 CONNECTIONS = ("performance" if ON_MYSQL else "information") + "_schema.handlersocket_connections"
-WRITING_ASIDE = (
-    "SELECT id FROM information_schema.processlist"
-    " WHERE user = 'handlersocket' AND state = 'handlersocket: writing aside'"
-)
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +54,7 @@ def server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
 def sql(server: ServerInstance) -> Iterator[Sql]:
     with fresh_session(server, "hst", *TABLES) as session:
         begin_log(session)
+        wait_until_nobody_writes_aside(session)
         yield session
 
 

@@ -26,7 +26,15 @@ from support.servers import (
 )
 from support_binlog import begin_log, row_events
 from support_line_port import build_plugin, say
-from support_servers import BLOCK_COMMITS, LOGGING, fresh_session, running_server, wait_until
+from support_servers import (
+    BLOCK_COMMITS,
+    LOGGING,
+    WRITING_ASIDE,
+    fresh_session,
+    running_server,
+    wait_until,
+    wait_until_nobody_writes_aside,
+)
 
 TABLES = (
     "CREATE TABLE kv (k VARCHAR(50) PRIMARY KEY, v VARCHAR(100))",
@@ -36,10 +44,6 @@ TABLES = (
 )
 UNTOUCHED = ["1", "2", "11", "12"]
 SWAPPED = ["11", "2", "1", "12"]  # a and x
-WRITING_ASIDE = (
-    "SELECT id FROM information_schema.processlist"
-    " WHERE user = 'handlersocket' AND state = 'handlersocket: writing aside'"
-)
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +68,7 @@ def server(data_root: Path, line_port: int, watch: Any) -> Iterator[ServerInstan
 def sql(server: ServerInstance) -> Iterator[Sql]:
     with fresh_session(server, "hst", *TABLES) as session:
         begin_log(session)
+        wait_until_nobody_writes_aside(session)
         yield session
 
 
