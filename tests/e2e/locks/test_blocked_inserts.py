@@ -17,7 +17,14 @@ import pytest
 from handlersocket2 import Client, ConnectionLost, Insert, OpenIndex
 from server_instance import ServerInstance
 from support.database import Sql
-from support_servers import LOGGING, fresh_session, results, running_server, wait_until
+from support_servers import (
+    LOGGING,
+    fresh_session,
+    results,
+    running_server,
+    wait_until,
+    wait_until_nobody_writes_aside,
+)
 
 LOCK_WAIT_SECONDS = 6
 WIDTH = 1000  # the keys of a gap
@@ -104,6 +111,7 @@ def gaps_server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
 @pytest.fixture
 def sql(gaps_server: ServerInstance) -> Iterator[Sql]:
     with fresh_session(gaps_server, "gaps") as session:
+        wait_until_nobody_writes_aside(session)
         yield session
 
 

@@ -224,19 +224,29 @@ def memcached_batch_of(rng: random.Random) -> tuple[bytes, bytes]:
     return b"".join(requests), b"".join(expected)
 
 
+def line_of(server: ServerInstance) -> Line:
+    """A connection that knows the containers."""
+    line = Line(memcached_port(server))
+    first = b"get @@text.1 @@pair.0:b1\r\n"
+    wait_until(lambda: line.ask(first).endswith(b"END\r\n"), "the containers are known")
+    return line
+
+
+def get_items(line: Line, rng: random.Random, batches: int) -> None:
+    for _ in range(batches):
+        requests, expected = memcached_batch_of(rng)
+        line.send(requests)
+        assert line.exactly(len(expected)) == expected
+
+
 @needs_mysql
 def test_answers_of_memcached_are_the_same(server: ServerInstance, sql: Sql) -> None:
     make_containers(sql)
     rng = random.Random(6)
-    with Line(memcached_port(server)) as line:
-        first = b"get @@text.1 @@pair.0:b1\r\n"
-        wait_until(lambda: line.ask(first).endswith(b"END\r\n"), "the containers are known")
+    with line_of(server) as line:
         for state in ("ON", "OFF", "ON"):
             sql.run(f"SET GLOBAL handlersocket_prefetch = {state}")
-            for _ in range(WARM // 2):
-                requests, expected = memcached_batch_of(rng)
-                line.send(requests)
-                assert line.exactly(len(expected)) == expected
+            get_items(line, rng, WARM // 2)
 
 
 CHANGES = {
@@ -259,19 +269,24 @@ CHANGES = {
 @needs_mysql
 @pytest.mark.parametrize("what", CHANGES)
 def test_answers_are_the_same_beside(what: str, server: ServerInstance, sql: Sql) -> None:
+    """At HandlerSocket's port and at memcached's, whose container of pairs is the table `t`."""
     failures: list[BaseException] = []
+    make_containers(sql)
     end = time.monotonic() + SECONDS
 
     def client(seed: int) -> None:
         rng = random.Random(seed)
         try:
-            with opened(server) as wire:
+            with opened(server) as wire, line_of(server) as line:
                 while time.monotonic() < end:
-                    look_up(wire, rng, 4)
+                    if seed % 2 == 0:
+                        look_up(wire, rng, 4)
+                    else:
+                        get_items(line, rng, 4)
         except BaseException as error:
             failures.append(error)
 
-    clients = [threading.Thread(target=client, args=(seed,)) for seed in range(4)]
+    clients = [threading.Thread(target=client, args=(seed,)) for seed in range(6)]
     for thread in clients:
         thread.start()
     while time.monotonic() < end:

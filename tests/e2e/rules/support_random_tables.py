@@ -185,7 +185,7 @@ class TableMaker:
                 # MEMORY fills the beginning of a CHAR by bytes, too. In UTF-32 these are no blanks,
                 # and even SQL does not find a with U+0001 behind it, which equals a.
                 part = replace(part, prefix=0)
-            if engine == "partitioned" and part.prefix:
+            if engine == "partitioned" and prefix:
                 # Partitions do not order the beginnings of texts by their collation, also in SQL:
                 # blanks at the end count there.
                 continue
