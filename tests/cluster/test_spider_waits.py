@@ -90,8 +90,8 @@ def test_nobody_waits_for_a_back_end(
 def test_the_queue_for_a_back_end_does_not_grow_without_end(
     servers: list[ServerInstance], data_root: Path, watch: Any
 ) -> None:
-    """A back end stands still, and Spider waits long for it. Far more clients ask for its rows than
-    there are threads. Who waits for a thread is told so while all threads still wait."""
+    """A back end does not answer, because somebody has locked the row there. Far more clients ask
+    for it than there are threads. Who waits for a thread is told so while all threads still wait."""
     patience = 2
     waited: list[float] = []
     answers: list[str | None] = []
@@ -102,7 +102,7 @@ def test_the_queue_for_a_back_end_does_not_grow_without_end(
             data_root,
             watch,
             servers[1:],
-            spider_waits=20,
+            spider_waits=60,
             handlersocket_threads_remote=THREADS,
             handlersocket_lock_wait_timeout=patience,
         )
@@ -125,7 +125,8 @@ def test_the_queue_for_a_back_end_does_not_grow_without_end(
 
         adding = [threading.Thread(target=add, args=(client,)) for client in clients]
         late = len(clients) - THREADS
-        with standing_still(servers[2]):
+        with Sql(servers[2].socket, "shop") as holder:
+            holder.run("BEGIN", "SELECT v FROM t WHERE id = 1 FOR UPDATE")
             for thread in adding:
                 thread.start()
             # Each waits for its first request and then for its second one.
@@ -186,12 +187,14 @@ def test_a_connection_that_waits_can_be_closed(
             assert not thread.is_alive()
 
 
-def test_a_back_end_that_comes_back(
-    servers: list[ServerInstance], rows: list[tuple[bytes, ...]]
-) -> None:
-    """Its rows cannot be reached while it is away. The others can."""
-    front, *ends = servers
-    with connect(front.hs_port_wr) as client:
+def test_a_back_end_that_comes_back(data_root: Path, watch: Any) -> None:
+    """Its rows cannot be reached while it is away. The others can.
+
+    The servers are its own: Spider keeps the connections that the killed one had, and the next use
+    of each fails, in SQL too."""
+    with spider_servers(data_root, watch) as servers, connect(servers[0].hs_port_wr) as client:
+        front, *ends = servers
+        rows = fill(front)
         client.request(OPEN)
         ends[1].kill()
         assert error_of(client, Find(1, [1])) is not None
