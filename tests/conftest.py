@@ -16,6 +16,7 @@ from handlersocket2 import Client
 from server_instance import REPOSITORY, ServerError, ServerInstance, Setting
 from server_kind import kind_of
 from support.database import Database, Sql
+from support.pace import Pace, measured_pace
 from support.servers import SERVER_TREE, own_settings, skip_reason
 from support.short_choice import choose
 
@@ -74,6 +75,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="session")
 def watch() -> _Watch:
     return _Watch()
+
+
+@pytest.fixture
+def pace() -> Iterator[Pace]:
+    """Of the machine, since the test has begun."""
+    with measured_pace() as measured:
+        yield measured
 
 
 @pytest.fixture(scope="session")

@@ -110,16 +110,16 @@ TEST(Foreigners, AreThoseWhoShakeHandsInVain) {
 
 TEST(SilentClients, AreClosedIfTheyNeverSendAByte) {
   ServerConfig config = Fixture::loopback();
-  config.log_in_timeout = 1s;
+  config.log_in_timeout = 2s;
   Fixture fixture(config);
   ASSERT_TRUE(fixture.start());
+  const auto begun = std::chrono::steady_clock::now();
   Client half = Client::tcp(fixture.server.bound_port());
   ASSERT_TRUE(half.send("h"));
   Client silent = Client::tcp(fixture.server.bound_port());
   Client other = Client::tcp(fixture.server.bound_port());
-  const auto begun = std::chrono::steady_clock::now();
   EXPECT_EQ(silent.line() + other.line(), "<end><end>");
-  EXPECT_GE(std::chrono::steady_clock::now() - begun, 900ms);
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, 1900ms);
   EXPECT_EQ(fixture.count(Counter::connections_silent), 2U);
   EXPECT_EQ(fixture.count(Counter::log_ins_late), 0U);
   EXPECT_EQ(fixture.log.size(), 1U);

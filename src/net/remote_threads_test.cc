@@ -313,7 +313,7 @@ TEST_F(RemoteThreads, LeaveToTheWorkerWhoseDeadlineComes) {
   Client patient = connect();
   ASSERT_TRUE(patient.send("remote\n"));
   EXPECT_TRUE(eventually([&] { return count_in_state("remote") == 2; }));
-  fixture_.board.deadline_ms = 300;
+  fixture_.board.deadline_ms = 1500;
   Client later = connect();
   const auto begin = Clock::now();
   ASSERT_TRUE(later.send("remote\nend\n"));
@@ -326,7 +326,7 @@ TEST_F(RemoteThreads, LeaveToTheWorkerWhoseDeadlineComes) {
   ASSERT_TRUE(sooner.send("f\n"));
   EXPECT_EQ(sooner.line(), "half");
   EXPECT_EQ(later.line(), "late");
-  EXPECT_GE(Clock::now() - begin, 300ms);
+  EXPECT_GE(Clock::now() - begin, 1500ms);
   EXPECT_LT(Clock::now() - begin, patience);
   EXPECT_EQ(later.line(), "end");
   end_hold(holder);

@@ -80,8 +80,10 @@ TEST_F(Moves, OfManyAtOnceLoseNone) {
 
 TEST_F(Moves, TakeTheBeginningOfARequestAlong) {
   connect(6);
+  spread_over(1);
   for (Client& client : clients_) ASSERT_TRUE(client.send("half and "));
-  for (const unsigned workers : {1U, 3U, 1U}) {
+  // From one worker to three, and back.
+  for (const unsigned workers : {3U, 1U, 3U}) {
     const std::size_t departures = fixture_.board.departures;
     fixture_.server.set_spread(workers);
     EXPECT_TRUE(eventually([&] { return fixture_.board.departures >= departures + 3; }))

@@ -268,7 +268,8 @@ def test_kill_of_workers_under_load(fresh: Cluster) -> None:
             )
             for (worker,) in workers:
                 what = "QUERY " if number % 2 else ""
-                sql.run(f"KILL {what}{(worker or b'').decode()}")
+                # 1094: a thread that had nothing to do has ended meanwhile.
+                assert sql.error(f"KILL {what}{(worker or b'').decode()}") in (None, 1094)
             time.sleep(0.02)
         await_writes(writers, 10)
     check_everywhere(fresh, writers)
@@ -382,7 +383,7 @@ def test_a_node_without_the_majority(fresh: Cluster) -> None:
         first.kill()
         second.kill()
         wait_until(
-            lambda: status(third)["wsrep_cluster_status"] != "Primary", "the majority is gone"
+            lambda: status(third)["wsrep_cluster_status"] != "Primary", "the majority is gone", 60
         )
         wait_until(
             lambda: any("1047" in error for error in errors_of(writers)), "a write is refused"

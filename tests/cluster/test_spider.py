@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from support_spider import (
     MARKS,
     OPEN,
     OPEN_HERE,
+    ask_again,
     connect,
     error_of,
     fill,
@@ -161,12 +163,15 @@ def test_a_write_that_fails_leaves_nothing(
             assert sql.rows(everything) == rows, moment
 
 
-def test_a_write_that_waits_is_executed_once(
-    servers: list[ServerInstance], rows: list[tuple[bytes, ...]]
-) -> None:
-    """A back end gives up a locked row again and again, with other rows changed before it."""
-    front, *ends = servers
-    with connect(front.hs_port_wr) as client, Sql(front.socket) as sql, Sql(ends[1].socket) as end:
+def test_a_write_that_waits_is_executed_once(data_root: Path, watch: Any) -> None:
+    """A back end gives up a locked row again and again, with other rows changed before it. The
+    servers are its own, because it closes connections that Spider keeps."""
+    with ExitStack() as stack:
+        front, *ends = stack.enter_context(spider_servers(data_root, watch))
+        fill(front)
+        client = stack.enter_context(connect(front.hs_port_wr))
+        sql = stack.enter_context(Sql(front.socket))
+        end = stack.enter_context(Sql(ends[1].socket))
         client.request(OpenIndex(1, "shop", "t", "", ["v"]))
         end.run("SET GLOBAL innodb_lock_wait_timeout = 1")
         # It counts for new connections.
@@ -181,11 +186,12 @@ def test_a_write_that_waits_is_executed_once(
             free = threading.Timer(2.5, lambda: holder.run("COMMIT"))
             free.start()
             plus = FindModify(Find(1, [0], limit=10, in_=In([1, 2, 3, 5])), ModifyOp.INCREMENT, [1])
-            assert client.request(plus) == 4
+            assert ask_again(client, plus) == 4
             free.join()
         finally:
             holder.close()
             end.run("SET GLOBAL innodb_lock_wait_timeout = DEFAULT")
+        wait_until(lambda: sql.error("SELECT COUNT(*) FROM shop.t") is None)
         seen = sql.rows("SELECT id, v FROM shop.t WHERE id <= 5 ORDER BY id")
         assert [int(v or 0) for _, v in seen] == [11, 21, 31, 40, 51]
 

@@ -66,8 +66,8 @@ TEST_F(RequestTime, OfAFindThatHasAnsweredNothingIsAnError) {
 }
 
 TEST_F(RequestTime, OfAFindWhoseReplyHasBegunClosesItsConnection) {
-  config_.max_request_time = 20ms;
-  SlowStream to(30ms);
+  config_.max_request_time = 200ms;
+  SlowStream to(300ms);
   stream(to);
   EXPECT_EQ(to.sends, 1);
   EXPECT_EQ(turn_.next, Next::close);
@@ -76,11 +76,11 @@ TEST_F(RequestTime, OfAFindWhoseReplyHasBegunClosesItsConnection) {
 }
 
 TEST_F(RequestTime, CountsAllPiecesOfAFindButNotTheTimeThatItIsParked) {
-  config_.max_request_time = 15ms;
-  SlowStream to(10ms, true);
+  config_.max_request_time = 150ms;
+  SlowStream to(100ms, true);
   stream(to);
   ASSERT_EQ(turn_.next, Next::stream);
-  std::this_thread::sleep_for(40ms);
+  std::this_thread::sleep_for(400ms);
   int pieces = 1;
   for (; turn_.next == Next::stream && pieces < 10; ++pieces) stream(to);
   EXPECT_EQ(turn_.next, Next::close);

@@ -119,20 +119,20 @@ TEST_F(WithinTime, WhoWaitsForALockWaitsUntilThen) {
 
 TEST_F(WithinTime, WhoStandsInLineLooksAtItsTime) {
   store_.modifications = {only_aside};
-  const Turn first = run(within(100, update(1)), 0ms);
+  const Turn first = run(within(1000, update(1)), 0ms);
   EXPECT_EQ(first.next, Next::in_line);
-  EXPECT_EQ(first.deadline, first.arrived_at + 100'000'000U);
+  EXPECT_EQ(first.deadline, first.arrived_at + 1'000'000'000U);
   const auto in_line = [&](std::chrono::milliseconds age) {
-    Turn turn = turn_of(within(100, update(1)) + update(2), age);
+    Turn turn = turn_of(within(1000, update(1)) + update(2), age);
     turn.blocked_since = turn.arrived_at;
-    turn.deadline = turn.arrived_at + 100'000'000U;
+    turn.deadline = turn.arrived_at + 1'000'000'000U;
     turn.in_line = true;
     run_pass(runner_, {&turn, 1}, out_);
     return turn;
   };
   EXPECT_EQ(in_line(0ms).next, Next::in_line);
   EXPECT_TRUE(out_.empty());
-  EXPECT_EQ(in_line(200ms).next, Next::wait);
+  EXPECT_EQ(in_line(2s).next, Next::wait);
   EXPECT_EQ(out_.view(), timed_out + "0\t1\t2\n");
   EXPECT_EQ(store_.calls.find("modify1"), std::string::npos);
   EXPECT_EQ(count(Counter::requests_timed_out), 1U);
@@ -167,16 +167,16 @@ TEST_F(WithinTime, AWriteThatIsStoppedIsNotTriedAgainBehindIt) {
 }
 
 TEST_F(WithinTime, AGroupAsideEndsBetweenItsLines) {
-  store_.pause = 30ms;
-  stream(within(20, "G\t2\n" + update(1) + update(2)), 0ms);
+  store_.pause = 300ms;
+  stream(within(200, "G\t2\n" + update(1) + update(2)), 0ms);
   EXPECT_EQ(out_.view(), timed_out + timed_out + timed_out);
   EXPECT_EQ(store_.calls, "begin-aside begin-unit modify1 undo-unit end release ");
 }
 
 TEST_F(WithinTime, AFindThatIsParkedGoesOnToItsEnd) {
   store_.parks = 1;
-  EXPECT_EQ(stream(within(30, find), 0ms).next, Next::stream);
-  const Turn late = stream(within(30, find), 40ms);
+  EXPECT_EQ(stream(within(300, find), 0ms).next, Next::stream);
+  const Turn late = stream(within(300, find), 400ms);
   EXPECT_EQ(late.next, Next::close) << "a reply that has begun cannot become an error";
   EXPECT_TRUE(out_.empty());
   EXPECT_EQ(count(Counter::requests_timed_out), 1U);
@@ -193,9 +193,9 @@ TEST_F(WithinTime, WhoWaitsForAThreadIsAnsweredByItsWorker) {
   EXPECT_EQ(count(Counter::requests_timed_out), 1U);
 
   store_.parks = 1;
-  EXPECT_EQ(stream(within(30, find), 0ms).next, Next::stream);
-  Turn parked = turn_of(within(30, find), 40ms);
-  parked.deadline = parked.arrived_at + 30'000'000U;
+  EXPECT_EQ(stream(within(300, find), 0ms).next, Next::stream);
+  Turn parked = turn_of(within(300, find), 400ms);
+  parked.deadline = parked.arrived_at + 300'000'000U;
   runner_.answer_late(parked, out_);
   EXPECT_TRUE(out_.empty());
   EXPECT_EQ(parked.next, Next::close);

@@ -430,7 +430,7 @@ def test_who_does_not_log_in_is_closed(
     late = sql.status("handlersocket_log_ins_late")
     refused = sql.status("handlersocket_connections_refused")
     sql.run(
-        "SET GLOBAL handlersocket_log_in_timeout = 2",
+        "SET GLOBAL handlersocket_log_in_timeout = 4",
         "SET GLOBAL handlersocket_max_unauthenticated = 2",
     )
     try:

@@ -39,6 +39,8 @@ def server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
 @pytest.fixture
 def sql(server: ServerInstance) -> Iterator[Sql]:
     with Sql(server.socket) as session:
+        # Places of the test before are given back when its connections have ended.
+        wait_until(lambda: session.status("handlersocket_connections") == 0, "nobody is connected")
         yield session
         session.run(
             f"SET GLOBAL max_user_connections = {MANY}", "DROP USER IF EXISTS ann@localhost"

@@ -105,7 +105,10 @@ def test_user_statistics_count_log_ins(table: str, server: ServerInstance, sql: 
             pass
         with pytest.raises(pymysql.err.OperationalError):
             Sql(server.socket, user="ann", password="guess")
-        time.sleep(0.5)  # SQL counts when the session has ended
+        # SQL counts when the session has ended.
+        sessions = "SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'ann'"
+        wait_until(lambda: sql.number(sessions) == 0, "the session has ended")
+        time.sleep(0.5)
 
     def by_plugin() -> None:
         log_in(server)

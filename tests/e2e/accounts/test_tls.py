@@ -17,6 +17,7 @@ from handlersocket2 import Client, Connection, ConnectionLost
 from server_instance import ServerInstance
 from support.certificates import context_for, make_certificates
 from support.database import Sql
+from support.pace import Pace
 from support.servers import ON_MYSQL
 from support.wire import Wire
 from support_servers import fresh_session, running_server, wait_until
@@ -271,7 +272,9 @@ def hello_of(certificates: Path) -> bytes:
     return outgoing.read()
 
 
-def test_slow_handshakes(tls_server: ServerInstance, certificates: Path, sql: Sql) -> None:
+def test_slow_handshakes(
+    tls_server: ServerInstance, certificates: Path, sql: Sql, pace: Pace
+) -> None:
     """Each costs a place in a list until its time is over, and nobody else notices."""
     hello = hello_of(certificates)
     failed = sql.status("handlersocket_tls_handshakes_failed")
@@ -286,13 +289,13 @@ def test_slow_handshakes(tls_server: ServerInstance, certificates: Path, sql: Sq
         with connect(tls_server.hs_port, context_for(certificates)) as wire:
             wire.sendall(OPEN)
             assert read_line(wire) == b"0\t1\n"
+            assert sql.status("handlersocket_connections") >= 300
             while time.monotonic() - begun < HANDSHAKE_TIMEOUT - 2:
                 asked = time.monotonic()
                 wire.sendall(b"1\t=\t1\t3\n")
                 read_line(wire)
-                assert time.monotonic() - asked < 1
+                assert time.monotonic() - asked < 1 + pace.longest
                 time.sleep(0.05)
-        assert sql.status("handlersocket_connections") >= 300
         wait_until(lambda: sql.status("handlersocket_connections") == 0, "the slow ones are ended")
         assert time.monotonic() - begun < HANDSHAKE_TIMEOUT + 8
     assert sql.status("handlersocket_tls_handshakes_failed") == failed + 300
@@ -339,7 +342,8 @@ def test_the_table_of_connections_shows_it(
     tls_server: ServerInstance, certificates: Path, sql: Sql
 ) -> None:
     schema = "performance_schema" if ON_MYSQL else "information_schema"
-    shown = f"SELECT PROTOCOL, STATE FROM {schema}.handlersocket_connections ORDER BY ID"
+    # Not by ID: two workers that take two connections at a time may number them either way.
+    shown = f"SELECT PROTOCOL, STATE FROM {schema}.handlersocket_connections"
     with (
         connect(tls_server.hs_port, context_for(certificates)),
         Wire(tls_server.hs_port) as plain,
@@ -347,12 +351,12 @@ def test_the_table_of_connections_shows_it(
     ):
         plain.ask(OPEN)
         half.send(hello_of(certificates)[:50])
-        expected = [(b"TLSv1.3", b"waiting"), (b"", b"waiting"), (b"", b"handshake")]
+        expected = [(b"", b"handshake"), (b"", b"waiting"), (b"TLSv1.3", b"waiting")]
         wait_until(lambda: len(sql.rows(shown)) == 3, "all three are there")
-        # If they are not, what is seen tells why.
+        # If they are not as they should be, what is seen tells why.
         with suppress(AssertionError):
-            wait_until(lambda: sql.rows(shown) == expected, "as they should be", 5)
-        assert sql.rows(shown) == expected
+            wait_until(lambda: sorted(sql.rows(shown)) == expected, "as they should be", 5)
+        assert sorted(sql.rows(shown)) == expected
 
 
 def test_the_python_client(tls_server: ServerInstance, certificates: Path, sql: Sql) -> None:

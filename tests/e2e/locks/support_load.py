@@ -238,7 +238,7 @@ class Load:
         while answered != self.tally.answered:
             assert time.monotonic() < deadline, "requests are still answered"
             answered = self.tally.answered
-            time.sleep(0.2)
+            time.sleep(0.5)
 
     def stop(self) -> Tally:
         """Waits for every reply that is still to come, and checks that there are no more."""

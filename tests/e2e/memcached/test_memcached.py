@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from server_instance import ServerInstance, Setting
 from support.database import Sql
+from support.pace import Pace
 from support.peers import peer_program
 from support_memcached import Line, connect, found, memcached_port, memcached_server, stored
 from support_memcached_sequences import packet
@@ -47,7 +48,10 @@ def server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
 @pytest.fixture
 def sql(server: ServerInstance) -> Iterator[Sql]:
     with Sql(server.socket, "handlersocket") as session:
-        session.run("DELETE FROM kv", "DELETE FROM items.ranked", "DELETE FROM items.city")
+        # It may meet the event that deletes what has expired, and lose a deadlock.
+        for table in ("kv", "items.ranked", "items.city"):
+            while session.error(f"DELETE FROM {table}") == 1213:
+                pass
         yield session
 
 
@@ -149,7 +153,7 @@ def test_large_values(wire: Line) -> None:
 
 
 def test_a_get_of_many_keys_lets_others_go_first(
-    server: ServerInstance, wire: Line, sql: Sql
+    server: ServerInstance, wire: Line, sql: Sql, pace: Pace
 ) -> None:
     sql.run("INSERT INTO kv (k, v) VALUES ('key1', 'x')")
     keys = b" ".join(b"key%d" % number for number in range(100_000))
@@ -161,7 +165,7 @@ def test_a_get_of_many_keys_lets_others_go_first(
             assert other.ask(b"get key1\r\n") == found(b"key1", b"x")
             slowest = max(slowest, time.monotonic() - began)
     assert wire.until(b"MN\r\n") == found(b"key1", b"x") + b"MN\r\n"
-    assert slowest < 0.5
+    assert slowest < 0.5 + pace.longest
 
 
 def test_a_locked_row_is_waited_for(server: ServerInstance, wire: Line, sql: Sql) -> None:

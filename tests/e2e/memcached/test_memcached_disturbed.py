@@ -12,6 +12,7 @@ import pytest
 from server_instance import ServerInstance
 from support.database import Sql
 from support_memcached import Line, connect, found, memcached_server, stored
+from support_servers import wait_until
 
 MIB = 1 << 20
 KEYS = 500
@@ -110,9 +111,13 @@ def test_clients_see_whole_replies_or_errors(server: ServerInstance, name: str) 
             time.sleep(0.05)
     time.sleep(1.5)  # the table of containers is looked at again
     before = [worker.answered for worker in workers]
-    time.sleep(0.5)
-    for worker, answered in zip(workers, before, strict=True):
-        assert worker.answered > answered
+    wait_until(
+        lambda: all(
+            worker.answered > answered for worker, answered in zip(workers, before, strict=True)
+        ),
+        "they go on",
+    )
+    for worker in workers:
         worker.running = False
     for thread in threads:
         thread.join(30)

@@ -116,12 +116,13 @@ def test_connections_and_bytes(moved: Callable[..., Counts], database: Database)
         assert moves["requests_malformed"] == 1
         assert moves["errors"] == 1
     deadline = time.monotonic() + 5
-    closed = 0
-    while closed == 0 and time.monotonic() < deadline:
+    closed = open_ = 0
+    # Each is read for itself, so the connection may end between the two.
+    while (closed == 0 or open_ == 0) and time.monotonic() < deadline:
         moves = moved()
         closed += moves.get("connections_closed", 0)
-    assert closed == 1
-    assert moves["connections"] == -1
+        open_ += moves.get("connections", 0)
+    assert (closed, open_) == (1, -1)
 
 
 def test_reads(moved: Callable[..., Counts], reader: Client, database: Database) -> None:
@@ -227,10 +228,19 @@ def test_requests_that_wait(
     moved(1)
     with database.connect() as holder:
         holder.run("LOCK TABLES c WRITE")
-        unlock = threading.Timer(0.3, lambda: holder.run("UNLOCK TABLES"))
-        unlock.start()
+        blocked = database.sql.status("handlersocket_requests_blocked")
+
+        def unlock() -> None:
+            wait_until(
+                lambda: database.sql.status("handlersocket_requests_blocked") > blocked, "it waits"
+            )
+            time.sleep(0.3)
+            holder.run("UNLOCK TABLES")
+
+        unlocking = threading.Thread(target=unlock)
+        unlocking.start()
         assert index.find(1) == [(b"1",)]
-        unlock.join()
+        unlocking.join()
     moves = moved(1)
     assert moves["requests_blocked"] == 1
     assert moves["requests_find"] == 1
@@ -324,7 +334,5 @@ def test_processlist_shows_since_when(sql: Sql, reader: Client, database: Databa
     assert max(times()) >= 2
     for _ in range(20):
         index.find(1)
-    deadline = time.monotonic() + 1
-    while min(times()) >= 1 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert min(times()) == 0
+    # MySQL counts in whole seconds, so a thread may have been at rest for one as soon as it rests.
+    wait_until(lambda: min(times(), default=2) < 2, "a thread has worked")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -129,10 +128,11 @@ def test_requests_count_by_kind_and_port(own_server: ServerInstance, sql: Sql) -
 
 
 def test_the_status_variables_say_the_same(own_server: ServerInstance, sql: Sql) -> None:
+    before = counts(sql)
     with Wire(own_server.hs_port) as reader:
         reader.send(OPEN + 10 * b"1\t=\t1\t7\n")
         reader.lines(11)
-        wait_until(lambda: counts(sql)["read", "find"] >= 10, "they are counted")
+        wait_for(sql, before, {("read", "open_index"): 1, ("read", "find"): 10})
     for (port, kind), count in counts(sql).items():
         name = f"handlersocket_{port}_port_latency_{kind}"
         assert sql.status(f"{name}_count") == count
@@ -163,8 +163,12 @@ def test_the_time_includes_waits_for_locks(own_server: ServerInstance, sql: Sql)
     with Wire(own_server.hs_port_wr) as wire, Sql(own_server.socket, "latency") as holder:
         assert wire.ask(OPEN) == b"0\t1"
         holder.run("BEGIN", "UPDATE t SET v = 'held' WHERE id = 5")
-        threading.Timer(0.6, lambda: holder.run("ROLLBACK")).start()
-        assert wire.ask(b"1\t=\t1\t5\t1\t0\tU\t5\tx\n") == b"0\t1\t1"
+        blocked = sql.status("handlersocket_requests_blocked")
+        wire.send(b"1\t=\t1\t5\t1\t0\tU\t5\tx\n")
+        wait_until(lambda: sql.status("handlersocket_requests_blocked") > blocked, "it waits")
+        time.sleep(0.6)
+        holder.run("ROLLBACK")
+        assert wire.lines(1) == [b"0\t1\t1"]
         wait_for(sql, before, {("write", "update"): 1}, slowest=2**18)
         assert 500 <= sql.status("handlersocket_write_port_lock_wait_ms") - waited < 5_000
 

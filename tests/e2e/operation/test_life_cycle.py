@@ -28,8 +28,8 @@ LIBRARY = "handlersocket2"
 PROMPTLY = 10.0
 
 
-# An expression that takes a second or more, and does not check meanwhile whether it was killed.
-DEAF_TO_KILL = f"CONCAT({', '.join(['SHA2(REPEAT(CHAR(64 + id), 15000000), 512)'] * 10)})"
+# An expression that takes some seconds, and does not check meanwhile whether it was killed.
+DEAF_TO_KILL = f"CONCAT({', '.join(['SHA2(REPEAT(CHAR(64 + id), 15000000), 512)'] * 25)})"
 
 
 def connected(port: int, count: int) -> list[socket.socket]:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from server_instance import ServerInstance
 from support.database import Sql
+from support.pace import Pace
 from support.resp import Resp, Word, packed
 from support_redis import connect, redis_server
 from support_servers import fresh_session
@@ -102,16 +103,21 @@ GREEDY: dict[str, tuple[list[list[Word]], Any]] = {
 
 
 @pytest.mark.parametrize("kind", GREEDY)
-def test_a_lookup_beside_it_does_not_wait(server: ServerInstance, sql: Sql, kind: str) -> None:
+def test_a_lookup_beside_it_does_not_wait(
+    server: ServerInstance, sql: Sql, pace: Pace, kind: str
+) -> None:
     requests, answer = GREEDY[kind]
     greedy = Greedy(server, requests)
     with connect(server) as light:
         waits = waits_beside(light, greedy)
     assert greedy.replies == [answer] * len(requests)
-    assert statistics.median(waits) < MEDIAN and max(waits) < LONGEST, _told(waits)
+    assert statistics.median(waits) < MEDIAN, _told(waits)
+    assert max(waits) < LONGEST + pace.longest, _told(waits)
 
 
-def test_a_lookup_beside_many_clients_does_not_wait(server: ServerInstance, sql: Sql) -> None:
+def test_a_lookup_beside_many_clients_does_not_wait(
+    server: ServerInstance, sql: Sql, pace: Pace
+) -> None:
     """Together they ask for more than one pass has room for, and none of them comes before it each
     time. How long they take depends on the machine, so its wait is compared with that."""
     keys = ["t:7"] * (ROWS // 2)
@@ -124,11 +130,13 @@ def test_a_lookup_beside_many_clients_does_not_wait(server: ServerInstance, sql:
     for one in clients[1:]:
         one.join()
     assert [one.replies for one in clients] == [[len(keys)]] * len(clients)
-    assert max(waits) < (time.monotonic() - begun) / 4, _told(waits)
+    assert max(waits) < (time.monotonic() - begun) / 4 + pace.longest, _told(waits)
 
 
 @pytest.mark.parametrize("kind", ["DEL", "UNLINK", "a unit"])
-def test_a_lookup_beside_many_deletes(server: ServerInstance, sql: Sql, kind: str) -> None:
+def test_a_lookup_beside_many_deletes(
+    server: ServerInstance, sql: Sql, pace: Pace, kind: str
+) -> None:
     keys = [key for key in KEYS if key != "t:7"]
     if kind == "a unit":
         greedy = Greedy(server, [("MULTI",), *(("DEL", key) for key in keys[:2000]), ("EXEC",)])
@@ -138,11 +146,12 @@ def test_a_lookup_beside_many_deletes(server: ServerInstance, sql: Sql, kind: st
         waits = waits_beside(light, greedy)
     deleted = 2000 if kind == "a unit" else len(keys)
     assert greedy.replies[-1] == ([1] * deleted if kind == "a unit" else deleted)
-    assert statistics.median(waits) < MEDIAN and max(waits) < LONGEST, _told(waits)
+    assert statistics.median(waits) < MEDIAN, _told(waits)
+    assert max(waits) < LONGEST + pace.longest, _told(waits)
     assert sql.number("SELECT COUNT(*) FROM t") == ROWS - deleted
 
 
-def test_a_write_beside_reads_of_large_rows(server: ServerInstance, sql: Sql) -> None:
+def test_a_write_beside_reads_of_large_rows(server: ServerInstance, sql: Sql, pace: Pace) -> None:
     greedy = Greedy(server, [("HGETALL", f"large:{number % 5 + 1}") for number in range(30)])
     waits = []
     with connect(server) as light:
@@ -152,7 +161,7 @@ def test_a_write_beside_reads_of_large_rows(server: ServerInstance, sql: Sql) ->
             assert isinstance(light.ask("HINCRBY", "t:7", "w", 1), int)
             waits.append(time.monotonic() - begun)
     greedy.join()
-    assert max(waits) < LONGEST, _told(waits)
+    assert max(waits) < LONGEST + pace.longest, _told(waits)
 
 
 def test_many_who_pipeline_and_one_who_does_not(server: ServerInstance, sql: Sql) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from server_instance import ServerInstance
 from support.database import Sql
+from support.pace import Pace
 from support.resp import Error, Resp, packed, read_reply
 from support.wire import WireError
 from support_redis import connect, redis_port, redis_server
@@ -47,7 +48,7 @@ def beside(server: ServerInstance) -> Iterator[None]:
         yield
         begun = time.monotonic()
         assert witness.ask("HGET", "t:1", "v") == b"here"
-        assert time.monotonic() - begun < 2
+        assert time.monotonic() - begun < 5
     assert resident(server) - before < GROWTH
 
 
@@ -134,7 +135,7 @@ def test_half_a_request_stays_half(server: ServerInstance) -> None:
         assert wire.ask("HSET", "t:1", "n", 1) == 0
 
 
-def test_a_slow_trickle(server: ServerInstance) -> None:
+def test_a_slow_trickle(server: ServerInstance, pace: Pace) -> None:
     """Many clients, a byte at a time. A request beside them does not wait."""
     request = packed("HGET", "t:1", "v")
     slow = [connect(server) for _ in range(100)]
@@ -145,7 +146,7 @@ def test_a_slow_trickle(server: ServerInstance) -> None:
                     wire.send(request[place : place + 1])
                 begun = time.monotonic()
                 assert other.ask("HGET", "t:1", "v") == b"here"
-                assert time.monotonic() - begun < 1
+                assert time.monotonic() - begun < 1 + pace.longest
         assert [wire.reply() for wire in slow] == [b"here"] * 100
     finally:
         for wire in slow:
@@ -208,7 +209,7 @@ def test_pipelines_of_units(server: ServerInstance) -> None:
     still_answers(server)
 
 
-def test_a_client_that_does_not_read(server: ServerInstance) -> None:
+def test_a_client_that_does_not_read(server: ServerInstance, pace: Pace) -> None:
     """Replies of gigabytes: little of them is kept."""
     before = resident(server)
     clients = []
@@ -222,7 +223,7 @@ def test_a_client_that_does_not_read(server: ServerInstance) -> None:
         while time.monotonic() < ends:
             begun = time.monotonic()
             assert other.ask("HGET", "t:1", "v") == b"here"
-            assert time.monotonic() - begun < 1.5
+            assert time.monotonic() - begun < 1.5 + pace.longest
     assert resident(server) - before < GROWTH
     for client in clients:
         client.close()

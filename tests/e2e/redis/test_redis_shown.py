@@ -126,11 +126,11 @@ def test_who_does_not_log_in_is_closed(data_root: Path, watch: Any) -> None:
 
 
 def test_who_does_nothing_is_closed(sql: Sql, server: ServerInstance) -> None:
-    sql.run("SET GLOBAL handlersocket_timeout = 2")
+    sql.run("SET GLOBAL handlersocket_timeout = 4")
     try:
         with connect(server) as idle, connect(server) as working:
             begun = time.monotonic()
-            while time.monotonic() - begun < 5:
+            while time.monotonic() - begun < 6:
                 assert working.ask("PING").text == "PONG"
                 time.sleep(0.2)
             assert idle.rest() == b""

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from server_instance import REPOSITORY, ServerInstance
 from support.database import Sql
+from support.pace import Pace
 from support.resp import OK, Error, Resp, packed
 from support.servers import ON_MYSQL
 from support_redis import connect, errors_in, redis_server, sql_error
@@ -60,7 +61,9 @@ def server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
 @pytest.fixture
 def sql(server: ServerInstance) -> Iterator[Sql]:
     with Sql(server.socket, "handlersocket") as session:
-        session.run("DELETE FROM kv")
+        # It may meet the event that deletes what has expired, and lose a deadlock.
+        while session.error("DELETE FROM kv") == 1213:
+            pass
         yield session
 
 
@@ -260,7 +263,9 @@ def test_a_renamed_key_is_never_lost(server: ServerInstance, sql: Sql) -> None:
         assert wire.ask("EXISTS", "here", "there") == 1
 
 
-def test_a_request_of_very_many_keys_holds_nobody_up(server: ServerInstance, sql: Sql) -> None:
+def test_a_request_of_very_many_keys_holds_nobody_up(
+    server: ServerInstance, sql: Sql, pace: Pace
+) -> None:
     many = 100_000
     sql.run(
         "INSERT INTO kv (k, v) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
@@ -288,7 +293,7 @@ def test_a_request_of_very_many_keys_holds_nobody_up(server: ServerInstance, sql
     finally:
         ended.set()
         thread.join()
-    assert slowest[0] < 1.0
+    assert slowest[0] < 1.0 + pace.longest
 
 
 def test_large_values(wire: Resp, sql: Sql) -> None:

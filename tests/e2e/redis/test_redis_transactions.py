@@ -13,7 +13,7 @@ from server_instance import ServerInstance
 from support.database import Sql
 from support.resp import OK, QUEUED, RESET, Error, Resp, pairs
 from support.wire import WireError
-from support_redis import CONNECTIONS, TRY_AGAIN, connect, redis_server
+from support_redis import TRY_AGAIN, connect, connection_id, redis_server
 from support_servers import fresh_session, wait_until
 from test_upserts_beside import at_once, is_waiting
 
@@ -218,7 +218,7 @@ def test_a_unit_whose_connection_is_closed(server: ServerInstance, sql: Sql) -> 
         sql.run("BEGIN", "UPDATE t SET n = 0 WHERE id = 2")
         wire.send(b"MULTI\r\nHSET t:1 v x\r\nHINCRBY t:2 n 1\r\nEXEC\r\n")
         time.sleep(0.3)
-        admin.run(f"SET GLOBAL handlersocket_close_connection = {_only_connection(admin)}")
+        admin.run(f"SET GLOBAL handlersocket_close_connection = {connection_id(admin, wire)}")
         try:
             told = wire.rest()
         except WireError:
@@ -226,10 +226,6 @@ def test_a_unit_whose_connection_is_closed(server: ServerInstance, sql: Sql) -> 
         sql.run("ROLLBACK")
         assert b"*2\r\n" not in told
     assert rows(sql) == BEFORE
-
-
-def _only_connection(sql: Sql) -> int:
-    return sql.number(f"SELECT ID FROM {CONNECTIONS}")
 
 
 def test_many_clients_add(server: ServerInstance, sql: Sql) -> None:

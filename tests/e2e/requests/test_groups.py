@@ -267,7 +267,9 @@ def test_kill(server: ServerInstance, sql: Sql, second: Sql, client: Asking) -> 
     second.run("BEGIN")
     second.rows("SELECT * FROM account WHERE id = 2 FOR UPDATE")
     client.send("G\t2", plus(1, 1), plus(2, 1))
-    wait_until(lambda: sql.rows(WRITING_ASIDE) != [], "it waits")
+    wait_until(lambda: sql.rows(WRITING_ASIDE) != [], "it is aside")
+    # The kill has to meet the second line.
+    wait_until(lambda: sql.status("Innodb_row_lock_current_waits") > 0, "it waits")
     sql.run(f"KILL QUERY {sql.number(WRITING_ASIDE)}")
     replies = client.replies(3)
     second.run("ROLLBACK")

@@ -279,6 +279,9 @@ def test_what_arrives_meanwhile_shares_the_commit(
         for wire, table in zip(wires, (b"other", b"t", b"t"), strict=True):
             wire.sendall(b"P\t0\tpasses\t%s\tPRIMARY\tv\n" % table)
             assert wire.recv(100) == b"0\t1\n"
+            # Who has written is served by the worker that writes.
+            wire.sendall(b"0\t=\t1\t-1\t1\t0\tD\n")
+            assert wire.recv(100) == b"0\t1\t0\n"
         blocker.run("DO GET_LOCK('gate', 20)")
         before, gtid = counters(sql, "commits", "passes"), gtid_number(sql)
         wires[0].sendall(b"0\t=\t1\t1\t1\t0\t+\t100\n")

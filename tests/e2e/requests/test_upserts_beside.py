@@ -136,6 +136,8 @@ def test_no_add_is_lost_under_ddl(server: ServerInstance) -> None:
         "ALTER TABLE counters ENGINE=InnoDB",
     ]
     with fresh_session(server, "hst", TABLE) as sql:
+        # A disk that is slow for a moment holds up an ALTER, and what waits for it.
+        sql.run("SET GLOBAL handlersocket_lock_wait_timeout = 30")
         ended = threading.Event()
 
         def upserts() -> None:
@@ -151,5 +153,8 @@ def test_no_add_is_lost_under_ddl(server: ServerInstance) -> None:
             while not ended.is_set():
                 sql.run(*changes)
 
-        at_once(upserts, alters)
+        try:
+            at_once(upserts, alters)
+        finally:
+            sql.run("SET GLOBAL handlersocket_lock_wait_timeout = 2")
         assert sql.rows("SELECT id, n FROM counters") == [(b"7", b"%d" % requests)]
