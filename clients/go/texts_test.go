@@ -54,8 +54,13 @@ func TestTextsOfAnError(t *testing.T) {
 // playClient is a client of a server that is played on one port, for reading and writing.
 func playClient(t *testing.T, change func(*Config), scripts ...script) (*Client, func()) {
 	t.Helper()
-	var s signals
-	port := playPort(t, "any", scripts, 0, &s)
+	return playClientSignals(t, new(signals), change, scripts...)
+}
+
+// playClientSignals is that with signals that the test awaits, too.
+func playClientSignals(t *testing.T, s *signals, change func(*Config), scripts ...script) (*Client, func()) {
+	t.Helper()
+	port := playPort(t, "any", scripts, 0, s)
 	c := chaosClient(t, port.port(), func(config *Config) {
 		config.Database, config.RetryReads = "d", 0
 		if change != nil {
@@ -132,11 +137,12 @@ func TestNobodyIsToldTheMessage(t *testing.T) {
 // Each connection says hello with its first request, and nothing before.
 func TestEachConnectionAsksForTexts(t *testing.T) {
 	greeted := helloTexts + "\n" + openT
-	c, done := playClient(t, withTexts,
+	var s signals
+	c, done := playClientSignals(t, &s, withTexts,
 		append(expects(greeted+"1\t=\t1\t1\n", greeting+"0\t1\n"+duplicate), scriptStep{Close: true}),
 		append(expects(greeted+"1\t=\t1\t2\n1\t=\t1\t3\n", greeting+"0\t1\n0\t1\t2\n0\t1\t3\n",
 			"echo\tping\n", "0\t1\tping\n"), scriptStep{QuietMs: 20}),
-		append(script{{QuietMs: 20}}, expects(greeted+"G\t1\n1\t+\t1\t4\n", "2\t1\tcmd\n0\t1\n0\t1\n0\t1\n")...),
+		append(script{{QuietMs: 20}, {Signal: "quiet"}}, expects(greeted+"G\t1\n1\t+\t1\t4\n", "2\t1\tcmd\n0\t1\n0\t1\n0\t1\n")...),
 		append(expects(greeted+"1\t=\t1\t5\n", greeting+"0\t1\n0\t1\t5\n"),
 			expects("1\t=\t1\t6\n", duplicate+"", "P\t2\td\tu\tPRIMARY\tid\n2\t=\t1\t7\n", "1\t4\topen_table\t1146\t42S02\tno\n"+"2\t4\tstmtnum\t1243\tHY000\tno\n")...))
 	x, ctx := indexT(c), t.Context()
@@ -160,7 +166,9 @@ func TestEachConnectionAsksForTexts(t *testing.T) {
 		t.Error(err)
 	}
 	g := c.Group()
-	time.Sleep(30 * time.Millisecond)
+	if err := s.await("quiet"); err != nil {
+		t.Error(err)
+	}
 	x.InGroup(g).InsertValues(4)
 	if err := g.Run(ctx); err != nil {
 		t.Error(err)

@@ -87,7 +87,7 @@ func TestCallersDoNotWriteWhatCouldBlock(t *testing.T) {
 	first, second := putRequest(c, 10), putRequest(c, 10)
 	c.mu.Unlock()
 	for _, k := range []*call{first, second} {
-		if !returns(sends(c, k), time.Second) {
+		if !returns(sends(c, k), patience) {
 			t.Fatal("a caller waits until the server reads")
 		}
 	}
@@ -139,7 +139,7 @@ func TestCallersDoNotWriteWhatAUnixSocketDoesNotTake(t *testing.T) {
 		c.mu.Lock()
 		k := putRequest(c, 10)
 		c.mu.Unlock()
-		if !returns(sends(c, k), time.Second) {
+		if !returns(sends(c, k), patience) {
 			t.Fatalf("a caller waits after %d writes until the server reads", writes)
 		}
 	}
