@@ -165,10 +165,19 @@ class AddressesTest {
     void aServerThatWasRestartedIsFoundAgain() throws Exception {
         FakeServer server = new FakeServer(FakeServer::echo);
         int port = server.port();
-        try (HandlerSocketClient client = server.client().build()) {
+        CountDownLatch ended = new CountDownLatch(1);
+        ClientListener listener = new ClientListener() {
+            @Override
+            public void connectionChanged(ConnectionEvent event) {
+                if (event.what() == ConnectionEvent.What.CLOSED) {
+                    ended.countDown();
+                }
+            }
+        };
+        try (HandlerSocketClient client = server.client().listener(listener).build()) {
             assertEquals(Optional.of("1"), index(client).findOne(1));
             server.close();
-            Thread.sleep(50);
+            assertTrue(ended.await(10, TimeUnit.SECONDS));
             assertThrows(ConnectException.class, () -> index(client).findOne(2));
             try (FakeServer again =
                     new FakeServer(new java.net.InetSocketAddress("127.0.0.1", port), FakeServer::echo)) {

@@ -353,7 +353,7 @@ class ClientTest {
         };
         try (FakeServer server = new FakeServer(endless);
                 HandlerSocketClient client = server.client().maxStreams(2).build()) {
-            Index<String> index = index(client).withTimeout(Duration.ofMillis(200));
+            Index<String> index = index(client).withTimeout(Duration.ofSeconds(1));
             RowIterator<String> one = index.iterate(Find.ge(1).limit(9));
             try (RowIterator<String> two = index.iterate(Find.ge(1).limit(9))) {
                 assertThrows(RequestTimeoutException.class, () -> index.iterate(Find.ge(1).limit(9)));

@@ -288,23 +288,26 @@ class DescriptionTest {
         try (FakeServer server = new FakeServer(peer -> {
                     for (String line = peer.line(); line != null; line = peer.line()) {
                         if (line.startsWith("D")) {
-                            go.await(5, TimeUnit.SECONDS);
+                            go.await(20, TimeUnit.SECONDS);
                         }
                         peer.send(switch (line.charAt(0)) {
                             case 'P' -> "0\t1\n";
                             case 'D' -> TWO_COLUMNS;
                             case 'H' -> "0\t2\ta\tb\n";
+                            case 'e' -> "0\t1\tping\n";
                             default -> "0\t1\t5\n";
                         });
                     }
                 });
                 HandlerSocketClient client = server.client().build()) {
+            // The connection is there, so that the hasty one has its time for being sent.
+            client.ping();
             CompletableFuture<Description> given = client.table("t").describeAsync();
-            IndexBuilder hasty = client.table("t").timeout(Duration.ofMillis(30));
+            IndexBuilder hasty = client.table("t").timeout(Duration.ofSeconds(1));
             CompletableFuture<Description> late = hasty.describeAsync();
             CompletableFuture<Map<String, String>> hello = client.helloAsync();
             CompletableFuture<Optional<Row>> find = client.index("t", "c").async().findOne(5);
-            while (client.counters().inFlight() < 4) {
+            for (int i = 0; i < 5000 && client.counters().inFlight() < 4; i++) {
                 Thread.sleep(1);
             }
             assertTrue(given.cancel(true));
