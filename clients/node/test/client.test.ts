@@ -160,7 +160,7 @@ suite('what is known of a write', () => {
       (line) => (line.startsWith('P') ? '1\t1\topen_table\n' : ''),
       {},
       async (_, __, rows) => {
-        assert.deepEqual(await rows.delete(1, { timeout: 100 }).catch(fate), ['timeout', true, false]);
+        assert.deepEqual(await rows.delete(1, { timeout: 1000 }).catch(fate), ['timeout', true, false]);
       },
     );
   });
@@ -171,7 +171,7 @@ suite('what is known of a write', () => {
       // The second one does not answer the log-in.
       await serving(silent, async (__, two) => {
         const client = new Client({ addresses: [one, two].map((port) => ({ port, portWr: port })), secret: 's' });
-        assert.deepEqual(await rowsOf(client).delete(1, { timeout: 300 }).catch(fate), ['timeout', true, false]);
+        assert.deepEqual(await rowsOf(client).delete(1, { timeout: 1000 }).catch(fate), ['timeout', true, false]);
         await client.close();
       });
     });
@@ -184,8 +184,12 @@ suite('bounds', () => {
       (_, socket) => void socket.destroy(),
       { retryReads: 100_000, backoffMin: 50, backoffMax: 50 },
       async (_, server, rows) => {
-        assert.equal(await kindOf(rows.find(1, { timeout: 600 })), 'timeout');
-        assert.ok(server.connections > 2 && server.connections < 100, `${server.connections} connections`);
+        // Within 600 ms there are some 25, and on a machine that stands still none.
+        let calls = 0;
+        do {
+          assert.equal(await kindOf(rows.find(1, { timeout: 600 })), 'timeout');
+        } while (++calls < 10 && server.connections <= 2);
+        assert.ok(server.connections > 2 && server.connections < 100 * calls, `${server.connections} connections`);
       },
     );
   });
@@ -304,17 +308,17 @@ suite('giving up', () => {
   });
 
   test('while the program is busy with itself, replies do not come too late', async () => {
-    await using(
-      (line) => (line.startsWith('P') ? undefined : `${echo(line)}`),
-      {},
-      async (_, __, rows) => {
-        await rows.find(1);
-        const call = kindOf(rows.findOne(2, { timeout: 300 }));
-        await pause(0);
-        for (const end = performance.now() + 700; performance.now() < end;);
-        assert.equal(await call, 'fulfilled');
-      },
-    );
+    // The reply has left when the program is busy, so that it is there when the time is over.
+    const busy: Answer = (line, socket) => {
+      if (!line.endsWith('\t2')) return echo(line);
+      socket.write(echo(line)!);
+      for (const end = performance.now() + 1300; performance.now() < end;);
+      return '';
+    };
+    await using(busy, {}, async (_, __, rows) => {
+      await rows.find(1);
+      assert.equal(await kindOf(rows.findOne(2, { timeout: 900 })), 'fulfilled');
+    });
   });
 });
 

@@ -24,6 +24,12 @@ export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
+/** Waits until it is so, and at most 5 s: whoever calls this asserts it. */
+export async function until(isSo: () => boolean): Promise<void> {
+  const end = performance.now() + PATIENCE_MS;
+  while (!isSo() && performance.now() < end) await pause(5);
+}
+
 export async function within<T>(promise: Promise<T>, what: string, milliseconds = PATIENCE_MS): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>(
