@@ -165,7 +165,7 @@ def test_a_call_has_a_time_out_of_its_own(server):
             began = time.monotonic()
             with pytest.raises(RequestTimeout) as late:
                 await index.find("hold", timeout=0.1)
-            assert 0.1 <= time.monotonic() - began < 2
+            assert 0.1 <= time.monotonic() - began < 10
             assert late.value.sent and isinstance(late.value, TimeoutError)
             server.held.set()
             assert await index.find(1, timeout=None) == [(b"1",)]
@@ -406,7 +406,7 @@ def test_a_pipeline_that_is_lost(server):
 
 def test_iterations_are_bounded():
     async def main():
-        async with AsyncClient(peer.address, max_streams=1, timeout=0.2) as client:
+        async with AsyncClient(peer.address, max_streams=1, timeout=1) as client:
             index = client.index("d", "t", ["a"])
             first = index.iterate(1)
             assert await anext(first) == (b"x",)

@@ -123,7 +123,7 @@ def test_an_end_of_file_instead_of_a_reply(bytes_):
 
 def test_a_server_that_keeps_silent_keeps_nobody_waiting():
     peer = answering()
-    with Connection(peer.address, timeout=0.05) as connection:
+    with Connection(peer.address, timeout=0.5) as connection:
         with pytest.raises(RequestTimeout) as late:
             connection.request(Find(1, [1]))
         assert late.value.sent and late.value.safe_to_retry

@@ -181,12 +181,13 @@ def test_a_client_of_one_port():
 
 
 def test_a_new_connection_opens_the_index_again(kind):
-    first = script(ASK_ALL, FIND, {"close": True})
+    first = script(ASK_ALL, FIND, {"close": True}, {"signal": "closed"})
     second = script(("P\t1\tdb\tt\tPRIMARY\ta,b\n1\t=\t1\t2\n", "0\t1\n0\t2\t2\ttwo\n"))
     describes = script(("P\t2\tdb\tt\tPRIMARY\t*\nD\t2\n", "0\t1\n" + ALL))
     with Played(kind, read=[first, second + describes]) as run:
         index = run(lambda: run.client.described_index("db", "t"))
         assert run(lambda: index.find_one(1)) == (1, "one")
+        assert run.play.signal("closed").wait(10)
         run(lambda: pause(kind))
         assert run(lambda: index.find_one(2)) == (2, "two")
         assert run(lambda: run.client.describe("db", "t")) == DESCRIBED
@@ -198,12 +199,13 @@ def pause(kind):
 
 
 def test_a_time_out_leaves_the_connection(kind):
-    wait = {"await": "later"}
-    steps = [{"expect": ASK_ALL[0]}, wait, {"send": ASK_ALL[1]}]
+    ping, wait = ("echo\tping\n", "0\t1\tping\n"), {"await": "later"}
+    steps = script(ping, (ASK_ALL[0], None), wait, {"send": ASK_ALL[1]})
     find = ("P\t2\tdb\tt\tPRIMARY\ta\n2\t=\t1\t1\n", "0\t1\n0\t1\t1\n")
     with Played(kind, read=[steps + script(find)]) as run:
+        run(run.client.ping)
         with pytest.raises(RequestTimeout) as raised:
-            run(lambda: run.client.describe("db", "t", timeout=0.05))
+            run(lambda: run.client.describe("db", "t", timeout=0.5))
         assert raised.value.safe_to_retry
         run.play.signal("later").set()
         index = run.client.index("db", "t", ["a"])

@@ -105,7 +105,7 @@ def test_threads(one_port):
             assert broken == []
             server.calm = True
             time.sleep(0.5)
-            assert [index.find(key) for key in (1, 2)] == [[(b"1",)], [(b"2",)]]
+            assert [index.find(key, timeout=10) for key in (1, 2)] == [[(b"1",)], [(b"2",)]]
         ledger.check(server.executed)
 
 
@@ -140,7 +140,8 @@ def test_tasks():
             await asyncio.gather(*(work(number) for number in range(50)))
             server.calm = True
             await asyncio.sleep(0.5)
-            assert [await index.find(key) for key in (1, 2)] == [[(b"1",)], [(b"2",)]]
+            found = [await index.find(key, timeout=10) for key in (1, 2)]
+            assert found == [[(b"1",)], [(b"2",)]]
         ledger.check(server.executed)
 
     with FaultyServer(2) as server:

@@ -167,9 +167,12 @@ def test_told_when_it_is_refused(kind):
 
 
 def test_told_when_its_time_is_over(kind):
-    with Iterating(kind, script((ASKED, OPENED), BEHIND)) as it:
+    steps = (ASKED, OPENED + "0\t1\tfirst\n"), (FIND, None), BEHIND
+    with Iterating(kind, script(*steps)) as it:
+        assert it.take() == [FIRST]  # the connection is there
+        it.requests.clear()
         with pytest.raises(RequestTimeout):
-            it.take(timeout=0.05)
+            it.take(timeout=0.5)
         assert isinstance(it.told().error, RequestTimeout)
         assert it.client.counters().given_up == 1
 
@@ -330,7 +333,7 @@ def closes_meanwhile(it):
         await asyncio.sleep(0.2)
         began = time.monotonic()
         await it.client.close()
-        await asyncio.wait([other], timeout=5)
+        await asyncio.wait([other], timeout=20)
         return other.exception(), time.monotonic() - began
 
     def close():
@@ -347,7 +350,7 @@ def closes_meanwhile(it):
         time.sleep(0.2)
         began = time.monotonic()
         it.client.close()
-        thread.join(5)
+        thread.join(20)
         return errors[0], time.monotonic() - began
 
     return it.run(close_async if it.is_async else close)
@@ -359,14 +362,15 @@ def test_closed_while_it_waits_for_an_attempt(kind):
         error, seconds = closes_meanwhile(it)
         assert isinstance(error, ClosedError)
         assert not error.sent
-        assert seconds < 2
+        assert seconds < 10
 
 
 def test_closed_while_it_logs_in(kind):
-    with Iterating(kind, script(("A\t1\tsecret\n", None), BEHIND), secret="secret") as it:
+    log_in = script(("A\t1\tsecret\n", None), BEHIND)
+    with Iterating(kind, log_in, secret="secret", timeout=None) as it:
         error, seconds = closes_meanwhile(it)
         assert isinstance(error, ClosedError)
-        assert seconds < 2
+        assert seconds < 10
 
 
 def test_busy_at_once(kind):
@@ -375,7 +379,7 @@ def test_busy_at_once(kind):
         began = time.monotonic()
         with pytest.raises(BusyError) as busy:
             it.while_one_goes_on(it.another)
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 8
         assert (busy.value.sent, it.requests[0].error) == (False, busy.value)
         assert it.requests[0].address is None
 

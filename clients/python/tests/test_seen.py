@@ -58,7 +58,7 @@ def test_requests(server, make):
     with pytest.raises(DecodeError):
         face(lambda: face.client.index("d", "t", {"a": int}).find_one(SECRET))
     with pytest.raises(RequestTimeout):
-        face(lambda: index.find("hold", timeout=0.05))
+        face(lambda: index.find("hold", timeout=0.5))
     server.held.set()
     shown = [(each.operation, each.table, each.route, each.rows) for each in seen]
     assert shown == [
@@ -141,7 +141,7 @@ def test_counters(server, make):
     for key in range(3):
         face(lambda key=key: index.find(key))
     with pytest.raises(RequestTimeout):
-        face(lambda: index.find("hold", timeout=0.05))
+        face(lambda: index.find("hold", timeout=0.5))
     counters = face.client.counters()
     assert (counters.requests, counters.replies, counters.in_flight) == (5, 4, 1)
     assert (counters.given_up, counters.dropped, counters.errors) == (1, 0, 0)

@@ -138,9 +138,11 @@ def test_closed_with_the_client_while_idle(kind, caplog):
 def test_idle(kind):
     """With threads nobody reads on it, so its end is seen when the next iteration wants it."""
     again = script((ASKED, "0\t1\n0\t1\tsecond\n"))
-    ends = Ends(kind, "0\t1\tfirst\n", {"close": True}, more=[again])
+    end = ({"close": True}, {"signal": "closed"})
+    ends = Ends(kind, "0\t1\tfirst\n", *end, more=[again])
     with ends.run:
         assert ends.take() == [FIRST]
+        assert ends.run.play.signal("closed").wait(10)
         rest(ends.run, kind)
         assert ends.take() == [SECOND]
         shown = [(each.what, each.route) for each in ends.seen]
@@ -189,12 +191,13 @@ def test_other_routes(kind):
     """A connection that was idle when it ended was not lost."""
     asked = "P\t1\tdb\tt\tPRIMARY\ta\n1\t=\t1\t1\n"
     pair = (asked, "0\t1\n0\t1\tx\n")
-    scripts = [script(pair, {"close": True}), script(pair)]
+    scripts = [script(pair, {"close": True}, {"signal": "closed"}), script(pair)]
     seen = []
     with Played(kind, options={"on_connection": seen.append}, read=scripts) as run:
         index = run.client.index("db", "t", ["a"])
         for _ in range(2):
             assert run(lambda: index.find_one(1)) == (b"x",)
+            assert run.play.signal("closed").wait(10)
             rest(run, kind)
         run(run.client.close)
         assert [(each.what, each.reason) for each in seen] == [

@@ -106,13 +106,14 @@ def test_each_connection_says_hello(kind):
     rows = (HELLO + OPEN + f"1\t=\t1\t1\t{most}\n", HELD + "0\t1\n0\t1\tx\ty\n")
     later = (f"1\t=\t1\t2\t{most}\n", "2\t4\tfld\t1054\t42S22\tUnknown column\n")
     read = [
-        script(find, {"close": True}),
+        script(find, {"close": True}, {"signal": "closed"}),
         script(find, again),
         script(rows, later),
     ]
     with Played(kind, options=TEXTS, read=read) as run:
         index = run.client.index("db", "t", ["a"])
         assert run(lambda: index.find_one(1)) == (b"x",)
+        assert run.play.signal("closed").wait(10)
         run(lambda: pause(kind))
         assert run(lambda: index.find_one(1)) == (b"x",)
         assert run(lambda: iterated(kind, index, 1)) == [(b"x",), (b"y",)]
