@@ -145,10 +145,10 @@ func main() {
 	secure := connected()
 	secure.DialContext = (&tls.Dialer{Config: &tls.Config{RootCAs: roots, ServerName: "127.0.0.1"}}).DialContext
 	tell("TLS", text(secure, "long"))
-	// Somebody holds this item meanwhile. Who has lost its patience connects again.
+	// Somebody holds this item meanwhile. Who has lost its patience connects again, and has more of it.
 	hasty := connected()
 	hasty.Timeout = 300 * time.Millisecond
 	_, err = hasty.Increment("locked", 1)
 	tell("time-out", os.IsTimeout(err))
-	tell("after a time-out", text(hasty, "long"))
+	tell("after a time-out", text(connected(), "long"))
 }

@@ -96,13 +96,11 @@ if (isset($argv[3]) && str_contains($how, 'binary')) {
     tell('wrong password', $wrong->get('long') === false && $wrong->getResultCode() !== Memcached::RES_NOTFOUND);
 }
 if (isset($argv[3])) {
-    // Somebody holds this item meanwhile. Who has lost its patience connects again.
+    // Somebody holds this item meanwhile. Who has lost its patience connects again, and has more of it.
     $hasty = connected();
     $hasty->setOption(Memcached::OPT_POLL_TIMEOUT, 300);
     $hasty->increment('locked');
     $told = $hasty->getResultCode();
     tell('time-out', $told === Memcached::RES_TIMEOUT || $told === Memcached::RES_SERVER_TEMPORARILY_DISABLED);
-    $hasty->resetServerList();
-    $hasty->addServer('127.0.0.1', (int) $port);
-    tell('after a time-out', $hasty->get('long'));
+    tell('after a time-out', connected()->get('long'));
 }

@@ -135,8 +135,9 @@ $other = connected();
 $told = answer($other, fn() => $other->auth([$user, 'wrong']));
 tell('wrong password', str_contains((string) json_encode($told), 'WRONGPASS'));
 
-// Somebody holds the row meanwhile. Who has lost its patience connects again.
+// Somebody holds the row meanwhile. Who has lost its patience connects again, and has more of it.
 $hasty = connected(['read' => 0.3]);
 $told = answer($hasty, fn() => $hasty->hIncrBy('app.locked:1', 'v', 1));
 tell('time-out', str_starts_with((string) json_encode($told), '"error: read error'));
-tell('after a time-out', answer($hasty, fn() => $hasty->hGet(KEY, 'name')));
+$patient = connected();
+tell('after a time-out', answer($patient, fn() => $patient->hGet(KEY, 'name')));

@@ -90,7 +90,7 @@ end
 told = answer { connected(username: USER, password: 'wrong', timeout: 20).hget(KEY, 'name') }
 tell('wrong password', told.to_s.include?('WRONGPASS'))
 
-# Somebody holds the row meanwhile. Who has lost its patience connects again.
+# Somebody holds the row meanwhile. Who has lost its patience connects again, and has more of it.
 hasty = connected(read_timeout: 0.3)
 told = begin
   hasty.hincrby('app.locked:1', 'v', 1)
@@ -98,4 +98,5 @@ rescue Redis::TimeoutError
   'a time-out'
 end
 tell('time-out', told == 'a time-out')
-step('after a time-out') { hasty.hget(KEY, 'name') }
+patient = connected
+step('after a time-out') { patient.hget(KEY, 'name') }
