@@ -48,13 +48,13 @@ class Caller(threading.Thread):
             self.error = error
 
     def ended(self):
-        self.join(10)
+        self.join(30)
         assert not self.is_alive()
         return self
 
 
 def wait_until(true):
-    end = time.monotonic() + 10
+    end = time.monotonic() + 30
     while not true():
         assert time.monotonic() < end
         time.sleep(0.005)
@@ -325,7 +325,7 @@ def slow_send(monkeypatch):
         left = send(wire, data)
         if not sent.is_set():
             sent.set()
-            assert go_on.wait(5)
+            assert go_on.wait(30)
         return left
 
     monkeypatch.setattr(ThreadWire, "send", send_slowly)
@@ -338,10 +338,10 @@ def test_who_reads_has_its_own_request_sent(slow_send):
     sent, go_on = slow_send
     asked = "P\t1\tdb\tt\tPRIMARY\ta\n1\t=\t1\t1\n"
     steps = script((asked, "0\t1\n0\t1\tx\n"), ("1\t=\t1\t2\n", "0\t1\ty\n"))
-    with Played(Client, options={"timeout": 5}, read=[steps]) as run:
+    with Played(Client, options={"timeout": 30}, read=[steps]) as run:
         index = run.client.index("db", "t", ["a"])
         writer = Caller(lambda: index.find_one(1))
-        assert sent.wait(5)
+        assert sent.wait(30)
         (wire,) = run.client._core.links[0].wires()
         reader = Caller(lambda: index.find_one(2))
         wait_until(lambda: (len(wire.channel.slots), wire.reading) == (1, True))
@@ -355,6 +355,7 @@ def test_who_reads_has_all_of_a_large_request_sent(slow_send):
     sent, go_on = slow_send
 
     def serve(peer):
+        peer.settimeout(30)
         peer.recv(100)
         peer.sendall(b"2\t1\tcmd\n")
         last = peer.recv(1 << 20)
@@ -364,9 +365,9 @@ def test_who_reads_has_all_of_a_large_request_sent(slow_send):
         peer.recv(1)
 
     peer = Peer(serve)
-    with Client(peer.address, timeout=5) as client:
+    with Client(peer.address, timeout=30) as client:
         writer = Caller(client.ping)
-        assert sent.wait(5)
+        assert sent.wait(30)
         (wire,) = client._core.links[0].wires()
         reader = Caller(lambda: client.tables("d" * (12 << 20)))
         wait_until(lambda: (len(wire.channel.slots), wire.reading) == (1, True))
