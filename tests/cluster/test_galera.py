@@ -166,7 +166,7 @@ def test_conflicts_are_errors_to_retry(fresh: Cluster) -> None:
 
 def test_a_long_write_is_pushed_aside(fresh: Cluster) -> None:
     """Others commit rows that a long write has changed: it begins again, or is refused whole."""
-    rows, least = 6_000, 6
+    rows, least = 6_000, 12
     near, far = fresh.nodes[0], fresh.nodes[1]
     with Sql(near.socket, "ledger") as sql:
         sql.run(f"INSERT INTO ledger.entries SELECT 1, seq, '' FROM seq_1_to_{rows}")

@@ -6,8 +6,9 @@ import shutil
 import socket
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Callable
 
@@ -91,6 +92,15 @@ def wait_until(condition: Callable[[], bool], what: str, seconds: float = 20.0) 
     while not condition():
         assert time.monotonic() < deadline, f"{what}: not within {seconds:g} s"
         time.sleep(0.005)
+
+
+def thread_names(server: ServerInstance) -> Counter[str]:
+    """How many threads of the server have each name. The plugin's begin with hs-."""
+    names: Counter[str] = Counter()
+    for task in Path(f"/proc/{server.pid}/task").iterdir():
+        with suppress(OSError):  # it has ended
+            names[(task / "comm").read_text().strip()] += 1
+    return names
 
 
 #: The threads that execute a write which waits for a row.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from support_servers import (
     fresh_session,
     results,
     running_server,
+    thread_names,
     wait_until,
     wait_until_nobody_writes_aside,
 )
@@ -37,11 +38,7 @@ WAITING = (
 
 def waiters(server: ServerInstance) -> int:
     """Threads that wait for rows, by their names: while one commits, it shows other states."""
-    names = []
-    for task in Path(f"/proc/{server.pid}/task").iterdir():
-        with suppress(OSError):  # it has ended
-            names.append((task / "comm").read_text().strip())
-    return names.count("hs-waiter")
+    return thread_names(server)["hs-waiter"]
 
 
 def key(gap: int, number: int = 1) -> int:

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from server_instance import ServerInstance
 from support.database import Sql
 from support.servers import LOG_ERROR, LOG_NEWS, ON_MYSQL
 from support.wire import Wire
-from support_servers import fresh_session, listens, running_server, wait_until
+from support_servers import fresh_session, listens, running_server, thread_names, wait_until
 
 SCHEMA = "performance_schema" if ON_MYSQL else "information_schema"
 OPEN = b"P\t1\tswitched\tt\tPRIMARY\tid,v\n"
@@ -51,11 +51,8 @@ def is_on(sql: Sql) -> bool:
 
 def threads(server: ServerInstance) -> int:
     """The plugin's. The engine's come and go."""
-    count = 0
-    for task in Path(f"/proc/{server.pid}/task").iterdir():
-        with suppress(FileNotFoundError):
-            count += (task / "comm").read_text().startswith("hs-")
-    return count
+    names = thread_names(server)
+    return sum(count for name, count in names.items() if name.startswith("hs-"))
 
 
 def files(server: ServerInstance) -> int:

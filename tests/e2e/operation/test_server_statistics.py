@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import collections
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from server_instance import ServerInstance
 from support.database import Sql
 from support.servers import ON_MYSQL
 from support.wire import Wire
-from support_servers import fresh_session, running_server, wait_until
+from support_servers import fresh_session, running_server, thread_names, wait_until
 
 OPEN = b"P\t1\tcounted\tt\t\tid,v\n"
 
@@ -371,18 +370,13 @@ def test_the_performance_schema_knows_the_threads(own_server: ServerInstance, sq
         assert wire.ask(b"A\t2\tnobody\tx\n") == b"1\t1\t1045"
     of_plugin = ("hs-worker", "hs-streamer", "hs-log-in", "hs-waiter")
 
-    def names() -> collections.Counter[str]:
-        found: collections.Counter[str] = collections.Counter()
-        for task in Path(f"/proc/{own_server.pid}/task").iterdir():
-            with suppress(OSError):  # it has ended
-                found[(task / "comm").read_text().strip()] += 1
-        return found
+    def named() -> int:
+        names = thread_names(own_server)
+        return sum(names[name] for name in of_plugin)
 
-    wait_until(
-        lambda: sum(names()[name] for name in of_plugin) == len(sql.rows(listed)),
-        "each thread that is shown has such a name",
-    )
-    assert names()["hs-streamer"] == names()["hs-log-in"] == 4
+    wait_until(lambda: named() == len(sql.rows(listed)), "each that is shown has such a name")
+    names = thread_names(own_server)
+    assert names["hs-streamer"] == names["hs-log-in"] == 4
 
 
 @pytest.mark.usefixtures("counting")
