@@ -135,20 +135,40 @@ inline bool is_text_of(std::string_view text, std::string_view name, Asks asks,
   return next == end;
 }
 
+// Whether the text is that of this name and some fields.
+inline bool is_text_for(std::string_view text, std::string_view name, Asks asks) {
+  constexpr std::size_t head = 1 + sizeof(std::uint32_t);
+  if (text[0] != static_cast<char>(asks) || text.size() < head + name.size()) return false;
+  std::uint32_t size = 0;
+  std::memcpy(&size, text.data() + 1, sizeof size);
+  return size == name.size() && are_equal(text.data() + head, name.data(), size);
+}
+
 // What the commands of one connection have used last.
 class RememberedRows {
  public:
   struct Entry {
     std::shared_ptr<const RowAccess> access;  // null: nothing
     store::IndexUse use;
+    // Of a request that has found it, on the worker that the connection belongs to. When it moves to another one, what it
+    // remembers is forgotten, because the numbers are others there.
+    std::uint64_t repeated = 0;
   };
   static constexpr std::size_t most_text = 512;  // of one that is remembered
 
-  // What was opened for this name and these fields, see OpenRows::text_of().
-  Entry* find(std::string_view name, Asks asks, std::span<const std::string_view> fields) {
+  // What was opened for this name and these fields, see OpenRows::text_of(). If `repeated` is not 0, all requests of
+  // this number ask for the same fields of a name, so these are compared once.
+  Entry* find(std::string_view name, Asks asks, std::span<const std::string_view> fields,
+              std::uint64_t repeated = 0) {
     for (Entry& entry : entries_) {
-      if (entry.access != nullptr && is_text_of(entry.access->text, name, asks, fields))
-        return &entry;
+      if (entry.access == nullptr) continue;
+      const std::string_view text = entry.access->text;
+      const bool is_it = repeated != 0 && entry.repeated == repeated
+                             ? is_text_for(text, name, asks)
+                             : is_text_of(text, name, asks, fields);
+      if (!is_it) continue;
+      if (repeated != 0) entry.repeated = repeated;
+      return &entry;
     }
     return nullptr;
   }
@@ -168,6 +188,7 @@ class RememberedRows {
     Entry& entry = entries_[next_];
     next_ = (next_ + 1) % entries_.size();
     entry.use = {access->index, caller};
+    entry.repeated = 0;
     entry.access = std::move(access);
     return entry;
   }

@@ -45,23 +45,46 @@ bool is_remembered(RowWork& work, KeyedRow& row, const Asked&... asked) {
   return true;
 }
 
-// The index that the name of a key names.
-Outcome open_split(RowWork& work, std::string_view key, const SplitKey& split, Asks asks,
-                   Words fields, std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
-                   KeyedRow& row) {
-  if (is_remembered(work, row, split.name, asks, fields)) [[likely]]
-    return {};
-  const std::string_view text = work.rows.text_of(split.name, asks, fields);
+// Opens an index that the connection does not remember. It is seldom needed, so it is no part of its callers.
+[[gnu::noinline]] Outcome open_anew(RowWork& work, std::string_view key, std::string_view name,
+                                    Asks asks, Words fields,
+                                    std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
+                                    KeyedRow& row) {
+  const std::string_view text = work.rows.text_of(name, asks, fields);
   if (asks != Asks::search && work.containers.resolve(key).container != nullptr)
     return status_of(KeyMistake::is_item);
   access = work.rows.find(text);
   if (access == nullptr) {
-    const Outcome opened = work.rows.open(work.store, work.caller, split.name,
-                                          work.default_database, asks, fields, access);
+    const Outcome opened =
+        work.rows.open(work.store, work.caller, name, work.default_database, asks, fields, access);
     if (!opened.ok()) return opened;
   }
   use_access(work, access, own, row);
   return {};
+}
+// The same for a container.
+[[gnu::noinline]] Outcome open_anew(RowWork& work, const Container& container, Asks asks,
+                                    std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
+                                    KeyedRow& row) {
+  access = work.rows.find(work.rows.text_of(container.name, asks, {}));
+  if (access == nullptr) {
+    const Outcome opened = work.rows.open_items(work.store, work.caller,
+                                                work.containers.find(container.name), asks, access);
+    if (!opened.ok()) return opened;
+  }
+  // Whatever was opened for other containers was forgotten when these were read.
+  assert(access->container.get() == &container);
+  use_access(work, access, own, row);
+  return {};
+}
+
+// The index that the name of a key names.
+Outcome open_split(RowWork& work, std::string_view key, const SplitKey& split, Asks asks,
+                   Words fields, std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
+                   KeyedRow& row) {
+  if (is_remembered(work, row, split.name, asks, fields, work.repeated)) [[likely]]
+    return {};
+  return open_anew(work, key, split.name, asks, fields, access, own, row);
 }
 
 }  // namespace
@@ -76,8 +99,9 @@ Outcome open_search(RowWork& work, std::string_view name, Words names,
   return open_split(work, name, {.name = name}, Asks::search, names, access, own, row);
 }
 
-Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fields,
-                 std::shared_ptr<const RowAccess>& access, store::IndexUse& own, KeyedRow& row) {
+[[gnu::flatten]] Outcome open_row(RowWork& work, std::string_view key, Asks asks, Words fields,
+                                  std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
+                                  KeyedRow& row) {
   const SplitKey split = split_key(key);
   const Outcome opened = open_split(work, key, split, asks, fields, access, own, row);
   if (!opened.ok()) return opened;
@@ -91,20 +115,12 @@ Outcome open_container(RowWork& work, const Container& container, Asks asks,
                        KeyedRow& row) {
   if (is_remembered(work, row, container, asks)) [[likely]]
     return {};
-  access = work.rows.find(work.rows.text_of(container.name, asks, {}));
-  if (access == nullptr) {
-    const Outcome opened = work.rows.open_items(work.store, work.caller,
-                                                work.containers.find(container.name), asks, access);
-    if (!opened.ok()) return opened;
-  }
-  // Whatever was opened for other containers was forgotten when these were read.
-  assert(access->container.get() == &container);
-  use_access(work, access, own, row);
-  return {};
+  return open_anew(work, container, asks, access, own, row);
 }
 
-Outcome open_item(RowWork& work, const ItemKey& key, Asks asks,
-                  std::shared_ptr<const RowAccess>& access, store::IndexUse& own, KeyedRow& row) {
+[[gnu::flatten]] Outcome open_item(RowWork& work, const ItemKey& key, Asks asks,
+                                   std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
+                                   KeyedRow& row) {
   const Outcome opened = open_container(work, *key.container, asks, access, own, row);
   if (!opened.ok()) return opened;
   return status_of(read_parts(key.key, *row.access->shape, work.scratch.key, work.scratch.parts));

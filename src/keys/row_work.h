@@ -46,6 +46,8 @@ struct RowWork {
   Containers& containers;
   Clock& clock;
   Scratch& scratch;
+  // Not 0: all requests of this number on this thread ask for the same fields, of whatever name they open.
+  std::uint64_t repeated = 0;
 
   Buffer& out() const { return buffer; }
 };

@@ -170,6 +170,11 @@ struct KeyPlaces {
   std::size_t count = 0;
 };
 KeyPlaces keys_of(const CommandInfo& info, std::size_t words);
+// Whether it only reads, and its second word is its only key, or the name that it searches by. Whatever such a command opens
+// by that word, it opens with fields that depend on its other words alone: see keys::RowWork::repeated.
+constexpr bool reads_one_key(const CommandInfo& info) {
+  return info.effect == Effect::find && info.first_key == 1 && info.last_key == 1;
+}
 
 std::string_view name_of(Group group);
 

@@ -18,8 +18,9 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-// All words of all requests, and how it ended.
-std::string read_in_pieces(std::string_view bytes, std::size_t piece) {
+// All words of all requests, and how it ended. What the reader keeps of requests makes no difference.
+enum class Keeps : std::uint8_t { nothing, repeated };
+std::string read_in_pieces(std::string_view bytes, std::size_t piece, Keeps keeps) {
   using Found = RequestReader::Found;
   const RequestLimits limits{.most_words = 1000, .most_bulk_bytes = 10'000};
   RequestReader reader;
@@ -35,6 +36,7 @@ std::string read_in_pieces(std::string_view bytes, std::size_t piece) {
       require(reader.size() != 0 && reader.size() <= input.size());
       if (found == Found::request) {
         require(!reader.words().empty());
+        if (keeps == Keeps::repeated) reader.keep_if_repeated();
         for (const std::string_view word : reader.words()) told.append(word).push_back('|');
         static_cast<void>(find_command(reader.words()[0]));
       }
@@ -66,10 +68,12 @@ void read_key(std::string_view key) {
 }  // namespace hs::redis
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using hs::redis::Keeps;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const std::string whole = hs::redis::read_in_pieces(bytes, size + 1);
-  if (hs::redis::read_in_pieces(bytes, 1) != whole) std::abort();
-  if (hs::redis::read_in_pieces(bytes, 7) != whole) std::abort();
+  const std::string whole = hs::redis::read_in_pieces(bytes, size + 1, Keeps::nothing);
+  if (hs::redis::read_in_pieces(bytes, size + 1, Keeps::repeated) != whole) std::abort();
+  if (hs::redis::read_in_pieces(bytes, 1, Keeps::nothing) != whole) std::abort();
+  if (hs::redis::read_in_pieces(bytes, 7, Keeps::repeated) != whole) std::abort();
   hs::redis::read_key(bytes);
   return 0;
 }

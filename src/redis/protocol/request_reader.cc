@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/give_back.h"
+#include "base/short_bytes.h"
 #include "redis/protocol/inline_words.h"
 #include "redis/protocol/number.h"
 
@@ -47,6 +49,7 @@ inline const char* short_head_end(const char* at, std::size_t& number) {
   return at + 5;
 }
 constexpr std::ptrdiff_t most_short_head = 5;
+constexpr std::size_t most_short_size = 99;  // that such a head gives
 
 // Of the line whose first byte, the one that says what it is, stands at `begin`. Redis looks for the CR
 // alone, and takes the byte behind it for the LF.
@@ -71,12 +74,59 @@ RequestReader::Found RequestReader::fail(std::string_view mistake) {
 
 RequestReader::Found RequestReader::read(std::string_view input, const RequestLimits& limits,
                                          RequestProgress& progress) {
+  is_repeated_ = kept_size_ != 0 && progress.words == 0 && read_repeated(input, limits);
+  if (is_repeated_) [[likely]]
+    return Found::request;
   words_.clear();
   if (input.empty()) return Found::incomplete;
-  const Found found =
-      input[0] == '*' ? read_array(input, limits, progress) : read_inline(input, limits);
+  const bool is_array = input[0] == '*';
+  const Found found = is_array ? read_array(input, limits, progress) : read_inline(input, limits);
+  array_ = is_array && found == Found::request ? input.substr(0, size_) : std::string_view();
   if (found != Found::incomplete) progress = {};
   return found;
+}
+
+// Whether the request at the front of the input is the one that was kept, with any key. Then it has been read.
+bool RequestReader::read_repeated(std::string_view input, const RequestLimits& limits) {
+  if (limits.most_words < most_kept_words || limits.most_bulk_bytes < most_kept_bytes) return false;
+  const std::size_t least = key_begin_ + most_short_head;
+  if (input.size() < least || input[key_begin_] != '$') return false;
+  std::size_t size = 0;
+  const char* const key = short_head_end(input.data() + key_begin_, size);
+  if (key == nullptr) return false;
+  const std::size_t begin = static_cast<std::size_t>(key - input.data());
+  const std::size_t end_bytes = kept_size_ - key_end_;
+  if (input.size() - begin < size + 2 + end_bytes) return false;
+  if (!are_equal(kept_.data(), input.data(), key_begin_) ||
+      !are_equal(kept_.data() + key_end_, key + size + 2, end_bytes))
+    return false;
+  kept_words_[1] = {key, size};
+  size_ = begin + size + 2 + end_bytes;
+  return true;
+}
+
+void RequestReader::keep_if_repeated() {
+  const std::size_t count = words_.size();
+  if (is_repeated_ || array_.empty() || count < 2 || count > most_kept_words) return;
+  if (words_[1].size() > most_short_size || array_.size() > most_kept_bytes) return;
+  const auto place_of = [&](std::string_view word) {
+    return static_cast<std::size_t>(word.data() - array_.data());
+  };
+  const std::size_t key_end = place_of(words_[1]) + words_[1].size() + 2;
+  const Likeness likeness{.words = count,
+                          .end_bytes = array_.size() - key_end,
+                          .command_size = words_[0].size(),
+                          .command_end = words_[0].empty() ? '\0' : words_[0].back()};
+  if (std::exchange(last_, likeness) != likeness) return;
+  key_begin_ = place_of(words_[0]) + words_[0].size() + 2;
+  key_end_ = key_end;
+  kept_size_ = array_.size();
+  std::memcpy(kept_.data(), array_.data(), kept_size_);
+  kept_words_.clear();
+  for (const std::string_view word : words_)
+    kept_words_.emplace_back(kept_.data() + place_of(word), word.size());
+  is_repeated_ = true;
+  ++repeated_;
 }
 
 // The words of an array that are whole and have short heads, up to the first that is not so. `at` is where they
@@ -165,6 +215,7 @@ RequestReader::Found RequestReader::read_inline(std::string_view input,
 void RequestReader::give_back() {
   constexpr std::size_t kept_words = 4096;
   constexpr std::size_t kept_bytes = 4096;
+  array_ = {};
   words_.clear();
   hs::give_back(words_, kept_words);
   if (unquoted_.capacity() > kept_bytes) unquoted_ = std::string();

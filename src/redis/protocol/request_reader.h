@@ -4,8 +4,13 @@
 // them. It is used by the thread that has the connection's turn. It keeps no bytes of a request that has
 // not come as a whole, only how far it has looked at it, so an array that comes in pieces is looked at
 // once, and once more when it is there. It executes nothing.
+//
+// A client mostly asks for the same of one key after the other. So a reader keeps one request, if whoever knows
+// commands says that it has a key and nothing secret. The next one is compared with it as a whole, and if they differ in
+// nothing but the key, only the key is cut out. These are up to 512 bytes for as long as the reader lives.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -46,7 +51,13 @@ class RequestReader {
   Found read(std::string_view input, const RequestLimits& limits, RequestProgress& progress);
 
   // Views into the input, or into memory that the next read() uses.
-  const std::vector<std::string_view>& words() const { return words_; }
+  const std::vector<std::string_view>& words() const { return is_repeated_ ? kept_words_ : words_; }
+  // The request that was read has a key as its second word, and nothing secret. If it is like the last one of which
+  // this was said, its bytes are kept, and words() become views into them.
+  void keep_if_repeated();
+  // Not 0: the request was kept, or repeats one that was kept. All requests of this number have the same words but for
+  // the key.
+  std::uint64_t repeated() const { return is_repeated_ ? repeated_ : 0; }
   std::size_t size() const { return size_; }
   // In Redis's words, without `ERR` before them.
   const std::string& mistake() const { return mistake_; }
@@ -59,12 +70,35 @@ class RequestReader {
   std::size_t take_short_words(std::string_view input, std::uint64_t most,
                                const RequestLimits& limits, std::size_t& at);
   Found read_inline(std::string_view input, const RequestLimits& limits);
+  bool read_repeated(std::string_view input, const RequestLimits& limits);
   Found fail(std::string_view mistake);
 
   std::vector<std::string_view> words_;
   std::string unquoted_;  // the words of an inline command
   std::string mistake_;
   std::size_t size_ = 0;
+  std::string_view array_;  // the bytes of the request, if it is an array
+
+  // The request that is kept: its bytes, where the key's head begins, where the bytes behind the key begin, and its words,
+  // which are views into these bytes, but for the key of the request that was read last.
+  static constexpr std::size_t most_kept_bytes = 512;
+  static constexpr std::size_t most_kept_words = 16;
+  std::array<char, most_kept_bytes> kept_{};
+  std::size_t kept_size_ = 0;  // 0: there is none
+  std::size_t key_begin_ = 0;
+  std::size_t key_end_ = 0;
+  std::vector<std::string_view> kept_words_;
+  bool is_repeated_ = false;  // the request that was read
+  std::uint64_t repeated_ = 0;
+  // What can be told of a request at a glance. One that is like the last that might have been kept is kept.
+  struct Likeness {
+    std::size_t words = 0;
+    std::size_t end_bytes = 0;  // behind the key
+    std::size_t command_size = 0;
+    char command_end = '\0';
+    bool operator==(const Likeness&) const = default;
+  };
+  Likeness last_;
 };
 
 // How many bytes at the front of the input are whole requests.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -123,6 +125,175 @@ TEST(RequestReaderTest, LooksAtALongArrayOnce) {
   EXPECT_EQ(reader.words().size(), 100'000u);
   EXPECT_EQ(reader.size(), bytes.size());
   EXPECT_EQ(progress.words, 0u);
+}
+
+std::string array_of(const Words& words) {
+  std::string bytes = "*" + std::to_string(words.size()) + "\r\n";
+  for (const std::string& word : words)
+    bytes += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+  return bytes;
+}
+
+// A reader that is told of each request that it has a key, and the words of the request that it has read last. It is
+// compared with one that is told of none.
+class KeepingReader {
+ public:
+  // The input ends behind the request, so that nobody reads on.
+  std::uint64_t read(const std::string& bytes, const RequestLimits& limits = {}) {
+    const std::unique_ptr<char[]> input(new char[bytes.size()]);
+    std::ranges::copy(bytes, input.get());
+    const std::string_view view(input.get(), bytes.size());
+    RequestProgress progress;
+    const Found found = reader_.read(view, limits, progress);
+    if (found == Found::request) reader_.keep_if_repeated();
+    RequestReader other;
+    RequestProgress of_other;
+    EXPECT_EQ(found, other.read(view, limits, of_other)) << bytes;
+    if (found != Found::request) return 0;
+    EXPECT_EQ(reader_.words(), other.words()) << bytes;
+    EXPECT_EQ(reader_.size(), other.size()) << bytes;
+    return reader_.repeated();
+  }
+  void give_back() { reader_.give_back(); }
+
+ private:
+  RequestReader reader_;
+};
+
+std::string hmget(const std::string& key, const std::string& field = "name") {
+  return array_of({"HMGET", key, field, "email"});
+}
+
+TEST(RepeatedRequestTest, IsKeptTheSecondTime) {
+  KeepingReader reader;
+  EXPECT_EQ(reader.read(hmget("db.t:1")), 0u);
+  const std::uint64_t kept = reader.read(hmget("db.t:22"));
+  EXPECT_NE(kept, 0u);
+  for (const std::size_t size : {0, 1, 9, 10, 99})
+    EXPECT_EQ(reader.read(hmget(std::string(size, 'k'))), kept) << size;
+  reader.give_back();
+  EXPECT_EQ(reader.read(hmget("db.t:1")), kept);
+}
+
+TEST(RepeatedRequestTest, IsAnotherOneIfAnythingButTheKeyDiffers) {
+  const std::vector<std::string> others{array_of({"hmget", "k", "name", "email"}),
+                                        hmget("k", "nama"),
+                                        hmget("k", "names"),
+                                        array_of({"HMGET", "k", "name", "emaik"}),
+                                        hmget("k") + "PING",
+                                        array_of({"HMGET", "k", "name"}),
+                                        array_of({"HMGET", "k"}),
+                                        hmget(std::string(100, 'k')),
+                                        "HMGET k name email\r\n",
+                                        "*04\r\n" + hmget("k").substr(4),
+                                        "PING\r\n"};
+  for (const std::string& other : others) {
+    KeepingReader reader;
+    reader.read(hmget("a"));
+    const std::uint64_t kept = reader.read(hmget("b"));
+    const std::uint64_t number = reader.read(other);
+    EXPECT_EQ(number == kept, other.starts_with(hmget("k"))) << other;
+    reader.read(hmget("c"));
+    reader.read(hmget("d"));
+  }
+}
+
+TEST(RepeatedRequestTest, EachKeptOneHasANumberOfItsOwn) {
+  KeepingReader reader;
+  reader.read(hmget("a"));
+  const std::uint64_t first = reader.read(hmget("b"));
+  reader.read(array_of({"GET", "a"}));
+  const std::uint64_t second = reader.read(array_of({"GET", "b"}));
+  reader.read(hmget("c"));
+  const std::uint64_t third = reader.read(hmget("d"));
+  EXPECT_NE(first, 0u);
+  EXPECT_NE(second, 0u);
+  EXPECT_NE(second, first);
+  EXPECT_NE(third, second);
+  EXPECT_NE(third, first);
+}
+
+TEST(RepeatedRequestTest, MayBeCutAnywhere) {
+  KeepingReader reader;
+  reader.read(hmget("a"));
+  const std::uint64_t kept = reader.read(hmget("b"));
+  const std::string next = hmget("key");
+  for (std::size_t size = 0; size < next.size(); ++size) {
+    EXPECT_EQ(reader.read(next.substr(0, size)), 0u) << size;
+    reader.read(hmget("a"));
+    reader.read(hmget("b"));
+  }
+  EXPECT_NE(reader.read(next), 0u);
+  EXPECT_NE(kept, 0u);
+}
+
+TEST(RepeatedRequestTest, HasLimits) {
+  KeepingReader reader;
+  const auto long_one = [](std::size_t words, std::size_t bytes) {
+    Words all(words, "f");
+    all.front() = "HMGET";
+    all.back() = std::string(bytes, 'f');
+    return array_of(all);
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(reader.read(long_one(17, 1)), 0u);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(reader.read(long_one(4, 512)), 0u);
+  reader.read(long_one(16, 9));
+  EXPECT_NE(reader.read(long_one(16, 9)), 0u);
+  // A client that has not logged in may have fewer words.
+  reader.read(long_one(16, 9), RequestLimits::before_log_in());
+  reader.read(hmget("a"));
+  EXPECT_NE(reader.read(hmget("b")), 0u);
+  reader.read(hmget(std::string(50, 'k')), {.most_bulk_bytes = 49});
+}
+
+// Also if the last request of a pass is one that repeats another.
+TEST(RepeatedRequestTest, TheMemoryOfALargeRequestIsGivenBack) {
+  RequestReader reader;
+  RequestProgress progress;
+  ASSERT_EQ(reader.read(array_of(Words(10'000, "w")), {}, progress), Found::request);
+  const std::string short_one = hmget("a");
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(reader.read(short_one, {}, progress), Found::request);
+    reader.keep_if_repeated();
+  }
+  EXPECT_NE(reader.repeated(), 0u);
+  const std::string another = array_of({"PING"});
+  ASSERT_EQ(reader.read(another, {}, progress), Found::request);
+  EXPECT_GE(reader.words().capacity(), 10'000u);
+  ASSERT_EQ(reader.read(short_one, {}, progress), Found::request);
+  reader.give_back();
+  ASSERT_EQ(reader.read(another, {}, progress), Found::request);
+  EXPECT_LT(reader.words().capacity(), 10'000u);
+}
+
+TEST(RepeatedRequestTest, StaysWhenOthersCome) {
+  KeepingReader reader;
+  reader.read(hmget("a"));
+  const std::uint64_t kept = reader.read(hmget("b"));
+  for (const std::string& other : {std::string(), std::string("*2"), std::string("PING\r\n"),
+                                   array_of({"GET", "k"}), array_of({"HMGET", "k", "f"})}) {
+    EXPECT_EQ(reader.read(other), 0u) << other;
+    EXPECT_EQ(reader.read(hmget("c")), kept) << other;
+  }
+}
+
+TEST(RepeatedRequestTest, CommandsInTurnAreNotKept) {
+  KeepingReader reader;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(reader.read(array_of({"GET", "k"})), 0u);
+    EXPECT_EQ(reader.read(array_of({"TTL", "k"})), 0u);
+  }
+}
+
+TEST(RepeatedRequestTest, NothingIsKeptOfARequestThatHasNoKey) {
+  RequestReader reader;
+  RequestProgress progress;
+  const std::string bytes = array_of({"AUTH", "user", "password"});
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(reader.read(bytes, {}, progress), Found::request);
+    EXPECT_EQ(reader.repeated(), 0u);
+    EXPECT_EQ(reader.words()[2].data(), bytes.data() + bytes.find("password"));
+  }
 }
 
 TEST(RequestReaderTest, KnowsHowManyBytesAreWholeRequests) {

@@ -139,7 +139,8 @@ class Dialogue final : public passes::Dialogue {
   bool count_keys(passes::Requests& requests, Redis& front, Command command, Words keys,
                   std::size_t end);
   void give_up_first(passes::Requests& requests, Redis& front);
-  Status admit(Words words, const CommandInfo*& info);
+  Status admit(Redis& front, const CommandInfo*& info);
+  Status refusal_of(Words words, const CommandInfo* info);
   Work work_for(store::Store& store, Redis& front, Reply& reply, bool is_worker, store::Sink* sink);
 
   // dialogue_transaction.cc

@@ -83,7 +83,8 @@ Work Dialogue::work_for(store::Store& store, Redis& front, Reply& reply, bool is
            .default_database = config_.default_database,
            .containers = front.containers(),
            .clock = front.clock(),
-           .scratch = front.scratch()},
+           .scratch = front.scratch(),
+           .repeated = is_worker ? front.reader().repeated() : 0},
           reply,
           said_,
           config_.scans};
@@ -125,8 +126,16 @@ void Dialogue::execute(passes::Requests& requests) {
 }
 
 // What there is to say about a command before it is executed or queued.
-Status Dialogue::admit(Words words, const CommandInfo*& info) {
-  info = find_command(words[0]);
+Status Dialogue::admit(Redis& front, const CommandInfo*& info) {
+  info = front.command();
+  const Words words = front.reader().words();
+  const bool is_usual = caller() != nullptr && info != nullptr && info->takes(words.size()) &&
+                        (config_.writable || !writes(info->effect));
+  return is_usual ? Status{} : refusal_of(words, info);
+}
+
+// ok: there is nothing to say against it.
+Status Dialogue::refusal_of(Words words, const CommandInfo* info) {
   if (caller() == nullptr && (info == nullptr || !info->has_flag(CommandFlags::before_log_in)))
     return status_of(Mistake::no_auth);
   if (info == nullptr) {
@@ -204,7 +213,7 @@ bool Dialogue::refuse_request(passes::Requests& requests, Status status, std::si
 bool Dialogue::execute_request(passes::Requests& requests, Redis& front, Words words,
                                std::size_t end_offset) {
   const CommandInfo* info = nullptr;
-  const Status admitted = admit(words, info);
+  const Status admitted = admit(front, info);
   const bool begins = info != nullptr && info->command == Command::multi;
   if (!admitted.ok()) {
     // What a browser sends, perhaps because of a page that means harm.
@@ -308,7 +317,7 @@ void Dialogue::give_up_first(passes::Requests& requests, Redis& front) {
   assert(found == RequestReader::Found::request);
   static_cast<void>(found);
   const CommandInfo* info = nullptr;
-  const Status admitted = admit(front.reader().words(), info);
+  const Status admitted = admit(front, info);
   const Status status = admitted.ok() ? passes::row_wait_timed_out : admitted;
   if (!wants_no_reply()) answer(status, requests.out());
   requests.refused(info != nullptr ? counter_of(*info) : Counter::requests_other,
@@ -332,7 +341,7 @@ passes::Plan Dialogue::plan(Turn& turn, passes::Protocol& protocol) {
   if (found == RequestReader::Found::incomplete) return {.kind = incomplete};
   if (found != RequestReader::Found::request) return {.kind = quick};
   const CommandInfo* info = nullptr;
-  if (!admit(reader.words(), info).ok()) return {.kind = quick};
+  if (!admit(front, info).ok()) return {.kind = quick};
   planned_ = info;
   planned_words_ = reader.words();
   if (turn.endpoint != nullptr) {

@@ -11,6 +11,7 @@
 
 #include "keys/row_work.h"
 #include "passes/dialogue.h"
+#include "redis/protocol/commands.h"
 #include "redis/protocol/request_reader.h"
 #include "redis/session/command_counts.h"
 #include "redis/session/config.h"
@@ -32,6 +33,15 @@ class Redis final : public passes::Protocol {
   CounterBlock& counters() { return counters_; }
   CommandCounter& commands() { return commands_; }
   RequestReader& reader() { return reader_; }
+  // Of the request that was read; null: there is none of this name.
+  const CommandInfo* command() {
+    if (reader_.repeated() != 0 && reader_.repeated() == repeated_) [[likely]]
+      return command_;
+    command_ = find_command(reader_.words()[0]);
+    if (command_ != nullptr && reads_one_key(*command_)) reader_.keep_if_repeated();
+    repeated_ = reader_.repeated();
+    return command_;
+  }
   keys::Scratch& scratch() { return scratch_; }
   keys::OpenRows& rows() { return rows_; }
   keys::Clock& clock() { return clock_; }
@@ -54,6 +64,9 @@ class Redis final : public passes::Protocol {
   CounterBlock& counters_;
   CommandCounter commands_;
   RequestReader reader_;
+  // The command of the requests of this number.
+  const CommandInfo* command_ = nullptr;
+  std::uint64_t repeated_ = 0;
   keys::Scratch scratch_;
   keys::OpenRows rows_;
   keys::Clock clock_;
