@@ -331,7 +331,7 @@ TEST(Stopping, IsQuickUnderLoad) {
   }));
   const auto begin = std::chrono::steady_clock::now();
   fixture.server.stop();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
   go_on = false;
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(strange, 0);
