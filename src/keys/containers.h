@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/setting.h"
+#include "base/short_bytes.h"
 #include "keys/clock.h"
 #include "keys/container.h"
 #include "keys/key.h"
@@ -127,13 +128,16 @@ class Containers {
   // opened for them is closed. The store has begun a pass. The outcome is not ok only if the request has
   // to be asked again.
   store::Outcome look(store::Store& store, OpenRows& rows) {
-    if (source_.database.empty()) return {};
+    if (source_.database.empty() || has_looked_now()) [[likely]]
+      return {};
     const std::uint64_t before = generation();
     const bool reads = is_due();
     follow();
     const store::Outcome outcome = reads ? read(store, rows) : store::Outcome();
     if (generation() != before) [[unlikely]]
       rows.forget_all();
+    if (outcome.ok() && source_.was_read_.load(std::memory_order_relaxed))
+      looked_ms_ = clock_.now_ms();
     return outcome;
   }
 
@@ -142,7 +146,7 @@ class Containers {
   ItemKey resolve(std::string_view key) const;
   // Null: there is none of this name.
   const std::shared_ptr<const Container>& find(std::string_view name) const {
-    if (found_last_ != nullptr && (*found_last_)->name == name) return *found_last_;
+    if (found_last_ != nullptr && are_equal((*found_last_)->name, name)) return *found_last_;
     const std::shared_ptr<const Container>& found = set_->find(name);
     if (found != nullptr) found_last_ = &found;
     return found;
@@ -156,6 +160,13 @@ class Containers {
   static constexpr std::int64_t period_ms = 1000;
   static constexpr std::size_t most = 1000;
 
+  // Whether the last look was at this time, and nobody has asked for another one or has read since.
+  bool has_looked_now() {
+    return looked_ms_ == clock_.now_ms() &&
+           source_.asked_.load(std::memory_order_relaxed) ==
+               source_.answered_.load(std::memory_order_relaxed) &&
+           source_.generation_.load(std::memory_order_acquire) == set_->generation;
+  }
   // Takes over what another thread has read.
   void follow() {
     if (source_.generation_.load(std::memory_order_acquire) != set_->generation) [[unlikely]]
@@ -177,6 +188,7 @@ class Containers {
   const ContainerSource& source_;
   Clock& clock_;
   std::shared_ptr<const ContainerSet> set_ = source_.current_.get();
+  std::int64_t looked_ms_ = -1;
   // In the set, which never changes. The next key is mostly of the same container.
   mutable const std::shared_ptr<const Container>* found_last_ = nullptr;
 };

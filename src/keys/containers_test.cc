@@ -90,6 +90,20 @@ TEST_F(ContainersTest, OneThreadReadsNowAndThenForAll) {
   EXPECT_TRUE(other_.knows("second"));
 }
 
+// Whoever has asked for a look may be served by another thread next, and at once.
+TEST_F(ContainersTest, WhatWasAskedForIsSeenByAllThreadsAtTheSameTime) {
+  now_ms = 1'700'000'000'000;
+  declare("first");
+  one_.look();
+  other_.look();
+  declare("second");
+  source_.ask();
+  one_.look();
+  EXPECT_TRUE(one_.knows("second"));
+  other_.look();
+  EXPECT_TRUE(other_.knows("second"));
+}
+
 // Those that were there before are gone then.
 TEST_F(ContainersTest, WhatIsFoundIsOfTheNewContainers) {
   now_ms = 1'700'000'000'000;

@@ -41,6 +41,20 @@ std::int64_t expiry_of(const store::ColumnValue& value) {
   return __builtin_add_overflow(ms, fraction, &ms) ? std::numeric_limits<std::int64_t>::max() : ms;
 }
 
+// What the columns but those of the value say.
+ItemHead read_columns(const ItemColumns& columns, std::span<const store::Column> of_row,
+                      const store::CurrentRow& row, std::int64_t now_ms) {
+  char room[store::Column::room];
+  ItemHead head;
+  const auto value = [&](std::size_t place) { return of_row[place].value(row, room); };
+  if (columns.expiry != ItemColumns::none) head.expires_ms = expiry_of(value(columns.expiry));
+  if (columns.flags != ItemColumns::none)
+    head.flags = static_cast<std::uint32_t>(number_of(value(columns.flags)));
+  if (columns.cas != ItemColumns::none) head.cas = number_of(value(columns.cas));
+  head.is_live = head.expires_ms == Item::never || head.expires_ms > now_ms;
+  return head;
+}
+
 // Rounded up to what the column can hold, so that nothing expires before its time.
 std::string expiry_text(std::int64_t ms, unsigned decimals) {
   std::int64_t step = ms_per_second;
@@ -162,16 +176,29 @@ Outcome insert(RowWork& work, const KeyedRow& row, std::vector<Value>& values) {
 
 ItemHead read_head(const ItemColumns& columns, std::span<const store::Column> of_row,
                    const store::CurrentRow& row, std::int64_t now_ms) {
+  ItemHead head = read_columns(columns, of_row, row, now_ms);
   char room[store::Column::room];
-  ItemHead head;
-  const auto value = [&](std::size_t place) { return of_row[place].value(row, room); };
-  if (columns.expiry != ItemColumns::none) head.expires_ms = expiry_of(value(columns.expiry));
-  if (columns.flags != ItemColumns::none)
-    head.flags = static_cast<std::uint32_t>(number_of(value(columns.flags)));
-  if (columns.cas != ItemColumns::none) head.cas = number_of(value(columns.cas));
-  head.is_live = head.expires_ms == Item::never || head.expires_ms > now_ms;
-  if (columns.values == 1 && head.is_live) head.is_live = value(0).kind != Kind::null;
+  if (columns.values == 1 && head.is_live)
+    head.is_live = of_row.front().value(row, room).kind != Kind::null;
   return head;
+}
+
+ShownItem show_item(const RowAccess& access, std::span<const store::Column> of_row,
+                    const store::CurrentRow& row, std::int64_t now_ms, char* room,
+                    std::string& joined) {
+  ShownItem item{.head = read_columns(access.item, of_row, row, now_ms)};
+  if (!item.head.is_live) return item;
+  if (access.item.values != 1) {
+    joined.clear();
+    item.status = append_value(access, of_row, row, joined);
+    item.value = joined;
+    return item;
+  }
+  const store::ColumnValue value = of_row.front().value(row, room);
+  item.head.is_live = value.kind != Kind::null;
+  if (value.kind == Kind::no_memory) item.status = Error::no_memory;
+  item.value = {value.data, value.size};
+  return item;
 }
 
 Status append_value(const RowAccess& access, std::span<const store::Column> of_row,

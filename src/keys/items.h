@@ -43,6 +43,17 @@ struct ItemHead {
 // `no_memory` of the value counts as live: append_value() fails then.
 ItemHead read_head(const ItemColumns& columns, std::span<const store::Column> of_row,
                    const store::CurrentRow& row, std::int64_t now_ms);
+// The same with the value, if the item is live. It is a view into the row, into `room`, or if there are several
+// columns into `joined`, until the next column is read. The status is that of append_value(), but a value of one column may
+// have any size.
+struct ShownItem {
+  ItemHead head{};
+  std::string_view value{};
+  Status status{};
+};
+ShownItem show_item(const RowAccess& access, std::span<const store::Column> of_row,
+                    const store::CurrentRow& row, std::int64_t now_ms, char* room,
+                    std::string& joined);
 // Adds the value. `too_large`: it has more than most_value_bytes; `no_memory`: a part could not be read.
 [[nodiscard]] Status append_value(const RowAccess& access, std::span<const store::Column> of_row,
                                   const store::CurrentRow& row, std::string& to);

@@ -121,12 +121,18 @@ void append_part(std::string_view value, const store::ShapedColumn& column, bool
 
 KeyMistake read_parts(std::string_view parts, const store::IndexShape& shape, std::string& room,
                       std::vector<store::Value>& values) {
-  values.clear();
   const std::size_t count = shape.key.size();
-  if (count > 1) {
-    room.clear();
-    room.reserve(parts.size());  // so that the views stay valid
+  if (count == 1) [[likely]] {
+    const store::ShapedColumn& column = shape.columns[shape.key.front()];
+    if (column.spelling != store::Spelling::text && !is_one_spelling(parts, column))
+      return KeyMistake::not_one_spelling;
+    values.resize(1);
+    values.front() = {parts};
+    return KeyMistake::none;
   }
+  values.clear();
+  room.clear();
+  room.reserve(parts.size());  // so that the views stay valid
   for (std::size_t i = 0; i < count; ++i) {
     std::string_view value = parts;
     if (i + 1 < count) {

@@ -25,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/short_bytes.h"
 #include "base/status.h"
 #include "store/index_shape.h"
 #include "store/operation.h"
@@ -70,7 +71,7 @@ struct SplitKey {
   bool has_parts = false;
 };
 inline SplitKey split_key(std::string_view key) {
-  const std::size_t colon = key.find(':');
+  const std::size_t colon = find_byte(key, ':');
   if (colon == std::string_view::npos) return {.name = key};
   return {key.substr(0, colon), key.substr(colon + 1), true};
 }

@@ -3,13 +3,13 @@
 // Pure functions, for any thread.
 #pragma once
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string_view>
 
 #include "base/buffer.h"
+#include "base/short_number.h"
 
 namespace hs::handlersocket {
 
@@ -46,9 +46,7 @@ template <typename Number>
 }
 
 inline void append_number(Buffer& out, std::uint64_t number) {
-  constexpr std::size_t most_digits = std::numeric_limits<std::uint64_t>::digits10 + 1;
-  char* to = out.reserve(most_digits);
-  out.advance_to(std::to_chars(to, to + most_digits, number).ptr);
+  out.advance_to(write_number(out.reserve(most_number_digits), number));
 }
 
 }  // namespace hs::handlersocket

@@ -50,7 +50,7 @@ bool begins_clause(std::string_view token) {
 
 }  // namespace
 
-Status Parser::parse(std::string_view line, Request& request) {
+[[gnu::flatten]] Status Parser::parse(std::string_view line, Request& request) {
   has_index_id_ = false;
   is_modification_ = false;
   key_count_ = 0;

@@ -4,8 +4,9 @@
 
 namespace hs::handlersocket {
 
-bool ReplyRows::take(std::span<const store::Column> columns, const store::CurrentRow& row,
-                     std::size_t /*in_number*/, Buffer& out) {
+[[gnu::flatten]] bool ReplyRows::take(std::span<const store::Column> columns,
+                                      const store::CurrentRow& row, std::size_t /*in_number*/,
+                                      Buffer& out) {
   using enum store::ColumnValue::Kind;
   for (const store::Column& column : columns) {
     char* const to = out.reserve(1 + store::Column::room);

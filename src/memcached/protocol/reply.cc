@@ -1,26 +1,13 @@
 #include "memcached/protocol/reply.h"
 
 #include <array>
-#include <charconv>
-#include <cstring>
 
+#include "base/short_bytes.h"
+#include "base/short_number.h"
 #include "memcached/protocol/binary_packet.h"
 
 namespace hs::memcached {
 namespace {
-
-constexpr std::size_t most_digits = 20;
-
-char* copy(char* to, std::string_view bytes) {
-  if (bytes.empty()) return to;
-  std::memcpy(to, bytes.data(), bytes.size());
-  return to + bytes.size();
-}
-
-template <class Number>
-char* write_digits(char* to, Number number) {
-  return std::to_chars(to, to + most_digits, number).ptr;
-}
 
 std::string_view text_of(Code code) {
   switch (code) {
@@ -52,7 +39,7 @@ void Reply::line(std::string_view text) {
 }
 
 void Reply::number(std::uint64_t number) {
-  out_.advance_to(write_digits(out_.reserve(most_digits), number));
+  out_.advance_to(write_number(out_.reserve(most_number_digits), number));
 }
 
 void Reply::packet(const Asked& asked, Code code, std::string_view extras, std::string_view key,
@@ -66,21 +53,21 @@ void Reply::packet(const Asked& asked, Code code, std::string_view extras, std::
                                .body = static_cast<std::uint32_t>(body),
                                .opaque = asked.opaque,
                                .cas = cas});
-  out_.advance_to(copy(copy(copy(to, extras), key), value));
+  out_.advance_to(copy_bytes(copy_bytes(copy_bytes(to, extras), key), value));
 }
 
 void Reply::text_item(const Request& request, std::string_view key, const Shown& shown) {
-  char* to = out_.reserve(key.size() + shown.value.size() + 3 * most_digits + 16);
-  to = copy(copy(to, "VALUE "), key);
+  char* to = out_.reserve(key.size() + shown.value.size() + 3 * most_number_digits + 16);
+  to = copy_bytes(copy_bytes(to, "VALUE "), key);
   *to++ = ' ';
-  to = write_digits(to, shown.flags);
+  to = write_number(to, shown.flags);
   *to++ = ' ';
-  to = write_digits(to, shown.value.size());
+  to = write_number(to, shown.value.size());
   if (request.shows_cas) {
     *to++ = ' ';
-    to = write_digits(to, shown.cas);
+    to = write_number(to, shown.cas);
   }
-  to = copy(copy(copy(to, "\r\n"), shown.value), "\r\n");
+  to = copy_bytes(copy_bytes(copy_bytes(to, "\r\n"), shown.value), "\r\n");
   out_.advance_to(to);
 }
 
@@ -172,7 +159,7 @@ void Reply::no_item(const Request& request, std::string_view key) {
 }
 
 void Reply::end_of_items(const Asked& asked) {
-  if (asked.form == Form::text) line("END");
+  if (asked.form == Form::text) out_.append("END\r\n");
 }
 
 void Reply::text_change(const Request& request, const Done& done) {
@@ -201,9 +188,9 @@ void Reply::meta_change(const Request& request, const Done& done) {
   }
   if (request.is_quiet) return;
   if (is_sum(request.action) && request.shows_value) {
-    std::array<char, most_digits> digits{};
+    std::array<char, most_number_digits> digits{};
     const auto size =
-        static_cast<std::size_t>(write_digits(digits.data(), done.number) - digits.data());
+        static_cast<std::size_t>(write_number(digits.data(), done.number) - digits.data());
     out_.append("VA ");
     number(size);
     meta("", request, &done);

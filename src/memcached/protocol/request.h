@@ -11,6 +11,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/short_bytes.h"
 #include "base/status.h"
 #include "memcached/protocol/commands.h"
 #include "memcached/protocol/errors.h"
@@ -57,11 +58,9 @@ struct Request : Asked {
 
 // Takes the next word from the front. Empty: there is none.
 inline std::string_view take_word(std::string_view& line) {
-  const std::size_t begin = line.find_first_not_of(' ');
-  if (begin == std::string_view::npos) return line = {};
-  const std::size_t end = std::min(line.find(' ', begin), line.size());
-  const std::string_view word = line.substr(begin, end - begin);
-  line.remove_prefix(end);
+  while (line.starts_with(' ')) line.remove_prefix(1);
+  const std::string_view word(line.data(), std::min(find_byte(line, ' '), line.size()));
+  line.remove_prefix(word.size());
   return word;
 }
 

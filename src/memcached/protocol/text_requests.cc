@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/short_bytes.h"
 #include "memcached/protocol/number.h"
 #include "memcached/protocol/request_reader.h"
 
@@ -40,7 +41,7 @@ RequestReader::Found RequestReader::read(std::string_view input, bool is_binary,
 
 RequestReader::Found RequestReader::read_text(std::string_view input, const RequestLimits& limits,
                                               std::size_t scanned) {
-  std::size_t lf = input.substr(0, most_line_bytes).find('\n');
+  std::size_t lf = find_byte(input.substr(0, most_line_bytes), '\n');
   if (lf == std::string_view::npos) {
     if (input.size() <= most_line_bytes) return Found::incomplete;
     if (limits.must_log_in || !may_be_long(input) || input.size() > most_bytes_of_keys)
@@ -56,7 +57,7 @@ RequestReader::Found RequestReader::read_text(std::string_view input, const Requ
     return Found::request;
   }
   // A command begins its line.
-  const std::string_view word = line.substr(0, std::min(line.find(' '), line.size()));
+  const std::string_view word(line.data(), std::min(find_byte(line, ' '), line.size()));
   std::string_view rest = line.substr(word.size());
   if (const TextCommand* const command = find_text_command(word); command != nullptr) {
     request_.action = command->action;

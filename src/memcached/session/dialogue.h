@@ -103,15 +103,15 @@ class Dialogue final : public passes::Dialogue {
                     std::size_t end);
   void give_up_first(passes::Requests& requests, Memcached& front);
   void throw_away(passes::Requests& requests);
-  void note_container(passes::Requests& requests, const std::string& container, bool is_write);
+  void note_container(passes::Requests& requests, std::string_view container, bool is_write);
 
   // look_ahead.cc: names the items of the next keys of a get of many, this key first.
   void name_items(const Request& request, std::string_view key, std::string_view more_keys,
                   std::string_view container, store::LookAhead& ahead);
 
   // dialogue_items.cc: of all keys of a request.
-  store::Outcome execute_on_items(RowWork& work, const Request& request, std::string& container,
-                                  store::Sink* sink) const;
+  store::Outcome execute_on_items(RowWork& work, const Request& request,
+                                  std::string_view& container, store::Sink* sink) const;
 
   // dialogue_connection.cc
   Done execute_connection(passes::Requests& requests, const Request& request, Status& status);

@@ -8,7 +8,7 @@ namespace {
 using store::Outcome;
 
 Outcome execute_on_key(RowWork& work, const Request& request, std::string_view key,
-                       std::string& container) {
+                       std::string_view& container) {
   ChosenItem chosen;
   const Status status = choose_item(work.containers, key, container, chosen);
   if (!status.ok()) return status;
@@ -18,8 +18,8 @@ Outcome execute_on_key(RowWork& work, const Request& request, std::string_view k
 
 }  // namespace
 
-Outcome Dialogue::execute_on_items(RowWork& work, const Request& request, std::string& container,
-                                   store::Sink* sink) const {
+Outcome Dialogue::execute_on_items(RowWork& work, const Request& request,
+                                   std::string_view& container, store::Sink* sink) const {
   if (request.action == Action::flush) {
     const Outcome outcome = flush(work, container);
     if (outcome.ok()) Reply(work.out()).ok(request);

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <optional>
 
+#include "base/short_bytes.h"
 #include "keys/keys_ahead.h"
 #include "memcached/session/dialogue.h"
 #include "memcached/session/memcached.h"
@@ -167,12 +168,12 @@ bool Dialogue::execute_request(passes::Requests& requests, Memcached& front,
   return goes_on && done != Done::closes;
 }
 
-void Dialogue::note_container(passes::Requests& requests, const std::string& container,
+void Dialogue::note_container(passes::Requests& requests, std::string_view container,
                               bool is_write) {
-  if (container == state_.container.get()) return;
+  if (are_equal(container, state_.container.get())) return;
   auto& chosen = begin_change(requests.changes()).container;
-  if (is_write || !requests.is_part_final()) return chosen.set_until_commit(container);
-  chosen.set(container);
+  if (is_write || !requests.is_part_final()) return chosen.set_until_commit(std::string(container));
+  chosen.set(std::string(container));
 }
 
 // So that other clients do not wait behind a get of very many keys, it goes on in later turns. What it
@@ -183,7 +184,7 @@ bool Dialogue::execute_get(passes::Requests& requests, Memcached& front, const R
   const std::size_t begin = requests.out().size();
   if (!answered.may_run(requests.runs())) return end(requests, answered, end_offset);
   RowWork work = work_for(requests.store(), front, requests.out(), true, nullptr);
-  std::string container = state_.container.get();
+  std::string_view container = state_.container.get();
   std::string_view rest = request.more_keys;
   std::string_view key = request.key;
   if (state_.many.has_begun) {
@@ -235,7 +236,7 @@ bool Dialogue::execute_item(passes::Requests& requests, Memcached& front, const 
   }
   const std::size_t begin = requests.out().size();
   RowWork work = work_for(requests.store(), front, requests.out(), true, nullptr);
-  std::string container = state_.container.get();
+  std::string_view container = state_.container.get();
   Outcome outcome = front.look(requests.store());
   if (outcome.ok()) outcome = execute_on_items(work, request, container, nullptr);
   if (outcome.ok()) {
@@ -296,9 +297,9 @@ Outcome Dialogue::execute_planned(passes::Place& place, passes::Protocol& protoc
   std::optional<WholeItem> sink;
   if (place.sink != nullptr) sink.emplace(*place.sink);
   RowWork work = work_for(place.store, front, place.out, false, sink ? &*sink : nullptr);
-  std::string container = state_.container.get();
+  std::string_view container = state_.container.get();
   const Outcome outcome = execute_on_items(work, planned_, container, place.sink);
-  if (outcome.ok()) state_.container.set(container);
+  if (outcome.ok()) state_.container.set(std::string(container));
   return outcome;
 }
 

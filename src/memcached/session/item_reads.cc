@@ -8,35 +8,29 @@ namespace hs::memcached {
 namespace {
 
 using store::Outcome;
-using Kind = store::ColumnValue::Kind;
 
 // Writes the item if it is live.
 class ItemRows final : public store::Rows {
  public:
   ItemRows(RowWork& work, const Request& request, std::string_view key, const RowAccess& access)
       : Rows(keys::most_reply_bytes), work_(work), request_(request), key_(key), access_(access) {}
-  bool take(std::span<const store::Column> columns, const store::CurrentRow& row,
-            std::size_t /*in_number*/, Buffer& out) override {
+  [[gnu::flatten]] bool take(std::span<const store::Column> columns, const store::CurrentRow& row,
+                             std::size_t /*in_number*/, Buffer& out) override {
     const std::int64_t now_ms = work_.clock.now_ms();
-    const keys::ItemHead head = keys::read_head(access_.item, columns, row, now_ms);
-    is_live_ = head.is_live;
-    if (!is_live_) return true;
-    const std::int64_t left = seconds_left(head.expires_ms, now_ms);
-    Shown shown{
-        .flags = head.flags, .cas = head.cas, .seconds_left = left, .seconds_left_before = left};
     char room[store::Column::room];
-    if (access_.item.values == 1) {
-      const store::ColumnValue value = columns.front().value(row, room);
-      if (value.kind == Kind::no_memory) return false;
-      shown.value = {value.data, value.size};
-    } else {
-      std::string& joined = work_.scratch.joined;
-      joined.clear();
-      status_ = keys::append_value(access_, columns, row, joined);
-      if (!status_.ok()) return status_.kind() != Error::no_memory;
-      shown.value = joined;
-    }
-    Reply(out).item(request_, key_, shown);
+    const keys::ShownItem item =
+        keys::show_item(access_, columns, row, now_ms, room, work_.scratch.joined);
+    is_live_ = item.head.is_live;
+    status_ = item.status;
+    if (!status_.ok()) return status_.kind() != Error::no_memory;
+    if (!is_live_) return true;
+    const std::int64_t left = seconds_left(item.head.expires_ms, now_ms);
+    Reply(out).item(request_, key_,
+                    {.flags = item.head.flags,
+                     .cas = item.head.cas,
+                     .seconds_left = left,
+                     .seconds_left_before = left,
+                     .value = item.value});
     return true;
   }
   bool is_live() const { return is_live_; }
@@ -53,9 +47,9 @@ class ItemRows final : public store::Rows {
 
 }  // namespace
 
-Status choose_item(const keys::Containers& containers, std::string_view key, std::string& container,
-                   ChosenItem& chosen) {
-  const WrittenKey written = split_key(key);
+Status choose_item(const keys::Containers& containers, std::string_view key,
+                   std::string_view& container, ChosenItem& chosen) {
+  const WrittenKey written = read_written_key(key);
   if (written.names_container) [[unlikely]] {
     const auto& found = containers.find(written.container);
     if (found == nullptr) return status_of(Mistake::no_such_container);

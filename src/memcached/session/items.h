@@ -4,9 +4,9 @@
 // buffer if it returns ok, and leaves the buffer as it was if not.
 #pragma once
 
-#include <string>
 #include <string_view>
 
+#include "base/short_bytes.h"
 #include "keys/items.h"
 #include "keys/row_work.h"
 #include "memcached/protocol/reply.h"
@@ -25,12 +25,11 @@ struct WrittenKey {
   bool is_container = false;  // there is no key within it
   std::string_view key{};
 };
-inline WrittenKey split_key(std::string_view key) {
-  constexpr std::string_view marks = "@@";
-  if (!key.starts_with(marks)) [[likely]]
+inline WrittenKey read_written_key(std::string_view key) {
+  if (key.size() < 2 || key[0] != '@' || key[1] != '@') [[likely]]
     return {.key = key};
-  key.remove_prefix(marks.size());
-  const std::size_t end = key.find('.');
+  key.remove_prefix(2);
+  const std::size_t end = find_byte(key, '.');
   const bool is_container = end == std::string_view::npos;
   return {.container = key.substr(0, end),
           .names_container = true,
@@ -40,13 +39,14 @@ inline WrittenKey split_key(std::string_view key) {
 
 // The item of a key, in the container that the connection has chosen; empty: the default one. A key
 // @@name.rest chooses the container of that name, for the keys behind it, too; @@name alone names the
-// container itself, and the key within it is empty.
+// container itself, and the key within it is empty. If the key chooses one, `container` becomes a
+// view into it.
 struct ChosenItem {
   keys::ItemKey item{};
   bool is_container = false;
 };
-Status choose_item(const keys::Containers& containers, std::string_view key, std::string& container,
-                   ChosenItem& chosen);
+Status choose_item(const keys::Containers& containers, std::string_view key,
+                   std::string_view& container, ChosenItem& chosen);
 
 // Which columns of an item a request shows.
 inline keys::Asks asks_of(const Request& request) {

@@ -12,7 +12,7 @@ namespace {
 // `container` is the one that the keys before this one have chosen, empty: the default one. It may choose another.
 bool name_item(keys::RememberedRows& rows, const Request& request, std::string_view key,
                std::string_view& container, store::LookAhead& ahead) {
-  const WrittenKey written = split_key(key);
+  const WrittenKey written = read_written_key(key);
   if (written.names_container) container = written.container;
   store::Comparison comparison{};
   std::string_view start = written.key;

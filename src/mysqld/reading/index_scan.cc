@@ -125,8 +125,9 @@ Status IndexScan::set_up(const IndexPlan& plan, OpenTable& opened,
   return {};
 }
 
-Status IndexScan::start(const IndexPlan& plan, OpenTable& opened, const store::Selection& selection,
-                        std::uint64_t most_steps) {
+[[gnu::flatten]] Status IndexScan::start(const IndexPlan& plan, OpenTable& opened,
+                                         const store::Selection& selection,
+                                         std::uint64_t most_steps) {
   if (Status status = set_up(plan, opened, selection, most_steps); !status.ok()) return status;
   if (has_in_) {
     in_values_.begin(plan, *table_, selection.in.key_part, selection.in.values.size());
@@ -325,6 +326,8 @@ bool IndexScan::is_asked_for() {
 bool IndexScan::is_end(int error) { return error == HA_ERR_END_OF_FILE; }
 
 int IndexScan::next() {
+  // The row that was given is the only one of its key, so nothing is behind it.
+  if (one_row_ && at_ == At::inside && !resumed_) at_ = At::end;
   while (limit_ != 0) {
     if (at_ == At::end) {
       const int error = has_in_ ? search_next_in() : HA_ERR_END_OF_FILE;

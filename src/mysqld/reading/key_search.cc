@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/ascii.h"
+#include "base/short_bytes.h"
 #include "mysqld/reading/comparable_value.h"
 #include "mysqld/server/api.h"
 
@@ -77,7 +78,7 @@ bool put_text(const PlannedKeyPart& part, const Value& value, unsigned char* to)
     room -= HA_KEY_BLOB_LENGTH;
   }
   assert(text.size() <= room);
-  text.copy(reinterpret_cast<char*>(to), text.size());
+  copy_bytes(reinterpret_cast<char*>(to), text);
   std::memset(to + text.size(), is_filled ? ' ' : 0, room - text.size());
   return true;
 }

@@ -5,13 +5,13 @@
 // a true or false a number, a double a bulk string. It knows no command.
 #pragma once
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 #include "base/buffer.h"
+#include "base/short_bytes.h"
+#include "base/short_number.h"
 
 namespace hs::redis {
 
@@ -36,7 +36,7 @@ class Reply {
   void bulk(std::string_view bytes) {
     char* to = out_.reserve(bytes.size() + most_head + 2);
     to = write_head(to, '$', static_cast<std::int64_t>(bytes.size()));
-    to = copy(to, bytes);
+    to = copy_bytes(to, bytes);
     *to++ = '\r';
     *to++ = '\n';
     out_.advance_to(to);
@@ -81,7 +81,7 @@ class Reply {
   static constexpr std::size_t most_head = 24;
   static char* write_head(char* to, char kind, std::int64_t number) {
     *to++ = kind;
-    to = std::to_chars(to, to + most_head - 3, number).ptr;
+    to = write_number(to, number);
     *to++ = '\r';
     *to++ = '\n';
     return to;
@@ -90,12 +90,6 @@ class Reply {
  private:
   void head(char kind, std::int64_t number) {
     out_.advance_to(write_head(out_.reserve(most_head), kind, number));
-  }
-  // memcpy from a null pointer is undefined, even of nothing.
-  static char* copy(char* to, std::string_view bytes) {
-    if (bytes.empty()) return to;
-    std::memcpy(to, bytes.data(), bytes.size());
-    return to + bytes.size();
   }
 
   Buffer& out_;

@@ -12,8 +12,9 @@ using Kind = store::ColumnValue::Kind;
 
 }  // namespace
 
-bool FieldRows::take(std::span<const store::Column> columns, const store::CurrentRow& row,
-                     std::size_t /*in_number*/, Buffer& out) {
+[[gnu::flatten]] bool FieldRows::take(std::span<const store::Column> columns,
+                                      const store::CurrentRow& row, std::size_t /*in_number*/,
+                                      Buffer& out) {
   const std::size_t begin = out.size();
   char room[store::Column::room];
   if (is_list_) reply_.array(places_.size());

@@ -10,7 +10,6 @@ namespace hs::redis {
 namespace {
 
 using store::Outcome;
-using Kind = store::ColumnValue::Kind;
 
 // Writes the value of a live item. Of one that is not live it writes nothing.
 class ValueRows final : public store::Rows {
@@ -19,19 +18,12 @@ class ValueRows final : public store::Rows {
       : Rows(most_reply_bytes), work_(work), access_(access) {}
   bool take(std::span<const store::Column> columns, const store::CurrentRow& row,
             std::size_t /*in_number*/, Buffer& /*out*/) override {
-    is_live_ = keys::read_head(access_.item, columns, row, work_.clock.now_ms()).is_live;
-    if (!is_live_) return true;
-    if (access_.item.values == 1) {
-      char room[store::Column::room];
-      const store::ColumnValue value = columns.front().value(row, room);
-      if (value.kind == Kind::no_memory) return false;
-      work_.reply.bulk({value.data, value.size});
-      return true;
-    }
-    std::string& value = work_.scratch.joined;
-    value.clear();
-    status_ = keys::append_value(access_, columns, row, value);
-    if (status_.ok()) work_.reply.bulk(value);
+    char room[store::Column::room];
+    const keys::ShownItem item =
+        keys::show_item(access_, columns, row, work_.clock.now_ms(), room, work_.scratch.joined);
+    is_live_ = item.head.is_live;
+    status_ = item.status;
+    if (is_live_ && status_.ok()) work_.reply.bulk(item.value);
     return status_.kind() != Error::no_memory;
   }
   bool is_live() const { return is_live_; }

@@ -35,6 +35,10 @@ Outcome execute_on_rows(Work& work, const CommandInfo& info, Words words) {
     case Command::hs_describe: return describe_table(work, words);
     case Command::keys: return list_keys(work, words);
     case Command::scan: return scan_keys(work, words);
+    case Command::get: return read_string(work, info.command, words);
+    case Command::hget:
+    case Command::hgetall:
+    case Command::hmget: return read_hash(work, info.command, words);
     case Command::hgetdel: return take_from_hash(work, words);
     case Command::hrandfield:
     case Command::hscan: return sample_hash(work, info.command, words);
