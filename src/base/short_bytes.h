@@ -1,8 +1,8 @@
 // Short runs of bytes, such as names, compared, searched and copied where they stand.
 //
-// They use nothing but what they are given, so any thread may call them. A call of memcmp or memcpy costs more than to compare or copy a dozen bytes, and
-// std::string_view's own find() is a call that makes another one. So these are inlined, although the compiler would
-// take them for too large.
+// The functions use nothing but what they are given, so any thread may call them. A call of memcmp or
+// memcpy costs more than to compare or copy a dozen bytes, and std::string_view::find() is a call that
+// makes another one. So these functions are always inlined. The compiler alone would not do it.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Writes a number in its decimal form, the fastest if it has one digit or two, as most sizes and flags have.
+// Writes a number in its decimal form. It is fastest with one digit or two, which most sizes and flags have.
 //
 // A pure function, for any thread.
 #pragma once

@@ -5,9 +5,10 @@
 // not come as a whole, only how far it has looked at it, so an array that comes in pieces is looked at
 // once, and once more when it is there. It executes nothing.
 //
-// A client mostly asks for the same of one key after the other. So a reader keeps one request, if whoever knows
-// commands says that it has a key and nothing secret. The next one is compared with it as a whole, and if they differ in
-// nothing but the key, only the key is cut out. These are up to 512 bytes for as long as the reader lives.
+// Most clients ask for the same fields of one key after the other. So a reader keeps the bytes of one
+// request. Whoever calls it says which request has a key and nothing secret, and may be kept. The next
+// requests are compared with the kept one. If one differs in nothing but its key, only the key is cut out of
+// it. The kept bytes are at most 512, and stay as long as the reader lives.
 #pragma once
 
 #include <array>

@@ -35,6 +35,7 @@ Outcome execute_on_rows(Work& work, const CommandInfo& info, Words words) {
     case Command::hs_describe: return describe_table(work, words);
     case Command::keys: return list_keys(work, words);
     case Command::scan: return scan_keys(work, words);
+    // The most usual reads, so that they are found at once.
     case Command::get: return read_string(work, info.command, words);
     case Command::hget:
     case Command::hgetall:
