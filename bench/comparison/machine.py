@@ -13,6 +13,7 @@ from .database import has_original
 from .places import REPOSITORY, build_dir, newest_peer
 
 CONGESTION_CONTROL = Path("/proc/sys/net/ipv4/tcp_congestion_control")
+MEMORY = Path("/proc/meminfo")
 
 
 def describe_machine() -> dict[str, str | int | float | None]:
@@ -30,6 +31,12 @@ def describe_machine() -> dict[str, str | int | float | None]:
         "congestion_control": CONGESTION_CONTROL.read_text().strip(),
         "load_average": round(os.getloadavg()[0], 2),
     }
+
+
+def free_huge_pages() -> int:
+    """The bytes of the huge pages that were set aside and that nobody uses."""
+    info = dict(re.findall(r"^(\w+): +(\d+)", MEMORY.read_text(), re.MULTILINE))
+    return int(info["HugePages_Free"]) * int(info["Hugepagesize"]) << 10
 
 
 def describe_versions(tree: Path) -> dict[str, str]:

@@ -18,16 +18,27 @@ from .caches import start_memcached, start_redis, start_valkey
 from .cases import HOT, MULTI, PIPELINED, SINGLE, UPDATE
 from .database import DURABLE, Database
 from .load import Pace, Result, run_load
+from .machine import free_huge_pages
 from .markdown import median_and_ends, table
 from .places import REPOSITORY
 
 from demo import ROWS  # isort: skip  (setup/, put on the path by places)
 from server_instance import Setting, free_port  # isort: skip
 
+#: Bytes that the server's buffer pool and what belongs to it take, with some to spare.
+HUGE_PAGES = 1_400 << 20
 PARTS = "innodb_adaptive_hash_index_parts"
 #: Servers of ours, with what differs in their settings. In one part the hash index of a table has
-#: as many cells as there are for all parts together, so its chains are shorter.
-OURS: Mapping[str, Mapping[str, Setting]] = {"plugin": {}, "plugin, 1 part": {PARTS: 1}}
+#: as many cells as there are for all parts together, so its chains are shorter. Large pages save
+#: misses of the TLB.
+AS_IT_COMES = "plugin"
+ONE_PART = "plugin, 1 part"
+LARGE_PAGES = "plugin, 1 part, large pages"
+OURS: Mapping[str, Mapping[str, Setting]] = {
+    AS_IT_COMES: {},
+    ONE_PART: {PARTS: 1},
+    LARGE_PAGES: {PARTS: 1, "large_pages": "ON"},
+}
 #: In the order of the table's columns.
 SERVERS = (*OURS, "Redis", "Valkey", "memcached")
 CONTAINERS = REPOSITORY / "tools" / "sql" / "containers.sql"
@@ -149,10 +160,15 @@ def _start_ours(
         run_load([*options, *every_row], server_pid=ours.pid, pace=Pace(warm_up=0, duration=60))
 
 
-def _start(stack: ExitStack, tree: Path) -> dict[tuple[str, str], Door]:
+def _servers() -> tuple[str, str]:
+    """Ours as it comes, and with the best settings that this machine can have."""
+    return (AS_IT_COMES, LARGE_PAGES if free_huge_pages() >= HUGE_PAGES else ONE_PART)
+
+
+def _start(stack: ExitStack, tree: Path, servers: Sequence[str]) -> dict[tuple[str, str], Door]:
     """All servers, by name and protocol. memcached takes both forms at one port."""
     doors: dict[tuple[str, str], Door] = {}
-    for name in OURS:
+    for name in servers:
         _start_ours(stack, tree, name, doors)
     for protocol in ("redis", "redis-hash"):
         for name, start in (("Redis", start_redis), ("Valkey", start_valkey)):
@@ -170,15 +186,16 @@ def measure_ports(tree: Path, pace: Pace) -> Ports:
     """In alternating rounds: each server in turn, and each second round in the opposite order."""
     pace = pace_of(pace)
     measured: Ports = {}
-    runs = [(work, server) for work in WORKS for server in (*OURS, *work.beside)]
+    ours = _servers()
+    runs = [(work, server) for work in WORKS for server in (*ours, *work.beside)]
     with ExitStack() as stack:
-        doors = _start(stack, tree)
+        doors = _start(stack, tree, ours)
         for number in range(pace.rounds):
             print(f"   round {number + 1} of {pace.rounds}", flush=True)
             for work, server in runs if number % 2 == 0 else reversed(runs):
                 door = doors[server, work.protocol]
                 options = [f"--port={door.port}", f"--protocol={work.protocol}", *work.options]
-                if server in OURS:
+                if server in ours:
                     options += work.own
                 result = run_load(options, server_pid=door.pid, pace=pace)
                 measured.setdefault(work.title, {}).setdefault(server, []).append(result)
@@ -207,15 +224,16 @@ def ports_table(ports: Ports) -> str:
     """A line for each command and load, a column for each server."""
     if not ports:
         return "Not measured."
+    servers = [name for name in SERVERS if any(name in measured for measured in ports.values())]
     lines = [
         [
             work.title,
             *(
                 _cell(ports[work.title][name]) if name in ports[work.title] else ""
-                for name in SERVERS
+                for name in servers
             ),
         ]
         for work in WORKS
         if work.title in ports
     ]
-    return table(["server CPU a request, µs", *SERVERS], lines)
+    return table(["server CPU a request, µs", *servers], lines)

@@ -135,6 +135,18 @@ Outcome OpenRows::open_shape(store::Store& store,
   return {};
 }
 
+// A client can open one table by many spellings of its name, so each may take little memory.
+void OpenRows::write_names(RowAccess& access) const {
+  std::size_t bytes = 0;
+  for (const store::ShapedColumn& column : access.shape->columns) {
+    access.written_names.push_back(write_name_(column.name));
+    bytes += sizeof(std::string) + access.written_names.back().size();
+    if (bytes <= most_text) continue;
+    access.written_names = {};
+    return;
+  }
+}
+
 void OpenRows::keep(std::shared_ptr<const RowAccess> access) {
   if (access->text.size() > most_text) return;
   if (known_.size() >= most_known) known_.clear();
@@ -162,6 +174,8 @@ Outcome OpenRows::open(store::Store& store, const std::shared_ptr<const store::C
     }
     if (const Outcome outcome = store.open_index(access->index_names(), caller, use); !outcome.ok())
       return outcome;
+  } else if (write_name_ != nullptr) {
+    write_names(*access);
   }
   access->index = use.shared();
   opened = access;

@@ -95,6 +95,9 @@ struct RowAccess {
   std::vector<std::int32_t> places{};
   std::vector<std::int32_t> filter_places{};  // with `search`: the same of the filters' columns
   std::size_t field_columns = 0;              // how many columns are there for the fields
+  // With `every`: the columns' names as OpenRows::WriteName has written them. None if they are long. An index that
+  // has followed a change of its table may have other columns.
+  std::vector<std::string> written_names{};
   // With `changes`: of these columns the positions in the shape.
   std::vector<std::uint32_t> positions{};
   // Of an item.
@@ -209,6 +212,11 @@ class RememberedRows {
 
 class OpenRows {
  public:
+  // Writes a column's name as it stands in replies. A protocol that names the columns of each row has this done
+  // when the index is opened.
+  using WriteName = std::string (*)(std::string_view name);
+  explicit OpenRows(WriteName write_name = nullptr) : write_name_(write_name) {}
+
   // What is asked for, as a text that names it.
   std::string_view text_of(std::string_view name, Asks asks,
                            std::span<const std::string_view> fields);
@@ -243,6 +251,7 @@ class OpenRows {
   static store::Outcome open_shape(store::Store& store,
                                    const std::shared_ptr<const store::Caller>& caller,
                                    RowAccess& access, Needs needs, store::IndexUse& use);
+  void write_names(RowAccess& access) const;
   void keep(std::shared_ptr<const RowAccess> access);
 
   struct Hash {
@@ -253,6 +262,7 @@ class OpenRows {
   };
   std::unordered_map<std::string, std::shared_ptr<const RowAccess>, Hash, std::equal_to<>> known_;
   std::string text_;
+  const WriteName write_name_;
 };
 
 }  // namespace hs::keys

@@ -1,11 +1,11 @@
 #include "mysqld/reading/column_reader.h"
 
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <type_traits>
 
 #include "base/ascii.h"
+#include "base/short_number.h"
 #include "mysqld/server/api.h"
 
 namespace hs::mysqld {
@@ -67,8 +67,8 @@ ColumnValue read_integer(Field& field, const TableRow& /*row*/, char* room) {
     constexpr unsigned unused = 8 * (sizeof(Integer) - bytes);
     value = static_cast<Unsigned>(static_cast<Integer>(value << unused) >> unused);
   }
-  static_assert(Column::room >= 20);  // -9223372036854775808
-  return in_room(room, std::to_chars(room, room + Column::room, static_cast<Integer>(value)).ptr);
+  static_assert(Column::room >= most_number_digits);
+  return in_room(room, write_number(room, static_cast<Integer>(value)));
 }
 
 // A VARCHAR whose bytes are sent as they are: its length in one or two bytes, and then the bytes.
@@ -78,22 +78,6 @@ ColumnValue read_varchar(Field& field, const TableRow& /*row*/, char* /*room*/) 
   std::size_t length = stored[0];
   if constexpr (length_bytes == 2) length |= static_cast<std::size_t>(stored[1]) << 8;
   return bytes({reinterpret_cast<const char*>(stored) + length_bytes, length});
-}
-
-// The digits "00" to "99", one after the other.
-constexpr auto two_digits = [] {
-  std::array<char, 200> digits{};
-  for (std::size_t i = 0; i < 100; ++i) {
-    digits[2 * i] = static_cast<char>('0' + i / 10);
-    digits[2 * i + 1] = static_cast<char>('0' + i % 10);
-  }
-  return digits;
-}();
-
-// `value` must be less than 100.
-char* write_two_digits(char* to, unsigned value) {
-  std::memcpy(to, two_digits.data() + std::size_t{2} * value, 2);
-  return to + 2;
 }
 
 // A damaged date may have a year of more than four digits. It must not be used as an index then.

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/buffer.h"
@@ -34,12 +35,18 @@ class Reply {
   void ok() { out_.append("+OK\r\n"); }
   void integer(std::int64_t number) { head(':', number); }
   void bulk(std::string_view bytes) {
-    char* to = out_.reserve(bytes.size() + most_head + 2);
-    to = write_head(to, '$', static_cast<std::int64_t>(bytes.size()));
-    to = copy_bytes(to, bytes);
-    *to++ = '\r';
-    *to++ = '\n';
-    out_.advance_to(to);
+    out_.advance_to(write_bulk(out_.reserve(bytes.size() + most_of_bulk), bytes));
+  }
+  // A bulk string that written() has made, and behind it another one of these bytes.
+  void written_and_bulk(std::string_view written, std::string_view bytes) {
+    char* const to = out_.reserve(written.size() + bytes.size() + most_of_bulk);
+    out_.advance_to(write_bulk(copy_bytes(to, written), bytes));
+  }
+  // The bytes as a bulk string, to be written many times.
+  static std::string written(std::string_view bytes) {
+    std::string bulk(bytes.size() + most_of_bulk, '\0');
+    bulk.resize(static_cast<std::size_t>(write_bulk(bulk.data(), bytes) - bulk.data()));
+    return bulk;
   }
   void null() { out_.append(is_three() ? std::string_view("_\r\n") : std::string_view("$-1\r\n")); }
   // In place of an array that there is not.
@@ -88,6 +95,14 @@ class Reply {
   }
 
  private:
+  static constexpr std::size_t most_of_bulk = most_head + 2;  // and its bytes
+  static char* write_bulk(char* to, std::string_view bytes) {
+    to = write_head(to, '$', static_cast<std::int64_t>(bytes.size()));
+    to = copy_bytes(to, bytes);
+    *to++ = '\r';
+    *to++ = '\n';
+    return to;
+  }
   void head(char kind, std::int64_t number) {
     out_.advance_to(write_head(out_.reserve(most_head), kind, number));
   }

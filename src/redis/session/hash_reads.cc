@@ -25,7 +25,7 @@ Outcome get_fields(Work& work, std::string_view key, Words fields, bool is_list)
 
 Outcome get_every(Work& work, std::string_view key, EveryRow::Wants wants) {
   return with_row(work, key, Asks::every, {}, [&](const KeyedRow& row) {
-    EveryRow rows(work.reply, wants);
+    EveryRow rows(work.reply, wants, row.access->written_names);
     store::Found found;
     const Outcome outcome = find(work, row, rows, found);
     if (!outcome.ok() || found.rows != 0) return outcome;

@@ -68,7 +68,7 @@ class Redis final : public passes::Protocol {
   const CommandInfo* command_ = nullptr;
   std::uint64_t repeated_ = 0;
   keys::Scratch scratch_;
-  keys::OpenRows rows_;
+  keys::OpenRows rows_{&Reply::written};
   keys::Clock clock_;
   keys::Containers containers_;
 };

@@ -36,43 +36,55 @@ using Kind = store::ColumnValue::Kind;
   return true;
 }
 
-void EveryRow::write_head(std::size_t fields) const {
+void EveryRow::write_head(Reply& reply, std::size_t fields) const {
   if (wants_ == Wants::both) {
-    reply_.map(fields);
+    reply.map(fields);
   } else {
-    reply_.array(fields);
+    reply.array(fields);
   }
 }
 
 // The head is written for as many fields as there are columns. If fewer are not NULL, and their number
 // is shorter, what is behind it moves.
-bool EveryRow::take(std::span<const store::Column> columns, const store::CurrentRow& row,
-                    std::size_t /*in_number*/, Buffer& out) {
+[[gnu::flatten]] bool EveryRow::take(std::span<const store::Column> columns,
+                                     const store::CurrentRow& row, std::size_t /*in_number*/,
+                                     Buffer& out) {
   const std::size_t begin = out.size();
-  write_head(columns.size());
+  write_head(reply_, columns.size());
   const std::size_t fields_begin = out.size();
+  // The names of another version of the table make no difference: the row will be read again.
+  const bool has_names = wants_ == Wants::both && names_.size() == columns.size();
   std::size_t present = 0;
   char room[store::Column::room];
-  for (const store::Column& column : columns) {
-    const store::ColumnValue value = column.value(row, room);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const store::ColumnValue value = columns[i].value(row, room);
     if (value.kind == Kind::no_memory) return false;
     if (value.kind == Kind::null) continue;
     ++present;
-    if (wants_ != Wants::values) reply_.bulk(column.name);
-    if (wants_ != Wants::names) reply_.bulk({value.data, value.size});
+    if (has_names) [[likely]] {
+      reply_.written_and_bulk(names_[i], {value.data, value.size});
+    } else {
+      if (wants_ != Wants::values) reply_.bulk(columns[i].name);
+      if (wants_ != Wants::names) reply_.bulk({value.data, value.size});
+    }
     if (out.size() - begin > most_bytes()) return true;
   }
-  if (present == columns.size()) return true;
+  if (present != columns.size()) shorten(begin, fields_begin, present, out);
+  return true;
+}
+
+// Writes the head again, for as many fields as there are.
+void EveryRow::shorten(std::size_t begin, std::size_t fields_begin, std::size_t present,
+                       Buffer& out) const {
   Buffer head;
   Reply in_head(head, reply_.resp());
-  EveryRow(in_head, wants_).write_head(present);
+  write_head(in_head, present);
   const std::size_t surplus = fields_begin - begin - head.size();
   std::copy(head.data(), head.data() + head.size(), out.data() + begin);
-  if (surplus == 0) return true;
+  if (surplus == 0) return;
   std::memmove(out.data() + begin + head.size(), out.data() + fields_begin,
                out.size() - fields_begin);
   out.truncate(out.size() - surplus);
-  return true;
 }
 
 bool CountingRows::take(std::span<const store::Column> columns, const store::CurrentRow& row,

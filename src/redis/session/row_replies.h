@@ -37,15 +37,20 @@ class FieldRows final : public store::Rows {
 class EveryRow final : public store::Rows {
  public:
   enum class Wants : std::uint8_t { both, names, values };
-  EveryRow(Reply& reply, Wants wants) : Rows(most_reply_bytes), reply_(reply), wants_(wants) {}
+  // `names` are those of the columns, as Reply::written() writes them, or none.
+  EveryRow(Reply& reply, Wants wants, std::span<const std::string> names)
+      : Rows(most_reply_bytes), reply_(reply), wants_(wants), names_(names) {}
   bool take(std::span<const store::Column> columns, const store::CurrentRow& row,
             std::size_t in_number, Buffer& out) override;
 
  private:
-  void write_head(std::size_t fields) const;
+  void write_head(Reply& reply, std::size_t fields) const;
+  [[gnu::noinline]] void shorten(std::size_t begin, std::size_t fields_begin, std::size_t present,
+                                 Buffer& out) const;
 
   Reply& reply_;
   const Wants wants_;
+  const std::span<const std::string> names_;
 };
 
 // How many of the first columns are not NULL, and how many bytes the first one has.
