@@ -26,6 +26,9 @@ SETTINGS: Mapping[str, Setting] = {
     "table_open_cache": 200,
     "handlersocket_address": ADDRESS,
 }
+ON_LARGE_PAGES: Mapping[str, Setting] = {"large_pages": "ON"}
+# Bytes that the buffer pool and what belongs to it take, with some to spare.
+LARGE_PAGES_NEEDED = 1_400 << 20
 # As many workers as there are cores for the server.
 ONE_WORKER: Mapping[str, Setting] = {"handlersocket_threads": 1, "handlersocket_threads_wr": 1}
 WRITE_BACK_TIMEOUT = 60.0
@@ -95,8 +98,12 @@ class Database:
             self.instance.settings["mysqlx_socket"] = str(self._beside_socket("x.sock"))
         with on_cores(cores):
             self.instance.start()
-        put_first(self.pid)
-        self._fill()
+        try:
+            put_first(self.pid)
+            self._fill()
+        except BaseException:
+            self.stop()
+            raise
 
     def _beside_socket(self, name: str) -> Path:
         """A place beside the socket, where paths are short enough."""

@@ -34,9 +34,10 @@ def describe_machine() -> dict[str, str | int | float | None]:
 
 
 def free_huge_pages() -> int:
-    """The bytes of the huge pages that were set aside and that nobody uses."""
-    info = dict(re.findall(r"^(\w+): +(\d+)", MEMORY.read_text(), re.MULTILINE))
-    return int(info["HugePages_Free"]) * int(info["Hugepagesize"]) << 10
+    """The bytes of the huge pages that were set aside and that nobody has asked for."""
+    found = re.findall(r"^(\w+): +(\d+)", MEMORY.read_text(), re.MULTILINE)
+    info = {name: int(number) for name, number in found}
+    return (info["HugePages_Free"] - info["HugePages_Rsvd"]) * info["Hugepagesize"] << 10
 
 
 def describe_versions(tree: Path) -> dict[str, str]:

@@ -16,7 +16,7 @@ from typing import Any
 from .bystanders import pace_of
 from .caches import start_memcached, start_redis, start_valkey
 from .cases import HOT, MULTI, PIPELINED, SINGLE, UPDATE
-from .database import DURABLE, Database
+from .database import DURABLE, LARGE_PAGES_NEEDED, ON_LARGE_PAGES, Database
 from .load import Pace, Result, run_load
 from .machine import free_huge_pages
 from .markdown import median_and_ends, table
@@ -25,8 +25,6 @@ from .places import REPOSITORY
 from demo import ROWS  # isort: skip  (setup/, put on the path by places)
 from server_instance import Setting, free_port  # isort: skip
 
-#: Bytes that the server's buffer pool and what belongs to it take, with some to spare.
-HUGE_PAGES = 1_400 << 20
 PARTS = "innodb_adaptive_hash_index_parts"
 #: Servers of ours, with what differs in their settings. In one part the hash index of a table has
 #: as many cells as there are for all parts together, so its chains are shorter. Large pages save
@@ -37,7 +35,7 @@ LARGE_PAGES = "plugin, 1 part, large pages"
 OURS: Mapping[str, Mapping[str, Setting]] = {
     AS_IT_COMES: {},
     ONE_PART: {PARTS: 1},
-    LARGE_PAGES: {PARTS: 1, "large_pages": "ON"},
+    LARGE_PAGES: {PARTS: 1, **ON_LARGE_PAGES},
 }
 #: In the order of the table's columns.
 SERVERS = (*OURS, "Redis", "Valkey", "memcached")
@@ -162,7 +160,7 @@ def _start_ours(
 
 def _servers() -> tuple[str, str]:
     """Ours as it comes, and with the best settings that this machine can have."""
-    return (AS_IT_COMES, LARGE_PAGES if free_huge_pages() >= HUGE_PAGES else ONE_PART)
+    return (AS_IT_COMES, LARGE_PAGES if free_huge_pages() >= LARGE_PAGES_NEEDED else ONE_PART)
 
 
 def _start(stack: ExitStack, tree: Path, servers: Sequence[str]) -> dict[tuple[str, str], Door]:
