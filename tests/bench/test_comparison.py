@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from comparison import machine
 from comparison.cases import READS, READS_WITHOUT_HASH, WRITES
 from comparison.elf_functions import Functions
 from comparison.load import Result, parse_result
@@ -252,19 +253,22 @@ def test_servers_side_by_side() -> None:
     assert [cell.strip() for cell in x.split("|")[2:5]] == ["", "4.00", ""]
 
 
-def test_the_ports_of_caches_clients_are_a_table() -> None:
+@pytest.mark.parametrize("best", ["plugin, 1 part", "plugin, 1 part, large pages"])
+def test_the_ports_of_caches_clients_are_a_table(best: str) -> None:
+    """A run has one of the two servers with the best settings, and the table one column for it."""
     ports = {
         work.title: {
             name: [result(rate=1000.0, cpu=2.0), result(rate=3000.0, cpu=1.0), result(rate=2000.0)]
-            for name in (*OURS, *work.beside)
+            for name in ("plugin", best, *work.beside)
         }
         for work in WORKS
     }
+    assert best in OURS
     assert len(ports) == len(WORKS), "each has a title of its own"
     lines = ports_table(from_json(json.loads(json.dumps(as_json(ports))))).splitlines()
     assert len(lines) == len(WORKS) + 2
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    assert cells[0][1:] == ["plugin", "plugin, 1 part", "Redis", "Valkey", "memcached"]
+    assert cells[0][1:] == ["plugin", best, "Redis", "Valkey", "memcached"]
     assert cells[2] == ["`GET`, hot rows", *["1.00 (1.00–2.00)"] * 4, ""]
     assert cells[-1][1:] == [*["1.00 (1.00–2.00)"] * 2, "", "", "1.00 (1.00–2.00)"]
     for work, line in zip(WORKS, cells[2:], strict=True):
@@ -412,3 +416,15 @@ def test_a_file_that_is_no_program_has_no_functions(tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_text("no program")
     assert Functions(path).start_of(1000) is None
+
+
+def test_huge_pages_that_somebody_has_asked_for_are_not_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = tmp_path / "meminfo"
+    memory.write_text(
+        "MemTotal:       24737152 kB\nHugePages_Total:    1500\nHugePages_Free:     1200\n"
+        "HugePages_Rsvd:      500\nHugePages_Surp:        0\nHugepagesize:       2048 kB\n"
+    )
+    monkeypatch.setattr(machine, "MEMORY", memory)
+    assert machine.free_huge_pages() == 700 * 2048 * 1024
