@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from .database import has_original
+from .database import LARGE_PAGES_NEEDED, has_original
 from .places import REPOSITORY, build_dir, newest_peer
 
 CONGESTION_CONTROL = Path("/proc/sys/net/ipv4/tcp_congestion_control")
@@ -38,6 +38,11 @@ def free_huge_pages() -> int:
     found = re.findall(r"^(\w+): +(\d+)", MEMORY.read_text(), re.MULTILINE)
     info = {name: int(number) for name, number in found}
     return (info["HugePages_Free"] - info["HugePages_Rsvd"]) * info["Hugepagesize"] << 10
+
+
+def has_large_pages() -> bool:
+    """Whether a database server of ours can have its buffer pool on large pages."""
+    return free_huge_pages() >= LARGE_PAGES_NEEDED
 
 
 def describe_versions(tree: Path) -> dict[str, str]:

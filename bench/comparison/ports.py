@@ -16,9 +16,9 @@ from typing import Any
 from .bystanders import pace_of
 from .caches import start_memcached, start_redis, start_valkey
 from .cases import HOT, MULTI, PIPELINED, SINGLE, UPDATE
-from .database import DURABLE, LARGE_PAGES_NEEDED, ON_LARGE_PAGES, Database
+from .database import DURABLE, ON_LARGE_PAGES, Database
 from .load import Pace, Result, run_load
-from .machine import free_huge_pages
+from .machine import has_large_pages
 from .markdown import median_and_ends, table
 from .places import REPOSITORY
 
@@ -160,7 +160,7 @@ def _start_ours(
 
 def _servers() -> tuple[str, str]:
     """Ours as it comes, and with the best settings that this machine can have."""
-    return (AS_IT_COMES, LARGE_PAGES if free_huge_pages() >= LARGE_PAGES_NEEDED else ONE_PART)
+    return (AS_IT_COMES, LARGE_PAGES if has_large_pages() else ONE_PART)
 
 
 def _start(stack: ExitStack, tree: Path, servers: Sequence[str]) -> dict[tuple[str, str], Door]:

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from .caches import Program, start_memcached, start_valkey
 from .cases import HOT, MULTI, PIPELINED, SINGLE
-from .database import HASH_INDEX, LARGE_PAGES_NEEDED, ON_LARGE_PAGES, Database
+from .database import HASH_INDEX, ON_LARGE_PAGES, Database
 from .load import Pace, run_load
-from .machine import free_huge_pages
+from .machine import has_large_pages
 from .markdown import hundredths, median_and_ends, precise, table
 from .places import RESULTS, BenchError
 from .ports import BYTES, BYTES_OF_MEMCACHED, PARTS
@@ -155,7 +155,7 @@ def measure_prefetch(tree: Path, pace: Pace, mark: str) -> Path:
         raise BenchError(f"{OPTION} is MySQL's")
     measured: Measured = {}
     # The best settings that this machine can have.
-    left_out = ONE_PART if free_huge_pages() >= LARGE_PAGES_NEEDED else LARGE_PAGES
+    left_out = ONE_PART if has_large_pages() else LARGE_PAGES
     for name, settings in SERVERS.items():
         if name == left_out:
             continue

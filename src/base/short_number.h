@@ -39,7 +39,7 @@ inline constexpr auto two_digits = [] {
 constexpr std::uint32_t count_digits(std::uint32_t number) {
   constexpr std::array<std::uint32_t, 10> powers{
       1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000, 1'000'000'000};
-  // The number of bits by the logarithm of 10 is the digits, or one less.
+  // 1233 / 4096 is nearly log10(2). So this is the number of digits, or one less.
   const auto bits = static_cast<std::uint32_t>(std::bit_width(number | 1));
   const std::uint32_t digits = (bits * 1233) >> 12;
   return digits + (number >= powers[digits] ? 1 : 0);

@@ -428,3 +428,6 @@ def test_huge_pages_that_somebody_has_asked_for_are_not_free(
     )
     monkeypatch.setattr(machine, "MEMORY", memory)
     assert machine.free_huge_pages() == 700 * 2048 * 1024
+    assert machine.has_large_pages()
+    memory.write_text(memory.read_text().replace("1200", "1199"))
+    assert not machine.has_large_pages()
