@@ -62,7 +62,7 @@ class Pass {
     ++requests_;
     spend();
   }
-  void spend() { budget_.spend(); }
+  void spend(std::uint64_t steps = 1) { budget_.spend(steps); }
 
   // The reads of these turns are executed in their order. If the settings want it, the store is told
   // which finds come next.

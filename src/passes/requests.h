@@ -87,6 +87,8 @@ class Requests {
   void refused(Counter counter, std::size_t end_offset);
 
   void tally(Counter counter) { pass_.tally().add(counter); }
+  // The request that began last has taken so many steps of the pass, beside its first one.
+  void spend(std::uint64_t steps) { pass_.spend(steps); }
   // How many notes the protocol has taken in this pass. If the pass is executed again, it is what it was.
   std::uint32_t& notes() const { return pass_.tally().notes; }
 

@@ -48,7 +48,7 @@ constexpr std::array mistake_table{
     MistakeText{Mistake::exec_without_multi, "ERR EXEC without MULTI"},
     MistakeText{Mistake::discard_without_multi, "ERR DISCARD without MULTI"},
     MistakeText{Mistake::exec_abort, "EXECABORT Transaction discarded because of previous errors."},
-    MistakeText{Mistake::transaction_size, "ERR transaction has too many bytes"},
+    MistakeText{Mistake::transaction_size, "ERR transaction is too large"},
     MistakeText{Mistake::read_only_port, "READONLY this port is for reading"},
     MistakeText{Mistake::request_size,
                 "ERR request is larger than handlersocket_max_request_size allows"},

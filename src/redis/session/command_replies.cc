@@ -121,19 +121,29 @@ Status answer_keys(Words words, Reply& reply, std::string& said) {
 
 }  // namespace
 
+Status check_command(Words words, std::string& said) {
+  if (words.size() == 1) return {};
+  const std::string_view what = words[1];
+  const bool is_alone = words.size() == 2;
+  if (is_word(what, "count")) return is_alone ? Status{} : wrong_arity("count", said);
+  if (is_word(what, "list")) return is_alone ? Status{} : wrong_arity("list", said);
+  if (is_word(what, "getkeys")) return is_alone ? wrong_arity("getkeys", said) : Status{};
+  if (is_word(what, "info") || is_word(what, "docs")) return {};
+  return say(
+      said, "ERR unknown subcommand '" + std::string(what.substr(0, 128)) + "'. Try COMMAND HELP.");
+}
+
 Status answer_command(Words words, Reply& reply, std::string& said) {
+  if (const Status status = check_command(words, said); !status.ok()) return status;
   if (words.size() == 1) {
     describe_all(reply);
     return {};
   }
   const std::string_view what = words[1];
   const Words names = words.subspan(2);
-  const bool is_alone = names.empty();
   if (is_word(what, "count")) {
-    if (!is_alone) return wrong_arity("count", said);
     reply.integer(static_cast<std::int64_t>(all_commands().size()));
   } else if (is_word(what, "list")) {
-    if (!is_alone) return wrong_arity("list", said);
     reply.array(all_commands().size());
     for (const CommandInfo& info : all_commands()) reply.bulk(info.name);
   } else if (is_word(what, "info")) {
@@ -142,11 +152,8 @@ Status answer_command(Words words, Reply& reply, std::string& said) {
     const std::vector<const CommandInfo*> commands = chosen(names);
     reply.map(commands.size());
     for (const CommandInfo* const info : commands) document(reply, *info);
-  } else if (is_word(what, "getkeys")) {
-    return is_alone ? wrong_arity("getkeys", said) : answer_keys(names, reply, said);
   } else {
-    return say(said, "ERR unknown subcommand '" + std::string(what.substr(0, 128)) +
-                         "'. Try COMMAND HELP.");
+    return answer_keys(names, reply, said);
   }
   return {};
 }

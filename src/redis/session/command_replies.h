@@ -12,7 +12,8 @@
 
 namespace hs::redis {
 
-// As answer_plain().
+// As check_plain() and answer_plain().
+Status check_command(std::span<const std::string_view> words, std::string& said);
 Status answer_command(std::span<const std::string_view> words, Reply& reply, std::string& said);
 
 }  // namespace hs::redis

@@ -124,8 +124,6 @@ class Dialogue final : public passes::Dialogue {
   Status say(std::string text);
   void answer(Status status, Buffer& out) const;
 
-  static constexpr std::size_t most_name = 256;
-
   // dialogue_turns.cc: one request. False: the turn is over.
   bool execute_request(passes::Requests& requests, Redis& front, Words words, std::size_t end);
   bool end(passes::Requests& requests, const passes::Answer& answer, std::size_t begin,
@@ -134,6 +132,7 @@ class Dialogue final : public passes::Dialogue {
   bool refuse_request(passes::Requests& requests, Status status, std::size_t end,
                       const CommandNote& note);
   ErrorCode code_of(Status status) const;
+  std::string reason_of(Status status) const;
   bool execute_rows(passes::Requests& requests, Redis& front, const CommandInfo& info, Words words,
                     std::size_t end);
   bool count_keys(passes::Requests& requests, Redis& front, Command command, Words keys,

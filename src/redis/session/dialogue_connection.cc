@@ -53,9 +53,12 @@ Hello read_hello(Words words) {
   return hello;
 }
 
-// Redis has no other bytes in a name: it would be a problem in CLIENT LIST.
+constexpr std::size_t most_name = 256;
+
+// Redis has no other bytes in a name: it would be a problem in CLIENT LIST. Each connection keeps its own.
 bool is_name(std::string_view text) {
-  return std::ranges::all_of(text, [](char byte) { return byte >= '!' && byte <= '~'; });
+  return text.size() <= most_name &&
+         std::ranges::all_of(text, [](char byte) { return byte >= '!' && byte <= '~'; });
 }
 
 }  // namespace
@@ -161,16 +164,20 @@ Dialogue::Done Dialogue::hello(passes::Requests& requests, Words words, Buffer& 
   return Done::answered;
 }
 
-// As it was when the client came.
+// As it was when the client came. The library that it uses is still the same.
 void Dialogue::reset(passes::Changes& changes) {
-  begin_change(changes) = State{};
+  State& state = begin_change(changes);
+  state = State{.library = std::move(state.library),
+                .library_version = std::move(state.library_version)};
   become({.caller = config_.log_in.anonymous.get()});
   if (has_told_name_) tell_name();
 }
 
 Status Dialogue::client_reply(passes::Changes& changes, Words words, Buffer& out) {
   if (is_word(words[2], "on")) {
-    begin_change(changes).replies_are_off = false;
+    State& state = begin_change(changes);
+    state.replies_are_off = false;
+    state.skipped_replies = 0;
     reply_to(out).ok();
   } else if (is_word(words[2], "off")) {
     begin_change(changes).replies_are_off = true;
@@ -214,7 +221,7 @@ Status Dialogue::client(const net::Turn& turn, passes::Changes& changes, Words w
     }
   } else if (is_word(what, "setname")) {
     if (!takes(3)) return wrong_arity("setname");
-    if (!is_name(words[2]) || words[2].size() > most_name)
+    if (!is_name(words[2]))
       return say("ERR Client names cannot contain spaces, newlines or special characters.");
     begin_change(changes).name = words[2];
     tell_name();
@@ -224,7 +231,7 @@ Status Dialogue::client(const net::Turn& turn, passes::Changes& changes, Words w
     const bool is_name_of_library = is_word(words[2], "lib-name");
     if (!is_name_of_library && !is_word(words[2], "lib-ver"))
       return say("ERR Unrecognized option " + in_quotes(words[2]));
-    if (!is_name(words[3]) || words[3].size() > most_name) {
+    if (!is_name(words[3])) {
       return say(std::string("ERR ") + (is_name_of_library ? "lib-name" : "lib-ver") +
                  " cannot contain spaces, newlines or special characters.");
     }

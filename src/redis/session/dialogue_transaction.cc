@@ -45,7 +45,7 @@ bool Dialogue::queue(passes::Requests& requests, const CommandInfo& info, Words 
   if (info.has_flag(CommandFlags::refused_in_multi)) {
     status = info.command == Command::watch ? status_of(Mistake::watch_in_multi)
                                             : say("ERR Command not allowed inside a transaction");
-  } else {
+  } else if (status = check_plain(info, words, said_); status.ok()) {
     State& state = begin_change(requests.changes());
     // What is known to fail need not be kept.
     if (!state.is_spoiled && !state.transaction->add(info, words))
@@ -74,13 +74,17 @@ bool Dialogue::execute_transaction(passes::Requests& requests, Redis& front,
   const bool is_write = is_locking();
   const Watched* const watched = state_.watched.get().get();
   const std::size_t keys = transaction.keys() + (watched != nullptr ? watched->size() : 0);
+  // What tells of the server takes about as long as a row, and what is left less, but may be very much.
+  constexpr std::size_t most_commands_of_worker = 1024;
+  const bool is_long = keys + transaction.slow_commands() > most_keys_of_worker ||
+                       transaction.size() > most_commands_of_worker;
   Answer answered{.write = is_write,
-                  .read = !is_write && keys != 0,
+                  .read = !is_write && (keys != 0 || is_long),
                   .counter = is_write ? Counter::requests_update : Counter::requests_find};
   if (keys == 0) answered.counter = Counter::requests_other;
   const std::size_t begin = requests.out().size();
   if (!answered.may_run(requests.runs())) return end(requests, answered, begin, end_offset, note);
-  if (keys > most_keys_of_worker) {
+  if (is_long) {
     answered.verdict = Verdict::oversized;
     return end(requests, answered, begin, end_offset, note);
   }

@@ -65,6 +65,12 @@ bool is_parked(Command command) {
   return command == Command::keys || command == Command::hs_find || command == Command::hs_count;
 }
 
+// What tells of the server, or of commands, names no rows, and is answered at once.
+bool has_too_many_words(const CommandInfo& info, std::span<const std::string_view> words) {
+  constexpr std::size_t most_words = 1024;
+  return info.effect == Effect::none && words.size() > most_words;
+}
+
 bool is_about_many_keys(Command command) {
   return command == Command::exists || command == Command::touch;
 }
@@ -130,6 +136,7 @@ Status Dialogue::admit(Redis& front, const CommandInfo*& info) {
   info = front.command();
   const Words words = front.reader().words();
   const bool is_usual = caller() != nullptr && info != nullptr && info->takes(words.size()) &&
+                        !has_too_many_words(*info, words) &&
                         (config_.writable || !writes(info->effect));
   return is_usual ? Status{} : refusal_of(words, info);
 }
@@ -155,8 +162,18 @@ Status Dialogue::refusal_of(Words words, const CommandInfo* info) {
   if (!info->takes(words.size())) {
     return say("ERR wrong number of arguments for '" + std::string(info->name) + "' command");
   }
+  if (has_too_many_words(*info, words))
+    return say("ERR too many arguments for '" + std::string(info->name) + "' command");
   if (writes(info->effect) && !config_.writable) return status_of(Mistake::read_only_port);
   return {};
+}
+
+// As it stands behind another code.
+std::string Dialogue::reason_of(Status status) const {
+  std::string text;
+  append_text(status, said_, text);
+  constexpr std::string_view general = "ERR ";
+  return text.starts_with(general) ? text.substr(general.size()) : text;
 }
 
 ErrorCode Dialogue::code_of(Status status) const {
@@ -225,9 +242,11 @@ bool Dialogue::execute_request(passes::Requests& requests, Redis& front, Words w
       State& state = begin_change(requests.changes());
       state.transaction = std::make_shared<Transaction>(config_.queued);
       state.is_spoiled = state.was_refused = true;
-    } else if (is_queueing() && caller() == nullptr && info != nullptr &&
-               info->command == Command::exec) {
+    } else if (info != nullptr && info->command == Command::exec) {
       end_transaction(requests.changes());
+      return refuse_request(
+          requests, say("EXECABORT Transaction discarded because of: " + reason_of(admitted)),
+          end_offset, {.command = info->command, .end = CommandEnd::refused});
     } else if (is_queueing()) {
       spoil(requests.changes());
     }
@@ -256,6 +275,9 @@ bool Dialogue::execute_request(passes::Requests& requests, Redis& front, Words w
   }
   answered.ok = status.ok();
   if (!status.ok()) answer(status, requests.out());
+  // About what it takes to put INFO together.
+  constexpr std::uint64_t steps_of_a_slow_command = 64;
+  if (!info->has_flag(CommandFlags::fast)) requests.spend(steps_of_a_slow_command);
   const bool goes_on = end(requests, answered, begin, end_offset, {.command = info->command});
   if (done == Done::closes) requests.turn().next = Next::close;
   return goes_on && done != Done::closes;

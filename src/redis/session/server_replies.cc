@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "redis/protocol/errors.h"
+#include "redis/protocol/glob.h"
 #include "redis/protocol/number.h"
 #include "redis/session/command_replies.h"
 #include "redis/session/info_reply.h"
@@ -36,30 +37,25 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> parameter
     {"timeout", "0"},
 }};
 
-// Only * and ? mean something else than themselves.
-bool matches(std::string_view pattern, std::string_view text) {
-  while (!pattern.empty()) {
-    if (pattern[0] == '*') {
-      for (std::size_t skipped = 0; skipped <= text.size(); ++skipped) {
-        if (matches(pattern.substr(1), text.substr(skipped))) return true;
-      }
-      return false;
-    }
-    if (text.empty() || (pattern[0] != '?' && pattern[0] != text[0])) return false;
-    pattern.remove_prefix(1);
-    text.remove_prefix(1);
-  }
-  return text.empty();
-}
-
+// In upper or lower case. A name is answered as it was asked for, as Redis does.
 void answer_parameters(Words patterns, Reply& reply) {
+  constexpr std::size_t most_pattern = 32;
   std::vector<std::pair<std::string_view, std::string_view>> found;
-  for (const auto& parameter : parameters) {
-    for (const std::string_view pattern : patterns) {
-      constexpr std::size_t most_pattern = 32;
-      if (pattern.size() > most_pattern || !matches(pattern, parameter.first)) continue;
-      found.push_back(parameter);
-      break;
+  std::array<bool, parameters.size()> is_found{};
+  for (const std::string_view pattern : patterns) {
+    if (pattern.size() > most_pattern) continue;
+    std::string lower(pattern);
+    for (char& byte : lower) {
+      if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte - 'A' + 'a');
+    }
+    const Glob glob(lower);
+    const bool is_name = glob.is_literal();
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const auto& [name, value] = parameters[i];
+      std::uint64_t effort = 0;
+      if (is_found[i] || !glob.matches(name, effort)) continue;
+      is_found[i] = true;
+      found.emplace_back(is_name ? pattern : name, value);
     }
   }
   reply.map(found.size());
@@ -90,17 +86,27 @@ void answer_time(Reply& reply) {
   reply.bulk(std::to_string(now % us_in_a_second));
 }
 
+Status check_config(Words words, std::string& said) {
+  if (is_word(words[1], "get"))
+    return words.size() < 3 ? wrong_arity("config|get", said) : Status{};
+  if (is_word(words[1], "set"))
+    return words.size() < 4 || words.size() % 2 != 0 ? wrong_arity("config|set", said) : Status{};
+  if (is_word(words[1], "rewrite") || is_word(words[1], "resetstat")) {
+    const std::string part = is_word(words[1], "rewrite") ? "config|rewrite" : "config|resetstat";
+    return words.size() != 2 ? wrong_arity(part, said) : Status{};
+  }
+  return unknown_part("CONFIG", words[1], said);
+}
+
 Status answer_config(Words words, Reply& reply, std::string& said) {
+  if (const Status status = check_config(words, said); !status.ok()) return status;
   if (is_word(words[1], "get")) {
-    if (words.size() < 3) return wrong_arity("config|get", said);
     answer_parameters(words.subspan(2), reply);
     return {};
   }
   if (is_word(words[1], "set") || is_word(words[1], "rewrite"))
     return say(said, "ERR settings are changed by SET GLOBAL, see docs/redis.md");
-  if (is_word(words[1], "resetstat"))
-    return say(said, "ERR counters are those of all clients and only grow, see docs/redis.md");
-  return unknown_part("CONFIG", words[1], said);
+  return say(said, "ERR counters are those of all clients and only grow, see docs/redis.md");
 }
 
 Status answer_select(Words words, Reply& reply, std::string& said) {
@@ -122,6 +128,12 @@ Status answer_wait(Words words, Reply& reply, std::string& said) {
 }
 
 }  // namespace
+
+Status check_plain(const CommandInfo& info, Words words, std::string& said) {
+  if (info.command == Command::config) return check_config(words, said);
+  if (info.command == Command::command) return check_command(words, said);
+  return {};
+}
 
 Status answer_plain(const Config& config, const CommandInfo& info, Words words, Reply& reply,
                     std::string& said) {
