@@ -1,6 +1,7 @@
 #include "redis/protocol/number.h"
 
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -35,6 +36,20 @@ bool read_double(std::string_view text, double& number) {
 bool is_float(std::string_view text) {
   double number = 0;
   return read_double(text, number) && std::isfinite(number);
+}
+
+bool read_long_double(std::string_view text, long double& number) {
+  constexpr std::size_t most_bytes = 5119;  // as in Redis
+  constexpr std::string_view blanks = " \t\n\v\f\r";
+  if (text.empty() || text.size() > most_bytes || blanks.find(text[0]) != blanks.npos) return false;
+  const std::string copy(text);
+  char* stop = nullptr;
+  errno = 0;
+  const long double read = std::strtold(copy.c_str(), &stop);
+  if (stop != copy.c_str() + copy.size() || std::isnan(read)) return false;
+  if (errno == ERANGE && (std::isinf(read) || read == 0)) return false;
+  number = read;
+  return true;
 }
 
 long double long_double_of(std::string_view text) {

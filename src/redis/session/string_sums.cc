@@ -27,14 +27,15 @@ Outcome add_integer(Work& work, std::string_view key, std::int64_t amount) {
 }
 
 Outcome add_float(Work& work, std::string_view key, std::string_view amount) {
-  if (!is_float(amount))
-    return status_of(is_infinity(amount) ? Mistake::not_finite : Mistake::not_a_float);
+  long double added = 0;
+  if (!read_long_double(amount, added)) return status_of(Mistake::not_a_float);
   std::string text;
   const Outcome outcome =
       change_item(work, key, [&](const Item* before, Item& after, Decision& decision) -> Status {
-        if (before != nullptr && !is_float(before->value)) return status_of(Mistake::not_a_float);
-        const long double sum =
-            (before != nullptr ? long_double_of(before->value) : 0) + long_double_of(amount);
+        long double sum = 0;
+        if (before != nullptr && !read_long_double(before->value, sum))
+          return status_of(Mistake::not_a_float);
+        sum += added;
         if (!std::isfinite(sum)) return status_of(Mistake::not_a_number);
         decision = Decision::set;
         text = text_of(sum);

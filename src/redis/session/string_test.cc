@@ -182,6 +182,18 @@ TEST_F(RedisStringTest, NumbersAndPartsOfStrings) {
   EXPECT_EQ(say({"INCR", "n"}), ":1\r\n");
   EXPECT_EQ(say({"DECRBY", "n", "5"}), ":-4\r\n");
   EXPECT_EQ(say({"INCRBYFLOAT", "n", "0.5"}), "$4\r\n-3.5\r\n");
+  EXPECT_EQ(say({"INCRBYFLOAT", "n", "0x1p2"}), "$3\r\n0.5\r\n");
+  EXPECT_EQ(say({"INCRBYFLOAT", "n", "1e-400"}), "$3\r\n0.5\r\n");
+  for (const std::string_view endless : {"inf", "-inf", "+Infinity"}) {
+    EXPECT_EQ(say({"INCRBYFLOAT", "n", endless}),
+              "-ERR increment would produce NaN or Infinity\r\n");
+  }
+  for (const std::string_view wrong : {"nan", "1e5000", "", " 1", "1 ", "1,5", "--1"})
+    EXPECT_EQ(say({"INCRBYFLOAT", "n", wrong}), "-ERR value is not a valid float\r\n");
+  // More than a double holds.
+  EXPECT_EQ(say({"INCRBYFLOAT", "large", "1.7e308"}).substr(0, 4), "$309");
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(say({"INCRBYFLOAT", "large", "1.7e308"}).substr(0, 4), "$309");
   EXPECT_EQ(say({"INCR", "n"}), "-ERR value is not an integer or out of range\r\n");
   EXPECT_EQ(say({"SET", "n", "9223372036854775807"}), "+OK\r\n");
   EXPECT_EQ(say({"INCR", "n"}), "-ERR increment or decrement would overflow\r\n");
