@@ -81,7 +81,10 @@ RequestReader::Found RequestReader::read_binary(std::string_view input,
   request_.shows_value = command->action != Action::touch;
   request_.key = input.substr(BinaryHeader::size + header.extras, header.key);
   request_.value = input.substr(BinaryHeader::size + before_value, value);
-  if (header.cas != 0) request_.compared = header.cas;
+  const bool touches = command->action == Action::touch || command->action == Action::touch_and_get;
+  if (header.cas != 0 && !touches) request_.compared = header.cas;
+  // Whatever stores a value, with a cas it is memcached's cas: only an item that is there has one.
+  if (request_.compared && command->action == Action::add) request_.action = Action::set;
   read_extras(input.substr(BinaryHeader::size, header.extras));
   return Found::request;
 }

@@ -57,6 +57,7 @@ void RequestReader::read_meta(const MetaCommand& command) {
   // An append creates nothing without its N; a get would need a lease for it.
   const bool may_create =
       is_sum || request_.action == Action::append || request_.action == Action::prepend;
+  if (request_.action == Action::get) request_.compared.reset();  // a get compares nothing
   if (request_.creates && request_.action == Action::get) return fail(Mistake::invalid_flag);
   if (!may_create) request_.creates = false;
   if (command.has_value && request_.has_exptime) request_.has_exptime = false;

@@ -23,12 +23,18 @@ TEST(MemcachedNumberTest, NumbersOf64Bits) {
   EXPECT_FALSE(read_signed("99999999999999999999", signed_number));
 }
 
-TEST(MemcachedNumberTest, AValueMayHaveBlanksAroundItsNumber) {
+// memcached looks at nothing behind a blank or a zero byte.
+TEST(MemcachedNumberTest, AValueEndsWithItsNumberOrGoesOnBehindABlank) {
+  using namespace std::string_view_literals;
   std::uint64_t number = 0;
-  EXPECT_TRUE(read_value(" 9  ", number));
-  EXPECT_EQ(number, 9U);
-  for (const char* const value : {"", " ", "1a", "-1", "1 2"})
-    EXPECT_FALSE(read_value(value, number));
+  for (const std::string_view value : {" 9  "sv, "9"sv, "+9"sv, "\t9\n1"sv, "9 a"sv, "9\0a"sv}) {
+    number = 0;
+    EXPECT_TRUE(read_value(value, number)) << value;
+    EXPECT_EQ(number, 9U) << value;
+  }
+  for (const std::string_view value :
+       {""sv, " "sv, "1a"sv, "-1"sv, "++1"sv, "+ 1"sv, "a 1"sv, "\0"sv, "18446744073709551616"sv})
+    EXPECT_FALSE(read_value(value, number)) << value;
 }
 
 TEST(MemcachedNumberTest, UpToThirtyDaysAreFromNowOn) {

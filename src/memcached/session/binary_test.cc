@@ -103,6 +103,17 @@ TEST_F(MemcachedBinaryTest, Touches) {
   EXPECT_EQ(say(ask(0x00, "a")), "0 1 =Not found\n");
 }
 
+// With a cas, memcached stores by the cas alone. A touch compares none.
+TEST_F(MemcachedBinaryTest, ACasIsComparedByWhatStores) {
+  EXPECT_EQ(say(ask(0x01, "a", plain_, "abc")), "1 0 = #0\n");
+  EXPECT_EQ(say(ask(0x1c, "a", numbers({10}), {}, 1) + ask(0x1d, "a", numbers({10}), {}, 1)),
+            "28 0 = #0\n29 0 =abc #0\n");
+  EXPECT_EQ(say(ask(0x02, "a", plain_, "new", 1'700'000'000'000'000)), "2 0 = #1\n");
+  EXPECT_EQ(say(ask(0x02, "a", plain_, "x", 1) + ask(0x12, "none", plain_, "x", 1)),
+            "2 2 =Data exists for key.\n18 1 =Not found\n");
+  EXPECT_EQ(say(ask(0x00, "a")), "0 0 =new #1\n");
+}
+
 TEST_F(MemcachedBinaryTest, TheConnection) {
   EXPECT_EQ(say(ask(0x0b) + ask(0x1b, "", numbers({1})) + ask(0x77, "key") + ask(0x10, "reset")),
             "11 0 =1.6.45\n27 0 =\n119 129 =Unknown command\n16 0 =\n");

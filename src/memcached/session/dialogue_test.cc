@@ -121,6 +121,7 @@ TEST_F(MemcachedDialogueTest, MetaCommands) {
   EXPECT_EQ(say("ms a 3 F5 T60 c k s\r\nabc\r\n"), "HD c1700000000000000 ka s3\r\n");
   EXPECT_EQ(say("mg a s v t f c\r\n"), "VA 3 s3 t60 f5 c1700000000000000\r\nabc\r\n");
   EXPECT_EQ(say("ms a 1 C1 k\r\nx\r\nms a 1 ME q\r\nx\r\nms a 1 q\r\nx\r\n"), "EX ka\r\nNS\r\n");
+  EXPECT_EQ(say("mg a T100 C1 v t\r\nmg a C1 s\r\n"), "VA 1 t100\r\nx\r\nHD s1\r\n");
   EXPECT_EQ(say("ms YQ== 1 b k\r\ny\r\nmg YQ== b k v\r\n"), "HD kYQ== b\r\nVA 1 kYQ== b\r\ny\r\n");
   EXPECT_EQ(say("ma n N60 J5\r\nma n v t D3\r\nma n MD D9 v\r\n"),
             "HD\r\nVA 1 t60\r\n8\r\nVA 1\r\n0\r\n");
@@ -222,6 +223,15 @@ TEST_F(MemcachedDialogueTest, AFailedCommitTakesBackWhatWasReadBehindAChangeWith
             "SERVER_ERROR 1197 HY000 The change is too large for the binary log\r\n"
             "VERSION 1.6.45\r\n");
   EXPECT_EQ(say("get a\r\n"), "END\r\n");
+}
+
+TEST_F(MemcachedDialogueTest, AFailedCommitTakesBackWhatHasWaitedForTooLongWithoutReply) {
+  say("version\r\n");
+  server_.database.find_table("hs", "two")->set_blocked(true);
+  server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
+  EXPECT_EQ(say("set a 0 0 1\r\nx\r\nset @@two.k:1 0 0 3 noreply\r\nx,y\r\nversion\r\n"),
+            "SERVER_ERROR 1197 HY000 The change is too large for the binary log\r\n"
+            "VERSION 1.6.45\r\n");
 }
 
 // A part of a reply, once sent, cannot be taken back.

@@ -125,9 +125,7 @@ bool Dialogue::end(passes::Requests& requests, const Answer& answer, std::size_t
                    std::size_t thrown_away) {
   Answer told = answer;
   // It is never answered, not even with an error. But requests behind it may have seen what it has done.
-  if (asked_.form == Form::text && asked_.is_quiet && answer.verdict == Verdict::answered &&
-      !answer.put_off)
-    told.replies = 0;
+  if (asked_.form == Form::text && asked_.is_quiet) told.replies = 0;
   const bool goes_on = requests.end(told, end_offset);
   if (requests.turn().consumed != end_offset) return goes_on;
   if (state_.many.has_begun) begin_change(requests.changes()).many = {};
