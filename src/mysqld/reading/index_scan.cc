@@ -343,6 +343,8 @@ int IndexScan::next() {
     const int error = read();
     if (error == HA_ERR_END_OF_FILE || error == HA_ERR_RECORD_DELETED) continue;
     if (error != 0) return error;
+    if (server::has_blobs(*table_)) [[unlikely]]
+      meter_.read_bytes(server::blob_bytes(*table_));
     if (compares_rows_ && !is_asked_for()) [[unlikely]]
       continue;
     if (!server::is_current_row(*table_)) continue;

@@ -40,6 +40,10 @@ class StepMeter {
     if (until_look_ <= 0) [[unlikely]]
       look();
   }
+  // A row was read that has so many bytes beside what a record has room for.
+  void read_bytes(std::size_t bytes) {
+    if (bytes >= bytes_of_a_step) step(bytes / bytes_of_a_step);
+  }
   // When a wait for a lock must not go on.
   store::Budget::Time interrupted_at() const { return budget_->interrupted_at(); }
   // What follows may take as long as it likes.
@@ -67,6 +71,7 @@ class StepMeter {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::int64_t steps_between_looks = 64;
+  // Compared with a key, or read from the engine: both take about the time of a step.
   static constexpr std::size_t bytes_of_a_step = 1024;
   static constexpr std::chrono::nanoseconds step_time{250};
   // A thread that had to wait for its core has not worked. So one look costs at most this much.

@@ -32,6 +32,8 @@ inline bool is_zerofill(const Field& field);
 // server, too, such as BIT and TIMESTAMP.
 inline bool is_unsigned_number(const Field& field);
 inline bool is_blob(const Field& field);
+// Of a BLOB, a TEXT or a similar column that is not NULL.
+inline std::size_t bytes_of_blob(Field& field);
 // Its values are in the stored row, and are not computed when the row is read.
 inline bool is_stored(const Field& field);
 // Its values are computed from other columns.

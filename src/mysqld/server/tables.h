@@ -43,6 +43,9 @@ inline void end_keyread(TABLE& table);
 // System versioning: tables that also keep old versions of rows.
 inline bool is_versioned(const TABLE& table);
 inline bool is_current_row(const TABLE& table);
+inline bool has_blobs(const TABLE& table);
+// Of the row in the record: how many bytes of BLOB and TEXT columns the engine has read for it.
+inline std::size_t blob_bytes(const TABLE& table);
 inline void mark_version_columns(TABLE& table);
 
 inline bool has_transactions(const TABLE& table);
@@ -88,3 +91,19 @@ inline void forget_cached_results(THD* thd, TABLE& table);
 }  // namespace hs::mysqld::server
 
 #include "family_tables.h"
+
+namespace hs::mysqld::server {
+
+inline bool has_blobs(const TABLE& table) { return table.s->blob_fields != 0; }
+
+inline std::size_t blob_bytes(const TABLE& table) {
+  std::size_t bytes = 0;
+  for (unsigned i = 0; i < table.s->blob_fields; ++i) {
+    const unsigned number = table.s->blob_field[i];
+    Field& field = *table.field[number];
+    if (bitmap_is_set(table.read_set, number) && !field.is_null()) bytes += bytes_of_blob(field);
+  }
+  return bytes;
+}
+
+}  // namespace hs::mysqld::server

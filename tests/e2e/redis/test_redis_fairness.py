@@ -56,10 +56,17 @@ class Greedy(threading.Thread):
         super().__init__()
         self._wire = connect(server)
         self._packets = [packed(*words) for words in requests]
+        self._together: list[bytes] = []
         self.replies: list[Any] = []
+
+    def send_together(self, requests: Sequence[Sequence[Word]]) -> None:
+        """Has it begin with these in one packet."""
+        self._together = [packed(*words) for words in requests]
 
     def run(self) -> None:
         with self._wire:
+            self._wire.send(b"".join(self._together))
+            self.replies += [self._wire.reply() for _ in self._together]
             for packet in self._packets:
                 self._wire.send(packet)
                 self.replies.append(self._wire.reply())
@@ -113,6 +120,18 @@ def test_a_lookup_beside_it_does_not_wait(
     assert greedy.replies == [answer] * len(requests)
     assert statistics.median(waits) < MEDIAN, _told(waits)
     assert max(waits) < LONGEST + pace.longest, _told(waits)
+
+
+def test_a_lookup_beside_pipelined_reads_of_a_large_row(
+    server: ServerInstance, sql: Sql, pace: Pace
+) -> None:
+    """Each of them takes as long as thousands of lookups, and its reply has a few bytes."""
+    greedy = Greedy(server, [])
+    greedy.send_together([("HSTRLEN", "large:1", "v")] * 5000)
+    with connect(server) as light:
+        waits = waits_beside(light, greedy)
+    assert greedy.replies == [LARGE] * 5000
+    assert max(waits) < LONGEST / 4 + pace.longest, _told(waits)
 
 
 def test_a_lookup_beside_many_clients_does_not_wait(

@@ -27,6 +27,8 @@ inline bool is_zerofill(const Field& field) { return (field.flags & ZEROFILL_FLA
 
 inline bool is_blob(const Field& field) { return (field.flags & BLOB_FLAG) != 0; }
 
+inline std::size_t bytes_of_blob(Field& field) { return field.value_length(); }
+
 inline bool is_stored(const Field& field) { return field.stored_in_db(); }
 
 inline bool is_generated(const Field& field) { return field.vcol_info != nullptr; }
