@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from .caches import Program, start_memcached, start_valkey
+from .caches import Program, start_memcached, start_redis, start_valkey
 from .cases import HOT, MULTI, PIPELINED, SINGLE
 from .database import HASH_INDEX, ON_LARGE_PAGES, Database
 from .load import Pace, run_load
@@ -56,15 +56,18 @@ BY_NUMBER = (*BY_TEXT, "--index=number")
 SEQUENTIAL = ("--distribution=sequential", f"--keys={ROWS}", f"--operations={ROWS}")
 #: By the name of the protocol of hs-bench: the options of a request.
 GET = ("--protocol=redis", "--stored-key={key}")
-HMGET = ("--protocol=redis-hash", "--stored-key=test.ahead:{key}")
+HMGET = ("--protocol=redis-hash", "--stored-key=test.user:{key}")
+HGETALL = (*HMGET, "--columns=*")
 GET_BYTES = ("--protocol=memcached", BYTES_OF_MEMCACHED)
-#: Of the caches that are asked for the same, by protocol.
-STARTS: Mapping[str, Callable[[], Program]] = {
-    "redis": lambda: start_valkey(name="valkey-redis", protocol="redis"),
-    "redis-hash": lambda: start_valkey(name="valkey-redis-hash", protocol="redis-hash"),
-    "memcached": start_memcached,
+#: The caches that are asked for the same, and by which protocol.
+STARTS: Mapping[tuple[str, str], Callable[[], Program]] = {
+    ("Redis", "redis"): lambda: start_redis(name="redis-redis", protocol="redis"),
+    ("Redis", "redis-hash"): lambda: start_redis(name="redis-redis-hash", protocol="redis-hash"),
+    ("Valkey", "redis"): lambda: start_valkey(name="valkey-redis", protocol="redis"),
+    ("Valkey", "redis-hash"): lambda: start_valkey(name="valkey-redis-hash", protocol="redis-hash"),
+    ("memcached", "memcached"): start_memcached,
 }
-CACHE = "Valkey, memcached"
+CACHES = tuple(dict.fromkeys(name for name, _ in STARTS))
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,8 @@ CASES = (
     Case("`GET`, 16 × 100, hot", PIPELINED + HOT + GET, "redis"),
     Case("`HMGET` of 3 columns, 16 × 100, random", PIPELINED + HMGET, "redis-hash"),
     Case("`HMGET` of 3 columns, 16 × 100, hot", PIPELINED + HMGET + HOT, "redis-hash"),
+    Case("`HGETALL`, 16 × 100, random", PIPELINED + HGETALL, "redis-hash"),
+    Case("`HGETALL`, 16 × 100, hot", PIPELINED + HGETALL + HOT, "redis-hash"),
     Case("`get` of bytes, 16 × 100, random", PIPELINED + GET_BYTES, "memcached"),
     Case("`get` of bytes, 16 × 100, hot", PIPELINED + HOT + GET_BYTES, "memcached"),
     Case("`get` of 100 keys, of bytes, 16 × 1, random", MULTI + GET_BYTES, "memcached"),
@@ -162,11 +167,11 @@ def measure_prefetch(tree: Path, pace: Pace, mark: str) -> Path:
         with ExitStack() as stack:
             server = Server(name, tree, settings)
             stack.callback(server.stop)
-            caches: dict[str, Program] = {}
+            caches: dict[tuple[str, str], Program] = {}
             if settings.get(PARTS) == 1:
-                for protocol, start in STARTS.items():
-                    caches[protocol] = start()
-                    stack.callback(caches[protocol].stop)
+                for cache, start in STARTS.items():
+                    caches[cache] = start()
+                    stack.callback(caches[cache].stop)
             for number in range(pace.rounds):
                 print(f"   {name}: round {number + 1} of {pace.rounds}", flush=True)
                 _run_round(server, name, caches, pace, measured, number)
@@ -179,7 +184,7 @@ def measure_prefetch(tree: Path, pace: Pace, mark: str) -> Path:
 def _run_round(
     server: Server,
     name: str,
-    caches: Mapping[str, Program],
+    caches: Mapping[tuple[str, str], Program],
     pace: Pace,
     measured: Measured,
     number: int,
@@ -190,9 +195,9 @@ def _run_round(
         for value in values:
             cpu = server.measure(case, value, pace)
             of_case.setdefault(f"{name} {value}", []).append(cpu)
-        if case.beside in caches:
-            cpu = _ask_cache(caches[case.beside], case, pace)
-            of_case.setdefault(CACHE, []).append(cpu)
+        for (cache, protocol), program in caches.items():
+            if protocol == case.beside:
+                of_case.setdefault(cache, []).append(_ask_cache(program, case, pace))
 
 
 def prefetch_table(path: Path) -> str:
@@ -209,6 +214,6 @@ def prefetch_table(path: Path) -> str:
             off, on = of_case[f"{name} OFF"], of_case[f"{name} ON"]
             ratios = [with_it / without for without, with_it in zip(off, on, strict=True)]
             line += [precise(statistics.median(off)), median_and_ends(ratios, hundredths)]
-        line.append(median_and_ends(of_case[CACHE]) if CACHE in of_case else "")
+        line += [median_and_ends(of_case[each]) if each in of_case else "" for each in CACHES]
         lines.append(line)
-    return table([*head, CACHE], lines)
+    return table([*head, *CACHES], lines)
