@@ -81,8 +81,10 @@ def as_user(server: ServerInstance, user: str, **options: Any) -> Resp:
 
 def test_nothing_before_a_log_in(wire: Resp) -> None:
     requests = ["HGET safe.t:1 open", "HSET safe.t:1 open 1", "DEL safe.t:1", "PING", "ECHO a"]
-    requests += ["MULTI", "EXEC", "INFO", "CLIENT ID", "COMMAND", "CONFIG GET x", "SELECT 0"]
+    requests += ["MULTI", "INFO", "CLIENT ID", "COMMAND", "CONFIG GET x", "SELECT 0"]
     assert [wire.say(line) for line in requests] == [NO_LOG_IN] * len(requests)
+    aborted = f"EXECABORT Transaction discarded because of: {NO_LOG_IN.text}"
+    assert wire.say("EXEC") == Error(aborted)  # as Redis says it
     refused = wire.ask("HELLO", 3)
     assert isinstance(refused, Error) and refused.text.startswith(HELLO_NO_LOG_IN)
     assert wire.ask("AUTH", SECRET) == OK

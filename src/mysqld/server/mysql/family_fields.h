@@ -21,7 +21,7 @@ inline bool is_zerofill(const Field& field) { return field.is_flag_set(ZEROFILL_
 
 inline bool is_blob(const Field& field) { return field.is_flag_set(BLOB_FLAG); }
 
-inline std::size_t bytes_of_blob(const Field& field) { return field.data_length(); }
+inline std::size_t bytes_of_blob(Field& field) { return field.data_length(); }
 
 inline bool is_stored(const Field& field) { return !field.is_virtual_gcol(); }
 
