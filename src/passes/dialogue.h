@@ -148,9 +148,9 @@ class Dialogue : public net::Dialogue {
     for (; replies != 0; --replies) append_error(status, out);
   }
 
-  // The same in place of a reply that a failed commit has made untrue. A protocol may repeat what the
-  // reply says of its request, and takes back what the dialogue remembers of it.
-  virtual void replace_reply(std::string_view /*reply*/, Status status, std::uint32_t replies,
+  // The same in place of a reply that a failed commit has made untrue. The input begins with its request,
+  // which a protocol may name. It takes back what the dialogue remembers of the reply.
+  virtual void replace_reply(std::string_view /*input*/, Status status, std::uint32_t replies,
                              Buffer& out) {
     append_errors(status, replies, out);
   }

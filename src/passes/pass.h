@@ -29,6 +29,7 @@ class Pass {
     std::size_t turn;
     std::size_t begin;
     std::size_t end;
+    std::size_t request;  // where the request begins in the turn's input
     bool ok;
     std::uint32_t replies;  // if it has failed, so many errors stand in its place
   };
@@ -91,8 +92,9 @@ class Pass {
     if (!looked_at_.is_behind(number, turns_[number].consumed)) name_next(number);
   }
   // The reply to the request that began last is complete.
-  void add_write_reply(std::size_t turn, const Buffer& out, bool ok, std::uint32_t replies) {
-    writes_.push_back({turn, request_begin_, out.size(), ok, replies});
+  void add_write_reply(std::size_t turn, std::size_t request, const Buffer& out, bool ok,
+                       std::uint32_t replies) {
+    writes_.push_back({turn, request_begin_, out.size(), request, ok, replies});
   }
   const std::vector<WriteReply>& writes() const { return writes_; }
 

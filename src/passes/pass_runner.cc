@@ -290,7 +290,7 @@ void PassRunner::answer_writes(Status status, std::span<Turn> turns, Buffer& out
     for (; write != writes.end() && write->turn == number; ++write) {
       patched_.append(out.view(copied, write->begin));
       static_cast<Dialogue&>(*turn.dialogue)
-          .replace_reply(out.view(write->begin, write->end), status, write->replies, patched_);
+          .replace_reply(turn.input.substr(write->request), status, write->replies, patched_);
       if (write->ok) pass_.tally().add(Counter::errors);
       copied = write->end;
     }

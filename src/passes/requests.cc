@@ -2,6 +2,7 @@
 
 #include <cassert>
 #include <chrono>
+#include <utility>
 
 #include "passes/waiting.h"
 
@@ -70,7 +71,7 @@ bool Requests::end(const Answer& answer, std::size_t end_offset) {
   }
   pass_.end_request();
   pass_.tally().add_answered(turn_, answer.counter);
-  turn_.consumed = end_offset;
+  const std::size_t begin_offset = std::exchange(turn_.consumed, end_offset);
   pass_.tally().add(Counter::values_ignored, answer.values_ignored);
   if (!ok) tally(Counter::errors);
   if (pass_.mode() == PassMode::writes_alone) return true;
@@ -80,7 +81,7 @@ bool Requests::end(const Answer& answer, std::size_t end_offset) {
   // reply, even an error, is true only if the commit succeeds.
   const bool is_behind_write = (answer.write || answer.read) && !pass_.writes().empty();
   if (is_behind_write || (ok && answer.write))
-    pass_.add_write_reply(number_, out_, ok, answer.replies);
+    pass_.add_write_reply(number_, begin_offset, out_, ok, answer.replies);
   return true;
 }
 

@@ -359,7 +359,7 @@ void Session::append_error(Status status, Buffer& out) const {
   reply.error_with_text(status, status == last_said_->status ? last_said_->said : nothing);
 }
 
-void Session::replace_reply(std::string_view /*reply*/, Status status, std::uint32_t replies,
+void Session::replace_reply(std::string_view /*input*/, Status status, std::uint32_t replies,
                             Buffer& out) {
   // What has failed may be a find behind a write of another connection.
   if (before_ != nullptr && before_->has_written) forget_warnings();

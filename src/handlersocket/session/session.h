@@ -83,7 +83,7 @@ class Session final : public passes::Dialogue {
   }
   void refuse(net::Refusal why, Buffer& out) const override;
   void append_error(Status status, Buffer& out) const override;
-  void replace_reply(std::string_view reply, Status status, std::uint32_t replies,
+  void replace_reply(std::string_view input, Status status, std::uint32_t replies,
                      Buffer& out) override;
   void keep_changes() override { before_.reset(); }
   void undo_changes() override;

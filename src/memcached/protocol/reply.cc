@@ -278,14 +278,4 @@ void Reply::error(const Asked& asked, Status status) {
   packet(asked, code, {}, {}, words);
 }
 
-void Reply::error_in_place_of(std::string_view reply, const Asked& asked, Status status) {
-  Asked of_reply{.form = asked.form};
-  if (asked.form == Form::binary && reply.size() >= BinaryHeader::size) {
-    const BinaryHeader header = read_header(reply);
-    of_reply.opcode = header.opcode;
-    of_reply.opaque = header.opaque;
-  }
-  error(of_reply, status);
-}
-
 }  // namespace hs::memcached

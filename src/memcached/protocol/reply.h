@@ -62,8 +62,6 @@ class Reply {
   void reset(const Asked& asked);
 
   void error(const Asked& asked, Status status);
-  // In place of a reply that has become untrue.
-  void error_in_place_of(std::string_view reply, const Asked& asked, Status status);
 
  private:
   void line(std::string_view text);

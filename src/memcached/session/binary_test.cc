@@ -131,6 +131,15 @@ TEST_F(MemcachedBinaryTest, AFailedCommitNamesItsRequests) {
             "1 3 =1197 HY000 The change is too large for the binary log\n");
 }
 
+// Their success would have had no reply, so a client knows by the error alone that they were not done.
+TEST_F(MemcachedBinaryTest, AFailedCommitNamesItsQuietRequests) {
+  say(ask(0x0a));
+  server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
+  EXPECT_EQ(say(ask(0x11, "a", plain_, "x") + ask(0x14, "a") + ask(0x0a)),
+            "17 3 =1197 HY000 The change is too large for the binary log\n"
+            "20 3 =1197 HY000 The change is too large for the binary log\n10 0 =\n");
+}
+
 TEST_F(MemcachedBinaryTest, PlainLogsIn) {
   server_.log_in.secret = "s3cret";
   server_.log_in.anonymous = nullptr;

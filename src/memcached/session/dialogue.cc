@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "memcached/protocol/binary_packet.h"
 #include "memcached/session/memcached.h"
 
 namespace hs::memcached {
@@ -45,13 +46,18 @@ std::size_t Dialogue::whole_requests(std::string_view input) const {
 // Of the request at work.
 void Dialogue::append_error(Status status, Buffer& out) const { Reply(out).error(asked_, status); }
 
-void Dialogue::replace_reply(std::string_view reply, Status status, std::uint32_t replies,
+void Dialogue::replace_reply(std::string_view input, Status status, std::uint32_t replies,
                              Buffer& out) {
   // All requests behind the first one that waited have failed with it.
   state_.container.note_failed();
   if (replies == 0) return;
-  const Asked asked{.form = state_.wire == Wire::binary ? Form::binary : Form::text};
-  Reply(out).error_in_place_of(reply, asked, status);
+  Asked asked{.form = state_.wire == Wire::binary ? Form::binary : Form::text};
+  if (asked.form == Form::binary) {
+    const BinaryHeader header = read_header(input);
+    asked.opcode = header.opcode;
+    asked.opaque = header.opaque;
+  }
+  Reply(out).error(asked, status);
 }
 
 void Dialogue::refuse(net::Refusal why, Buffer& out) const {

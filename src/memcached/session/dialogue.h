@@ -39,7 +39,7 @@ class Dialogue final : public passes::Dialogue {
   std::size_t whole_requests(std::string_view input) const override;
   void refuse(net::Refusal why, Buffer& out) const override;
   void append_error(Status status, Buffer& out) const override;
-  void replace_reply(std::string_view reply, Status status, std::uint32_t replies,
+  void replace_reply(std::string_view input, Status status, std::uint32_t replies,
                      Buffer& out) override;
   void keep_changes() override;
   void undo_changes() override;

@@ -61,7 +61,7 @@ Dialogue::State& Dialogue::begin_change(passes::Changes& changes) {
   return state_;
 }
 
-void Dialogue::replace_reply(std::string_view /*reply*/, Status status, std::uint32_t replies,
+void Dialogue::replace_reply(std::string_view /*input*/, Status status, std::uint32_t replies,
                              Buffer& out) {
   // All requests behind the first one that waited have failed with it.
   state_.watched.note_failed();
