@@ -23,7 +23,7 @@ import type {
 import { PING_LINE } from './list.js';
 import type { ListedIndex } from './list.js';
 import type { Counters } from './observe.js';
-import { settle } from './options.js';
+import { givenOf, settle } from './options.js';
 import type { Options } from './options.js';
 import { Batch } from './pipeline.js';
 import type { Settled } from './pipeline.js';
@@ -47,7 +47,7 @@ export class Client {
     const text = typeof url === 'string' ? url : hasAddress || isLocal ? undefined : process.env['HANDLERSOCKET_URL'];
     const fromUrl = text === undefined || text === '' ? {} : optionsOfUrl(text);
     if (fromUrl.addresses !== undefined && (hasAddress || isLocal)) delete fromUrl.addresses;
-    this.#core = new Core(settle(withEnvironment({ ...fromUrl, ...own }, process.env)));
+    this.#core = new Core(settle(withEnvironment({ ...fromUrl, ...givenOf(own) }, process.env)));
   }
 
   /** An index of a table. It can be kept: it belongs to the client and not to a connection. */

@@ -59,10 +59,7 @@ export function dial(address: Address, place: number, port: Port, streams: boole
     wire?.socket.destroy();
   };
   const seconds = settings.connectTimeout / 1000;
-  const timer =
-    settings.connectTimeout === 0
-      ? undefined
-      : setTimeout(() => stop(new DialError(`no connection within ${seconds} s`, false)), settings.connectTimeout);
+  const timer = setTimeout(() => stop(new DialError(`no connection within ${seconds} s`, false)), settings.connectTimeout);
 
   const work = async (): Promise<Connection> => {
     const credentials = await credentialsOf(settings);

@@ -106,7 +106,8 @@ const WORDS = {
   texts: ['on', 'off'],
   readFrom: ['writer', 'any', 'replicas'],
 } as const;
-const FROM_ZERO: ReadonlySet<string> = new Set(['timeout', 'connectTimeout', 'retryReads', 'backoffMin', 'backoffMax']);
+const TLS_OPTIONS = ['tlsCa', 'tlsName', 'tlsCert', 'tlsKey'] as const;
+const FROM_ZERO: ReadonlySet<string> = new Set(['timeout', 'retryReads']);
 // A string cannot be longer, and a reply is a string.
 const LONGEST_REPLY = 0x1fffffe8;
 const LONGEST_TIME = 2 ** 31 - 1;
@@ -115,9 +116,14 @@ const ADDRESS_OPTIONS: readonly AddressOption[] = ['host', 'port', 'portWr', 'so
 const OTHERS = ['addresses', 'database', 'user', 'password', 'hooks', 'logger'];
 const KNOWN: ReadonlySet<string> = new Set([...ADDRESS_OPTIONS, ...OTHERS, ...Object.values(URL_OPTIONS).flat()]);
 
+/** What is undefined was not said. */
+export function givenOf(options: Options): Options {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
 export function settle(options: Options): Settings {
   for (const name of Object.keys(options)) if (!KNOWN.has(name)) throw usage(`there is no option ${JSON.stringify(name)}`);
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Options;
+  const given = givenOf(options);
   const settings = { ...DEFAULTS, ...given, addresses: addressesOf(given) };
   for (const name of ADDRESS_OPTIONS) delete settings[name];
   for (const name of [...URL_OPTIONS.time, ...URL_OPTIONS.number]) checkNumber(name, settings[name]);
@@ -142,6 +148,8 @@ function check(settings: Settings): void {
   if (settings.user !== undefined && settings.secret !== undefined) throw usage('user and secret together: a client logs in in one way');
   if (settings.user === undefined && settings.password !== undefined) throw usage('a password without a user');
   if (settings.readAfterWrite === 'sent' && settings.writeConnections !== 1) throw usage("readAfterWrite 'sent' needs writeConnections 1");
+  const unused = settings.tls === 'off' ? TLS_OPTIONS.find((name) => settings[name] !== undefined) : undefined;
+  if (unused !== undefined) throw usage(`the option ${unused} is for TLS: set tls to 'verify' or 'unverified'`);
   if (settings.tls !== 'off' && settings.addresses.some(({ socket, socketWr }) => socket ?? socketWr)) {
     throw usage('TLS on a Unix socket is not possible, nor necessary');
   }

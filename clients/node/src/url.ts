@@ -17,8 +17,7 @@ export function optionsOfUrl(url: string): Options {
   if (at >= 0) {
     const [user, ...password] = authority!.slice(0, at).split(':');
     options.user = decode(user!, 'the user');
-    if (password.length > 1) throw usage('a colon in a password is written %3A');
-    if (password.length === 1) options.password = decode(password[0]!, 'the password');
+    if (password.length > 0) options.password = decode(password.join(':'), 'the password');
   }
   if (path !== undefined && path !== '') options.database = decode(path, 'the database');
   const hosts = authority!.slice(at + 1);
@@ -79,8 +78,8 @@ function numberOf(text: string, name: string): number {
 }
 
 function timeOf(text: string, name: string): number {
-  const [, number, unit] = /^(\d{1,12}(?:\.\d+)?)(ms|s|m)$/.exec(text) ?? [];
-  if (number === undefined) throw usage(`${name} is a number with ms, s or m`);
+  const [, number, unit] = /^(\d{1,12})(ms|s|m)$/.exec(text) ?? [];
+  if (number === undefined) throw usage(`${name} is a whole number with ms, s or m`);
   return Number(number) * UNITS[unit!]!;
 }
 

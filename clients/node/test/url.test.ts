@@ -28,15 +28,20 @@ const RIGHT: [string, Options][] = [
     },
   ],
   ['handlersocket://u%40x:p%3A%2F@db/gr%C3%BCn', { user: 'u@x', password: 'p:/', addresses: [{ host: 'db' }], database: 'grün' }],
+  ['handlersocket://u:a:b@db', { user: 'u', password: 'a:b', addresses: [{ host: 'db' }] }],
   ['handlersocket://u@db', { user: 'u', addresses: [{ host: 'db' }] }],
   [
     'handlersocket:///db?socket=/run/hs.sock&socket_wr=/run/hs_wr.sock',
     { database: 'db', socket: '/run/hs.sock', socketWr: '/run/hs_wr.sock' },
   ],
   [
-    'handlersocket://db?tls=verify&tls_ca=%2Fca.pem&timeout=5s&connect_timeout=250ms&dead_after=1.5m&retry_reads=2',
-    { addresses: [{ host: 'db' }], tls: 'verify', tlsCa: '/ca.pem', timeout: 5000, connectTimeout: 250, deadAfter: 90_000, retryReads: 2 },
+    'handlersocket://db?tls=verify&tls_ca=%2Fca.pem&timeout=5s&connect_timeout=250ms&dead_after=2m&retry_reads=2',
+    { addresses: [{ host: 'db' }], tls: 'verify', tlsCa: '/ca.pem', timeout: 5000, connectTimeout: 250, deadAfter: 120_000, retryReads: 2 },
   ],
+  ['handlersocket://u@/app', { user: 'u', database: 'app' }],
+  ['handlersocket://db?secret=a+b', { addresses: [{ host: 'db' }], secret: 'a+b' }],
+  ['handlersocket://db?tls=verify&tls_name=a+b%20c', { addresses: [{ host: 'db' }], tls: 'verify', tlsName: 'a+b c' }],
+  ['handlersocket://db?timeout=0s', { addresses: [{ host: 'db' }], timeout: 0 }],
   [
     'handlersocket://db?secret=s%26t&when_full=fail&read_from=any&read_after_write=sent',
     { addresses: [{ host: 'db' }], secret: 's&t', whenFull: 'fail', readFrom: 'any', readAfterWrite: 'sent' },
@@ -57,13 +62,20 @@ const WRONG = [
   'handlersocket://db:1,2,3',
   'handlersocket://db,9999',
   'handlersocket://9998',
-  'handlersocket://u:p:q@db',
   'handlersocket://u:p%@db',
   'handlersocket://db?nosuch=1',
   'handlersocket://db?tls',
   'handlersocket://db?tls=maybe',
   'handlersocket://db?timeout=5',
   'handlersocket://db?timeout=5h',
+  'handlersocket://db?timeout=1.5m',
+  'handlersocket://db?timeout=-1s',
+  'handlersocket://db?dead_after=0s',
+  'handlersocket://db?connect_timeout=0s',
+  'handlersocket://db?backoff_min=0s',
+  'handlersocket://db?backoff_max=0ms',
+  'handlersocket://db?tls_ca=/ca.pem',
+  'handlersocket://db?tls=off&tls_name=db',
   'handlersocket://db?timeout=5s&timeout=6s',
   'handlersocket://db?connectTimeout=5s',
   'handlersocket://db?max_in_flight=0',
@@ -88,7 +100,7 @@ suite('URLs', () => {
     for (const url of [
       'handlersocket://user:hidden',
       'handlersocket://user:hid%den@db',
-      'handlersocket://u:hidden:x@db',
+      'handlersocket://u:x:hid%den@db',
       'handlersocket://db?secret=hidden&x=1',
     ]) {
       assert.throws(
@@ -143,8 +155,33 @@ suite('options', () => {
       { tls: true },
       { maxReplyBytes: 2 ** 30 },
       { socket: '/a', tls: 'verify' },
+      { connectTimeout: 0 },
+      { backoffMin: 0 },
+      { deadAfter: 0 },
     ];
     for (const options of wrong) assert.throws(() => new Client(options as Options), isUsage, JSON.stringify(options));
+  });
+
+  test('an option of TLS without TLS is refused by its name', () => {
+    for (const name of ['tlsCa', 'tlsName', 'tlsCert', 'tlsKey'] as const) {
+      for (const tls of [{}, { tls: 'off' }] as const) {
+        assert.throws(
+          () => new Client({ ...tls, [name]: 'x' }),
+          (error) => isUsage(error) && (error as Error).message.includes(name),
+        );
+      }
+    }
+  });
+
+  test('without a host and a socket it is this machine', () => {
+    for (const url of ['handlersocket://', 'handlersocket:///app', 'handlersocket://u:p@/app?timeout=0s']) {
+      assert.deepEqual(settle(optionsOfUrl(url)).addresses, [{ host: '127.0.0.1', port: 9998, portWr: 9999 }], url);
+    }
+  });
+
+  test('an undefined option takes nothing away from the URL', () => {
+    const nothing = { addresses: undefined, database: undefined, user: undefined } as unknown as Options;
+    assert.match(String(new Client('handlersocket://u:p@there/app', nothing)), /u@there:9998\/app$/);
   });
 
   test('undefined is as if it were not there', () => assert.equal(settle({ timeout: undefined } as unknown as Options).timeout, 30_000));
