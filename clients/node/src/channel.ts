@@ -51,8 +51,10 @@ export class Channel implements Owner {
 
   /** A modification has no reply yet. */
   get hasWrites(): boolean {
-    if (this.connection?.hasWrites === true) return true;
-    let found = false;
+    let found = this.connection?.hasWrites === true;
+    // One to a former address has them until it has answered.
+    for (const connection of this.retired) found ||= connection.hasWrites;
+    if (found) return true;
     this.waiting.forEach((slot) => (found ||= slot.modifies && !slot.settled));
     return found;
   }
@@ -130,12 +132,11 @@ export class Channel implements Owner {
   private async attempt(): Promise<void> {
     const { addresses, settings } = this.core;
     const tried = new Set<number>();
-    let last = new DialError('there is no address', true);
-    let lasting = false;
+    let reason: DialError | undefined;
     while (!this.closed && this.isWanted()) {
       const place = addresses.pick(this.port, tried);
       if (place < 0) {
-        this.failed(last, lasting);
+        this.failed(reason ?? new DialError('there is no address', true));
         return;
       }
       tried.add(place);
@@ -155,12 +156,9 @@ export class Channel implements Owner {
       } catch (error) {
         this.dialing = undefined;
         if (this.closed) return;
-        last = error instanceof DialError ? error : new DialError(String(error), true, undefined, error);
-        lasting ||= last.lasting;
-        if (last.refusal !== undefined && last.lasting) {
-          this.failed(last, true);
-          return;
-        }
+        const last = error instanceof DialError ? error : new DialError(String(error), true, undefined, error);
+        // The first that lasts is what has to be mended.
+        if (reason?.lasting !== true) reason = last;
         if (addresses.failed(this.port, place)) this.core.movedFrom(place, this.route, last.message);
       }
     }
@@ -183,7 +181,7 @@ export class Channel implements Owner {
   }
 
   /** The attempt is over. Who has waited for too many gets the reason. */
-  private failed(error: DialError, lasting: boolean): void {
+  private failed(error: DialError): void {
     const delay = this.countFailure();
     const place = this.core.addresses.target(this.port);
     this.core.observer.connection({
@@ -197,7 +195,7 @@ export class Channel implements Owner {
     for (const slot of this.waiting.takeAll()) {
       slot.attempts += 1;
       if (slot.settled) continue;
-      if (lasting || slot.attempts >= this.core.settings.connectAttempts) slot.fail(failureOf(error));
+      if (error.lasting || slot.attempts >= this.core.settings.connectAttempts) slot.fail(failureOf(error));
       else rest.push(slot);
     }
     this.waiting.pushFront(rest);
