@@ -1,6 +1,6 @@
 // Reads the line that answers a caller's request, as its slot wants it, and gives the result to the slot.
 import { readDescription } from './description.js';
-import { HandlerSocketError, WrongValue } from './errors.js';
+import { WrongValue } from './errors.js';
 import { isPong, readIndexes, readNames, readPong } from './list.js';
 import type { Piece } from './pieces.js';
 import type { ErrorReply, Head } from './replies.js';
@@ -78,8 +78,7 @@ function giveRows(slot: Slot, piece: Piece, head: Head, end: number, size: numbe
     rows = readRows(piece, head.values, end, head.count, slot.kind.shape!);
   } catch (error) {
     if (!(error instanceof WrongValue)) throw error;
-    // The reply is right and the request was executed: only this caller cannot use it.
-    slot.fail(new HandlerSocketError('decode', error.message, { sent: true, maybeExecuted: false }, error.cause), size);
+    slot.spoil(error.message, error.cause, size);
     return;
   }
   slot.succeed(slot.kind.one ? (rows.length > 0 ? rows[0] : null) : rows, rows.length, size);

@@ -139,11 +139,13 @@ export class Connection {
     if (this.sent.length === 0) this.waitingSince = performance.now();
     let out = '';
     let taken = 0;
+    let released = false;
     while (taken < pending.length && !this.blocked) {
       const slot = pending[taken++]!;
       if (slot.settled) {
         // Its caller has given up before anything of it was sent.
         this.release(slot);
+        released = true;
         continue;
       }
       out += slot.text;
@@ -157,6 +159,8 @@ export class Connection {
     if (taken === pending.length) this.pending = [];
     else pending.splice(0, taken);
     if (out !== '') this.write(out);
+    // No reply tells those who wait for their turn.
+    if (released) this.owner.room(this);
     if (this.count === 0) this.settleDown();
   }
 

@@ -32,6 +32,8 @@ export interface RequestOptions extends CallOptions {
 
 /** Runs requests: at once, or in a pipeline. */
 export interface Executor {
+  /** The client's, whose indexes it can run. */
+  readonly core: Core;
   /** Of a group, and whether its requests must meet a row or none. */
   readonly inGroup?: boolean;
   readonly hasCondition?: boolean;
@@ -42,6 +44,7 @@ export interface Executor {
 const HAS_NO_TIME: ReadonlySet<Reads> = new Set([Reads.Description, Reads.Pairs, Reads.Names, Reads.Indexes, Reads.Pong]);
 
 export class Core implements Executor {
+  readonly core = this;
   readonly addresses: Addresses;
   readonly observer: Observer;
   readonly sweeper = new Sweeper();

@@ -24,7 +24,10 @@ export class HandlerSocketError extends Error {
   readonly kind: ErrorKind;
   /** The server can have seen the request. */
   readonly sent: boolean;
-  /** The request modifies, it was sent, and nobody knows whether it was executed. */
+  /**
+   * The request modifies, it was sent, and nobody knows whether it was executed. Of the kind `decode` it was: only its reply could not
+   * be read.
+   */
   readonly maybeExecuted: boolean;
 
   constructor(kind: ErrorKind, message: string, fate: Fate = NOT_SENT, cause?: unknown) {

@@ -30,7 +30,7 @@ class Group {
   constructor(private readonly core: Core) {}
 
   executor(meets: string): Executor {
-    return { inGroup: true, hasCondition: meets !== '', run: (slot, options) => this.add(slot, options, meets) };
+    return { core: this.core, inGroup: true, hasCondition: meets !== '', run: (slot, options) => this.add(slot, options, meets) };
   }
 
   private add(slot: Slot, options: RequestOptions | undefined, meets: string): Promise<unknown> {
@@ -92,6 +92,9 @@ class Group {
 
 class GroupSlot extends Slot {
   private readonly results: (() => void)[] = [];
+  private readonly rejects: ((error: HandlerSocketError) => void)[] = [];
+  /** The first result that does not fit its caller's types. */
+  private unfit: HandlerSocketError | undefined;
 
   constructor(
     kind: Kind,
@@ -101,22 +104,31 @@ class GroupSlot extends Slot {
     super(kind, group.map((member) => member.front + member.line).join(''));
     for (const member of group) {
       // None has its result before all lines are known to be right.
-      const { resolve } = member;
+      const { resolve, reject } = member;
+      member.whole = this;
       member.resolve = (value) => this.results.push(() => resolve(value));
+      member.reject = (error) => {
+        this.unfit ??= error;
+        this.results.push(() => reject(error));
+      };
+      this.rejects.push(reject);
     }
   }
 
   override succeed(value: unknown, rows: number, bytesIn: number): void {
     for (const give of this.results) give();
-    super.succeed(value, rows, bytesIn);
+    // group() rejects with it, so that is what hooks are told and what is counted.
+    if (this.unfit === undefined) super.succeed(value, rows, bytesIn);
+    else super.fail(this.unfit, bytesIn);
   }
 
   override fail(error: HandlerSocketError, bytesIn?: number): void {
     if (this.settled) return;
-    for (const member of this.group) {
+    this.group.forEach((member, place) => {
       const isItself = !(error instanceof ReplyError) || error.line === 0 || error.line === member.number;
-      member.end(isItself ? error : new ReplyError('reply', 1, UNDONE, false, error.line));
-    }
+      member.settled = true;
+      this.rejects[place]!(isItself ? error : new ReplyError('reply', 1, UNDONE, false, error.line));
+    });
     super.fail(error, bytesIn);
   }
 }

@@ -21,7 +21,7 @@ import { usage } from './errors.js';
 import { RowIterator } from './iterate.js';
 import { Range } from './range.js';
 import type { Answered, FilterOp, FilterTokens, Find, ModifyOp } from './requests.js';
-import { assignmentsToken, findTail, insertRowsTail, insertTail } from './requests.js';
+import { assignmentsToken, findTail, insertRowsTail, insertTail, limitToken } from './requests.js';
 import type { Outcome, Shape } from './replies.js';
 import { Kind, Reads, Slot } from './slot.js';
 import { describe, valueToken } from './tokens.js';
@@ -71,6 +71,8 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
   /** @internal The same index, run by something else. */
   static with<I>(index: I, executor: Executor): I {
     if (!(index instanceof Index)) throw usage('a pipeline is for an index of this package');
+    // Connections know an index by its definition, of which each client has its own.
+    if (index.#state.core !== executor.core) throw usage('the index belongs to another client');
     return new Index(index.#state, executor) as I;
   }
 
@@ -98,9 +100,9 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
 
   /** The rows of many keys in one request; by default as many rows as values. */
   findIn(values: readonly (Value | Date)[], options: FindInOptions<FilterColumn, Part> = {}): Promise<Row[]> {
-    const { key, part, ...others } = options;
+    const { key, part, limit = Math.max(1, values.length), ...others } = options;
     const inValues = { values, ...(part === undefined ? {} : { part }) };
-    return this.find(key ?? [], { limit: Math.max(1, values.length), ...others, in: inValues });
+    return this.find(key ?? [], { ...others, limit, in: inValues });
   }
 
   /** The rows one by one, while they arrive. The time-out is for the wait for the next ones. */
@@ -461,10 +463,11 @@ function namesOf(row: unknown): string {
   return Array.isArray(row) ? String(row.length) : JSON.stringify(Object.keys(row as Object_).sort());
 }
 
-function isEmptyIn(options: { in?: { values: readonly unknown[] } | undefined } | undefined): boolean {
+function isEmptyIn(options: Pick<FindOptions, 'in' | 'limit'> | undefined): boolean {
   const values = options?.in?.values;
   if (values === undefined) return false;
   if (!Array.isArray(values)) throw usage('the values of in are an array');
+  if (options?.limit !== undefined) limitToken(options.limit);
   return values.length === 0;
 }
 

@@ -16,7 +16,7 @@ export interface Owner {
   readonly route: RouteName;
   readonly limits: Limits;
   readonly counters: Counters;
-  /** Replies have come. */
+  /** Replies have come, or requests were taken back. */
   room(connection: Connection): void;
   /** A server has said that another one has to do it. True if the slot is taken away. */
   elsewhere(slot: Slot, connection: Connection): boolean;

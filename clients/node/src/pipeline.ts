@@ -11,7 +11,7 @@ export class Batch implements Executor {
   private over = false;
 
   constructor(
-    private readonly core: Core,
+    readonly core: Core,
     private readonly options: RequestOptions | undefined,
   ) {}
 

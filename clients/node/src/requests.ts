@@ -68,12 +68,17 @@ export function findTail(find: Find): string {
   if (find.limit === undefined && find.offset === undefined && clauses === '') return key + end;
   // What the server takes if there is none.
   const usual = find.answer === 'C' ? '0' : '1';
-  const limit = find.limit === undefined ? usual : countToken(find.limit, 'a limit');
-  // The server would take it for the usual one.
-  if (find.limit !== undefined && limit === '0') throw usage('a limit is at least 1');
+  const limit = find.limit === undefined ? usual : limitToken(find.limit);
   const offset = find.offset === undefined ? '0' : countToken(find.offset, 'an offset');
   if (clauses !== '' || offset !== '0') return `${key}\t${limit}\t${offset}${clauses}${end}`;
   return limit === usual ? key + end : `${key}\t${limit}${end}`;
+}
+
+export function limitToken(limit: number | bigint): string {
+  const token = countToken(limit, 'a limit');
+  // The server would take it for the usual one.
+  if (token === '0') throw usage('a limit is at least 1');
+  return token;
 }
 
 function keyOf({ op, key, range }: Find): string {

@@ -125,6 +125,8 @@ export class Slot {
   readonly group: readonly Slot[] | undefined = undefined;
   /** Of a request of a group: which it is, from 1 on. */
   number = 0;
+  /** The group of which it is a request. */
+  whole: Slot | undefined;
   /** What stands in front of the number of its index, or of G: `D`, the time for the server, or the condition of a request of a group. */
   front = '';
   opened: Opened | undefined;
@@ -195,6 +197,14 @@ export class Slot {
   end(error: HandlerSocketError): void {
     this.settled = true;
     this.reject(error);
+  }
+
+  /** Its reply is right, so its fate is known, but its caller cannot use a value of it. In a group what the others did counts, too. */
+  spoil(message: string, cause: unknown, bytesIn: number): void {
+    const maybeExecuted = (this.whole?.group ?? [this]).some(({ modifies }) => modifies);
+    const error = new HandlerSocketError('decode', message, { sent: true, maybeExecuted }, cause);
+    if (this.whole === undefined) this.fail(error, bytesIn);
+    else this.end(error);
   }
 
   succeed(value: unknown, rows: number, bytesIn: number): void {

@@ -150,7 +150,7 @@ suite('what is known of a write', () => {
       (line) => (line.startsWith('P') ? undefined : '0\t2\tx\ty\n'),
       {},
       async (_, __, rows) => {
-        assert.deepEqual(await rows.fetchAndDelete(1).catch(fate), ['decode', true, false]);
+        assert.deepEqual(await rows.fetchAndDelete(1).catch(fate), ['decode', true, true]);
       },
     );
   });
@@ -274,6 +274,19 @@ suite('giving up', () => {
       assert.deepEqual(await rows.findOne(3), row(3));
       assert.deepEqual(server.lines.slice(1), ['1\t=\t1\t1', '1\t=\t1\t3']);
       assert.equal(client.counters.givenUp, 1);
+    });
+  });
+
+  test('before anything was written, when it alone was in flight: who waits for its turn gets it', async () => {
+    await using(echo, { maxInFlight: 1 }, async (_, server, rows) => {
+      await rows.find(1);
+      const abort = new AbortController();
+      const first = kindOf(rows.find(2, { signal: abort.signal }));
+      const second = rows.findOne(3, { timeout: 1000 });
+      abort.abort();
+      assert.equal(await first, 'cancelled');
+      assert.deepEqual(await second, row(3));
+      assert.deepEqual(server.lines.slice(1), ['1\t=\t1\t1', '1\t=\t1\t3']);
     });
   });
 

@@ -1,8 +1,10 @@
 // Groups that cannot be meant, and values that cannot be read. The scenarios have the rest.
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { On } from '../src/index.js';
+import type { On, RequestEvent } from '../src/index.js';
 import { Client, HandlerSocketError, MAX_GROUP } from '../src/index.js';
+import { echo } from './answering-server.js';
+import { kindOf, rowsOf, using } from './client-kit.js';
 import { PlayedPort, Signals } from './played-server.js';
 
 const index = { database: 'db', table: 't', columns: { a: 'number', b: 'string?' } } as const;
@@ -56,15 +58,50 @@ suite('groups', () => {
       new Signals(),
     );
     await port.listen();
-    const client = new Client({ host: '127.0.0.1', portWr: port.port! });
+    const told: RequestEvent[] = [];
+    const client = new Client({ host: '127.0.0.1', portWr: port.port!, hooks: { request: (event) => told.push(event) } });
     const t = client.index(index);
     let inserted: Promise<bigint | null> | undefined;
     await assert.rejects(
       client.group((on) => [on(t).findOne(1), (inserted = on(t).insert({ a: 7 }))]),
-      { kind: 'decode', maybeExecuted: false },
+      // The group was done, and may not be done again, although its find alone has failed.
+      { kind: 'decode', sent: true, maybeExecuted: true, safeToRetry: false },
     );
     assert.equal(await inserted, 7n);
+    assert.deepEqual(
+      told.map(({ operation, error }) => [operation, error?.kind]),
+      [['group', 'decode']],
+    );
+    assert.equal(client.counters.errors, 1);
     await client.close();
     port.close();
+  });
+
+  test('a value that cannot be read in a group that only reads: it can be asked for again', async () => {
+    await using(
+      (line) => (line.startsWith('G') ? '0\t1\n' : line.startsWith('P') ? undefined : '0\t2\tx\ty\n'),
+      {},
+      async (client, _, rows) => {
+        await assert.rejects(
+          client.group((on) => [on(rows).findOne(1)]),
+          { kind: 'decode', sent: true, maybeExecuted: false, safeToRetry: true },
+        );
+      },
+    );
+  });
+});
+
+suite('an index of another client', () => {
+  test('is refused by a pipeline and a group, and nothing is sent', async () => {
+    await using(echo, {}, async (client, server, rows) => {
+      const other = new Client({ host: '192.0.2.1', port: 1, portWr: 2 });
+      const foreign = rowsOf(other);
+      assert.equal(await kindOf(client.pipeline((on) => [on(rows).findOne(1), on(foreign).findOne(1)])), 'usage');
+      assert.equal(await kindOf(client.group((on) => [on(foreign).delete(1)])), 'usage');
+      assert.equal(await kindOf(client.group((on) => [on.some(foreign).delete(1)])), 'usage');
+      assert.equal(await kindOf(client.group((on) => [on.none(foreign).delete(1)])), 'usage');
+      assert.deepEqual(server.lines, []);
+      await other.close();
+    });
   });
 });

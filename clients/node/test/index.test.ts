@@ -113,6 +113,7 @@ suite('an index', () => {
         });
         await users.find(1, { filters: [] });
         await users.findIn([1, 2, 3]);
+        await users.findIn([1, 2, 3], { limit: undefined, offset: undefined, key: undefined, part: undefined, filters: undefined });
         await users.findIn([7], { key: 'k', part: 'b' });
         await users.findIn([7, 8], { key: ['k', 'ignored'], part: 1, limit: 1, op: '<' });
         await users.find(['k'], { in: { part: 'b', values: ['x'] }, limit: 5 });
@@ -123,6 +124,7 @@ suite('an index', () => {
           '1\t=\t1\t1\t18446744073709551615\t3',
           '1\t=\t1\t1\t1\t0\tF\t>=\t0\t18\tW\t<\t1\t2000-01-01',
           '1\t=\t1\t1',
+          '1\t=\t1\t\t3\t0\t@\t0\t3\t1\t2\t3',
           '1\t=\t1\t\t3\t0\t@\t0\t3\t1\t2\t3',
           '1\t=\t2\tk\t\t1\t0\t@\t1\t1\t7',
           '1\t<\t2\tk\tignored\t1\t0\t@\t1\t2\t7\t8',
@@ -243,6 +245,19 @@ suite('an index', () => {
         ['find', 1, { op: null }],
         ['find', 1, { limit: -1 }],
         ['find', 1, { limit: 0 }],
+        ['find', 1, { limit: 0n }],
+        ['find', 1, { limit: 0, in: { values: [] } }],
+        ['findIn', [1], { limit: 0 }],
+        ['findIn', [], { limit: 0 }],
+        ['count', 1, { limit: 0 }],
+        ['count', 1, { limit: 0n, in: { values: [] } }],
+        ['exists', 1, { limit: 0 }],
+        ['update', 1, { id: 1 }, { limit: 0 }],
+        ['delete', 1, { limit: 0 }],
+        ['delete', 1, { limit: 0, in: { values: [] } }],
+        ['increment', 1, { id: 1 }, { limit: 0 }],
+        ['fetchAndDelete', 1, { limit: 0 }],
+        ['updateAndFetch', 1, { id: 1 }, { limit: 0 }],
         ['find', 1, { limit: 1.5 }],
         ['find', 1, { limit: '5' }],
         ['find', 1, { limit: 2n ** 64n }],
@@ -280,6 +295,7 @@ suite('an index', () => {
         assert.ok(error instanceof HandlerSocketError && error.kind === 'usage', `${method} ${inspect(values)}: ${String(error)}`);
         assert.deepEqual([error.sent, error.maybeExecuted, error.safeToRetry], [false, false, true]);
       }
+      assert.throws(() => users.iterate(1, { limit: 0 }), { kind: 'usage' });
       assert.deepEqual(lines, []);
     });
   });
