@@ -29,11 +29,16 @@ public final class Pipeline {
     /**
      * An index whose calls are collected.
      *
-     * @param index the index
+     * @param index an index of the same client
      * @param <T> what its rows are
      * @return a view whose futures end when the pipeline was sent
+     * @throws UsageException if the index belongs to another client
      */
     public <T> AsyncIndex<T> on(Index<T> index) {
+        // Connections know an index by its number, which each client counts for itself.
+        if (!index.isOf(router)) {
+            throw new UsageException("the index belongs to another client than the pipeline");
+        }
         return index.in(this);
     }
 

@@ -141,4 +141,18 @@ class RequestsTest {
         assertThrows(UsageException.class, () -> HandlerSocketClient.builder().build().index("t", "a"));
         sent();
     }
+
+    /** Connections know an index by a number, which each client counts for itself: it would be another table. */
+    @Test
+    void anIndexOfAnotherClient() throws Exception {
+        try (FakeServer other = new FakeServer(FakeServer::echo);
+                HandlerSocketClient foreign = other.client().build()) {
+            Index<Row> stranger = foreign.index("elsewhere", "a");
+            assertThrows(UsageException.class, () -> client.pipeline().on(stranger));
+            assertThrows(UsageException.class, () -> client.group().on(stranger));
+            assertThrows(UsageException.class, () -> client.group().some(stranger));
+            assertThrows(UsageException.class, () -> client.group().none(stranger));
+        }
+        sent();
+    }
 }
