@@ -68,6 +68,40 @@ class AddressesTest {
         }
     }
 
+    /** The others are tried. If all refuse, the first one's error is that of the call. */
+    @Test
+    void aLogInThatIsRefusedAtOneOfThem() throws Exception {
+        FakeServer.Conversation refuses = peer -> {
+            peer.line();
+            peer.send("3\t1\tunauth\n");
+        };
+        FakeServer.Conversation refusesInOtherWords = peer -> {
+            peer.line();
+            peer.send("3\t1\t1045\n");
+        };
+        FakeServer.Conversation letsIn = peer -> {
+            peer.line();
+            peer.send("0\t1\n");
+            FakeServer.echo(peer);
+        };
+        for (FakeServer.Conversation second : List.of(letsIn, refusesInOtherWords)) {
+            try (FakeServer one = new FakeServer(refuses); FakeServer two = new FakeServer(second)) {
+                List<Address> addresses = List.of(
+                        Address.of("127.0.0.1", one.port(), one.port()), Address.of("127.0.0.1", two.port(), two.port()));
+                try (HandlerSocketClient client = one.client().secret("s").addresses(addresses).build()) {
+                    if (second == refusesInOtherWords) {
+                        assertEquals("unauth", assertThrows(ReplyException.class, () -> index(client).findOne(1)).text());
+                        assertEquals(
+                                "unauth",
+                                assertThrows(ReplyException.class, () -> index(client).iterate(Find.eq(1))).text());
+                    } else {
+                        assertTrue(index(client).findOne(1).isPresent());
+                    }
+                }
+            }
+        }
+    }
+
     /** A server in offline mode has executed nothing: finds and iterations go to the next one. */
     @Test
     void whatOneServerRefusesGoesToTheNext() throws Exception {

@@ -36,12 +36,20 @@ class UrlTest {
         assertEquals(ClientBuilder.Tls.VERIFY, settings.tls);
         assertEquals("s", read("handlersocket://h?secret=s").secret.get());
         assertEquals("", read("handlersocket://u:@h").password.get());
+        Settings colons = read("handlersocket://user:a:b@h");
+        assertEquals("user", colons.user);
+        assertEquals("a:b", colons.password.get());
+        assertEquals("a+b", read("handlersocket://h?secret=a+b").secret.get());
+        assertEquals("a+b c", read("handlersocket://h?tls=verify&tls_name=a+b%20c").tlsName);
+        assertEquals(Duration.ZERO, read("handlersocket://h?timeout=0s").timeout);
     }
 
     @Test
     void hosts() {
         assertEquals("[h:9998,9999]", addresses("handlersocket://h"));
         assertEquals("[127.0.0.1:9998,9999]", addresses("handlersocket:///db"));
+        assertEquals("[127.0.0.1:9998,9999]", addresses("handlersocket://"));
+        assertEquals("[127.0.0.1:9998,9999]", addresses("handlersocket://u:p@/db?timeout=0s"));
         assertEquals("[h:1]", addresses("handlersocket://h:1"));
         assertEquals("[h:1,2]", addresses("handlersocket://h:1,2"));
         assertEquals("[h:,9]", addresses("handlersocket://h:,9/"));
@@ -81,10 +89,25 @@ class UrlTest {
                 "handlersocket://h,1", "handlersocket://1", "handlersocket://,h", "handlersocket://[::1",
                 "handlersocket://h/a/b", "handlersocket://h#x", "handlersocket://%zz", "handlersocket://%ff",
                 "handlersocket://@h", "handlersocket://u:p@h?secret=s", "handlersocket://h?retry_reads=-1",
+                "handlersocket://h?timeout=1.5m", "handlersocket://h?timeout=-1s", "handlersocket://h?dead_after=0s",
+                "handlersocket://h?connect_timeout=0s", "handlersocket://h?backoff_min=0s", "handlersocket://h?backoff_max=0s",
+                "handlersocket://h?tls=off&tls_name=x", "handlersocket://h?tls_cert=/x", "handlersocket://h?tls_key=/x",
                 "handlersocket://h?max_in_flight=0", "handlersocket://h?socket=/x", "handlersocket://h?tls_ca=/x",
                 "handlersocket://h?read_after_write=sent&write_connections=2", "handlersocket:///?socket=/x&tls=verify",
                 "handlersocket://h?tls=unverified&tls_name=x", "handlersocket://h?tls=verify&tls_cert=/x")) {
             assertThrows(UsageException.class, () -> read(url), url);
+        }
+    }
+
+    /** Who gives them believes that the connection is encrypted. */
+    @Test
+    void anOptionOfTlsWithoutTlsIsNamed() {
+        for (String tls : List.of("", "tls=off&")) {
+            for (String name : List.of("tls_ca", "tls_name", "tls_cert", "tls_key")) {
+                UsageException wrong =
+                        assertThrows(UsageException.class, () -> read("handlersocket://h?" + tls + name + "=/x"));
+                assertTrue(wrong.getMessage().contains(name), wrong.getMessage());
+            }
         }
     }
 

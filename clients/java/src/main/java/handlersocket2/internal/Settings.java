@@ -117,9 +117,12 @@ public final class Settings {
         require(secret == null || user == null && password == null, "a client has a secret or a user, and not both");
         require(password == null || user != null, "a password needs a user");
         require(tls == Tls.OFF || addresses.stream().noneMatch(Address::isUnix), "there is no TLS on a Unix socket");
+        withTls(tlsCa, "tls_ca");
+        withTls(tlsName, "tls_name");
+        withTls(tlsCert, "tls_cert");
+        withTls(tlsKey, "tls_key");
+        withTls(sslContext, "an SSLContext");
         require(tlsCert == null == (tlsKey == null), "tls_cert and tls_key belong together");
-        boolean tlsOptions = tlsCa != null || tlsName != null || tlsCert != null || sslContext != null;
-        require(tls != Tls.OFF || !tlsOptions, "options of TLS without TLS");
         require(tls != Tls.UNVERIFIED || tlsCa == null && tlsName == null, "tls_ca and tls_name verify, tls=unverified does not");
         require(
                 sslContext == null || tls == Tls.VERIFY && tlsCa == null && tlsCert == null,
@@ -143,6 +146,10 @@ public final class Settings {
         positive(backoffMax, "backoff_max");
         require(!timeout.isNegative(), "timeout cannot be negative");
         addresses = List.copyOf(addresses);
+    }
+
+    private void withTls(@Nullable Object option, String name) {
+        require(option == null || tls != Tls.OFF, name + " is for TLS: tls has to be verify or unverified");
     }
 
     private static void positive(Duration time, String name) {
