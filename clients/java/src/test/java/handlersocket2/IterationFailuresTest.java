@@ -182,6 +182,94 @@ class IterationFailuresTest {
         }
     }
 
+    /** The second of two addresses answers; the first does what the test says. */
+    private HandlerSocketClient twoAddresses(FakeServer first, FakeServer second) throws Exception {
+        List<Address> addresses = List.of(
+                Address.of("127.0.0.1", first.port(), first.port()),
+                Address.of("127.0.0.1", second.port(), second.port()));
+        return first.client().listener(listener).addresses(addresses).secret("s").build();
+    }
+
+    private boolean failedOver() {
+        return connections.stream().anyMatch(event -> event.what() == ConnectionEvent.What.FAILED_OVER);
+    }
+
+    /** It had too little time, or was interrupted: that says nothing about the address, which other calls use. */
+    @Test
+    void itsOwnEndLeavesNoAddress() throws Exception {
+        FakeServer.Conversation silent = peer -> {
+            while (peer.line() != null) {}
+        };
+        try (FakeServer first = new FakeServer(silent);
+                FakeServer second = new FakeServer(FakeServer::echo);
+                HandlerSocketClient client = twoAddresses(first, second)) {
+            Index<String> hurried = index(client).withTimeout(Duration.ofMillis(200));
+            assertThrows(RequestTimeoutException.class, () -> hurried.iterate(Find.ge(1).limit(9)));
+            assertFalse(failedOver(), connections::toString);
+
+            CompletableFuture<Throwable> ended = new CompletableFuture<>();
+            Thread iterates = new Thread(() -> ended.complete(
+                    assertThrows(Throwable.class, () -> index(client).iterate(Find.ge(1).limit(9)))));
+            iterates.start();
+            Thread.sleep(100);
+            iterates.interrupt();
+            assertInstanceOf(RequestCancelledException.class, ended.get(5, TimeUnit.SECONDS));
+            assertFalse(failedOver(), connections::toString);
+        }
+    }
+
+    /** While it logs in at the first address, a find learns that another one is meant. */
+    @Test
+    void theAddressIsLeftWhileItConnects() throws Exception {
+        CountDownLatch logsIn = new CountDownLatch(1);
+        AtomicInteger met = new AtomicInteger();
+        CompletableFuture<String> further = new CompletableFuture<>();
+        FakeServer.Conversation former = peer -> {
+            peer.line();
+            if (met.getAndIncrement() == 0) {
+                peer.send("0\t1\n");
+                peer.line();
+                peer.send("0\t1\n");
+                peer.line();
+                logsIn.await(5, TimeUnit.SECONDS);
+                peer.send("1\t1\t1290\n");
+                return;
+            }
+            logsIn.countDown();
+            for (int i = 0; i < 500 && !failedOver(); i++) {
+                Thread.sleep(10);
+            }
+            peer.send("0\t1\n");
+            further.complete(String.valueOf(peer.line()));
+        };
+        FakeServer.Conversation current = peer -> {
+            for (String line = peer.line(); line != null; line = peer.line()) {
+                peer.send(line.startsWith("A\t") || line.startsWith("P\t") ? "0\t1\n" : "0\t1\tcurrent\n");
+            }
+        };
+        try (FakeServer first = new FakeServer(former);
+                FakeServer second = new FakeServer(current);
+                HandlerSocketClient client = twoAddresses(first, second)) {
+            CompletableFuture<Optional<String>> found = index(client).async().findOne(1);
+            for (int i = 0; i < 500 && met.get() == 0; i++) {
+                Thread.sleep(10);
+            }
+            try (RowIterator<String> rows = index(client).iterate(Find.ge(1).limit(9))) {
+                assertEquals("current", rows.next());
+                assertFalse(rows.hasNext());
+            }
+            assertEquals(Optional.of("current"), found.get(5, TimeUnit.SECONDS));
+            assertEquals("null", further.get(5, TimeUnit.SECONDS));
+            // What was closed unused is not told.
+            assertEquals(
+                    1,
+                    connections.stream()
+                            .filter(event -> event.what() == ConnectionEvent.What.CONNECTED && event.route().equals("stream"))
+                            .count(),
+                    connections::toString);
+        }
+    }
+
     private static final class Angry implements System.Logger {
         @Override
         public String getName() {

@@ -150,16 +150,34 @@ public final class StreamPool {
         }
     }
 
-    /** Tries each address once. */
+    /** Tries each address once, and once more if another one has become current while it connected. */
     private Stream attempt(long until) throws Connector.Refused {
+        while (true) {
+            Stream stream = tryEach(until);
+            if (stream != null) {
+                return stream;
+            }
+        }
+    }
+
+    /** Null if the address that has let it in was left meanwhile. */
+    private @Nullable Stream tryEach(long until) throws Connector.Refused {
         Connector.Refused refused = null;
         for (Address address : shared.addresses.order(false)) {
             try {
                 long limit = Math.min(until, Clock.after(Clock.now(), settings.connectTimeout));
                 Connector.Ready ready = shared.connector.connect(address, false, limit, () -> shared.closed);
+                if (!shared.addresses.accepts(address, false)) {
+                    ready.close();
+                    return null;
+                }
                 shared.observer.connected(address, Route.STREAM);
                 return new Stream(address, ready);
             } catch (Connector.Refused problem) {
+                // What ends this iteration alone says nothing about the address.
+                refuseClosed();
+                refuseInterrupted();
+                refuseLate(until);
                 refused = refused != null && refused.forGood ? refused : problem;
                 shared.leave(address, false, String.valueOf(problem.reason.getMessage()));
             }
@@ -171,9 +189,7 @@ public final class StreamPool {
         HandlerSocketException reason = refused.reason;
         long wait = (long) (delay * ThreadLocalRandom.current().nextDouble());
         shared.observer.attemptFailed(Route.STREAM, reason, java.time.Duration.ofNanos(wait));
-        if (Thread.currentThread().isInterrupted()) {
-            throw new RequestCancelledException("the thread was interrupted", false, false);
-        }
+        refuseInterrupted();
         refuseLate(until);
         if (attempt >= settings.connectAttempts || refused.forGood) {
             throw reason;
@@ -186,6 +202,12 @@ public final class StreamPool {
         }
         refuseClosed();
         refuseLate(until);
+    }
+
+    private static void refuseInterrupted() {
+        if (Thread.currentThread().isInterrupted()) {
+            throw new RequestCancelledException("the thread was interrupted", false, false);
+        }
     }
 
     private static void refuseLate(long until) {
