@@ -152,9 +152,17 @@ public class Call<T> extends CompletableFuture<T> {
         return 0;
     }
 
-    /** Whether it has a slot. If not, it gets none any more. */
+    /** Whether it has a slot. If not, it gets none any more. It may be on its way from one connection to another. */
     private boolean giveUp() {
-        return !STATE.compareAndSet(this, WAITING, GONE) && state == SLOTTED;
+        while (true) {
+            int seen = state;
+            if (seen != WAITING) {
+                return seen == SLOTTED;
+            }
+            if (STATE.compareAndSet(this, WAITING, GONE)) {
+                return false;
+            }
+        }
     }
 
     @Override

@@ -429,8 +429,10 @@ final class Connection {
         List<Runnable> endings = new ArrayList<>();
         List<Call<?>> again = new ArrayList<>();
         boolean lost = false;
+        boolean closed = false;
         lane.lock.lock();
         try {
+            closed = dead;
             List<Object> left = new ArrayList<>(batch.subList(batchDone, batch.size()));
             left.addAll(slots);
             lost = !dead && (!left.isEmpty() || violated);
@@ -448,7 +450,9 @@ final class Connection {
             lane.lock.unlock();
             // Even if no thread can be had for the next connection: nobody may wait for ever.
             ready.close();
-            lane.shared.observer.connectionEnded(address, lane.route, lost, violated, reason);
+            // Who closes the client takes the slots away, so that what was read then seems to answer none.
+            String told = closed ? "the client is closed" : reason;
+            lane.shared.observer.connectionEnded(address, lane.route, lost, violated && !closed, told);
             endings.forEach(Runnable::run);
         }
     }
