@@ -26,7 +26,7 @@ final class ValueReader<T> {
         T parse(Reply reply, int value);
     }
 
-    static final ValueReader<String> TEXT = new ValueReader<>("text", Reply::text);
+    static final ValueReader<String> TEXT = new ValueReader<>("text", Reply::utf8);
     static final ValueReader<byte[]> BYTES = new ValueReader<>("bytes", Reply::bytes);
     static final ValueReader<Long> LONG = new ValueReader<>("whole number of 64 bits", ValueParsers::number);
     static final ValueReader<Integer> INT =
@@ -37,9 +37,8 @@ final class ValueReader<T> {
             new ValueReader<>("whole number of 8 bits", (r, v) -> (byte) range(r, v, Byte.MIN_VALUE, Byte.MAX_VALUE));
     static final ValueReader<Long> UNSIGNED =
             new ValueReader<>("whole number of 64 bits without a sign", ValueParsers::unsigned);
-    static final ValueReader<Double> DOUBLE = new ValueReader<>("number", (r, v) -> Double.valueOf(ValueParsers.numeric(r, v)));
-    private static final ValueReader<Float> FLOAT =
-            new ValueReader<>("number", (r, v) -> Float.valueOf(ValueParsers.numeric(r, v)));
+    static final ValueReader<Double> DOUBLE = new ValueReader<>("number of 64 bits", ValueParsers::doubleNumber);
+    private static final ValueReader<Float> FLOAT = new ValueReader<>("number of 32 bits", ValueParsers::floatNumber);
     static final ValueReader<Boolean> TRUTH = new ValueReader<>("truth value", ValueParsers::truth);
     static final ValueReader<BigInteger> BIG_INTEGER =
             new ValueReader<>("whole number", (r, v) -> new BigInteger(r.text(v)));

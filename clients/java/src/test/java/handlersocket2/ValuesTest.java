@@ -115,6 +115,27 @@ class ValuesTest {
         roundTrip(Color.GREEN, Color.class, "GREEN");
     }
 
+    /** Cut or replaced, it would be another value. */
+    @Test
+    void whatDoesNotFitIsNotChanged() {
+        Row latin = echo(new byte[] {'j', (byte) 0xE4});
+        assertThrows(DecodeException.class, () -> latin.getString("a"));
+        assertThrows(DecodeException.class, () -> latin.get(0));
+        assertThrows(DecodeException.class, () -> latin.get("a", CharSequence.class));
+        assertThrows(DecodeException.class, () -> echo(new byte[] {1, (byte) 0x80}).getString(0));
+        assertArrayEquals(new byte[] {'j', (byte) 0xE4}, latin.getBytes("a"));
+        assertEquals("really \ufffd", echo("really \ufffd").getString("a"));
+        assertThrows(DecodeException.class, () -> echo("1e39").get("a", Float.class));
+        assertThrows(DecodeException.class, () -> echo("-1e39").get("a", float.class));
+        assertThrows(DecodeException.class, () -> echo("1e309").get("a", Double.class));
+        assertEquals(Float.MAX_VALUE, echo("3.4028235E38").get("a", Float.class));
+        for (String wrong : List.of("2", "-1", "00", "01", "true", "", "\u0002")) {
+            assertThrows(DecodeException.class, () -> echo(wrong).getBoolean("a"), wrong);
+        }
+        assertTrue(echo(new byte[] {1}).getBoolean("a"));
+        assertFalse(echo("0").getBoolean("a"));
+    }
+
     @Test
     void bytesAndNull() {
         byte[] all = new byte[256];

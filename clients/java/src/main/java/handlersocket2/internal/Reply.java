@@ -1,6 +1,8 @@
 package handlersocket2.internal;
 
 import handlersocket2.ReplyException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Set;
@@ -12,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Reply {
     private static final byte[] NOTHING = {};
+    /** Stands for bytes that are not UTF-8, or for itself. */
+    private static final char REPLACEMENT = '\ufffd';
     private static final Set<String> DONE =
             Set.of("inserted", "updated", "unchanged", "ignored", "replaced", "unmet");
 
@@ -244,7 +248,24 @@ public final class Reply {
         return escaped(begin, end) ? unescape(begin, end) : Arrays.copyOfRange(bytes, begin, end);
     }
 
-    /** The value as text, or null for NULL. */
+    /**
+     * The value as text, which has to be UTF-8: a caller would otherwise get another value without knowing.
+     *
+     * @throws IllegalArgumentException if its bytes are not
+     */
+    public @Nullable String utf8(int value) {
+        String text = text(value);
+        if (text == null || text.indexOf(REPLACEMENT) < 0) {
+            return text;
+        }
+        try {
+            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes(value))).toString();
+        } catch (CharacterCodingException problem) {
+            throw new IllegalArgumentException(problem);
+        }
+    }
+
+    /** The value as text, or null for NULL. What is not UTF-8 is replaced: it is for the words of the protocol. */
     public @Nullable String text(int value) {
         if (isNull(value)) {
             return null;

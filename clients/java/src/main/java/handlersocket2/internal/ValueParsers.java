@@ -47,6 +47,24 @@ public final class ValueParsers {
         return text;
     }
 
+    /** A value that is too large would silently be infinite. */
+    public static double doubleNumber(Reply reply, int value) {
+        double number = Double.parseDouble(numeric(reply, value));
+        if (Double.isInfinite(number)) {
+            throw new ArithmeticException();
+        }
+        return number;
+    }
+
+    /** The same of 32 bits. */
+    public static float floatNumber(Reply reply, int value) {
+        float number = Float.parseFloat(numeric(reply, value));
+        if (Float.isInfinite(number)) {
+            throw new ArithmeticException();
+        }
+        return number;
+    }
+
     /** The digit of a number, or the byte of a BIT(1). */
     public static boolean truth(Reply reply, int value) {
         byte[] bytes = reply.bytes(value);
