@@ -29,7 +29,7 @@ public interface Failure {
         PROTOCOL,
         /** The client is closed. */
         CLOSED,
-        /** The reply is right, but a value does not fit the type that the caller wants. */
+        /** The reply is right, but a value does not fit the type that the caller wants. What modifies was executed. */
         DECODE
     }
 
@@ -48,7 +48,8 @@ public interface Failure {
     boolean wasSent();
 
     /**
-     * Whether the request modifies rows, was sent, and it is not known whether it was executed.
+     * Whether the request modifies rows, was sent, and it is not known whether it was executed. A {@link DecodeException}
+     * says it, too, of a request that modifies: it was executed, and only its reply could not be read.
      *
      * @return true: asking again may do it twice
      */

@@ -1,9 +1,8 @@
 package handlersocket2;
 
-import handlersocket2.internal.Call;
 import handlersocket2.internal.Cursor;
-import handlersocket2.internal.Reply;
 import handlersocket2.internal.Router;
+import handlersocket2.internal.WaitedCall;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -35,10 +34,9 @@ public final class Index<T> extends IndexChanges<T> {
             return request.known();
         }
         Waiting.refuseOwnThread();
-        // The caller's thread converts, not the one that reads for all callers.
-        Call<Reply> call = request.call(reply -> reply, times, core.router.observer());
+        WaitedCall call = request.waited(times.within(), times.timeout(), core.router.observer());
         core.router.submit(call);
-        return request.read(Waiting.await(call));
+        return request.read(call);
     }
 
     /**

@@ -8,6 +8,7 @@ import handlersocket2.internal.Listed;
 import handlersocket2.internal.Operation;
 import handlersocket2.internal.Reply;
 import handlersocket2.internal.Router;
+import handlersocket2.internal.WaitedCall;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
@@ -98,10 +99,10 @@ record Question<R>(
     /** Waits for the answer. */
     R ask() {
         Waiting.refuseOwnThread();
-        Call<Reply> call = request.call(reply -> reply, prefix, timeout, router.observer());
+        WaitedCall call = request.waited(prefix, timeout, router.observer());
         call.listed = listed;
         router.submit(call);
-        return request.read(Waiting.await(call));
+        return request.read(call);
     }
 
     /** The future of the answer. */

@@ -92,7 +92,7 @@ final class RecordMapper<T> implements Function<Row, T> {
         try {
             return type.cast(constructor.invokeExact(values));
         } catch (Throwable problem) {
-            throw DecodeException.of(problem);
+            throw DecodeException.of(problem, false);
         }
     }
 

@@ -7,6 +7,7 @@ import handlersocket2.internal.LineWriter;
 import handlersocket2.internal.Observer;
 import handlersocket2.internal.Operation;
 import handlersocket2.internal.Reply;
+import handlersocket2.internal.WaitedCall;
 import java.time.Duration;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -46,12 +47,25 @@ record Request<R>(
         return new Call<>(operation, index, prefix, line, expect, isLong, rows, now, deadline, convert, observer);
     }
 
-    /** Converts a reply on the caller's thread. */
-    R read(Reply reply) {
+    /** The call of a caller who waits, and reads the reply by {@link #read}. */
+    WaitedCall waited(byte[] prefix, Duration timeout, @Nullable Observer observer) {
+        long now = Clock.now();
+        return new WaitedCall(
+                operation, index, prefix, line, expect, isLong, rows, now, deadline(now, timeout), observer);
+    }
+
+    /** Waits for the reply, and converts it on this thread, not on the one that reads for all callers. */
+    R read(WaitedCall call) {
+        Reply reply = Waiting.await(call);
+        R result;
         try {
-            return convert.apply(reply);
+            result = convert.apply(reply);
         } catch (Throwable problem) {
-            throw DecodeException.of(problem);
+            DecodeException error = DecodeException.of(problem, reply.executed);
+            call.converted(reply, error);
+            throw error;
         }
+        call.converted(reply, null);
+        return result;
     }
 }

@@ -59,14 +59,15 @@ public final class Row {
             return reader.read(reply, at);
         } catch (RuntimeException problem) {
             String column = shape.name(position);
-            throw new DecodeException("the value of column " + column + " is no " + reader.what(), null);
+            throw new DecodeException("the value of column " + column + " is no " + reader.what(), null, reply.executed);
         }
     }
 
     private <T> T require(int position, ValueReader<T> reader) {
         T value = read(position, reader);
         if (value == null) {
-            throw new DecodeException("the value of column " + shape.name(position) + " is NULL", null);
+            throw new DecodeException(
+                    "the value of column " + shape.name(position) + " is NULL", null, reply.executed);
         }
         return value;
     }

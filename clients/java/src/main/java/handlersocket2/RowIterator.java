@@ -37,6 +37,11 @@ public final class RowIterator<T> implements Iterator<T>, AutoCloseable {
         return next != null;
     }
 
+    /**
+     * The next row. It waits for it.
+     *
+     * @throws DecodeException if a value does not fit, or the function that makes rows fails: then the iteration is over
+     */
     @Override
     public T next() {
         if (!hasNext()) {
@@ -44,11 +49,20 @@ public final class RowIterator<T> implements Iterator<T>, AutoCloseable {
         }
         Reply row = next;
         next = null;
+        T made;
         try {
-            return mapper.apply(new Row(row, 0, shape));
+            made = mapper.apply(new Row(row, 0, shape));
         } catch (Throwable problem) {
-            throw DecodeException.of(problem);
+            DecodeException error = DecodeException.of(problem, false);
+            if (cursor != null) {
+                cursor.spoiled(error);
+            }
+            throw error;
         }
+        if (cursor != null) {
+            cursor.taken();
+        }
+        return made;
     }
 
     /**

@@ -59,6 +59,8 @@ public class Call<T> extends CompletableFuture<T> {
 
     private volatile int state = WAITING;
     private volatile boolean sentBefore;
+    /** It is a request of a group that modifies: whoever asks for the group again does that twice. */
+    boolean executed;
 
     /** For hooks: what a list is of. No connection opens it. It is set before the call is submitted. */
     public IndexDef.@Nullable Key listed;
@@ -221,24 +223,37 @@ public class Call<T> extends CompletableFuture<T> {
             return false;
         }
         T value;
+        noteExecution(reply);
         try {
             value = convert.apply(reply);
         } catch (Throwable problem) {
             // Whatever the caller's code throws: this thread reads for others, too.
-            return end(DecodeException.of(problem));
+            return end(DecodeException.of(problem, reply.executed));
         }
         boolean first = complete(value);
-        if (first && observer != null) {
-            observer.ended(this, reply, bytesIn, null);
+        if (first) {
+            tell(reply, bytesIn, null);
         }
         return first;
+    }
+
+    /** A row knows whether the error of a value that does not fit leaves it safe to ask again. */
+    final void noteExecution(Reply reply) {
+        reply.executed = executed || modifies();
+    }
+
+    /** Tells the observer how it has ended. */
+    final void tell(@Nullable Reply reply, int bytesIn, @Nullable Throwable problem) {
+        if (observer != null) {
+            observer.ended(this, reply, bytesIn, problem);
+        }
     }
 
     /** It has failed. Whether somebody still waits for it. */
     boolean end(Throwable reason) {
         boolean first = completeExceptionally(reason);
-        if (first && observer != null) {
-            observer.ended(this, null, 0, reason);
+        if (first) {
+            tell(null, 0, reason);
         }
         return first;
     }

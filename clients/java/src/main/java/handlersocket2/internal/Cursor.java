@@ -3,6 +3,7 @@ package handlersocket2.internal;
 import handlersocket2.Address;
 import handlersocket2.ClientClosedException;
 import handlersocket2.ConnectionLostException;
+import handlersocket2.DecodeException;
 import handlersocket2.Failure;
 import handlersocket2.ProtocolException;
 import handlersocket2.ReplyException;
@@ -59,6 +60,8 @@ public final class Cursor implements AutoCloseable {
     private int refusals;
     private long rows;
     private long bytesIn;
+    /** The observer has heard of the end. */
+    private boolean told;
 
     Cursor(StreamPool pool, Shared shared, IndexDef index, byte[] prefix, LineWriter line, long timeout) {
         this.pool = pool;
@@ -142,6 +145,7 @@ public final class Cursor implements AutoCloseable {
     /** The next row, or null at the end. */
     public @Nullable Reply next() {
         if (state == State.ENDED) {
+            tell(null);
             return null;
         }
         try {
@@ -259,7 +263,8 @@ public final class Cursor implements AutoCloseable {
                 starts = new int[columns + 1];
                 if (b == '\n') {
                     begin++;
-                    finish();
+                    // That all rows have come is told when the last of them was taken.
+                    leave(surplus());
                 }
                 return row;
             } else if (b == 1) {
@@ -332,6 +337,11 @@ public final class Cursor implements AutoCloseable {
 
     /** The connection ends with it, unless all of the reply was read. */
     private void end(@Nullable Throwable error, StreamPool.@Nullable Ending ending) {
+        leave(ending);
+        tell(error);
+    }
+
+    private void leave(StreamPool.@Nullable Ending ending) {
         if (state != State.ENDED) {
             state = State.ENDED;
             try {
@@ -339,8 +349,27 @@ public final class Cursor implements AutoCloseable {
             } finally {
                 pool.ended();
             }
+        }
+    }
+
+    private void tell(@Nullable Throwable error) {
+        if (!told) {
+            told = true;
             shared.observer.ended(index, address, began, bytesOut(), bytesIn, rows, error);
         }
+    }
+
+    /** The caller has made what it wants of the row that came last. */
+    public void taken() {
+        if (state == State.ENDED) {
+            tell(null);
+        }
+    }
+
+    /** The caller could not use the row that came last: the iteration is over. */
+    public void spoiled(DecodeException error) {
+        rows--;
+        end(error, StreamPool.Ending.closed("the iteration ended before its reply"));
     }
 
     private void release(StreamPool.@Nullable Ending ending) {

@@ -36,6 +36,8 @@ public final class GroupCall extends Call<Void> {
                 Operation.GROUP, lines.get(0).call.index, prefix, whole(lines), Reply.Expect.NOTHING, false, 0, began,
                 deadline, reply -> null, observer);
         this.lines = lines;
+        boolean modifies = lines.stream().anyMatch(line -> line.call.modifies());
+        lines.forEach(line -> line.call.executed = modifies);
     }
 
     /** All bytes but the numbers of the indexes: what counts for the bounds. */

@@ -70,6 +70,8 @@ public final class Reply {
     /** The count or the id: 64 bits without a sign, or with one if the id is negative. */
     public final long number;
     public final boolean hasNumber;
+    /** What was asked for, or the group of which it was a part, has modified something. It is set before a caller has the reply. */
+    public boolean executed;
 
     Reply(byte[] bytes, int[] starts, int values, int columns, int code, long number, boolean hasNumber) {
         this.bytes = bytes;
