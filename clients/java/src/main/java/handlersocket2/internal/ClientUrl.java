@@ -120,7 +120,7 @@ public final class ClientUrl {
         for (String part : query.split("&", -1)) {
             int equals = part.indexOf('=');
             String name = decode(equals < 0 ? part : part.substring(0, equals));
-            if (equals < 0) {
+            if (equals < 0 || equals + 1 == part.length()) {
                 throw new UsageException("the option " + name + " of the URL has no value");
             }
             if (!seen.add(name)) {
