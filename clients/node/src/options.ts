@@ -150,6 +150,7 @@ function check(settings: Settings): void {
   if (settings.readAfterWrite === 'sent' && settings.writeConnections !== 1) throw usage("readAfterWrite 'sent' needs writeConnections 1");
   const unused = settings.tls === 'off' ? TLS_OPTIONS.find((name) => settings[name] !== undefined) : undefined;
   if (unused !== undefined) throw usage(`the option ${unused} is for TLS: set tls to 'verify' or 'unverified'`);
+  if ((settings.tlsCert === undefined) !== (settings.tlsKey === undefined)) throw usage('tlsCert and tlsKey belong together');
   if (settings.tls !== 'off' && settings.addresses.some(({ socket, socketWr }) => socket ?? socketWr)) {
     throw usage('TLS on a Unix socket is not possible, nor necessary');
   }

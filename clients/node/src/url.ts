@@ -17,8 +17,10 @@ export function optionsOfUrl(url: string): Options {
   if (at >= 0) {
     const [user, ...password] = authority!.slice(0, at).split(':');
     options.user = decode(user!, 'the user');
+    if (options.user === '') throw usage('the URL has no user in front of its @');
     if (password.length > 0) options.password = decode(password.join(':'), 'the password');
   }
+  if (path?.includes('/') === true) throw usage('the URL has more than a database behind its hosts: a slash is written %2F');
   if (path !== undefined && path !== '') options.database = decode(path, 'the database');
   const hosts = authority!.slice(at + 1);
   if (hosts !== '') options.addresses = addressesOf(hosts);
@@ -62,6 +64,7 @@ function optionsOfQuery(query: string): Options {
     const [name, ...rest] = pair.split('=');
     const text = decode(rest.join('='), JSON.stringify(name));
     const option = name!.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    if (text === '') throw usage(`${name} has no value in the URL`);
     if (option in options) throw usage(`${name} comes twice in the URL`);
     const is = (names: readonly string[]): boolean => names.includes(option) && !/[A-Z]/.test(name!);
     if (is(URL_OPTIONS.time)) options[option] = timeOf(text, name!);
