@@ -2,6 +2,7 @@
 // It never connects, never waits and never decides where a request goes; its channel does. Requests and replies are matched
 // by their order alone.
 import { giveAnswer } from './answer.js';
+import { Awake, HAS_PROCESSORS } from './awake.js';
 import { ReplyError, WrongReply, WrongValue } from './errors.js';
 import { Gathered, readGroup } from './group-reply.js';
 import { LineCutter } from './lines.js';
@@ -36,6 +37,7 @@ export class Connection {
   private readonly lines = new LineCutter();
   private readonly head: Head = { code: 0, count: 0, values: 0 };
   private readonly gathered = new Gathered();
+  private readonly awake: Awake;
   private count = 0;
   private bytes = 0;
   private modifying = 0;
@@ -63,6 +65,7 @@ export class Connection {
     private readonly owner: Owner,
     private readonly streams: boolean,
   ) {
+    this.awake = new Awake(owner.limits.stayAwake && HAS_PROCESSORS && !streams);
     wire.onBytes = (chunk) => this.onBytes(chunk);
     wire.onEnd = (cause) => this.end({ kind: 'lost', reason: cause?.message ?? 'the server closed the connection', cause });
   }
@@ -96,6 +99,7 @@ export class Connection {
       slot.opened = slot.group[0]!.opened;
     }
     slot.place = Place.Pending;
+    this.awake.added(this.count);
     this.bytes += slot.bytes;
     this.count += 1;
     if (slot.modifies) this.modifying += 1;
@@ -158,7 +162,10 @@ export class Connection {
     }
     if (taken === pending.length) this.pending = [];
     else pending.splice(0, taken);
-    if (out !== '') this.write(out);
+    if (out !== '') {
+      this.write(out);
+      this.awake.written();
+    }
     // No reply tells those who wait for their turn.
     if (released) this.owner.room(this);
     if (this.count === 0) this.settleDown();
@@ -185,6 +192,7 @@ export class Connection {
     counters.socketReads += 1;
     counters.bytesIn += chunk.length;
     this.lastByteAt = performance.now();
+    this.awake.came();
     try {
       if (this.streams) this.takeInTurn(chunk);
       else this.lines.take(chunk, false, this.onLines);
@@ -392,6 +400,7 @@ export class Connection {
     if (this.closed) return;
     this.closed = true;
     this.wasIdle = this.sent.length === 0;
+    this.awake.stop();
     this.wire.destroy();
     const again: Slot[] = [];
     for (const slot of this.sent.takeAll()) {

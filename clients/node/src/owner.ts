@@ -9,6 +9,7 @@ export interface Limits {
   readonly maxReplyBytes: number;
   readonly deadAfter: number;
   readonly retryReads: number;
+  readonly stayAwake: boolean;
 }
 
 /** The channel, as a connection sees it. */

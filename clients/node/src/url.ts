@@ -58,7 +58,7 @@ function addressesOf(hosts: string): Address[] {
 }
 
 function optionsOfQuery(query: string): Options {
-  const options: Record<string, string | number> = {};
+  const options: Record<string, string | number | boolean> = {};
   for (const pair of query.split('&')) {
     if (pair === '') continue;
     const [name, ...rest] = pair.split('=');
@@ -70,6 +70,7 @@ function optionsOfQuery(query: string): Options {
     if (is(URL_OPTIONS.time)) options[option] = timeOf(text, name!);
     else if (is(URL_OPTIONS.number)) options[option] = numberOf(text, name!);
     else if (is(URL_OPTIONS.text)) options[option] = text;
+    else if (is(URL_OPTIONS.flag)) options[option] = flagOf(text, name!);
     else throw usage(`the URL has an unknown option ${JSON.stringify(name)}`);
   }
   return options as Options;
@@ -84,6 +85,11 @@ function timeOf(text: string, name: string): number {
   const [, number, unit] = /^(\d{1,12})(ms|s|m)$/.exec(text) ?? [];
   if (number === undefined) throw usage(`${name} is a whole number with ms, s or m`);
   return Number(number) * UNITS[unit!]!;
+}
+
+function flagOf(text: string, name: string): boolean {
+  if (text !== 'on' && text !== 'off') throw usage(`${name} is on or off`);
+  return text === 'on';
 }
 
 /** What the environment says, where the application has not. */

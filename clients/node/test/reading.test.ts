@@ -38,7 +38,7 @@ function tokensOf({ a, b, c }: Row): string {
 /** A connection whose other side is this test. */
 class Played implements Owner {
   readonly route = 'read';
-  readonly limits = { maxInFlight: 10_000, maxInFlightBytes: 1 << 24, maxReplyBytes: 1 << 20, deadAfter: 60_000, retryReads: 0 };
+  readonly limits = { maxInFlight: 10_000, maxInFlightBytes: 1 << 24, maxReplyBytes: 1 << 20, deadAfter: 60_000, retryReads: 0, stayAwake: false };
   readonly counters = new Observer(undefined, undefined).counters;
   readonly wire = {
     socket: { write: () => true, writableLength: 0, ref: () => undefined, unref: () => undefined },

@@ -41,6 +41,8 @@ const RIGHT: [string, Options][] = [
   ['handlersocket://u@/app', { user: 'u', database: 'app' }],
   ['handlersocket://db?secret=a+b', { addresses: [{ host: 'db' }], secret: 'a+b' }],
   ['handlersocket://db?tls=verify&tls_name=a+b%20c', { addresses: [{ host: 'db' }], tls: 'verify', tlsName: 'a+b c' }],
+  ['handlersocket://db?stay_awake=off', { addresses: [{ host: 'db' }], stayAwake: false }],
+  ['handlersocket://db?stay_awake=on', { addresses: [{ host: 'db' }], stayAwake: true }],
   ['handlersocket://db?timeout=0s', { addresses: [{ host: 'db' }], timeout: 0 }],
   [
     'handlersocket://db?secret=s%26t&when_full=fail&read_from=any&read_after_write=sent',
@@ -74,6 +76,8 @@ const WRONG = [
   'handlersocket:///?socket_wr=',
   'handlersocket://db?tls=verify&tls_key=y',
   'handlersocket://db?timeout=5h',
+  'handlersocket://db?stay_awake=true',
+  'handlersocket://db?stayAwake=on',
   'handlersocket://db?timeout=1.5m',
   'handlersocket://db?timeout=-1s',
   'handlersocket://db?dead_after=0s',
@@ -142,6 +146,7 @@ suite('options', () => {
       backoffMin: 50,
       backoffMax: 5000,
       readFrom: 'writer',
+      stayAwake: true,
     });
   });
 
@@ -161,6 +166,7 @@ suite('options', () => {
       { tls: true },
       { maxReplyBytes: 2 ** 30 },
       { socket: '/a', tls: 'verify' },
+      { stayAwake: 'on' },
       { connectTimeout: 0 },
       { backoffMin: 0 },
       { deadAfter: 0 },
