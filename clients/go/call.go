@@ -60,6 +60,8 @@ type call struct {
 	group []*call
 	// It is not used for another request.
 	pinned bool
+	// It is a line of a group that modifies: the group was executed if this line was answered.
+	amongChanges bool
 	// It was sent before, and is sent once more: a find, or what another server refused.
 	seen bool
 	// The address of an iteration, which has no conn.

@@ -123,17 +123,17 @@ func setBytes(to reflect.Value, value []byte, _ *time.Location) error {
 }
 
 func setBool(to reflect.Value, value []byte, _ *time.Location) error {
-	n, ok := integer(value)
-	if !ok || n.negative || n.amount > 1 {
-		// BIT(1) comes as a byte.
-		if len(value) == 1 && value[0] <= 1 {
-			to.SetBool(value[0] == 1)
+	if len(value) == 1 {
+		switch value[0] {
+		case '0', 0: // BIT(1) comes as a byte.
+			to.SetBool(false)
+			return nil
+		case '1', 1:
+			to.SetBool(true)
 			return nil
 		}
-		return decodeError("the value is neither 0 nor 1")
 	}
-	to.SetBool(n.amount == 1)
-	return nil
+	return decodeError("the value is neither 0 nor 1")
 }
 
 // whole is an integer with up to 64 bits and a sign.
@@ -199,7 +199,7 @@ func uint64Of(value []byte) (uint64, error) {
 
 func setFloat(to reflect.Value, value []byte, _ *time.Location) error {
 	n, err := strconv.ParseFloat(textOf(value), to.Type().Bits())
-	if err != nil {
+	if err != nil || !isNumberText(value) {
 		return decodeError("the value does not fit into a %s", to.Type())
 	}
 	to.SetFloat(n)

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// A Kind is a class of errors. Every error of this package is an [*Error] that has one, or two if it
-// is the server's answer: errors.Is(err, ErrReply) and errors.Is(err, ErrDuplicate) are both true
-// for a duplicate key.
+// A Kind is a class of errors. An error of this package is an [*Error] that has one, or two if it is the
+// server's answer: errors.Is(err, ErrReply) and errors.Is(err, ErrDuplicate) are both true for a duplicate
+// key. Only [ErrNoRows] is an error by itself: it says that all went well, and that there is no row.
 type Kind string
 
 // What can go wrong in the client, or between it and the server.
@@ -35,9 +35,9 @@ const (
 	ErrProtocol Kind = "protocol"
 	// ErrClosed: the client was closed.
 	ErrClosed Kind = "closed"
-	// ErrDecode: a value does not fit the type that the program wants.
+	// ErrDecode: a value does not fit the type that the program wants. What modifies was executed.
 	ErrDecode Kind = "decode"
-	// ErrNoRows: Get found no row.
+	// ErrNoRows: Get found no row. It is no [*Error].
 	ErrNoRows Kind = "no rows"
 	// ErrUnmet: a line of a Group has met no row behind Some, or one behind None. It is an ErrReply, too.
 	ErrUnmet Kind = "unmet"
@@ -68,7 +68,8 @@ type Error struct {
 	Kind Kind
 	// Sent: the server can have seen the request.
 	Sent bool
-	// MaybeExecuted: the request modifies, and it is not known whether it was executed.
+	// MaybeExecuted: the request modifies, and it is not known whether it was executed; or it was, and its
+	// result cannot be read (ErrDecode).
 	MaybeExecuted bool
 	// Code and Text are the server's answer, if there is one.
 	Code int
@@ -113,7 +114,10 @@ func (e *Error) Error() string {
 	if e.Err != nil && e.Kind != ErrDecode {
 		b.WriteString(": " + e.Err.Error())
 	}
-	if e.MaybeExecuted {
+	switch {
+	case e.MaybeExecuted && e.Kind == ErrDecode:
+		b.WriteString(" (the request was executed)")
+	case e.MaybeExecuted:
 		b.WriteString(" (the request may have been executed)")
 	}
 	return b.String()
@@ -171,11 +175,12 @@ func (e *Error) SQLState() string {
 	return errorTable[e.Text].sqlState
 }
 
-// SafeToRetry says whether the same call can be made again without doing anything twice. Whether
-// that is useful is another question, see [Error.Temporary].
+// SafeToRetry says whether the same call can be made again without doing anything twice, because it was not
+// executed or modifies nothing. Whether that is useful is another question: see [Error.Temporary]. It is
+// false for nil and for [ErrNoRows], which are no failures.
 func SafeToRetry(err error) bool {
 	var e *Error
-	return errors.As(err, &e) && !e.MaybeExecuted && e.Kind != ErrUsage && e.Kind != ErrClosed
+	return errors.As(err, &e) && !e.MaybeExecuted
 }
 
 // MaybeExecuted says whether a call that failed may have changed something.

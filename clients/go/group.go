@@ -93,10 +93,11 @@ func meeting[R any](r request[R], meets string) request[R] {
 }
 
 // Run sends the group and waits for its replies. Without an error all of it was done, and each Pending
-// has its result. If a request fails, nothing was done: the error is that of this request, which
-// [Error.Line] names, and the others have [TextUndone]. If it is not known whether the group was done,
-// [MaybeExecuted] says so, and it is never sent again by itself. The Group is empty then and may be
-// used again.
+// has its result, which may be [ErrNoRows]. If a request fails, nothing was done: the error is that of this
+// request, which [Error.Line] names, and the others have [TextUndone]. With an [ErrDecode] all of it was done,
+// but what one request has read does not fit its type. If the group was done, or may have been, without each
+// result being known, [MaybeExecuted] says so, and it is never sent again by itself. The Group is empty then
+// and may be used again.
 func (g *Group) Run(ctx context.Context) error {
 	all := g.pipeline.queued
 	g.pipeline.queued = nil
@@ -110,11 +111,9 @@ func (g *Group) Run(ctx context.Context) error {
 	}
 	for _, q := range all {
 		settled := q.settle(q.groupError(err))
-		var e *Error
-		if err == nil && errors.As(settled, &e) && e.Kind == ErrProtocol {
-			// All of it was done, but that is all that is known.
-			e.MaybeExecuted = true
-			err = e
+		if err == nil && settled != nil && !errors.Is(settled, ErrNoRows) {
+			// All of it was done, and this result cannot be read.
+			err = settled
 		}
 	}
 	if k != nil {
@@ -136,6 +135,7 @@ func newGroup(all []queued) (*call, error) {
 		return nil, usage("a group has at most %d requests", MaxGroup)
 	}
 	var lines []*call
+	changes := false
 	for i, q := range all {
 		if q.err != nil {
 			return nil, q.err
@@ -143,7 +143,11 @@ func newGroup(all []queued) (*call, error) {
 		if !q.nothing {
 			q.call.line = i + 1
 			lines = append(lines, q.call)
+			changes = changes || q.call.modifies()
 		}
+	}
+	for _, line := range lines {
+		line.amongChanges = changes
 	}
 	if len(lines) == 0 {
 		return nil, nil

@@ -20,14 +20,13 @@ type Query struct {
 	ends  []bound
 	limit uint64
 	// The limit was given by the caller.
-	limited  bool
-	offset   uint64
-	in       []any
-	isIn     bool
-	inPart   int
-	filters  []filter
-	long     bool
-	negative bool
+	limited bool
+	offset  uint64
+	in      []any
+	isIn    bool
+	inPart  int
+	filters []filter
+	long    bool
 	// Why it cannot be meant. It is no text: a Query that keeps no texts for errors stays on the stack.
 	wrong mistake
 }
@@ -66,9 +65,11 @@ func (q Query) In(part int, values ...any) Query {
 	return q
 }
 
-// Limit is the maximum number of rows; 1 unless it is called, and none for Count.
+// Limit is the maximum number of rows, from 1 on; 1 unless it is called, and none for Count.
 func (q Query) Limit(n int) Query {
-	q.negative = q.negative || n < 0
+	if n < 1 {
+		q.wrong = limitBelowOne
+	}
 	q.limited = true
 	q.limit = uint64(n)
 	return q
@@ -76,7 +77,9 @@ func (q Query) Limit(n int) Query {
 
 // Offset is the number of rows that are skipped first.
 func (q Query) Offset(n int) Query {
-	q.negative = q.negative || n < 0
+	if n < 0 {
+		q.wrong = offsetBelowZero
+	}
 	q.offset = uint64(n)
 	return q
 }
@@ -120,9 +123,6 @@ func (q *Query) appendSelection(to []byte, d *definition, before bool, limit, us
 	}
 	if len(q.key) == 0 && !isRange {
 		return nil, usage("a key has one value at least")
-	}
-	if q.negative {
-		return nil, usage("a limit and an offset are not negative")
 	}
 	to = append(append(to, tab), q.op...)
 	to = appendNumber(to, uint64(len(q.key)))

@@ -16,12 +16,17 @@ const (
 	downOfNoRange
 	twoLowerEnds
 	twoUpperEnds
+	limitBelowOne
+	offsetBelowZero
 )
 
 var mistakes = [...]string{
 	downOfNoRange: "Down is for a Range",
 	twoLowerEnds:  "a Range has one lower end, or a prefix",
 	twoUpperEnds:  "a Range has one upper end",
+
+	limitBelowOne:   "a limit is at least 1",
+	offsetBelowZero: "an offset is not negative",
 }
 
 // Range means the rows with these values of the index's first parts, perhaps none, whose next part
@@ -79,7 +84,8 @@ func (q Query) to(op string, value any) Query {
 
 func (b bound) isLower() bool { return b.op != "<" && b.op != "<=" }
 
-// isRange says whether it is a Range, and checks what only a Range may have.
+// isRange says whether it is a Range. It gives the Query's mistakes as errors, and checks what only a Range
+// may have.
 func (q *Query) isRange() (bool, error) {
 	is := q.op == "up" || q.op == "down"
 	switch {

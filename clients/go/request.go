@@ -47,9 +47,12 @@ func (r *request[R]) result() (R, error) {
 		return result, nil
 	}
 	var e *Error
-	if errors.As(err, &e) && e.Kind == ErrProtocol {
-		e.MaybeExecuted = r.call.modifies()
-		r.call.conn.blameAndFail()
+	if errors.As(err, &e) {
+		// The answer is there, and so what modifies was executed: the same call would do it twice.
+		e.MaybeExecuted = r.call.modifies() || r.call.amongChanges
+		if e.Kind == ErrProtocol {
+			r.call.conn.blameAndFail()
+		}
 	}
 	var none R
 	return none, err
@@ -101,8 +104,8 @@ func add[R any](p *Pipeline, r request[R]) *Pending[R] {
 	return pending
 }
 
-// Run sends what was added and waits for all replies. It gives the first error among the results.
-// The Pipeline is empty then and may be used again.
+// Run sends what was added and waits for all replies. It gives the first error among the results, but not
+// [ErrNoRows], which is the result of a Get like any other. The Pipeline is empty then and may be used again.
 func (p *Pipeline) Run(ctx context.Context) error {
 	all := p.queued
 	p.queued = nil
@@ -127,8 +130,8 @@ func (p *Pipeline) Run(ctx context.Context) error {
 				err = q.call.refusal()
 			}
 		}
-		_ = q.settle(err)
-		if first == nil {
+		err = q.settle(err)
+		if first == nil && !errors.Is(err, ErrNoRows) {
 			first = err
 		}
 		if q.call != nil {

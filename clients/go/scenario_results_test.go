@@ -149,7 +149,7 @@ func (w *wantedResult) checkError(err error) error {
 	}
 	ok := slices.Contains(kinds, string(e.Kind)) && errors.Is(err, e.Kind) &&
 		(w.Sent == nil || *w.Sent == e.Sent) &&
-		(w.MaybeExecuted == nil || *w.MaybeExecuted == e.MaybeExecuted && SafeToRetry(err) != e.MaybeExecuted || e.Kind == ErrClosed) &&
+		(w.MaybeExecuted == nil || *w.MaybeExecuted == e.MaybeExecuted && SafeToRetry(err) != e.MaybeExecuted) &&
 		(w.Code == nil || *w.Code == e.Code) && (w.Line == nil || *w.Line == e.Line) &&
 		(w.Text == nil || *w.Text == e.Text) &&
 		(w.Number == nil || *w.Number == e.Number()) && (w.SQLState == nil || *w.SQLState == e.SQLState()) &&

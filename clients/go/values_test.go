@@ -187,6 +187,13 @@ func TestUsage(t *testing.T) {
 		"no key":         second(x.Get(ctx)),
 		"no query":       second(x.Find(ctx, Query{})),
 		"limit":          second(x.Find(ctx, Eq(1).Limit(-1))),
+		"no limit":       second(x.Find(ctx, Eq(1).Limit(0))),
+		"no limit of In": second(x.Find(ctx, In(1, 2).Limit(0))),
+		"limit of none":  second(x.Find(ctx, In().Limit(0))),
+		"count none":     second(x.Count(ctx, Eq(1).Limit(0))),
+		"delete none":    second(x.Delete(ctx, Eq(1).Limit(0))),
+		"update none":    second(x.Update(ctx, Eq(1).Limit(0), Set{"a": Add(1)})),
+		"fetch none":     second(x.FetchDelete(ctx, Eq(1).Limit(0))),
 		"filter op":      second(x.Find(ctx, Eq(1).Where("f", "~", 1))),
 		"filter column":  second(x.Find(ctx, Eq(1).Where("a", "=", 1))),
 		"part":           second(x.Find(ctx, Eq(1).In(1, 2))),
@@ -222,7 +229,7 @@ func TestUsage(t *testing.T) {
 		"no changes":     second(x.UpsertSet(ctx, Set{"a": 1}, nil)),
 		"condition":      second(x.UpsertSet(ctx, Set{"a": 1}, Set{"a": 2}, If("a", "=", 1))),
 	} {
-		if !errors.Is(err, ErrUsage) || SafeToRetry(err) || MaybeExecuted(err) {
+		if !errors.Is(err, ErrUsage) || !SafeToRetry(err) || MaybeExecuted(err) {
 			t.Errorf("%s gives %v", what, err)
 		}
 	}
