@@ -26,6 +26,7 @@ type Client struct {
 	// Some address has a port for writing.
 	writable bool
 	calls    atomic.Int64
+	order    order
 
 	mu          sync.Mutex
 	definitions map[string]*definition
@@ -138,15 +139,21 @@ func (c *Client) run(ctx context.Context, route Route, k *call) error {
 	if route == RouteWrite && !c.writable {
 		return usage("none of the addresses has a port for writing")
 	}
+	turn, route := c.queue(route, k.kind)
+	defer turn.end()
+	k.route = route
 	var t tries
 	retries, asked := 0, 1
 	for {
-		one, err := c.pick(ctx, route, k, &t)
+		one, err := c.pick(ctx, k, &t)
+		if err == nil {
+			err = turn.wait(ctx, k)
+		}
 		if err != nil {
 			return err
 		}
 		k.conn = one
-		if err = one.exchange(ctx, k); err == nil {
+		if err = one.exchange(ctx, k, turn); err == nil {
 			if k.code == 0 {
 				return nil
 			}
@@ -168,7 +175,7 @@ func (c *Client) run(ctx context.Context, route Route, k *call) error {
 func (c *Client) enter(ctx context.Context, k *call) error {
 	if c.config.Timeout > 0 {
 		if _, own := ctx.Deadline(); !own {
-			k.deadline = k.began + int64(c.config.Timeout)
+			k.deadline = k.began + min(int64(c.config.Timeout), never-k.began)
 		}
 	}
 	c.events.begun.Add(1)
@@ -214,15 +221,9 @@ func (c *Client) moveOn(route Route, address int, refusal *Error, asked *int) bo
 	return true
 }
 
-// pick gives the connection of the route with the fewest requests in flight.
-func (c *Client) pick(ctx context.Context, route Route, k *call, t *tries) (*conn, error) {
-	if c.config.ReadYourWrites && k.kind <= kindCount {
-		if one := c.lanes[RouteWrite][0].now.Load(); one != nil && one.inFlight() > 0 {
-			route = RouteWrite
-		}
-	}
-	k.route = route
-	lanes := c.lanes[route]
+// pick gives the connection of the call's route with the fewest requests in flight.
+func (c *Client) pick(ctx context.Context, k *call, t *tries) (*conn, error) {
+	lanes := c.lanes[k.route]
 	best := lanes[0]
 	if len(lanes) > 1 {
 		least := -1
@@ -267,8 +268,8 @@ func (c *Client) want(route Route, former, address int) bool {
 	return true
 }
 
-// order is the order in which an attempt tries the addresses, beginning with the wanted one.
-func (c *Client) order(route Route, first int) []int {
+// orderOf is the order in which an attempt tries the addresses, beginning with the wanted one.
+func (c *Client) orderOf(route Route, first int) []int {
 	n := len(c.config.Addresses)
 	order := make([]int, n)
 	for i := range order {

@@ -132,14 +132,16 @@ func (c *conn) start() {
 	go c.sweepLoop()
 }
 
-// exchange sends one request and waits for its reply. An error is errUnsent, or the call's.
-func (c *conn) exchange(ctx context.Context, k *call) error {
+// exchange sends one request and waits for its reply. An error is errUnsent, or the call's. Its turn is taken
+// when it has its slot.
+func (c *conn) exchange(ctx context.Context, k *call, t *turn) error {
 	c.mu.Lock()
 	if err := c.admit(ctx, k); err != nil {
 		c.mu.Unlock()
 		return err
 	}
 	c.put(k)
+	t.take()
 	alone := !c.reading && !c.writing && c.isFirst(k) && len(c.out) <= mostInline
 	if alone {
 		c.reading, c.readingFor = true, k
@@ -154,8 +156,9 @@ func (c *conn) exchange(ctx context.Context, k *call) error {
 	return c.wait(ctx, k)
 }
 
-// exchangeAll sends requests as neighbours, and waits for all replies. Each call has its own error.
-func (c *conn) exchangeAll(ctx context.Context, ks []*call) {
+// exchangeAll sends requests as neighbours, and waits for all replies. Each call has its own error. Their turn
+// is taken when all have their slots.
+func (c *conn) exchangeAll(ctx context.Context, ks []*call, t *turn) {
 	c.mu.Lock()
 	for _, k := range ks {
 		size := k.size()
@@ -171,6 +174,7 @@ func (c *conn) exchangeAll(ctx context.Context, ks []*call) {
 		c.haveRead()
 	}
 	c.flush()
+	t.take()
 	c.mu.Unlock()
 	for _, k := range ks {
 		_ = c.wait(ctx, k)

@@ -18,8 +18,9 @@ type lane struct {
 
 	mu      sync.Mutex
 	attempt *attempt
-	// Failures in succession, and when the next attempt may begin.
-	failures int
+	// Failures in succession, and when the next attempt may begin, on the clock of `now`.
+	failures  int
+	notBefore int64
 	// Connections that still answer what was sent before another address became the current one.
 	former map[*conn]bool
 }
@@ -108,8 +109,17 @@ func (l *lane) connect() (*attempt, error) {
 		defer one.retire()
 	}
 	l.attempt = &attempt{done: make(chan struct{})}
-	go l.try(l.attempt, l.client.backoff(l.failures))
+	go l.try(l.attempt, time.Duration(l.notBefore-now()))
 	return l.attempt, nil
+}
+
+// failed notes a failure, and gives the time until the next attempt. The lock is held.
+func (l *lane) failed() time.Duration {
+	l.failures++
+	wait := l.client.backoff(l.failures)
+	at := now()
+	l.notBefore = at + min(int64(wait), never-at)
+	return wait
 }
 
 // try makes one attempt: each address once.
@@ -122,19 +132,24 @@ func (l *lane) try(a *attempt, wait time.Duration) {
 	case <-timer.C:
 	case <-client.ctx.Done():
 	}
-	a.conn, a.err = client.connectAny(l.route)
+	a.conn, a.err = client.connectAny(l.route, func() time.Duration {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.failed()
+	})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.attempt = nil
-	if a.err == nil && client.ctx.Err() != nil {
-		a.conn.close(errClientClosed)
-		a.conn, a.err = nil, errClientClosed
-	}
 	if a.err != nil {
-		l.failures++
 		return
 	}
+	// From now on its end is told.
 	a.conn.onEnd = l.ended
+	if client.ctx.Err() != nil {
+		a.conn.close(errClientClosed)
+		a.conn, a.err = nil, errClientClosed
+		return
+	}
 	a.conn.start()
 	l.now.Store(a.conn)
 }
@@ -145,12 +160,27 @@ func (l *lane) ended(one *conn, cause error, lost bool) {
 	l.mu.Lock()
 	delete(l.former, one)
 	if one.answered.Load() {
-		l.failures = 0
+		l.failures, l.notBefore = 0, 0
 	} else if !errors.Is(cause, errRetired) {
-		l.failures++
+		l.failed()
 	}
 	l.mu.Unlock()
 	l.client.tell(ConnectionInfo{Event: Disconnected, Address: one.name, Route: l.route, Lost: lost, Err: cause})
+}
+
+// isBusy says whether a connection of the lane has requests without a reply.
+func (l *lane) isBusy() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if one := l.now.Load(); one != nil && one.inFlight() > 0 {
+		return true
+	}
+	for one := range l.former {
+		if one.inFlight() > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // all gives the connections of the lane.
@@ -168,44 +198,56 @@ func (l *lane) all() []*conn {
 }
 
 // connectAny connects to one of the addresses, beginning with the wanted one. If another one is wanted
-// when it has succeeded, it begins again, but for as long only as an address can have been new.
-func (c *Client) connectAny(route Route) (*conn, error) {
+// when it has succeeded, it begins again, but for as long only as an address can have been new. If all have
+// failed, failed says how long the next attempt waits.
+func (c *Client) connectAny(route Route, failed func() time.Duration) (*conn, error) {
 	err := errMoved
 	for range len(c.config.Addresses) + 1 {
 		var one *conn
-		if one, err = c.connectOnce(route); !errors.Is(err, errMoved) {
+		if one, err = c.connectOnce(route, failed); !errors.Is(err, errMoved) {
 			return one, err
 		}
 	}
+	failed()
 	return nil, err
 }
 
 // connectOnce tries each address once. The error is errMoved if another one is wanted meanwhile.
-func (c *Client) connectOnce(route Route) (*conn, error) {
+func (c *Client) connectOnce(route Route, failed func() time.Duration) (*conn, error) {
 	var err error
+	var permanent permanentError
 	first := c.wanted(route)
-	for _, address := range c.order(route, first) {
+	order := c.orderOf(route, first)
+	for i, address := range order {
 		if c.ctx.Err() != nil {
 			return nil, errClientClosed
 		}
 		name := c.config.Addresses[address].String()
 		socket, failure := c.dial(c.ctx, c.config.Addresses[address], route == RouteWrite)
 		if failure == nil {
-			if !c.want(route, first, address) && c.wanted(route) != address {
+			moved := c.want(route, first, address)
+			if !moved && c.wanted(route) != address {
 				closeSocket(socket)
 				return nil, errMoved
 			}
 			c.tell(ConnectionInfo{Event: Connected, Address: name, Route: route})
+			if moved && err != nil {
+				c.tell(ConnectionInfo{Event: FailedOver, Address: name, Route: route, Err: err})
+			}
 			one := newConn(socket, &c.config, address, name)
 			one.events = &c.events
 			return one, nil
 		}
-		c.tell(ConnectionInfo{Event: ConnectFailed, Address: name, Route: route, Err: failure, Wait: c.config.BackoffMax})
-		// Of several reasons the one that says most is told: not that nobody listens elsewhere.
-		var permanent permanentError
-		if err == nil || errors.As(failure, &permanent) {
+		// Of several reasons the one that says most is the call's: the first that a second attempt would meet
+		// again, and not that nobody listens elsewhere.
+		if err == nil || !errors.As(err, &permanent) && errors.As(failure, &permanent) {
 			err = failure
 		}
+		info := ConnectionInfo{Event: ConnectFailed, Address: name, Route: route, Err: failure}
+		if i == len(order)-1 {
+			info.Wait = failed()
+		}
+		c.tell(info)
 	}
 	return nil, err
 }
@@ -216,10 +258,10 @@ func (c *Client) backoff(failures int) time.Duration {
 		return 0
 	}
 	most := c.config.BackoffMax
-	if shift := failures - 1; shift < 30 {
-		most = min(most, c.config.BackoffMin<<shift)
+	if shift := failures - 1; c.config.BackoffMin <= most>>shift {
+		most = c.config.BackoffMin << shift
 	}
-	return rand.N(most + 1)
+	return time.Duration(rand.Uint64N(uint64(most) + 1))
 }
 
 var (

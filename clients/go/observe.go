@@ -76,7 +76,8 @@ type ConnectionInfo struct {
 	Lost bool
 	// Err is without the server's message.
 	Err error
-	// Wait is how long the next attempt to connect waits at most.
+	// Wait says of one that is ConnectFailed how long the client waits before the next attempt. It is 0 if
+	// another address is tried at once, and if an iteration makes no further attempt.
 	Wait time.Duration
 }
 

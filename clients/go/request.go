@@ -162,10 +162,21 @@ func (c *Client) runAll(ctx context.Context, route Route, all []*call) {
 		}
 		return
 	}
+	if len(calls) == 0 {
+		return
+	}
+	turn, route := c.queue(route, calls[0].kind)
+	defer turn.end()
+	for _, k := range calls {
+		k.route = route
+	}
 	var t tries
 	retries, asked := 0, 1
 	for len(calls) > 0 {
-		one, err := c.pick(ctx, route, calls[0], &t)
+		one, err := c.pick(ctx, calls[0], &t)
+		if err == nil {
+			err = turn.wait(ctx, calls[0])
+		}
 		if err != nil {
 			for _, k := range calls {
 				k.err = err
@@ -173,9 +184,9 @@ func (c *Client) runAll(ctx context.Context, route Route, all []*call) {
 			return
 		}
 		for _, k := range calls {
-			k.conn, k.route = one, calls[0].route
+			k.conn = one
 		}
-		one.exchangeAll(ctx, calls)
+		one.exchangeAll(ctx, calls, turn)
 		calls = c.repeat(one, calls, &t, &retries, &asked)
 	}
 }

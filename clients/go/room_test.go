@@ -36,7 +36,7 @@ func ofSize(size int, within time.Duration) *call {
 
 func asks(c *conn, k *call) chan error {
 	done := make(chan error, 1)
-	go func() { done <- c.exchange(context.Background(), k) }()
+	go func() { done <- c.exchange(context.Background(), k, nil) }()
 	return done
 }
 
@@ -66,7 +66,7 @@ func TestAPipelineThatWaitsForRoomHasSentWhatItCan(t *testing.T) {
 	pipeline := []*call{ofSize(20, patience), ofSize(20, patience)}
 	ended := make(chan struct{})
 	go func() {
-		c.exchangeAll(context.Background(), pipeline)
+		c.exchangeAll(context.Background(), pipeline, nil)
 		close(ended)
 	}()
 	awaitWaiters(t, c, 1)
@@ -108,7 +108,7 @@ func TestRoomGoesOnWhenTheFirstThatWaitsGivesUp(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			large := make(chan error, 1)
-			go func() { large <- c.exchange(ctx, ofSize(90, within)) }()
+			go func() { large <- c.exchange(ctx, ofSize(90, within), nil) }()
 			awaitWaiters(t, c, 1)
 			asks(c, ofSize(20, patience))
 			awaitWaiters(t, c, 2)

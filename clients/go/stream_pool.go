@@ -190,9 +190,15 @@ func (c *Client) connectStream(ctx context.Context, k *call) (*streamConn, error
 		return one, nil
 	}
 	var err error
+	var next time.Duration
 	for attempt := range c.config.ConnectAttempts {
 		left := make(chan struct{})
-		a := c.tryStream(c.backoff(attempt), left)
+		a := c.tryStream(next, left, func() time.Duration {
+			if attempt+1 < c.config.ConnectAttempts {
+				next = c.backoff(attempt + 1)
+			}
+			return next
+		})
 		if failure := waitFor(ctx, k, a.done); failure != nil {
 			close(left)
 			go c.keepStream(a)
@@ -219,8 +225,9 @@ func (c *Client) connectStream(ctx context.Context, k *call) (*streamConn, error
 	return nil, e
 }
 
-// tryStream begins an attempt after this wait, unless its caller has left before that.
-func (c *Client) tryStream(wait time.Duration, left <-chan struct{}) *attempt {
+// tryStream begins an attempt after this wait, unless its caller has left before that. If it fails, failed
+// says how long the next one waits.
+func (c *Client) tryStream(wait time.Duration, left <-chan struct{}, failed func() time.Duration) *attempt {
 	a := &attempt{done: make(chan struct{})}
 	go func() {
 		defer close(a.done)
@@ -233,7 +240,7 @@ func (c *Client) tryStream(wait time.Duration, left <-chan struct{}) *attempt {
 			a.err = errUnread
 			return
 		}
-		a.conn, a.err = c.connectAny(RouteStream)
+		a.conn, a.err = c.connectAny(RouteStream, failed)
 	}()
 	return a
 }
