@@ -22,7 +22,7 @@ from .core import Core
 from .descriptions import Description
 from .errors import ClosedError, HandlerSocketError
 from .forks import renew_after_fork
-from .links import Link, is_final
+from .links import Link, more_telling
 from .lists import ListedIndex
 from .options import ClientOptions
 from .ranges import UNSET, Unset
@@ -404,9 +404,7 @@ class AsyncClient:
                     try:
                         wire = await open_wire(link, server, place, self._tls)
                     except HandlerSocketError as refused:
-                        error = refused
-                        if is_final(refused):
-                            break
+                        error = more_telling(error, refused)
                     else:
                         left = not link.connected(wire, monotonic())
                         if not left:

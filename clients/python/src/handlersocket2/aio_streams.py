@@ -25,7 +25,7 @@ from .errors import (
 )
 from .forks import leave_to_parent
 from .iterations import FULL, Attempts, Iteration, Iterations
-from .links import is_final
+from .links import more_telling
 from .options import Options
 from .rows import RowReader
 from .seen import Counters
@@ -305,15 +305,13 @@ class AsyncStreams:
         """Tries all servers once. Neither of both if another one is wanted meanwhile."""
         core = self._core
         meant = core.wanted("stream")
-        error: HandlerSocketError = core.no_port(None)
+        error: HandlerSocketError | None = None
         for server, place in core.places("stream"):
             within = attempts.within()
             try:
                 stream = await _open_stream(server, place, core.options, self._tls, within)
             except HandlerSocketError as refused:
-                error = refused
-                if is_final(refused):
-                    break
+                error = more_telling(error, refused)
             else:
                 if core.wanted("stream") not in (meant, server):
                     stream.close()
@@ -322,7 +320,7 @@ class AsyncStreams:
                 core.saw("connected", "stream", place)
                 core.reached("stream", server)
                 return stream, None
-        return None, error
+        return None, error or core.no_port(None)
 
 
 def _is_cancelled() -> bool:

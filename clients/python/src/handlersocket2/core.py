@@ -258,7 +258,7 @@ class Core:
         if route == "write" or self.options.read_from == "writer":
             self._move_to(server)
         else:
-            self._home = server
+            self._make_home(server)
 
     def left(self, route: str, server: int) -> None:
         """A server has answered that another one is to be asked."""
@@ -281,8 +281,7 @@ class Core:
             if wire.server == self._current:
                 self._move_to(following)
         elif wire.server == self._home:
-            self._home = following
-            link.retire(0.0)
+            self._make_home(following)
         call.sent = False
         call.opening = None
         link.waiting.append(call)
@@ -300,9 +299,20 @@ class Core:
             return
         self._current = server
         self.saw("moved", "write", self.servers[server].write or self.servers[server].read)
-        for link in self.links:
-            follows = link.route == "write" or self.options.read_from == "writer"
-            if follows and link.wire is not None and link.wire.server != server:
+        everything = self.options.read_from == "writer"
+        self._retire(link for link in self.links if everything or link.route == "write")
+
+    def _make_home(self, server: int) -> None:
+        """All finds go there from now on, by whichever connection."""
+        if server == self._home:
+            return
+        self._home = server
+        self._retire(link for link in self.links if link.route != "write")
+
+    def _retire(self, links: Iterable[Link]) -> None:
+        """Ends connections to servers that their routes do not ask any more."""
+        for link in links:
+            if link.wire is not None and link.wire.server != self.wanted(link.route):
                 link.retire(0.0)
 
     def sweep(self, now: float) -> None:

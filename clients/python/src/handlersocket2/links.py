@@ -271,6 +271,13 @@ def is_final(error: HandlerSocketError) -> bool:
     )
 
 
+def more_telling(
+    before: HandlerSocketError | None, error: HandlerSocketError
+) -> HandlerSocketError:
+    """Of the errors of several servers that of the attempt: the first that would come again."""
+    return before if before is not None and is_final(before) else error
+
+
 def of_attempt(error: HandlerSocketError) -> HandlerSocketError:
     """An error of an attempt for one of the calls that have waited: nothing of it was sent."""
     if isinstance(error, ReplyError):

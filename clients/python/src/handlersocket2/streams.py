@@ -17,7 +17,7 @@ from .deadline import Deadline
 from .errors import BusyError, ClosedError, ConnectionLost, HandlerSocketError, RequestTimeout
 from .forks import renew_after_fork
 from .iterations import FULL, Attempts, Iteration, Iterations
-from .links import is_final
+from .links import more_telling
 from .options import Options
 from .rows import RowReader
 from .seen import Counters
@@ -215,16 +215,14 @@ class Streams:
         """Tries all servers once. Neither of both if another one is wanted meanwhile."""
         core = self._core
         meant = core.wanted("stream")
-        error: HandlerSocketError = core.no_port(None)
+        error: HandlerSocketError | None = None
         for server, place in core.places("stream"):
             try:
                 opened = core.sessions.open(place, Deadline(attempts.within()))
             except RequestTimeout:
                 raise
             except HandlerSocketError as refused:
-                error = refused
-                if is_final(refused):
-                    break
+                error = more_telling(error, refused)
             else:
                 if core.wanted("stream") not in (meant, server):
                     opened.close()
@@ -234,7 +232,7 @@ class Streams:
                 core.saw("connected", "stream", place)
                 core.stream_reached(server)
                 return _Stream(opened, server, place, core.options), None
-        return None, error
+        return None, error or core.no_port(None)
 
     def _give_back(self, stream: _Stream, ending: Ending | None) -> None:
         """Keeps one whose reply was read to its end."""

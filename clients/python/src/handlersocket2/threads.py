@@ -35,7 +35,7 @@ from .errors import (
 )
 from .forks import renew_after_fork
 from .iterations import Iterations
-from .links import Link, is_final
+from .links import Link, more_telling
 from .ranges import UNSET
 from .seen import Counters
 from .sessions import Sessions
@@ -454,9 +454,7 @@ class ThreadCore(Core):
             try:
                 wire = self._open(server, place, Deadline(_timeout(until, none=True)))
             except HandlerSocketError as refused:
-                error = refused
-                if is_final(refused):
-                    break
+                error = more_telling(error, refused)
             else:
                 break
         self._lock.acquire()
