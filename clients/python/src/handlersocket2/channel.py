@@ -23,7 +23,7 @@ from .errors import (
     same_error,
 )
 from .greeting import ENOUGH, sql_greeting
-from .grouped import GroupOperation, Openings
+from .grouped import GroupOperation, Openings, first_unread
 from .options import Options
 from .seen import Counters
 from .setup import hello_line
@@ -237,11 +237,16 @@ class Channel:
             except ReplyError as error:
                 self._refused(call, error)
             except DecodeError as error:
+                # It was answered, so what modifies was executed.
+                error.maybe_executed = call.operation.modifies
+                self._counters.errors += 1
                 call.set_exception(error)
             except ProtocolError as error:
                 self._break(call, str(error))
                 break
             else:
+                if call.operation.more:
+                    self._counters.errors += first_unread(result) is not None
                 call.set_result(result)
             if not self.proved:
                 self.proved = not isinstance(call, Opening)

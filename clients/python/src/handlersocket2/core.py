@@ -22,7 +22,7 @@ from .decoders import pairs
 from .describing import DescribeOperation
 from .descriptions import Description
 from .errors import ConnectError, ReplyError
-from .grouped import GroupOperation
+from .grouped import GroupOperation, first_unread
 from .links import Link, Wire
 from .listing import ListOperation
 from .lists import ListedIndex
@@ -160,6 +160,7 @@ class Core:
         operation = call.operation
         named: Spec | ListOperation[Any] | None = operation.spec
         if isinstance(operation, GroupOperation):
+            error = error or first_unread(result)
             named = next(iter(operation.asks.values())).operation.spec
         elif isinstance(operation, ListOperation):
             named = operation

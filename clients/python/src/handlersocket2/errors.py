@@ -12,7 +12,8 @@ class HandlerSocketError(Exception):
     """The root of this package's exceptions.
 
     `sent` says that the server can have seen the request. `maybe_executed` says that the request
-    modifies, was sent, and that nobody knows whether it was executed.
+    modifies, was sent, and that nobody knows whether it was executed, or that it was executed and
+    its result cannot be read.
     """
 
     def __init__(self, *args: Any, sent: bool = False, maybe_executed: bool = False) -> None:
@@ -175,7 +176,11 @@ class ClosedError(HandlerSocketError):
 
 
 class DecodeError(HandlerSocketError, ValueError):
-    """The reply is right, but a value does not fit the type into which it is to be read."""
+    """The reply is right, but a value does not fit the type into which it is to be read.
+
+    A request that modifies was executed: `maybe_executed` is true, and it is not safe to retry. So
+    it is in a group in which something modifies.
+    """
 
 
 _CLASSES: dict[Kind, type[ReplyError]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from .asks import Ask, Operation, Spec
@@ -73,11 +73,16 @@ class GroupOperation(Operation[list[Any]]):
     def _all(self) -> list[Ask[Any]]:
         return list(self.asks.values())
 
-    @staticmethod
-    def _result(ask: Ask[Any], line: bytes) -> Any:
+    def _result(self, ask: Ask[Any], line: bytes) -> Any:
         try:
             return ask.operation.decode(line, b"\x01" not in line and b"\x00" not in line)
         except DecodeError as error:
+            error.maybe_executed = any(each.operation.modifies for each in self._all())
             return error
         except ReplyError as error:
             raise ProtocolError("an error in a group that was done", sent=True) from error
+
+
+def first_unread(results: Sequence[Any]) -> DecodeError | None:
+    """The error of a group that was done, if one of its results does not fit the caller's types."""
+    return next((each for each in results if isinstance(each, DecodeError)), None)

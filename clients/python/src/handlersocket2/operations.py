@@ -40,7 +40,7 @@ from .requests import (
     OpenIndex,
 )
 from .rows import RowReader
-from .tokens import check_list, check_some_values, within_prefix
+from .tokens import check_list, check_some_values, limit_token, within_prefix
 from .writes import (
     FetchAssign,
     FetchModify,
@@ -109,7 +109,7 @@ class Operations(Generic[R]):
             raise TypeError("find_in() makes its own in_")
         with_in = cast(FindOptions, {**options, "in_": In(values, key_part)})
         if "limit" not in options and isinstance(values, Sequence):
-            with_in["limit"] = len(values)
+            with_in["limit"] = max(1, len(values))
         find, reach, timeout, before = self._finding(parts, with_in)
         if _is_empty(find.in_):
             return Nothing(self.find_operation, [])
@@ -230,6 +230,8 @@ class Operations(Generic[R]):
         if filters := rest.get("filters"):
             rest["filters"] = self._numbered(filters)
         find = Find(0, _parts(key), **rest)
+        if find.limit is not None:
+            limit_token(find.limit)  # also if nothing will be sent
         limit = usual if find.limit is None else find.limit
         reach = limit if long is None else _EVERYTHING if long else 0
         return find, reach, timeout, before

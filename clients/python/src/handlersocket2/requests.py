@@ -15,6 +15,7 @@ from .ranges import Range
 from .results import RawRow, error_of, names_and_values, one_number, rows_of_values
 from .tokens import (
     check_list,
+    limit_token,
     member_token,
     name_token,
     names_token,
@@ -238,7 +239,7 @@ class Find:
         `usual` is the limit that the server takes where none is written.
         """
         tokens = [number_token(self.index_id, "an index id"), *self._key_tokens()]
-        limit = usual if self.limit is None else number_token(self.limit, "a limit")
+        limit = usual if self.limit is None else limit_token(self.limit)
         offset = number_token(self.offset, "an offset")
         check_list(self.filters, "filters")
         more = more or self.in_ is not None or bool(self.filters)

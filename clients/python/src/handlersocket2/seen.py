@@ -93,7 +93,7 @@ class Counters:
     #: Lines, with those that open an index.
     requests: int = 0
     replies: int = 0
-    #: Replies that were errors.
+    #: Replies that were errors, or that do not fit the caller's types.
     errors: int = 0
     #: Calls whose time was over, or whose task was cancelled.
     given_up: int = 0

@@ -8,7 +8,14 @@ from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 from .asks import Ask, Spec
 from .codec import Cell, decode_value, quoted
 from .decoders import opened, options_on, refuse
-from .errors import ClosedError, ConnectionLost, HandlerSocketError, ProtocolError, ReplyError
+from .errors import (
+    ClosedError,
+    ConnectionLost,
+    DecodeError,
+    HandlerSocketError,
+    ProtocolError,
+    ReplyError,
+)
 from .greeting import sql_greeting
 from .iterations import Iteration
 from .links import CLIENT_CLOSED, MOVED
@@ -145,6 +152,7 @@ class RowStream(Generic[R]):
             if end:
                 self._nothing_more(surplus)
         except HandlerSocketError as error:
+            self._counters.errors += isinstance(error, DecodeError)
             if not rows:
                 raise
             self.failure = error

@@ -22,6 +22,13 @@ def number_token(number: object, what: str) -> bytes:
     return b"%d" % number
 
 
+def limit_token(limit: object) -> bytes:
+    token = number_token(limit, "a limit")
+    if token == b"0":
+        raise ValueError("a limit is at least 1")
+    return token
+
+
 def within_prefix(seconds: float) -> bytes:
     """What stands in front of a request, if the server may take so long for it."""
     if not isinstance(seconds, int | float) or isinstance(seconds, bool):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import math
+import re
 import types
 import typing
 from collections.abc import Callable
@@ -17,19 +19,48 @@ FromText: TypeAlias = Callable[[str], Any]
 FromBytes: TypeAlias = Callable[[bytes], Any]
 
 
+#: A BIT(1) has one of two bytes.
+_BOOLS = {"0": False, "1": True, "\x00": False, "\x01": True}
+_DECIMAL = re.compile(r"-?(?=\.?[0-9])[0-9]*\.?[0-9]*")
+_FLOAT = re.compile(r"[-+0-9.eE]+")
+_DURATION = re.compile(r"-?[0-9]+:[0-9]+:[0-9]+(\.[0-9]*)?")
+
+
 def _bool(text: str) -> bool:
-    return int(text) != 0
+    found = _BOOLS.get(text)
+    if found is None:
+        raise ValueError("neither 0 nor 1")
+    return found
+
+
+def _int(text: str) -> int:
+    """Python itself reads blanks, `1_0` and the digits of all scripts, too."""
+    if not (text.isdigit() and text.isascii()):
+        digits = text.removeprefix("-")
+        if not (digits.isdigit() and digits.isascii()):
+            raise ValueError("no whole number")
+    return int(text)
+
+
+def _float(text: str) -> float:
+    if not _FLOAT.fullmatch(text):
+        raise ValueError("no number")
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError("too large")
+    return number
 
 
 def _decimal(text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except ArithmeticError as error:
-        raise ValueError("no number") from error
+    if not _DECIMAL.fullmatch(text):
+        raise ValueError("no number")
+    return Decimal(text)
 
 
 def _duration(text: str) -> timedelta:
     """A TIME: perhaps negative, and longer than a day."""
+    if not _DURATION.fullmatch(text):
+        raise ValueError("no time")
     sign, digits = (-1, text[1:]) if text[:1] == "-" else (1, text)
     hours, minutes, seconds = digits.split(":")
     whole, _, fraction = seconds.partition(".")
@@ -49,8 +80,8 @@ def _uuid(raw: bytes) -> UUID:
 #: A str is a text already.
 _FROM_TEXT: dict[Any, FromText | None] = {
     str: None,
-    int: int,
-    float: float,
+    int: _int,
+    float: _float,
     bool: _bool,
     Decimal: _decimal,
     date: date.fromisoformat,
