@@ -141,7 +141,7 @@ type Config struct {
 
 // DefaultConfig gives a Config with all defaults, for a server on this machine.
 func DefaultConfig() Config {
-	c := Config{Addresses: []Address{{Host: "127.0.0.1", Port: defaultPort, PortWrite: defaultPortWrite}}}
+	c := Config{Addresses: []Address{thisMachine}}
 	c.setDefaults()
 	return c
 }
@@ -150,6 +150,8 @@ const (
 	defaultPort      = 9998
 	defaultPortWrite = 9999
 )
+
+var thisMachine = Address{Host: "127.0.0.1", Port: defaultPort, PortWrite: defaultPortWrite}
 
 func (c *Config) setDefaults() {
 	orDefault(&c.Timeout, 30*time.Second)

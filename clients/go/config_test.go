@@ -31,10 +31,10 @@ func TestParseURL(t *testing.T) {
 			t.Errorf("%s has %+v, %v", url, c.Addresses, err)
 		}
 	}
-	c, err := ParseURL("handlersocket://an%40n:p%3A%2Fw@db/d%2Fb?timeout=500ms&dead_after=0s&connect_timeout=2m&long_limit=7" +
+	c, err := ParseURL("handlersocket://an%40n:p%3A%2Fw@db/d%2Fb?timeout=500ms&dead_after=1s&connect_timeout=2m&long_limit=7" +
 		"&when_full=fail&read_after_write=sent&read_from=replicas&retry_reads=2&tls=verify&tls_name=other")
 	if err != nil || c.User != "an@n" || c.Password != "p:/w" || c.Database != "d/b" || c.Timeout != 500*time.Millisecond ||
-		c.DeadAfter >= 0 || c.ConnectTimeout != 2*time.Minute || c.LongLimit != 7 || !c.FailWhenFull || !c.ReadYourWrites ||
+		c.DeadAfter != time.Second || c.ConnectTimeout != 2*time.Minute || c.LongLimit != 7 || !c.FailWhenFull || !c.ReadYourWrites ||
 		c.ReadFrom != ReadFromReplicas || c.RetryReads != 2 || c.TLS.ServerName != "other" || c.TLS.InsecureSkipVerify {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -42,7 +42,7 @@ func TestParseURL(t *testing.T) {
 
 func TestWrongURLs(t *testing.T) {
 	for _, url := range []string{
-		"", "db:9998", "http://db", "handlersocket://", "handlersocket:///db", "handlersocket://db:x", "handlersocket://db:0",
+		"", "db:9998", "http://db", "handlersocket://db:x", "handlersocket://db:0",
 		"handlersocket://db:65536", "handlersocket://db:1,2,3", "handlersocket://db,2", "handlersocket://::1",
 		"handlersocket://[::1", "handlersocket://[x]:1", "handlersocket://a,,b", "handlersocket://a:1:2",
 		"handlersocket://db?unknown=1", "handlersocket://db?timeout=5", "handlersocket://db?timeout=-5s",
@@ -51,6 +51,7 @@ func TestWrongURLs(t *testing.T) {
 		"handlersocket://db?tls=verify&tls_cert=x", "handlersocket://u:SECRET@db/x%2", "handlersocket://u:SECRET%x@db",
 		"handlersocket://u:SECRET@db?secret=SECRET", "handlersocket://:SECRET@db", "handlersocket://db/a/b",
 		"handlersocket://db?socket=/x", "handlersocket:///?socket=/x&tls=verify", "handlersocket:///?socket_wr=",
+		"handlersocket://db?timeout=9223372037s", "handlersocket://db?timeout=153722868m", "handlersocket://db?texts=on&",
 		"handlersocket://db?max_in_flight=-1", "handlersocket://db?read_after_write=sent&write_connections=2",
 	} {
 		_, err := ParseURL(url)

@@ -3,10 +3,11 @@ package handlersocket
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"math"
 	"net"
 	"net/url"
 	"os"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 )
@@ -18,7 +19,8 @@ import (
 //	handlersocket:///database?socket=/run/mysqld/hs.sock&socket_wr=/run/mysqld/hs_wr.sock
 //
 // Hosts are separated by commas; a piece of digits alone is the port for writing of the host before
-// it. README.md lists what may stand behind the question mark.
+// it. Without a host and a socket it is this machine. A URL that cannot be read is ErrUsage, and its text is
+// not shown. README.md lists what may stand behind the question mark.
 func ParseURL(text string) (Config, error) {
 	c, err := parseURL(text)
 	if err != nil {
@@ -156,21 +158,27 @@ func durationOption(field func(*Config) *time.Duration) urlOption {
 			if digits, ok := strings.CutSuffix(value, unit.suffix); ok {
 				n, good := number([]byte(digits))
 				*field(c) = time.Duration(n) * unit.length
-				if n == 0 {
-					*field(c) = -1
-				}
-				return good && n < 1<<32
+				return good && n > 0 && n <= uint64(math.MaxInt64/unit.length)
 			}
 		}
 		return false
 	}
 }
 
-func numberOption(field func(*Config) *int) urlOption {
+// timeoutOption reads the one time that may be none.
+func timeoutOption(c *Config, t *tlsOptions, value string) bool {
+	if unit := strings.TrimLeft(value, "0"); unit != value && slices.Contains([]string{"ms", "s", "m"}, unit) {
+		c.Timeout = -1
+		return true
+	}
+	return durationOption(func(c *Config) *time.Duration { return &c.Timeout })(c, t, value)
+}
+
+func numberOption(least uint64, field func(*Config) *int) urlOption {
 	return func(c *Config, _ *tlsOptions, value string) bool {
-		n, err := strconv.Atoi(value)
-		*field(c) = n
-		return err == nil && n >= 0
+		n, good := number([]byte(value))
+		*field(c) = int(n)
+		return good && n >= least && n <= math.MaxInt
 	}
 }
 
@@ -194,21 +202,21 @@ func textOption(field func(*Config, *tlsOptions) *string) urlOption {
 }
 
 var urlOptions = map[string]urlOption{
-	"timeout":             durationOption(func(c *Config) *time.Duration { return &c.Timeout }),
+	"timeout":             timeoutOption,
 	"connect_timeout":     durationOption(func(c *Config) *time.Duration { return &c.ConnectTimeout }),
 	"dead_after":          durationOption(func(c *Config) *time.Duration { return &c.DeadAfter }),
 	"backoff_min":         durationOption(func(c *Config) *time.Duration { return &c.BackoffMin }),
 	"backoff_max":         durationOption(func(c *Config) *time.Duration { return &c.BackoffMax }),
-	"read_connections":    numberOption(func(c *Config) *int { return &c.ReadConnections }),
-	"write_connections":   numberOption(func(c *Config) *int { return &c.WriteConnections }),
-	"long_connections":    numberOption(func(c *Config) *int { return &c.LongConnections }),
-	"max_streams":         numberOption(func(c *Config) *int { return &c.MaxStreams }),
-	"long_limit":          numberOption(func(c *Config) *int { return &c.LongLimit }),
-	"max_in_flight":       numberOption(func(c *Config) *int { return &c.MaxInFlight }),
-	"max_in_flight_bytes": numberOption(func(c *Config) *int { return &c.MaxInFlightBytes }),
-	"max_reply_bytes":     numberOption(func(c *Config) *int { return &c.MaxReplyBytes }),
-	"retry_reads":         numberOption(func(c *Config) *int { return &c.RetryReads }),
-	"connect_attempts":    numberOption(func(c *Config) *int { return &c.ConnectAttempts }),
+	"read_connections":    numberOption(1, func(c *Config) *int { return &c.ReadConnections }),
+	"write_connections":   numberOption(1, func(c *Config) *int { return &c.WriteConnections }),
+	"long_connections":    numberOption(1, func(c *Config) *int { return &c.LongConnections }),
+	"max_streams":         numberOption(1, func(c *Config) *int { return &c.MaxStreams }),
+	"long_limit":          numberOption(1, func(c *Config) *int { return &c.LongLimit }),
+	"max_in_flight":       numberOption(1, func(c *Config) *int { return &c.MaxInFlight }),
+	"max_in_flight_bytes": numberOption(1, func(c *Config) *int { return &c.MaxInFlightBytes }),
+	"max_reply_bytes":     numberOption(1, func(c *Config) *int { return &c.MaxReplyBytes }),
+	"retry_reads":         numberOption(0, func(c *Config) *int { return &c.RetryReads }),
+	"connect_attempts":    numberOption(1, func(c *Config) *int { return &c.ConnectAttempts }),
 	"when_full":           wordOption(func(c *Config, i int) { c.FailWhenFull = i == 1 }, "wait", "fail"),
 	"texts":               wordOption(func(c *Config, i int) { c.Texts = i == 1 }, "off", "on"),
 	"read_after_write":    wordOption(func(c *Config, i int) { c.ReadYourWrites = i == 1 }, "awaited", "sent"),
@@ -236,26 +244,31 @@ func socketOf(field func(*Address) *string) func(*Config, *tlsOptions) *string {
 func (c *Config) parseQuery(query string) error {
 	var t tlsOptions
 	hosts := len(c.Addresses) > 0
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		return usage("what stands behind the question mark of the URL is not encoded")
+	given := map[string]bool{}
+	options := strings.Split(query, "&")
+	if query == "" {
+		options = nil
 	}
-	for name, all := range values {
+	for _, option := range options {
+		name, value, _ := strings.Cut(option, "=")
 		set, known := urlOptions[name]
+		// A plus is itself: these are no values of a form.
+		plain, err := url.PathUnescape(value)
 		switch {
 		case !known:
 			return usage("the URL has an unknown option %q", name)
-		case len(all) > 1:
+		case given[name]:
 			return usage("the URL has the option %s twice", name)
-		case !set(c, &t, all[0]):
+		case err != nil || !set(c, &t, plain):
 			return usage("the option %s of the URL cannot be read", name)
 		}
+		given[name] = true
 	}
 	if len(c.Addresses) > 0 && c.Addresses[0].isUnix() && hosts {
 		return usage("the URL has a host and a socket: one of them")
 	}
 	if len(c.Addresses) == 0 {
-		return usage("the URL has neither a host nor a socket")
+		c.Addresses = []Address{thisMachine}
 	}
 	return c.setTLS(&t)
 }
@@ -265,10 +278,14 @@ func (c *Config) setTLS(t *tlsOptions) error {
 	case "verify":
 		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.name}
 	case "unverified":
-		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}
+		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, ServerName: t.name}
 	case "", "off":
-		if t.ca != "" || t.name != "" || t.cert != "" || t.key != "" {
-			return usage("the URL has options of TLS, but not tls=verify")
+		for _, option := range []struct{ name, value string }{
+			{"tls_ca", t.ca}, {"tls_name", t.name}, {"tls_cert", t.cert}, {"tls_key", t.key},
+		} {
+			if option.value != "" {
+				return usage("the URL has %s, but not tls=verify or tls=unverified", option.name)
+			}
 		}
 		return nil
 	default:

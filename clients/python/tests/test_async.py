@@ -314,7 +314,7 @@ def test_a_server_that_refuses_to_open_an_index_sends_the_call_elsewhere(server)
 
 def test_errors_of_connecting():
     async def main():
-        async with AsyncClient(("127.0.0.1", 1), connect_attempts=2, backoff_min=0) as client:
+        async with AsyncClient(("127.0.0.1", 1), connect_attempts=2, backoff_min=0.001) as client:
             with pytest.raises(ConnectError, match=r"cannot connect to 127\.0\.0\.1:1") as refused:
                 await client.ping()
             assert refused.value.nothing_sent and refused.value.safe_to_retry

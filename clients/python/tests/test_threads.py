@@ -306,7 +306,7 @@ def test_closing_ends_an_iteration():
 
 
 def test_nobody_listens():
-    with Client(("127.0.0.1", 1), connect_attempts=2, backoff_min=0) as client:
+    with Client(("127.0.0.1", 1), connect_attempts=2, backoff_min=0.001) as client:
         with pytest.raises(ConnectError, match=r"cannot connect to 127\.0\.0\.1:1") as refused:
             client.ping()
         assert refused.value.nothing_sent and refused.value.safe_to_retry

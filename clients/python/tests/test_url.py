@@ -69,8 +69,6 @@ def test_account_database_and_options():
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("handlersocket://", "no host"),
-        ("handlersocket:///app", "no host"),
         ("handlersocket://:9998", "no host"),
         ("handlersocket://db:", "without a port"),
         ("handlersocket://db:,", "no host|without a port"),
@@ -89,6 +87,10 @@ def test_account_database_and_options():
         ("handlersocket://db?timeout=1s&timeout=2s", "'timeout' twice"),
         ("handlersocket://db?long_limit=x", "whole number"),
         ("handlersocket://db?long_limit=0", "from 1 on"),
+        ("handlersocket://db?tls_ca=/ca.pem", "tls_ca is an option of TLS"),
+        ("handlersocket://db?tls=off&tls_name=other", "tls_name is an option of TLS"),
+        ("handlersocket://db?dead_after=0s", "dead_after is more than 0"),
+        ("handlersocket://:pw@db", "password without a user"),
         ("handlersocket://db?tls=maybe", "off verify unverified"),
         ("handlersocket://db?when_full=later", "wait fail"),
         ("handlersocket://ann:pw%@db", "two hexadecimal digits"),
@@ -138,6 +140,14 @@ def test_addresses_without_a_url():
         ({"timeout": -1}, ValueError),
         ({"timeout": "1"}, TypeError),
         ({"connect_timeout": None}, TypeError),
+        ({"connect_timeout": 0}, ValueError),
+        ({"dead_after": 0}, ValueError),
+        ({"backoff_min": 0.0}, ValueError),
+        ({"tls_ca": "/ca.pem"}, ValueError),
+        ({"tls_name": "other", "tls": "off"}, ValueError),
+        ({"tls_cert": "/c.pem", "tls_key": "/k.pem"}, ValueError),
+        ({"tls_key": "/k.pem", "tls": True}, ValueError),
+        ({"tls_ca": "/ca.pem", "tls": ssl.create_default_context()}, ValueError),
         ({"read_connections": 0}, ValueError),
         ({"max_in_flight": 1.0}, TypeError),
         ({"when_full": "never"}, ValueError),
@@ -149,6 +159,11 @@ def test_addresses_without_a_url():
 def test_options_are_checked(options, kind):
     with pytest.raises(kind, match=next(iter(options)).split("_")[0]):
         Client(("db", 1), **options)
+
+
+def test_a_timeout_of_0_is_none():
+    assert target("handlersocket://db?timeout=0s").options.timeout is None
+    assert target(("db", 1), timeout=0).options.timeout is None
 
 
 def test_tls():

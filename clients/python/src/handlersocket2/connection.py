@@ -23,12 +23,12 @@ Pipeline = ClientPipeline
 class Connection:
     """A connection to one port of the server: (host, port), "host:port" or a Unix socket's path.
 
-    `timeout` bounds a whole call in seconds (None: it may take for ever): making the connection, a
-    request, or a pipeline with all of its replies. `tls` is True for TLS with the authorities that
-    this machine trusts, or a context of your own; host and certificate are verified unless that
-    context says otherwise. Threads may share it, and their requests travel together. It does not
-    connect again: after ConnectionLost or ProtocolError it is closed. It belongs to the process
-    that made it: in a child that was forked it is closed.
+    `timeout` bounds a whole call in seconds (None or 0: it may take for ever): making the
+    connection, a request, or a pipeline with all of its replies. `tls` is True for TLS with the
+    authorities that this machine trusts, or a context of your own; host and certificate are
+    verified unless that context says otherwise. Threads may share it, and their requests travel
+    together. It does not connect again: after ConnectionLost or ProtocolError it is closed. It
+    belongs to the process that made it: in a child that was forked it is closed.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Connection:
         timeout: float | None = 30.0,
         tls: ssl.SSLContext | bool = False,
     ) -> None:
-        seconds = {} if timeout is None else {"connect_timeout": timeout}
+        seconds = {"connect_timeout": timeout} if timeout else {}
         options = {"timeout": timeout, "tls": tls, "connect_attempts": 1, **seconds}
         self._core = ThreadCore(target_of(parse_address(address), None, options, {}), once=True)
         self._core.connect()

@@ -61,6 +61,7 @@ class Options:
     user: Value | None = None
     password: Password = field(default="", repr=False)
     secret: Value | None = field(default=None, repr=False)
+    #: None and 0 are no limit.
     timeout: float | None = 30.0
     connect_timeout: float = 10.0
     dead_after: float | None = 60.0
@@ -97,6 +98,9 @@ class Options:
             raise ValueError("a secret and a user: one of them")
         for name in ("timeout", "dead_after", "connect_timeout", "backoff_min", "backoff_max"):
             _check_seconds(name, getattr(self, name), may_be_none=name in ("timeout", "dead_after"))
+        if self.timeout == 0:
+            object.__setattr__(self, "timeout", None)
+        self._check_tls()
         for name in _COUNTS_FROM_1:
             _check_count(name, getattr(self, name), 1)
         _check_count("retry_reads", self.retry_reads, 0)
@@ -115,6 +119,18 @@ class Options:
         if unknown:
             raise TypeError(f"a client has no option {min(unknown)!r}")
         return Options(**{**self._as_dict(), **others})
+
+    def _check_tls(self) -> None:
+        """An option without effect would leave somebody believing in it."""
+        for name in ("tls_ca", "tls_name", "tls_cert", "tls_key"):
+            if getattr(self, name) is None:
+                continue
+            if self.tls in (False, "off"):
+                raise ValueError(f"{name} is an option of TLS, and tls is off")
+            if isinstance(self.tls, ssl.SSLContext) and name != "tls_name":
+                raise ValueError(f"{name} belongs into the context that is given as tls")
+        if self.tls_key is not None and self.tls_cert is None:
+            raise ValueError("tls_key needs tls_cert")
 
     def tls_context(self) -> ssl.SSLContext | None:
         """The context for TLS, or None for plain TCP."""
@@ -161,6 +177,8 @@ def _check_seconds(name: str, seconds: object, *, may_be_none: bool) -> None:
         raise TypeError(f"{name} is a number of seconds, not {type(seconds).__name__}")
     if not 0 <= seconds < float("inf"):
         raise ValueError(f"{name} is a number of seconds from 0 on, not {seconds}")
+    if seconds == 0 and name != "timeout":
+        raise ValueError(f"{name} is more than 0 seconds")
 
 
 def _check_count(name: str, count: object, least: int) -> None:
@@ -188,6 +206,8 @@ def read_option(name: str, text: str) -> Any:
         return text == "on"
     if name == "tls" and text not in ("off", "verify", "unverified"):
         raise ValueError(f"tls is one of off verify unverified, not {text!r}")
+    if not text:
+        raise ValueError(f"{name} is empty")
     return text
 
 
@@ -199,6 +219,6 @@ _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
 def _seconds(name: str, text: str) -> float:
     for unit, factor in _UNITS.items():
         digits = text.removesuffix(unit)
-        if digits != text and digits.replace(".", "", 1).isdigit() and digits.isascii():
-            return float(digits) * factor
-    raise ValueError(f"{name} is a number with ms, s or m, such as 5s, not {text!r}")
+        if digits != text and digits.isdigit() and digits.isascii():
+            return int(digits) * factor
+    raise ValueError(f"{name} is a whole number with ms, s or m, such as 5s, not {text!r}")

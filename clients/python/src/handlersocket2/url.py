@@ -14,6 +14,7 @@ from .options import Options, read_option
 
 SCHEME = "handlersocket://"
 _PORTS = (9998, 9999)
+_THIS_MACHINE = "127.0.0.1"
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def target_of(
 ) -> Target:
     """What the caller has said, with what the environment adds to it."""
     if address is None and write is None:
-        address = environment.get("HANDLERSOCKET_URL") or SCHEME + "127.0.0.1"
+        address = environment.get("HANDLERSOCKET_URL") or SCHEME + _THIS_MACHINE
     if isinstance(address, str) and address.startswith(SCHEME):
         if write is not None:
             raise ValueError("a URL has both ports, so there is no `write` beside it")
@@ -102,9 +103,12 @@ def parse_url(url: str) -> tuple[tuple[Server, ...], str | None, dict[str, Any]]
     account, at, hosts = authority.rpartition("@")
     options: dict[str, Any] = {}
     if at:
-        user, colon, password = account.partition(":")
-        options["user"] = _decoded(user)
-        if colon:
+        user, _, password = account.partition(":")
+        if password and not user:
+            raise ValueError("the URL has a password without a user")
+        if user:
+            options["user"] = _decoded(user)
+        if password:
             options["password"] = _decoded(password)
     sockets: dict[str, str] = {}
     for part in query.split("&") if query else ():
@@ -114,10 +118,14 @@ def parse_url(url: str) -> tuple[tuple[Server, ...], str | None, dict[str, Any]]
         if not equals:
             raise ValueError(f"the URL's option {name!r} has no value")
         if name in ("socket", "socket_wr"):
+            if not value:
+                raise ValueError(f"the URL's {name} is empty")
             sockets[name] = _decoded(value)
         else:
             options[name] = read_option(name, _decoded(value))
     servers = _servers_of_url(hosts, sockets)
+    if "/" in path:
+        raise ValueError("the URL's database has a / that is not percent-encoded")
     return servers, _decoded(path) or None, options
 
 
@@ -127,13 +135,15 @@ def _servers_of_url(hosts: str, sockets: Mapping[str, str]) -> tuple[Server, ...
             raise ValueError("the URL has a host and a socket: one of them")
         return (_server(sockets.get("socket"), sockets.get("socket_wr")),)
     if not hosts:
-        raise ValueError("the URL has no host, and no socket")
+        hosts = _THIS_MACHINE
     servers: list[Server] = []
     pieces = hosts.split(",")
     while pieces:
         host, ports = _host_of(pieces.pop(0))
         if pieces and re.fullmatch("[0-9]+", pieces[0]):
-            ports = ((ports or ("",))[0], pieces.pop(0))
+            if ports is None:
+                raise ValueError(f"a port for writing alone is written {host}:,{pieces[0]}")
+            ports = (ports[0], pieces.pop(0))
         servers.append(_server_of_host(host, ports))
     return tuple(servers)
 
