@@ -110,6 +110,9 @@ type Config struct {
 	// with ErrBusy if FailWhenFull is set.
 	MaxInFlight, MaxInFlightBytes int
 	FailWhenFull                  bool
+	// NoStayAwake has a caller that is alone sleep at once. Otherwise it looks for its reply for 100 µs before it
+	// sleeps, if that has paid lately, which takes time of a processor.
+	NoStayAwake bool
 	// MaxReplyBytes is the longest reply that the client takes.
 	MaxReplyBytes int
 

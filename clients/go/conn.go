@@ -39,6 +39,7 @@ type conn struct {
 	// The texts of errors have not been asked for yet.
 	ungreeted bool
 	waiters   waiters
+	alone     alone
 	reading   bool
 	writing   bool
 	// writeLoop has the writing role and has not begun to write: a caller may take it.
@@ -122,7 +123,7 @@ func newConn(socket net.Conn, options *Config, address int, name string) *conn {
 		slots: make([]slot, 64), in: make([]byte, firstInput),
 		dead: make(chan struct{}), wakeWriter: make(chan struct{}, 1),
 		wakeReader: make(chan struct{}, 1), wakeSweep: make(chan struct{}, 1),
-		nextDeadline: never, ungreeted: options.Texts,
+		nextDeadline: never, ungreeted: options.Texts, alone: alone{socket: wakefulOf(socket)},
 	}
 }
 
@@ -145,6 +146,7 @@ func (c *conn) exchange(ctx context.Context, k *call, t *turn) error {
 	alone := !c.reading && !c.writing && c.isFirst(k) && len(c.out) <= mostInline
 	if alone {
 		c.reading, c.readingFor = true, k
+		c.alone.begins()
 	} else {
 		c.haveRead()
 	}
@@ -310,7 +312,9 @@ func (c *conn) readAlone(ctx context.Context, k *call) error {
 			return k.err
 		default:
 		}
-		if _, err := c.read(); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		_, err := c.read()
+		c.alone.hasRead()
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 			c.fail(err)
 			<-k.done
 			return k.err

@@ -35,6 +35,9 @@ func (c *Client) dial(ctx context.Context, address Address, write bool) (net.Con
 	if err != nil {
 		return nil, err
 	}
+	if !c.config.NoStayAwake {
+		socket = stayingAwake(socket)
+	}
 	// Whatever blocks below ends with the context.
 	stop := context.AfterFunc(ctx, func() { _ = socket.SetDeadline(time.Unix(1, 0)) })
 	ready, err := c.prepare(ctx, socket, address)

@@ -218,6 +218,7 @@ var urlOptions = map[string]urlOption{
 	"retry_reads":         numberOption(0, func(c *Config) *int { return &c.RetryReads }),
 	"connect_attempts":    numberOption(1, func(c *Config) *int { return &c.ConnectAttempts }),
 	"when_full":           wordOption(func(c *Config, i int) { c.FailWhenFull = i == 1 }, "wait", "fail"),
+	"stay_awake":          wordOption(func(c *Config, i int) { c.NoStayAwake = i == 1 }, "on", "off"),
 	"texts":               wordOption(func(c *Config, i int) { c.Texts = i == 1 }, "off", "on"),
 	"read_after_write":    wordOption(func(c *Config, i int) { c.ReadYourWrites = i == 1 }, "awaited", "sent"),
 	"read_from":           wordOption(func(c *Config, i int) { c.ReadFrom = ReadFrom(i) }, "writer", "any", "replicas"),

@@ -9,6 +9,7 @@ import (
 
 // put encodes a request and gives it a slot. The lock is held.
 func (c *conn) put(k *call) {
+	c.alone.added(c.head == c.tail)
 	if c.ungreeted {
 		c.greet(k.began)
 	}
