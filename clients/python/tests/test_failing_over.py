@@ -32,12 +32,15 @@ def test_all_read_connections_leave_a_server(kind, read_from):
     second = [script(FIRST_FIND), script(FIRST_FIND, (FIND, FOUND))]
     servers = [{"write": None}, {"read": first}, {"read": second}]
     servers = servers if read_from == "replicas" else servers[1:]
-    options = {"read_connections": 2, "read_from": read_from}
+    told = []
+    options = {"read_connections": 2, "read_from": read_from, "on_connection": told.append}
     with Played(kind, options=options, servers=servers) as run:
         run.client._core._home = len(servers) - 2
         find = run.client.index("db", "t", ["a"]).operations.find_one(1, {})
         for number in (0, 1, 0, 1, 1):
             assert on_link(run, find, number) == (b"x",)
+        moved = [(seen.route, seen.address) for seen in told if seen.what == "moved"]
+        assert moved == [("read", run.client._core.servers[-1].read)]
 
 
 def test_a_refused_find_is_sent_to_the_current_server():

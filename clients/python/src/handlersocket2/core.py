@@ -307,7 +307,11 @@ class Core:
         """All finds go there from now on, by whichever connection."""
         if server == self._home:
             return
+        # From the writer to a replica it is the choice that was asked for, and no fail-over.
+        chosen = self.options.read_from == "replicas" and self._home == self._current
         self._home = server
+        if not chosen:
+            self.saw("moved", "read", self.servers[server].read or self.servers[server].write)
         self._retire(link for link in self.links if link.route != "write")
 
     def _retire(self, links: Iterable[Link]) -> None:
