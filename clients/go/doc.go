@@ -38,7 +38,7 @@
 //
 // # Errors
 //
-// Every error is an [*Error]. errors.Is compares it with a [Kind], such as [ErrDuplicate] or
+// Every error but [ErrNoRows] is an [*Error]. errors.Is compares it with a [Kind], such as [ErrDuplicate] or
 // [ErrLost]. A write that may have been executed is never sent again; [MaybeExecuted] and
 // [SafeToRetry] say what the program has to know. With Config.Texts an error has the server's
 // [Error.Message].
