@@ -6,6 +6,7 @@ import { Client, HandlerSocketError } from '../src/index.js';
 import { settle } from '../src/options.js';
 import type { Options } from '../src/options.js';
 import { optionsOfUrl, withEnvironment } from '../src/url.js';
+import { vectors } from './vectors.js';
 
 const RIGHT: [string, Options][] = [
   ['handlersocket://', {}],
@@ -119,6 +120,43 @@ suite('URLs', () => {
       );
     }
   });
+});
+
+interface UrlVector {
+  url: string;
+  why: string;
+  error?: string;
+  addresses?: ({ host: string; read: number | null; write: number | null } | { socket: string | null; socket_wr: string | null })[];
+  user?: string;
+  password?: string;
+  secret?: string;
+  database?: string;
+  options?: Record<string, string | number>;
+}
+
+/** The client that a URL describes, in the words of urls.json; options alone that were asked for. */
+function described(url: string, asked: readonly string[]): Omit<UrlVector, 'url' | 'why'> {
+  const settings = settle(optionsOfUrl(url));
+  const { user, password, secret, database } = settings;
+  const addresses = settings.addresses.map(({ host, port = null, portWr = null, socket = null, socketWr = null }) =>
+    host === undefined ? { socket, socket_wr: socketWr } : { host, read: port, write: portWr },
+  );
+  const option = (name: string): unknown => {
+    const camel = name.replace(/_ms$/, '').replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    return settings[camel as keyof typeof settings];
+  };
+  const options = Object.fromEntries(asked.map((name) => [name, option(name)])) as Record<string, string | number>;
+  const all = { addresses, user, password, secret, database, ...(asked.length === 0 ? {} : { options }) };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== '')) as Omit<UrlVector, 'url' | 'why'>;
+}
+
+suite('urls.json', () => {
+  for (const { url, why, error, ...wanted } of vectors<UrlVector>('urls')) {
+    test(`${url}: ${why}`, () => {
+      if (error === undefined) assert.deepEqual(described(url, Object.keys(wanted.options ?? {})), wanted);
+      else assert.throws(() => settle(optionsOfUrl(url)), { kind: error });
+    });
+  }
 });
 
 suite('options', () => {

@@ -9,7 +9,9 @@ import handlersocket2.internal.ClientUrl;
 import handlersocket2.internal.Settings;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -110,6 +112,57 @@ class UrlTest {
                 assertTrue(wrong.getMessage().contains(name), wrong.getMessage());
             }
         }
+    }
+
+    /** What urls.json says, which all clients read. */
+    @Test
+    void vectors() throws Exception {
+        for (Map<String, Object> vector : Json.vectors("urls.json")) {
+            String url = (String) vector.get("url");
+            if (vector.containsKey("error")) {
+                assertThrows(UsageException.class, () -> read(url), url + ": " + vector.get("why"));
+                continue;
+            }
+            Settings settings = read(url);
+            assertEquals(vector.get("addresses").toString(), settings.addresses.stream().map(UrlTest::shown).toList().toString(), url);
+            assertEquals(vector.get("user"), settings.user, url);
+            assertEquals(vector.get("database"), settings.database, url);
+            assertEquals(vector.getOrDefault("password", ""), settings.password == null ? "" : settings.password.get(), url);
+            assertEquals(vector.get("secret"), settings.secret == null ? null : settings.secret.get(), url);
+            Map<?, ?> options = (Map<?, ?>) vector.getOrDefault("options", Map.of());
+            for (Map.Entry<?, ?> option : options.entrySet()) {
+                assertEquals(option.getValue().toString(), shown(settings, option.getKey().toString()), url);
+            }
+        }
+    }
+
+    private static Map<String, Object> shown(Address address) {
+        Map<String, Object> shown = new LinkedHashMap<>();
+        if (address.isUnix()) {
+            shown.put("socket", address.readSocket().orElse(null));
+            shown.put("socket_wr", address.writeSocket().orElse(null));
+        } else {
+            shown.put("host", address.host());
+            shown.put("read", address.readPort().isPresent() ? address.readPort().getAsInt() : null);
+            shown.put("write", address.writePort().isPresent() ? address.writePort().getAsInt() : null);
+        }
+        return shown;
+    }
+
+    /** An option by its name in urls.json, as it stands there. */
+    private static String shown(Settings settings, String name) throws ReflectiveOperationException {
+        StringBuilder field = new StringBuilder();
+        for (String word : name.replaceFirst("_ms$", "").split("_")) {
+            field.append(field.isEmpty() ? word : word.substring(0, 1).toUpperCase(Locale.ROOT) + word.substring(1));
+        }
+        Object value = Settings.class.getField(field.toString()).get(settings);
+        if (value instanceof Duration time) {
+            return String.valueOf(time.toMillis());
+        }
+        if (value instanceof Boolean isOn) {
+            return isOn ? "on" : "off";
+        }
+        return value instanceof Enum<?> constant ? constant.name().toLowerCase(Locale.ROOT) : value.toString();
     }
 
     @Test
