@@ -114,7 +114,7 @@ func TestAReadThatLooks(t *testing.T) {
 	}
 	// What comes too late for a look is waited for.
 	go func() {
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(200 * time.Millisecond)
 		_, _ = far.Write([]byte("later"))
 	}()
 	if text, err := read(); text != "later" || err != nil || w.found {
@@ -152,12 +152,12 @@ func TestACallerThatLooksIsFreed(t *testing.T) {
 		call func(*Client) error
 	}{
 		"timeout": {ErrTimeout, func(c *Client) error {
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
 			return second(indexT(c).Get(ctx, 5))
 		}},
 		"close": {ErrClosed, func(c *Client) error {
-			time.AfterFunc(30*time.Millisecond, func() { _ = c.Close() })
+			time.AfterFunc(300*time.Millisecond, func() { _ = c.Close() })
 			return second(indexT(c).Get(t.Context(), 5))
 		}},
 	} {

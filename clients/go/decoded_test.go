@@ -47,8 +47,11 @@ func TestWhatCannotBeReadWasExecuted(t *testing.T) {
 		"group": {"G\t2\n1\t=\t1\t5\n1\t=\t1\t5\t1\t0\tD\n", "0\t1\n0\t2\t300\tann\n0\t1\t1\n", func(x *Index[narrowed]) error {
 			g := x.client.Group()
 			one := x.InGroup(g).Get(5)
-			x.InGroup(g).Delete(Eq(5))
+			deleted := x.InGroup(g).Delete(Eq(5))
 			err := g.Run(t.Context())
+			if n, own := deleted.Result(); n != 1 || own != nil {
+				t.Errorf("the request behind it gives %v, %v", n, own)
+			}
 			if own := second(one.Result()); !errors.Is(err, own) {
 				t.Errorf("Run gives %v, and its request %v", err, own)
 			}

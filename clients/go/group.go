@@ -109,11 +109,15 @@ func (g *Group) Run(ctx context.Context) error {
 		k.front = g.within
 		err = doGroup(ctx, g.pipeline.client, k)
 	}
+	whole := err
 	for _, q := range all {
-		settled := q.settle(q.groupError(err))
+		settled := q.settle(q.groupError(whole))
 		if err == nil && settled != nil && !errors.Is(settled, ErrNoRows) {
-			// All of it was done, and this result cannot be read.
+			// All of it was done, and this result cannot be read. Those behind it can, unless what came is no reply.
 			err = settled
+			if errors.Is(settled, ErrProtocol) {
+				whole = settled
+			}
 		}
 	}
 	if k != nil {

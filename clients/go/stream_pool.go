@@ -194,6 +194,7 @@ func (c *Client) connectStream(ctx context.Context, k *call) (*streamConn, error
 	for attempt := range c.config.ConnectAttempts {
 		left := make(chan struct{})
 		a := c.tryStream(next, left, func() time.Duration {
+			next = 0
 			if attempt+1 < c.config.ConnectAttempts {
 				next = c.backoff(attempt + 1)
 			}

@@ -67,6 +67,9 @@ func parseURL(text string) (Config, error) {
 	user, hosts := "", authority
 	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
 		user, hosts = authority[:at], authority[at+1:]
+		if user == "" {
+			return c, usage("the URL has no user in front of its @")
+		}
 	}
 	name, password, _ := strings.Cut(user, ":")
 	for _, part := range []struct {

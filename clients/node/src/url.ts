@@ -18,7 +18,7 @@ export function optionsOfUrl(url: string): Options {
     const [user, ...password] = authority!.slice(0, at).split(':');
     options.user = decode(user!, 'the user');
     if (options.user === '') throw usage('the URL has no user in front of its @');
-    if (password.length > 0) options.password = decode(password.join(':'), 'the password');
+    if (password.join(':') !== '') options.password = decode(password.join(':'), 'the password');
   }
   if (path?.includes('/') === true) throw usage('the URL has more than a database behind its hosts: a slash is written %2F');
   if (path !== undefined && path !== '') options.database = decode(path, 'the database');
@@ -60,7 +60,6 @@ function addressesOf(hosts: string): Address[] {
 function optionsOfQuery(query: string): Options {
   const options: Record<string, string | number | boolean> = {};
   for (const pair of query.split('&')) {
-    if (pair === '') continue;
     const [name, ...rest] = pair.split('=');
     const text = decode(rest.join('='), JSON.stringify(name));
     const option = name!.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -107,6 +107,7 @@ def test_text_that_is_not_utf_8():
         (float, "-1.5e+3", -1500.0),
         (float, "7", 7.0),
         (Decimal, "-0.50", Decimal("-0.50")),
+        (Decimal, "1e20", Decimal("1e20")),  # as a DOUBLE is written
         (Decimal, "12345678901234567890.123", Decimal("12345678901234567890.123")),
     ],
 )

@@ -90,7 +90,7 @@ def test_account_database_and_options():
         ("handlersocket://db?tls_ca=/ca.pem", "tls_ca is an option of TLS"),
         ("handlersocket://db?tls=off&tls_name=other", "tls_name is an option of TLS"),
         ("handlersocket://db?dead_after=0s", "dead_after is more than 0"),
-        ("handlersocket://:pw@db", "password without a user"),
+        ("handlersocket://:pw@db", "no user in front of its @"),
         ("handlersocket://db?tls=maybe", "off verify unverified"),
         ("handlersocket://db?when_full=later", "wait fail"),
         ("handlersocket://ann:pw%@db", "two hexadecimal digits"),

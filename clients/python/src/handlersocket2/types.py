@@ -21,7 +21,7 @@ FromBytes: TypeAlias = Callable[[bytes], Any]
 
 #: A BIT(1) has one of two bytes.
 _BOOLS = {"0": False, "1": True, "\x00": False, "\x01": True}
-_DECIMAL = re.compile(r"-?(?=\.?[0-9])[0-9]*\.?[0-9]*")
+_DECIMAL = re.compile(r"-?(?=\.?[0-9])[0-9]*\.?[0-9]*([eE][-+]?[0-9]+)?")
 _FLOAT = re.compile(r"[-+0-9.eE]+")
 _DURATION = re.compile(r"-?[0-9]+:[0-9]+:[0-9]+(\.[0-9]*)?")
 

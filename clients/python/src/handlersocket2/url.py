@@ -104,10 +104,9 @@ def parse_url(url: str) -> tuple[tuple[Server, ...], str | None, dict[str, Any]]
     options: dict[str, Any] = {}
     if at:
         user, _, password = account.partition(":")
-        if password and not user:
-            raise ValueError("the URL has a password without a user")
-        if user:
-            options["user"] = _decoded(user)
+        if not user:
+            raise ValueError("the URL has no user in front of its @")
+        options["user"] = _decoded(user)
         if password:
             options["password"] = _decoded(password)
     sockets: dict[str, str] = {}

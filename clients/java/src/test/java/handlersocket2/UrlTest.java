@@ -2,6 +2,7 @@ package handlersocket2;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -37,7 +38,7 @@ class UrlTest {
         assertEquals(Duration.ofSeconds(5), settings.timeout);
         assertEquals(ClientBuilder.Tls.VERIFY, settings.tls);
         assertEquals("s", read("handlersocket://h?secret=s").secret.get());
-        assertEquals("", read("handlersocket://u:@h").password.get());
+        assertNull(read("handlersocket://u:@h").password);
         Settings colons = read("handlersocket://user:a:b@h");
         assertEquals("user", colons.user);
         assertEquals("a:b", colons.password.get());

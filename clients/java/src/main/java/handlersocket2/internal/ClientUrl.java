@@ -109,7 +109,7 @@ public final class ClientUrl {
             throw new UsageException("the URL has no user in front of its @");
         }
         settings.user = user;
-        if (colon >= 0) {
+        if (colon >= 0 && colon + 1 < text.length()) {
             String password = decode(text.substring(colon + 1));
             settings.password = () -> password;
         }
