@@ -33,6 +33,8 @@ MOST_IN_DOUBT = 6
 #: Of a batch. A request may wait for locks as long as the server lets it.
 PATIENCE = 60.0
 WRAP = 1 << 64
+#: What memcached takes for one: nothing behind a blank or a zero byte counts.
+NUMBER = re.compile(rb"[ \t-\r]*\+?([0-9]+)(?:[ \t-\r\0]|\Z)")
 #: What others do to a request: then nothing of it was done.
 DISTURBED = re.compile(
     rb"SERVER_ERROR (try again: .*|(1317|1053|1205|1213|1412|1146|1015) .*)"
@@ -176,12 +178,13 @@ class Model:
     def _sum(self, request: Request, before: Item | None) -> Reply:
         if before is None:
             return b"NOT_FOUND"
-        if not before.value.isdigit() or int(before.value) >= WRAP:
+        found = NUMBER.match(before.value)
+        if found is None or int(found[1]) >= WRAP:
             return NOT_A_NUMBER
         if request.name == b"incr":
-            number = (int(before.value) + request.number) % WRAP
+            number = (int(found[1]) + request.number) % WRAP
         else:
-            number = max(0, int(before.value) - request.number)
+            number = max(0, int(found[1]) - request.number)
         self.state[request.keys[0]] = before.changed(b"%d" % number)
         return b"%d" % number
 
