@@ -33,13 +33,9 @@ bool read_signed(std::string_view word, std::int64_t& number) { return read_whol
 
 bool read_value(std::string_view value, std::uint64_t& number) {
   while (!value.empty() && is_blank(value.front())) value.remove_prefix(1);
-  if (value.starts_with('+')) value.remove_prefix(1);
-  std::uint64_t read = 0;
-  const char* const end = value.data() + value.size();
-  const auto [stop, error] = std::from_chars(value.data(), end, read);
-  if (error != std::errc{} || (stop != end && *stop != '\0' && !is_blank(*stop))) return false;
-  number = read;
-  return true;
+  const auto end =
+      std::ranges::find_if(value, [](char byte) { return byte == '\0' || is_blank(byte); });
+  return read_number({value.begin(), end}, number);
 }
 
 std::int64_t expiry_of(std::int64_t exptime, std::int64_t now_ms) {

@@ -40,12 +40,14 @@ inline bool ends_by_columns(const TABLE& table);
 inline void start_keyread(TABLE& table, unsigned index);
 inline void end_keyread(TABLE& table);
 
+// Whether it has columns like BLOB and TEXT, whose values are not in the record.
+inline bool has_blobs(const TABLE& table);
+// Of the row in the record: how many bytes of such columns the engine has read for it.
+inline std::size_t blob_bytes(const TABLE& table);
+
 // System versioning: tables that also keep old versions of rows.
 inline bool is_versioned(const TABLE& table);
 inline bool is_current_row(const TABLE& table);
-inline bool has_blobs(const TABLE& table);
-// Of the row in the record: how many bytes of BLOB and TEXT columns the engine has read for it.
-inline std::size_t blob_bytes(const TABLE& table);
 inline void mark_version_columns(TABLE& table);
 
 inline bool has_transactions(const TABLE& table);
