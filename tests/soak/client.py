@@ -24,10 +24,10 @@ from soak.exchange import (
     Mismatch,
     Sent,
     Side,
+    Story,
     differences,
     ends_of,
     mismatch,
-    tell,
     whole_lines,
 )
 from soak.generator import Generator
@@ -59,7 +59,6 @@ DISTURBED: dict[bytes, tuple[Disturbance, ...]] = {
 }
 #: How a failure says that nothing happens any more.
 HANG = "a hang"
-KEPT_STORIES = 6
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ class Client:
         self._model = Model(tables, settings.owner)
         self._read = Side(False, settings.read_addresses)
         self._write = Side(True, settings.write_addresses)
-        self._stories: collections.deque[str] = collections.deque(maxlen=KEPT_STORIES)
+        self.story = Story()
         self._tally: collections.Counter[str] = collections.Counter()
         self._round = 0
         self._batch = 0
@@ -243,7 +242,7 @@ class Client:
 
     def _judge(self, sent: Sequence[Sent]) -> None:
         for one in sent:
-            self._stories.append(tell(one, f"{self._round}/{self._batch}"))
+            self.story.add(one, f"{self._round}/{self._batch}")
             replies = len(one.channel.replies)
             if replies > len(one.requests):
                 extra = one.channel.replies[len(one.requests)]
@@ -271,6 +270,8 @@ class Client:
         side = sent.side
         assert side.ids is not None
         prediction = predict(request, self._model, side.ids, writable=True)
+        if is_write(request):
+            self.story.note(f"{self._round}/{self._batch}", request, reply)
         complaint = prediction.complaint(reply)
         if complaint:
             if self.is_disturbed(reply, sent, request):
@@ -460,9 +461,6 @@ class Client:
 
     # Reports.
 
-    def story(self) -> str:
-        return "the last batches of this client:\n" + "\n".join(f"  {s}" for s in self._stories)
-
     def tables_now(self) -> str:
         """Where the tables and the model differ, for the report of a failure."""
         try:
@@ -488,10 +486,12 @@ def run_client(
     try:
         client.run()
     except Mismatch as mismatch:
-        text = f"{mismatch}\n{client.story()}\n{client.tables_now()}\n"
+        text = f"{mismatch}\n{client.story.told(str(mismatch))}\n{client.tables_now()}\n"
         shared.fail(f"client-{settings.number}", text)
         os._exit(1)
     except BaseException:  # noqa: BLE001  # whatever it is, the parent tells it
-        shared.fail(f"client-{settings.number}", f"{traceback.format_exc()}\n{client.story()}\n")
+        shared.fail(
+            f"client-{settings.number}", f"{traceback.format_exc()}\n{client.story.told()}\n"
+        )
         os._exit(1)
     os._exit(0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from soak.tables import Row
 
 #: So many requests before and after the failed one are shown with it.
 AROUND = 4
+#: So many batches are told of, and so many writes are looked through for the rows in question.
+KEPT_BATCHES, KEPT_WRITES = 6, 50_000
 
 
 class Mismatch(Exception):
@@ -95,6 +98,40 @@ def mismatch(sent: Sent, place: int, reply: bytes, complaint: str) -> Mismatch:
     if sent.channel.surplus:
         lines.append(f"  half a reply at the end: {shown(sent.channel.surplus)}")
     return Mismatch("\n".join(lines))
+
+
+class Story:
+    """What a client has done of late, for the report of a failure."""
+
+    def __init__(self) -> None:
+        self._batches: collections.deque[str] = collections.deque(maxlen=KEPT_BATCHES)
+        self._writes: collections.deque[tuple[str, bytes, bytes]] = collections.deque(
+            maxlen=KEPT_WRITES
+        )
+
+    def add(self, sent: Sent, number: str) -> None:
+        self._batches.append(tell(sent, number))
+
+    def note(self, number: str, request: Request, reply: bytes) -> None:
+        """A write of batch `number`, and its reply."""
+        self._writes.append((number, request.line, reply))
+
+    def told(self, failure: str = "") -> str:
+        """The latest batches, and every write that names a row of the failure's first line."""
+        named = {word.encode() for word in re.findall(r"\d{4,}", failure.partition("\n")[0])}
+        writes = [
+            f"  batch {number}: {shown(line, 120)} came {shown(reply, 60)}"
+            for number, line, reply in self._writes
+            if named & set(line.rstrip(b"\n").split(b"\t"))
+        ]
+        return "\n".join(
+            [
+                "the last batches of this client:",
+                *(f"  {batch}" for batch in self._batches),
+                "its writes that name the rows of the complaint:",
+                *writes[-100:],
+            ]
+        )
 
 
 def differences(before: dict[str, dict[bytes, Row]], actual: dict[str, dict[bytes, Row]]) -> str:

@@ -6,6 +6,7 @@ reply. If rows of others may be part of the reply, it gives a check of the reply
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -289,14 +290,15 @@ class AnyOrder:
             return found
         rows = [tuple(row[column] for column in self._spec.columns) for row in found]
         count = max(0, min(len(self._wanted) - self._offset, self._limit))
-        if len(rows) != count:
-            return f"expected {count} of {len(self._wanted)} rows"
-        left = list(self._wanted)
-        for row in rows:
-            if row not in left:
-                return f"not expected: {told(row)}"
-            left.remove(row)
-        return ""
+        surplus = Counter(rows) - Counter(self._wanted)
+        if len(rows) == count and not surplus:
+            return ""
+        said = f"{len(rows)} rows, expected {count} of {len(self._wanted)}"
+        if surplus:
+            said += f"; not expected: {[told(row) for row in surplus]}"
+        if count == len(self._wanted) and (missing := Counter(self._wanted) - Counter(rows)):
+            said += f"; missing: {[told(row) for row in missing]}"
+        return said
 
 
 class OthersToo:

@@ -55,6 +55,12 @@ def threads(server: ServerInstance) -> int:
     return sum(count for name, count in names.items() if name.startswith("hs-"))
 
 
+def with_sessions(server: ServerInstance) -> int:
+    """How many of its threads have, or are about to have, a session of the server."""
+    names = thread_names(server)
+    return sum(names[f"hs-{kind}"] for kind in ("worker", "streamer", "log-in", "remote", "waiter"))
+
+
 def files(server: ServerInstance) -> int:
     return len(list(Path(f"/proc/{server.pid}/fd").iterdir()))
 
@@ -63,6 +69,8 @@ def test_off_closes_everything_and_on_opens_it(own_server: ServerInstance, sql: 
     begun = own_server.log_text()
     used: list[tuple[int, int]] = []
     query = "SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'handlersocket'"
+    # The server answers SQL a moment before the plugin's threads have their sessions.
+    wait_until(lambda: sql.number(query) == with_sessions(own_server), "all threads have started")
     at_work = sql.number(query)
     for _ in range(5):
         with ExitStack() as stack:
