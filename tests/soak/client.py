@@ -270,14 +270,14 @@ class Client:
         side = sent.side
         assert side.ids is not None
         prediction = predict(request, self._model, side.ids, writable=True)
-        if is_write(request):
-            self.story.note(f"{self._round}/{self._batch}", request, reply)
+        spec = side.ids.get(request.number) if isinstance(request, Find | Insert) else None
+        if spec is not None and is_write(request):
+            self.story.note(f"{self._round}/{self._batch}", spec, request, reply)
         complaint = prediction.complaint(reply)
         if complaint:
             if self.is_disturbed(reply, sent, request):
                 return False
             raise mismatch(sent, place, reply, complaint)
-        spec = side.ids.get(request.number) if isinstance(request, Find | Insert) else None
         if complaint := self.forbidden(sent, request, reply, spec):
             raise mismatch(sent, place, reply, complaint)
         if isinstance(request, Open) and request.spec is not None:

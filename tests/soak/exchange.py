@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from soak.channel import Address, Channel
 from soak.cutting import Plan
-from soak.requests import Request, Spec, shown, told
+from soak.requests import Find, Insert, Request, Spec, shown, told
 from soak.tables import Row
 
 #: So many requests before and after the failed one are shown with it.
@@ -77,8 +77,10 @@ def tell(sent: Sent, number: str) -> str:
 
 def mismatch(sent: Sent, place: int, reply: bytes, complaint: str) -> Mismatch:
     """The request at `place`, with the requests around it."""
+    request = sent.requests[place] if place < len(sent.requests) else None
+    spec = (sent.side.ids or {}).get(request.number) if isinstance(request, Find | Insert) else None
     lines = [
-        f"{complaint}",
+        f"{spec.table.name}: {complaint}" if spec is not None else complaint,
         f"  request {place} of {len(sent.requests)} on the"
         f" {'write' if sent.side.writable else 'read'} port,"
         f" {time.monotonic() - sent.channel.began:.1f} s after the first was sent",
@@ -105,33 +107,42 @@ class Story:
 
     def __init__(self) -> None:
         self._batches: collections.deque[str] = collections.deque(maxlen=KEPT_BATCHES)
-        self._writes: collections.deque[tuple[str, bytes, bytes]] = collections.deque(
+        self._writes: collections.deque[tuple[str, Spec, Request, bytes]] = collections.deque(
             maxlen=KEPT_WRITES
         )
 
     def add(self, sent: Sent, number: str) -> None:
         self._batches.append(tell(sent, number))
 
-    def note(self, number: str, request: Request, reply: bytes) -> None:
-        """A write of batch `number`, and its reply."""
-        self._writes.append((number, request.line, reply))
+    def note(self, number: str, spec: Spec, request: Request, reply: bytes) -> None:
+        """A write of batch `number` by an index id that is open for `spec`, and its reply."""
+        self._writes.append((number, spec, request, reply))
 
     def told(self, failure: str = "") -> str:
-        """The latest batches, and every write that names a row of the failure's first line."""
-        named = {word.encode() for word in re.findall(r"\d{4,}", failure.partition("\n")[0])}
+        """The latest batches, and the writes that may have met the rows in its first line.
+
+        They are those of the table that the line names, by one of its keys or by another index.
+        """
+        words = {word.encode() for word in re.findall(r"\w+", failure.partition("\n")[0])}
         writes = [
-            f"  batch {number}: {shown(line, 120)} came {shown(reply, 60)}"
-            for number, line, reply in self._writes
-            if named & set(line.rstrip(b"\n").split(b"\t"))
+            f"  batch {number}: {shown(request.line, 120)} came {shown(reply, 60)}"
+            for number, spec, request, reply in self._writes
+            if spec.table.name.encode() in words
+            and (spec.index != "PRIMARY" or words & _keys_in(request.line))
         ]
         return "\n".join(
             [
                 "the last batches of this client:",
                 *(f"  {batch}" for batch in self._batches),
-                "its writes that name the rows of the complaint:",
+                "its writes that may have met the rows of the complaint:",
                 *writes[-100:],
             ]
         )
+
+
+def _keys_in(line: bytes) -> set[bytes]:
+    """The ids of rows that a request names, and whatever else is as long as one."""
+    return {token for token in line.rstrip(b"\n").split(b"\t") if len(token) >= 4}
 
 
 def differences(before: dict[str, dict[bytes, Row]], actual: dict[str, dict[bytes, Row]]) -> str:

@@ -24,13 +24,12 @@ from soak.client import Client, Settings
 from soak.columns import NULL
 from soak.cutting import Ending, Plan, cut
 from soak.disturber import Disturber
-from soak.exchange import Mismatch, Sent, Side, Story, ends_of
+from soak.exchange import Mismatch, Sent, Side, ends_of
 from soak.generator import FEATURES, Generator
 from soak.model import Model, Rows, Search
 from soak.parked import LEAST_BYTES, Parked, may_be_parked
 from soak.requests import (
     NO_LIMIT,
-    AnyOrder,
     Find,
     Insert,
     Open,
@@ -266,25 +265,6 @@ def test_an_honest_server_passes(bench: Bench) -> None:
 def test_a_wrong_reply_is_found(bench: Bench, tamper: Tamper) -> None:
     with pytest.raises(Mismatch):
         bench.go(tamper)
-
-
-def test_a_complaint_names_rows_and_the_story_their_writes() -> None:
-    table = next(table for table in TABLES if table.hashed)
-    rows = Rows(table, OWNER)
-    known, unknown = ((b"%d" % key, b"11", b"1", b"-1", b"1", b"", b"1") for key in (11001, 11002))
-    rows.rows[known[0]] = known
-    spec = Spec(table, "by_owner", tuple(range(len(known))))
-    order = AnyOrder(rows, Search("by_owner", "=", (b"11",), NO_LIMIT), spec)
-    assert order.complaint(rows_line([known], spec.columns)) == ""
-    complaint = order.complaint(rows_line([known, unknown], spec.columns))
-    assert complaint.startswith("2 rows, expected 1 of 1; not expected: ['11002|")
-    assert "missing: ['11001|" in order.complaint(rows_line([unknown], spec.columns))
-    story = Story()
-    for key in (b"11001", b"11002", b"11003"):
-        story.note("1/2", Insert(b"7\t+\t1\t" + key + b"\n", "insert"), b"0\t1")
-    told = story.told(complaint)
-    assert "batch 1/2: 7|+|1|11002 came 0|1" in told
-    assert "11001" not in told
 
 
 def test_what_an_account_may_not_do_is_found(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

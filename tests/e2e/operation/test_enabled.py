@@ -69,7 +69,9 @@ def test_off_closes_everything_and_on_opens_it(own_server: ServerInstance, sql: 
     begun = own_server.log_text()
     used: list[tuple[int, int]] = []
     query = "SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'handlersocket'"
-    # The server answers SQL a moment before the plugin's threads have their sessions.
+    # The server answers SQL a moment before the plugin's threads have their names and sessions.
+    some = sql.number("SELECT @@handlersocket_threads + @@handlersocket_threads_wr")
+    wait_until(lambda: with_sessions(own_server) > some, "the threads have their names")
     wait_until(lambda: sql.number(query) == with_sessions(own_server), "all threads have started")
     at_work = sql.number(query)
     for _ in range(5):
