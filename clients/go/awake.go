@@ -46,8 +46,8 @@ func wakefulOf(socket net.Conn) *wakeful {
 func (w *wakeful) Read(b []byte) (int, error) {
 	if w.looks.Load() {
 		n, err := w.look(b)
-		w.looks.Store(false)
-		w.looked = true
+		// A look that another request has ended says nothing.
+		w.looked = w.looks.Swap(false) || w.found
 		if w.found {
 			return n, err
 		}

@@ -144,6 +144,30 @@ func TestAReadThatLooks(t *testing.T) {
 	}
 }
 
+// A look that another request ends is neither in vain nor a success.
+func TestALookThatIsEnded(t *testing.T) {
+	for range 20 {
+		w, far := pairOfSockets(t)
+		a := alone{socket: w, vain: 3}
+		w.looks.Store(true)
+		go func() {
+			// It is ended at once, and long before the reply.
+			a.socket.looks.Store(false)
+			time.Sleep(5 * time.Millisecond)
+			_, _ = far.Write([]byte("later"))
+		}()
+		n, err := w.Read(make([]byte, 10))
+		if n != len("later") || err != nil {
+			t.Fatal(n, err)
+		}
+		a.hasRead()
+		if !w.looked && !w.found && a.vain == 3 && a.skip == 0 {
+			return
+		}
+	}
+	t.Error("each look was in vain")
+}
+
 // A caller who looks has its time and its context like any other, and Close frees it.
 func TestACallerThatLooksIsFreed(t *testing.T) {
 	const find = "1\t=\t1\t5\n"
