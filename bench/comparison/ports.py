@@ -1,8 +1,9 @@
 """The plugin's ports for the clients of caches, beside the caches: the same commands on both sides.
 
-The rows of test.user are hashes at Redis's port, and items of a container at both ports. A second
-container has the same items as a cache holds them: a key and a value, both of bytes. The caches
-hold the same values. hs-bench sends the same commands to all of them.
+The rows of test.user are hashes at Redis's port, and items of a container at both ports. The read
+port finds some of them, too: what a port of caches' clients costs more is seen beside that. A
+second container has the same items as a cache holds them: a key and a value, both of bytes. The
+caches hold the same values. hs-bench sends the same commands to all of them.
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ ITEM = "--stored-key=@@user.{key}"
 BYTES_OF_REDIS = "--stored-key=bytes:{key:07}"
 BYTES_OF_MEMCACHED = "--stored-key=@@bytes.{key:07}"
 ROW = "--stored-key=test.user:{key}"
+TWO_COLUMNS = "--columns=user_name,user_email"
 
 
 @dataclass(frozen=True)
@@ -75,10 +77,6 @@ class Work:
     options: tuple[str, ...]
     beside: tuple[str, ...]
     own: tuple[str, ...] = ()
-
-    @property
-    def is_of_redis(self) -> bool:
-        return self.protocol.startswith("redis")
 
 
 def _reads(
@@ -101,8 +99,25 @@ SET = (*UPDATE, VALUE)
 WORKS = (
     *_reads("`GET`", "redis", BESIDE_REDIS),
     *_reads("`GET` of bytes", "redis", BESIDE_REDIS, (BYTES_OF_REDIS,)),
-    *_reads("`HMGET` of 3 columns", "redis-hash", BESIDE_REDIS, (ROW,)),
+    *_reads("`HMGET` of 2 columns", "redis-hash", BESIDE_REDIS, (ROW,), more=(TWO_COLUMNS,)),
+    *_reads("a find of the same, at the read port", "handlersocket", (), more=(TWO_COLUMNS,)),
     *_reads("`HGETALL`", "redis-hash", BESIDE_REDIS, (ROW,), more=("--columns=*",)),
+    *_reads(
+        "`MGET` of 100 keys, of bytes, 16 × 1",
+        "redis",
+        BESIDE_REDIS,
+        (BYTES_OF_REDIS,),
+        load=MULTI,
+    ),
+    Work("`GET` of bytes, 100 × 1", "redis", SINGLE, BESIDE_REDIS, (BYTES_OF_REDIS,)),
+    Work(
+        "`HMGET` of 2 columns, 100 × 1",
+        "redis-hash",
+        (*SINGLE, TWO_COLUMNS),
+        BESIDE_REDIS,
+        (ROW,),
+    ),
+    Work("`HGETALL`, 100 × 1", "redis-hash", (*SINGLE, "--columns=*"), BESIDE_REDIS, (ROW,)),
     *_reads("`get`", "memcached", BESIDE_MEMCACHED, (ITEM,)),
     *_reads("`get` of bytes", "memcached", BESIDE_MEMCACHED, (BYTES_OF_MEMCACHED,)),
     *_reads("`mg` of the value", "memcached-meta", BESIDE_MEMCACHED, (ITEM,)),
@@ -148,9 +163,14 @@ def _start_ours(
     stack.callback(ours.stop)
     ours.forget_binlogs()
     ours.instance.client(CONTAINERS.read_text() + CONTAINER + BYTES)
-    for work in WORKS:
-        port = redis_port if work.is_of_redis else memcached_port
-        doors[name, work.protocol] = Door(ours.pid, port)
+    ports = {
+        "handlersocket": ours.instance.hs_port,
+        "redis": redis_port,
+        "redis-hash": redis_port,
+        "memcached": memcached_port,
+        "memcached-meta": memcached_port,
+    }
+    doors.update({(name, protocol): Door(ours.pid, port) for protocol, port in ports.items()})
     # Every row once, so that the adaptive hash index is there: see settle() in compare.py.
     every_row = ["--distribution=sequential", f"--keys={ROWS}", f"--operations={ROWS}"]
     bytes_of_redis = [f"--port={redis_port}", "--protocol=redis", BYTES_OF_REDIS]

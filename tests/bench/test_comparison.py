@@ -272,7 +272,8 @@ def test_the_ports_of_caches_clients_are_a_table(best: str) -> None:
     assert cells[2] == ["`GET`, hot rows", *["1.00 (1.00–2.00)"] * 4, ""]
     assert cells[-1][1:] == [*["1.00 (1.00–2.00)"] * 2, "", "", "1.00 (1.00–2.00)"]
     for work, line in zip(WORKS, cells[2:], strict=True):
-        assert bool(line[3]) == bool(line[4]) == work.is_of_redis != bool(line[5])
+        assert bool(line[3]) == bool(line[4]) == work.protocol.startswith("redis")
+        assert bool(line[5]) == work.protocol.startswith("memcached")
     assert ports_table({}) == "Not measured."
 
 
