@@ -117,8 +117,7 @@ public final class ClientBuilder {
      * @return this builder
      */
     public ClientBuilder password(String password) {
-        settings.password = () -> password;
-        return this;
+        return password(() -> password);
     }
 
     /**
@@ -139,8 +138,7 @@ public final class ClientBuilder {
      * @return this builder
      */
     public ClientBuilder secret(String secret) {
-        settings.secret = () -> secret;
-        return this;
+        return secret(() -> secret);
     }
 
     /**
@@ -320,6 +318,17 @@ public final class ClientBuilder {
     }
 
     /**
+     * Whether the reply to a call that is alone is looked for without sleeping, for 100 µs at most, while that pays; it is.
+     *
+     * @param wanted whether it is
+     * @return this builder
+     */
+    public ClientBuilder stayAwake(boolean wanted) {
+        settings.stayAwake = wanted;
+        return this;
+    }
+
+    /**
      * How often a find is sent again whose connection was lost; 0. What modifies never is.
      *
      * @param times how often
@@ -482,13 +491,9 @@ public final class ClientBuilder {
         return new HandlerSocketClient(settings.complete());
     }
 
-    /**
-     * Shows where the servers are, and who logs in. It shows no password and no secret.
-     *
-     * @return some words
-     */
     @Override
     public String toString() {
+        // It shows no password and no secret.
         return HandlerSocketClient.describe(settings);
     }
 }

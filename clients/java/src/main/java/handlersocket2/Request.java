@@ -56,6 +56,7 @@ record Request<R>(
 
     /** Waits for the reply, and converts it on this thread, not on the one that reads for all callers. */
     R read(WaitedCall call) {
+        call.readAlone();
         Reply reply = Waiting.await(call);
         R result;
         try {

@@ -79,6 +79,8 @@ class UrlTest {
         assertEquals(11, settings.connectAttempts);
         assertTrue(settings.texts);
         assertFalse(read("handlersocket://h?texts=off").texts || read("handlersocket://h").texts);
+        assertTrue(read("handlersocket://h?stay_awake=on").stayAwake && read("handlersocket://h").stayAwake);
+        assertFalse(read("handlersocket://h?stay_awake=off").stayAwake);
         assertEquals(
                 ClientBuilder.ReadAfterWrite.SENT, read("handlersocket://h?read_after_write=sent").readAfterWrite);
     }

@@ -249,6 +249,10 @@ public class Call<T> extends CompletableFuture<T> {
         }
     }
 
+    final boolean hasListener() {
+        return observer != null && observer.hasListener();
+    }
+
     /** It has failed. Whether somebody still waits for it. */
     boolean end(Throwable reason) {
         boolean first = completeExceptionally(reason);

@@ -41,6 +41,7 @@ public final class ClientUrl {
                     Map.entry("max_in_flight_bytes", (s, v) -> s.maxInFlightBytes = count("max_in_flight_bytes", v)),
                     Map.entry("when_full", (s, v) -> s.whenFull = constant(WhenFull.class, "when_full", v)),
                     Map.entry("texts", (s, v) -> s.texts = onOrOff("texts", v)),
+                    Map.entry("stay_awake", (s, v) -> s.stayAwake = onOrOff("stay_awake", v)),
                     Map.entry("max_reply_bytes", (s, v) -> s.maxReplyBytes = count("max_reply_bytes", v)),
                     Map.entry("retry_reads", (s, v) -> s.retryReads = count("retry_reads", v)),
                     Map.entry("connect_attempts", (s, v) -> s.connectAttempts = count("connect_attempts", v)),

@@ -2,9 +2,6 @@ package handlersocket2.internal;
 
 import handlersocket2.Address;
 import handlersocket2.ClientClosedException;
-import handlersocket2.ConnectException;
-import handlersocket2.ConnectionLostException;
-import handlersocket2.ProtocolException;
 import java.io.IOException;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.SelectionKey;
@@ -14,9 +11,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One socket: its open indexes, the bytes that go out, the slots of requests without a reply, and the thread that reads
- * replies. Callers add requests under the lane's lock, and write them if nobody else does; they never block. What they
- * leave is written by the connection's thread.
+ * One socket: its open indexes, the bytes that go out, the slots of requests without a reply, and the thread that serves
+ * it. {@link Replies} has the bytes that come in. Callers add requests under the lane's lock, and write them if nobody
+ * else does; they never block. What they leave is written by the connection's thread.
  */
 final class Connection {
     /** So many bytes are written at once. Fewer wait for the end of what the connection's thread does. */
@@ -50,8 +47,8 @@ final class Connection {
 
     private int modifying;
     private long callBytes;
-    /** The connection's thread will look at what was added without being woken. */
-    private boolean awake = true;
+    /** The connection's thread will look at what was added without being woken. It looks at this without the lock. */
+    private volatile boolean awake = true;
 
     private @Nullable Thread thread;
 
@@ -59,17 +56,18 @@ final class Connection {
     private boolean dead;
     private @Nullable String condemned;
     private long lastByte = Clock.now();
-    private boolean answered;
+
+    private final Replies replies;
+    final LoneCallers loneCallers;
+
+    /** Of who reads: lines are left that are the beginning of a group's reply. */
+    boolean gathers;
 
     // Of the connection's thread.
-    private final Incoming in;
-    /** Lines that wait for the rest of a group's reply. */
-    private int gathered;
-
-    private boolean gathers;
     private boolean readable;
-    private final ArrayList<Object> batch = new ArrayList<>();
-    private int batchDone;
+    private boolean looks;
+    /** How long it sleeps at most, in ms; 0: until there is something to do. */
+    private long patience;
 
     Connection(Lane lane, Address address, Connector.Ready ready, Settings settings) {
         this.lane = lane;
@@ -78,7 +76,8 @@ final class Connection {
         this.settings = settings;
         this.out = new Outgoing(lane.lock, lane.counts, ready.transport());
         this.indexes = new OpenIndexes(out, slots, settings.texts);
-        this.in = new Incoming(ready.transport(), settings.maxReplyBytes);
+        this.replies = new Replies(this, ready.transport(), settings.maxReplyBytes);
+        this.loneCallers = new LoneCallers(this, replies, new Awake(settings.stayAwake));
     }
 
     // What follows is called under the lane's lock.
@@ -91,11 +90,17 @@ final class Connection {
         return calls;
     }
 
+    /** Whether the server has ended it, and its own thread does not know that yet. */
+    boolean hasEnded(long now) {
+        return calls == 0 && loneCallers.hasEnded(now - lastByte);
+    }
+
     boolean hasWrites() {
         return modifying > 0;
     }
 
     void add(Call<?> call, long now) {
+        loneCallers.added(call, calls + 1, now - lastByte);
         if (calls == 0) {
             lastByte = now;
         }
@@ -152,7 +157,7 @@ final class Connection {
         }
     }
 
-    private void wake() {
+    void wake() {
         if (!awake) {
             awake = true;
             ready.selector().wakeup();
@@ -214,134 +219,56 @@ final class Connection {
         callBytes = 0;
     }
 
-    // What follows is called by the connection's thread, without the lock.
-
-    /** Serves until the connection has ended. */
-    void serve() {
-        thread = Thread.currentThread();
-        String reason = "the server has closed the connection";
-        boolean violated = false;
-        Throwable cause = null;
-        try {
-            while ((!readable || read()) && prepare()) {
-                readable = false;
-                ready.selector().select(key -> readable = key.isReadable());
-            }
-            IOException problem = out.problem();
-            if (problem != null) {
-                // What was answered before that counts.
-                read();
-                throw problem;
-            }
-        } catch (IOException problem) {
-            reason = "the connection broke: " + problem.getMessage();
-            cause = problem;
-        } catch (Reply.WrongReply problem) {
-            reason = problem.getMessage();
-            violated = true;
-        } catch (CancelledKeyException closed) {
-            reason = "the client is closed";
-        } catch (Throwable bug) {
-            // Whatever it is, nobody may wait for ever.
-            reason = "the client has a bug: " + bug;
-            cause = bug;
-        }
-        finish(reason, cause, violated);
+    /** For {@link LoneCallers}: whether nothing else is in flight on it. */
+    boolean isAlone(Call<?> call) {
+        return !dead && calls == 1 && slots.peek() == call;
     }
 
-    /** Whether the connection goes on. */
-    private boolean prepare() throws IOException {
-        lane.lock.lock();
+    /** For {@link LoneCallers}: whether a socket without bytes means that there are none. */
+    boolean letsCallersRead() {
+        return !ready.transport().mayHoldBytes();
+    }
+
+    /** For {@link LoneCallers}: whether its own thread has something to do, now that a caller has read. */
+    boolean hasMore() {
+        return calls > 0 || retired || replies.wereLeft() || lane.hasWaiting();
+    }
+
+    // What follows is called by who reads, without the lock: see {@link Replies}.
+
+    /** Takes the slot of this call if it is alone, as takeSlots(). False, too, if another has the lock. */
+    boolean takeSlotAlone(WaitedCall call, int lines, int bytes, List<Object> batch) {
+        if (!lane.lock.tryLock()) {
+            return false;
+        }
         try {
-            awake = true;
-            if (dead) {
-                return false;
+            boolean isAlone = slots.peek() == call && slots.size() == 1;
+            if (isAlone) {
+                takeSlots(lines, bytes, batch);
             }
-            if (condemned != null) {
-                throw new IOException(condemned);
-            }
-            lane.pump(this);
-            out.flushRest();
-            if (!out.isWriting() && out.length() > 0) {
-                flush();
-            }
-            if (out.problem() != null || retired && slots.isEmpty()) {
-                return false;
-            }
-            // Bytes may have been added while the lock was given away.
-            boolean again = !out.isWriting() && out.length() > 0;
-            awake = again;
-            int wanted = SelectionKey.OP_READ | (out.waitsForSocket() ? SelectionKey.OP_WRITE : 0);
-            if (ready.key().interestOps() != wanted) {
-                ready.key().interestOps(wanted);
-            }
-            if (again) {
-                ready.selector().wakeup();
-            }
-            return true;
+            return isAlone;
         } finally {
             lane.lock.unlock();
         }
     }
 
-    /** Reads what is there and answers all complete lines. Whether the connection goes on. */
-    private boolean read() throws IOException, Reply.WrongReply {
-        do {
-            int count = in.read();
-            if (count <= 0) {
-                return count == 0;
-            }
-            answerLines(count);
-        } while (ready.transport().mayHoldBytes());
-        return true;
-    }
-
-    private void answerLines(int count) throws Reply.WrongReply {
-        int lines = gathered + in.newLines();
-        boolean owed = takeSlots(lines, count);
-        int begin = 0;
-        gathered = lines;
-        while (batchDone < batch.size()) {
-            int more = moreLines(batch.get(batchDone));
-            int end = GroupCall.endOf(in.bytes(), begin, more);
-            gathered -= more + 1;
-            answer(batch.get(batchDone), begin, end);
-            batchDone++;
-            begin = end + 1;
-        }
-        if (gathered > 0 && !gathers) {
-            throw new Reply.WrongReply(Greetings.words(in.bytes(), in.length()) + ": it answers no request");
-        }
-        int left = in.length() - begin;
-        if (left > settings.maxReplyBytes) {
-            throw new Reply.WrongReply("a reply is longer than max_reply_bytes");
-        }
-        if (left > 0 && !owed) {
-            throw new Reply.WrongReply("bytes came while no request was in flight");
-        }
-        if (begin > 0) {
-            in.drop(begin);
-        }
-    }
-
-    /** Moves the oldest slots into the batch. Whether others are left. */
-    private boolean takeSlots(int lines, int bytes) {
-        batch.clear();
-        batchDone = 0;
+    /** Moves the oldest slots, which these lines answer, into the batch. Whether others are left. */
+    boolean takeSlots(int lines, int bytes, List<Object> batch) {
         lane.lock.lock();
         try {
-            awake = true;
+            // A caller that reads does not look at what others add.
+            awake |= Thread.currentThread() == thread;
             lastByte = Clock.now();
             lane.counts.reads++;
             lane.counts.bytesIn += bytes;
             gathers = false;
             for (int left = lines; left > 0; ) {
                 Object slot = slots.peek();
-                if (moreLines(slot) >= left) {
+                if (Replies.moreLines(slot) >= left) {
                     gathers = true;
                     break;
                 }
-                left -= moreLines(slot) + 1;
+                left -= Replies.moreLines(slot) + 1;
                 if (slot instanceof Call<?> call) {
                     if (!out.wasHanded(call.start)) {
                         break;
@@ -363,89 +290,158 @@ final class Connection {
         }
     }
 
-    private static int moreLines(@Nullable Object slot) {
-        return slot instanceof Call<?> call ? call.moreLines() : 0;
-    }
-
-    private void answer(Object slot, int begin, int end) throws Reply.WrongReply {
-        if (end - begin > settings.maxReplyBytes) {
-            throw new Reply.WrongReply("a reply is longer than max_reply_bytes");
-        }
-        if (slot instanceof Opening opening) {
-            Reply reply = parse(Reply.Expect.NOTHING, begin, end);
-            lane.lock.lock();
-            try {
-                opening.reply = reply;
-            } finally {
-                lane.lock.unlock();
-            }
-            return;
-        }
-        if (slot == OpenIndexes.HELLO) {
-            // A server that knows no texts answers an error, and its others are as they are.
-            parse(Reply.Expect.PAIRS, begin, end);
-            return;
-        }
-        Call<?> call = (Call<?>) slot;
-        Reply reply = read(call, begin, end);
-        if (!answered) {
-            answered = true;
-            lane.hasAnswered();
-        }
+    /** A call has its reply, which may be an error. */
+    void give(Call<?> call, Reply reply, int bytesIn) {
         Opening opening = call.failedOpening();
         if (opening != null) {
             lane.refused(call, opening.reply, address);
         } else if (reply.code != 0) {
             lane.refused(call, reply, address);
-        } else if (!call.finish(reply, end - begin + 1)) {
+        } else if (!call.finish(reply, bytesIn)) {
             lane.shared.dropped.increment();
         }
     }
 
-    private Reply read(Call<?> call, int begin, int end) throws Reply.WrongReply {
+    // What follows is called by the connection's thread, without the lock.
+
+    /** Serves until the connection has ended. */
+    void serve() {
+        thread = Thread.currentThread();
+        String reason = "the server has closed the connection";
+        boolean violated = false;
+        Throwable cause = null;
         try {
-            return call.read(in.bytes(), begin, end);
+            while (readNow() && prepare()) {
+                readable = false;
+                if (!looks || !look()) {
+                    ready.selector().select(key -> readable = key.isReadable(), patience);
+                }
+            }
+            IOException problem = out.problem();
+            if (problem != null) {
+                // What was answered before that counts.
+                replies.reading.lock();
+                replies.read();
+                throw problem;
+            }
+        } catch (IOException problem) {
+            reason = "the connection broke: " + problem.getMessage();
+            cause = problem;
         } catch (Reply.WrongReply problem) {
-            throw wrong(problem);
+            reason = problem.getMessage();
+            violated = true;
+        } catch (CancelledKeyException closed) {
+            reason = "the client is closed";
+        } catch (Throwable bug) {
+            // Whatever it is, nobody may wait for ever.
+            reason = "the client has a bug: " + bug;
+            cause = bug;
+        }
+        finish(reason, cause, violated);
+    }
+
+    /** Reads if there is something to read and no caller reads. Whether the connection goes on. */
+    private boolean readNow() throws IOException, Reply.WrongReply {
+        if (!readable && !replies.wereLeft() || !replies.reading.tryLock()) {
+            return true;
+        }
+        try {
+            return replies.read();
+        } finally {
+            replies.reading.unlock();
         }
     }
 
-    private Reply parse(Reply.Expect expect, int begin, int end) throws Reply.WrongReply {
-        try {
-            return Reply.parse(in.bytes(), begin, end, expect, -1);
-        } catch (Reply.WrongReply problem) {
-            throw wrong(problem);
+    /** Looks for the reply to a call that is alone, until somebody else needs this thread. Whether that is not to sleep. */
+    private boolean look() throws IOException, Reply.WrongReply {
+        if (!replies.reading.tryLock()) {
+            return false;
         }
+        boolean found = false;
+        try {
+            found = !replies.wereLeft() && replies.lookAndRead(() -> awake);
+        } finally {
+            replies.reading.unlock();
+        }
+        lane.lock.lock();
+        try {
+            if (found || !awake) {
+                loneCallers.staying.looked(found);
+            }
+        } finally {
+            lane.lock.unlock();
+        }
+        // TLS may have had something to say that the socket did not take.
+        return found || ready.transport().holdsUnwritten();
     }
 
-    /** The first that a port of SQL says is its greeting. */
-    private Reply.WrongReply wrong(Reply.WrongReply problem) {
-        String words = Greetings.words(in.bytes(), in.length());
-        return words.contains("SQL") && !answered ? new Reply.WrongReply(words) : problem;
+    /** Whether the connection goes on. */
+    private boolean prepare() throws IOException {
+        lane.lock.lock();
+        try {
+            awake = true;
+            if (dead) {
+                return false;
+            }
+            if (condemned != null) {
+                throw new IOException(condemned);
+            }
+            lane.pump(this);
+            out.flushRest();
+            if (!out.isWriting() && out.length() > 0) {
+                flush();
+            }
+            if (out.problem() != null || retired && slots.isEmpty() && !replies.wereLeft()) {
+                return false;
+            }
+            // While the lock was given away, bytes may have been added, and a caller may have read the only reply for
+            // which others wait. And one may have left something since this thread has read.
+            // Who left it and still reads wakes this thread at its end.
+            boolean left = replies.wereLeft() && !replies.reading.isLocked();
+            boolean again = !out.isWriting() && out.length() > 0 || calls == 0 && lane.hasWaiting() || left;
+            awake = again;
+            patience = loneCallers.patience();
+            boolean othersRead = patience > 0;
+            looks = !again && !othersRead && calls == 1 && loneCallers.staying.pays();
+            int wanted = (othersRead ? 0 : SelectionKey.OP_READ) | (out.waitsForSocket() ? SelectionKey.OP_WRITE : 0);
+            if (ready.key().interestOps() != wanted) {
+                ready.key().interestOps(wanted);
+            }
+            if (again) {
+                ready.selector().wakeup();
+            }
+            return true;
+        } finally {
+            lane.lock.unlock();
+        }
     }
 
     /** The connection has ended. Each call in flight is looked at: some are sent again, the others fail. */
     private void finish(String reason, @Nullable Throwable cause, boolean violated) {
-        List<Runnable> endings = new ArrayList<>();
-        List<Call<?>> again = new ArrayList<>();
+        Endings endings = new Endings(settings, reason, cause);
         boolean lost = false;
         boolean closed = false;
+        // A caller that reads has a moment left.
+        replies.reading.lock();
         lane.lock.lock();
         try {
             closed = dead;
-            List<Object> left = new ArrayList<>(batch.subList(batchDone, batch.size()));
+            List<Object> left = replies.takeUnanswered();
             left.addAll(slots);
             lost = !dead && (!left.isEmpty() || violated);
             boolean answers = violated;
             for (Object slot : left) {
-                if (slot instanceof Call<?> call) {
-                    sort(call, reason, cause, answers, again, endings);
+                if (slot instanceof Call<?> call && call.isDone()) {
+                    lane.shared.dropped.increment();
+                    answers = false;
+                } else if (slot instanceof Call<?> call) {
+                    endings.add(call, out.wasHanded(call.start), answers, replies.hasAnswered());
                     answers = false;
                 }
             }
             forgetSlots();
             dead = true;
-            lane.ended(this, again, endings, answered, lost, reason);
+            lane.ended(this, endings.again, endings.runs, replies.hasAnswered(), lost, reason);
         } finally {
             lane.lock.unlock();
             // Even if no thread can be had for the next connection: nobody may wait for ever.
@@ -453,36 +449,7 @@ final class Connection {
             // Who closes the client takes the slots away, so that what was read then seems to answer none.
             String told = closed ? "the client is closed" : reason;
             lane.shared.observer.connectionEnded(address, lane.route, lost, violated && !closed, told);
-            endings.forEach(Runnable::run);
-        }
-    }
-
-    private void sort(
-            Call<?> call,
-            String reason,
-            @Nullable Throwable cause,
-            boolean wrongAnswer,
-            List<Call<?>> again,
-            List<Runnable> endings) {
-        boolean sent = out.wasHanded(call.start);
-        Opening opening = call.failedOpening();
-        if (call.isDone()) {
-            lane.shared.dropped.increment();
-        } else if (opening != null) {
-            endings.add(() -> call.end(call.error(opening.reply)));
-        } else if (!sent) {
-            if (!answered && ++call.attempts >= settings.connectAttempts) {
-                endings.add(() -> call.end(new ConnectException(reason, cause)));
-            } else {
-                again.add(call);
-            }
-        } else if (wrongAnswer) {
-            endings.add(() -> call.end(new ProtocolException(reason, call.modifies())));
-        } else if (!call.modifies() && call.retries < settings.retryReads) {
-            call.retries++;
-            again.add(call);
-        } else {
-            endings.add(() -> call.end(new ConnectionLostException(reason, cause, true, call.modifies())));
+            endings.runs.forEach(Runnable::run);
         }
     }
 }

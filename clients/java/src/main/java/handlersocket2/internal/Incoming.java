@@ -4,10 +4,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** The bytes that have come on a connection and answer nothing yet. Only the connection's thread touches them. */
+/** The bytes that have come on a connection and answer nothing yet. Only who reads touches them: see {@link Replies}. */
 final class Incoming {
     private static final int BUFFER = 1 << 16;
-    private static final int READ_AT_MOST = 1 << 18;
     private static final int KEEP_AT_MOST = 1 << 20;
 
     private final Transport transport;
@@ -37,7 +36,7 @@ final class Incoming {
             bytes = Arrays.copyOf(bytes, (int) Math.min(length * 2L, maxReplyBytes + 2L + BUFFER));
             buffer = ByteBuffer.wrap(bytes);
         }
-        buffer.limit(Math.min(bytes.length, length + READ_AT_MOST)).position(length);
+        buffer.limit(bytes.length).position(length);
         int count = transport.read(buffer);
         if (count > 0) {
             length += count;
@@ -55,6 +54,11 @@ final class Incoming {
         }
         scanned = length;
         return lines;
+    }
+
+    /** The last bytes, of which it was asked, are asked about again. */
+    void scanAgain(int count) {
+        scanned = length - count;
     }
 
     /** Drops the first bytes, which were answered. */

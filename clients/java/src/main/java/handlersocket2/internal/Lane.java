@@ -59,6 +59,11 @@ final class Lane {
         return route == Route.WRITE;
     }
 
+    /** Calls wait for the connection. The lock is held. */
+    boolean hasWaiting() {
+        return !waiting.isEmpty();
+    }
+
     int load() {
         return load;
     }
@@ -72,13 +77,14 @@ final class Lane {
             boolean refuse = false;
             for (int i = 0; i < calls.size(); i++) {
                 Call<?> call = calls.get(i);
+                Connection connection = openFor(call);
                 Runnable ending = null;
                 if (closed) {
                     ending = () -> call.end(new ClientClosedException("the client is closed", false, false));
                 } else if (refuse) {
                     ending = () -> call.end(new BusyException("as much is in flight as may be"));
-                } else if (open != null && waiting.isEmpty() && open.fits(call)) {
-                    give(open, call, call.began);
+                } else if (connection != null) {
+                    give(connection, call, call.began);
                     added = true;
                 } else if (i == 0 && settings.whenFull == WhenFull.FAIL && isFull()) {
                     refuse = true;
@@ -87,6 +93,9 @@ final class Lane {
                     nextDeadline = Math.min(nextDeadline, call.deadline);
                     waiting.add(call);
                     startAttempt();
+                    if (open != null) {
+                        open.loneCallers.othersWait();
+                    }
                 }
                 if (ending != null) {
                     endings = endings == null ? new ArrayList<>() : endings;
@@ -109,8 +118,8 @@ final class Lane {
     void submit(Call<?> call) {
         lock.lock();
         try {
-            Connection connection = open;
-            if (connection != null && waiting.isEmpty() && connection.fits(call)) {
+            Connection connection = openFor(call);
+            if (connection != null) {
                 give(connection, call, call.began);
                 count();
                 connection.urge();
@@ -120,6 +129,22 @@ final class Lane {
             lock.unlock();
         }
         submit(List.of(call));
+    }
+
+    /** The connection that takes the call now; null if it has to wait. Under the lock. */
+    private @Nullable Connection openFor(Call<?> call) {
+        if (open != null && open.hasEnded(call.began)) {
+            leaveOpen(open);
+        }
+        return open != null && waiting.isEmpty() && open.fits(call) ? open : null;
+    }
+
+    /** It takes no more requests. Under the lock. */
+    private void leaveOpen(Connection connection) {
+        connection.retire();
+        open = null;
+        count();
+        startAttempt();
     }
 
     private boolean isFull() {
@@ -134,7 +159,7 @@ final class Lane {
         }
     }
 
-    private void count() {
+    void count() {
         load = (open == null ? 0 : open.inFlight()) + waiting.size();
     }
 
@@ -349,10 +374,7 @@ final class Lane {
         lock.lock();
         try {
             if (open != null && !shared.addresses.accepts(open.address, toWrite())) {
-                open.retire();
-                open = null;
-                count();
-                startAttempt();
+                leaveOpen(open);
             }
         } finally {
             lock.unlock();

@@ -36,6 +36,10 @@ public final class Observer {
         logger = settings.logger;
     }
 
+    boolean hasListener() {
+        return listener != null;
+    }
+
     /** A call has ended with a reply or an error. */
     void ended(Call<?> call, @Nullable Reply reply, int bytesIn, @Nullable Throwable error) {
         countError(error);

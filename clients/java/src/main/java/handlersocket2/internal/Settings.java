@@ -40,6 +40,7 @@ public final class Settings {
     public WhenFull whenFull = WhenFull.WAIT;
     public int maxReplyBytes = 256 << 20;
     public boolean texts;
+    public boolean stayAwake = true;
 
     public int retryReads = 0;
     public int connectAttempts = 3;
@@ -87,6 +88,7 @@ public final class Settings {
         copy.whenFull = whenFull;
         copy.maxReplyBytes = maxReplyBytes;
         copy.texts = texts;
+        copy.stayAwake = stayAwake;
         copy.retryReads = retryReads;
         copy.connectAttempts = connectAttempts;
         copy.backoffMin = backoffMin;

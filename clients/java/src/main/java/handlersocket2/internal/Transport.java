@@ -47,7 +47,10 @@ abstract class Transport implements AutoCloseable {
     /** Without TLS. */
     static final class Plain extends Transport {
         private static final int PIECE = 1 << 16;
+        private static final int READ_AT_MOST = 1 << 18;
         private final ByteBuffer piece = ByteBuffer.allocateDirect(PIECE);
+        // Without them, each thread that reads or writes would get one of its own from the JDK, until it ends.
+        private ByteBuffer come = ByteBuffer.allocateDirect(PIECE);
 
         Plain(SocketChannel channel) {
             super(channel);
@@ -55,7 +58,15 @@ abstract class Transport implements AutoCloseable {
 
         @Override
         int read(ByteBuffer to) throws IOException {
-            return channel.read(to);
+            come.clear().limit(Math.min(come.capacity(), to.remaining()));
+            int count = channel.read(come);
+            if (count > 0) {
+                to.put(come.flip());
+            }
+            if (count == come.capacity() && count < READ_AT_MOST) {
+                come = ByteBuffer.allocateDirect(count * 2);
+            }
+            return count;
         }
 
         @Override

@@ -1,0 +1,159 @@
+package handlersocket2;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLServerSocket;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The server ends TLS, and keeps the socket open. */
+class TlsEndsTest {
+    private static final String PASSWORD = "secret";
+
+    @TempDir
+    Path folder;
+
+    private SSLContext context;
+
+    @BeforeEach
+    void makeCertificate() throws Exception {
+        Path store = folder.resolve("store.p12");
+        Path keytool = Path.of(System.getProperty("java.home"), "bin", "keytool");
+        String words = "-genkeypair -alias server -keyalg EC -validity 2 -dname CN=127.0.0.1 -ext san=ip:127.0.0.1"
+                + " -storetype PKCS12 -storepass " + PASSWORD + " -keystore";
+        ProcessBuilder made = new ProcessBuilder(words.split(" ")).inheritIO();
+        made.command().add(0, keytool.toString());
+        made.command().add(store.toString());
+        assertEquals(0, made.start().waitFor());
+        KeyStore keys = KeyStore.getInstance("PKCS12");
+        try (InputStream in = Files.newInputStream(store)) {
+            keys.load(in, PASSWORD.toCharArray());
+        }
+        KeyManagerFactory own = KeyManagerFactory.getInstance("PKIX");
+        own.init(keys, PASSWORD.toCharArray());
+        TrustManagerFactory trusted = TrustManagerFactory.getInstance("PKIX");
+        trusted.init(keys);
+        context = SSLContext.getInstance("TLS");
+        context.init(own.getKeyManagers(), trusted.getTrustManagers(), null);
+    }
+
+    /** As {@link FakeServer#echo} with TLS, which it ends instead of a reply to "end", and behind the one to "last". */
+    private static void echoToTheEnd(SSLServerSocket listener) throws IOException {
+        try (SSLSocket socket = (SSLSocket) listener.accept()) {
+            socket.setTcpNoDelay(true);
+            BufferedReader in = new BufferedReader(new InputStreamReader(socket.getInputStream(), ISO_8859_1));
+            for (String line = in.readLine(); line != null; line = in.readLine()) {
+                String[] token = line.split("\t", -1);
+                String key = token[0].equals("P") ? "" : token[3];
+                if (!key.equals("end")) {
+                    String reply = key.isEmpty() ? "0\t1\n" : "0\t1\t" + key + "\n";
+                    socket.getOutputStream().write(reply.getBytes(ISO_8859_1));
+                }
+                if (key.equals("end") || key.equals("last")) {
+                    socket.shutdownOutput();
+                    // The client ends the socket.
+                    in.readLine();
+                    return;
+                }
+            }
+        }
+    }
+
+    /** Hands the bytes on in both directions. When those of the server end, the client's socket stays open. */
+    private static void handOn(FakeServer.Peer peer, SSLServerSocket listener) throws Exception {
+        try (Socket server = new Socket(listener.getInetAddress(), listener.getLocalPort())) {
+            server.setTcpNoDelay(true);
+            start(() -> echoToTheEnd(listener));
+            start(() -> {
+                byte[] bytes = new byte[1 << 16];
+                for (int count = server.getInputStream().read(bytes);
+                        count > 0;
+                        count = server.getInputStream().read(bytes)) {
+                    ByteBuffer left = ByteBuffer.wrap(bytes, 0, count);
+                    while (left.hasRemaining()) {
+                        peer.channel().write(left);
+                    }
+                }
+            });
+            peer.in().transferTo(server.getOutputStream());
+        }
+    }
+
+    private interface Work {
+        void run() throws IOException;
+    }
+
+    private static void start(Work work) {
+        Thread thread = new Thread(() -> {
+            try {
+                work.run();
+            } catch (IOException problem) {
+                // The client sees it.
+            }
+        });
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Each future is chained to the one before, so that the connection's thread stays awake. */
+    @Test
+    void theEndIsSeenWhileTheClientStaysAwake() throws Exception {
+        InetAddress here = InetAddress.getByName("127.0.0.1");
+        try (SSLServerSocket listener =
+                        (SSLServerSocket) context.getServerSocketFactory().createServerSocket(0, 5, here);
+                FakeServer server = new FakeServer(peer -> handOn(peer, listener));
+                HandlerSocketClient client = server.client()
+                        .tls(ClientBuilder.Tls.VERIFY)
+                        .sslContext(context)
+                        .timeout(Duration.ofSeconds(10))
+                        .build()) {
+            AsyncIndex<Row> index = client.index("t", "a").async();
+            for (int round = 0; round < 20; round++) {
+                CompletableFuture<Optional<Row>> end = findMany(index).thenCompose(row -> index.findOne("end"));
+                Throwable problem = assertThrows(ExecutionException.class, () -> end.get(20, TimeUnit.SECONDS));
+                assertInstanceOf(ConnectionLostException.class, problem.getCause());
+
+                CompletableFuture<Optional<Row>> behind = findMany(index)
+                        .thenCompose(row -> index.findOne("last"))
+                        .thenCompose(row -> index.findOne("behind"));
+                try {
+                    assertEquals("behind", behind.get(20, TimeUnit.SECONDS).orElseThrow().getString(0));
+                } catch (ExecutionException lost) {
+                    // It was in flight already when the end was seen.
+                    assertInstanceOf(ConnectionLostException.class, lost.getCause());
+                }
+            }
+        }
+    }
+
+    private static CompletableFuture<Optional<Row>> findMany(AsyncIndex<Row> index) {
+        CompletableFuture<Optional<Row>> last = index.findOne("x");
+        for (int i = 0; i < 60; i++) {
+            last = last.thenCompose(row -> index.findOne("x"));
+        }
+        return last;
+    }
+}
