@@ -131,6 +131,37 @@ class AddressesTest {
         }
     }
 
+    /** It is in flight at the first server, which ends while nothing is in flight at the second one. */
+    @Test
+    void aCallThatIsSentAgainStopsNobody() throws Exception {
+        CountDownLatch ends = new CountDownLatch(1);
+        FakeServer.Conversation first = peer -> {
+            for (String line = peer.line(); line != null; line = peer.line()) {
+                if (line.endsWith("\tslow")) {
+                    ends.await();
+                    return;
+                }
+                peer.send(line.startsWith("P\t") ? "0\t1\n" : "1\t1\t3032\n");
+            }
+        };
+        try (FakeServer one = new FakeServer(first);
+                FakeServer two = new FakeServer(FakeServer::echo);
+                HandlerSocketClient client = one.client().retryReads(1).addresses(List.of(
+                        Address.of("127.0.0.1", one.port(), one.port()),
+                        Address.of("127.0.0.1", two.port(), two.port()))).build()) {
+            AsyncIndex<String> index = index(client).async();
+            CompletableFuture<Optional<String>> elsewhere = index.findOne("elsewhere");
+            CompletableFuture<Optional<String>> slow = index.findOne("slow");
+            assertEquals(Optional.of("elsewhere"), elsewhere.get(5, TimeUnit.SECONDS));
+            // Now the connection to the second server sleeps.
+            Thread.sleep(50);
+            ends.countDown();
+            assertEquals(Optional.of("slow"), slow.get(5, TimeUnit.SECONDS));
+            assertEquals(Optional.of("next"), index.findOne("next").get(5, TimeUnit.SECONDS));
+            assertEquals(2, client.counters().connectionsMade());
+        }
+    }
+
     @Test
     void severalConnectionsShareTheWork() throws Exception {
         AtomicInteger connections = new AtomicInteger();

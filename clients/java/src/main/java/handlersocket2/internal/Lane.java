@@ -233,6 +233,11 @@ final class Lane {
         }
         count();
         startAttempt();
+        if (open != null && !waiting.isEmpty()) {
+            // It may sleep with nothing in flight.
+            open.loneCallers.othersWait();
+            open.wake();
+        }
     }
 
     // Attempts.
