@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.net.StandardSocketOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -53,10 +54,7 @@ class AloneEndsTest {
                 }
             }
         };
-        try (FakeServer server = new FakeServer(peer -> {
-                    last.set(peer);
-                    FakeServer.echo(peer);
-                });
+        try (FakeServer server = new FakeServer(peer -> echoTo(peer, last));
                 HandlerSocketClient client = server.client().listener(listener).build()) {
             Index<Row> index = client.index("t", "a");
             for (int round = 0; round < 5; round++) {
@@ -142,18 +140,8 @@ class AloneEndsTest {
                         server.client().timeout(Duration.ofSeconds(30)).build()) {
             Index<Row> index = client.index("t", "a");
             AloneTest.callAlone(index, 200);
-            Thread caller = Thread.currentThread();
             AtomicLong interrupted = new AtomicLong();
-            Thread other = new Thread(() -> {
-                try {
-                    Thread.sleep(20);
-                } catch (InterruptedException problem) {
-                    return;
-                }
-                interrupted.set(System.nanoTime());
-                caller.interrupt();
-            });
-            other.start();
+            Thread other = interruptThisIn(20, interrupted);
             assertThrows(RequestCancelledException.class, () -> index.findOne("in pieces"));
             long took = System.nanoTime() - interrupted.get();
             assertTrue(Thread.interrupted());
@@ -172,39 +160,10 @@ class AloneEndsTest {
                 HandlerSocketClient client = server.client().build()) {
             Index<Row> index = client.index("t", "a");
             AloneTest.callAlone(index, 200);
-            Thread caller = Thread.currentThread();
-            Thread other = new Thread(() -> {
-                try {
-                    Thread.sleep(50);
-                } catch (InterruptedException problem) {
-                    return;
-                }
-                caller.interrupt();
-            });
-            other.start();
+            Thread other = interruptThisIn(50, new AtomicLong());
             assertThrows(RequestCancelledException.class, () -> index.findOne("silence"));
             assertTrue(Thread.interrupted());
             other.join();
-        }
-    }
-
-    /** As {@link FakeServer#echo}, but the reply to "slow" comes after 50 µs. */
-    private static void answerSlowly(FakeServer.Peer peer) throws Exception {
-        for (String line = peer.line(); line != null; line = peer.line()) {
-            String reply = line.startsWith("P\t") ? "0\t1\n" : "0\t1\t" + line.split("\t", -1)[3] + "\n";
-            long until = System.nanoTime() + (reply.endsWith("\tslow\n") ? 50_000 : 0);
-            while (System.nanoTime() < until) {
-                Thread.onSpinWait();
-            }
-            peer.send(reply);
-        }
-    }
-
-    /** As {@link FakeServer#echo}, but behind the reply to "last" comes a line that answers nothing. */
-    private static void answerOneTooMany(FakeServer.Peer peer) throws Exception {
-        for (String line = peer.line(); line != null; line = peer.line()) {
-            String reply = line.startsWith("P\t") ? "0\t1\n" : "0\t1\t" + line.split("\t", -1)[3] + "\n";
-            peer.send(reply.endsWith("\tlast\n") ? reply + "0\t1\ttoo many\n" : reply);
         }
     }
 
@@ -214,14 +173,15 @@ class AloneEndsTest {
         int rounds = 40;
         int lost = 0;
         AtomicReference<FakeServer.Peer> last = new AtomicReference<>();
-        try (FakeServer server = new FakeServer(peer -> {
-                    last.set(peer);
-                    FakeServer.echo(peer);
-                });
+        try (FakeServer server = new FakeServer(peer -> echoTo(peer, last));
                 HandlerSocketClient client = server.client().build()) {
             Index<Row> index = client.index("t", "a");
             for (int round = 0; round < rounds; round++) {
                 AloneTest.callAlone(index, 200);
+                if (round % 2 == 1) {
+                    // So the client reads an error, and not the end.
+                    last.get().channel().setOption(StandardSocketOptions.SO_LINGER, 0);
+                }
                 last.get().channel().close();
                 Thread.sleep(2);
                 try {
@@ -241,10 +201,7 @@ class AloneEndsTest {
     @Test
     void aConnectionThatHasJustEndedIsNotFull() throws Exception {
         AtomicReference<FakeServer.Peer> last = new AtomicReference<>();
-        try (FakeServer server = new FakeServer(peer -> {
-                    last.set(peer);
-                    FakeServer.echo(peer);
-                });
+        try (FakeServer server = new FakeServer(peer -> echoTo(peer, last));
                 HandlerSocketClient client = server.client()
                         .maxInFlight(1)
                         .whenFull(ClientBuilder.WhenFull.FAIL)
@@ -309,5 +266,41 @@ class AloneEndsTest {
         }
         Collections.sort(took);
         assertTrue(took.get(25) < 3_000_000, "median " + took.get(25));
+    }
+
+    /** As {@link FakeServer#echo}. The test can end the latest of such connections. */
+    private static void echoTo(FakeServer.Peer peer, AtomicReference<FakeServer.Peer> last) throws Exception {
+        last.set(peer);
+        FakeServer.echo(peer);
+    }
+
+    /** As {@link FakeServer#echo}, but the reply to "slow" comes after 50 µs. */
+    private static void answerSlowly(FakeServer.Peer peer) throws Exception {
+        for (String line = peer.line(); line != null; line = peer.line()) {
+            String reply = FakeServer.echoOf(line);
+            long until = System.nanoTime() + (reply.endsWith("\tslow\n") ? 50_000 : 0);
+            while (System.nanoTime() < until) {
+                Thread.onSpinWait();
+            }
+            peer.send(reply);
+        }
+    }
+
+    /** As {@link FakeServer#echo}, but behind the reply to "last" comes a line that answers nothing. */
+    private static void answerOneTooMany(FakeServer.Peer peer) throws Exception {
+        for (String line = peer.line(); line != null; line = peer.line()) {
+            String reply = FakeServer.echoOf(line);
+            peer.send(reply.endsWith("\tlast\n") ? reply + "0\t1\ttoo many\n" : reply);
+        }
+    }
+
+    /** Interrupts the thread that asks for it, after so many ms, and notes when. */
+    private static Thread interruptThisIn(int ms, AtomicLong when) {
+        Thread caller = Thread.currentThread();
+        return FakeServer.start(() -> {
+            Thread.sleep(ms);
+            when.set(System.nanoTime());
+            caller.interrupt();
+        });
     }
 }

@@ -67,7 +67,7 @@ class AloneTest {
             if (caller.getState() == Thread.State.RUNNABLE) {
                 awake.incrementAndGet();
             }
-            peer.send(line.startsWith("P\t") ? "0\t1\n" : "0\t1\t" + line.split("\t", -1)[3] + "\n");
+            peer.send(FakeServer.echoOf(line));
         }
     }
 
@@ -252,11 +252,10 @@ class AloneTest {
     /** So many finds, as {@link FakeServer#echo}; then it reads one line more. */
     static void answerSome(FakeServer.Peer peer, AtomicInteger finds) throws Exception {
         for (String line = peer.line(); line != null; line = peer.line()) {
-            boolean opens = line.startsWith("P\t");
-            if (!opens && finds.getAndDecrement() <= 0) {
+            if (!line.startsWith("P\t") && finds.getAndDecrement() <= 0) {
                 return;
             }
-            peer.send(opens ? "0\t1\n" : "0\t1\t" + line.split("\t", -1)[3] + "\n");
+            peer.send(FakeServer.echoOf(line));
         }
     }
 
@@ -264,7 +263,7 @@ class AloneTest {
     private static void answerInPairs(FakeServer.Peer peer, AtomicInteger held) throws Exception {
         String before = "";
         for (String line = peer.line(); line != null; line = peer.line()) {
-            String reply = line.startsWith("P\t") ? "0\t1\n" : "0\t1\t" + line.split("\t", -1)[3] + "\n";
+            String reply = FakeServer.echoOf(line);
             if (reply.endsWith("\tpair\n")) {
                 before = reply;
                 held.incrementAndGet();

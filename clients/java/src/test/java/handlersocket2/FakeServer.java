@@ -77,11 +77,12 @@ final class FakeServer implements AutoCloseable {
         });
     }
 
-    private interface Work {
+    interface Work {
         void run() throws Exception;
     }
 
-    private static Thread start(Work work) {
+    /** Does it on a thread of its own. What goes wrong there is for the client to see. */
+    static Thread start(Work work) {
         Thread thread = new Thread(() -> {
             try {
                 work.run();
@@ -109,9 +110,14 @@ final class FakeServer implements AutoCloseable {
     /** Answers P, each find with a row of its key, and pings: what most tests need. */
     static void echo(Peer peer) throws IOException {
         for (String line = peer.line(); line != null; line = peer.line()) {
-            String[] token = line.split("\t", -1);
-            peer.send(token[0].equals("P") ? "0\t1\n" : "0\t1\t" + token[token[0].equals("echo") ? 1 : 3] + "\n");
+            peer.send(echoOf(line));
         }
+    }
+
+    /** What {@link #echo} answers to a line. */
+    static String echoOf(String line) {
+        String[] token = line.split("\t", -1);
+        return token[0].equals("P") ? "0\t1\n" : "0\t1\t" + token[token[0].equals("echo") ? 1 : 3] + "\n";
     }
 
     @Override
