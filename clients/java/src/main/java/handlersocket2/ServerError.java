@@ -15,6 +15,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * What an error of the server means. The table is the resource errors.txt, one error a line; a test compares it with
  * the vectors that all clients share.
+ *
+ * @param code the first number of the reply
+ * @param text the text of the reply
+ * @param name what the error is called
+ * @param category what kind of error it is
+ * @param retry whether it helps to ask again, and where
+ * @param sqlState the SQLSTATE of the same error in SQL; null if there is none
+ * @param maybeExecuted whether a modification may have been executed
+ * @param words what the error says to a reader
  */
 record ServerError(
         int code,
