@@ -44,6 +44,8 @@ func optionShown(c *Config, name string) any {
 		return word(c.ReadYourWrites, "awaited", "sent")
 	case "when_full":
 		return word(c.FailWhenFull, "wait", "fail")
+	case "stay_awake":
+		return word(c.NoStayAwake, "on", "off")
 	case "texts":
 		return word(c.Texts, "off", "on")
 	case "read_from":

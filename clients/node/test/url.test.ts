@@ -143,7 +143,8 @@ function described(url: string, asked: readonly string[]): Omit<UrlVector, 'url'
   );
   const option = (name: string): unknown => {
     const camel = name.replace(/_ms$/, '').replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    return settings[camel as keyof typeof settings];
+    const value = settings[camel as keyof typeof settings];
+    return typeof value === 'boolean' ? (value ? 'on' : 'off') : value;
   };
   const options = Object.fromEntries(asked.map((name) => [name, option(name)])) as Record<string, string | number>;
   const all = { addresses, user, password, secret, database, ...(asked.length === 0 ? {} : { options }) };

@@ -17,13 +17,14 @@ from handlersocket2 import (
     Client,
     ConnectionLost,
     HandlerSocketError,
+    awake,
     channel,
     links,
     thread_wires,
     threads,
 )
 
-FILES = {module.__file__ for module in (channel, links, thread_wires, threads)}
+FILES = {module.__file__ for module in (awake, channel, links, thread_wires, threads)}
 
 
 class Interrupt(BaseException):
@@ -93,6 +94,12 @@ def alone(scene):
     scene.index.find(1)
 
 
+def alone_for_long(scene):
+    """So it looks for its reply before it sleeps."""
+    for key in range(10):
+        scene.index.find(key)
+
+
 def behind_one_that_reads(scene):
     scene.hold()
 
@@ -116,6 +123,7 @@ def without_room(scene):
 SCENES = {
     "the first one": (first_one, Scene.find, {}),
     "alone": (alone, Scene.find, {}),
+    "alone for long": (alone_for_long, Scene.find, {}),
     "behind one that reads": (behind_one_that_reads, Scene.find, {}),
     "one of many": (one_of_many, Scene.find, {}),
     "at a connection that has ended": (at_a_connection_that_has_ended, Scene.find, {}),

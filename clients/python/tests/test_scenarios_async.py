@@ -4,6 +4,7 @@ import asyncio
 import time
 
 import pytest
+import uvloop
 from scenario_server import PATIENCE, Play
 from scenarios import (
     COLUMNS,
@@ -120,8 +121,12 @@ class Application:
         compare(rows, error, step["gives"])
 
 
+LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize(("scenario", "cut"), played())
-def test_a_scenario(scenario, cut):
+def test_a_scenario(scenario, cut, loop):
     async def main():
         client = AsyncClient(play.addresses, **options_of(scenario))
         try:
@@ -132,5 +137,6 @@ def test_a_scenario(scenario, cut):
             await client.close()
 
     with Play(scenario, cut) as play:
-        asyncio.run(main())
+        with asyncio.Runner(loop_factory=LOOPS[loop]) as runner:
+            runner.run(main())
         play.check()

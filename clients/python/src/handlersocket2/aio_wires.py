@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .address import Place
 from .asks import Operation
+from .awake import LONGEST_LOOK, Awake
 from .calls import Call, Opening, Tries, fate_of
 from .channel import Channel
 from .codec import quoted
@@ -65,7 +66,7 @@ def was_sent(call: Awaitable[Any]) -> bool:
     return fate_of(cast(Call, call))["sent"]
 
 
-class AsyncWire(asyncio.Protocol, Wire):
+class AsyncWire(asyncio.BufferedProtocol, Wire):
     """A socket of the loop below a channel."""
 
     def __init__(self, link: Link, server: int, place: Place) -> None:
@@ -79,8 +80,13 @@ class AsyncWire(asyncio.Protocol, Wire):
         self._closed = False
         self._first: asyncio.Future[bytes] | None = None  # the reply to the log-in
         self._begun = b""
+        # One for all reads: a loop that hands over bytes gets 256 KiB of memory for each read.
+        self._buffer = bytearray(_CHUNK)
         self._readable = select.poll()
         self._looked = 0
+        self._awake = Awake(allowed=link.core.options.stay_awake)
+        self._awake_until = 0.0
+        self._turn: asyncio.Handle | None = None  # of the loop, in which it does not sleep
         core = link.core
         elsewhere = core.elsewhere if len(core.servers) > 1 else None
         self.channel = Channel(core.options, monotonic(), elsewhere, core.counters)
@@ -118,6 +124,19 @@ class AsyncWire(asyncio.Protocol, Wire):
         if not self._paused and not self._closed and self.channel.has_output:
             assert self._transport is not None
             self._transport.write(self.channel.take_output())
+            if self._awake.begins(len(self.channel.slots)):
+                self._awake_until = monotonic() + LONGEST_LOOK
+                self._stay_awake()
+
+    def _stay_awake(self) -> None:
+        """While it has something to do at once, the loop asks what has come, and does not sleep."""
+        self._turn = None
+        if len(self.channel.slots) != 1:
+            return
+        if monotonic() < self._awake_until:
+            self._turn = self._loop.call_soon(self._stay_awake)
+        else:
+            self._awake.found_nothing()
 
     def _reads_first(self) -> bool:
         """Whether something has come while nothing was asked: the end, perhaps.
@@ -145,13 +164,24 @@ class AsyncWire(asyncio.Protocol, Wire):
         if isinstance(self._place, tuple):
             opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> bytearray:
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._received(bytes(memoryview(self._buffer)[:nbytes]))
+
+    def _received(self, data: bytes) -> None:
         if self._first is not None:
             self._log_in_received(data)
             return
         if self._closed:
             return
         now = monotonic()
+        if self._turn is not None:
+            self._turn.cancel()
+            self._turn = None
+            self._awake.found()
+        self._awake.came(len(self.channel.slots))
         self.channel.received(data, now)
         self._link.replied(self, now)
 

@@ -42,6 +42,7 @@ class ClientOptions(TypedDict, total=False):
     max_in_flight: int
     max_in_flight_bytes: int
     when_full: _WhenFull
+    stay_awake: bool
     texts: bool
     max_reply_bytes: int
     retry_reads: int
@@ -79,6 +80,8 @@ class Options:
     max_in_flight: int = 10_000
     max_in_flight_bytes: int = 16 * 1024 * 1024
     when_full: _WhenFull = "wait"
+    #: Whether the reply to a caller that is alone is looked for before one sleeps.
+    stay_awake: bool = True
     #: Whether the server tells the number, the state and a message of each error.
     texts: bool = False
     max_reply_bytes: int = 256 * 1024 * 1024
@@ -108,8 +111,9 @@ class Options:
             if getattr(self, name) not in allowed:
                 among = " ".join(map(str, allowed))
                 raise ValueError(f"{name} is one of {among}, not {getattr(self, name)!r}")
-        if not isinstance(self.texts, bool):
-            raise TypeError(f"texts is True or False, not {self.texts!r}")
+        for name in _SWITCHES:
+            if not isinstance(getattr(self, name), bool):
+                raise TypeError(f"{name} is True or False, not {getattr(self, name)!r}")
         if self.read_after_write == "sent" and self.write_connections != 1:
             raise ValueError("read_after_write='sent' needs write_connections=1")
 
@@ -163,6 +167,7 @@ _COUNTS_FROM_1 = (
     "max_reply_bytes",
     "connect_attempts",
 )
+_SWITCHES = ("stay_awake", "texts")
 _CHOICES: dict[str, tuple[object, ...]] = {
     "read_after_write": get_args(_ReadAfterWrite),
     "when_full": get_args(_WhenFull),
@@ -200,9 +205,9 @@ def read_option(name: str, text: str) -> Any:
         if not text.isascii() or not text.isdigit():
             raise ValueError(f"{name} is a whole number, not {text!r}")
         return int(text)
-    if name == "texts":
+    if name in _SWITCHES:
         if text not in ("on", "off"):
-            raise ValueError(f"texts is on or off, not {text!r}")
+            raise ValueError(f"{name} is on or off, not {text!r}")
         return text == "on"
     if name == "tls" and text not in ("off", "verify", "unverified"):
         raise ValueError(f"tls is one of off verify unverified, not {text!r}")

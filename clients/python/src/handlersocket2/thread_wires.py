@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Any, Generic, TypeVar, cast
 
 from .asks import Ask
+from .awake import LONGEST_LOOK, Awake
 from .calls import Call as CoreCall
 from .calls import Opening, Tries
 from .channel import Channel
@@ -135,6 +136,7 @@ class ThreadWire(Wire):
         channel = _Channel(core.options, monotonic(), elsewhere, core.counters, core.remembered)
         channel.wire = self
         self.channel: _Channel = channel
+        self.awake = Awake(allowed=core.options.stay_awake)
 
     @property
     def has_output(self) -> bool:
@@ -181,6 +183,18 @@ class ThreadWire(Wire):
             poll.register(self.socket, events)
         ready = poll.poll(None if seconds is None else seconds * 1000)
         return bool(ready) and bool(ready[0][1] & ~select.POLLOUT)
+
+    def look(self) -> bool:
+        """Looks for the reply to the only request, for a moment; whether something has come."""
+        end = monotonic() + LONGEST_LOOK
+        while len(self.channel.slots) == 1:
+            if self.wait(0, select.POLLIN):
+                self.awake.found()
+                return True
+            if monotonic() >= end:
+                self.awake.found_nothing()
+                break
+        return False
 
     def close(self) -> None:
         """Wakes who uses the socket. The last one of them closes it."""

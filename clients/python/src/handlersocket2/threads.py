@@ -45,7 +45,6 @@ from .url import Target
 
 T = TypeVar("T")
 
-_CHUNK = 64 * 1024
 #: Why a connection is given up that a thread has left in the middle of something.
 _INTERRUPTED = "a thread was interrupted"
 #: Asks for nothing but a connection.
@@ -409,11 +408,12 @@ class ThreadCore(Core):
     ) -> None:
         call.reads = wire
         wire.reading = True
+        looks = wire.awake.begins(len(wire.channel.slots))
         data: bytes | None = None
         failed: OSError | None = None
         self._lock.release()
         try:
-            if wire.wait(seconds, events):
+            if (looks and wire.look()) or wire.wait(seconds, events):
                 call.torn = wire  # what is read and not given out would be gone
                 data = wire.receive()
         except OSError as error:
@@ -432,6 +432,7 @@ class ThreadCore(Core):
         if not data:
             self._lose(link, wire, _lost(failed), now)
             return
+        wire.awake.came(len(wire.channel.slots))
         wire.channel.received(data, now)
         if wire.channel.broken is not None and self.once:
             self._lose(link, wire, ConnectionLost(*wire.channel.broken.args), now)
