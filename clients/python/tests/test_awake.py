@@ -261,6 +261,35 @@ def test_the_loop_that_looks_sleeps_when_that_is_over(monkeypatch, server, ends)
     run(main())
 
 
+def test_a_task_that_is_alone_sends_at_once(server):
+    async def main():
+        async with AsyncClient(server.address) as client:
+            index = client.index("d", "t", ["a"])
+            for key in range(BEFORE):
+                await index.find(key)
+            (wire,) = client._core.links[0].wires()
+            first = index.find(1)
+            assert not wire.channel.has_output
+            second = index.find(2)  # that one has company
+            assert wire.channel.has_output
+            assert [await first, await second] == [[(b"1",)], [(b"2",)]]
+
+    run(main())
+
+
+def test_a_task_that_is_alone_sends_nothing_on_a_connection_that_has_ended(server):
+    async def main():
+        async with AsyncClient(server.address) as client:
+            index = client.index("d", "t", ["a"])
+            for key in range(BEFORE):
+                await index.find(key)
+            server.hang_up()
+            assert await index.insert([1]) == 7
+
+    run(main())
+    assert len(server.connections) == 2
+
+
 def test_a_caller_that_gives_up_while_the_loop_looks(server):
     async def main():
         async with AsyncClient(server.address) as client:

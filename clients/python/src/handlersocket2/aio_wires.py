@@ -100,8 +100,14 @@ class AsyncWire(asyncio.BufferedProtocol, Wire):
         check_log_in(reply)
 
     def flush_soon(self) -> None:
-        """In this turn of the loop; at once if so much has piled up that the server can begin."""
+        """In this turn of the loop; at once if so much has piled up that the server can begin.
+
+        Also for a task that is alone.
+        """
         if not self.scheduled:
+            if len(self.channel.slots) == 1 and self._awake.is_alone and not self._reads_first():
+                self._write()
+                return
             self.scheduled = True
             self._loop.call_soon(self._flush)
             return

@@ -38,6 +38,11 @@ class Awake:
         """Bytes have come, and so many requests were without a reply until then."""
         self._alone = self._alone + 1 if in_flight == 1 else 0
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether the requests were alone lately."""
+        return self._alone >= _ALONE_BEFORE
+
     def begins(self, in_flight: int) -> bool:
         """Whether the reply that is waited for from now on is looked for."""
         if self._alone < _ALONE_BEFORE or in_flight != 1 or not self._allowed:
