@@ -18,6 +18,8 @@ class PlayedServer:
         self.connections = []  # the lines of each, in the order in which they came
         self.silent = False  # answers nothing any more, and hangs up instead
         self.refused = ()  # tables that P does not find
+        self.lacking = ()  # columns that it does not find
+        self.most_open = 1000  # indexes of a connection
         self.held = None  # an event for which the answer to the key `hold` waits
         self._sockets = []
         threading.Thread(target=self._accept, daemon=True).start()
@@ -69,6 +71,10 @@ class PlayedServer:
         if tokens[0] == b"P":
             if tokens[3].decode() in self.refused:
                 return b"1\t1\topen_table\n"
+            if any(column in tokens[5].decode().split(",") for column in self.lacking):
+                return b"2\t1\tfld\n"
+            if len(opened) == self.most_open:
+                return b"2\t1\tstmtnum\n"
             opened[tokens[1]] = len(tokens[5].split(b","))
             return b"0\t1\n"
         if tokens[0] == b"A":

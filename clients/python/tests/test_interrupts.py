@@ -85,6 +85,10 @@ class Scene:
     def find(self):
         self.index.find(5)
 
+    def unsent(self):
+        wires = [wire for link in self.client._core.links for wire in link.wires()]
+        return any(wire.has_output for wire in wires)
+
 
 def first_one(scene):
     """It makes the connection, too."""
@@ -145,6 +149,8 @@ def test_others_go_on(name):
             prepare(scene)
             go_on = interrupted(partial(call, scene), number)
             server.held.set()
+            if not scene.others:  # nobody else would send it until the next call
+                assert not scene.unsent(), number
             began = time.monotonic()
             for key in (7, 8):
                 after = Caller(partial(scene.index.find, key)).ended()

@@ -9,7 +9,7 @@ import pytest
 from faces import Played, script
 
 from handlersocket2 import AsyncClient, Client
-from handlersocket2.thread_wires import Call
+from handlersocket2.thread_wires import Call, ThreadWire
 
 OPEN = "P\t1\tdb\tt\tPRIMARY\ta\n"
 FIND = "1\t=\t1\t1\n"
@@ -85,7 +85,7 @@ def test_a_thread_that_sleeps_while_another_one_reads_for_it():
         core, index = run.client._core, run.client.index("db", "t", ["a"])
         ask = index.operations.find_one(1, {})
         first = [Call(ask, time.monotonic() + 10) for _ in range(2)]
-        with core._lock:
+        with core.lock:
             for call in first:
                 core._submit(core.link_for((ask,)), call, time.monotonic())
         threads = [threading.Thread(target=index.find_one, args=(1,))]
@@ -122,6 +122,16 @@ def test_a_thread_that_is_sent_elsewhere_leaves_others_behind():
         assert found == [(b"x",)] * 2
 
 
+class WireOf:
+    """A connection on which one call is under way."""
+
+    callers, wake_one = ThreadWire.callers, ThreadWire.wake_one
+    reading = False
+
+    def __init__(self, call):
+        self.channel = SimpleNamespace(slots=[call])
+
+
 def test_who_leaves_wakes_one_of_each_connection():
     """One that answers only what was sent has its own threads."""
     with Client([(("127.0.0.1", 1), ("127.0.0.1", 1))]) as client:
@@ -132,10 +142,8 @@ def test_who_leaves_wakes_one_of_each_connection():
             call.gate, call.parked = threading.Lock(), True
             call.gate.acquire()
             asleep.append(call)
-        wires = [
-            SimpleNamespace(channel=SimpleNamespace(slots=[call]), reading=False) for call in asleep
-        ]
-        link.retiring, link.wire = wires[:1], wires[1]
+        wires = [WireOf(call) for call in asleep]
+        link.retiring, link.wire = {wires[0]: "left"}, wires[1]
         core._pass_on(link, asleep[0])
-        link.retiring, link.wire = [], None
+        link.retiring, link.wire = {}, None
         assert [call.parked for call in asleep] == [False, False]

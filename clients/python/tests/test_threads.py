@@ -406,7 +406,7 @@ def test_who_is_interrupted_while_it_waits_for_its_turn(server):
         index = client.index("d", "t", ["a"])
         sleeper = Caller(lambda: index.find("hold"))
         wait_until(lambda: len(server.connections[0]) == 2)
-        lock, ident = client._core._lock, threading.get_ident()
+        lock, ident = client._core.lock, threading.get_ident()
 
         def interrupt(*_):
             raise KeyboardInterrupt

@@ -89,7 +89,7 @@ class AsyncWire(asyncio.BufferedProtocol, Wire):
         self._turn: asyncio.Handle | None = None  # of the loop, in which it does not sleep
         core = link.core
         elsewhere = core.elsewhere if len(core.servers) > 1 else None
-        self.channel = Channel(core.options, monotonic(), elsewhere, core.counters)
+        self.channel = Channel(core.options, monotonic(), elsewhere, core.no_room, core.counters)
 
     async def log_in(self, line: bytes) -> None:
         assert self._transport is not None

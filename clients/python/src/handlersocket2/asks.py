@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from .codec import decode_line
+from .deadline import check_seconds
 from .descriptions import ALL_COLUMNS
 from .ranges import UNSET, Unset
 from .requests import (
@@ -50,6 +51,12 @@ class Spec:
         self.filter_columns = tuple(request.filter_columns)
         #: Such an index is opened each time, because the table may have others by then.
         self.all_columns = self.columns == ALL_COLUMNS
+
+    def shown(self, error: str) -> str:
+        """Names it in the text of an error. The columns are named if they are what is wrong."""
+        named = f"{self.database}.{self.table}, index {self.index}"
+        columns = (*self.columns, *self.filter_columns) if error == "fld" else ()
+        return f"{named}, columns {', '.join(columns)}" if columns else named
 
 
 class Specs:
@@ -124,7 +131,13 @@ class Ask(Generic[T]):
         self.line = line
         #: How many rows it may answer; so a long find is known.
         self.reach = reach
-        self.timeout = timeout
+        self.timeout = timeout if timeout is UNSET else _time_of_call(timeout)
+
+
+def _time_of_call(timeout: object) -> float | None:
+    """The seconds that a call may take: None and 0 are no limit."""
+    check_seconds("timeout", timeout, may_be_none=True)
+    return cast("float | None", timeout or None)
 
 
 class Nothing(Ask[T]):

@@ -53,6 +53,8 @@ class Tries:
         #: How often it was sent again, and how many servers have sent it elsewhere.
         self.repeated = 0
         self.referred = 0
+        #: Whether a connection could not open its index because it was full.
+        self.found_full = False
 
 
 def tries_of(call: Call) -> Tries:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
-from .asks import Spec
+from .asks import Operation, Spec
 from .calls import NEVER, Call, Opening, expire, is_sent, opening_of, turning_on
 from .codec import quoted
 from .describing import DescribeOperation
@@ -30,6 +31,9 @@ from .setup import hello_line
 
 #: What is asked when a reply says that a request is to go to another server; True if it goes there.
 Elsewhere = Callable[["Channel", Call, ReplyError], bool]
+#: What is asked when an index could not be opened because the connection is full; True if the
+#: request goes to another connection.
+NoRoom = Callable[["Channel", Call], bool]
 
 
 class Channel:
@@ -40,6 +44,7 @@ class Channel:
         options: Options,
         now: float,
         elsewhere: Elsewhere | None = None,
+        no_room: NoRoom | None = None,
         counters: Counters | None = None,
         remembered: dict[bytes, bytes] | None = None,
     ) -> None:
@@ -58,6 +63,7 @@ class Channel:
         self._most_of_reply = options.max_reply_bytes
         self._dead_after = NEVER if options.dead_after is None else options.dead_after
         self._elsewhere = elsewhere
+        self._no_room = no_room
         self._told = options.on_request is not None
         #: The hello that turns options on, until it goes out with the first request.
         self._hello = hello_line(options) if options.texts else b""
@@ -256,16 +262,31 @@ class Channel:
     def _refused(self, call: Call, error: ReplyError) -> None:
         self._counters.errors += 1
         if isinstance(call, Opening):
+            if self._is_full(error):
+                call.callers = [each for each in call.callers if not self._goes_on(each)]
             call.set_exception(error)
             return
         if error.text == "stmtnum":
-            error = _of_opening(call) or error
+            opening = _of_opening(call)
+            if opening is not None and self._is_full(opening) and self._goes_on(call):
+                return
+            error = opening or error
         if call.line.startswith(b"P\t"):
             self._taken.discard(_number_of(call.line))
         if call.operation.modifies and error.in_doubt:
             error.maybe_executed = True
+        if spec := _asked_by(call.operation, error.line):
+            error.where = spec.shown(error.text)
         if self._elsewhere is None or not self._elsewhere(self, call, error):
             call.set_exception(error)
+
+    def _is_full(self, refused: ReplyError) -> bool:
+        """Whether an index could not be opened because so many others are open here."""
+        return refused.text == "stmtnum" and self._last > 1
+
+    def _goes_on(self, call: Call) -> bool:
+        """Whether it is sent again, on a connection that has room."""
+        return self._no_room is not None and not call.done() and self._no_room(self, call)
 
     def _opened(self, spec: Spec, opening: Opening) -> None:
         self._openings.pop(spec, None)
@@ -409,6 +430,13 @@ class Channel:
         return ConnectionLost(f"the server was silent for {self._dead_after:g} seconds")
 
 
+def _asked_by(operation: Operation[Any], line: int) -> Spec | None:
+    """The index that a request asks, or that line of a group."""
+    if isinstance(operation, GroupOperation) and line:
+        operation = operation.asks[line].operation
+    return operation.spec
+
+
 def _has_none_escaped(data: bytes) -> bool:
     return data.find(b"\x01") < 0 and data.find(b"\x00") < 0
 
@@ -424,4 +452,7 @@ def _of_opening(call: Call) -> ReplyError | None:
     cause = opening.error if opening is not None else None
     if not isinstance(cause, ReplyError):
         return None
-    return same_error(cause)
+    error = same_error(cause)
+    if spec := _asked_by(call.operation, error.line):
+        error.where = spec.shown(error.text)
+    return error

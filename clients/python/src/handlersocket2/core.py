@@ -23,7 +23,7 @@ from .describing import DescribeOperation
 from .descriptions import Description
 from .errors import ConnectError, ReplyError
 from .grouped import GroupOperation, first_unread
-from .links import Link, Wire
+from .links import FULL, MOVED, Link, Wire
 from .listing import ListOperation
 from .lists import ListedIndex
 from .operations import Operations
@@ -274,21 +274,40 @@ class Core:
         tries.referred += 1
         if tries.referred >= len(self.servers):
             return False
-        link, wire = next(
-            (link, wire) for link in self.links for wire in link.wires() if wire.channel is channel
-        )
+        link, wire = self._link_of(channel)
         following = (wire.server + 1) % len(self.servers)
         if link.route == "write" or self.options.read_from == "writer":
             if wire.server == self._current:
                 self._move_to(following)
         elif wire.server == self._home:
             self._make_home(following)
+        self._send_again(link, call)
+        return True
+
+    def no_room(self, channel: Channel, call: Call) -> bool:
+        """A connection can open no more indexes. True if the call goes to a new one; only once."""
+        tries = tries_of(call)
+        if tries.found_full:
+            return False
+        tries.found_full = True
+        link, wire = self._link_of(channel)
+        if wire is link.wire:
+            link.retire(FULL)
+        self._send_again(link, call)
+        return True
+
+    def _link_of(self, channel: Channel) -> tuple[Link, Wire]:
+        return next(
+            (link, wire) for link in self.links for wire in link.wires() if wire.channel is channel
+        )
+
+    def _send_again(self, link: Link, call: Call) -> None:
+        """A call that has left its slot, and was not executed."""
         call.sent = False
         call.opening = None
         link.waiting.append(call)
         if link.wire is None:
             self.wants_connection(link)
-        return True
 
     def goes_elsewhere(self, error: BaseException, asked: int) -> bool:
         """Whether an iteration that so many servers were asked goes to another one."""
@@ -318,7 +337,7 @@ class Core:
         """Ends connections to servers that their routes do not ask any more."""
         for link in links:
             if link.wire is not None and link.wire.server != self.wanted(link.route):
-                link.retire(0.0)
+                link.retire(MOVED)
 
     def sweep(self, now: float) -> None:
         for link in self.links:

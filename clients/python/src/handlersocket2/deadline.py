@@ -1,4 +1,4 @@
-"""The moment at which a call gives up: one for all that it does, one after the other."""
+"""Times in seconds, and the moment at which a call gives up: one for all that it does."""
 
 from __future__ import annotations
 
@@ -19,4 +19,16 @@ class Deadline:
     def check(self) -> None:
         """Raises TimeoutError once it has passed."""
         if self.left() == 0.0:
-            raise TimeoutError(f"not done within {self.seconds} seconds")
+            raise TimeoutError(f"not done within {self.seconds:.3g} seconds")
+
+
+def check_seconds(name: str, seconds: object, *, may_be_none: bool) -> None:
+    """Refuses what is no time. 0 is one only for a `timeout`, which it leaves without a limit."""
+    if seconds is None and may_be_none:
+        return
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        raise TypeError(f"{name} is a number of seconds, not {type(seconds).__name__}")
+    if not 0 <= seconds < float("inf"):
+        raise ValueError(f"{name} is a number of seconds from 0 on, not {seconds}")
+    if seconds == 0 and name != "timeout":
+        raise ValueError(f"{name} is more than 0 seconds")

@@ -44,6 +44,8 @@ class ReplyError(HandlerSocketError):
     """
 
     line = 0
+    #: The table and the index that were asked, as an error's text names them.
+    where = ""
     #: What the server has told beside that, if it has.
     told: Told | None = None
 
@@ -57,7 +59,7 @@ class ReplyError(HandlerSocketError):
 
     def __str__(self) -> str:
         words = self._meaning.words
-        said = f"{self.code} {self.text}: {words}" if words else f"{self.code} {self.text}"
+        said = ": ".join(filter(None, (f"{self.code} {self.text}", words, self.where)))
         return f"request {self.line} of the group: {said}" if self.line else said
 
     @property

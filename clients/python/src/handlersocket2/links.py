@@ -20,7 +20,6 @@ from .errors import (
     ConnectionLost,
     HandlerSocketError,
     ProtocolError,
-    ReplyError,
 )
 from .options import Options
 
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 #: Why a connection is closed that was not lost.
 CLIENT_CLOSED = "the client is closed"
 MOVED = "requests go to another server now"
+FULL = "the connection can open no more indexes"
 
 
 class Wire:
@@ -57,8 +57,8 @@ class Link:
         self.core = core
         self.route = route
         self.wire: Wire | None = None
-        #: Wires to servers that are current no more. They still answer what was sent.
-        self.retiring: list[Wire] = []
+        #: Wires that are left, each with the reason. They still answer what was sent.
+        self.retiring: dict[Wire, str] = {}
         self.waiting: deque[Call] = deque()
         self.connecting = False
         self.not_before = 0.0
@@ -141,11 +141,12 @@ class Link:
         """The wire can be used no more. Nothing that modifies and was sent is sent again."""
         if wire is self.wire:
             self.wire = None
-        elif wire in self.retiring:
-            self.retiring.remove(wire)
+        else:
+            self.retiring.pop(wire, None)
         wire.close()
         channel = wire.channel
-        if channel.slots or channel.broken is not None:
+        owes = bool(channel.slots) or channel.broken is not None
+        if owes:
             self.core.counters.lost += 1
             self.core.saw("lost", self.route, self.core.place_of(self, wire), str(error))
         else:
@@ -165,22 +166,24 @@ class Link:
             self._failures = 0
         else:
             self._failed(now)
+            if owes:  # its server may be frozen
+                self.core.left(self.route, wire.server)
         self.waiting.extendleft(reversed(again))
         if self.waiting and self.wire is None:
             self.core.wants_connection(self)
         else:  # it was one that answers only what was sent
             self.drain(now)
 
-    def retire(self, now: float) -> None:
-        """Its server is current no more: it answers what was sent, and takes nothing new."""
+    def retire(self, reason: str) -> None:
+        """It answers what was sent, and takes nothing new."""
         wire = self.wire
         if wire is None:
             return
         self.wire = None
         if wire.channel.slots:
-            self.retiring.append(wire)
+            self.retiring[wire] = reason
         else:
-            self._close(wire, MOVED)
+            self._close(wire, reason)
         if self.waiting:
             self.core.wants_connection(self)
 
@@ -191,8 +194,7 @@ class Link:
             self.lost(wire, ConnectionLost(f"the connection was given up: {channel.broken}"), now)
         elif wire is not self.wire:
             if wire in self.retiring and not channel.slots:
-                self.retiring.remove(wire)
-                self._close(wire, MOVED)
+                self._close(wire, self.retiring.pop(wire))
             if self.waiting:  # what this server has sent to the other one
                 self.drain(now)
         else:
@@ -280,6 +282,6 @@ def more_telling(
 
 def of_attempt(error: HandlerSocketError) -> HandlerSocketError:
     """An error of an attempt for one of the calls that have waited: nothing of it was sent."""
-    if isinstance(error, ReplyError):
-        return type(error)(error.code, error.text, sent=False)
-    return type(error)(*error.args, sent=False)
+    made = type(error)(*error.args, sent=False)
+    made.__cause__ = error.__cause__  # what the caller's own function for a password has raised
+    return made

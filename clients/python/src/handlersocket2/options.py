@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 from .codec import Value
+from .deadline import check_seconds
 from .seen import ConnectionHook, RequestHook
 
 #: A password, or what is asked for one at each log-in.
@@ -100,7 +102,7 @@ class Options:
         if self.secret is not None and self.user is not None:
             raise ValueError("a secret and a user: one of them")
         for name in ("timeout", "dead_after", "connect_timeout", "backoff_min", "backoff_max"):
-            _check_seconds(name, getattr(self, name), may_be_none=name in ("timeout", "dead_after"))
+            check_seconds(name, getattr(self, name), may_be_none=name in ("timeout", "dead_after"))
         if self.timeout == 0:
             object.__setattr__(self, "timeout", None)
         self._check_tls()
@@ -142,17 +144,29 @@ class Options:
             return self.tls
         if self.tls in (False, "off"):
             return None
-        context = ssl.create_default_context(cafile=self.tls_ca)
+        with _reading(tls_ca=self.tls_ca):
+            context = ssl.create_default_context(cafile=self.tls_ca)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         if self.tls == "unverified":
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         if self.tls_cert is not None:
-            context.load_cert_chain(self.tls_cert, self.tls_key)
+            with _reading(tls_cert=self.tls_cert, tls_key=self.tls_key):
+                context.load_cert_chain(self.tls_cert, self.tls_key)
         return context
 
     def _as_dict(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+@contextmanager
+def _reading(**files: str | None) -> Iterator[None]:
+    """What goes wrong with a file is told with its name, and the option that has named it."""
+    try:
+        yield
+    except OSError as error:  # those of TLS are such, too
+        named = " and ".join(f"{name} {path}" for name, path in files.items() if path is not None)
+        raise ValueError(f"{named}: {error.strerror or error}") from error
 
 
 OPTION_NAMES = frozenset(each.name for each in fields(Options))
@@ -173,17 +187,6 @@ _CHOICES: dict[str, tuple[object, ...]] = {
     "when_full": get_args(_WhenFull),
     "read_from": get_args(_ReadFrom),
 }
-
-
-def _check_seconds(name: str, seconds: object, *, may_be_none: bool) -> None:
-    if seconds is None and may_be_none:
-        return
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
-        raise TypeError(f"{name} is a number of seconds, not {type(seconds).__name__}")
-    if not 0 <= seconds < float("inf"):
-        raise ValueError(f"{name} is a number of seconds from 0 on, not {seconds}")
-    if seconds == 0 and name != "timeout":
-        raise ValueError(f"{name} is more than 0 seconds")
 
 
 def _check_count(name: str, count: object, least: int) -> None:

@@ -123,6 +123,7 @@ class RowStream(Generic[R]):
         #: What becomes of the connection behind a ReplyError.
         self.when_refused: Ending | None = _NOT_OPENED
         self._counters = counters
+        self._spec = spec
         self._width = len(spec.columns)
         self._reader = reader
         self._most = most
@@ -207,7 +208,8 @@ class RowStream(Generic[R]):
         self._counters.replies += 1
         try:
             read(line)
-        except ReplyError:
+        except ReplyError as error:
+            error.where = self._spec.shown(error.text)
             self._counters.errors += 1
             raise
 

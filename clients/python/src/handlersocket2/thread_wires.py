@@ -6,6 +6,7 @@ import select
 import socket
 import ssl
 import threading
+from collections.abc import Iterator
 from time import monotonic
 from typing import Any, Generic, TypeVar, cast
 
@@ -30,7 +31,6 @@ class Call(Generic[T]):
 
     __slots__ = (
         "bytes_in",
-        "connects",
         "deadline",
         "error",
         "gate",
@@ -66,7 +66,6 @@ class Call(Generic[T]):
         self.parked = False
         self.gate: threading.Lock | None = None  # made when it has to sleep
         # What its thread does at the moment.
-        self.connects = False
         self.reads: ThreadWire | None = None
         self.writes: ThreadWire | None = None
         self.torn: ThreadWire | None = None  # this wire is of no use if the thread leaves now
@@ -133,7 +132,9 @@ class ThreadWire(Wire):
         self._is_tls = isinstance(opened, ssl.SSLSocket)
         self._tls_turn = threading.Lock()  # one thread at a time may use what TLS has of it
         elsewhere = core.elsewhere if len(core.servers) > 1 else None
-        channel = _Channel(core.options, monotonic(), elsewhere, core.counters, core.remembered)
+        channel = _Channel(
+            core.options, monotonic(), elsewhere, core.no_room, core.counters, core.remembered
+        )
         channel.wire = self
         self.channel: _Channel = channel
         self.awake = Awake(allowed=core.options.stay_awake)
@@ -141,6 +142,21 @@ class ThreadWire(Wire):
     @property
     def has_output(self) -> bool:
         return not self.deaf and (bool(self.unsent) or self.channel.has_output)
+
+    def callers(self) -> Iterator[CoreCall]:
+        """Those who wait for something of this wire, also if it is only that an index is open."""
+        for slot in self.channel.slots:
+            for call in slot.callers if isinstance(slot, Opening) else (slot,):
+                if not call.done():
+                    yield call
+
+    def wake_one(self) -> bool:
+        """Wakes one of them who sleeps. Whether there is one."""
+        for call in self.callers():
+            if isinstance(call, Call) and call.parked:
+                call.wake()
+                return True
+        return False
 
     def flush_soon(self) -> None:
         """Whoever has put something into the channel sends it, or wakes somebody."""

@@ -1,9 +1,9 @@
-"""The I/O of the synchronous client: threads share its connections, and there is no thread beside.
+"""The I/O of the synchronous client: threads share its connections, and do it by themselves.
 
 A caller puts its request into the buffer of a connection. Then it does what nobody else is doing:
-it sends what has piled up, or it reads for all, or it connects. If others do all of that, it sleeps
-until its reply is there, or until it has to take over. A caller that is alone does everything by
-itself, so its request goes from hand to hand nowhere.
+it sends what has piled up, or it reads for all. If others do all of that, it sleeps until its reply
+is there, or until it has to take over. A caller that is alone does everything by itself, so its
+request goes from hand to hand nowhere. Only while connections are made there is a thread for that.
 """
 
 from __future__ import annotations
@@ -16,30 +16,26 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any, TypeVar, cast
 
-from .address import Place
 from .asks import Ask, Nothing, Operation
 from .calls import NEVER, expire, fate_of
 from .calls import Call as CoreCall
 from .channel import Channel
-from .codec import quoted
+from .connecting import Connector
 from .core import Core
-from .deadline import Deadline
 from .decoders import opened
 from .errors import (
     ClosedError,
     ConnectionLost,
     HandlerSocketError,
-    ProtocolError,
     ReplyError,
     RequestCancelled,
 )
 from .forks import renew_after_fork
 from .iterations import Iterations
-from .links import Link, more_telling
+from .links import Link
 from .ranges import UNSET
 from .seen import Counters
 from .sessions import Sessions
-from .setup import check_greeting, hung_up
 from .thread_wires import Call, ThreadWire
 from .url import Target
 
@@ -47,8 +43,10 @@ T = TypeVar("T")
 
 #: Why a connection is given up that a thread has left in the middle of something.
 _INTERRUPTED = "a thread was interrupted"
+#: Why it is given up if what is left to send does not go out at once.
+_GIVEN_UP = "the callers gave up while their requests were sent"
 #: Asks for nothing but a connection.
-_CONNECT: Ask[None] = Ask(Operation("connect", None, opened, modifies=False), b"")
+_CONNECT: Operation[None] = Operation("connect", None, opened, modifies=False)
 #: How long a writer waits for room before it looks whether it has to read meanwhile, and who reads
 #: while another one writes before it looks whether it has to write.
 _WRITER_LOOKS = 0.05
@@ -60,10 +58,11 @@ class ThreadCore(Core):
     def __init__(self, target: Target, *, once: bool = False) -> None:
         super().__init__(target)
         self.sessions = Sessions(target.options)
+        self._connector = Connector(self, self.sessions)
         #: There is one connection only, and no other after it.
         self.once = once
         self._ended: HandlerSocketError | None = None
-        self._lock = threading.RLock()  # one whose owner is known
+        self.lock = threading.RLock()  # one whose owner is known
         renew_after_fork(self)
 
     def run(self, ask: Ask[T], link: Link | None = None) -> T:
@@ -74,7 +73,7 @@ class ThreadCore(Core):
             return cast(T, ask.result)
         began = monotonic()
         try:
-            with self._lock:
+            with self.lock:
                 self._submit(link or self.link_for((ask,)), call, began)
             self._drive(call)
             self._has_ended(call, began)
@@ -89,7 +88,7 @@ class ThreadCore(Core):
         """What follows from a call beside its result."""
         if call.error is None and call.operation.name == "open_index" and call.line:
             # A connection that takes the place of this one opens the index again.
-            with self._lock:
+            with self.lock:
                 self.remembered[call.line.split(b"\t", 2)[1]] = call.line
         if self.options.on_request is not None and call.link is not None:
             outcome = (call.result, call.error)
@@ -100,7 +99,7 @@ class ThreadCore(Core):
         now = monotonic()
         calls = [Call(ask, self._deadline_of(ask, now)) for ask in asks]
         try:
-            with self._lock:
+            with self.lock:
                 self.check()
                 link = self.link_for(asks)
                 for ask, call in zip(asks, calls, strict=True):
@@ -121,12 +120,14 @@ class ThreadCore(Core):
 
     def connect(self) -> None:
         """Makes the connections that are missing."""
+        # The time of a connection that is the only one is that of its attempt.
+        ask = Ask(_CONNECT, b"", timeout=None if self.once else UNSET)
         for link in self.links:
             if self.places(link.route):
-                self.run(_CONNECT, link)
+                self.run(ask, link)
 
     def counted(self) -> Counters:
-        with self._lock:
+        with self.lock:
             return super().counted()
 
     def check(self) -> None:
@@ -141,18 +142,18 @@ class ThreadCore(Core):
 
     def end(self) -> None:
         """Ends at once, in every state."""
-        with self._lock:
+        with self.lock:
             self.close()
-        self.sessions.close()
+        self._connector.close()
 
     def shut_down(self, seconds: float | None, iterations: Iterations) -> None:
         """Takes no new calls, waits for the replies that are owed, at most so long, and closes."""
         end = NEVER if seconds is None else monotonic() + seconds
-        with self._lock:
+        with self.lock:
             self.is_shutting_down = True
         nap = threading.Event()
         while monotonic() < end:
-            with self._lock:
+            with self.lock:
                 if self.is_closed or not (self._owes or iterations.go_on):
                     break
             nap.wait(0.005)
@@ -170,8 +171,8 @@ class ThreadCore(Core):
 
     def after_fork(self) -> None:
         """In the child it is a new client. The parent goes on with the sockets."""
-        self._lock = threading.RLock()
-        self.sessions.forget()
+        self.lock = threading.RLock()
+        self._connector.after_fork()
         for link in self.links:
             for wire in link.wires():
                 cast(ThreadWire, wire).socket.close()  # only this process's copy
@@ -182,28 +183,31 @@ class ThreadCore(Core):
             )
 
     def stream_reached(self, server: int) -> None:
-        with self._lock:
+        with self.lock:
             self.reached("stream", server)
 
     def stream_left(self, server: int) -> None:
-        with self._lock:
+        with self.lock:
             self.left("stream", server)
 
     # What the core wants.
 
     def wants_connection(self, link: Link) -> None:
-        if self.once and self._ended is None:
-            return
-        for call in link.waiting:
-            if cast("Call[Any]", call).parked:
-                cast("Call[Any]", call).wake()
-                return
+        if not link.connecting and not self.has_ended:
+            self._connector.begin(link)
 
     def elsewhere(self, channel: Channel, call: CoreCall, error: ReplyError) -> bool:
         cast("Call[Any]", call).wire = None
         goes = super().elsewhere(channel, call, error)
         if goes:
             cast("Call[Any]", call).wake()  # its thread sends it, if it sleeps
+        return goes
+
+    def no_room(self, channel: Channel, call: CoreCall) -> bool:
+        cast("Call[Any]", call).wire = None
+        goes = super().no_room(channel, call)
+        if goes:
+            cast("Call[Any]", call).wake()
         return goes
 
     # How a thread gets its reply. The lock is held, but for where it says otherwise. There are no
@@ -216,11 +220,14 @@ class ThreadCore(Core):
 
     def _submit(self, link: Link, call: Call[Any], now: float) -> None:
         self.check()
+        call.link = link
+        if now >= call.deadline:
+            expire(call)
+            return
         wire = cast("ThreadWire | None", link.wire)
         if wire is not None and not wire.channel.slots:
             self._look(link, wire, now)
             self.check()
-        call.link = link
         link.submit(call, now)
 
     def _interrupted(self, calls: Sequence[Call[Any]]) -> None:
@@ -228,13 +235,11 @@ class ThreadCore(Core):
         ends what it has left half done, so that others can go on. It may have the lock or not."""
         with suppress(RuntimeError):
             while True:
-                self._lock.release()
-        with self._lock:
+                self.lock.release()
+        with self.lock:
             now = monotonic()
             for call in calls:
                 call.parked = False
-                if call.connects and call.link is not None:
-                    call.link.connecting = call.connects = False
                 if call.reads is not None:
                     call.reads.reading = False
                     call.reads.close_if_unused()
@@ -295,7 +300,7 @@ class ThreadCore(Core):
         link = call.link
         assert link is not None
         used: ThreadWire | None = None
-        self._lock.acquire()
+        self.lock.acquire()
         while not call.is_done:
             now = monotonic()
             if now >= call.deadline:
@@ -307,10 +312,7 @@ class ThreadCore(Core):
                 used = None
                 self._pass_on(link, call)
             elif wire is None or wire.closed:
-                if link.connecting:
-                    self._park(call, call.deadline)
-                else:
-                    self._attempt(call, link, now)
+                self._park(call, call.deadline)
             elif wire.has_output and not wire.writing:
                 used = wire
                 self._write(call, link, wire)
@@ -320,33 +322,41 @@ class ThreadCore(Core):
             else:
                 self._park(call, call.deadline)
         self._pass_on(link, call)
-        self._lock.release()
+        self.lock.release()
 
     def _pass_on(self, link: Link, call: Call[Any]) -> None:
         """Who leaves wakes those who can go on, if something is left to be done."""
         for wire in cast("list[ThreadWire]", link.wires()):
             if self._is_woken_for(link, wire, call) and wire is link.wire:
                 return
-        if link.waiting and not link.connecting:
-            for waiting in link.waiting:
-                if cast("Call[Any]", waiting).parked:
-                    cast("Call[Any]", waiting).wake()
-                    return
 
     def _is_woken_for(self, link: Link, wire: ThreadWire, leaver: Call[Any]) -> bool:
         """Wakes one who sleeps, if something is left to be done on this wire. Whether it has."""
         while not wire.reading or (wire.has_output and not wire.writing):
-            for call in wire.channel.slots:
-                if isinstance(call, Call) and call.parked:
-                    call.wake()
-                    return True
+            if wire.wake_one():
+                return True
             if not wire.reading:
+                self._send_the_rest(link, wire)
                 break
             # Nobody sleeps. Who reads has put something there meanwhile, and does not see it.
             self._write(leaver, link, wire)
             if wire.unsent:
                 break  # who reads looks again soon
         return False
+
+    def _send_the_rest(self, link: Link, wire: ThreadWire) -> None:
+        """Sends what those have left who have given up, if nobody else is there. A later caller
+        would send it otherwise, and it would be executed then."""
+        if wire.writing or any(wire.callers()):
+            return
+        while wire.has_output:
+            try:
+                wire.unsent = wire.send(wire.take_output())
+            except OSError:
+                wire.deaf = True  # whoever reads finds the end
+            if wire.unsent:
+                self._lose(link, wire, ConnectionLost(_GIVEN_UP), monotonic())
+                return
 
     def _park(self, call: Call[Any], until: float) -> None:
         """Sleeps until it is woken, or until then. Lets others in meanwhile."""
@@ -355,9 +365,9 @@ class ThreadCore(Core):
             gate = call.gate = threading.Lock()
             gate.acquire()
         call.parked = True
-        self._lock.release()
+        self.lock.release()
         woken = gate.acquire(timeout=_timeout(until))
-        self._lock.acquire()
+        self.lock.acquire()
         if call.parked:
             call.parked = False
         elif not woken:
@@ -368,14 +378,14 @@ class ThreadCore(Core):
         wire.writing = True
         data = wire.take_output()
         reads = not wire.reading
-        self._lock.release()
+        self.lock.release()
         try:
             data = wire.send(data)
             if data and not reads:
                 wire.wait(_WRITER_LOOKS, select.POLLOUT)
         except OSError:
             wire.deaf = True  # whoever reads finds the end
-        self._lock.acquire()
+        self.lock.acquire()
         wire.writing = False
         wire.unsent = data
         wire.close_if_unused()
@@ -411,7 +421,7 @@ class ThreadCore(Core):
         looks = wire.awake.begins(len(wire.channel.slots))
         data: bytes | None = None
         failed: OSError | None = None
-        self._lock.release()
+        self.lock.release()
         try:
             if (looks and wire.look()) or wire.wait(seconds, events):
                 call.torn = wire  # what is read and not given out would be gone
@@ -419,7 +429,7 @@ class ThreadCore(Core):
         except OSError as error:
             failed = error
             data = b""
-        self._lock.acquire()
+        self.lock.acquire()
         wire.reading = False
         wire.close_if_unused()
         call.reads = None
@@ -438,51 +448,6 @@ class ThreadCore(Core):
             self._lose(link, wire, ConnectionLost(*wire.channel.broken.args), now)
         else:
             link.replied(wire, now)
-
-    def _attempt(self, call: Call[Any], link: Link, now: float) -> None:
-        """Tries all servers once, or sleeps until that is allowed."""
-        call.connects = link.connecting = True
-        if now < link.not_before:
-            self._park(call, min(link.not_before, call.deadline))
-            call.connects = link.connecting = False
-            return
-        wire: ThreadWire | None = None
-        error: HandlerSocketError | None = None
-        places = link.places()
-        until = min(now + self.options.connect_timeout, call.deadline)
-        self._lock.release()
-        for server, place in places:
-            try:
-                wire = self._open(server, place, Deadline(_timeout(until, none=True)))
-            except HandlerSocketError as refused:
-                error = more_telling(error, refused)
-            else:
-                break
-        self._lock.acquire()
-        call.connects = link.connecting = False
-        now = monotonic()
-        if self.is_closed:
-            if wire is not None:
-                wire.close()
-        elif wire is not None:
-            link.connected(wire, now)
-        elif now >= call.deadline and not self.once:
-            if not call.is_done:
-                expire(call)
-        else:
-            link.attempt_failed(error or self.no_port(link), now)
-
-    def _open(self, server: int, place: Place, deadline: Deadline) -> ThreadWire:
-        wire = ThreadWire(self, self.sessions.open(place, deadline), server)
-        # A server that closes at once may have done so already: then nothing is sent in vain.
-        data = wire.receive() if wire.wait(0, select.POLLIN) else None
-        if data is None:
-            return wire
-        wire.close()
-        if data:
-            check_greeting(data)
-            raise ProtocolError(f"bytes that nobody has asked for: {quoted(data)}")
-        raise hung_up(place)
 
 
 def _lost(error: OSError | None) -> ConnectionLost:
