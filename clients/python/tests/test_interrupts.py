@@ -19,12 +19,13 @@ from handlersocket2 import (
     HandlerSocketError,
     awake,
     channel,
+    connecting,
     links,
     thread_wires,
     threads,
 )
 
-FILES = {module.__file__ for module in (awake, channel, links, thread_wires, threads)}
+FILES = {module.__file__ for module in (awake, channel, connecting, links, thread_wires, threads)}
 
 
 class Interrupt(BaseException):

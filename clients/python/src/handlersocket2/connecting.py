@@ -32,6 +32,8 @@ class Connector:
         self._core = core
         self._sessions = sessions
         self._over = threading.Event()  # ends the wait for the next attempt
+        #: Who makes the attempts of a link. A thread that is not named here any more just ends.
+        self._threads: dict[Link, threading.Thread] = {}
 
     def close(self) -> None:
         """Ends what is being made. The threads end by themselves."""
@@ -41,18 +43,35 @@ class Connector:
     def after_fork(self) -> None:
         """In the child there is none of the threads."""
         self._over = threading.Event()
+        self._threads.clear()
         self._sessions.forget()
 
     def begin(self, link: Link) -> None:
         """Has attempts made for those who wait. The lock is held."""
-        link.connecting = True
         thread = threading.Thread(
             target=self._connect, args=(link,), name="handlersocket connects", daemon=True
         )
+        self._threads[link] = thread
+        link.connecting = True
         try:
             thread.start()
         except RuntimeError as error:  # the process can have no more threads
             link.attempt_failed(final(f"no thread could be had to connect: {error}"), monotonic())
+
+    def after_interrupt(self, link: Link) -> None:
+        """Somebody was perhaps interrupted before it had begun. The lock is held."""
+        thread = self._threads.get(link)
+        is_made = link.connecting and thread is not None and thread.is_alive()
+        if link.wire is None and not is_made:
+            link.connecting = False
+            if self._is_wanted(link):
+                self.begin(link)
+
+    def _is_wanted(self, link: Link) -> bool:
+        return not self._core.has_ended and any(not call.done() for call in link.waiting)
+
+    def _is_replaced(self, link: Link) -> bool:
+        return self._threads.get(link) is not threading.current_thread()
 
     def _connect(self, link: Link) -> None:
         """Makes attempts until one succeeds or nobody waits any more."""
@@ -64,14 +83,17 @@ class Connector:
                         return
         except Exception as error:  # of ours; nobody may wait for ever because of it
             with self._core.lock:
-                link.attempt_failed(final(f"{type(error).__name__}: {error}"), monotonic())
+                if not self._is_replaced(link):
+                    link.attempt_failed(final(f"{type(error).__name__}: {error}"), monotonic())
             raise
 
     def _next_places(self, link: Link) -> list[tuple[int, Place]] | None:
         """The servers to be tried, once that is allowed. None if nobody waits for it."""
         while True:
             with self._core.lock:
-                if self._core.has_ended or not any(not call.done() for call in link.waiting):
+                if self._is_replaced(link):
+                    return None
+                if not self._is_wanted(link):
                     link.connecting = False
                     return None
                 delay = link.not_before - monotonic()
@@ -96,8 +118,9 @@ class Connector:
     ) -> bool:
         """Says what has come of an attempt. Whether that was all. The lock is held."""
         now = monotonic()
-        if self._core.has_ended:
-            link.connecting = False
+        replaced = self._is_replaced(link)
+        if replaced or self._core.has_ended:
+            link.connecting = link.connecting and replaced
             if wire is not None:
                 wire.close()
             return True

@@ -258,6 +258,7 @@ class ThreadCore(Core):
                 # One may have got a slot, and not have left the queue.
                 waits = (each for each in link.waiting if cast("Call[Any]", each).wire is None)
                 link.waiting = deque(dict.fromkeys(waits))
+                self._connector.after_interrupt(link)
                 link.drain(now)
                 if calls:
                     self._pass_on(link, calls[0])
