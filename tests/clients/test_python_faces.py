@@ -204,14 +204,19 @@ def test_tls_and_an_account(
         sql.run(
             "CREATE TABLE t (id INT PRIMARY KEY)",
             "INSERT INTO t VALUES (1)",
+            "CREATE TABLE wide (id INT PRIMARY KEY, pad MEDIUMTEXT)",
+            "INSERT INTO wide VALUES (1, REPEAT('x', 200000))",
             "CREATE USER ann IDENTIFIED BY 'p\tw'",
-            "GRANT SELECT ON test.t TO ann",
+            "GRANT SELECT ON test.* TO ann",
         )
     tls = context_for(folder)
     with connected(face, server, tls=tls, user="ann", password=lambda: "p\tw") as client:
         index = client.index("test", "t", {"id": int})
         assert index.find_one(1) == (1,)
         assert list(index.iterate(0, op=">")) == [(1,)]
+        # So much comes in many records of TLS, of which a read may have several.
+        wide = client.index("test", "wide", {"id": int, "pad": str})
+        assert wide.find_one(1) == (1, "x" * 200000)
         with pytest.raises(HandlerSocketError, match="1 114[23]: command denied"):
             index.insert([2])
     with connected(face, server, tls=True, tls_ca=str(folder / "server.pem")) as client:

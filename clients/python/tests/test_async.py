@@ -55,6 +55,20 @@ def test_tasks_get_their_own_rows_over_one_connection(server):
     assert len(server.connections) == 1
 
 
+def test_the_memory_for_reads_is_one_piece(server):
+    """TLS fills one part of it after the other."""
+
+    async def main():
+        async with AsyncClient(server.address) as client:
+            await client.ping()
+            (wire,) = client._core.links[0].wires()
+            room = wire.get_buffer(-1)
+            room[3:][:2] = b"xy"
+            assert bytes(room[3:5]) == b"xy"
+
+    run(main())
+
+
 def test_what_tasks_ask_in_one_turn_of_the_loop_is_sent_at_once():
     received = []
 

@@ -81,7 +81,8 @@ class AsyncWire(asyncio.BufferedProtocol, Wire):
         self._first: asyncio.Future[bytes] | None = None  # the reply to the log-in
         self._begun = b""
         # One for all reads: a loop that hands over bytes gets 256 KiB of memory for each read.
-        self._buffer = bytearray(_CHUNK)
+        # It is a view, because TLS fills the rest of it, too, which would be a copy otherwise.
+        self._buffer = memoryview(bytearray(_CHUNK))
         self._readable = select.poll()
         self._looked = 0
         self._awake = Awake(allowed=link.core.options.stay_awake)
@@ -170,11 +171,11 @@ class AsyncWire(asyncio.BufferedProtocol, Wire):
         if isinstance(self._place, tuple):
             opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    def get_buffer(self, sizehint: int) -> bytearray:
+    def get_buffer(self, sizehint: int) -> memoryview:
         return self._buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        self._received(bytes(memoryview(self._buffer)[:nbytes]))
+        self._received(bytes(self._buffer[:nbytes]))
 
     def _received(self, data: bytes) -> None:
         if self._first is not None:
