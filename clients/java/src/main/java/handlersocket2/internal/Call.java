@@ -76,6 +76,8 @@ public class Call<T> extends CompletableFuture<T> {
     int retries;
     /** How many addresses have said that another one is meant. */
     int refusals;
+    /** A connection that was full has refused it. */
+    private boolean wasRefusedByFull;
     /** For hooks: the last connection that had it. */
     @Nullable Connection connection;
 
@@ -147,6 +149,18 @@ public class Call<T> extends CompletableFuture<T> {
     @Nullable Opening failedOpening() {
         Opening last = opening;
         return last != null && last.failed() ? last : null;
+    }
+
+    /** A connection that is full has refused it. Whether it may go to another one, which it may once. */
+    boolean leavesFull() {
+        boolean first = !wasRefusedByFull;
+        wasRefusedByFull = true;
+        return first;
+    }
+
+    /** Whether a server has seen it already, which did not execute it, or it modifies nothing. */
+    boolean isSentAgain() {
+        return refusals > 0 || retries > 0 || wasRefusedByFull;
     }
 
     /** How many lines its reply has beside the first one. */

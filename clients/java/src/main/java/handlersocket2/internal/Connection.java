@@ -290,13 +290,25 @@ final class Connection {
         }
     }
 
+    /** A P has its reply, which may be an error. */
+    void opened(Opening opening, Reply reply) {
+        lane.lock.lock();
+        try {
+            if (indexes.isFull(opening, reply)) {
+                lane.leaveFull(this);
+            }
+        } finally {
+            lane.lock.unlock();
+        }
+    }
+
     /** A call has its reply, which may be an error. */
     void give(Call<?> call, Reply reply, int bytesIn) {
         Opening opening = call.failedOpening();
         if (opening != null) {
-            lane.refused(call, opening.reply, address);
+            lane.refused(call, opening.reply, opening.full, address);
         } else if (reply.code != 0) {
-            lane.refused(call, reply, address);
+            lane.refused(call, reply, false, address);
         } else if (!call.finish(reply, bytesIn)) {
             lane.shared.dropped.increment();
         }

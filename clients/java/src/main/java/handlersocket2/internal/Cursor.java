@@ -224,7 +224,12 @@ public final class Cursor implements AutoCloseable {
 
     private void refused(ReplyException error) {
         Address left = stream.address;
+        boolean opening = openingError != null;
         openingError = null;
+        if (opening && error.text().equals(OpenIndexes.FULL) && !stream.ids.isEmpty()) {
+            sendAgain(StreamPool.Ending.FULL);
+            return;
+        }
         if (error.retry() != ReplyException.Retry.ELSEWHERE) {
             // The connection is as good as before, but for an index that could not be opened.
             end(error, stream.ids.containsKey(index) ? surplus() : StreamPool.Ending.closed("an index could not be opened"));
@@ -235,7 +240,11 @@ public final class Cursor implements AutoCloseable {
             end(error, StreamPool.Ending.MOVED);
             throw error;
         }
-        release(StreamPool.Ending.MOVED);
+        sendAgain(StreamPool.Ending.MOVED);
+    }
+
+    private void sendAgain(StreamPool.Ending ending) {
+        release(ending);
         begin = 0;
         end = 0;
         send();

@@ -33,7 +33,9 @@ final class Endings {
      */
     void add(Call<?> call, boolean sent, boolean wrongAnswer, boolean answered) {
         Opening opening = call.failedOpening();
-        if (opening != null) {
+        if (opening != null && opening.full && call.leavesFull()) {
+            again.add(call);
+        } else if (opening != null) {
             runs.add(() -> call.end(call.error(opening.reply)));
         } else if (!sent) {
             if (!answered && ++call.attempts >= settings.connectAttempts) {

@@ -147,6 +147,13 @@ final class Lane {
         startAttempt();
     }
 
+    /** A connection can open no more indexes: the next ones are opened on a new one. Under the lock. */
+    void leaveFull(Connection connection) {
+        if (connection == open) {
+            leaveOpen(connection);
+        }
+    }
+
     private boolean isFull() {
         return open != null || waiting.size() >= settings.maxInFlight;
     }
@@ -193,10 +200,14 @@ final class Lane {
         }
     }
 
-    /** A reply was an error: that to the call, or to the P in front of it. Without the lock. */
-    void refused(Call<?> call, Reply reply, Address address) {
+    /** A reply was an error: that to the call, or to the P in front of it, perhaps of a full connection. Without the lock. */
+    void refused(Call<?> call, Reply reply, boolean byFull, Address address) {
         if (call.isDone()) {
             shared.dropped.increment();
+            return;
+        }
+        if (byFull && !shared.closed && call.leavesFull()) {
+            submitAgain(call);
             return;
         }
         ReplyException error = call.error(reply);
@@ -204,6 +215,13 @@ final class Lane {
         if (!elsewhere || !router.tryElsewhere(call, this, address, error)) {
             call.end(error);
         }
+    }
+
+    /** A server has seen the call and has not executed it: it gets another slot. Without the lock. */
+    void submitAgain(Call<?> call) {
+        call.untake(true);
+        submit(call);
+        router.notice();
     }
 
     /** A connection has ended. Under the lock. */
@@ -223,7 +241,7 @@ final class Lane {
         }
         for (int i = again.size() - 1; i >= 0; i--) {
             Call<?> call = again.get(i);
-            call.untake(call.retries > 0);
+            call.untake(call.isSentAgain());
             if (closed) {
                 endings.add(() -> call.end(new ClientClosedException("the client is closed", false, false)));
             } else {

@@ -32,7 +32,7 @@ final class LoneCallers {
 
     /** A call was added; so many are in flight, and for so many ns nothing has come. */
     void added(Call<?> call, int inFlight, long pause) {
-        if (read && !(call instanceof WaitedCall && call.refusals == 0 && call.retries == 0)) {
+        if (read && !(call instanceof WaitedCall && !call.isSentAgain())) {
             // Nobody comes and reads for it.
             stop();
         }

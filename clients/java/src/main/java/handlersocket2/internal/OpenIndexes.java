@@ -12,11 +12,15 @@ import org.jspecify.annotations.Nullable;
 final class OpenIndexes {
     /** The slot of the hello that the client says by itself. Whatever is answered to it is no error. */
     static final Object HELLO = new Object();
+    /** What the server answers to a P of a connection that has as many open indexes as it may. */
+    static final String FULL = "stmtnum";
 
     private final Outgoing out;
     private final Queue<Object> slots;
     private Opening[] openings = new Opening[8];
     private int lastId;
+    /** A P has succeeded, so the server opens indexes here. */
+    private boolean hasOpened;
     private boolean owesHello;
 
     OpenIndexes(Outgoing out, Queue<Object> slots, boolean texts) {
@@ -39,6 +43,18 @@ final class OpenIndexes {
         Opening opening = opened(index);
         call.opening = opening.reply == null ? opening : null;
         return opening;
+    }
+
+    /**
+     * The reply to a P has come.
+     *
+     * @return whether the connection is full. If it has opened none at all, another connection would open none, either
+     */
+    boolean isFull(Opening opening, Reply reply) {
+        opening.reply = reply;
+        hasOpened |= reply.code == 0;
+        opening.full = hasOpened && reply.code != 0 && reply.errorText().equals(FULL);
+        return opening.full;
     }
 
     private Opening opened(IndexDef index) {

@@ -17,6 +17,9 @@ final class Opening {
         this.id = id;
     }
 
+    /** It was refused because its connection can open no more: another connection can. */
+    boolean full;
+
     boolean failed() {
         return reply != null && reply.code != 0;
     }

@@ -233,13 +233,7 @@ final class Replies {
 
     private void answer(Object slot, int begin, int end) throws Reply.WrongReply {
         if (slot instanceof Opening opening) {
-            Reply reply = parse(Reply.Expect.NOTHING, begin, end);
-            connection.lane.lock.lock();
-            try {
-                opening.reply = reply;
-            } finally {
-                connection.lane.lock.unlock();
-            }
+            connection.opened(opening, parse(Reply.Expect.NOTHING, begin, end));
             return;
         }
         if (slot == OpenIndexes.HELLO) {

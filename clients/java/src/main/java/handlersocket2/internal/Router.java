@@ -125,10 +125,13 @@ public final class Router {
         if (++call.refusals >= shared.addresses.size() || shared.closed) {
             return false;
         }
-        call.untake(true);
-        lane.submit(call);
-        sweeper.notice();
+        lane.submitAgain(call);
         return true;
+    }
+
+    /** There is a call whose deadline has to be looked at. */
+    void notice() {
+        sweeper.notice();
     }
 
     /** Another address is current: lanes leave the former one. */

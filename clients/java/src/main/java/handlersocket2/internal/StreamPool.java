@@ -63,6 +63,7 @@ public final class StreamPool {
     record Ending(boolean lost, boolean violated, String reason) {
         static final Ending UNASKED = new Ending(true, true, "bytes came while no request was in flight");
         static final Ending MOVED = closed("requests go to another address now");
+        static final Ending FULL = closed("it can open no more indexes");
         private static final Ending CLIENT_CLOSED = closed("the client is closed");
 
         static Ending closed(String reason) {
