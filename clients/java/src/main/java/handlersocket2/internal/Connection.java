@@ -433,6 +433,7 @@ final class Connection {
         Endings endings = new Endings(settings, reason, cause);
         boolean lost = false;
         boolean closed = false;
+        boolean moved = false;
         // A caller that reads has a moment left.
         replies.reading.lock();
         lane.lock.lock();
@@ -453,7 +454,7 @@ final class Connection {
             }
             forgetSlots();
             dead = true;
-            lane.ended(this, endings.again, endings.runs, replies.hasAnswered(), lost, reason);
+            moved = lane.ended(this, endings.again, endings.runs, replies.hasAnswered(), lost);
         } finally {
             lane.lock.unlock();
             // Even if no thread can be had for the next connection: nobody may wait for ever.
@@ -461,7 +462,13 @@ final class Connection {
             // Who closes the client takes the slots away, so that what was read then seems to answer none.
             String told = closed ? "the client is closed" : reason;
             lane.shared.observer.connectionEnded(address, lane.route, lost, violated && !closed, told);
-            endings.runs.forEach(Runnable::run);
+            try {
+                if (moved) {
+                    lane.shared.moved(address, lane.toWrite(), reason);
+                }
+            } finally {
+                endings.runs.forEach(Runnable::run);
+            }
         }
     }
 }

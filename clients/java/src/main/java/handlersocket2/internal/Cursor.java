@@ -129,14 +129,18 @@ public final class Cursor implements AutoCloseable {
     private void await(int wanted) throws IOException {
         Connector.Ready ready = stream.ready;
         long until = deadline();
+        long dead = Clock.after(Clock.now(), shared.settings.deadAfter);
         try {
-            Connector.await(ready.selector(), ready.key(), wanted, until, () -> shared.closed);
+            Connector.await(ready.selector(), ready.key(), wanted, Math.min(until, dead), () -> shared.closed);
         } catch (IOException problem) {
             if (Thread.currentThread().isInterrupted()) {
                 throw fail(new RequestCancelledException("the thread was interrupted", true, false));
             }
             if (!shared.closed && until <= Clock.now()) {
                 throw fail(new RequestTimeoutException("the next bytes took too long", true, false));
+            }
+            if (!shared.closed && dead <= Clock.now()) {
+                throw lost(shared.settings.silence(), null);
             }
             throw problem;
         }
@@ -202,13 +206,18 @@ public final class Cursor implements AutoCloseable {
         begin = more ? stop : stop + 1;
         if (state == State.HELLO) {
             state = opens ? State.OPENING : State.HEAD;
-        } else if (state == State.OPENING) {
+            return true;
+        }
+        if (state == State.OPENING) {
             state = State.HEAD;
             if (reply.code != 0) {
                 openingError = error(reply);
                 stream.ids.remove(index);
             }
-        } else if (openingError != null || reply.code != 0) {
+            return true;
+        }
+        stream.answered = true;
+        if (openingError != null || reply.code != 0) {
             refused(openingError != null ? openingError : error(reply));
         } else if (more) {
             state = State.ROWS;
@@ -340,7 +349,11 @@ public final class Cursor implements AutoCloseable {
     private <E extends RuntimeException & Failure> E fail(E error) {
         boolean violated = error.kind() == Failure.Kind.PROTOCOL;
         boolean lost = violated || error.kind() == Failure.Kind.LOST;
+        boolean unanswered = stream != null && !stream.answered;
         end(error, new StreamPool.Ending(lost, violated, String.valueOf(error.getMessage())));
+        if (lost && unanswered) {
+            shared.leave(address, false, String.valueOf(error.getMessage()));
+        }
         return error;
     }
 

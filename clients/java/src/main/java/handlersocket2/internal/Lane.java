@@ -224,20 +224,21 @@ final class Lane {
         router.notice();
     }
 
-    /** A connection has ended. Under the lock. */
-    void ended(
-            Connection connection,
-            List<Call<?>> again,
-            List<Runnable> endings,
-            boolean answered,
-            boolean lost,
-            String reason) {
+    /**
+     * A connection has ended. Under the lock.
+     *
+     * @return whether another address is current now: what was lost without an answer did not serve
+     */
+    boolean ended(
+            Connection connection, List<Call<?>> again, List<Runnable> endings, boolean answered, boolean lost) {
         alive.remove(connection);
+        boolean moved = false;
         if (open == connection) {
             open = null;
             if (!answered && (lost || !again.isEmpty())) {
                 postpone();
             }
+            moved = !answered && lost && shared.addresses.leave(connection.address, toWrite());
         }
         for (int i = again.size() - 1; i >= 0; i--) {
             Call<?> call = again.get(i);
@@ -256,6 +257,7 @@ final class Lane {
             open.loneCallers.othersWait();
             open.wake();
         }
+        return moved;
     }
 
     // Attempts.
@@ -445,7 +447,7 @@ final class Lane {
             for (Connection connection : alive) {
                 busy |= connection.inFlight() > 0;
                 if (connection.isSilent(now)) {
-                    connection.condemn("the server has sent nothing for " + settings.deadAfter.toMillis() + " ms");
+                    connection.condemn(settings.silence());
                 }
             }
             count();

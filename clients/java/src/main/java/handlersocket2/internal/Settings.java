@@ -150,6 +150,11 @@ public final class Settings {
         addresses = List.copyOf(addresses);
     }
 
+    /** Why a connection is given up on which nothing comes. */
+    String silence() {
+        return "the server has sent nothing for " + deadAfter.toMillis() + " ms";
+    }
+
     private void withTls(@Nullable Object option, String name) {
         require(option == null || tls != Tls.OFF, name + " is for TLS: tls has to be verify or unverified");
     }

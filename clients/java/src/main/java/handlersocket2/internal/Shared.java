@@ -28,8 +28,13 @@ final class Shared {
     /** An address did not serve. If it was current, the next one is now, and lanes leave it. */
     void leave(Address address, boolean toWrite, String reason) {
         if (addresses.leave(address, toWrite)) {
-            observer.failedOver(address, addresses.current(toWrite), reason);
-            whenMoved.run();
+            moved(address, toWrite, reason);
         }
+    }
+
+    /** Another address than this one is current now. */
+    void moved(Address from, boolean toWrite, String reason) {
+        observer.failedOver(from, addresses.current(toWrite), reason);
+        whenMoved.run();
     }
 }

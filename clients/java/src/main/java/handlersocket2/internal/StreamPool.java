@@ -50,6 +50,8 @@ public final class StreamPool {
         final Map<IndexDef, Integer> ids = new HashMap<>();
         /** The hello that turns texts on was sent. */
         boolean greeted;
+        /** A find has its reply, or the beginning of it. */
+        boolean answered;
         /** Under the pool's lock. */
         private boolean toldOfEnd;
 
