@@ -151,11 +151,21 @@ public final class Group {
      *     {@link ReplyException#line()} names
      */
     public CompletableFuture<Void> send() {
+        GroupCall call = take();
+        if (call == null) {
+            return CompletableFuture.completedFuture(null);
+        }
+        router.submit(call);
+        return call;
+    }
+
+    /** What was collected; null if that is nothing to send. */
+    private @Nullable GroupCall take() {
         List<GroupCall.Line> collected = lines;
         lines = new ArrayList<>();
         places = 0;
         if (collected.isEmpty()) {
-            return CompletableFuture.completedFuture(null);
+            return null;
         }
         if (!router.canWrite()) {
             UsageException problem = new UsageException("a group needs a port for writing");
@@ -163,9 +173,7 @@ public final class Group {
             throw problem;
         }
         long now = Clock.now();
-        GroupCall call = new GroupCall(times.within(), collected, now, times.deadline(now), router.observer());
-        router.submit(call);
-        return call;
+        return new GroupCall(times.within(), collected, now, times.deadline(now), router.observer());
     }
 
     /**
@@ -175,7 +183,9 @@ public final class Group {
      */
     public void run() {
         Waiting.refuseOwnThread();
-        if (send() instanceof Call<Void> call) {
+        GroupCall call = take();
+        if (call != null) {
+            Waiting.submit(router, call);
             Waiting.await(call);
         }
     }

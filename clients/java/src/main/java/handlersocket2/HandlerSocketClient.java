@@ -210,10 +210,7 @@ public final class HandlerSocketClient implements AutoCloseable {
     }
 
     private String database() {
-        if (settings.database == null) {
-            throw new UsageException("the client names no database");
-        }
-        return settings.database;
+        return Question.named(settings.database);
     }
 
     /**

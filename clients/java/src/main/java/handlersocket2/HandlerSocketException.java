@@ -2,7 +2,21 @@ package handlersocket2;
 
 import org.jspecify.annotations.Nullable;
 
-/** A call that failed. The classes derived from it say why. */
+/**
+ * A call that failed. The classes derived from it say why.
+ *
+ * <p>Two exceptions of this client are not derived from it, so who catches this class has to name them, too. A call that
+ * was given up ends with a {@link RequestCancelledException}, which is a {@link
+ * java.util.concurrent.CancellationException}, as Java wants it of a future that was cancelled. If it modifies,
+ * it may have been executed. A call that cannot be meant ends with a {@link UsageException}, which is an {@link
+ * IllegalArgumentException}; of it nothing was sent. {@link Failure} is what all of them have in common:
+ *
+ * <pre>{@code
+ * } catch (HandlerSocketException | RequestCancelledException problem) {
+ *     boolean again = problem.isSafeToRetry();
+ * }
+ * }</pre>
+ */
 public abstract class HandlerSocketException extends RuntimeException implements Failure {
     /** Why. */
     private final Kind kind;

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * give futures. Any number of threads may use it. What they ask at the same time is sent together.
  *
  * <p>Each method may throw what {@link Failure} describes. An interrupt gives a call up: it ends with a {@link
- * RequestCancelledException}, and the thread stays interrupted.
+ * RequestCancelledException}, and the thread stays interrupted. If it comes before the call, nothing is sent. Who catches
+ * {@link HandlerSocketException} misses this exception: see there.
  *
  * @param <T> what rows are: {@link Row}, or what {@link #as} and {@link #map} say
  */
@@ -35,7 +36,7 @@ public final class Index<T> extends IndexChanges<T> {
         }
         Waiting.refuseOwnThread();
         WaitedCall call = request.waited(times.within(), times.timeout(), core.router.observer());
-        core.router.submit(call);
+        Waiting.submit(core.router, call);
         return request.read(call);
     }
 

@@ -189,9 +189,6 @@ public final class IndexBuilder {
     }
 
     private IndexDef.Key key(@Nullable List<String> asked) {
-        if (database == null) {
-            throw new UsageException("neither the client nor the index names a database");
-        }
-        return new IndexDef.Key(database, table, index, asked, filterColumns);
+        return new IndexDef.Key(Question.named(database), table, index, asked, filterColumns);
     }
 }

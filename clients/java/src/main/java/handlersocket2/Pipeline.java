@@ -46,20 +46,31 @@ public final class Pipeline {
         calls.add(call);
     }
 
-    /** Sends what was collected, and does not wait. The pipeline is empty then. */
-    public void send() {
+    private List<Call<?>> take() {
         List<Call<?>> collected = calls;
         calls = new ArrayList<>();
+        return collected;
+    }
+
+    /** Sends what was collected, and does not wait. The pipeline is empty then. */
+    public void send() {
+        List<Call<?>> collected = take();
         if (!collected.isEmpty()) {
             router.submit(collected);
         }
     }
 
-    /** Sends what was collected, and waits until each future has its result or its error. It throws neither. */
+    /**
+     * Sends what was collected, and waits until each future has its result or its error. It throws neither. An interrupt
+     * gives up the calls that have not ended: their futures are cancelled, and the thread stays interrupted. If it comes
+     * before this, nothing is sent.
+     */
     public void run() {
         Waiting.refuseOwnThread();
-        List<Call<?>> collected = calls;
-        send();
+        List<Call<?>> collected = take();
+        if (!collected.isEmpty()) {
+            Waiting.submit(router, collected);
+        }
         for (Call<?> call : collected) {
             try {
                 Waiting.await(call);

@@ -44,6 +44,14 @@ record Question<R>(
                 null);
     }
 
+    /** The database of a call, which has to have one: its own or the client's. */
+    static String named(@Nullable String database) {
+        if (database == null || database.isEmpty()) {
+            throw new UsageException("no database: neither the call nor the client names one");
+        }
+        return database;
+    }
+
     static Question<Map<String, String>> hello(Router router, Duration timeout) {
         return of(
                 router, Operation.HELLO, Hello.line(router.settings()), Reply.Expect.PAIRS, Question::pairs, timeout, null);
@@ -55,13 +63,13 @@ record Question<R>(
 
     static Question<List<String>> tables(Router router, String database, Duration timeout) {
         return of(
-                router, Operation.LIST, Listed.line(database), Reply.Expect.NAMES, Question::names, timeout,
+                router, Operation.LIST, Listed.line(named(database)), Reply.Expect.NAMES, Question::names, timeout,
                 new IndexDef.Key(database, "", "", List.of(), List.of()));
     }
 
     static Question<List<ListedIndex>> indexes(Router router, String database, String table, Duration timeout) {
         return of(
-                router, Operation.LIST, Listed.line(database, table), Reply.Expect.INDEXES, ListedIndex::of, timeout,
+                router, Operation.LIST, Listed.line(named(database), table), Reply.Expect.INDEXES, ListedIndex::of, timeout,
                 new IndexDef.Key(database, table, "", List.of(), List.of()));
     }
 
@@ -101,7 +109,7 @@ record Question<R>(
         Waiting.refuseOwnThread();
         WaitedCall call = request.waited(prefix, timeout, router.observer());
         call.listed = listed;
-        router.submit(call);
+        Waiting.submit(router, call);
         return request.read(call);
     }
 

@@ -4,7 +4,11 @@ import java.util.concurrent.CancellationException;
 
 /**
  * The caller gave up: the future was cancelled, or the thread that waited was interrupted. If the request was sent, its
- * reply is dropped when it comes.
+ * reply is dropped when it comes. If the thread was interrupted before its call, nothing was sent.
+ *
+ * <p>It is no {@link HandlerSocketException}, because a future that was cancelled has to end with a {@link
+ * CancellationException}. So who catches that class has to name this one, too: if the request modifies, {@link
+ * #maybeExecuted()} may be true.
  */
 public final class RequestCancelledException extends CancellationException implements Failure {
     /** Whether the server can have seen the request. */

@@ -2,6 +2,8 @@ package handlersocket2;
 
 import handlersocket2.internal.Call;
 import handlersocket2.internal.ClientThread;
+import handlersocket2.internal.Router;
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 
@@ -14,6 +16,24 @@ final class Waiting {
         if (ClientThread.isCurrent()) {
             throw new UsageException(
                     "a call that waits, on a thread of the client: use the asynchronous calls, or another executor");
+        }
+    }
+
+    /** Sends a call for which this thread is going to wait. If it is interrupted already, it gives the call up. */
+    static void submit(Router router, Call<?> call) {
+        if (Thread.currentThread().isInterrupted()) {
+            call.giveUpUnsent();
+        } else {
+            router.submit(call);
+        }
+    }
+
+    /** The same for calls that stay neighbours on one connection. */
+    static void submit(Router router, List<? extends Call<?>> calls) {
+        if (Thread.currentThread().isInterrupted()) {
+            calls.forEach(Call::giveUpUnsent);
+        } else {
+            router.submit(calls);
         }
     }
 

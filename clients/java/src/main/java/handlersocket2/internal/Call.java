@@ -192,6 +192,11 @@ public class Call<T> extends CompletableFuture<T> {
         return end(reason) || isCancelled();
     }
 
+    /** The thread that is about to submit it gives it up. A listener is told on that thread, where it must not wait. */
+    public final void giveUpUnsent() {
+        ClientThread.whileServing(() -> cancel(false));
+    }
+
     // Newer versions of Java wrap what says that a future was cancelled. Here it always says whether it was sent.
 
     @Override
