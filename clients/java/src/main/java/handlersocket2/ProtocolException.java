@@ -1,6 +1,6 @@
 package handlersocket2;
 
-/** What came is no reply to the request. The connection was closed. */
+/** What came is no reply to the request, or to the log-in in front of it. The connection was closed. */
 public final class ProtocolException extends HandlerSocketException {
 
     /**
@@ -11,5 +11,14 @@ public final class ProtocolException extends HandlerSocketException {
      */
     public ProtocolException(String message, boolean maybeExecuted) {
         super(Kind.PROTOCOL, message, null, true, maybeExecuted);
+    }
+
+    /**
+     * Makes one of what came while connecting, when no request was sent.
+     *
+     * @param message what happened
+     */
+    public ProtocolException(String message) {
+        super(Kind.PROTOCOL, message, null, false, false);
     }
 }

@@ -3,6 +3,7 @@ package handlersocket2.internal;
 import handlersocket2.Address;
 import handlersocket2.ConnectException;
 import handlersocket2.HandlerSocketException;
+import handlersocket2.ProtocolException;
 import handlersocket2.ReplyException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes a connection on the thread that asks for it: socket, TLS, log-in. All of it has one deadline. Its errors are a
- * {@link ConnectException} or a {@link ReplyException}.
+ * {@link ConnectException}, a {@link ReplyException}, or a {@link ProtocolException} if a port of something else answers.
  */
 final class Connector {
     private static final int LONGEST_LOG_IN_REPLY = 4096;
@@ -56,6 +57,17 @@ final class Connector {
             super(null, reason, false, false);
             this.reason = reason;
             this.forGood = forGood;
+        }
+
+        /** Each caller gets an error of its own, since it becomes the caller's stack trace. */
+        HandlerSocketException copy() {
+            String message = String.valueOf(reason.getMessage());
+            if (reason instanceof ReplyException reply) {
+                return new ReplyException(true, false, reply.code(), reply.text());
+            }
+            return reason instanceof ProtocolException
+                    ? new ProtocolException(message)
+                    : new ConnectException(message, reason.getCause());
         }
     }
 
@@ -172,12 +184,29 @@ final class Connector {
     /** Reads the one line that can come. */
     private static Reply receive(Ready ready, long until, BooleanSupplier closed) throws IOException, Refused {
         ByteBuffer buffer = ByteBuffer.allocate(LONGEST_LOG_IN_REPLY);
+        try {
+            return receive(ready, buffer, until, closed);
+        } catch (IOException problem) {
+            if (Greetings.isForeign(buffer.array(), buffer.position())) {
+                // Nothing more has come, but a second attempt would give the same.
+                throw unexpected(Greetings.words(buffer.array(), buffer.position()));
+            }
+            throw problem;
+        }
+    }
+
+    private static Reply receive(Ready ready, ByteBuffer buffer, long until, BooleanSupplier closed)
+            throws IOException, Refused {
         for (; ; ) {
             int got = ready.transport.read(buffer);
             if (got < 0) {
                 throw new IOException("the server ended the connection before it answered the log-in");
             }
             int end = buffer.position();
+            if (Greetings.isOfSql(buffer.array(), end)) {
+                // It waits for more than a log-in.
+                throw unexpected(Greetings.words(buffer.array(), end));
+            }
             for (int i = 0; i < end; i++) {
                 if (buffer.get(i) == '\n') {
                     if (i + 1 < end) {
@@ -200,7 +229,7 @@ final class Connector {
     }
 
     private static Refused unexpected(String words) {
-        return new Refused(new ConnectException(words, null), false);
+        return new Refused(new ProtocolException(words), true);
     }
 
     /** Waits until the socket is ready for something, or throws. */

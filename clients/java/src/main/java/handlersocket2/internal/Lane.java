@@ -4,8 +4,6 @@ import handlersocket2.Address;
 import handlersocket2.BusyException;
 import handlersocket2.ClientBuilder.WhenFull;
 import handlersocket2.ClientClosedException;
-import handlersocket2.ConnectException;
-import handlersocket2.HandlerSocketException;
 import handlersocket2.ReplyException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -381,15 +379,7 @@ final class Lane {
             lock.unlock();
         }
         shared.observer.attemptFailed(route, refused.reason, delay);
-        over.forEach(call -> call.end(copy(refused.reason)));
-    }
-
-    /** Each caller gets an error of its own, since it becomes the caller's stack trace. */
-    private static HandlerSocketException copy(HandlerSocketException reason) {
-        if (reason instanceof ReplyException reply) {
-            return new ReplyException(true, false, reply.code(), reply.text());
-        }
-        return new ConnectException(String.valueOf(reason.getMessage()), reason.getCause());
+        over.forEach(call -> call.end(refused.copy()));
     }
 
     // What follows is called by the router, without the lock.
