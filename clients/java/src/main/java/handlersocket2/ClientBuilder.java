@@ -386,7 +386,7 @@ public final class ClientBuilder {
     }
 
     /**
-     * The name that the server's certificate has to have, in place of the host's.
+     * The name by which the server is asked, in place of the host's. If the server is verified, its certificate has it.
      *
      * @param name the name
      * @return this builder

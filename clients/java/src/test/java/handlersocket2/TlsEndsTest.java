@@ -12,9 +12,7 @@ import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -22,19 +20,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLServerSocket;
 import javax.net.ssl.SSLSocket;
-import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The server ends TLS, and keeps the socket open. */
 class TlsEndsTest {
-    private static final String PASSWORD = "secret";
-
     @TempDir
     Path folder;
 
@@ -44,24 +38,7 @@ class TlsEndsTest {
 
     @BeforeEach
     void makeCertificate() throws Exception {
-        Path store = folder.resolve("store.p12");
-        Path keytool = Path.of(System.getProperty("java.home"), "bin", "keytool");
-        String words = "-genkeypair -alias server -keyalg EC -validity 2 -dname CN=127.0.0.1 -ext san=ip:127.0.0.1"
-                + " -storetype PKCS12 -storepass " + PASSWORD + " -keystore";
-        ProcessBuilder made = new ProcessBuilder(words.split(" ")).inheritIO();
-        made.command().add(0, keytool.toString());
-        made.command().add(store.toString());
-        assertEquals(0, made.start().waitFor());
-        KeyStore keys = KeyStore.getInstance("PKCS12");
-        try (InputStream in = Files.newInputStream(store)) {
-            keys.load(in, PASSWORD.toCharArray());
-        }
-        KeyManagerFactory own = KeyManagerFactory.getInstance("PKIX");
-        own.init(keys, PASSWORD.toCharArray());
-        TrustManagerFactory trusted = TrustManagerFactory.getInstance("PKIX");
-        trusted.init(keys);
-        context = SSLContext.getInstance("TLS");
-        context.init(own.getKeyManagers(), trusted.getTrustManagers(), null);
+        context = new TestCertificate(folder).context;
     }
 
     /**

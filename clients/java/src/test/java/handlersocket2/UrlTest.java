@@ -100,7 +100,7 @@ class UrlTest {
                 "handlersocket://h?tls=off&tls_name=x", "handlersocket://h?tls_cert=/x", "handlersocket://h?tls_key=/x",
                 "handlersocket://h?max_in_flight=0", "handlersocket://h?socket=/x", "handlersocket://h?tls_ca=/x",
                 "handlersocket://h?read_after_write=sent&write_connections=2", "handlersocket:///?socket=/x&tls=verify",
-                "handlersocket://h?tls=unverified&tls_name=x", "handlersocket://h?tls=verify&tls_cert=/x")) {
+                "handlersocket://h?tls=unverified&tls_ca=/x", "handlersocket://h?tls=verify&tls_cert=/x")) {
             assertThrows(UsageException.class, () -> read(url), url);
         }
     }

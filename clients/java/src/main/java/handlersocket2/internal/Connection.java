@@ -430,12 +430,14 @@ final class Connection {
 
     /** The connection has ended. Each call in flight is looked at: some are sent again, the others fail. */
     private void finish(String reason, @Nullable Throwable cause, boolean violated) {
-        Endings endings = new Endings(settings, reason, cause);
         boolean lost = false;
         boolean closed = false;
         boolean moved = false;
         // A caller that reads has a moment left.
         replies.reading.lock();
+        // One that has never answered may be none of HandlerSocket.
+        String words = replies.hasAnswered() ? reason : address + ": " + reason + (violated ? "" : replies.hint());
+        Endings endings = new Endings(settings, words, cause);
         lane.lock.lock();
         try {
             closed = dead;
@@ -460,11 +462,11 @@ final class Connection {
             // Even if no thread can be had for the next connection: nobody may wait for ever.
             ready.close();
             // Who closes the client takes the slots away, so that what was read then seems to answer none.
-            String told = closed ? "the client is closed" : reason;
+            String told = closed ? "the client is closed" : words;
             lane.shared.observer.connectionEnded(address, lane.route, lost, violated && !closed, told);
             try {
                 if (moved) {
-                    lane.shared.moved(address, lane.toWrite(), reason);
+                    lane.shared.moved(address, lane.toWrite(), words);
                 }
             } finally {
                 endings.runs.forEach(Runnable::run);

@@ -103,7 +103,7 @@ final class Connector {
                 shakeHands(secure, selector, key, until, closed);
             }
             Ready ready = new Ready(transport, selector, key);
-            logIn(ready, target, until, closed);
+            logIn(ready, address, target, until, closed);
             return ready;
         } catch (SSLException problem) {
             close(channel, selector);
@@ -140,13 +140,17 @@ final class Connector {
     private static void shakeHands(
             TlsTransport transport, Selector selector, SelectionKey key, long until, BooleanSupplier closed)
             throws IOException {
-        while (!transport.handshake()) {
-            int wanted = transport.holdsUnwritten() ? SelectionKey.OP_WRITE : SelectionKey.OP_READ;
-            await(selector, key, wanted, until, closed);
+        try {
+            while (!transport.handshake()) {
+                int wanted = transport.holdsUnwritten() ? SelectionKey.OP_WRITE : SelectionKey.OP_READ;
+                await(selector, key, wanted, until, closed);
+            }
+        } catch (SSLException problem) {
+            throw transport.isPlain() ? new SSLException("what comes is no TLS; this looks like a port without it", problem) : problem;
         }
     }
 
-    private void logIn(Ready ready, SocketAddress target, long until, BooleanSupplier closed)
+    private void logIn(Ready ready, Address address, SocketAddress target, long until, BooleanSupplier closed)
             throws IOException, Refused {
         LineWriter line = new LineWriter();
         if (settings.user != null) {
@@ -164,7 +168,7 @@ final class Connector {
             return;
         }
         send(ready, line, until, closed);
-        Reply reply = receive(ready, until, closed);
+        Reply reply = receive(ready, address, until, closed);
         if (reply.code != 0) {
             throw new Refused(new ReplyException(true, false, reply.code, reply.errorText()), true);
         }
@@ -182,21 +186,24 @@ final class Connector {
     }
 
     /** Reads the one line that can come. */
-    private static Reply receive(Ready ready, long until, BooleanSupplier closed) throws IOException, Refused {
+    private static Reply receive(Ready ready, Address address, long until, BooleanSupplier closed)
+            throws IOException, Refused {
         ByteBuffer buffer = ByteBuffer.allocate(LONGEST_LOG_IN_REPLY);
         try {
             return receive(ready, buffer, until, closed);
+        } catch (Reply.WrongReply problem) {
+            throw unexpected(problem.getMessage(), address);
         } catch (IOException problem) {
             if (Greetings.isForeign(buffer.array(), buffer.position())) {
                 // Nothing more has come, but a second attempt would give the same.
-                throw unexpected(Greetings.words(buffer.array(), buffer.position()));
+                throw unexpected(Greetings.words(buffer.array(), buffer.position()), address);
             }
             throw problem;
         }
     }
 
     private static Reply receive(Ready ready, ByteBuffer buffer, long until, BooleanSupplier closed)
-            throws IOException, Refused {
+            throws IOException, Reply.WrongReply {
         for (; ; ) {
             int got = ready.transport.read(buffer);
             if (got < 0) {
@@ -205,22 +212,22 @@ final class Connector {
             int end = buffer.position();
             if (Greetings.isOfSql(buffer.array(), end)) {
                 // It waits for more than a log-in.
-                throw unexpected(Greetings.words(buffer.array(), end));
+                throw new Reply.WrongReply(Greetings.words(buffer.array(), end));
             }
             for (int i = 0; i < end; i++) {
                 if (buffer.get(i) == '\n') {
                     if (i + 1 < end) {
-                        throw unexpected(Greetings.words(buffer.array(), end));
+                        throw new Reply.WrongReply(Greetings.words(buffer.array(), end));
                     }
                     try {
                         return Reply.parse(buffer.array(), 0, i, Reply.Expect.NOTHING, -1);
                     } catch (Reply.WrongReply problem) {
-                        throw unexpected(Greetings.words(buffer.array(), end));
+                        throw new Reply.WrongReply(Greetings.words(buffer.array(), end));
                     }
                 }
             }
             if (!buffer.hasRemaining()) {
-                throw unexpected("the reply to the log-in is too long");
+                throw new Reply.WrongReply("the reply to the log-in is too long");
             }
             if (got == 0) {
                 await(ready.selector, ready.key, SelectionKey.OP_READ, until, closed);
@@ -228,8 +235,8 @@ final class Connector {
         }
     }
 
-    private static Refused unexpected(String words) {
-        return new Refused(new ProtocolException(words), true);
+    private static Refused unexpected(@Nullable String words, Address address) {
+        return new Refused(new ProtocolException("connecting to " + address + ": " + words), true);
     }
 
     /** Waits until the socket is ready for something, or throws. */

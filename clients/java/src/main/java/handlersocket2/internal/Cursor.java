@@ -165,7 +165,7 @@ public final class Cursor implements AutoCloseable {
             }
             return null;
         } catch (Reply.WrongReply problem) {
-            throw fail(new ProtocolException(problem.getMessage(), false));
+            throw fail(new ProtocolException(told(problem.getMessage()), false));
         } catch (IOException | CancelledKeyException | ClosedSelectorException problem) {
             throw lost(problem);
         } catch (RuntimeException | Error problem) {
@@ -192,7 +192,7 @@ public final class Cursor implements AutoCloseable {
         }
         if (stop == end) {
             if (end - begin > LONGEST_HEAD) {
-                throw new Reply.WrongReply(Greetings.words(in, end));
+                throw new Reply.WrongReply(Greetings.NO_REPLY);
             }
             return false;
         }
@@ -343,7 +343,13 @@ public final class Cursor implements AutoCloseable {
         return fail(
                 shared.closed
                         ? new ClientClosedException("the client is closed", true, false)
-                        : new ConnectionLostException(reason, cause, true, false));
+                        : new ConnectionLostException(told(reason), cause, true, false));
+    }
+
+    /** A connection that has never answered may be none of HandlerSocket. */
+    private String told(@Nullable String reason) {
+        boolean known = stream == null || stream.answered;
+        return known ? String.valueOf(reason) : address + ": " + reason + Greetings.hint(in, end);
     }
 
     private <E extends RuntimeException & Failure> E fail(E error) {

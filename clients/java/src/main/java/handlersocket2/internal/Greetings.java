@@ -1,7 +1,12 @@
 package handlersocket2.internal;
 
-/** Knows the port of SQL by its greeting: a packet's length, the number 0, the version 10 of its protocol. */
+/**
+ * Knows some ports of something else by what comes first: that of SQL by its greeting, which is a packet's length, the
+ * number 0 and the version 10 of its protocol; and one with TLS by the head of an alert.
+ */
 final class Greetings {
+    static final String NO_REPLY = "what came is no reply of HandlerSocket";
+
     private Greetings() {}
 
     static boolean isOfSql(byte[] bytes, int length) {
@@ -14,8 +19,12 @@ final class Greetings {
     }
 
     static String words(byte[] bytes, int length) {
-        return isOfSql(bytes, length)
-                ? "what came is no reply of HandlerSocket; this looks like the port of SQL"
-                : "what came is no reply of HandlerSocket";
+        return NO_REPLY + hint(bytes, length);
+    }
+
+    /** What it looks like, or nothing. */
+    static String hint(byte[] bytes, int length) {
+        boolean tls = length > 2 && bytes[0] == 21 && bytes[1] == 3;
+        return isOfSql(bytes, length) ? "; this looks like the port of SQL" : tls ? "; this looks like a port with TLS" : "";
     }
 }

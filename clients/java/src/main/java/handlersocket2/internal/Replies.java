@@ -274,9 +274,12 @@ final class Replies {
         }
     }
 
-    /** The first that a port of SQL says is its greeting. */
     private Reply.WrongReply wrong(Reply.WrongReply problem) {
-        String words = Greetings.words(in.bytes(), in.length());
-        return words.contains("SQL") && !answered ? new Reply.WrongReply(words) : problem;
+        return hint().isEmpty() ? problem : new Reply.WrongReply(Greetings.words(in.bytes(), in.length()));
+    }
+
+    /** Which port of something else this is, by the first that it says; or nothing. By who reads. */
+    String hint() {
+        return answered ? "" : Greetings.hint(in.bytes(), in.length());
     }
 }

@@ -125,7 +125,7 @@ public final class Settings {
         withTls(tlsKey, "tls_key");
         withTls(sslContext, "an SSLContext");
         require(tlsCert == null == (tlsKey == null), "tls_cert and tls_key belong together");
-        require(tls != Tls.UNVERIFIED || tlsCa == null && tlsName == null, "tls_ca and tls_name verify, tls=unverified does not");
+        require(tls != Tls.UNVERIFIED || tlsCa == null, "tls_ca verifies, tls=unverified does not");
         require(
                 sslContext == null || tls == Tls.VERIFY && tlsCa == null && tlsCert == null,
                 "an SSLContext takes the place of tls_ca, tls_cert and tls=unverified");

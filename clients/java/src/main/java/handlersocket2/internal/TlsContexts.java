@@ -4,6 +4,7 @@ import handlersocket2.ClientBuilder.Tls;
 import handlersocket2.UsageException;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -11,16 +12,19 @@ import java.security.KeyFactory;
 import java.security.KeyStore;
 import java.security.PrivateKey;
 import java.security.cert.Certificate;
+import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.security.spec.InvalidKeySpecException;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
 import java.util.Collection;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SNIHostName;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
@@ -33,6 +37,9 @@ import org.jspecify.annotations.Nullable;
 final class TlsContexts {
     private static final Pattern KEY =
             Pattern.compile("-----BEGIN PRIVATE KEY-----(.*?)-----END PRIVATE KEY-----", Pattern.DOTALL);
+
+    /** A server is not asked by one. */
+    private static final Pattern IP_ADDRESS = Pattern.compile("[0-9.]+|.*:.*");
 
     private final SSLContext context;
     private final Settings settings;
@@ -55,7 +62,7 @@ final class TlsContexts {
             context.init(keys(settings), trust(settings), null);
             return new TlsContexts(context, settings);
         } catch (GeneralSecurityException | IOException problem) {
-            throw new UsageException("a file for TLS cannot be used: " + problem.getMessage(), problem);
+            throw new UsageException("the files for TLS cannot be used: " + problem.getMessage(), problem);
         }
     }
 
@@ -68,8 +75,22 @@ final class TlsContexts {
         if (settings.tls == Tls.VERIFY) {
             parameters.setEndpointIdentificationAlgorithm("HTTPS");
         }
+        if (settings.tlsName != null) {
+            askBy(settings.tlsName, parameters);
+        }
         engine.setSSLParameters(parameters);
         return engine;
+    }
+
+    /** Java itself asks by no name that is without a dot. */
+    private static void askBy(String name, SSLParameters parameters) {
+        if (!IP_ADDRESS.matcher(name).matches()) {
+            try {
+                parameters.setServerNames(List.of(new SNIHostName(name)));
+            } catch (IllegalArgumentException problem) {
+                // TLS cannot ask by a name like a_b, but a certificate may have it.
+            }
+        }
     }
 
     private static TrustManager @Nullable [] trust(Settings settings) throws GeneralSecurityException, IOException {
@@ -82,7 +103,7 @@ final class TlsContexts {
         KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
         store.load(null, null);
         int count = 0;
-        for (Certificate authority : certificates(settings.tlsCa)) {
+        for (Certificate authority : certificates("tls_ca", settings.tlsCa)) {
             store.setCertificateEntry("authority" + count++, authority);
         }
         TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
@@ -94,7 +115,7 @@ final class TlsContexts {
         if (settings.tlsCert == null || settings.tlsKey == null) {
             return null;
         }
-        Certificate[] chain = certificates(settings.tlsCert).toArray(new Certificate[0]);
+        Certificate[] chain = certificates("tls_cert", settings.tlsCert).toArray(new Certificate[0]);
         KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
         store.load(null, null);
         store.setKeyEntry("client", privateKey(settings.tlsKey, chain[0]), new char[0], chain);
@@ -103,29 +124,40 @@ final class TlsContexts {
         return factory.getKeyManagers();
     }
 
-    private static Collection<? extends Certificate> certificates(Path file)
-            throws GeneralSecurityException, IOException {
-        byte[] pem = Files.readAllBytes(file);
-        Collection<? extends Certificate> found =
-                CertificateFactory.getInstance("X.509").generateCertificates(new ByteArrayInputStream(pem));
+    private static byte[] read(String option, Path file) {
+        try {
+            return Files.readAllBytes(file);
+        } catch (IOException problem) {
+            throw new UsageException(option + ": the file " + file + " cannot be read", problem);
+        }
+    }
+
+    private static Collection<? extends Certificate> certificates(String option, Path file) {
+        byte[] pem = read(option, file);
+        Collection<? extends Certificate> found = List.of();
+        CertificateException reason = null;
+        try {
+            found = CertificateFactory.getInstance("X.509").generateCertificates(new ByteArrayInputStream(pem));
+        } catch (CertificateException problem) {
+            reason = problem;
+        }
         if (found.isEmpty()) {
-            throw new UsageException(file + " contains no certificate");
+            throw new UsageException(option + ": the file " + file + " has no certificate in the form PEM", reason);
         }
         return found;
     }
 
-    private static PrivateKey privateKey(Path file, Certificate certificate)
-            throws GeneralSecurityException, IOException {
-        Matcher found = KEY.matcher(Files.readString(file));
+    private static PrivateKey privateKey(Path file, Certificate certificate) throws GeneralSecurityException {
+        Matcher found = KEY.matcher(new String(read("tls_key", file), StandardCharsets.ISO_8859_1));
         if (!found.find()) {
-            throw new UsageException(file + " contains no key in the form PKCS#8 (BEGIN PRIVATE KEY)");
+            throw new UsageException("tls_key: the file " + file + " has no key in the form PKCS#8 (BEGIN PRIVATE KEY)");
         }
-        byte[] der = Base64.getMimeDecoder().decode(found.group(1));
         try {
+            byte[] der = Base64.getMimeDecoder().decode(found.group(1));
             return KeyFactory.getInstance(certificate.getPublicKey().getAlgorithm())
                     .generatePrivate(new PKCS8EncodedKeySpec(der));
-        } catch (InvalidKeySpecException problem) {
-            throw new UsageException(file + " has a key that does not belong to the certificate", problem);
+        } catch (InvalidKeySpecException | IllegalArgumentException problem) {
+            throw new UsageException("tls_key: the file " + file + " has no key that belongs to the certificate", problem);
         }
     }
 

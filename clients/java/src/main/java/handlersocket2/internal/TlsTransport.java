@@ -20,6 +20,8 @@ final class TlsTransport extends Transport {
     private ByteBuffer netIn;
     private ByteBuffer plain;
     private boolean ended;
+    /** The first byte that has come, or -1. */
+    private int first = -1;
 
     TlsTransport(SocketChannel channel, SSLEngine engine) throws SSLException {
         super(channel);
@@ -55,6 +57,11 @@ final class TlsTransport extends Transport {
                 return !holdsUnwritten();
             }
         }
+    }
+
+    /** Whether what has come cannot be TLS: its records begin with a byte from 20 to 23. */
+    boolean isPlain() {
+        return first >= 0 && (first < 20 || first > 23);
     }
 
     private void tasks() {
@@ -134,6 +141,9 @@ final class TlsTransport extends Transport {
 
     private int fill() throws IOException {
         int got = channel.read(netIn);
+        if (first < 0 && got > 0) {
+            first = netIn.get(0) & 0xFF;
+        }
         return Integer.signum(got);
     }
 
