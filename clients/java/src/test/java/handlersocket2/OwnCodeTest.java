@@ -100,10 +100,17 @@ class OwnCodeTest {
         try (FakeServer server = new FakeServer(FakeServer::echo);
                 HandlerSocketClient client = server.client().listener(angry).build()) {
             for (int i = 0; i < 3; i++) {
-                Optional<Row> row = client.index("t", "a").async().findOne("x").get(5, TimeUnit.SECONDS);
+                Index<Row> index = client.index("t", "a");
+                Optional<Row> row = index.async().findOne("x").get(5, TimeUnit.SECONDS);
                 assertSame(true, row.isPresent());
+                assertTrue(index.findOne("x").isPresent());
+                assertEquals(1, index.stream(Find.eq("x")).count());
+                Thread.currentThread().interrupt();
+                assertThrows(RequestCancelledException.class, () -> index.findOne("x"));
+                assertTrue(Thread.interrupted());
             }
-            assertEquals(1, client.counters().connectionsMade());
+            // One for finds, and one for iterating.
+            assertEquals(2, client.counters().connectionsMade());
         }
     }
 }
