@@ -87,7 +87,8 @@ public final class Index<T> extends IndexChanges<T> {
 
     /**
      * The same index with rows as records, or, for any other type of the table in the README, as the value of the first
-     * column.
+     * column. There, NULL is null; {@code findOne}, whose {@link Optional} has no place for it, ends with a {@link
+     * DecodeException}.
      *
      * @param type the type
      * @param <R> the type
@@ -95,8 +96,7 @@ public final class Index<T> extends IndexChanges<T> {
      */
     public <R> Index<R> as(Class<R> type) {
         if (!type.isRecord()) {
-            ValueReader<R> reader = ValueReader.of(type);
-            return map(row -> row.read(0, reader));
+            return map(new FirstValue<>(ValueReader.of(type)));
         }
         RecordMapper<R> records = new RecordMapper<>(type);
         records.check(core.shape);

@@ -48,8 +48,7 @@ final class IndexCore {
     }
 
     <T> Request<Optional<T>> findOne(Find find, Function<Row, T> mapper) {
-        Function<Reply, Optional<T>> convert =
-                reply -> reply.rows() == 0 ? Optional.empty() : Optional.of(mapper.apply(new Row(reply, 0, shape)));
+        Function<Reply, Optional<T>> convert = reply -> first(reply, mapper);
         if (isEmpty(find)) {
             return known(Operation.FIND, Optional.empty());
         }
@@ -68,7 +67,21 @@ final class IndexCore {
                 line,
                 Reply.Expect.ROWS,
                 false,
-                reply -> reply.rows() == 0 ? Optional.empty() : Optional.of(mapper.apply(new Row(reply, 0, shape))));
+                reply -> first(reply, mapper));
+    }
+
+    private <T> Optional<T> first(Reply reply, Function<Row, T> mapper) {
+        if (reply.rows() == 0) {
+            return Optional.empty();
+        }
+        T row = mapper.apply(new Row(reply, 0, shape));
+        if (row == null) {
+            String what = mapper instanceof FirstValue
+                    ? "the value of column " + shape.name(0) + " is NULL"
+                    : "the function that makes rows has given null";
+            throw new DecodeException(what + ", for which an Optional has no place: use find", null);
+        }
+        return Optional.of(row);
     }
 
     /** The line of a find whose rows are read one by one. */

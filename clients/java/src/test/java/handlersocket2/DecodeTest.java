@@ -3,6 +3,7 @@ package handlersocket2;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -11,6 +12,7 @@ import handlersocket2.ClientBuilder.WhenFull;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -21,6 +23,42 @@ import org.junit.jupiter.api.Test;
 
 /** A reply that is right, with a value that does not fit the caller's type: what is known of the request, and who is told. */
 class DecodeTest {
+
+    /** There is a row, and an Optional that is empty would say that there is none. */
+    @Test
+    void nullThatAnOptionalCannotHold() throws Exception {
+        FakeServer.Conversation conversation = peer -> {
+            for (String line = peer.line(); line != null; line = peer.line()) {
+                peer.send(line.startsWith("P\t") ? "0\t1\n" : "0\t1\t\0\n");
+            }
+        };
+        try (FakeServer server = new FakeServer(conversation);
+                HandlerSocketClient client = server.client().build()) {
+            Index<Row> rows = client.index("t", "payload");
+            for (Index<?> index : List.of(
+                    rows.as(String.class), rows.as(Integer.class), rows.as(byte[].class), rows.map(row -> row.getString(0)))) {
+                assertEquals("[null]", index.find(Find.eq(1)).toString());
+                for (boolean named : new boolean[] {true, false}) {
+                    isNull(assertThrows(
+                            RuntimeException.class, () -> (named ? index.findOne(Find.eq(1)) : index.findOne(1)).isPresent()));
+                    CompletableFuture<?> future = named ? index.async().findOne(Find.eq(1)) : index.async().findOne(1);
+                    isNull(assertThrows(ExecutionException.class, () -> future.get(10, TimeUnit.SECONDS)).getCause());
+                }
+                try (RowIterator<?> iterator = index.iterate(Find.eq(1))) {
+                    assertNull(iterator.next());
+                }
+            }
+            assertEquals(Optional.of("Row[payload]"), rows.findOne(1).map(Row::toString));
+        }
+    }
+
+    private static void isNull(Throwable problem) {
+        String message = assertInstanceOf(DecodeException.class, problem).getMessage();
+        assertTrue(
+                message.contains("column payload is NULL") || message.contains("the function that makes rows has given null"),
+                message);
+        assertNull(problem.getCause());
+    }
     private final Queue<RequestEvent> requests = new ConcurrentLinkedQueue<>();
 
     /** Rows of an integer, from a server whose rows have these values. */
