@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 /** The options of a client. Each has a default, so a builder on which nothing was called is for 127.0.0.1. */
 public final class ClientBuilder {
     private final Settings settings = new Settings();
-
     ClientBuilder() {}
 
     /** What a find sees of this client's writes that have no reply yet. */
@@ -486,6 +485,7 @@ public final class ClientBuilder {
      * Makes the client. Nothing is connected until the first call needs it.
      *
      * @return the client
+     * @throws UsageException if options contradict each other, or a file for TLS cannot be used
      */
     public HandlerSocketClient build() {
         return new HandlerSocketClient(settings.complete());

@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The server answered an error: to a request, or to the log-in ({@link Failure.Kind#LOG_IN}). {@link #category()} is
- * what programs ask for.
+ * what programs ask for. The message is for people: it ends with the table and the index of the request, or with the
+ * address if a log-in is missing or wrong.
  */
 public final class ReplyException extends HandlerSocketException {
 
@@ -100,7 +101,7 @@ public final class ReplyException extends HandlerSocketException {
      * @param text the reply's text
      */
     public ReplyException(boolean logIn, boolean modifies, int code, String text) {
-        this(logIn, modifies, code, text, 0, null);
+        this(logIn, modifies, code, text, 0, null, "");
     }
 
     /**
@@ -112,9 +113,11 @@ public final class ReplyException extends HandlerSocketException {
      * @param text the reply's text
      * @param line the request of a group that has failed, from 1 on, or 0
      * @param texts what the server says about it, or null
+     * @param where the names of what it is about, for the message, or an empty text
      */
-    public ReplyException(boolean logIn, boolean modifies, int code, String text, int line, @Nullable Texts texts) {
-        this(logIn, modifies, code, text, line, texts, ServerError.of(code, text));
+    public ReplyException(
+            boolean logIn, boolean modifies, int code, String text, int line, @Nullable Texts texts, String where) {
+        this(logIn, modifies, code, text, line, texts, where, ServerError.of(code, text));
     }
 
     private ReplyException(
@@ -124,10 +127,12 @@ public final class ReplyException extends HandlerSocketException {
             String text,
             int line,
             @Nullable Texts texts,
+            String where,
             ServerError meaning) {
         super(
                 logIn ? Kind.LOG_IN : Kind.REPLY,
-                (line == 0 ? "" : "request " + line + " of the group: ") + "the server answered " + code + " " + text + ": " + meaning.words(),
+                (line == 0 ? "" : "request " + line + " of the group: ") + "the server answered " + code + " " + text + ": "
+                        + meaning.words() + (where.isEmpty() ? "" : ": " + where),
                 null,
                 !logIn,
                 !logIn && modifies && meaning.maybeExecuted());

@@ -26,6 +26,8 @@ public class Call<T> extends CompletableFuture<T> {
     private static final int SLOTTED = 1;
     /** It was given up before it had a slot. */
     private static final int GONE = 2;
+    /** The code of errors that are about the connection's log-in. */
+    static final int NO_LOG_IN = 3;
 
     static {
         try {
@@ -283,6 +285,15 @@ public class Call<T> extends CompletableFuture<T> {
 
     /** The error of a reply to it, or to the P in front of it. */
     ReplyException error(Reply reply) {
-        return new ReplyException(false, modifies(), reply.code, reply.errorText(), 0, reply.texts());
+        return new ReplyException(false, modifies(), reply.code, reply.errorText(), 0, reply.texts(), where(reply));
+    }
+
+    /** The names of what an error is about. */
+    final String where(Reply reply) {
+        if (reply.code == NO_LOG_IN && connection != null) {
+            return connection.address.toString();
+        }
+        IndexDef.Key key = index == null ? listed : index.key;
+        return key == null ? "" : key.words(reply, failedOpening() != null);
     }
 }

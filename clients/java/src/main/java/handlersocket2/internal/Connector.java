@@ -22,6 +22,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -53,21 +54,18 @@ final class Connector {
         final HandlerSocketException reason;
         final boolean forGood;
 
-        Refused(HandlerSocketException reason, boolean forGood) {
-            super(null, reason, false, false);
-            this.reason = reason;
+        private final Supplier<HandlerSocketException> maker;
+
+        Refused(Supplier<HandlerSocketException> maker, boolean forGood) {
+            super(null, null, false, false);
+            this.maker = maker;
+            this.reason = maker.get();
             this.forGood = forGood;
         }
 
         /** Each caller gets an error of its own, since it becomes the caller's stack trace. */
         HandlerSocketException copy() {
-            String message = String.valueOf(reason.getMessage());
-            if (reason instanceof ReplyException reply) {
-                return new ReplyException(true, false, reply.code(), reply.text());
-            }
-            return reason instanceof ProtocolException
-                    ? new ProtocolException(message)
-                    : new ConnectException(message, reason.getCause());
+            return maker.get();
         }
     }
 
@@ -107,14 +105,18 @@ final class Connector {
             return ready;
         } catch (SSLException problem) {
             close(channel, selector);
-            throw new Refused(new ConnectException("TLS with " + address + ": " + problem.getMessage(), problem), true);
+            throw refused("TLS with " + address + ": " + problem.getMessage(), problem, true);
         } catch (IOException | RuntimeException problem) {
             close(channel, selector);
-            throw new Refused(new ConnectException("connecting to " + address + ": " + reason(problem), problem), false);
+            throw refused("connecting to " + address + ": " + reason(problem), problem, false);
         } catch (Refused | Error problem) {
             close(channel, selector);
             throw problem;
         }
+    }
+
+    private static Refused refused(String words, @Nullable Exception cause, boolean forGood) {
+        return new Refused(() -> new ConnectException(words, cause), forGood);
     }
 
     private static String reason(Exception problem) {
@@ -158,8 +160,8 @@ final class Connector {
             boolean local =
                     !(target instanceof InetSocketAddress inet) || inet.getAddress().isLoopbackAddress();
             if (!local && tls == null && !password.isEmpty()) {
-                throw new Refused(
-                        new ConnectException("a password is not sent over plain TCP: TLS is needed", null), true);
+                String words = ": a password is not sent over plain TCP: TLS is needed";
+                throw refused("connecting to " + address + words, null, true);
             }
             line.raw("A\t2").value(settings.user).value(password).raw('\n');
         } else if (settings.secret != null) {
@@ -170,7 +172,9 @@ final class Connector {
         send(ready, line, until, closed);
         Reply reply = receive(ready, address, until, closed);
         if (reply.code != 0) {
-            throw new Refused(new ReplyException(true, false, reply.code, reply.errorText()), true);
+            String where = address.toString();
+            throw new Refused(
+                    () -> new ReplyException(true, false, reply.code, reply.errorText(), 0, null, where), true);
         }
     }
 
@@ -236,7 +240,7 @@ final class Connector {
     }
 
     private static Refused unexpected(@Nullable String words, Address address) {
-        return new Refused(new ProtocolException("connecting to " + address + ": " + words), true);
+        return new Refused(() -> new ProtocolException("connecting to " + address + ": " + words), true);
     }
 
     /** Waits until the socket is ready for something, or throws. */

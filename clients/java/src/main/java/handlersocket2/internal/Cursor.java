@@ -211,14 +211,14 @@ public final class Cursor implements AutoCloseable {
         if (state == State.OPENING) {
             state = State.HEAD;
             if (reply.code != 0) {
-                openingError = error(reply);
+                openingError = error(reply, true);
                 stream.ids.remove(index);
             }
             return true;
         }
         stream.answered = true;
         if (openingError != null || reply.code != 0) {
-            refused(openingError != null ? openingError : error(reply));
+            refused(openingError != null ? openingError : error(reply, false));
         } else if (more) {
             state = State.ROWS;
         } else {
@@ -227,8 +227,9 @@ public final class Cursor implements AutoCloseable {
         return true;
     }
 
-    private static ReplyException error(Reply reply) {
-        return new ReplyException(false, false, reply.code, reply.errorText(), 0, reply.texts());
+    private ReplyException error(Reply reply, boolean opening) {
+        String where = reply.code == Call.NO_LOG_IN ? String.valueOf(address) : index.key.words(reply, opening);
+        return new ReplyException(false, false, reply.code, reply.errorText(), 0, reply.texts(), where);
     }
 
     private void refused(ReplyException error) {

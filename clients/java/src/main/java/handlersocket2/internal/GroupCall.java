@@ -158,7 +158,7 @@ public final class GroupCall extends Call<Void> {
     private ReplyException undone(int line, int place) {
         Reply reply = line < replies.size() ? replies.get(line) : null;
         boolean says = reply != null && reply.errorText().equals(UNDONE);
-        return new ReplyException(false, false, 1, UNDONE, place, says ? reply.texts() : null);
+        return new ReplyException(false, false, 1, UNDONE, place, says ? reply.texts() : null, "");
     }
 
     /** Gives each request the same error. */
@@ -168,6 +168,12 @@ public final class GroupCall extends Call<Void> {
 
     @Override
     ReplyException error(Reply reply) {
-        return new ReplyException(false, true, reply.code, reply.errorText(), failed, reply.texts());
+        String where = reply.code == NO_LOG_IN ? where(reply) : "";
+        for (Line line : lines) {
+            if (line.place == failed && where.isEmpty()) {
+                where = line.call.where(reply);
+            }
+        }
+        return new ReplyException(false, true, reply.code, reply.errorText(), failed, reply.texts(), where);
     }
 }

@@ -34,7 +34,27 @@ public final class IndexDef {
             String table,
             String index,
             @Nullable List<String> columns,
-            List<String> filterColumns) {}
+            List<String> filterColumns) {
+
+        /**
+         * The names for the message of an error. If an index could not be opened because of a column, it is one of these.
+         *
+         * @param opening whether it is the reply to a P
+         */
+        String words(Reply reply, boolean opening) {
+            boolean withColumns = opening && reply.errorText().equals("fld");
+            StringBuilder words = new StringBuilder(database);
+            words.append(table.isEmpty() ? "" : ".").append(table);
+            words.append(index.isEmpty() ? "" : ", index ").append(index);
+            if (withColumns && columns != null && !columns.isEmpty()) {
+                words.append(", columns ").append(String.join(", ", columns));
+            }
+            if (withColumns && !filterColumns.isEmpty()) {
+                words.append(", filter columns ").append(String.join(", ", filterColumns));
+            }
+            return words.toString();
+        }
+    }
 
     public IndexDef(int number, Key key) {
         this.number = number;
