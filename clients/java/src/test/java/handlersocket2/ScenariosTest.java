@@ -130,9 +130,7 @@ class ScenariosTest {
         }
 
         private Index<Row> index(Map<String, Object> request, Map<String, Object> step) {
-            // The index is named in the request, or beside it.
-            boolean isU = "u".equals(request.getOrDefault("index", step.get("index")));
-            Index<Row> index = isU ? client.index("u", "a") : client.index("t", "a", "b");
+            Index<Row> index = "u".equals(request.get("index")) ? client.index("u", "a") : client.index("t", "a", "b");
             if (step.containsKey("timeout_ms")) {
                 index = index.withTimeout(millis(step.get("timeout_ms")));
             }
