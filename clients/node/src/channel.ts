@@ -248,7 +248,12 @@ export class Channel implements Owner {
       return;
     }
     // One that has not answered anybody would be made again and again.
-    if (wasCurrent && !connection.answered && end.kind !== 'closed') this.countFailure();
+    if (wasCurrent && !connection.answered && end.kind !== 'closed') {
+      this.countFailure();
+      // Its server may be frozen, and take connections all the same.
+      const { address } = connection;
+      if (!idle && this.core.addresses.failed(this.port, address)) this.core.movedFrom(address, this.route, end.reason);
+    }
     if (unsent.length > 0) {
       this.waiting.pushFront(unsent);
       this.recount();
@@ -262,9 +267,25 @@ export class Channel implements Owner {
   leave(place: number): void {
     const { connection } = this;
     if (connection === undefined || connection.address !== place) return;
+    this.retire(connection, 'requests go to another address now');
+  }
+
+  full(connection: Connection): void {
+    if (connection === this.connection) this.retire(connection, 'it can open no more indexes');
+  }
+
+  again(slot: Slot): boolean {
+    if (this.closed || slot.leftFull) return false;
+    slot.leftFull = true;
+    slot.again();
+    this.submit(slot);
+    return true;
+  }
+
+  private retire(connection: Connection, reason: string): void {
     this.connection = undefined;
     this.retired.add(connection);
-    connection.retire();
+    connection.retire(reason);
     if (this.waiting.length > 0) this.connect();
   }
 

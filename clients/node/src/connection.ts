@@ -53,8 +53,8 @@ export class Connection {
   closed = false;
   /** When it ended, nothing was in flight. */
   wasIdle = false;
-  /** It gets no new requests, and closes when nothing is in flight. */
-  retired = false;
+  /** Why it gets no new requests, and closes when nothing is in flight. */
+  private retired: string | undefined;
 
   constructor(
     private readonly wire: Wire,
@@ -309,18 +309,21 @@ export class Connection {
     const head = readHead(piece, from, end);
     if (head.code === 0) {
       if (slot.kind === OPTIONS) readPairs(piece, head, end);
+      else if (slot.opened !== undefined) this.indexes.succeeded();
       slot.succeed(undefined, 0, 0);
       return;
     }
     if (slot.kind === OPTIONS) return;
     const error = readError(piece, head, end);
     if (slot.opened === undefined) slot.fail(new ReplyError('log_in', error.code, error.text, false));
-    else this.indexes.refused(slot.opened, error);
+    else if (this.indexes.refused(slot.opened, error)) this.owner.full(this);
   }
 
   private refuse(slot: Slot, answered: ErrorReply, size: number, line = 0): void {
     const { code, text, told } = (slot.group === undefined ? slot.opened?.error : undefined) ?? answered;
-    const modifies = slot.modifies && slot.openingError === undefined;
+    const opening = slot.openingError;
+    if (opening?.isFull === true && !slot.settled && this.owner.again(slot)) return;
+    const modifies = slot.modifies && opening === undefined;
     const error = new ReplyError('reply', code, text, modifies, line, told);
     if (error.retry === 'elsewhere' && !slot.settled && this.owner.elsewhere(slot, this)) return;
     slot.fail(error, size);
@@ -335,12 +338,12 @@ export class Connection {
   }
 
   private settleDown(): void {
-    if (this.retired && this.count === 0) this.end({ kind: 'closed', reason: 'requests go to another address now' });
+    if (this.retired !== undefined && this.count === 0) this.end({ kind: 'closed', reason: this.retired });
   }
 
   /** No new requests: it closes when those in flight are answered. */
-  retire(): void {
-    this.retired = true;
+  retire(reason: string): void {
+    this.retired = reason;
     this.settleDown();
   }
 

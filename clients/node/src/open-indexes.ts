@@ -6,11 +6,15 @@ import type { ErrorReply } from './replies.js';
 import { Kind, Reads, Slot } from './slot.js';
 import type { Opened } from './slot.js';
 
+/** What a server answers to P when as many indexes are open as may be. */
+const NO_ROOM = 'stmtnum';
 const OPENING = new Kind('open', undefined, Reads.Nothing, false);
 
 export class OpenIndexes {
   private readonly opened = new Map<Definition, Opened>();
   private readonly ids = new Map<Definition, number>();
+  /** An index was opened. What is opened stays open. */
+  private someOpen = false;
   /** For requests that need none. */
   private readonly none: Opened;
 
@@ -36,10 +40,20 @@ export class OpenIndexes {
     return opened;
   }
 
-  /** What has been sent behind `P` is answered that the index is not open. The next call asks for the index again. */
-  refused(opened: Opened, error: ErrorReply): void {
-    opened.error = error;
+  /** The server has opened an index. */
+  succeeded(): void {
+    this.someOpen = true;
+  }
+
+  /**
+   * What has been sent behind `P` is answered that the index is not open. The next call asks for the index again. True if the
+   * connection is full. If it has no index at all, the server has no room for one, and a new connection would not help.
+   */
+  refused(opened: Opened, error: ErrorReply): boolean {
+    const isFull = this.someOpen && error.text === NO_ROOM;
+    opened.error = isFull ? { ...error, isFull } : error;
     const { definition } = opened;
     if (definition !== undefined && this.opened.get(definition) === opened) this.opened.delete(definition);
+    return isFull;
   }
 }

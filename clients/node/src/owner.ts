@@ -21,6 +21,10 @@ export interface Owner {
   room(connection: Connection): void;
   /** A server has said that another one has to do it. True if the slot is taken away. */
   elsewhere(slot: Slot, connection: Connection): boolean;
+  /** It can open no more indexes: new requests go to another one. */
+  full(connection: Connection): void;
+  /** It was full, so the request was not executed. True if the slot is taken away. */
+  again(slot: Slot): boolean;
   /** The connection has ended. The slots are to be sent on another one. */
   ended(connection: Connection, unsent: Slot[], end: End): void;
   /** Something is in flight: the deadlines have to be looked at. */

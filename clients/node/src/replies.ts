@@ -67,6 +67,8 @@ export interface ErrorReply {
   readonly told: Told | undefined;
   /** The token behind all that, which says what has failed of a group; undefined if there is none, or more than one. */
   readonly behind: string | undefined;
+  /** It answers a P, on a connection that can open no more indexes. */
+  readonly isFull?: boolean;
 }
 
 // The text, SQL's number, its state, and the message.

@@ -119,6 +119,8 @@ export class Slot {
   retries = 0;
   attempts = 0;
   hops = 0;
+  /** It was sent again because a connection was full, which happens once. */
+  leftFull = false;
   /** How many rows it sends, of whose fate its reply tells. */
   rows = 1;
   /** The requests of a group, if it is one. */

@@ -47,6 +47,61 @@ suite('a log-in that is refused', () => {
   });
 });
 
+suite('a server that takes connections and answers nobody', () => {
+  const resets: Answer = (_, socket) => void socket.resetAndDestroy();
+
+  test('is passed over, whatever the request was', async () => {
+    await serving(resets, async (first, one) => {
+      await serving(echo, async (_, two) => {
+        for (const ask of [(rows) => rows.findOne(1), (rows) => rows.delete(1), (rows) => rows.iterate(1).next()] as ((
+          rows: ReturnType<typeof rowsOf>,
+        ) => Promise<unknown>)[]) {
+          const told: string[] = [];
+          const client = new Client({
+            addresses: both([one, two]),
+            hooks: { connection: ({ event, address }) => told.push(`${event} ${address}`) },
+          });
+          const before = first.connections;
+          assert.equal(await kindOf(ask(rowsOf(client))), 'lost');
+          assert.equal(await kindOf(ask(rowsOf(client))), 'fulfilled');
+          assert.equal(first.connections, before + 1);
+          const [from, to] = [`127.0.0.1:${one}`, `127.0.0.1:${two}`];
+          assert.deepEqual(told, [`connected ${from}`, `lost ${from}`, `fail_over ${from}`, `connected ${to}`]);
+          await client.close();
+        }
+      });
+    });
+  });
+
+  test('one that has answered is asked again', async () => {
+    let asked = 0;
+    await serving(
+      (line, socket) => (line.startsWith('P') || ++asked === 1 ? echo(line) : resets(line, socket)),
+      async (first, one) => {
+        await serving(echo, async (second, two) => {
+          const client = new Client({ addresses: both([one, two]), connectAttempts: 1 });
+          assert.deepEqual(await rowsOf(client).findOne(1), row(1));
+          assert.equal(await kindOf(rowsOf(client).findOne(1)), 'lost');
+          assert.equal(await kindOf(rowsOf(client).findOne(1)), 'lost');
+          // That one had answered nobody.
+          assert.deepEqual(await rowsOf(client).findOne(1), row(1));
+          assert.deepEqual([first.connections, second.connections], [2, 1]);
+          await client.close();
+        });
+      },
+    );
+  });
+
+  test('with one address it stays the one', async () => {
+    await serving(resets, async (server, port) => {
+      const client = new Client({ port, portWr: port, backoffMin: 1, backoffMax: 1 });
+      for (let i = 0; i < 3; i++) assert.equal(await kindOf(rowsOf(client).findOne(1)), 'lost');
+      assert.equal(server.connections, 3);
+      await client.close();
+    });
+  });
+});
+
 suite("readAfterWrite 'sent'", () => {
   test('a write counts although its connection is to a former address', async () => {
     let find: Socket | undefined;

@@ -56,6 +56,10 @@ class Played implements Owner {
   elsewhere(): boolean {
     return false;
   }
+  full(): void {}
+  again(): boolean {
+    return false;
+  }
   ended(_: Connection, __: Slot[], end: End): void {
     this.end = end;
   }
