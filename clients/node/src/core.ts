@@ -37,6 +37,8 @@ export interface Executor {
   /** Of a group, and whether its requests must meet a row or none. */
   readonly inGroup?: boolean;
   readonly hasCondition?: boolean;
+  /** Is told of a promise for which nothing is run: the call cannot be meant, or has nothing to ask. */
+  gave?(promise: Promise<unknown>): void;
   run(slot: Slot, options: RequestOptions | undefined): Promise<unknown>;
 }
 

@@ -25,12 +25,20 @@ const ON_ROWS: ReadonlySet<string> = new Set(['update', 'delete', 'increment', '
 
 class Group {
   private readonly members = new Map<Promise<unknown>, Slot>();
+  /** What its own `on` has given, also for requests that send nothing. */
+  private readonly own = new Set<unknown>();
   private over = false;
 
   constructor(private readonly core: Core) {}
 
   executor(meets: string): Executor {
-    return { core: this.core, inGroup: true, hasCondition: meets !== '', run: (slot, options) => this.add(slot, options, meets) };
+    const gave = (promise: Promise<unknown>): void => void this.own.add(promise);
+    const run = (slot: Slot, options: RequestOptions | undefined): Promise<unknown> => {
+      const promise = this.add(slot, options, meets);
+      gave(promise);
+      return promise;
+    };
+    return { core: this.core, inGroup: true, hasCondition: meets !== '', run, gave };
   }
 
   private add(slot: Slot, options: RequestOptions | undefined, meets: string): Promise<unknown> {
@@ -54,7 +62,11 @@ class Group {
   async send(promises: readonly unknown[], options: RequestOptions | undefined): Promise<unknown[]> {
     this.over = true;
     let refused: unknown;
-    for (const promise of promises) if (promise instanceof Promise) promise.catch((error: unknown) => (refused ??= error));
+    for (const promise of promises) {
+      if (!(promise instanceof Promise)) continue;
+      // The error of another call is not that of the group, but nobody else may be looking at it.
+      promise.catch((error: unknown) => (this.own.has(promise) ? (refused ??= error) : undefined));
+    }
     // What cannot be meant was refused already, and says so now.
     await undefined;
     const error = refused ?? this.mistake(promises);
@@ -68,8 +80,13 @@ class Group {
 
   private mistake(promises: readonly unknown[]): HandlerSocketError | undefined {
     if (promises.length > MAX_GROUP) return usage(`a group has at most ${MAX_GROUP} requests`);
+    const places = new Map<unknown, number>();
+    for (const [place, element] of promises.entries()) {
+      if (!this.own.has(element)) return usage(`element ${place} of the array of a group is no request that the group's own on has given`);
+      if (!places.has(element)) places.set(element, place + 1);
+    }
     for (const [promise, slot] of this.members) {
-      slot.number = promises.indexOf(promise) + 1;
+      slot.number = places.get(promise) ?? 0;
       if (slot.number === 0) return usage('the function of a group gives an array of all its requests');
     }
     return undefined;

@@ -133,7 +133,7 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
       const slot = new Slot(this.#kind('insert', Reads.Id, front), insertTail(tokens));
       return this.#executor.run(slot, options) as Promise<bigint | null>;
     } catch (error) {
-      return Promise.reject(error as Error);
+      return this.#gave(Promise.reject(error as Error));
     }
   }
 
@@ -214,13 +214,13 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
   #find(key: Key<Part>, options: FindOptions<FilterColumn, Part> | undefined, one: boolean): Promise<unknown> {
     try {
       const state = this.#state;
-      if (isEmptyIn(options)) return Promise.resolve(one ? null : []);
+      if (isEmptyIn(options)) return this.#gave(Promise.resolve(one ? null : []));
       const slot = new Slot(this.#kind(one ? 'find one' : 'find', Reads.Rows, state), this.#tail(key, options, NOTHING_ELSE, one));
       if (options !== undefined)
         slot.long = options.long ?? (options.limit !== undefined && options.limit >= state.core.settings.longLimit);
       return this.#executor.run(slot, options);
     } catch (error) {
-      return Promise.reject(error as Error);
+      return this.#gave(Promise.reject(error as Error));
     }
   }
 
@@ -235,14 +235,19 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
     try {
       const state = this.#state;
       if (answer === 'E' && options?.limit !== undefined) throw usage('exists has no limit: one row is enough');
-      if (isEmptyIn(options)) return Promise.resolve(none);
+      if (isEmptyIn(options)) return this.#gave(Promise.resolve(none));
       const slot = new Slot(this.#kind(operation, reads, state), this.#tail(key, options ?? {}, { answer }));
       const limit = options?.limit ?? (answer === 'C' ? Infinity : 1);
       slot.long = options?.long ?? limit >= state.core.settings.longLimit;
       return this.#executor.run(slot, options);
     } catch (error) {
-      return Promise.reject(error as Error);
+      return this.#gave(Promise.reject(error as Error));
     }
+  }
+
+  #gave<T>(promise: Promise<T>): Promise<T> {
+    this.#executor.gave?.(promise);
+    return promise;
   }
 
   #kind(operation: string, reads: Reads, { definition, shape, kinds }: Front): Kind {
@@ -272,13 +277,13 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
       if (op === 'lock' && this.#executor.inGroup !== true) throw usage('a lock lasts until its group has ended: it is for groups');
       if (isEmptyIn(options)) {
         if (this.#executor.hasCondition === true) throw usage('some and none are not for an in without values');
-        return Promise.resolve(rows === '' ? 0 : []);
+        return this.#gave(Promise.resolve(rows === '' ? 0 : []));
       }
       const tail = this.#tail(key, options, { modify });
       const slot = new Slot(this.#kind(operation, rows === '' ? Reads.Modified : Reads.Rows, front), tail);
       return this.#executor.run(slot, options);
     } catch (error) {
-      return Promise.reject(error as Error);
+      return this.#gave(Promise.reject(error as Error));
     }
   }
 
@@ -333,7 +338,7 @@ export class Index<Row = unknown, Named = Row, FilterColumn extends string = str
       slot.rows = rows.length;
       return this.#executor.run(slot, options);
     } catch (error) {
-      return Promise.reject(error as Error);
+      return this.#gave(Promise.reject(error as Error));
     }
   }
 

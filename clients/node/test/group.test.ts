@@ -41,9 +41,38 @@ suite('groups', () => {
       }),
       TypeError,
     );
-    assert.deepEqual(await client.group((on) => [on(t).findIn([])]), [[]]);
+    assert.deepEqual(await client.group((on) => [on(t).findIn([]), on(t).exists(1, { in: { values: [] } })]), [[], false]);
     assert.equal(client.counters.connectionsMade, 0);
     await client.close();
+  });
+
+  test('what its own on has not given is refused, and the group is not sent', async () => {
+    await using(echo, {}, async (client, server) => {
+      const t = client.index(index);
+      const foreign: [string, (on: On) => unknown][] = [
+        ['a plain call', () => t.findOne(9)],
+        ['a plain call that fails', () => t.findOne([])],
+        ['a plain call that sends nothing', () => t.findIn([])],
+        ['a number', () => 17],
+        ['a text', () => 'x'],
+        ['nothing', () => undefined],
+        ['what is made of a request', (on) => on(t).delete(1).then(String)],
+      ];
+      for (const [why, element] of foreign) {
+        await assert.rejects(
+          client.group((on) => [on.some(t).decrement(1, { a: 5 }), element(on)]),
+          { kind: 'usage', sent: false, message: /^element 1 of the array/ },
+          why,
+        );
+      }
+      let other: Promise<unknown> | undefined;
+      await client.group((on) => [(other = on(t).findIn([]))]);
+      await assert.rejects(
+        client.group((on) => [on(t).delete(1), other]),
+        { kind: 'usage' },
+      );
+      assert.ok(!server.lines.some((line) => line.startsWith('G') || line.endsWith('\tD') || line.includes('\t-')));
+    });
   });
 
   test('a value that cannot be read is the error of its request alone', async () => {
