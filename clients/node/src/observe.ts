@@ -1,6 +1,6 @@
 // What can be seen of a client from outside: hooks, a logger, diagnostics channels, counters, and names for OpenTelemetry.
 // All of it is silent by default, and none of it ever gets a value, a password or a secret.
-import diagnostics_channel from 'node:diagnostics_channel';
+import * as diagnostics_channel from 'node:diagnostics_channel';
 import type { HandlerSocketError } from './errors.js';
 import { ReplyError } from './errors.js';
 
@@ -114,14 +114,13 @@ export class Observer {
   }
 }
 
-/** An exception of the application's code must not stop the client in the middle. It is raised where nobody is below. */
-function guarded(run: () => void): void {
+/** What the application's code throws here harms nobody: it is dropped, also if a promise is rejected with it. */
+function guarded(run: () => unknown): void {
   try {
-    run();
-  } catch (error) {
-    process.nextTick(() => {
-      throw error;
-    });
+    const result = run();
+    if (result instanceof Promise) result.catch(() => undefined);
+  } catch {
+    // The call goes on.
   }
 }
 

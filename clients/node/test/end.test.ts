@@ -99,23 +99,25 @@ suite('to be seen from outside', () => {
     );
   });
 
-  test('a hook that fails does not stop the client', () => {
+  test('a hook or a logger that fails harms nobody', () => {
     const program = `
       const { Client } = require(${JSON.stringify(path.join(__dirname, '..', 'src', 'index.js'))});
       const { serving, echo } = require(${JSON.stringify(path.join(__dirname, 'answering-server.js'))});
       const seen = [];
-      process.on('uncaughtException', (error) => seen.push(error.message));
+      for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, (error) => seen.push(error.message));
+      let called = 0;
+      const fail = () => { called += 1; throw new Error('mine'); };
+      const later = async () => { called += 1; throw new Error('mine later'); };
       serving(echo, async (server, port) => {
-        const hooks = { request() { throw new Error('request'); }, connection() { throw new Error('connection'); } };
-        const client = new Client({ port, hooks });
-        const rows = client.index({ database: 'db', table: 't', columns: ['a', 'b'] });
-        await Promise.all([rows.find(1), rows.find(2)]);
-        await client.close();
-      }).then(() => console.log(seen.sort().join(' ')));`;
-    assert.equal(
-      execFileSync(process.execPath, ['-e', program], { encoding: 'utf8', timeout: 20_000 }),
-      'connection connection request request\n',
-    );
+        for (const throws of [fail, later]) {
+          const client = new Client({ port, hooks: { request: throws, connection: throws }, logger: { info: throws, warn: throws } });
+          const rows = client.index({ database: 'db', table: 't', columns: ['a', 'b'] });
+          await Promise.all([rows.find(1), rows.find(2)]);
+          await client.close();
+        }
+      }).then(() => setImmediate(() => console.log(called, seen.join(' '))));`;
+    // Of each client: two connections' events, told to the hook and the logger, and two requests.
+    assert.equal(execFileSync(process.execPath, ['-e', program], { encoding: 'utf8', timeout: 60_000 }), '12 \n');
   });
 });
 
