@@ -93,7 +93,9 @@ export class Channel implements Owner {
     this.waiting.push(slot);
     this.waitingBytes += slot.line.length;
     this.core.sweeper.add(this);
-    if (this.connection === undefined) this.connect();
+    if (this.connection !== undefined) return;
+    if (this.connecting) this.keepAlive(true);
+    else this.connect();
   }
 
   private takeWaiting(): void {
@@ -306,7 +308,16 @@ export class Channel implements Owner {
       this.waiting.filter((slot) => !slot.settled);
       this.recount();
     }
-    return this.waiting.length > 0;
+    if (this.waiting.length > 0) return true;
+    this.keepAlive(false);
+    return false;
+  }
+
+  /** An attempt for which nobody waits any more goes on, but does not keep the process alive. */
+  private keepAlive(keeps: boolean): void {
+    this.dialing?.keepAlive(keeps);
+    if (keeps) this.backoff?.ref();
+    else this.backoff?.unref();
   }
 
   get isOpen(): boolean {
@@ -330,6 +341,8 @@ export class Channel implements Owner {
 
 function failureOf(error: DialError): HandlerSocketError {
   const { refusal } = error;
-  if (refusal !== undefined) return new ReplyError('log_in', refusal.code, refusal.text, false);
+  if (refusal instanceof ReplyError) return new ReplyError('log_in', refusal.code, refusal.text, false);
+  // The log-in was sent, but nothing of the call.
+  if (refusal !== undefined) return new HandlerSocketError('protocol', refusal.message, undefined, error.cause);
   return new HandlerSocketError('connect', `no connection: ${error.message}`, undefined, error.cause ?? error);
 }

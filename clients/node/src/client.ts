@@ -28,6 +28,7 @@ import type { Options } from './options.js';
 import { Batch } from './pipeline.js';
 import type { Settled } from './pipeline.js';
 import { helloLine, listLine } from './requests.js';
+import { checkSecurity } from './secure.js';
 import { Kind, Reads, Slot } from './slot.js';
 import { optionsOfUrl, withEnvironment } from './url.js';
 
@@ -44,10 +45,12 @@ export class Client {
     const own = typeof url === 'object' ? url : options;
     const hasAddress = own.addresses !== undefined || own.host !== undefined || own.port !== undefined || own.portWr !== undefined;
     const isLocal = own.socket !== undefined || own.socketWr !== undefined;
-    const text = typeof url === 'string' ? url : hasAddress || isLocal ? undefined : process.env['HANDLERSOCKET_URL'];
-    const fromUrl = text === undefined || text === '' ? {} : optionsOfUrl(text);
+    const text = typeof url === 'string' ? url : hasAddress || isLocal ? undefined : process.env['HANDLERSOCKET_URL'] || undefined;
+    const fromUrl = text === undefined ? {} : optionsOfUrl(text);
     if (fromUrl.addresses !== undefined && (hasAddress || isLocal)) delete fromUrl.addresses;
-    this.#core = new Core(settle(withEnvironment({ ...fromUrl, ...givenOf(own) }, process.env)));
+    const settings = settle(withEnvironment({ ...fromUrl, ...givenOf(own) }, process.env));
+    checkSecurity(settings);
+    this.#core = new Core(settings);
   }
 
   /** An index of a table. It can be kept: it belongs to the client and not to a connection. */

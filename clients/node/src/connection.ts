@@ -67,7 +67,7 @@ export class Connection {
   ) {
     this.awake = new Awake(owner.limits.stayAwake && HAS_PROCESSORS && !streams);
     wire.onBytes = (chunk) => this.onBytes(chunk);
-    wire.onEnd = (cause) => this.end({ kind: 'lost', reason: cause?.message ?? 'the server closed the connection', cause });
+    wire.onEnd = (cause) => this.onEnd(cause);
   }
 
   get inFlight(): number {
@@ -356,20 +356,24 @@ export class Connection {
 
   sweep(now: number): boolean {
     if (this.closed) return false;
-    const over = (slot: Slot): void => {
+    let isAwaited = false;
+    const look = (slot: Slot): void => {
       if (slot.deadline !== 0 && now >= slot.deadline && !slot.settled) this.giveUp(slot, 'timeout', 'there was no reply in time');
+      isAwaited ||= !slot.settled && !slot.kind.own;
     };
-    this.sent.forEach(over);
-    this.pending.forEach(over);
+    this.sent.forEach(look);
+    this.pending.forEach(look);
     const silent = now - Math.max(this.lastByteAt, this.waitingSince);
     if (this.sent.length > 0 && !this.paused && silent > this.owner.limits.deadAfter) {
       this.end({ kind: 'lost', reason: `the server has been silent for ${this.owner.limits.deadAfter} ms` });
     }
-    if (this.closed || this.count > 0 || this.sent.length > 0) return !this.closed;
-    // An idle connection does not keep the process alive.
-    this.referenced = false;
-    this.wire.socket.unref();
-    return false;
+    if (this.closed) return false;
+    // While nobody waits for a reply, the connection does not keep the process alive.
+    if (!isAwaited && this.referenced) {
+      this.referenced = false;
+      this.wire.socket.unref();
+    }
+    return this.count > 0 || this.sent.length > 0;
   }
 
   /** Stops reading, so that the server waits, until `resume`. */
@@ -388,7 +392,7 @@ export class Connection {
 
   /** Bytes that are no reply: nothing that follows can be trusted. */
   private wrong(message: string, slot: Slot | undefined, bytes: Buffer): void {
-    const reason = looksLikeSql(bytes) ? `${message}: this looks like the port of SQL` : message;
+    const reason = message + this.hintOf(bytes);
     if (slot?.kind.own === true && slot.opened !== undefined) {
       // What stands behind P gets nothing better.
       this.sent.forEach((other) => {
@@ -396,6 +400,22 @@ export class Connection {
       });
     } else slot?.failWith('protocol', reason);
     this.end({ kind: 'protocol', reason });
+  }
+
+  /** What else the port may be. */
+  private hintOf(bytes: Buffer): string {
+    if (looksLikeSql(bytes)) return `: this looks like the port of SQL (${this.peer})`;
+    if (isTlsAlert(bytes)) return `: ${this.peer} wants TLS, and the option tls is off`;
+    return ` (${this.peer})`;
+  }
+
+  private onEnd(cause: Error | undefined): void {
+    // Such an alert has no end of a line.
+    if (this.sent.length > 0 && this.lines.held > 0 && isTlsAlert(this.lines.rest)) {
+      this.wrong('what came is no reply', this.sent.first, this.lines.rest);
+    } else {
+      this.end({ kind: 'lost', reason: cause?.message ?? 'the server closed the connection', cause });
+    }
   }
 
   /** Ends the connection, and looks at each request in flight. */
@@ -433,4 +453,9 @@ export class Connection {
 /** The first packet of MariaDB's or MySQL's own protocol: a greeting of version 10, or an error. */
 function looksLikeSql(bytes: Buffer): boolean {
   return bytes.length > 4 && bytes[3] === 0 && bytes[2] === 0 && (bytes[4] === NEWLINE || bytes[4] === 0xff);
+}
+
+/** What a port of TLS says when it is spoken to without: an alert in a record of TLS. */
+function isTlsAlert(bytes: Buffer): boolean {
+  return bytes.length > 4 && bytes[0] === 0x15 && bytes[1] === 3;
 }

@@ -1,8 +1,5 @@
 // Makes a connection: TCP or a Unix socket, TLS, the log-in. All of it has one time-out. Nothing is sent before the log-in
 // has been answered, and a password never goes over plain TCP to another machine.
-import { readFileSync } from 'node:fs';
-import net from 'node:net';
-import tls from 'node:tls';
 import { Connection, OPTIONS } from './connection.js';
 import { HandlerSocketError, ReplyError } from './errors.js';
 import { endpointName, endpointOf } from './addresses.js';
@@ -10,6 +7,7 @@ import type { Address, Port } from './addresses.js';
 import type { Settings } from './options.js';
 import type { Owner } from './owner.js';
 import { helloLine, logInLine, secretLine } from './requests.js';
+import { reasonOf, secureOptions } from './secure.js';
 import { Kind, Reads, Slot } from './slot.js';
 import { Wire } from './wire.js';
 
@@ -19,8 +17,8 @@ export class DialError extends Error {
     message: string,
     /** What is wrong will not change by itself. */
     readonly lasting: boolean,
-    /** What the server answered to the log-in. */
-    readonly refusal?: ReplyError,
+    /** What was wrong with the server's answer to the log-in. */
+    readonly refusal?: HandlerSocketError,
     cause?: unknown,
   ) {
     super(message, cause === undefined ? undefined : { cause });
@@ -31,6 +29,8 @@ export interface Dialing {
   readonly connection: Promise<Connection>;
   /** Ends the attempt. */
   cancel(): void;
+  /** Whether it keeps the process alive, as it does at first. */
+  keepAlive(keeps: boolean): void;
 }
 
 const LOG_IN = new Kind('log in', undefined, Reads.Nothing, false);
@@ -61,6 +61,18 @@ export function dial(address: Address, place: number, port: Port, streams: boole
   const seconds = settings.connectTimeout / 1000;
   const timer = setTimeout(() => stop(new DialError(`no connection within ${seconds} s`, false)), settings.connectTimeout);
 
+  let keeps = true;
+  const keepAlive = (whether: boolean): void => {
+    keeps = whether;
+    if (keeps) {
+      timer.ref();
+      wire?.socket.ref();
+    } else {
+      timer.unref();
+      wire?.socket.unref();
+    }
+  };
+
   const work = async (): Promise<Connection> => {
     const credentials = await credentialsOf(settings);
     if (stopped !== undefined) throw stopped;
@@ -68,7 +80,8 @@ export function dial(address: Address, place: number, port: Port, streams: boole
     if (endpoint === null) throw new DialError(`the address has no port for ${port === 'write' ? 'writing' : 'reading'}`, false);
     const secure = settings.tls === 'off' ? undefined : secureOptions(settings, endpoint);
     wire = new Wire(endpoint, secure);
-    await connected(wire, secure !== undefined);
+    if (!keeps) wire.socket.unref();
+    await connected(wire, secure !== undefined, endpointName(endpoint));
     if (credentials.password !== '' && secure === undefined && !isLoopback(wire.socket.remoteAddress)) {
       throw new DialError('a password is not sent over plain TCP to another machine: use TLS', true);
     }
@@ -81,6 +94,8 @@ export function dial(address: Address, place: number, port: Port, streams: boole
   const connection = Promise.race([work(), gaveUp]).then(
     (made) => {
       clearTimeout(timer);
+      // From now on the connection decides about that.
+      wire?.socket.ref();
       return made;
     },
     (error: unknown) => {
@@ -89,7 +104,7 @@ export function dial(address: Address, place: number, port: Port, streams: boole
       throw error instanceof DialError ? error : new DialError(wordsOf(error), false, undefined, error);
     },
   );
-  return { connection, cancel: () => stop(new DialError('the client was closed', true)) };
+  return { connection, cancel: () => stop(new DialError('the client was closed', true)), keepAlive };
 }
 
 interface Credentials {
@@ -112,7 +127,7 @@ async function credentialsOf(settings: Settings): Promise<Credentials> {
   }
 }
 
-function connected(wire: Wire, secure: boolean): Promise<void> {
+function connected(wire: Wire, secure: boolean, name: string): Promise<void> {
   const { socket } = wire;
   return new Promise((resolve, reject) => {
     let overTcp = false;
@@ -123,8 +138,7 @@ function connected(wire: Wire, secure: boolean): Promise<void> {
     wire.onEnd = (): void => {
       const code: unknown = (failure as NodeJS.ErrnoException | undefined)?.code;
       const lasting = secure && overTcp && failure !== undefined && !TRANSIENT.has(code);
-      const words = failure === undefined ? 'the server closed the connection' : wordsOf(failure);
-      reject(new DialError(lasting ? `TLS failed: ${words}` : words, lasting, undefined, failure));
+      reject(new DialError(lasting ? tlsWordsOf(failure!, name) : closedWordsOf(failure, name), lasting, undefined, failure));
     };
   });
 }
@@ -134,9 +148,9 @@ function logIn(connection: Connection, line: string): Promise<void> {
     const slot = new Slot(LOG_IN, line);
     slot.resolve = () => resolve();
     slot.reject = (error: HandlerSocketError) => {
-      const refusal = error instanceof ReplyError ? error : undefined;
+      const refusal = error instanceof ReplyError || error.kind === 'protocol' ? error : undefined;
       // Another server may let the client in.
-      const lasting = refusal !== undefined && refusal.retry !== 'elsewhere';
+      const lasting = refusal !== undefined && !(refusal instanceof ReplyError && refusal.retry === 'elsewhere');
       reject(new DialError(error.message, lasting, refusal, error));
     };
     connection.push(slot);
@@ -148,75 +162,18 @@ export function isLoopback(address: string | undefined): boolean {
   return address === undefined || /^(127\.|::1$|::ffff:127\.)/i.test(address);
 }
 
+function tlsWordsOf(failure: Error, name: string): string {
+  const isPlain = (failure as NodeJS.ErrnoException).code === 'ERR_SSL_WRONG_VERSION_NUMBER';
+  return `TLS with ${name} failed: ${isPlain ? 'that port does not speak TLS' : reasonOf(failure)}`;
+}
+
+function closedWordsOf(failure: Error | undefined, name: string): string {
+  const words = failure === undefined ? 'the server closed the connection' : wordsOf(failure);
+  return words.includes(name) ? words : `${name}: ${words}`;
+}
+
 /** `localhost` may stand for several addresses, each with an error of its own. */
 function wordsOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(wordsOf).join('; ');
   return error instanceof Error ? error.message : String(error);
-}
-
-const AUTHORITY_FILES = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt', '/etc/ssl/cert.pem'];
-let machineAuthorities: string[] | undefined;
-
-/** The machine's authorities. Node by itself has only those that it was built with. */
-function authorities(): string[] {
-  machineAuthorities ??= readAuthorities();
-  return machineAuthorities;
-}
-
-function readAuthorities(): string[] {
-  const newer = tls as typeof tls & { getCACertificates?(type: 'default' | 'system'): string[] };
-  if (newer.getCACertificates !== undefined) {
-    return [...new Set([...newer.getCACertificates('default'), ...newer.getCACertificates('system')])];
-  }
-  const files = [process.env['SSL_CERT_FILE'], process.env['NODE_EXTRA_CA_CERTS'], ...AUTHORITY_FILES];
-  const found = [...tls.rootCertificates];
-  for (const file of files) {
-    if (file === undefined || file === '') continue;
-    try {
-      found.push(readFileSync(file, 'utf8'));
-    } catch {
-      // A file that this kind of machine does not have.
-    }
-  }
-  return found;
-}
-
-const contexts = new WeakMap<Settings, tls.SecureContext>();
-
-/** Reading certificates takes milliseconds, so it is done once for a client. */
-function contextOf(settings: Settings): tls.SecureContext {
-  let context = contexts.get(settings);
-  if (context === undefined) {
-    const { tlsCa, tlsCert, tlsKey } = settings;
-    try {
-      context = tls.createSecureContext({
-        minVersion: 'TLSv1.2',
-        ca: settings.tls === 'unverified' ? undefined : tlsCa === undefined ? authorities() : pem(tlsCa),
-        ...(tlsCert === undefined ? {} : { cert: pem(tlsCert) }),
-        ...(tlsKey === undefined ? {} : { key: pem(tlsKey) }),
-      });
-    } catch (error) {
-      throw new DialError(`TLS cannot be set up: ${wordsOf(error)}`, true, undefined, error);
-    }
-    contexts.set(settings, context);
-  }
-  return context;
-}
-
-/** A certificate or a key: its text, its bytes, or the name of its file. */
-function pem(from: string | Uint8Array): string | Buffer {
-  if (typeof from !== 'string') return Buffer.from(from);
-  return from.includes('-----BEGIN') ? from : readFileSync(from);
-}
-
-function secureOptions(settings: Settings, endpoint: ReturnType<typeof endpointOf> & object): tls.ConnectionOptions {
-  const host = 'host' in endpoint ? endpoint.host : '';
-  const name = settings.tlsName ?? host;
-  return {
-    secureContext: contextOf(settings),
-    rejectUnauthorized: settings.tls !== 'unverified',
-    // An IP address is no name that a server can choose its certificate by.
-    ...(net.isIP(name) === 0 ? { servername: name } : {}),
-    checkServerIdentity: (_, certificate) => tls.checkServerIdentity(name, certificate),
-  };
 }

@@ -47,6 +47,11 @@ export class LineCutter {
     return this.store.length;
   }
 
+  /** The beginning of an incomplete line, until the next call of any method. */
+  get rest(): Buffer {
+    return this.store.bytes;
+  }
+
   /**
    * Takes bytes. `onLines` gets complete lines, with the last LF, in one piece.
    * With `onlyOne`, only the first line is taken. Says how many bytes were taken.

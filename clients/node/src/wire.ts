@@ -1,7 +1,7 @@
 // A socket as a connection uses it: bytes in, bytes out, stop and go on reading. The bytes that it hands out are valid only
 // during the call, because the socket reads into the same buffer again.
-import net from 'node:net';
-import tls from 'node:tls';
+import * as net from 'node:net';
+import * as tls from 'node:tls';
 
 const READ_AT_ONCE = 1 << 16;
 

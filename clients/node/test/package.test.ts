@@ -110,6 +110,10 @@ suite('the package', () => {
         'node',
       ];
       run(process.execPath, [compiler, ...options, ...names], folder);
+      // And for a compiler that was told nothing: it looks into the declarations, knows no default of node's modules, and an old language.
+      writeFileSync(path.join(folder, 'plain.ts'), typed);
+      const plain = ['--noEmit', '--strict', '--module', 'commonjs', '--typeRoots', types, '--types', 'node'];
+      run(process.execPath, [compiler, ...plain, 'plain.ts'], folder);
     } finally {
       rmSync(folder, { recursive: true });
     }

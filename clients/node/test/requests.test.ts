@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { HandlerSocketError, assign, range } from '../src/index.js';
 import type { Client, Outcome } from '../src/index.js';
+import { echo } from './answering-server.js';
 import type { Answer } from './answering-server.js';
 import { kindOf, using } from './client-kit.js';
 
@@ -215,6 +216,52 @@ suite("the application's own code", () => {
       };
       await assert.rejects(all(1), { kind: 'decode' });
       assert.deepEqual(await all(2), ['2']);
+    });
+  });
+});
+
+suite('what is refused before anything is sent', () => {
+  test('a time below 0, or none', async () => {
+    await using(echo, { retryReads: 1 }, async (client, server, rows) => {
+      for (const timeout of [-1, -0.5, NaN, -Infinity, '5' as unknown as number]) {
+        const calls: Promise<unknown>[] = [
+          rows.find(1, { timeout }),
+          rows.delete(1, { timeout }),
+          rows.count(1, { timeout }),
+          rows.insertMany([[1, 'a']], { timeout }),
+          rows.iterate(1, { timeout }).next(),
+          client.group((on) => [on(rows).delete(1)], { timeout }),
+          client.pipeline((on) => [on(rows).delete(1)], { timeout }).then(([result]) => {
+            if (result.status === 'rejected') throw result.reason as Error;
+          }),
+          client.describe({ database: 'db', table: 't' }, { timeout }),
+          client.ping({ timeout }),
+          client.databases({ timeout }),
+        ];
+        assert.deepEqual(
+          await Promise.all(calls.map(kindOf)),
+          calls.map(() => 'usage'),
+        );
+      }
+      assert.equal(await kindOf(rows.find(1, { timeout: 0 })), 'fulfilled');
+      assert.deepEqual(server.lines.length, 2);
+    });
+  });
+
+  test('a call that names no database, of a client without one', async () => {
+    await using(echo, {}, async (client, server) => {
+      const isUsage = { kind: 'usage', message: /database/ };
+      assert.throws(() => client.index({ table: 't', columns: ['a'] }), isUsage);
+      const calls: (() => Promise<unknown>)[] = [
+        () => client.describe({ table: 't' }),
+        () => client.describedIndex({ table: 't' }),
+        () => client.tables(),
+        () => client.tables(''),
+        () => client.indexes({ table: 't' }),
+        () => client.indexes({ database: '', table: 't' }),
+      ];
+      for (const call of calls) await assert.rejects(call(), isUsage, String(call));
+      assert.deepEqual(server.lines, []);
     });
   });
 });

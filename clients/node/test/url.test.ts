@@ -252,6 +252,17 @@ suite('options', () => {
       assert.match(String(new Client({ timeout: 1 })), /elsewhere:1\/app/);
       assert.match(String(new Client({ host: 'here' })), /here:9998\/$/);
       assert.match(String(new Client('handlersocket://there')), /there:9998\/$/);
+      assert.throws(() => new Client(''), isUsage);
+    } finally {
+      delete process.env['HANDLERSOCKET_URL'];
+    }
+  });
+
+  test('an empty URL is none, and an empty HANDLERSOCKET_URL is not set', () => {
+    for (const options of [{}, { host: 'here' }]) assert.throws(() => new Client('', options), isUsage);
+    process.env['HANDLERSOCKET_URL'] = '';
+    try {
+      assert.match(String(new Client()), /127\.0\.0\.1:9998\/$/);
     } finally {
       delete process.env['HANDLERSOCKET_URL'];
     }
